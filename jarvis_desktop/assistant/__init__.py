@@ -1,0 +1,1 @@
+"""The logic, against core's ports only; one file per stage of a turn."""

@@ -1,0 +1,1 @@
+"""Which experts there are, and which of them can run here."""

@@ -1,0 +1,1 @@
+"""The vocabulary: frozen values, events, errors and ports. Standard library only."""

@@ -1,0 +1,145 @@
+"""What happens during a turn, in the order it happens; given to `Frontend.show`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from jarvis_desktop.core.artifact import Artifact
+from jarvis_desktop.core.expert import Candidate, Selection
+from jarvis_desktop.core.plan import Plan
+from jarvis_desktop.core.result import Attempt, Status, TaskResult
+
+
+@dataclass(frozen=True, slots=True)
+class TurnStarted:
+    """A request came in; its files are not yet looked at."""
+
+    turn_id: str
+    at: datetime
+    text: str
+    attachments: tuple[Artifact, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Attached:
+    """The files of the request were checked and copied into the artifact store."""
+
+    attachments: tuple[Artifact, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Transcribed:
+    """The spoken request became text."""
+
+    text: str
+    engine: str
+
+
+@dataclass(frozen=True, slots=True)
+class Noted:
+    """Something the person should know that stops nothing, such as a weaker recogniser."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class PlanProposed:
+    """The planner made a plan; the person may still change it."""
+
+    plan: Plan
+
+
+@dataclass(frozen=True, slots=True)
+class PlanAccepted:
+    """The plan as it will run."""
+
+    plan: Plan
+
+
+@dataclass(frozen=True, slots=True)
+class Replanned:
+    """A new plan takes the place of one that could not be finished."""
+
+    plan: Plan
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class ExpertsSelected:
+    """Each task has its list of candidates."""
+
+    selections: tuple[Selection, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TaskStarted:
+    """A task's inputs are there and its first candidate runs."""
+
+    task_id: int
+    candidate: Candidate
+
+
+@dataclass(frozen=True, slots=True)
+class TaskProgress:
+    """How far a task is: `fraction` from 0 to 1, None where it cannot tell."""
+
+    task_id: int
+    fraction: float | None
+    message: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptFailed:
+    """One candidate failed; the next one is tried, if there is one."""
+
+    task_id: int
+    attempt: Attempt
+
+
+@dataclass(frozen=True, slots=True)
+class TaskFinished:
+    """A task ended: done, failed, skipped or cancelled."""
+
+    result: TaskResult
+
+
+@dataclass(frozen=True, slots=True)
+class ReplyChunk:
+    """The next piece of the answer."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Speaking:
+    """This sentence is being spoken now."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class TurnFinished:
+    """The turn is over; nothing follows."""
+
+    status: Status
+    at: datetime
+
+
+Event = (
+    TurnStarted
+    | Attached
+    | Transcribed
+    | Noted
+    | PlanProposed
+    | PlanAccepted
+    | Replanned
+    | ExpertsSelected
+    | TaskStarted
+    | TaskProgress
+    | AttemptFailed
+    | TaskFinished
+    | ReplyChunk
+    | Speaking
+    | TurnFinished
+)

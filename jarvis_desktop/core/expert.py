@@ -1,0 +1,44 @@
+"""Who can do a task, and in which order they are tried."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Expert:
+    """One entry of the catalogue: a Hub repository at a pinned revision, or a built-in method."""
+
+    id: str
+    task: str
+    summary: str = ""
+    revision: str = ""
+    """A 40-digit commit of the Hub repository; empty where it could not be verified."""
+    download_mb: int = 0
+    licence: str = ""
+    languages: tuple[str, ...] = ()
+    verified: bool = False
+    """Whether size, revision and licence were read from the Hub, not from memory."""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """An expert and the backend it would run on."""
+
+    expert: Expert
+    backend: str
+
+    @property
+    def label(self) -> str:
+        """What a person reads: the expert and where it runs."""
+        return f"{self.expert.id} ({self.backend})"
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """The candidates for one task, best first; the rest of the list is the fallback."""
+
+    task_id: int
+    candidates: tuple[Candidate, ...]
+    reason: str
+    """Why this order; where there is no candidate, why there is none and what would help."""

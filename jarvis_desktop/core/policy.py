@@ -1,0 +1,43 @@
+"""What the mode allows. The rest of the code asks the policy and never looks at the mode."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from jarvis_desktop.core.expert import Candidate
+
+BUILT_IN = frozenset({"builtin", "skill"})
+
+
+class Mode(StrEnum):
+    """How far a request may travel."""
+
+    OFFLINE = "offline"
+    """Nothing leaves this computer."""
+    LOCAL = "local"
+    """Experts run here; the network is used only for downloads that were asked for."""
+    HYBRID = "hybrid"
+    """Experts run here, and by API where that fails."""
+    LITE = "lite"
+    """Experts run by API, with a small recogniser here."""
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """The rules of one mode."""
+
+    mode: Mode = Mode.LOCAL
+
+    def allows(self, candidate: Candidate) -> bool:
+        """Whether this candidate may be tried."""
+        if candidate.backend in BUILT_IN:
+            return True
+        if candidate.backend == "local":
+            return self.mode is not Mode.LITE
+        return self.mode in (Mode.HYBRID, Mode.LITE)
+
+    @property
+    def allows_downloads(self) -> bool:
+        """Whether weights may be fetched when the person asks for them."""
+        return self.mode is not Mode.OFFLINE

@@ -1,0 +1,44 @@
+"""What became of a task. A failed task is a value, not an exception."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from jarvis_desktop.core.artifact import Artifact, Kind
+from jarvis_desktop.core.expert import Candidate
+
+
+class Status(StrEnum):
+    """How a task or a turn ended."""
+
+    DONE = "done"
+    PARTLY = "partly"
+    FAILED = "failed"
+    SKIPPED = "skipped"
+    CANCELLED = "cancelled"
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One try of one candidate. `error` is empty where it worked."""
+
+    candidate: Candidate
+    seconds: float
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TaskResult:
+    """The end of a task: its artifacts, or the reason why there are none."""
+
+    task_id: int
+    status: Status
+    artifacts: tuple[Artifact, ...] = ()
+    attempts: tuple[Attempt, ...] = ()
+    reason: str = ""
+
+    def of_kind(self, kinds: tuple[Kind, ...]) -> tuple[Artifact, ...]:
+        """Its artifacts of one kind: the first kind it gave that is among `kinds`."""
+        found = next((item.kind for item in self.artifacts if item.kind in kinds), None)
+        return tuple(item for item in self.artifacts if item.kind is found)

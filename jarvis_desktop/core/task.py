@@ -1,0 +1,88 @@
+"""What can be asked for (TaskType) and one such thing asked for in a plan (Task)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from jarvis_desktop.core.artifact import Artifact, Kind
+
+type_names = {bool: "yes or no", int: "a whole number", float: "a number", str: "text"}
+
+Value = str | int | float | bool
+
+
+@dataclass(frozen=True, slots=True)
+class Port:
+    """One input of a task: the kinds it takes, and whether it takes several at once."""
+
+    name: str
+    kinds: tuple[Kind, ...]
+    required: bool = True
+    many: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One setting of a task, such as how many sentences; it has the type of its default."""
+
+    name: str
+    summary: str
+    default: Value
+    choices: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TaskType:
+    """A kind of task, by its Hub pipeline name where there is one.
+
+    `gives` lists the kinds of its results, the main one first. `cues` are words and phrases by
+    which people ask for it, lower case, `*` standing for any ending.
+    """
+
+    name: str
+    summary: str
+    ports: tuple[Port, ...]
+    gives: tuple[Kind, ...]
+    options: tuple[Option, ...] = ()
+    cues: tuple[str, ...] = ()
+
+    def port(self, name: str) -> Port | None:
+        """The port of that name, or None."""
+        return next((port for port in self.ports if port.name == name), None)
+
+    def option(self, name: str) -> Option | None:
+        """The option of that name, or None."""
+        return next((option for option in self.options if option.name == name), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Ref:
+    """Stands for the result of another task of the same plan."""
+
+    task_id: int
+
+
+Item = Artifact | Ref | Value
+Arg = Item | tuple[Item, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One step of a plan. What it depends on is read from the Refs in its args."""
+
+    id: int
+    type: TaskType
+    args: Mapping[str, Arg] = field(default_factory=dict)
+
+    def items(self) -> Iterator[tuple[str, Item]]:
+        """Each (argument name, single value), lists taken apart."""
+        for name, arg in self.args.items():
+            for item in arg if isinstance(arg, tuple) else (arg,):
+                yield name, item
+
+    @property
+    def depends_on(self) -> tuple[int, ...]:
+        """Ids of the tasks whose results this one takes, each once, in order of appearance."""
+        refs = (item.task_id for _, item in self.items() if isinstance(item, Ref))
+        return tuple(dict.fromkeys(refs))

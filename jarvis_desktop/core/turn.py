@@ -1,0 +1,117 @@
+"""One request and all that came of it. A Turn is made by folding events: the window draws it,
+storage saves it, tests compare it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from pathlib import Path
+from typing import assert_never
+
+from jarvis_desktop.core import events
+from jarvis_desktop.core.artifact import Artifact
+from jarvis_desktop.core.expert import Selection
+from jarvis_desktop.core.plan import Plan
+from jarvis_desktop.core.result import Attempt, Status, TaskResult
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What a person asks: words, or a recording of them, and files."""
+
+    text: str = ""
+    audio: Path | None = None
+    files: tuple[Path, ...] = ()
+    speak: bool = False
+    """Whether the answer is to be spoken."""
+    folder: Path | None = None
+    """Where file names in the text are looked for first, and where named results are saved."""
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """A request, its plan, the results so far and the answer."""
+
+    id: str
+    started: datetime
+    text: str = ""
+    """The words of the request, as typed or as heard."""
+    heard_by: str = ""
+    """The recogniser that wrote the text; empty where it was typed."""
+    attachments: tuple[Artifact, ...] = ()
+    plan: Plan | None = None
+    selections: tuple[Selection, ...] = ()
+    running: frozenset[int] = frozenset()
+    progress: Mapping[int, events.TaskProgress] = field(default_factory=dict)
+    failed_attempts: Mapping[int, tuple[Attempt, ...]] = field(default_factory=dict)
+    results: Mapping[int, TaskResult] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    reply: str = ""
+    speaking: str = ""
+    """The sentence being spoken now."""
+    status: Status | None = None
+    """None while it runs."""
+    finished: datetime | None = None
+
+    def apply(self, event: events.Event) -> Turn:
+        """The turn after `event`. Pure."""
+        match event:
+            case events.TurnStarted():
+                return replace(
+                    self, text=event.text, attachments=event.attachments, started=event.at
+                )
+            case events.Attached(attachments=attachments):
+                return replace(self, attachments=attachments)
+            case events.Transcribed(text=text, engine=engine):
+                return replace(self, text=text, heard_by=engine)
+            case events.Noted(text=text):
+                return replace(self, notes=(*self.notes, text))
+            case events.PlanProposed(plan=plan) | events.PlanAccepted(plan=plan):
+                return replace(self, plan=plan)
+            case events.Replanned(plan=plan):
+                return replace(self, plan=plan)
+            case events.ExpertsSelected(selections=selections):
+                return replace(self, selections=selections)
+            case events.TaskStarted(task_id=task_id):
+                return replace(self, running=self.running | {task_id})
+            case events.TaskProgress(task_id=task_id):
+                return replace(self, progress={**self.progress, task_id: event})
+            case events.AttemptFailed(task_id=task_id, attempt=attempt):
+                earlier = self.failed_attempts.get(task_id, ())
+                attempts = {**self.failed_attempts, task_id: (*earlier, attempt)}
+                return replace(self, failed_attempts=attempts)
+            case events.TaskFinished(result=result):
+                return replace(
+                    self,
+                    running=self.running - {result.task_id},
+                    results={**self.results, result.task_id: result},
+                )
+            case events.ReplyChunk(text=text):
+                return replace(self, reply=self.reply + text)
+            case events.Speaking(text=text):
+                return replace(self, speaking=text)
+            case events.TurnFinished(status=status, at=at):
+                return replace(self, status=status, finished=at, speaking="", running=frozenset())
+        assert_never(event)
+
+    @property
+    def artifacts(self) -> tuple[Artifact, ...]:
+        """What was asked for: the artifacts of the tasks that nothing else depends on."""
+        if self.plan is None:
+            return ()
+        results = (self.results.get(task.id) for task in self.plan.sinks)
+        return tuple(item for result in results if result for item in result.artifacts)
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """Turns that belong together, oldest first."""
+
+    id: str
+    turns: tuple[Turn, ...] = ()
+
+    @property
+    def last(self) -> Turn | None:
+        """The newest turn."""
+        return self.turns[-1] if self.turns else None

@@ -1,0 +1,70 @@
+"""Where things are: the person's data, and the files shipped in `resources/` and `models/`."""
+
+from __future__ import annotations
+
+import os
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import platformdirs
+
+APP = "jarvis-desktop"
+APP_ID = "org.jarvisdesktop.JarvisDesktop"
+
+
+@dataclass(frozen=True, slots=True)
+class Paths:
+    """The person's folders. JARVIS_DESKTOP_HOME puts all of them under one folder."""
+
+    config: Path
+    data: Path
+    cache: Path
+    logs: Path
+
+    @property
+    def settings(self) -> Path:
+        """The settings file."""
+        return self.config / "settings.toml"
+
+    @property
+    def database(self) -> Path:
+        """The history."""
+        return self.data / "history.db"
+
+    @property
+    def artifacts(self) -> Path:
+        """The content-hashed files of the history."""
+        return self.data / "artifacts"
+
+    @property
+    def weights(self) -> Path:
+        """Weights of experts that were fetched."""
+        return self.cache / "experts"
+
+
+def user_paths() -> Paths:
+    """The folders of this person on this system; none of them need exist yet."""
+    if home := os.environ.get("JARVIS_DESKTOP_HOME"):
+        root = Path(home).expanduser().absolute()
+        return Paths(root / "config", root / "data", root / "cache", root / "logs")
+    return Paths(
+        platformdirs.user_config_path(APP),
+        platformdirs.user_data_path(APP),
+        platformdirs.user_cache_path(APP),
+        platformdirs.user_log_path(APP),
+    )
+
+
+def shipped(*parts: str) -> Path:
+    """A shipped file or folder, such as shipped("models", "experts.toml").
+
+    In a frozen app they lie in the bundle, in a wheel beside this file, in a checkout beside the
+    package.
+    """
+    package = Path(__file__).parent
+    bundle = Path(getattr(sys, "_MEIPASS", package / "_data"))
+    for root in (bundle, package / "_data", package.parent):
+        if (path := root.joinpath(*parts)).exists():
+            return path
+    return package.parent.joinpath(*parts)

@@ -1,0 +1,1 @@
+"""Microphone, recognisers, voices and the player."""

@@ -1,0 +1,1 @@
+"""SQLite history and the content-hashed artifact store."""

@@ -1,0 +1,147 @@
+"""Real, small implementations of the ports for tests; each passes its port's contract suite."""
+
+from __future__ import annotations
+
+import asyncio
+import wave
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from jarvis_desktop.core.artifact import Artifact
+from jarvis_desktop.core.call import Call, Report
+from jarvis_desktop.core.errors import InputError, JarvisError, UnavailableError
+from jarvis_desktop.core.events import Event
+from jarvis_desktop.core.expert import Candidate, Expert
+from jarvis_desktop.core.plan import Plan
+from jarvis_desktop.core.ports import Transcript
+
+
+def write_wav(to: Path, *, seconds: float = 0.1, rate: int = 16000) -> Path:
+    """A silent WAV file."""
+    with wave.open(str(to), "wb") as file:
+        file.setnchannels(1)
+        file.setsampwidth(2)
+        file.setframerate(rate)
+        file.writeframes(bytes(2 * int(seconds * rate)))
+    return to
+
+
+@dataclass
+class FakeFrontend:
+    """Keeps what it was shown, and answers as scripted."""
+
+    events: list[Event] = field(default_factory=list)
+    questions: list[str] = field(default_factory=list)
+    consent: bool = True
+    answer: str = ""
+    edit: Callable[[Plan], Plan | None] = lambda plan: plan
+
+    def show(self, event: Event) -> None:
+        self.events.append(event)
+
+    async def review(self, plan: Plan) -> Plan | None:
+        return self.edit(plan)
+
+    async def confirm(self, question: str) -> bool:
+        self.questions.append(question)
+        return self.consent
+
+    async def ask(self, question: str) -> str:
+        self.questions.append(question)
+        return self.answer
+
+
+@dataclass
+class FakeBackend:
+    """Runs calls with a given coroutine function, and remembers them."""
+
+    name: str = "builtin"
+    lane: str = "instant"
+    does: Callable[[Candidate, Call], Sequence[Artifact]] | None = None
+    calls: list[Call] = field(default_factory=list)
+    ask: str = ""
+
+    def question(self, call: Call) -> str:
+        return self.ask
+
+    async def run(self, candidate: Candidate, call: Call, report: Report) -> Sequence[Artifact]:
+        self.calls.append(call)
+        await asyncio.sleep(0)
+        return self.does(candidate, call) if self.does else ()
+
+
+@dataclass
+class FakeCatalogue:
+    """One built-in candidate per task, unless scripted."""
+
+    listed: dict[str, tuple[Candidate, ...]] = field(default_factory=dict)
+    to_fetch: dict[str, tuple[Expert, ...]] = field(default_factory=dict)
+
+    def candidates(self, task: str) -> Sequence[Candidate]:
+        default = (Candidate(Expert(f"builtin/{task}", task), "builtin"),)
+        return self.listed.get(task, default)
+
+    def obtainable(self, task: str) -> Sequence[Expert]:
+        return self.to_fetch.get(task, ())
+
+
+@dataclass
+class FakeRecogniser:
+    """Hears what it is told to hear."""
+
+    hears: str = "what time is it"
+    note: str = ""
+    error: JarvisError | None = None
+    heard: list[Path] = field(default_factory=list)
+
+    async def transcribe(self, audio: Path, report: Report) -> Transcript:
+        self.heard.append(audio)
+        if not audio.is_file():
+            raise InputError(f"There is no recording {audio.name}.")
+        if self.error:
+            raise self.error
+        return Transcript(self.hears, engine="fake", language="en", note=self.note)
+
+    async def close(self) -> None:
+        pass
+
+
+@dataclass
+class FakeVoice:
+    """Writes silent WAV files."""
+
+    said: list[str] = field(default_factory=list)
+    error: JarvisError | None = None
+
+    async def synthesise(self, text: str, to: Path) -> Path:
+        if self.error:
+            raise self.error
+        if not text.strip():
+            raise UnavailableError("There is nothing to say.")
+        self.said.append(text)
+        return write_wav(to)
+
+    async def close(self) -> None:
+        pass
+
+
+@dataclass
+class FakePlayer:
+    """Remembers what it played; `hold` keeps it playing until cancelled."""
+
+    played: list[Path] = field(default_factory=list)
+    stopped: int = 0
+    hold: bool = False
+    error: JarvisError | None = None
+
+    async def play(self, audio: Path) -> None:
+        if self.error:
+            raise self.error
+        self.played.append(audio)
+        try:
+            if self.hold:
+                await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            self.stopped += 1
+            raise
