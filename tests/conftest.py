@@ -39,7 +39,7 @@ def no_network(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(autouse=True)
 def no_warnings_logged(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
-    """A log record at WARNING or above fails the test, unless the test takes it with caplog.clear()."""
+    """A log record at WARNING or above fails the test, unless it calls caplog.clear()."""
     yield
     loud = [
         record
