@@ -17,7 +17,7 @@ import threading
 import traceback
 from collections.abc import Callable
 from contextlib import suppress
-from multiprocessing.connection import Connection
+from multiprocessing.connection import Connection, wait
 from typing import Any
 
 from jarvis_desktop.core.call import Report
@@ -161,6 +161,7 @@ def _serve(pipe: Connection, factory: str, args: tuple[object, ...]) -> None:
     """The child's main loop: ends when the parent goes away."""
     # Ctrl-C in a terminal reaches the whole process group; only the parent decides what it means.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
     module, _, function = factory.partition(":")
     handler: Handler = getattr(importlib.import_module(module), function)(*args)
@@ -178,6 +179,14 @@ def _serve(pipe: Connection, factory: str, args: tuple[object, ...]) -> None:
             except Exception as error:  # noqa: BLE001 - foreign code runs here
                 answer = ("failed", _one_line(error), traceback.format_exc())
             pipe.send(answer)
+
+
+def _end_with_parent() -> None:
+    """A child that is busy when its parent is killed would otherwise work on for nobody."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        wait([parent.sentinel])
+        os._exit(1)
 
 
 def _one_line(error: Exception) -> str:

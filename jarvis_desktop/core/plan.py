@@ -50,10 +50,10 @@ class Plan:
         raise PlanError(f"The plan has no task {task_id}.")
 
     @property
-    def sinks(self) -> tuple[Task, ...]:
-        """The tasks nothing else depends on: their results are what was asked for."""
+    def answers(self) -> tuple[Task, ...]:
+        """The tasks whose results were asked for: those nothing depends on, and the wanted."""
         used = {task_id for task in self.tasks for task_id in task.depends_on}
-        return tuple(task for task in self.tasks if task.id not in used)
+        return tuple(task for task in self.tasks if task.wanted or task.id not in used)
 
     def with_task(self, task: Task) -> Plan:
         """The plan with one more task."""

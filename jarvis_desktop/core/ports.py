@@ -44,6 +44,8 @@ class Context:
 
     attachments: tuple[Artifact, ...] = ()
     conversation: Conversation | None = None
+    folder: Path | None = None
+    """Where results with a name of the person's choosing are saved."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,6 +216,22 @@ class Timers(Protocol):
 
     def cancel_all(self) -> int:
         """Cancel all; how many there were."""
+        ...
+
+
+class TimerRecords(Protocol):
+    """Timers on disk, so that they outlive the application."""
+
+    def add(self, timer: Timer) -> None:
+        """Keep one."""
+        ...
+
+    def remove(self, timer_id: str) -> None:
+        """Forget one; nothing happens where it is not there."""
+        ...
+
+    def pending(self) -> Sequence[Timer]:
+        """All that are kept."""
         ...
 
 

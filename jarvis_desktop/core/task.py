@@ -30,6 +30,18 @@ class Option:
     summary: str
     default: Value
     choices: tuple[str, ...] = ()
+    units: tuple[str, ...] = ()
+    """Words that stand behind its number in a request, such as "sentence*" or "degrees"."""
+    reads: str = ""
+    """For a text: which words of a request it takes, by the name of a reader of the planner."""
+
+
+@dataclass(frozen=True, slots=True)
+class Preset:
+    """A phrase that asks for the task with certain options: "upside down" is rotate by 180."""
+
+    phrase: str
+    options: tuple[tuple[str, Value], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +49,7 @@ class TaskType:
     """A kind of task, by its Hub pipeline name where there is one.
 
     `gives` lists the kinds of its results, the main one first. `cues` are words and phrases by
-    which people ask for it, lower case, `*` standing for any ending.
+    which people ask for it, lower case: `*` stands for any ending, `...` for a few words between.
     """
 
     name: str
@@ -46,6 +58,12 @@ class TaskType:
     gives: tuple[Kind, ...]
     options: tuple[Option, ...] = ()
     cues: tuple[str, ...] = ()
+    presets: tuple[Preset, ...] = ()
+
+    @property
+    def title(self) -> str:
+        """The name as words: "image-to-text" is "image to text"."""
+        return self.name.replace("-", " ").replace("_", " ")
 
     def port(self, name: str) -> Port | None:
         """The port of that name, or None."""
@@ -74,6 +92,8 @@ class Task:
     id: int
     type: TaskType
     args: Mapping[str, Arg] = field(default_factory=dict)
+    wanted: bool = False
+    """Whether its result belongs in the answer even where another task uses it."""
 
     def items(self) -> Iterator[tuple[str, Item]]:
         """Each (argument name, single value), lists taken apart."""

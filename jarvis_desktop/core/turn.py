@@ -97,10 +97,10 @@ class Turn:
 
     @property
     def artifacts(self) -> tuple[Artifact, ...]:
-        """What was asked for: the artifacts of the tasks that nothing else depends on."""
+        """What was asked for: the artifacts of the tasks that answer the request."""
         if self.plan is None:
             return ()
-        results = (self.results.get(task.id) for task in self.plan.sinks)
+        results = (self.results.get(task.id) for task in self.plan.answers)
         return tuple(item for result in results if result for item in result.artifacts)
 
 

@@ -1,0 +1,237 @@
+"""The front door: takes a request through all stages and gives back the finished turn."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import secrets
+from collections.abc import Callable, Sequence
+from contextvars import ContextVar
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+
+from jarvis_desktop.assistant import responder
+from jarvis_desktop.assistant.executor import Executor
+from jarvis_desktop.assistant.intake import Intake
+from jarvis_desktop.assistant.selector import Selector
+from jarvis_desktop.assistant.speaker import Speaker
+from jarvis_desktop.core.artifact import Artifact, Kind
+from jarvis_desktop.core.errors import InputError, JarvisError
+from jarvis_desktop.core.events import (
+    Attached,
+    Event,
+    ExpertsSelected,
+    Noted,
+    PlanAccepted,
+    PlanProposed,
+    ReplyChunk,
+    Transcribed,
+    TurnFinished,
+    TurnStarted,
+)
+from jarvis_desktop.core.plan import Plan
+from jarvis_desktop.core.ports import (
+    Context,
+    Declined,
+    Frontend,
+    History,
+    Planner,
+    Recogniser,
+)
+from jarvis_desktop.core.result import Status
+from jarvis_desktop.core.task import TaskType
+from jarvis_desktop.core.turn import Conversation, Request, Turn
+
+log = logging.getLogger(__name__)
+
+LONGEST_REQUEST = 200_000
+"""Characters; a longer text belongs in a file."""
+
+_current: ContextVar[str] = ContextVar("turn")
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What an assistant is made of."""
+
+    planner: Planner
+    inventory: Sequence[TaskType]
+    selector: Selector
+    executor: Executor
+    intake: Intake
+    recogniser: Recogniser
+    speaker: Speaker
+    history: History
+    now: Callable[[], datetime]
+
+
+class _Live:
+    """A turn under way and the place where it is shown."""
+
+    def __init__(self, turn: Turn, frontend: Frontend) -> None:
+        self.turn = turn
+        self._frontend = frontend
+
+    def show(self, event: Event) -> None:
+        self.turn = self.turn.apply(event)
+        self._frontend.show(event)
+
+
+class Assistant:
+    """Handles requests, each as one turn of a conversation."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+        self._running: dict[str, asyncio.Task[Turn]] = {}
+
+    async def handle(
+        self, request: Request, frontend: Frontend, *, conversation: str | None = None
+    ) -> Turn:
+        """Answer a request.
+
+        Every turn ends in an answer or a stated reason and is kept in the history. Cancelling
+        stops all work and all sound, keeps the turn as stopped, and raises CancelledError.
+        """
+        known = self._parts.history.open_conversation(conversation)
+        live = _Live(Turn(id=secrets.token_hex(8), started=self._parts.now()), frontend)
+        token = _current.set(live.turn.id)
+        self._running[live.turn.id] = _this_task()
+        try:
+            live.show(TurnStarted(live.turn.id, self._parts.now(), request.text.strip()))
+            status = await self._answer(request, frontend, known, live)
+            await self._finish(request, status, known, live)
+        except asyncio.CancelledError:
+            live.show(ReplyChunk("Stopped." if not live.turn.reply else ""))
+            self._keep(known, live, Status.CANCELLED)
+            live.show(TurnFinished(Status.CANCELLED, self._parts.now()))
+            raise
+        finally:
+            del self._running[live.turn.id]
+            _current.reset(token)
+        return live.turn
+
+    def stop_others(self) -> int:
+        """Stop every turn but the one that calls this; how many there were."""
+        own = _current.get(None)
+        others = [task for turn_id, task in self._running.items() if turn_id != own]
+        for task in others:
+            task.cancel()
+        return len(others)
+
+    async def _answer(
+        self, request: Request, frontend: Frontend, known: Conversation, live: _Live
+    ) -> Status:
+        """Everything up to the written answer; says how it went."""
+        try:
+            plan = await self._plan(request, known, live)
+            if plan is not None:
+                live.show(PlanProposed(plan))
+                plan = await frontend.review(plan)
+                if plan is None:
+                    live.show(ReplyChunk("The plan was not accepted, so nothing was done."))
+                    return Status.CANCELLED
+                live.show(PlanAccepted(plan))
+                await self._run(plan, frontend, live)
+                live.show(ReplyChunk(responder.compose(live.turn)))
+                return responder.outcome(live.turn)
+        except JarvisError as error:
+            live.show(ReplyChunk(str(error)))
+        except Exception:  # the engine's last resort: no turn ends in silence
+            log.exception("A turn ended in an unexpected error")
+            live.show(
+                ReplyChunk(
+                    "Something went wrong inside JARVIS itself. Nothing of yours was lost; "
+                    "the log has the details (jarvis-desktop doctor says where it is)."
+                )
+            )
+        return Status.FAILED
+
+    async def _plan(self, request: Request, known: Conversation, live: _Live) -> Plan | None:
+        """The plan; None where the planner declined, after its reason was shown."""
+        text = request.text.strip()
+        if len(text) > LONGEST_REQUEST:
+            raise InputError(
+                f"The text is {len(text):,} characters long; the most is {LONGEST_REQUEST:,}.",
+                hint="Put it in a file and give the file.",
+            )
+        audio = request.audio
+        attachments = await self._parts.intake.given(request)
+        if not text and audio is None:
+            audio, attachments = _spoken(attachments)
+        if attachments:
+            live.show(Attached(attachments))
+        if audio is not None:
+            text = await self._listen(audio, live)
+        named = await self._parts.intake.named(text, request, attachments)
+        if named:
+            attachments = (*attachments, *named)
+            live.show(Attached(attachments))
+        context = Context(attachments, known, request.folder)
+        planned = await self._parts.planner.plan(text, self._parts.inventory, context)
+        if isinstance(planned, Declined):
+            live.show(ReplyChunk(planned.reason))
+            return None
+        return planned
+
+    async def _listen(self, audio: Path, live: _Live) -> str:
+        def report(fraction: float | None, message: str) -> None:
+            """Speech is quick enough to need no progress of its own."""
+
+        heard = await self._parts.recogniser.transcribe(audio, report)
+        live.show(Transcribed(heard.text, heard.engine))
+        if heard.note:
+            live.show(Noted(heard.note))
+        return heard.text
+
+    async def _run(self, plan: Plan, frontend: Frontend, live: _Live) -> None:
+        selections = self._parts.selector.select(plan)
+        live.show(ExpertsSelected(selections))
+        await self._parts.executor.run(plan, selections, show=live.show, confirm=frontend.confirm)
+
+    async def _finish(
+        self, request: Request, status: Status, known: Conversation, live: _Live
+    ) -> None:
+        # Kept before it is spoken: a long answer may be stopped, or the power cut, while it plays.
+        self._keep(known, live, status)
+        spoken = _speech_of(live.turn)
+        for audio, text in spoken:
+            await self._parts.speaker.play(audio, text, live.show)
+        if request.speak and not spoken:
+            await self._parts.speaker.say(live.turn.reply, live.show)
+        live.show(TurnFinished(status, self._parts.now()))
+
+    def _keep(self, known: Conversation, live: _Live, status: Status) -> None:
+        finished = replace(live.turn, status=None).apply(TurnFinished(status, self._parts.now()))
+        try:
+            self._parts.history.save(known.id, finished)
+        except JarvisError as error:
+            live.show(Noted(f"This turn could not be kept in the history: {error}"))
+
+
+def _this_task() -> asyncio.Task[Turn]:
+    task = asyncio.current_task()
+    assert task is not None
+    return task
+
+
+def _spoken(attachments: tuple[Artifact, ...]) -> tuple[Path | None, tuple[Artifact, ...]]:
+    """With no words at all, the one recording among the files is the request."""
+    recordings = [item for item in attachments if item.kind is Kind.AUDIO]
+    if len(recordings) != 1:
+        return None, attachments
+    rest = tuple(item for item in attachments if item is not recordings[0])
+    return recordings[0].path, rest
+
+
+def _speech_of(turn: Turn) -> list[tuple[Path, str]]:
+    """The speech that was asked for: (audio file, what it says)."""
+    if turn.plan is None:
+        return []
+    return [
+        (item.path, responder.said(turn, task))
+        for task in turn.plan.tasks
+        if task.type.name == responder.SPEECH_TASK and task.id in turn.results
+        for item in turn.results[task.id].artifacts
+        if item.path is not None
+    ]

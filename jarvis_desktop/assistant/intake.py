@@ -1,0 +1,71 @@
+"""Brings the files of a request into the artifact store: those given, and those it names."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+
+from jarvis_desktop.assistant.planning import mentions
+from jarvis_desktop.core.artifact import Artifact
+from jarvis_desktop.core.errors import InputError
+from jarvis_desktop.core.ports import ArtifactStore
+from jarvis_desktop.core.turn import Request
+
+
+class Intake:
+    """Checks and copies files, so that nothing outside the store is touched later on."""
+
+    def __init__(self, store: ArtifactStore, *, folders: Sequence[Path] = ()) -> None:
+        """`folders` are searched, after the request's own, for files named in the words."""
+        self._store = store
+        self._folders = tuple(folders)
+
+    async def given(self, request: Request) -> tuple[Artifact, ...]:
+        """The files handed over with the request.
+
+        Raises InputError that names every file that cannot be used.
+        """
+        return await self._take_in([_absolute(path, request.folder) for path in request.files])
+
+    async def named(
+        self, text: str, request: Request, given: Sequence[Artifact]
+    ) -> tuple[Artifact, ...]:
+        """The files that the words name and that are found in one of the folders.
+
+        A name that is not found is left to the planner, which knows what it was wanted for.
+        """
+        known = {item.name.lower() for item in given}
+        found: dict[Path, None] = {}
+        for mention in mentions.files(text):
+            if not mention.output and mention.name.lower() not in known:
+                for path in self._places(mention.text, request.folder):
+                    if path.exists():
+                        found[path] = None
+                        break
+        return await self._take_in(list(found))
+
+    def _places(self, name: str, folder: Path | None) -> list[Path]:
+        path = Path(name).expanduser()
+        if path.is_absolute():
+            return [path]
+        return [place / path for place in (folder, *self._folders) if place]
+
+    async def _take_in(self, paths: Sequence[Path]) -> tuple[Artifact, ...]:
+        taken: list[Artifact] = []
+        errors: list[InputError] = []
+        for path in paths:
+            try:
+                taken.append(await asyncio.to_thread(self._store.take_in, path))
+            except InputError as error:
+                errors.append(error)
+        if len(errors) == 1:
+            raise errors[0]
+        if errors:
+            raise InputError(" ".join(str(error) for error in errors))
+        return tuple(taken)
+
+
+def _absolute(path: Path, folder: Path | None) -> Path:
+    path = path.expanduser()
+    return path if path.is_absolute() or folder is None else folder / path

@@ -1,0 +1,1 @@
+"""The embedded planner: from words to a plan with no LLM."""

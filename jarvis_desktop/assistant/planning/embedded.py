@@ -1,0 +1,157 @@
+"""The planner that is always there: no LLM, no download, milliseconds."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from jarvis_desktop.assistant.planning import reading, sources, steps
+from jarvis_desktop.assistant.planning.cues import Match
+from jarvis_desktop.assistant.planning.languages import other_language
+from jarvis_desktop.assistant.planning.reading import Reading
+from jarvis_desktop.assistant.planning.steps import Step
+from jarvis_desktop.assistant.planning.wiring import QUESTION, MissingInput, Wiring
+from jarvis_desktop.core.artifact import Kind
+from jarvis_desktop.core.errors import PlanError
+from jarvis_desktop.core.plan import Plan
+from jarvis_desktop.core.ports import Context, Declined
+from jarvis_desktop.core.task import TaskType
+
+_destructive = re.compile(
+    r"\b(?:delete|erase|wipe|destroy|shred|format|uninstall|kill|rm|empty)\b"
+    r"(?!\s+(?:the\s+)?(?:noise|background|silence|audio))"
+)
+_question = re.compile(
+    r"^\W*(?:who|whose|what|what's|whats|when|where|why|which|how|is|are|was|were|do|does|did|can|"
+    r"could|should|would|will)\b|\?\s*$"
+)
+
+SAVE = "save-file"
+LONG = 1000
+"""Characters; beyond this a request is taken for a text somebody pasted."""
+
+CAN_DO = "Say “what can you do” to hear what works now."
+
+_wanted_kinds = {
+    Kind.TEXT: "a text: type or paste it after a colon, or drop a file",
+    Kind.IMAGE: "a picture: drop one on the window, or name its file",
+    Kind.AUDIO: "a recording: drop one on the window, or name its file",
+    Kind.VIDEO: "a video: drop one on the window, or name its file",
+    Kind.TABLE: "a table: drop a CSV file on the window, or name it",
+    Kind.DOCUMENT: "a document: drop one on the window, or name its file",
+}
+
+
+class EmbeddedPlanner:
+    """Plans by the cues of the task types and the kinds of their ports."""
+
+    async def plan(
+        self, text: str, inventory: Sequence[TaskType], context: Context
+    ) -> Plan | Declined:
+        """A plan, or the reason why there is none. Never raises on any text."""
+        if not text.strip():
+            return Declined("There was nothing in that request. Say or type what you would like.")
+        read = reading.read(text, inventory, context)
+        if _destructive.search(read.text):
+            return Declined(
+                "I do not delete, erase or format anything, so nothing was touched. "
+                "Your own history is deleted with: jarvis-desktop history delete."
+            )
+        if missing := _missing_files(read, context):
+            return Declined(missing)
+        found = steps.cut(read, inventory, _Fit(read, inventory, context))
+        if not found and (asked := _about_a_file(read, inventory, context)):
+            found = [asked]
+        if not found:
+            return Declined(_not_understood(text, read))
+        return _wire(found, read, inventory, context)
+
+
+class _Fit:
+    """Scores how well the inputs at hand suit a task, to tell apart what words alone do not."""
+
+    def __init__(self, read: Reading, inventory: Sequence[TaskType], context: Context) -> None:
+        self._read = read
+        self._inventory = inventory
+        self._kinds = {item.name.lower(): item.kind for item in context.attachments}
+        self._earlier = bool(context.conversation and context.conversation.turns)
+
+    def __call__(self, task_type: TaskType, start: int, end: int) -> float:
+        port = next((item for item in task_type.ports if item.name != QUESTION), None)
+        if port is None:
+            return 0.0
+        named = [self._kinds.get(item.name.lower()) for item in self._read.files_in(start, end)]
+        here = [kind for kind in named if kind] or list(self._kinds.values())
+        if not here:
+            can_be_words = Kind.TEXT in port.kinds or self._earlier or start > 0
+            return 0.0 if can_be_words else -4.0
+        if any(kind in port.kinds for kind in here):
+            return 5.0
+        reachable = any(sources.route((kind,), port.kinds, self._inventory) for kind in here)
+        return 1.0 if reachable else -8.0
+
+
+def _wire(
+    found: Sequence[Step], read: Reading, inventory: Sequence[TaskType], context: Context
+) -> Plan | Declined:
+    wiring = Wiring(read, inventory, context)
+    save = next((item for item in inventory if item.name == SAVE), None)
+    names = [item.text for item in read.files if item.output]
+    try:
+        for step in found:
+            wiring.add(step)
+        if names and save and all(step.type is not save for step in found):
+            wiring.save_as(save, names)
+        return Plan(wiring.tasks)
+    except MissingInput as error:
+        wanted = " or ".join(dict.fromkeys(_wanted_kinds[kind] for kind in error.port.kinds[:2]))
+        return Declined(f"For {error.task_type.title} I need {wanted}.")
+    except PlanError as error:
+        return Declined(f"I could not make a plan of that. {error}")
+
+
+def _missing_files(read: Reading, context: Context) -> str:
+    """Which of the named files are not at hand; "" where all are."""
+    turns = context.conversation.turns if context.conversation else ()
+    earlier = (item for turn in turns for item in (*turn.attachments, *turn.artifacts))
+    known = {item.title.lower() for item in (*context.attachments, *earlier)}
+    missing = [
+        item.text for item in read.files if not item.output and item.name.lower() not in known
+    ]
+    if not missing:
+        return ""
+    names = " and ".join(dict.fromkeys(missing))
+    where = f" in {context.folder}" if context.folder else ""
+    return f"I cannot find {names}{where}. Drop the file on the window or give its full path."
+
+
+def _about_a_file(read: Reading, inventory: Sequence[TaskType], context: Context) -> Step | None:
+    """A question that names no task is a question about what is at hand."""
+    if not _question.search(read.text):
+        return None
+    kinds = [item.kind for item in context.attachments]
+    if not kinds and sources.PRONOUN.search(read.text):
+        kinds = [kind for item in sources.of_conversation(context)[:1] for kind in item.kinds]
+    wanted = "document-question-answering" if Kind.IMAGE in kinds else "question-answering"
+    task_type = next((item for item in inventory if item.name == wanted), None)
+    if task_type is None or not kinds:
+        return None
+    return Step(task_type, 0, len(read.text), Match(task_type, 0, 0, 0.0))
+
+
+def _not_understood(text: str, read: Reading) -> str:
+    if answer := other_language(text):
+        return answer
+    if len(text) > LONG:
+        return (
+            f"That is a text of {len(text):,} characters, and I did not find what to do with it. "
+            "Begin with the task and a colon, such as “Summarise this:”."
+        )
+    if not re.search(r"\w", text):
+        return f"I can only work from words. {CAN_DO}"
+    if _question.search(read.text):
+        return (
+            "I cannot answer that from what is on this computer: general questions need a "
+            f"language model, and none is set up. {CAN_DO}"
+        )
+    return f"I found no task that I can do in that. {CAN_DO}"

@@ -1,0 +1,79 @@
+"""Finds what a request names outright: quoted texts and files."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import PurePath
+
+EXTENSIONS = frozenset(
+    "txt md markdown pdf docx pptx xlsx csv tsv html htm json eml rtf log xml odt doc epub "
+    "png jpg jpeg gif bmp webp tif tiff heic ico svg ppm "
+    "wav mp3 flac ogg oga opus m4a aac wma aiff "
+    "mp4 mkv webm mov avi m4v mpg mpeg ogv".split()
+)
+
+_quotes = re.compile(
+    r"""“(?P<a>[^”]+)”|"(?P<b>[^"]+)"|«(?P<c>[^»]+)»|„(?P<d>[^“”]+)[“”]"""
+    r"""|(?<![\w])['‘](?P<e>.+?)['’](?![\w])""",
+    re.DOTALL,
+)
+_name = re.compile(
+    r"(?<![\w/\\.~-])(?P<path>(?:[A-Za-z]:)?[~/\\]?(?:[\w.+-]|[/\\:](?=[\w.~]))*\.(?P<ext>\w{2,8}))(?!\w)"
+)
+_as_output = re.compile(r"(?:\bas|\bcalled|\bnamed|\binto|\bit to|\bin a file)\s*$", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """A stretch of a request, from `start` to `end`, that names something."""
+
+    start: int
+    end: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class FileMention(Mention):
+    """A file name or path. `output` says that it names what is to be made, not what is there."""
+
+    output: bool = False
+
+    @property
+    def name(self) -> str:
+        """The last part of the path."""
+        return PurePath(self.text.replace("\\", "/")).name
+
+
+def quotes(text: str) -> list[Mention]:
+    """The quoted texts, without their quotation marks; a quoted file name is not one of them."""
+    found = []
+    for match in _quotes.finditer(text):
+        words = next(group for group in match.groups() if group is not None).strip()
+        if words and not _is_file_name(words):
+            found.append(Mention(match.start(), match.end(), words))
+    return found
+
+
+def files(text: str) -> list[FileMention]:
+    """The file names and paths: by a known extension, or in quotes with spaces in them."""
+    found = []
+    for match in _quotes.finditer(text):
+        words = next(group for group in match.groups() if group is not None).strip()
+        if _is_file_name(words):
+            found.append(_file(text, match.start(), match.end(), words))
+    for match in _name.finditer(text):
+        inside = any(item.start <= match.start() < item.end for item in found)
+        if match["ext"].lower() in EXTENSIONS and not inside:
+            found.append(_file(text, match.start(), match.end(), match["path"]))
+    return sorted(found, key=lambda item: item.start)
+
+
+def _is_file_name(words: str) -> bool:
+    stem, dot, extension = words.rpartition(".")
+    known = extension.lower() in EXTENSIONS and "\n" not in words
+    return bool(stem and dot) and known and len(words) <= 255
+
+
+def _file(text: str, start: int, end: int, words: str) -> FileMention:
+    return FileMention(start, end, words, output=bool(_as_output.search(text[:start])))

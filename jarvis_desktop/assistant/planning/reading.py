@@ -1,0 +1,113 @@
+"""Prepares a request for planning: quoted texts and file names are taken out, words made even."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from jarvis_desktop.assistant.planning import cues, mentions
+from jarvis_desktop.assistant.planning.mentions import FileMention, Mention
+from jarvis_desktop.core.ports import Context
+from jarvis_desktop.core.task import TaskType
+
+_spoken_dot = re.compile(
+    rf"\b(\w+) dot ({'|'.join(sorted(mentions.EXTENSIONS, key=len, reverse=True))})\b",
+    re.IGNORECASE,
+)
+_courtesy = re.compile(
+    r"\b(?:please|kindly|hey jarvis|ok jarvis|okay jarvis|jarvis|could you|can you|would you|"
+    r"will you|i want you to|i'd like you to|i would like you to|i need you to|go ahead and|"
+    r"for me|just|uh|um)\b[,]?"
+)
+_mark = re.compile(r"\bx(quote|file)(\d+)x\b")
+
+BODY_AFTER = 300
+"""An instruction before a pasted text is no longer than this many characters."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A request as the planner sees it.
+
+    `text` is lower case, with xquote0x and xfile0x in the places of what was quoted or named.
+    """
+
+    text: str
+    quotes: tuple[str, ...] = ()
+    files: tuple[FileMention, ...] = ()
+    last_reply: str = ""
+    """What was answered last in this conversation."""
+    folder: str = ""
+    """Where results with a name of the person's choosing are saved; "" for the usual place."""
+
+    def quotes_in(self, start: int, end: int) -> list[str]:
+        """The quoted texts within a stretch of `text`."""
+        return [self.quotes[number] for kind, number in self._marks(start, end) if kind == "quote"]
+
+    def files_in(self, start: int, end: int) -> list[FileMention]:
+        """The file names within a stretch of `text`."""
+        return [self.files[number] for kind, number in self._marks(start, end) if kind == "file"]
+
+    def words(self, start: int, end: int) -> str:
+        """A stretch of `text` with quotes and names put back."""
+
+        def original(match: re.Match[str]) -> str:
+            number = int(match[2])
+            return self.quotes[number] if match[1] == "quote" else self.files[number].text
+
+        return " ".join(_mark.sub(original, self.text[start:end]).split())
+
+    def _marks(self, start: int, end: int) -> list[tuple[str, int]]:
+        found = [(match[1], int(match[2])) for match in _mark.finditer(self.text, start, end)]
+        size = {"quote": len(self.quotes), "file": len(self.files)}
+        return [(kind, number) for kind, number in found if number < size[kind]]
+
+
+def read(text: str, inventory: Sequence[TaskType], context: Context) -> Reading:
+    """Take quotes, a pasted text and file names out, and make the rest even."""
+    text = _mark.sub(" ", _spoken_dot.sub(r"\1.\2", text.replace("’", "'")))
+    text, body = _without_body(text, inventory)
+    quoted: list[str] = []
+    named: list[FileMention] = []
+    spans: list[tuple[Mention, str]] = []
+    for mention in sorted([*mentions.quotes(text), *mentions.files(text)], key=_start):
+        if isinstance(mention, FileMention):
+            spans.append((mention, f" xfile{len(named)}x "))
+            named.append(mention)
+        else:
+            spans.append((mention, f" xquote{len(quoted)}x "))
+            quoted.append(mention.text)
+    masked = text
+    for mention, mark in reversed(spans):
+        masked = masked[: mention.start] + mark + masked[mention.end :]
+    if body:
+        masked += f" xquote{len(quoted)}x"
+        quoted.append(body)
+    even = _courtesy.sub(" ", masked.lower())
+    last = context.conversation.last if context.conversation else None
+    return Reading(
+        re.sub(r" {2,}", " ", even).strip(),
+        tuple(quoted),
+        tuple(named),
+        last_reply=last.reply if last else "",
+        folder=str(context.folder or ""),
+    )
+
+
+def _start(mention: Mention) -> int:
+    return mention.start
+
+
+def _without_body(text: str, inventory: Sequence[TaskType]) -> tuple[str, str]:
+    """Split "summarise this: ..." into the instruction and the text it is about."""
+    for match in re.finditer(r":\s+|\n", text[:BODY_AFTER]):
+        head, body = text[: match.start()], text[match.end() :].strip()
+        if len(body.split()) >= 3 and cues.find(head.lower(), inventory):
+            bare = body.strip("'\"“”")
+            unquoted = bare if not re.search(r"[\"“”]", bare) else body
+            return head, unquoted
+    head, _, last = text.rstrip().rpartition("\n")
+    if len(head.split()) >= 40 and len(last) <= BODY_AFTER and cues.find(last.lower(), inventory):
+        return last, head.strip()
+    return text, ""

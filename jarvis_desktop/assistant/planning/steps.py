@@ -1,0 +1,115 @@
+"""Cuts a request into steps: which task is asked for, in which stretch of the words."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from jarvis_desktop.assistant.planning import cues
+from jarvis_desktop.assistant.planning.cues import Match
+from jarvis_desktop.assistant.planning.reading import Reading
+from jarvis_desktop.core.task import TaskType, Value
+
+_boundary = re.compile(
+    r"[.!?;\n]+(?=\s|$)|,(?=\s|$)|"
+    r"\b(?:and then|then|after that|afterwards|and also|and|also|plus)\b"
+)
+_not_before_a_verb = frozenset(
+    "the a an this that these those my your our its their his her of in on for with from to into "
+    "as by at about no more some any every each what which how whose very in-the".split()
+)
+
+Fit = Callable[[TaskType, int, int], float]
+"""How well the inputs at hand suit a task asked for in that stretch: added to its score."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One task asked for. `start` to `end` is its stretch of the text, `cue` where it was heard."""
+
+    type: TaskType
+    start: int
+    end: int
+    cue: Match
+    options: tuple[tuple[str, Value], ...] = ()
+    refers_to: tuple[str, ...] = ()
+    """Names of task types whose earlier results this stretch speaks of: "the summary"."""
+
+
+def cut(reading: Reading, inventory: Sequence[TaskType], fit: Fit) -> list[Step]:
+    """The steps of a request, in the order they are asked for; empty where no task is heard."""
+    matches = cues.find(reading.text, inventory)
+    steps: list[Step] = []
+    for start, end, inside in _stretches(reading.text, matches):
+        asked, refers = _without_references(reading.text, inside, steps)
+        if not asked:
+            if steps:
+                steps[-1] = _longer(steps[-1], end, refers)
+            continue
+        begins = start
+        for number, group in enumerate(_groups(reading.text, asked)):
+            best = max(group, key=lambda item: item.weight + fit(item.type, begins, end))
+            closes = end if group[-1] is asked[-1] else group[-1].end
+            begins = start if number == 0 else group[0].start
+            options = tuple(
+                pair for item in group if item.type is best.type for pair in item.options
+            )
+            steps.append(Step(best.type, begins, closes, best, options, refers))
+    if steps:
+        # What stands before the first cue ("for scan.png, ...") belongs to the first step.
+        first = steps[0]
+        steps[0] = Step(first.type, 0, first.end, first.cue, first.options, first.refers_to)
+    return steps
+
+
+def _stretches(text: str, matches: list[Match]) -> list[tuple[int, int, list[Match]]]:
+    """The text cut at sentence ends, commas and "and", but never inside a cue."""
+    cuts = [0]
+    for boundary in _boundary.finditer(text):
+        if not any(item.start < boundary.end() and boundary.start() < item.end for item in matches):
+            cuts.append(boundary.end())
+    cuts.append(len(text))
+    return [
+        (start, end, [item for item in matches if start <= item.start < end])
+        for start, end in itertools.pairwise(cuts)
+    ]
+
+
+def _without_references(
+    text: str, matches: list[Match], steps: list[Step]
+) -> tuple[list[Match], tuple[str, ...]]:
+    """The cues that ask for something, and the names of earlier tasks the others speak of."""
+    earlier = {step.type.name for step in steps}
+    references = [
+        item
+        for item in matches
+        if item.type.name in earlier and not item.options and cues.is_noun_phrase(text, item)
+    ]
+    names = tuple(dict.fromkeys(item.type.name for item in references))
+    asked = [
+        item
+        for item in matches
+        if item not in references and not any(item.overlaps(other) for other in references)
+    ]
+    return asked, names
+
+
+def _groups(text: str, matches: list[Match]) -> list[list[Match]]:
+    """Cues of one step each: a new one begins where another task's cue stands like a verb."""
+    groups: list[list[Match]] = []
+    for match in matches:
+        current = groups[-1] if groups else []
+        same = any(match.overlaps(item) or match.type is item.type for item in current)
+        before = re.findall(r"[\w'-]+", text[: match.start])[-1:]
+        verb_like = not before or before[0] not in _not_before_a_verb
+        if current and (same or not verb_like):
+            current.append(match)
+        else:
+            groups.append([match])
+    return groups
+
+
+def _longer(step: Step, end: int, refers: tuple[str, ...]) -> Step:
+    return Step(step.type, step.start, end, step.cue, step.options, (*step.refers_to, *refers))

@@ -1,0 +1,241 @@
+"""Gives each step its inputs and makes the tasks of a plan of them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from jarvis_desktop.assistant.planning import slots, sources
+from jarvis_desktop.assistant.planning.reading import Reading
+from jarvis_desktop.assistant.planning.sources import Source
+from jarvis_desktop.assistant.planning.steps import Step
+from jarvis_desktop.core.artifact import Artifact, Kind
+from jarvis_desktop.core.ports import Context
+from jarvis_desktop.core.task import Arg, Item, Port, Ref, Task, TaskType
+
+FOLLOWING = frozenset({"text-to-speech", "translation", "save-file", "open-file"})
+"""Tasks that carry on with the result before them even where no "it" says so."""
+
+QUESTION = "question"
+PROMPT = "prompt"
+"""Ports by name: the first takes the words of the request, the second may be a single word."""
+
+FEWEST_WORDS = 4
+"""A text to be worked on is at least this long; fewer words are a name for something else."""
+
+_in_language = re.compile(rf"\s*\b(?:in|into|to) (?:{'|'.join(slots.LANGUAGES)})$", re.IGNORECASE)
+
+
+class MissingInput(Exception):
+    """A step has nothing to work on: which task, and which kinds would do."""
+
+    def __init__(self, task_type: TaskType, port: Port) -> None:
+        super().__init__(port.name)
+        self.task_type = task_type
+        self.port = port
+
+
+class Wiring:
+    """Builds the tasks of one plan, step by step."""
+
+    def __init__(self, reading: Reading, inventory: Sequence[TaskType], context: Context) -> None:
+        self._reading = reading
+        self._inventory = inventory
+        self._given = [sources.of_artifact(item) for item in context.attachments]
+        self._earlier = sources.of_conversation(context)
+        self._converted: dict[tuple[Source, str], Source] = {}
+        self._used: set[Source] = set()
+        self._groups: list[list[Source]] = []
+        """The results of each step so far; more than one where it was done to several files."""
+        self._wanted: set[int] = set()
+        self._tasks: list[Task] = []
+
+    @property
+    def tasks(self) -> tuple[Task, ...]:
+        """The tasks made so far."""
+        return tuple(replace(task, wanted=task.id in self._wanted) for task in self._tasks)
+
+    def add(self, step: Step) -> None:
+        """Add the task or tasks of a step. Raises MissingInput."""
+        options: dict[str, Arg] = {**slots.options(step, self._reading)}
+        content = [port for port in step.type.ports if port.name != QUESTION]
+        if step.type.port(QUESTION):
+            options[QUESTION] = slots.clause(step, self._reading)
+        inputs = self._inputs(step, content) if content else [{}]
+        self._groups.append([self._append(step.type, {**item, **options}) for item in inputs])
+
+    def save_as(self, task_type: TaskType, names: Sequence[str]) -> None:
+        """Save the newest results under the names that the words gave them."""
+        for name, source in zip(names, self._groups[-1], strict=False):
+            args: dict[str, Arg] = {"content": source.value, "name": name}
+            if self._reading.folder:
+                args["folder"] = self._reading.folder
+            self._append(task_type, args)
+
+    def _append(self, task_type: TaskType, args: dict[str, Arg]) -> Source:
+        for task in self._tasks:
+            if task.type == task_type and task.args == args:
+                return Source(Ref(task.id), task_type.gives, task_type.name)
+        task = Task(len(self._tasks), task_type, args)
+        self._tasks.append(task)
+        return Source(Ref(task.id), task_type.gives, task_type.name)
+
+    def _inputs(self, step: Step, content: list[Port]) -> list[dict[str, Arg]]:
+        """For each task to make, what its content ports get."""
+        required = [port for port in content if port.required]
+        ports = required or content[:1]
+        found = self._choose(step, ports[0], len(ports))
+        if not found and not required:
+            return [{}]
+        if len(found) < len(ports):
+            raise MissingInput(step.type, ports[0])
+        if len(ports) > 1:
+            pairs = zip(ports, found, strict=False)
+            return [{port.name: self._bring(item, port) for port, item in pairs}]
+        port = ports[0]
+        brought = [self._bring(item, port) for item in found]
+        if port.many:
+            return [{port.name: tuple(brought)}]
+        return [{port.name: item} for item in brought]
+
+    def _choose(self, step: Step, port: Port, count: int) -> list[Source]:
+        """The sources for a port, in falling order of how clearly the words point at them."""
+        words = self._reading.text[step.start : step.end]
+        looks: tuple[Callable[[], list[Source]], ...] = (
+            lambda: self._named(step),
+            lambda: self._quoted(step, port),
+            lambda: self._referred(step),
+            lambda: self._ordinal(words, port),
+            lambda: self._plural(words, port),
+            lambda: self._pointed_at(step, words, port),
+            lambda: self._following(step, port),
+            lambda: self._attached(words, port),
+            lambda: self._literal(step, port),
+            lambda: self._best(self._outputs, port),
+            lambda: self._best(self._earlier, port),
+        )
+        for look in looks:
+            fitting = [item for item in look() if self._leads(item, port)]
+            if fitting and len(fitting) >= count:
+                return fitting
+        return []
+
+    @property
+    def _outputs(self) -> list[Source]:
+        """The results of the steps so far, the newest first."""
+        return [item for group in reversed(self._groups) for item in group]
+
+    def _named(self, step: Step) -> list[Source]:
+        names = [
+            item.name.lower()
+            for item in self._reading.files_in(step.start, step.end)
+            if not item.output
+        ]
+        known = {**_by_name(self._earlier), **_by_name(self._given)}
+        return list(dict.fromkeys(known[name] for name in names if name in known))
+
+    def _quoted(self, step: Step, port: Port) -> list[Source]:
+        if Kind.TEXT not in port.kinds:
+            return []
+        quoted = self._reading.quotes_in(step.start, step.end)
+        return [Source(text, (Kind.TEXT,)) for text in quoted]
+
+    def _referred(self, step: Step) -> list[Source]:
+        return [item for item in self._outputs if item.step in step.refers_to][:1]
+
+    def _ordinal(self, words: str, port: Port) -> list[Source]:
+        for pool in (self._given, list(reversed(self._earlier))):
+            fitting = [item for item in pool if self._leads(item, port)]
+            index = sources.ordinal(words, len(fitting))
+            if index is not None and len(fitting) > 1:
+                return [fitting[index]]
+        return []
+
+    def _plural(self, words: str, port: Port) -> list[Source]:
+        if not sources.PLURAL.search(words) or self._groups:
+            return []
+        return [item for item in self._given if self._leads(item, port)]
+
+    def _pointed_at(self, step: Step, words: str, port: Port) -> list[Source]:
+        """What "it" is: the result before, else what the conversation had last."""
+        cue = self._reading.text[step.cue.start : step.cue.end]
+        rest = words.replace(cue, " ", 1)
+        if not sources.PRONOUN.search(rest):
+            return []
+        pool = self._outputs if self._given else [*self._outputs, *self._earlier]
+        if spoken_of := sources.nouns_in(rest):
+            meant = [item for item in (*pool, *self._given) if set(item.kinds) & spoken_of]
+            pool = meant or pool
+        return self._best(pool, port)
+
+    def _following(self, step: Step, port: Port) -> list[Source]:
+        """The result before, where this kind of task carries on with it without saying so."""
+        if step.type.name in FOLLOWING:
+            return self._best(self._outputs, port)
+        changes_files = step.type.gives[:1] == port.kinds[:1] and Kind.TEXT not in port.kinds
+        same = [item for item in self._outputs if item.kinds[0] in port.kinds]
+        return self._best(same, port) if changes_files else []
+
+    def _attached(self, words: str, port: Port) -> list[Source]:
+        fitting = [item for item in self._given if self._leads(item, port)]
+        spoken_of = sources.nouns_in(words)
+        fitting = [item for item in fitting if set(item.kinds) & spoken_of] or fitting
+        fresh = [item for item in fitting if item not in self._used] or fitting
+        direct = [item for item in fresh if set(item.kinds) & set(port.kinds)] or fresh
+        # The first step is for all that was dropped; a later one for what is left, or the first.
+        chosen = direct[:1] if self._groups or self._reading.files else direct
+        self._used.update(chosen)
+        return chosen
+
+    def _literal(self, step: Step, port: Port) -> list[Source]:
+        if Kind.TEXT not in port.kinds:
+            return []
+        text = _in_language.sub("", slots.after_cue(step, self._reading))
+        short = step.type.gives[:1] != (Kind.TEXT,) or step.type.name in FOLLOWING
+        fewest = 1 if short or port.name == PROMPT else FEWEST_WORDS
+        return [Source(text, (Kind.TEXT,))] if len(text.split()) >= fewest else []
+
+    def _best(self, pool: Sequence[Source], port: Port) -> list[Source]:
+        """The first whose main kind fits, else the first that fits at all, else can be brought;
+        with the other results of the same step, where it was done to several files."""
+        accepts: tuple[Callable[[Source], bool], ...] = (
+            lambda item: item.kinds[0] in port.kinds,
+            lambda item: bool(set(item.kinds) & set(port.kinds)),
+            lambda item: self._leads(item, port),
+        )
+        for accept in accepts:
+            if found := next((item for item in pool if accept(item)), None):
+                return next((group for group in self._groups if found in group), [found])
+        return []
+
+    def _leads(self, source: Source, port: Port) -> bool:
+        return sources.route(source.kinds, port.kinds, self._inventory) is not None
+
+    def _bring(self, source: Source, port: Port) -> Item:
+        """The source as the port takes it, through converters where it must be."""
+        for converter in sources.route(source.kinds, port.kinds, self._inventory) or ():
+            key = (source, converter.name)
+            if key not in self._converted:
+                self._converted[key] = self._asked_for(source, converter) or self._append(
+                    converter, {converter.ports[0].name: source.value}
+                )
+            source = self._converted[key]
+        return source.value
+
+    def _asked_for(self, source: Source, converter: TaskType) -> Source | None:
+        """The result of a step that did this conversion because it was asked for."""
+        for task in self._tasks:
+            value = task.args.get(converter.ports[0].name)
+            if task.type == converter and value == source.value:
+                self._wanted.add(task.id)
+                return Source(Ref(task.id), converter.gives, converter.name)
+        return None
+
+
+def _by_name(found: Sequence[Source]) -> dict[str, Source]:
+    return {
+        item.value.title.lower(): item
+        for item in reversed(found)
+        if isinstance(item.value, Artifact)
+    }

@@ -1,0 +1,52 @@
+"""Picks the candidates for each task, under the policy."""
+
+from __future__ import annotations
+
+from jarvis_desktop.core.expert import Expert, Selection
+from jarvis_desktop.core.plan import Plan
+from jarvis_desktop.core.policy import Policy
+from jarvis_desktop.core.ports import Catalogue
+from jarvis_desktop.core.task import TaskType
+
+
+class Selector:
+    """Turns a plan into one Selection per task."""
+
+    def __init__(self, catalogue: Catalogue, policy: Policy) -> None:
+        self._catalogue = catalogue
+        self._policy = policy
+
+    def select(self, plan: Plan) -> tuple[Selection, ...]:
+        """For each task its candidates, best first, and why; none with the reason for that."""
+        return tuple(self._select(task.id, task.type) for task in plan)
+
+    def _select(self, task_id: int, task_type: TaskType) -> Selection:
+        known = self._catalogue.candidates(task_type.name)
+        allowed = tuple(item for item in known if self._policy.allows(item))
+        if allowed:
+            first = allowed[0]
+            reason = f"{first.expert.id} runs on this computer now."
+            return Selection(task_id, allowed, reason)
+        if known:
+            reason = f"The mode “{self._policy.mode}” allows none of its experts."
+            return Selection(task_id, (), reason)
+        experts = self._catalogue.obtainable(task_type.name)
+        return Selection(task_id, (), self._missing(task_type, experts[0] if experts else None))
+
+    def _missing(self, task_type: TaskType, expert: Expert | None) -> str:
+        if expert is None:
+            return f"There is no expert for {task_type.title} yet."
+        about = "" if expert.verified else "about "
+        needs = (
+            f"It needs an expert that is not on this computer: {expert.id} "
+            f"({about}{readable_size(expert.download_mb)} to download"
+            f"{', licence ' + expert.licence if expert.licence else ''})."
+        )
+        if not self._policy.allows_downloads:
+            return f"{needs} The mode is offline; choose another mode to fetch it."
+        return f"{needs} To get it: jarvis-desktop experts pull {expert.id}"
+
+
+def readable_size(megabytes: float) -> str:
+    """A size for people: "340 MB", "2.5 GB"."""
+    return f"{megabytes:.0f} MB" if megabytes < 1000 else f"{megabytes / 1000:.1f} GB"

@@ -1,0 +1,70 @@
+"""Timers that ring, also after the application was closed and opened again."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import Callable, Sequence
+from datetime import datetime, timedelta
+
+from jarvis_desktop.core.ports import Timer, TimerRecords
+
+
+class RingingTimers:
+    """Implements core.ports.Timers on the engine's loop."""
+
+    def __init__(
+        self,
+        records: TimerRecords,
+        *,
+        ring: Callable[[Timer], None],
+        now: Callable[[], datetime],
+    ) -> None:
+        """`ring` is called on the loop when a timer is due, once."""
+        self._records = records
+        self._ring = ring
+        self._now = now
+        self._waiting: dict[str, tuple[Timer, asyncio.TimerHandle]] = {}
+
+    def restore(self) -> None:
+        """Take up the timers of earlier runs; those that fell due meanwhile ring at once."""
+        for timer in self._records.pending():
+            if timer.id not in self._waiting:
+                self._wait_for(timer)
+
+    def set(self, seconds: float, label: str) -> Timer:
+        """Start a timer."""
+        due = self._now() + timedelta(seconds=seconds)
+        timer = Timer(secrets.token_hex(4), label, due)
+        self._records.add(timer)
+        self._wait_for(timer)
+        return timer
+
+    def pending(self) -> Sequence[Timer]:
+        """Those that have not rung, the next one first."""
+        return sorted((timer for timer, _ in self._waiting.values()), key=lambda item: item.due)
+
+    def cancel_all(self) -> int:
+        """Cancel all; how many there were."""
+        count = len(self._waiting)
+        for timer, handle in self._waiting.values():
+            handle.cancel()
+            self._records.remove(timer.id)
+        self._waiting.clear()
+        return count
+
+    def close(self) -> None:
+        """Let go of the loop; the records stay for the next start."""
+        for _, handle in self._waiting.values():
+            handle.cancel()
+        self._waiting.clear()
+
+    def _wait_for(self, timer: Timer) -> None:
+        delay = max(0.0, (timer.due - self._now()).total_seconds())
+        handle = asyncio.get_running_loop().call_later(delay, self._due, timer)
+        self._waiting[timer.id] = (timer, handle)
+
+    def _due(self, timer: Timer) -> None:
+        del self._waiting[timer.id]
+        self._records.remove(timer.id)
+        self._ring(timer)
