@@ -86,9 +86,14 @@ class Assistant:
         self._running: dict[str, asyncio.Task[Turn]] = {}
 
     async def handle(
-        self, request: Request, frontend: Frontend, *, conversation: str | None = None
+        self,
+        request: Request,
+        frontend: Frontend,
+        *,
+        conversation: str | None = None,
+        plan: Plan | None = None,
     ) -> Turn:
-        """Answer a request.
+        """Answer a request, or run a `plan` that is there already.
 
         Every turn ends in an answer or a stated reason and is kept in the history. Cancelling
         stops all work and all sound, keeps the turn as stopped, and raises CancelledError.
@@ -99,7 +104,7 @@ class Assistant:
         self._running[live.turn.id] = _this_task()
         try:
             live.show(TurnStarted(live.turn.id, self._parts.now(), request.text.strip()))
-            status = await self._answer(request, frontend, known, live)
+            status = await self._answer(request, plan, frontend, known, live)
             await self._finish(request, status, known, live)
         except asyncio.CancelledError:
             live.show(ReplyChunk("Stopped." if not live.turn.reply else ""))
@@ -120,11 +125,19 @@ class Assistant:
         return len(others)
 
     async def _answer(
-        self, request: Request, frontend: Frontend, known: Conversation, live: _Live
+        self,
+        request: Request,
+        plan: Plan | None,
+        frontend: Frontend,
+        known: Conversation,
+        live: _Live,
     ) -> Status:
         """Everything up to the written answer; says how it went."""
         try:
-            plan = await self._plan(request, known, live)
+            if plan is None:
+                plan = await self._plan(request, known, live)
+            else:
+                plan = await self._parts.intake.settled(plan, request.folder)
             if plan is not None:
                 live.show(PlanProposed(plan))
                 plan = await frontend.review(plan)

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from jarvis_desktop.assistant.planning import mentions
 from jarvis_desktop.core.artifact import Artifact
 from jarvis_desktop.core.errors import InputError
+from jarvis_desktop.core.plan import Plan
 from jarvis_desktop.core.ports import ArtifactStore
+from jarvis_desktop.core.task import Arg, Item
 from jarvis_desktop.core.turn import Request
 
 
@@ -44,6 +47,25 @@ class Intake:
                         found[path] = None
                         break
         return await self._take_in(list(found))
+
+    async def settled(self, plan: Plan, folder: Path | None) -> Plan:
+        """A plan written by hand or by a program, its files taken into the store."""
+        tasks = []
+        for task in plan:
+            args: dict[str, Arg] = {}
+            for name, arg in task.args.items():
+                items = [
+                    await self._settle(item, folder)
+                    for item in (arg if isinstance(arg, tuple) else (arg,))
+                ]
+                args[name] = tuple(items) if isinstance(arg, tuple) else items[0]
+            tasks.append(replace(task, args=args))
+        return Plan(tuple(tasks))
+
+    async def _settle(self, item: Item, folder: Path | None) -> Item:
+        if isinstance(item, Artifact) and item.path is not None:
+            return (await self._take_in([_absolute(item.path, folder)]))[0]
+        return item
 
     def _places(self, name: str, folder: Path | None) -> list[Path]:
         path = Path(name).expanduser()

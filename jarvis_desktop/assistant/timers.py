@@ -25,6 +25,13 @@ class RingingTimers:
         self._ring = ring
         self._now = now
         self._waiting: dict[str, tuple[Timer, asyncio.TimerHandle]] = {}
+        self._none_left = asyncio.Event()
+
+    async def all_rung(self) -> None:
+        """Return when no timer is left."""
+        while self._waiting:
+            self._none_left.clear()
+            await self._none_left.wait()
 
     def restore(self) -> None:
         """Take up the timers of earlier runs; those that fell due meanwhile ring at once."""
@@ -51,6 +58,7 @@ class RingingTimers:
             handle.cancel()
             self._records.remove(timer.id)
         self._waiting.clear()
+        self._none_left.set()
         return count
 
     def close(self) -> None:
@@ -68,3 +76,5 @@ class RingingTimers:
         del self._waiting[timer.id]
         self._records.remove(timer.id)
         self._ring(timer)
+        if not self._waiting:
+            self._none_left.set()

@@ -6,12 +6,9 @@ import re
 from dataclasses import dataclass
 from pathlib import PurePath
 
-EXTENSIONS = frozenset(
-    "txt md markdown pdf docx pptx xlsx csv tsv html htm json eml rtf log xml odt doc epub "
-    "png jpg jpeg gif bmp webp tif tiff heic ico svg ppm "
-    "wav mp3 flac ogg oga opus m4a aac wma aiff "
-    "mp4 mkv webm mov avi m4v mpg mpeg ogv".split()
-)
+from jarvis_desktop.core.suffixes import KINDS
+
+EXTENSIONS = frozenset(suffix.removeprefix(".") for suffix in KINDS)
 
 _quotes = re.compile(
     r"""“(?P<a>[^”]+)”|"(?P<b>[^"]+)"|«(?P<c>[^»]+)»|„(?P<d>[^“”]+)[“”]"""

@@ -1,0 +1,27 @@
+"""Chooses the window or the command line. Spawned processes import this file again, so that
+nothing but the choice itself may be here."""
+
+from __future__ import annotations
+
+import sys
+
+
+def main() -> int:
+    """The entry point of `jarvis-desktop`."""
+    import multiprocessing
+
+    multiprocessing.freeze_support()
+    from jarvis_desktop.cli.main import main as command_line
+
+    return command_line(sys.argv[1:])
+
+
+def open_window() -> int:
+    """Open the window; gives the exit code when it is closed."""
+    from jarvis_desktop.ui.app import run
+
+    return run()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,25 @@
+"""Arguments that several commands share."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from jarvis_desktop.core.policy import Mode
+
+if TYPE_CHECKING:
+    Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
+
+
+def add_shared(parser: argparse.ArgumentParser) -> None:
+    """Add --json."""
+    parser.add_argument("--json", action="store_true", help="one JSON document on stdout")
+
+
+def add_mode(parser: argparse.ArgumentParser) -> None:
+    """Add --mode."""
+    parser.add_argument(
+        "--mode",
+        choices=[mode.value for mode in Mode],
+        help="how far the request may travel (default: the setting, at first “local”)",
+    )

@@ -1,0 +1,126 @@
+"""`ask`: one request, answered. `run`: a plan that is given."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+import sys
+from pathlib import Path
+
+from jarvis_desktop.cli import output
+from jarvis_desktop.cli.arguments import Subparsers, add_mode, add_shared
+from jarvis_desktop.cli.terminal import TerminalFrontend
+from jarvis_desktop.core.errors import InputError
+from jarvis_desktop.core.turn import Request, Turn
+from jarvis_desktop.core.wire import plan_from_wire
+
+
+def add(subparsers: Subparsers) -> None:
+    """Add the commands."""
+    ask = subparsers.add_parser(
+        "ask",
+        help="answer one request",
+        description="Answer one request. With no TEXT, the one recording among the files is it.",
+    )
+    ask.add_argument("text", nargs="?", default="", help="the request; - reads it from stdin")
+    ask.add_argument("--speak", action="store_true", help="speak the answer too")
+    ask.add_argument("--new", action="store_true", help="begin a new conversation")
+    ask.add_argument("--conversation", metavar="ID", help="carry on with this conversation")
+    _add_turn_arguments(ask)
+    ask.set_defaults(command=_ask)
+    run = subparsers.add_parser(
+        "run",
+        help="run a given plan",
+        description="Run a plan in the form that `plan --json` prints.",
+    )
+    run.add_argument("plan", type=Path, metavar="PLAN.json", help="the plan; - reads stdin")
+    _add_turn_arguments(run)
+    run.set_defaults(command=_run_plan)
+
+
+def _add_turn_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--file",
+        "-f",
+        dest="files",
+        action="append",
+        default=[],
+        type=Path,
+        metavar="F",
+        help="a file it is about; may be given more than once",
+    )
+    parser.add_argument("--out", type=Path, metavar="FOLDER", help="copy the resulting files there")
+    parser.add_argument("--yes", action="store_true", help="agree to every question in advance")
+    add_mode(parser)
+    add_shared(parser)
+    parser.add_argument(
+        "--events", action="store_true", help="one JSON event per line on stdout, as they happen"
+    )
+
+
+def _ask(args: argparse.Namespace) -> int:
+    text = sys.stdin.read() if args.text == "-" else args.text
+    if not text.strip() and not args.files:
+        output.note("jarvis-desktop ask: say what you would like, or give a file with --file.")
+        return output.USAGE
+    request = Request(text=text, files=tuple(args.files), speak=args.speak, folder=Path.cwd())
+    return _handle(args, request)
+
+
+def _run_plan(args: argparse.Namespace) -> int:
+    name = str(args.plan)
+    try:
+        text = sys.stdin.read() if name == "-" else args.plan.read_text(encoding="utf-8")
+        document = json.loads(text)
+    except FileNotFoundError as error:
+        raise InputError(f"There is no file {name}.") from error
+    except (OSError, UnicodeDecodeError, ValueError, RecursionError) as error:
+        raise InputError(f"{name} is not a plan: it is not JSON.") from error
+    if isinstance(document, dict) and "plan" in document:
+        document = document["plan"]
+    request = Request(files=tuple(args.files), folder=Path.cwd())
+    return _handle(args, request, plan=document)
+
+
+def _handle(args: argparse.Namespace, request: Request, plan: object = None) -> int:
+    from jarvis_desktop.cli import session
+    from jarvis_desktop.compose import App
+
+    settings, _ = session.load(args)
+
+    async def work(app: App) -> int:
+        frontend = TerminalFrontend(quiet=args.json, events_as_json=args.events, consent=args.yes)
+        known = session.conversation(app, settings.conversation_minutes, args)
+        given = None if plan is None else plan_from_wire(plan, app.inventory)
+        turn = await app.assistant.handle(request, frontend, conversation=known, plan=given)
+        if args.out:
+            _copy_results(turn, args.out)
+        if not args.events:
+            output.show_turn(turn, as_json=args.json)
+        if waiting := app.timers.pending():
+            output.note(f"Waiting for the timer at {waiting[-1].due:%H:%M:%S}; Ctrl-C leaves.")
+            await app.timers.all_rung()
+            await app.bell.finished()
+        return output.exit_code(turn.status)
+
+    return session.run(args, work)
+
+
+def _copy_results(turn: Turn, folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    for artifact in turn.artifacts:
+        if artifact.path is None:
+            continue
+        target = _free_name(folder, Path(artifact.title).name or artifact.path.name)
+        shutil.copyfile(artifact.path, target)
+        output.note(f"saved   {target}")
+
+
+def _free_name(folder: Path, name: str) -> Path:
+    """A name in the folder that nothing has yet: photo.png, photo-2.png, ..."""
+    target, number = folder / name, 1
+    while target.exists():
+        number += 1
+        target = folder / f"{Path(name).stem}-{number}{Path(name).suffix}"
+    return target

@@ -1,0 +1,89 @@
+"""What `jarvis-desktop` alone does: the window; with no screen the terminal conversation; with
+no terminal either the sample request, stage by stage."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from jarvis_desktop.cli import output
+from jarvis_desktop.cli.terminal import TerminalFrontend
+from jarvis_desktop.core.turn import Request
+from jarvis_desktop.desktop import has_no_display
+from jarvis_desktop.paths import shipped
+
+if TYPE_CHECKING:
+    from jarvis_desktop.compose import App
+
+GREETING = """\
+JARVIS Desktop. Type a request, or press Enter on an empty line to talk.
+Files: name them in the request, by their path if they are not here. Ctrl-D ends.
+Try: What can you do?"""
+
+
+def start(args: argparse.Namespace) -> int:
+    """Open the most that this computer allows."""
+    if not has_no_display():
+        from jarvis_desktop.__main__ import open_window
+
+        return open_window()
+    if sys.stdin.isatty():
+        return _converse(args)
+    return _sample(args)
+
+
+def _converse(args: argparse.Namespace) -> int:
+    from jarvis_desktop.cli import session
+
+    async def work(app: App) -> int:
+        await app.start()
+        output.note(GREETING)
+        known = app.history.open_conversation().id
+        code = output.DONE
+        while (line := await asyncio.to_thread(_line)) is not None:
+            code = await _turn(app, line, known)
+        return code
+
+    return session.run(args, work)
+
+
+async def _turn(app: App, line: str, conversation: str) -> int:
+    from jarvis_desktop.cli.push_to_talk import record_until_enter
+
+    if line.strip():
+        request = Request(text=line, folder=Path.cwd())
+    else:
+        audio = await record_until_enter(app)
+        if audio is None:
+            return output.FAILED
+        request = Request(audio=audio, speak=True, folder=Path.cwd())
+    turn = await app.assistant.handle(request, TerminalFrontend(), conversation=conversation)
+    output.show_turn(turn)
+    return output.exit_code(turn.status)
+
+
+def _line() -> str | None:
+    try:
+        return input("you> ")
+    except EOFError:
+        return None
+
+
+def _sample(args: argparse.Namespace) -> int:
+    from jarvis_desktop.cli import session
+
+    async def work(app: App) -> int:
+        output.note("No screen and no terminal: this is the sample request, stage by stage.")
+        request = Request(
+            audio=shipped("resources", "sample", "request.wav"),
+            files=(shipped("resources", "sample", "letter.png"),),
+            speak=True,
+        )
+        turn = await app.assistant.handle(request, TerminalFrontend())
+        output.show_turn(turn)
+        return output.exit_code(turn.status)
+
+    return session.run(args, work)

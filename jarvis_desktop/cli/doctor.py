@@ -1,0 +1,130 @@
+"""`doctor`: what works on this computer, what does not, and what to do about it."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import platform
+import shutil
+import sqlite3
+import sys
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from jarvis_desktop import __version__
+from jarvis_desktop.cli import output
+from jarvis_desktop.cli.arguments import Subparsers, add_shared
+from jarvis_desktop.core.errors import JarvisError
+
+if TYPE_CHECKING:
+    from jarvis_desktop.compose import App
+
+OLDEST_SAFE_SQLITE = (3, 51, 3)
+"""Older ones can lose a page when a write-ahead log is begun anew at the wrong moment."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing looked at: "ok", "limited" (something else does the work) or "missing"."""
+
+    what: str
+    state: str
+    detail: str
+    fix: str = ""
+
+
+def add(subparsers: Subparsers) -> None:
+    """Add the command."""
+    doctor = subparsers.add_parser("doctor", help="check this computer, with fixes")
+    add_shared(doctor)
+    doctor.set_defaults(command=_doctor)
+
+
+def _doctor(args: argparse.Namespace) -> int:
+    from jarvis_desktop.cli import session
+
+    async def work(app: App) -> int:
+        findings = await examine(app)
+        if args.json:
+            output.write_json(findings)
+        else:
+            for item in findings:
+                output.say(f"{item.state:8} {item.what}: {item.detail}")
+                if item.fix:
+                    output.say(f"         → {item.fix}")
+        return output.DONE if all(item.state != "missing" for item in findings) else output.PARTLY
+
+    return session.run(args, work)
+
+
+async def examine(app: App) -> list[Finding]:
+    """All findings, in the order a person would ask."""
+    from jarvis_desktop.desktop import has_no_display
+
+    sound, recogniser, llm = await asyncio.gather(_sound(app), _recogniser(app), _llm())
+    screen = Finding("screen", "ok", "a window can be opened")
+    if has_no_display():
+        screen = Finding("screen", "limited", "none; the terminal is used instead")
+    return [
+        Finding("JARVIS Desktop", "ok", f"{__version__} on Python {platform.python_version()}"),
+        Finding("mode", "ok", f"{app.mode} (settings: {app.paths.settings})"),
+        Finding("data", "ok", f"{app.paths.data}; log: {app.paths.logs}"),
+        _sqlite(),
+        screen,
+        *sound,
+        _voice(),
+        recogniser,
+        llm,
+    ]
+
+
+def _sqlite() -> Finding:
+    version = sqlite3.sqlite_version
+    if sqlite3.sqlite_version_info >= OLDEST_SAFE_SQLITE:
+        return Finding("SQLite", "ok", version)
+    detail = f"{version}; the history is written by one connection only, which keeps it safe"
+    return Finding("SQLite", "limited", detail)
+
+
+async def _sound(app: App) -> list[Finding]:
+    from jarvis_desktop.speech.devices import devices
+
+    try:
+        found = await devices()
+    except JarvisError as error:
+        return [Finding("sound", "missing", error.message, error.hint)]
+    findings = []
+    for what, direction in (("speaker", "output"), ("microphone", "input")):
+        names = [item.name for item in found if getattr(item, f"{direction}s")]
+        if names:
+            findings.append(Finding(what, "ok", ", ".join(names[:3])))
+        else:
+            fix = "Plug one in, or start the sound server; text works meanwhile."
+            findings.append(Finding(what, "missing", "no device was found", fix))
+    return findings
+
+
+def _voice() -> Finding:
+    if sys.platform in ("win32", "darwin"):
+        return Finding("voice", "ok", "the system's own")
+    if shutil.which("espeak-ng") or shutil.which("espeak"):
+        return Finding("voice", "ok", "espeak-ng")
+    return Finding("voice", "missing", "espeak-ng is not installed", "apt install espeak-ng")
+
+
+async def _recogniser(app: App) -> Finding:
+    installed = [item.id for item in app.weights.installed() if item.id.startswith("whisper")]
+    if installed:
+        return Finding("recogniser", "ok", f"faster-whisper with {', '.join(installed)}")
+    fix = "jarvis-desktop experts pull whisper-base"
+    return Finding("recogniser", "limited", "the small built-in one, which mishears", fix)
+
+
+async def _llm() -> Finding:
+    from jarvis_desktop.llm.ollama import status
+
+    found = await status()
+    if not found.running:
+        return Finding("language model", "limited", "no Ollama here; the built-in planner is used")
+    names = ", ".join(found.installed[:3]) or "none installed"
+    return Finding("language model", "ok", f"Ollama with {names}")

@@ -1,0 +1,69 @@
+"""The parser of the command line. Nothing heavy is imported before a command is chosen."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Sequence
+
+from jarvis_desktop import __version__
+from jarvis_desktop.cli import ask, doctor, experts, history, output, plan, speech
+from jarvis_desktop.core.errors import JarvisError
+
+EPILOG = """\
+examples:
+  jarvis-desktop                                        open the window
+  jarvis-desktop ask "What does this sign say?" --file sign.jpg
+  jarvis-desktop ask --file question.wav --speak        a spoken request
+  jarvis-desktop listen                                 talk in the terminal
+
+exit codes: 0 all done, 3 part of it done and the rest with reasons, 1 nothing done and why,
+2 wrong usage.
+"""
+
+
+def parser() -> argparse.ArgumentParser:
+    """The whole command line."""
+    top = argparse.ArgumentParser(
+        prog="jarvis-desktop",
+        description="A voice assistant that runs on this computer. With no command: the window.",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    top.add_argument("--version", action="version", version=f"jarvis-desktop {__version__}")
+    top.set_defaults(command=None)
+    subparsers = top.add_subparsers(title="commands", metavar="COMMAND")
+    for group in (ask, plan, speech, history, experts, doctor):
+        group.add(subparsers)
+    completion = subparsers.add_parser("completion", help="print a completion script for a shell")
+    completion.add_argument("shell", choices=("bash", "zsh", "tcsh"))
+    completion.set_defaults(command=_completion)
+    return top
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run a command; gives the exit code."""
+    args = parser().parse_args(arguments)
+    command: Callable[[argparse.Namespace], int] | None = args.command
+    try:
+        if command is None:
+            from jarvis_desktop.cli import conversation
+
+            return conversation.start(args)
+        return command(args)
+    except JarvisError as error:
+        return output.complain(error, as_json=getattr(args, "json", False))
+    except KeyboardInterrupt:
+        output.note("stopped")
+        return output.INTERRUPTED
+    except BrokenPipeError:
+        # The reader of our output went away ("| head"): nothing is left to be told to anybody.
+        sys.stderr.close()
+        return output.DONE
+
+
+def _completion(args: argparse.Namespace) -> int:
+    import shtab
+
+    output.say(shtab.complete(parser(), shell=args.shell))
+    return output.DONE

@@ -1,0 +1,68 @@
+"""What a command prints: one JSON document on stdout with --json, else plain words."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import TextIO
+
+from jarvis_desktop.core.errors import JarvisError
+from jarvis_desktop.core.result import Status
+from jarvis_desktop.core.turn import Turn
+from jarvis_desktop.core.wire import to_wire
+
+DONE, FAILED, USAGE, PARTLY, INTERRUPTED = 0, 1, 2, 3, 130
+"""Exit codes. 0 all of it done, 3 part of it, 1 nothing and why, 2 wrong usage, 130 Ctrl-C."""
+
+_codes = {Status.DONE: DONE, Status.PARTLY: PARTLY}
+
+
+def exit_code(status: Status | None) -> int:
+    """The exit code for how a turn ended."""
+    return _codes.get(status, FAILED) if status else FAILED
+
+
+def write_json(document: object) -> None:
+    """One JSON document, indented, on stdout."""
+    _write(sys.stdout, json.dumps(to_wire(document), ensure_ascii=False, indent=2))
+
+
+def write_line_of_json(document: object) -> None:
+    """One JSON document on one line of stdout, at once."""
+    _write(sys.stdout, json.dumps(to_wire(document), ensure_ascii=False))
+
+
+def say(text: str) -> None:
+    """Words on stdout."""
+    _write(sys.stdout, text)
+
+
+def show_turn(turn: Turn, *, as_json: bool = False) -> None:
+    """A finished turn: its answer, and where the files are."""
+    if as_json:
+        write_json(turn)
+        return
+    say(turn.reply)
+    for artifact in turn.artifacts:
+        if artifact.path is not None:
+            say(f"  {artifact.title}: {artifact.path}")
+
+
+def note(text: str) -> None:
+    """Progress and remarks, on stderr."""
+    _write(sys.stderr, text)
+
+
+def complain(error: JarvisError, *, as_json: bool) -> int:
+    """Show an error; gives the exit code."""
+    if as_json:
+        write_json({"status": "failed", "error": error.message, "hint": error.hint})
+    note(f"jarvis-desktop: {error}")
+    return FAILED
+
+
+def _write(stream: TextIO, text: str) -> None:
+    # A console with a narrow character set must not end the program with an exception.
+    encoding = stream.encoding or "utf-8"
+    stream.write(text.encode(encoding, "replace").decode(encoding) + "\n")
+    stream.flush()

@@ -1,0 +1,137 @@
+"""`plan`: what would be done, without doing it."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from jarvis_desktop.assistant.planning import mentions
+from jarvis_desktop.cli import output
+from jarvis_desktop.cli.arguments import Subparsers, add_shared
+from jarvis_desktop.core.artifact import Artifact, Kind
+from jarvis_desktop.core.errors import InputError
+from jarvis_desktop.core.plan import Plan
+from jarvis_desktop.core.ports import Context, Declined
+from jarvis_desktop.core.suffixes import kind_of_name
+from jarvis_desktop.core.task import TaskType
+from jarvis_desktop.core.wire import plan_to_wire
+
+
+def add(subparsers: Subparsers) -> None:
+    """Add the command."""
+    plan = subparsers.add_parser(
+        "plan", help="show the plan for a request, run nothing", description=__doc__
+    )
+    plan.add_argument("text", nargs="?", default="", help="the request")
+    plan.add_argument(
+        "--file", "-f", dest="files", action="append", default=[], type=Path, metavar="F"
+    )
+    plan.add_argument(
+        "--tools", type=Path, metavar="TOOLS.json", help="plan over this inventory of tasks instead"
+    )
+    plan.add_argument(
+        "--batch",
+        type=Path,
+        metavar="IN.jsonl",
+        help='plan each line {"id": ..., "text": ...}; prints {"id": ..., "plan": [...]}',
+    )
+    plan.add_argument("--planner", choices=("embedded",), default="embedded")
+    add_shared(plan)
+    plan.set_defaults(command=_plan)
+
+
+def _plan(args: argparse.Namespace) -> int:
+    from jarvis_desktop.tasks.inventory import load_tools
+    from jarvis_desktop.tasks.registry import INVENTORY
+
+    inventory: Sequence[TaskType] = load_tools(args.tools) if args.tools else INVENTORY
+    if args.batch:
+        return asyncio.run(_batch(args.batch, inventory))
+    if not args.text.strip():
+        output.note("jarvis-desktop plan: say what you would like planned.")
+        return output.USAGE
+    return _plan_one(args, inventory)
+
+
+def _plan_one(args: argparse.Namespace, inventory: Sequence[TaskType]) -> int:
+    from jarvis_desktop.cli import session
+    from jarvis_desktop.compose import App
+    from jarvis_desktop.core.turn import Request
+
+    async def work(app: App) -> int:
+        request = Request(text=args.text, files=tuple(args.files), folder=Path.cwd())
+        given = await app.intake.given(request)
+        named = await app.intake.named(args.text, request, given)
+        context = Context((*given, *named), folder=Path.cwd())
+        planned = await app.planner.plan(args.text, inventory, context)
+        if isinstance(planned, Declined):
+            raise InputError(planned.reason)
+        if args.json:
+            output.write_json(plan_to_wire(planned))
+        else:
+            output.say("\n".join(describe(planned)))
+        return output.DONE
+
+    return session.run(args, work)
+
+
+def describe(plan: Plan) -> list[str]:
+    """A plan as lines for people."""
+    lines = []
+    for wire in plan_to_wire(plan):
+        given = ", ".join(f"{name}={_short(value)}" for name, value in wire["args"].items())
+        lines.append(f"{wire['id']}  {wire['task']}({given})")
+    return lines
+
+
+def _short(value: object) -> str:
+    text = " ".join(str(value).split())
+    return text if len(text) <= 60 else text[:59] + "…"
+
+
+async def _batch(path: Path, inventory: Sequence[TaskType]) -> int:
+    from jarvis_desktop.assistant.planning.embedded import EmbeddedPlanner
+
+    planner = EmbeddedPlanner()
+    planned = 0
+    lines = _lines(path)
+    for number, line in enumerate(lines, 1):
+        if sys.stderr.isatty() and number % 200 == 0:
+            output.note(f"        {number} of {len(lines)}")
+        try:
+            record = json.loads(line)
+            key, text = record["id"], str(record["text"])
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
+            raise InputError(
+                f'Line {number} of {path} is not of the form {{"id": ..., "text": ...}}.'
+            ) from error
+        plan = await planner.plan(text, inventory, Context(_as_if_given(text)))
+        if isinstance(plan, Declined):
+            output.write_line_of_json({"id": key, "plan": [], "reason": plan.reason})
+        else:
+            planned += 1
+            output.write_line_of_json({"id": key, "plan": plan_to_wire(plan)})
+    return output.DONE if planned == len(lines) else output.PARTLY if planned else output.FAILED
+
+
+def _as_if_given(text: str) -> tuple[Artifact, ...]:
+    """The files a text names, taken to be there: a batch plans, and touches no file."""
+    return tuple(
+        Artifact(kind_of_name(item.name) or Kind.DOCUMENT, path=Path(item.text), name=item.name)
+        for item in mentions.files(text)
+        if not item.output
+    )
+
+
+def _lines(path: Path) -> list[str]:
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError as error:
+        raise InputError(f"There is no file {path}.") from error
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{path} cannot be read as text.") from error
+    return [line for line in text.splitlines() if line.strip()]

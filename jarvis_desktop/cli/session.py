@@ -1,0 +1,77 @@
+"""Builds the application for one command and takes it down again."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import logging
+import logging.handlers
+from collections.abc import Awaitable, Callable
+from datetime import timedelta
+
+from jarvis_desktop import settings as settings_file
+from jarvis_desktop.cli import output
+from jarvis_desktop.compose import App, build
+from jarvis_desktop.core.errors import JarvisError
+from jarvis_desktop.core.policy import Mode
+from jarvis_desktop.core.ports import Timer
+from jarvis_desktop.paths import Paths, user_paths
+from jarvis_desktop.settings import Settings
+
+Work = Callable[[App], Awaitable[int]]
+
+
+def load(args: argparse.Namespace) -> tuple[Settings, Paths]:
+    """The settings, with what the command line says about them, and the folders."""
+    paths = user_paths()
+    settings, notice = settings_file.load(paths.settings)
+    if notice:
+        output.note(f"note    {notice}")
+    if mode := getattr(args, "mode", None):
+        settings = settings.model_copy(update={"mode": Mode(mode)})
+    return settings, paths
+
+
+def log_to_file(paths: Paths) -> None:
+    """Send the log to a small rotating file; nothing a person said or gave is written there."""
+    paths.logs.mkdir(parents=True, exist_ok=True)
+    handler = logging.handlers.RotatingFileHandler(
+        paths.logs / "jarvis-desktop.log", maxBytes=1_000_000, backupCount=2, encoding="utf-8"
+    )
+    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+    logging.basicConfig(level=logging.INFO, handlers=[handler], force=True)
+
+
+def run(args: argparse.Namespace, work: Work) -> int:
+    """Run `work` over a built application; errors become a sentence and an exit code."""
+    try:
+        settings, paths = load(args)
+        log_to_file(paths)
+        return asyncio.run(_run(settings, paths, work))
+    except JarvisError as error:
+        return output.complain(error, as_json=getattr(args, "json", False))
+    except OSError as error:
+        place = f" ({error.filename})" if error.filename else ""
+        problem = JarvisError(f"The system refused: {error.strerror or error}{place}.")
+        return output.complain(problem, as_json=getattr(args, "json", False))
+
+
+def conversation(app: App, settings_minutes: int, args: argparse.Namespace) -> str | None:
+    """Which conversation a command carries on with: None begins a new one."""
+    if getattr(args, "new", False):
+        return None
+    if named := getattr(args, "conversation", None):
+        return str(named)
+    return app.history.latest(timedelta(minutes=settings_minutes))
+
+
+async def _run(settings: Settings, paths: Paths, work: Work) -> int:
+    app = build(settings, paths, on_ring=_ring)
+    try:
+        return await work(app)
+    finally:
+        await app.close()
+
+
+def _ring(timer: Timer) -> None:
+    output.say(f"⏰ {timer.label or 'The timer'} is over.")

@@ -1,0 +1,102 @@
+"""A terminal as a front end: progress on stderr, questions where someone can answer them."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+
+from jarvis_desktop.cli import output
+from jarvis_desktop.core import events
+from jarvis_desktop.core.plan import Plan
+from jarvis_desktop.core.result import Status, TaskResult
+
+
+class TerminalFrontend:
+    """Shows a turn as it runs."""
+
+    def __init__(
+        self, *, quiet: bool = False, events_as_json: bool = False, consent: bool = False
+    ) -> None:
+        """`consent` answers every question with yes; without it only a person at a terminal can."""
+        self._quiet = quiet
+        self._events_as_json = events_as_json
+        self._consent = consent
+        self._titles: dict[int, str] = {}
+        self._percent: dict[int, int] = {}
+
+    def show(self, event: events.Event) -> None:
+        """One line for what a person would want to know."""
+        if self._events_as_json:
+            output.write_line_of_json(event)
+        elif not self._quiet and (line := self._line(event)):
+            output.note(line)
+
+    async def review(self, plan: Plan) -> Plan | None:
+        """A command's plan runs as it is; `jarvis-desktop plan` shows it without running it."""
+        return plan
+
+    async def confirm(self, question: str) -> bool:
+        """Ask on the terminal; No where nobody is there."""
+        if self._consent:
+            return True
+        answer = await self.ask(f"{question} [y/N]")
+        return answer.strip().lower() in ("y", "yes")
+
+    async def ask(self, question: str) -> str:
+        """Ask on the terminal; "" where nobody is there."""
+        if not sys.stdin.isatty():
+            output.note(f"{question} (nobody is there to answer; --yes agrees in advance)")
+            return ""
+        sys.stderr.write(f"{question} ")
+        sys.stderr.flush()
+        return (await asyncio.to_thread(sys.stdin.readline)).strip()
+
+    def _line(self, event: events.Event) -> str:
+        match event:
+            case events.Transcribed():
+                return f"heard   “{event.text}”  ({event.engine})"
+            case events.Noted():
+                return f"note    {event.text}"
+            case events.PlanAccepted(plan=plan) | events.Replanned(plan=plan):
+                self._titles = {task.id: task.type.title for task in plan}
+                return "\n".join(_planned(plan))
+            case events.TaskStarted():
+                title = self._titles.get(event.task_id, "")
+                return f"start   {event.task_id} {title}  ({event.candidate.label})"
+            case events.TaskProgress():
+                return self._progress(event)
+            case events.AttemptFailed():
+                title = self._titles.get(event.task_id, "")
+                return f"failed  {event.task_id} {title}: {event.attempt.error}"
+            case events.TaskFinished():
+                return self._finished(event.result)
+            case events.Speaking():
+                return f"speak   {event.text}"
+            case _:
+                return ""
+
+    def _progress(self, event: events.TaskProgress) -> str:
+        if event.fraction is None:
+            return f"        {event.task_id} {event.message}" if event.message else ""
+        percent = int(event.fraction * 10) * 10
+        if self._percent.get(event.task_id) == percent:
+            return ""
+        self._percent[event.task_id] = percent
+        return f"        {event.task_id} {percent} % {event.message}".rstrip()
+
+    def _finished(self, result: TaskResult) -> str:
+        title = self._titles.get(result.task_id, "")
+        if result.status is Status.DONE:
+            seconds = sum(attempt.seconds for attempt in result.attempts)
+            return f"done    {result.task_id} {title}  ({seconds:.2f} s)"
+        if result.status is Status.FAILED and result.attempts:
+            return ""
+        return f"{result.status.value:7} {result.task_id} {title}: {result.reason}"
+
+
+def _planned(plan: Plan) -> list[str]:
+    lines = []
+    for task in plan:
+        after = ", ".join(str(task_id) for task_id in task.depends_on)
+        lines.append(f"plan    {task.id} {task.type.title}" + (f"  after {after}" if after else ""))
+    return lines

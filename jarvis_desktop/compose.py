@@ -1,0 +1,220 @@
+"""The only file that knows every concrete class: builds the application from its settings."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+import platformdirs
+
+from jarvis_desktop.assistant.assistant import Assistant, Parts
+from jarvis_desktop.assistant.executor import Executor
+from jarvis_desktop.assistant.intake import Intake
+from jarvis_desktop.assistant.planning.embedded import EmbeddedPlanner
+from jarvis_desktop.assistant.selector import Selector
+from jarvis_desktop.assistant.speaker import Speaker
+from jarvis_desktop.assistant.timers import RingingTimers
+from jarvis_desktop.backends.builtin import BuiltinBackend
+from jarvis_desktop.backends.local import LocalBackend
+from jarvis_desktop.backends.skill import SkillBackend
+from jarvis_desktop.catalogue.catalogue import ShippedCatalogue
+from jarvis_desktop.catalogue.entries import load as load_experts
+from jarvis_desktop.catalogue.weights import Weights
+from jarvis_desktop.core.errors import JarvisError
+from jarvis_desktop.core.expert import Expert
+from jarvis_desktop.core.policy import Mode, Policy
+from jarvis_desktop.core.ports import Timer
+from jarvis_desktop.core.task import TaskType
+from jarvis_desktop.desktop import SystemDesktop
+from jarvis_desktop.paths import Paths, shipped
+from jarvis_desktop.settings import Settings
+from jarvis_desktop.speech.microphone import SoundMicrophone
+from jarvis_desktop.speech.player import SoundPlayer
+from jarvis_desktop.speech.recogniser import LocalRecogniser
+from jarvis_desktop.speech.voice import LocalVoice
+from jarvis_desktop.storage.artifacts import FileStore
+from jarvis_desktop.storage.history import SqliteHistory
+from jarvis_desktop.tasks.definition import Services
+from jarvis_desktop.tasks.registry import DEFINITIONS, INVENTORY
+
+LANES = {"cpu": 4, "gpu": 1, "llm": 1, "network": 8}
+WHISPER = ("whisper-small", "whisper-base", "whisper-tiny")
+"""Recognisers of the catalogue, the best first; the best one on the disk is used."""
+
+
+class Bell:
+    """Rings for a timer: the sound, and whoever wants to be told."""
+
+    def __init__(self, player: SoundPlayer, on_ring: Callable[[Timer], None]) -> None:
+        self._player = player
+        self._on_ring = on_ring
+        self._ringing: set[asyncio.Task[None]] = set()
+
+    async def finished(self) -> None:
+        """Return when no bell sounds any more."""
+        if self._ringing:
+            await asyncio.wait(self._ringing)
+
+    def __call__(self, timer: Timer) -> None:
+        """Ring."""
+        self._on_ring(timer)
+        ringing = asyncio.get_running_loop().create_task(self._ring())
+        self._ringing.add(ringing)
+        ringing.add_done_callback(self._ringing.discard)
+
+    async def _ring(self) -> None:
+        # No sound device is no reason to fail: the person is told in words as well.
+        with contextlib.suppress(JarvisError):
+            await self._player.play(shipped("resources", "sounds", "ring.wav"))
+
+
+@dataclass
+class App:
+    """The built application. It belongs to the thread and the loop it was built on."""
+
+    mode: Mode
+    policy: Policy
+    assistant: Assistant
+    planner: EmbeddedPlanner
+    intake: Intake
+    history: SqliteHistory
+    store: FileStore
+    recogniser: LocalRecogniser
+    voice: LocalVoice
+    player: SoundPlayer
+    microphone: SoundMicrophone
+    speaker: Speaker
+    timers: RingingTimers
+    bell: Bell
+    experts: tuple[Expert, ...]
+    inventory: Mapping[str, TaskType]
+    catalogue: ShippedCatalogue
+    weights: Weights
+    builtin: BuiltinBackend
+    local: LocalBackend
+    paths: Paths
+
+    async def start(self) -> None:
+        """Get ready for quick answers: take up timers, start one process of each kind."""
+        self.timers.restore()
+        await asyncio.gather(self.builtin.warm(), self.player.warm(), self.microphone.warm())
+
+    async def close(self) -> None:
+        """End every child process and close the database."""
+        self.timers.close()
+        await asyncio.gather(
+            self.builtin.close(),
+            self.local.close(),
+            self.recogniser.close(),
+            self.voice.close(),
+            self.player.close(),
+            self.microphone.close(),
+        )
+        self.history.close()
+
+
+def build(
+    settings: Settings, paths: Paths, *, on_ring: Callable[[Timer], None] = lambda timer: None
+) -> App:
+    """The application; nothing heavy is loaded and no process started yet.
+
+    `on_ring` is told when a timer is due, on the loop; the bell is rung in any case.
+    """
+    inventory = {item.name: item for item in INVENTORY}
+    definitions = {item.type.name: item for item in DEFINITIONS}
+    policy = Policy(settings.mode)
+    store = FileStore(paths.artifacts)
+    history = SqliteHistory(
+        paths.database,
+        store_root=paths.artifacts,
+        inventory=inventory,
+        now=_now,
+    )
+    weights = Weights(paths.weights)
+    experts = load_experts(shipped("models", "experts.toml"))
+    local = LocalBackend(weights)
+    catalogue = ShippedCatalogue(experts, definitions, weights=weights, runnable=local.can_run)
+    recogniser = LocalRecogniser(find_weights=lambda: _whisper(experts, weights))
+    voice = LocalVoice(rate=settings.speech.rate, voice=settings.speech.voice)
+    player = SoundPlayer(settings.speech.output or None)
+    speaker = Speaker(voice, player, store)
+    bell = Bell(player, on_ring)
+    timers = RingingTimers(history.timers, ring=bell, now=_now)
+    stop = _StopSwitch()
+    services = Services(recogniser, voice, timers, SystemDesktop(), _now, stop)
+    builtin = BuiltinBackend(definitions, width=settings.width)
+    backends = {item.name: item for item in (SkillBackend(definitions, services), builtin, local)}
+    intake = Intake(store, folders=_usual_folders())
+    planner = EmbeddedPlanner()
+    assistant = Assistant(
+        Parts(
+            planner=planner,
+            inventory=INVENTORY,
+            selector=Selector(catalogue, policy),
+            executor=Executor(backends, store, lanes={**LANES, "cpu": settings.width}),
+            intake=intake,
+            recogniser=recogniser,
+            speaker=speaker,
+            history=history,
+            now=_now,
+        )
+    )
+    stop.assistant = assistant
+    return App(
+        mode=settings.mode,
+        policy=policy,
+        assistant=assistant,
+        planner=planner,
+        intake=intake,
+        history=history,
+        store=store,
+        recogniser=recogniser,
+        voice=voice,
+        player=player,
+        microphone=SoundMicrophone(settings.speech.input or None),
+        speaker=speaker,
+        timers=timers,
+        bell=bell,
+        experts=experts,
+        inventory=inventory,
+        catalogue=catalogue,
+        weights=weights,
+        builtin=builtin,
+        local=local,
+        paths=paths,
+    )
+
+
+class _StopSwitch:
+    """Stops the other turns; built before the assistant it stops."""
+
+    assistant: Assistant
+
+    def __call__(self) -> int:
+        return self.assistant.stop_others()
+
+
+def _now() -> datetime:
+    return datetime.now().astimezone()
+
+
+def _whisper(experts: tuple[Expert, ...], weights: Weights) -> Path | None:
+    found = {item.id: weights.folder(item) for item in experts if item.id in WHISPER}
+    return next((folder for name in WHISPER if (folder := found.get(name))), None)
+
+
+def _usual_folders() -> tuple[Path, ...]:
+    """Where a file that is only named is looked for, after the folder of the request."""
+    return (
+        platformdirs.user_downloads_path(),
+        platformdirs.user_documents_path(),
+        platformdirs.user_pictures_path(),
+        platformdirs.user_music_path(),
+        platformdirs.user_videos_path(),
+        platformdirs.user_desktop_path(),
+        Path.home(),
+    )

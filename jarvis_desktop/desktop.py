@@ -1,0 +1,40 @@
+"""The person's desktop: opens files and folders with the programs they belong to."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from jarvis_desktop.core.errors import UnavailableError
+
+
+class SystemDesktop:
+    """Implements core.ports.Desktop with the system's own opener."""
+
+    def open(self, path: Path) -> None:
+        """Open a file or folder; returns at once. Raises UnavailableError."""
+        if sys.platform == "win32":
+            os.startfile(path)  # noqa: S606 - the system's opener, asked for by the person
+            return
+        opener = "open" if sys.platform == "darwin" else "xdg-open"
+        if has_no_display() or shutil.which(opener) is None:
+            raise UnavailableError(
+                f"There is no desktop here to open {path.name} with.", hint=f"It is at {path}."
+            )
+        subprocess.Popen(
+            [opener, str(path)],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+
+
+def has_no_display() -> bool:
+    """Whether there is no screen to open a window on."""
+    if sys.platform in ("win32", "darwin"):
+        return False
+    return not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))

@@ -1,0 +1,92 @@
+"""An assistant made of fakes around the real stages."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from jarvis_desktop.assistant.assistant import Assistant, Parts
+from jarvis_desktop.assistant.executor import Executor
+from jarvis_desktop.assistant.intake import Intake
+from jarvis_desktop.assistant.selector import Selector
+from jarvis_desktop.assistant.speaker import Speaker
+from jarvis_desktop.core.plan import Plan
+from jarvis_desktop.core.policy import Policy
+from jarvis_desktop.core.ports import Context, Declined
+from jarvis_desktop.core.task import TaskType
+from jarvis_desktop.core.turn import Request, Turn
+from tests.fakes import (
+    FakeBackend,
+    FakeCatalogue,
+    FakeFrontend,
+    FakeHistory,
+    FakePlayer,
+    FakeRecogniser,
+    FakeStore,
+    FakeVoice,
+)
+
+NOON = datetime(2026, 1, 2, 12, tzinfo=UTC)
+
+
+@dataclass
+class FakePlanner:
+    """Gives the plan it was given."""
+
+    planned: Plan | Declined | Exception = field(default_factory=lambda: Declined("No idea."))
+    asked: list[tuple[str, Context]] = field(default_factory=list)
+
+    async def plan(
+        self, text: str, inventory: Sequence[TaskType], context: Context
+    ) -> Plan | Declined:
+        self.asked.append((text, context))
+        if isinstance(self.planned, Exception):
+            raise self.planned
+        return self.planned
+
+
+class House:
+    """The assistant and all its parts."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.store = FakeStore(folder / "store")
+        self.planner = FakePlanner()
+        self.backend = FakeBackend()
+        self.catalogue = FakeCatalogue()
+        self.recogniser = FakeRecogniser()
+        self.voice = FakeVoice()
+        self.player = FakePlayer()
+        self.history = FakeHistory()
+        self.frontend = FakeFrontend()
+        self.assistant = Assistant(
+            Parts(
+                planner=self.planner,
+                inventory=(),
+                selector=Selector(self.catalogue, Policy()),
+                executor=Executor({"builtin": self.backend}, self.store, lanes={}),
+                intake=Intake(self.store, folders=(folder / "usual",)),
+                recogniser=self.recogniser,
+                speaker=Speaker(self.voice, self.player, self.store),
+                history=self.history,
+                now=lambda: NOON,
+            )
+        )
+
+    async def handle(self, request: Request, conversation: str | None = "c") -> Turn:
+        return await self.assistant.handle(request, self.frontend, conversation=conversation)
+
+    def file(self, name: str, content: str = "content") -> Path:
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(content)
+        return path
+
+
+@pytest.fixture
+def house(tmp_path: Path) -> House:
+    return House(tmp_path)

@@ -1,0 +1,115 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from jarvis_desktop.assistant.speakable import LONGEST, sentences, speakable
+
+MARKDOWN = st.text(
+    st.sampled_from("ab Z9.!?…,;:-*_`~#>|[]()<>\n\t/&é°→你。😀\u200b\ufe0f\u20e3"), max_size=400
+)
+
+
+@pytest.mark.parametrize(
+    ("written", "spoken"),
+    [
+        ("Plain words", "Plain words."),
+        ("## A heading\n\nText.", "A heading.\nText."),
+        ("**bold** and *italic* and __both__ and `code`", "bold and italic and both and code."),
+        ("~~gone~~ stays", "gone stays."),
+        ("2 * 3 * 4 stays a sum", "2 * 3 * 4 stays a sum."),
+        ("snake_case_name stays", "snake_case_name stays."),
+        ("- first\n* second\n• third\n- [x] done", "first.\nsecond.\nthird.\ndone."),
+        ("1. one\n2. two", "1. one.\n2. two."),
+        ("> quoted\n> > twice", "quoted.\ntwice."),
+        ("before\n```python\nprint(1)\n```\nafter", "before.\nafter."),
+        ("before\n~~~\nnever closed", "before."),
+        ("see [the guide](https://example.org/a) now", "see the guide now."),
+        ("see [the guide][1] now", "see the guide now."),
+        ("![a cat](cat.png)", "a cat."),
+        ("look at https://example.org/x?y=1 and www.example.org please", "look at and please."),
+        ("<b>bold</b><br/>new <!-- hidden -->end", "bold new end."),
+        ("3 < 4 and 5 > 2", "3 < 4 and 5 > 2."),
+        ("| a | b |\n|---|:-:|\n| 1 | 2 |", "a, b.\n1, 2."),
+        ("one\n---\n***\n===\ntwo", "one.\ntwo."),
+        ("Done 🎉👍🏽 well", "Done well."),
+        ("21 °C → 70 °F", "21 degrees Celsius to 70 degrees Fahrenheit."),
+        ("salt & pepper", "salt and pepper."),
+        ("a\u200bb\u202ec", "abc."),
+        ("Really?\nYes!\nFirst:", "Really?\nYes!\nFirst:"),
+        ("word ( 🎉 ) next", "word next."),
+        ("🎉\n***\n...", ""),
+        ("", ""),
+    ],
+)
+def test_speakable(written, spoken):
+    assert speakable(written) == spoken
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("One. Two! Three? Four… Five", ["One.", "Two!", "Three?", "Four…", "Five"]),
+        ("It costs 3.50 euros. Good.", ["It costs 3.50 euros.", "Good."]),
+        ("Mr. Smith met Dr. Jones. They spoke.", ["Mr. Smith met Dr. Jones.", "They spoke."]),
+        ("Use tools, e.g. a saw. Then stop.", ["Use tools, e.g. a saw.", "Then stop."]),
+        ("Apples, pears etc. Then more.", ["Apples, pears etc.", "Then more."]),
+        ("Apples etc. are fruit.", ["Apples etc. are fruit."]),
+        ("J. R. Smith came.", ["J. R. Smith came."]),
+        ("It was I. She left.", ["It was I.", "She left."]),
+        ("1. first thing\n2. second", ["1. first thing", "2. second"]),
+        ('He said "stop." Then he left.', ['He said "stop."', "Then he left."]),
+        ("Wait... What?", ["Wait...", "What?"]),
+        ("He waits. then goes", ["He waits. then goes"]),
+        ("Open report.pdf now. Done.", ["Open report.pdf now.", "Done."]),
+        ("你好。再见！", ["你好。", "再见！"]),
+        (". Starts with a point", ["Starts with a point"]),
+        ("  spaced \t out \n\n\n next ", ["spaced out", "next"]),
+        ("!!! ... —", []),
+        ("", []),
+    ],
+)
+def test_sentences(text, parts):
+    assert sentences(text) == parts
+
+
+@pytest.mark.parametrize(
+    ("text", "longest"),
+    [
+        ("word " * 200, LONGEST),
+        ("a fairly long clause of words, " * 30, LONGEST),
+        ("x" * 1000, LONGEST),
+        ("start, " + "y" * 600, LONGEST),
+    ],
+)
+def test_a_long_run_is_cut(text, longest):
+    parts = sentences(text)
+    assert len(parts) > 1
+    assert max(map(len, parts)) <= longest
+    assert "".join("".join(parts).split()) == "".join(text.split())
+
+
+def test_a_long_run_is_cut_after_a_comma():
+    assert all(part.endswith(",") for part in sentences("one two three four, " * 40))
+
+
+@given(MARKDOWN)
+def test_sentences_lose_no_word_and_make_no_empty_part(text):
+    parts = sentences(text)
+    assert all(any(letter.isalnum() for letter in part) for part in parts)
+    assert all(len(part) <= LONGEST for part in parts)
+    kept = [letter for part in parts for letter in part if letter.isalnum()]
+    assert kept == [letter for letter in text if letter.isalnum()]
+
+
+@given(MARKDOWN)
+def test_speakable_says_no_markup(text):
+    spoken = speakable(text)
+    assert not set(spoken) & set("😀\u200b\ufe0f\u20e3\t`")
+    assert "**" not in spoken
+    assert all(any(letter.isalnum() for letter in line) for line in spoken.splitlines())
+    assert all(any(letter.isalnum() for letter in part) for part in sentences(spoken))
+
+
+@given(st.text(max_size=300))
+def test_any_text_at_all_is_accepted(text):
+    assert all(part.strip() == part for part in sentences(speakable(text)))

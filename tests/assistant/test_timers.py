@@ -1,0 +1,78 @@
+"""Timers ring once, survive a restart, and can be cancelled."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from jarvis_desktop.assistant.timers import RingingTimers
+from jarvis_desktop.core.ports import Timer
+
+NOON = datetime(2026, 1, 2, 12, tzinfo=UTC)
+
+
+class Records:
+    """Timers in memory."""
+
+    def __init__(self, *timers: Timer) -> None:
+        self.kept = {timer.id: timer for timer in timers}
+
+    def add(self, timer: Timer) -> None:
+        self.kept[timer.id] = timer
+
+    def remove(self, timer_id: str) -> None:
+        self.kept.pop(timer_id, None)
+
+    def pending(self) -> list[Timer]:
+        return list(self.kept.values())
+
+
+@pytest.fixture
+def rung() -> list[Timer]:
+    return []
+
+
+async def test_a_timer_rings_once_and_is_forgotten(rung: list[Timer]) -> None:
+    records = Records()
+    timers = RingingTimers(records, ring=rung.append, now=lambda: NOON)
+    timer = timers.set(0.01, "tea")
+    assert timer.due == NOON + timedelta(seconds=0.01)
+    assert timers.pending() == [timer] == records.pending()
+    await timers.all_rung()
+    assert rung == [timer]
+    assert not records.kept
+    await timers.all_rung()
+
+
+async def test_the_next_one_comes_first(rung: list[Timer]) -> None:
+    timers = RingingTimers(Records(), ring=rung.append, now=lambda: NOON)
+    late, soon = timers.set(200, "late"), timers.set(100, "soon")
+    assert timers.pending() == [soon, late]
+    assert timers.cancel_all() == 2
+    await timers.all_rung()
+    assert rung == []
+
+
+async def test_two_timers_are_both_waited_for(rung: list[Timer]) -> None:
+    timers = RingingTimers(Records(), ring=rung.append, now=lambda: NOON)
+    timers.set(0.02, "b")
+    timers.set(0.01, "a")
+    await timers.all_rung()
+    assert [timer.label for timer in rung] == ["a", "b"]
+
+
+async def test_a_restart_takes_them_up_and_rings_what_is_overdue(rung: list[Timer]) -> None:
+    overdue = Timer("1", "missed", NOON - timedelta(hours=1))
+    later = Timer("2", "later", NOON + timedelta(hours=1))
+    records = Records(overdue, later)
+    timers = RingingTimers(records, ring=rung.append, now=lambda: NOON)
+    timers.restore()
+    timers.restore()
+    while not rung:
+        await asyncio.sleep(0)
+    assert rung == [overdue]
+    timers.close()
+    assert timers.pending() == []
+    assert list(records.kept) == ["2"]

@@ -1,0 +1,36 @@
+from hypothesis import given
+from hypothesis import strategies as st
+
+from jarvis_desktop.core.shown import encodable, one_line
+
+
+def test_ordinary_names_stay_as_they_are():
+    assert one_line("Größe – 写真 👨‍👩‍👧 (2).png") == "Größe – 写真 👨‍👩‍👧 (2).png"
+
+
+def test_line_breaks_become_spaces():
+    assert one_line("a\nb\r\n\tc\u2028d") == "a b c d"
+
+
+def test_controls_and_directions_cannot_change_a_message():
+    assert one_line("a\x1b[31mred\x07\0") == "a�[31mred��"
+    assert one_line("exe.\u202egnp\u200f") == "exe.�gnp�"
+    assert one_line("\udcff") == "�"
+
+
+def test_what_is_long_is_cut():
+    assert one_line("a" * 10_000) == "a" * 79 + "…"
+    assert one_line("abc", limit=2) == "a…"
+
+
+@given(st.text())
+def test_always_one_line_that_can_be_written(text: str):
+    line = one_line(text, limit=20)
+    assert len(line) <= 20
+    assert len(line.splitlines()) <= 1
+    assert line.encode().decode() == line
+
+
+def test_encodable_replaces_what_utf8_cannot_hold():
+    assert encodable("a\udcffb") == "a?b"
+    assert encodable("ü\0") == "ü\0"

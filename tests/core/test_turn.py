@@ -1,0 +1,88 @@
+"""A turn is the fold of its events."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from functools import reduce
+from pathlib import Path
+
+from jarvis_desktop.core import events
+from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
+from jarvis_desktop.core.expert import Candidate, Expert, Selection
+from jarvis_desktop.core.plan import Plan
+from jarvis_desktop.core.result import Attempt, Status, TaskResult
+from jarvis_desktop.core.task import Ref, Task
+from jarvis_desktop.core.turn import Conversation, Turn
+from tests.types import CLOCK, READ, SHORTEN
+
+NOON = datetime(2026, 1, 2, 12, tzinfo=UTC)
+PICTURE = Artifact(Kind.IMAGE, path=Path("a.png"))
+WHO = Candidate(Expert("ocr", "image-to-text"), "builtin")
+PLAN = Plan((Task(0, READ, {"image": PICTURE}), Task(1, SHORTEN, {"text": Ref(0)})))
+
+
+def fold(*happened: events.Event) -> Turn:
+    return reduce(Turn.apply, happened, Turn("t", NOON))
+
+
+def test_a_whole_turn() -> None:
+    attempt = Attempt(WHO, 0.5, "It failed.")
+    first = TaskResult(0, Status.DONE, (text_artifact("long"),), (Attempt(WHO, 1.0),))
+    second = TaskResult(1, Status.DONE, (text_artifact("short"),))
+    turn = fold(
+        events.TurnStarted("t", NOON, ""),
+        events.Attached((PICTURE,)),
+        events.Transcribed("read it", "whisper"),
+        events.Noted("A note."),
+        events.PlanProposed(Plan(())),
+        events.PlanAccepted(PLAN),
+        events.ExpertsSelected((Selection(0, (WHO,), "only one"),)),
+        events.TaskStarted(0, WHO),
+        events.TaskProgress(0, 0.5, "half"),
+        events.AttemptFailed(0, attempt),
+        events.AttemptFailed(0, attempt),
+        events.TaskFinished(first),
+        events.TaskStarted(1, WHO),
+        events.TaskFinished(second),
+        events.ReplyChunk("sh"),
+        events.ReplyChunk("ort"),
+        events.Speaking("short"),
+        events.TurnFinished(Status.DONE, NOON),
+    )
+    assert turn == Turn(
+        "t",
+        NOON,
+        text="read it",
+        heard_by="whisper",
+        attachments=(PICTURE,),
+        plan=PLAN,
+        selections=(Selection(0, (WHO,), "only one"),),
+        progress={0: events.TaskProgress(0, 0.5, "half")},
+        failed_attempts={0: (attempt, attempt)},
+        results={0: first, 1: second},
+        notes=("A note.",),
+        reply="short",
+        status=Status.DONE,
+        finished=NOON,
+    )
+    assert turn.artifacts == (text_artifact("short"),)
+
+
+def test_what_runs_and_what_is_spoken() -> None:
+    turn = fold(events.TaskStarted(0, WHO), events.TaskStarted(1, WHO), events.Speaking("a"))
+    assert turn.running == {0, 1}
+    assert turn.speaking == "a"
+    ended = turn.apply(events.TurnFinished(Status.CANCELLED, NOON))
+    assert (ended.running, ended.speaking) == (frozenset(), "")
+
+
+def test_a_new_plan_takes_the_place_of_the_old() -> None:
+    clock = Plan((Task(0, CLOCK),))
+    turn = fold(events.PlanAccepted(PLAN), events.Replanned(clock, "it failed"))
+    assert turn.plan == clock
+    assert turn.artifacts == ()
+
+
+def test_no_plan_no_artifacts() -> None:
+    assert fold().artifacts == ()
+    assert Conversation("c", (fold(),)).last == fold()

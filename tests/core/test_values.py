@@ -1,0 +1,92 @@
+"""Artifacts, calls, errors, policy and results."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+
+import pytest
+
+from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
+from jarvis_desktop.core.call import Call
+from jarvis_desktop.core.errors import ExpertError, InputError, JarvisError
+from jarvis_desktop.core.expert import Candidate, Expert
+from jarvis_desktop.core.policy import Mode, Policy
+from jarvis_desktop.core.result import Status, TaskResult
+from jarvis_desktop.core.turn import Conversation
+
+
+def test_an_artifact_is_a_text_or_a_file() -> None:
+    for text, path in ((None, None), ("a", Path("b"))):
+        with pytest.raises(ValueError, match="either a text or a path"):
+            Artifact(Kind.TEXT, text=text, path=path)
+
+
+def test_titles() -> None:
+    assert Artifact(Kind.IMAGE, path=Path("/x/ab12.png"), name="cat.png").title == "cat.png"
+    assert Artifact(Kind.IMAGE, path=Path("/x/ab12.png")).title == "ab12.png"
+    assert text_artifact("two\n  words").title == "two words"
+    assert text_artifact("word " * 20).title == ("word " * 20)[:39] + "…"
+
+
+def test_errors_cross_process_borders() -> None:
+    error = ExpertError("It failed.", hint="Try again.", retryable=True)
+    copy = pickle.loads(pickle.dumps(error))
+    assert (type(copy), copy.message, copy.hint, copy.retryable) == (
+        ExpertError,
+        "It failed.",
+        "Try again.",
+        True,
+    )
+    assert str(copy) == "It failed. Try again."
+    assert str(JarvisError("Alone.")) == "Alone."
+
+
+def test_what_a_call_gives_its_expert(tmp_path: Path) -> None:
+    file = Artifact(Kind.IMAGE, path=tmp_path / "a.png", name="cat.png")
+    call = Call(
+        "task",
+        {"text": (text_artifact("one"), text_artifact("two")), "image": (file,)},
+        {"amount": 3, "edit": "blur"},
+        tmp_path,
+    )
+    assert call.text("text") == "one\n\ntwo"
+    assert call.text("nothing") == ""
+    assert call.texts("text") == ("one", "two")
+    assert call.file("image") == tmp_path / "a.png"
+    assert call.title("image") == "cat.png"
+    assert call.title("nothing") == "nothing"
+    assert call.number("amount") == 3.0
+    assert call.words("edit") == "blur"
+    with pytest.raises(InputError, match="needs a file as its text"):
+        call.file("text")
+
+
+@pytest.mark.parametrize(
+    ("mode", "allowed", "downloads"),
+    [
+        (Mode.OFFLINE, {"builtin", "skill", "local"}, False),
+        (Mode.LOCAL, {"builtin", "skill", "local"}, True),
+        (Mode.HYBRID, {"builtin", "skill", "local", "hf_api"}, True),
+        (Mode.LITE, {"builtin", "skill", "hf_api"}, True),
+    ],
+)
+def test_what_a_mode_allows(mode: Mode, allowed: set[str], downloads: bool) -> None:
+    policy = Policy(mode)
+    backends = ("builtin", "skill", "local", "hf_api")
+    expert = Expert("x", "task")
+    assert {name for name in backends if policy.allows(Candidate(expert, name))} == allowed
+    assert policy.allows_downloads is downloads
+    assert Candidate(expert, "local").label == "x (local)"
+
+
+def test_a_result_gives_one_kind() -> None:
+    picture = Artifact(Kind.IMAGE, path=Path("a.png"))
+    result = TaskResult(0, Status.DONE, (text_artifact("1"), picture, text_artifact("2")))
+    assert result.of_kind((Kind.IMAGE, Kind.TEXT)) == (text_artifact("1"), text_artifact("2"))
+    assert result.of_kind((Kind.IMAGE,)) == (picture,)
+    assert result.of_kind((Kind.AUDIO,)) == ()
+
+
+def test_the_last_turn_of_an_empty_conversation() -> None:
+    assert Conversation("x").last is None
