@@ -13,11 +13,10 @@ def main() -> int:
     multiprocessing.freeze_support()
     from jarvis_desktop.cli.main import main as command_line
 
-    return command_line(sys.argv[1:])
+    return command_line(sys.argv[1:], open_window=_open_window)
 
 
-def open_window() -> int:
-    """Open the window; gives the exit code when it is closed."""
+def _open_window() -> int:
     from jarvis_desktop.ui.app import run
 
     return run()

@@ -101,6 +101,7 @@ class App:
     async def start(self) -> None:
         """Get ready for quick answers: take up timers, start one process of each kind."""
         self.timers.restore()
+        self.store.sweep(keep=self.history.files())
         await asyncio.gather(self.builtin.warm(), self.player.warm(), self.microphone.warm())
 
     async def close(self) -> None:

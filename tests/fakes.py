@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
+import uuid
 import wave
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from jarvis_desktop.core.artifact import Artifact
+from jarvis_desktop.core.artifact import Artifact, Kind
 from jarvis_desktop.core.call import Call, Report
-from jarvis_desktop.core.errors import InputError, JarvisError, UnavailableError
+from jarvis_desktop.core.errors import ExpertError, InputError, JarvisError, UnavailableError
 from jarvis_desktop.core.events import Event
 from jarvis_desktop.core.expert import Candidate, Expert
 from jarvis_desktop.core.plan import Plan
 from jarvis_desktop.core.ports import Transcript
+from jarvis_desktop.core.shown import one_line
+from jarvis_desktop.core.suffixes import kind_of_name
+from jarvis_desktop.core.turn import Conversation, Turn
 
 
 def write_wav(to: Path, *, seconds: float = 0.1, rate: int = 16000) -> Path:
@@ -145,3 +150,60 @@ class FakePlayer:
         except asyncio.CancelledError:
             self.stopped += 1
             raise
+
+
+@dataclass
+class FakeHistory:
+    """Keeps turns in memory."""
+
+    kept: dict[str, list[Turn]] = field(default_factory=dict)
+    error: JarvisError | None = None
+
+    def open_conversation(self, conversation_id: str | None = None) -> Conversation:
+        if conversation_id is None:
+            return Conversation(uuid.uuid4().hex)
+        return Conversation(conversation_id, tuple(self.kept.get(conversation_id, ())))
+
+    def save(self, conversation_id: str, turn: Turn) -> None:
+        if self.error:
+            raise self.error
+        turns = self.kept.setdefault(conversation_id, [])
+        place = next((at for at, old in enumerate(turns) if old.id == turn.id), len(turns))
+        turns[place : place + 1] = [turn]
+
+
+@dataclass
+class FakeStore:
+    """Copies files into a folder under their own names, and goes by these names."""
+
+    root: Path
+    made: int = 0
+
+    def take_in(self, path: Path) -> Artifact:
+        if path.is_symlink() or not path.is_file() or not path.stat().st_size:
+            raise InputError(f"There is no file {one_line(path.name)} with something in it.")
+        kept = self._new_folder() / path.name
+        shutil.copyfile(path, kept)
+        kind = kind_of_name(path) or Kind.DOCUMENT
+        return Artifact(kind, path=kept, name=path.name)
+
+    def keep(self, artifact: Artifact) -> Artifact:
+        if artifact.path is None:
+            return artifact
+        if not artifact.path.is_file() or not artifact.path.stat().st_size:
+            raise ExpertError(f"The expert gave no usable file as {artifact.title}.")
+        kept = self._new_folder() / artifact.path.name
+        artifact.path.rename(kept)
+        return replace(artifact, path=kept, name=artifact.name or kept.name)
+
+    def workdir(self) -> Path:
+        return self._new_folder()
+
+    def discard(self, workdir: Path) -> None:
+        shutil.rmtree(workdir)
+
+    def _new_folder(self) -> Path:
+        self.made += 1
+        folder = self.root / str(self.made)
+        folder.mkdir(parents=True)
+        return folder

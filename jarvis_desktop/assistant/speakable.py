@@ -65,7 +65,9 @@ def _spoken_line(line: str) -> str:
         return ""
     line = _LEAD.sub("", line, count=1)
     if line.count("|") >= 2 or line.startswith("|"):
-        line = ", ".join(cell.strip() for cell in line.strip().strip("|").split("|") if cell.strip())
+        line = ", ".join(
+            cell.strip() for cell in line.strip().strip("|").split("|") if cell.strip()
+        )
     line = _STARS.sub("", _EMPHASIS.sub(r"\2", line))
     for sign, words in _SIGNS.items():
         line = line.replace(sign, words)
@@ -127,4 +129,3 @@ def _cut(sentence: str) -> list[str]:
         parts.append(sentence[:at].strip())
         sentence = sentence[at:].strip()
     return [*parts, sentence]
-

@@ -1,5 +1,5 @@
-"""What `jarvis-desktop` alone does: the window; with no screen the terminal conversation; with
-no terminal either the sample request, stage by stage."""
+"""What `jarvis-desktop` alone does with no screen: the terminal conversation; with no terminal
+either, the sample request, stage by stage."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 from jarvis_desktop.cli import output
 from jarvis_desktop.cli.terminal import TerminalFrontend
 from jarvis_desktop.core.turn import Request
-from jarvis_desktop.desktop import has_no_display
 from jarvis_desktop.paths import shipped
 
 if TYPE_CHECKING:
@@ -25,14 +24,8 @@ Try: What can you do?"""
 
 
 def start(args: argparse.Namespace) -> int:
-    """Open the most that this computer allows."""
-    if not has_no_display():
-        from jarvis_desktop.__main__ import open_window
-
-        return open_window()
-    if sys.stdin.isatty():
-        return _converse(args)
-    return _sample(args)
+    """Converse in the terminal; where there is none, answer the sample request."""
+    return _converse(args) if sys.stdin.isatty() else _sample(args)
 
 
 def _converse(args: argparse.Namespace) -> int:

@@ -49,7 +49,7 @@ class TerminalFrontend:
             return ""
         sys.stderr.write(f"{question} ")
         sys.stderr.flush()
-        return (await asyncio.to_thread(sys.stdin.readline)).strip()
+        return str(await asyncio.to_thread(sys.stdin.readline)).strip()
 
     def _line(self, event: events.Event) -> str:
         match event:
@@ -57,9 +57,9 @@ class TerminalFrontend:
                 return f"heard   “{event.text}”  ({event.engine})"
             case events.Noted():
                 return f"note    {event.text}"
-            case events.PlanAccepted(plan=plan) | events.Replanned(plan=plan):
-                self._titles = {task.id: task.type.title for task in plan}
-                return "\n".join(_planned(plan))
+            case events.PlanAccepted() | events.Replanned():
+                self._titles = {task.id: task.type.title for task in event.plan}
+                return "\n".join(_planned(event.plan))
             case events.TaskStarted():
                 title = self._titles.get(event.task_id, "")
                 return f"start   {event.task_id} {title}  ({event.candidate.label})"

@@ -10,6 +10,7 @@ class Expert:
     """One entry of the catalogue: a Hub repository at a pinned revision, or a built-in method."""
 
     id: str
+    """A short handle that people type, such as whisper-tiny, and the name of its folder."""
     task: str
     summary: str = ""
     revision: str = ""
@@ -19,6 +20,10 @@ class Expert:
     languages: tuple[str, ...] = ()
     verified: bool = False
     """Whether size, revision and licence were read from the Hub, not from memory."""
+    repo: str = ""
+    """The Hub repository that holds the weights; empty for a built-in method."""
+    files: tuple[str, ...] = ()
+    """Patterns of the files that are needed, as the shell writes them."""
 
 
 @dataclass(frozen=True, slots=True)

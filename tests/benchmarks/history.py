@@ -68,10 +68,10 @@ def main(turns: int) -> None:
                 )
                 history._rows.write(conversation, turn)
         history.close()
-        print(f"{turns} turns, {path.stat().st_size / 1e6:.0f} MB")
+        sys.stdout.write(f"{turns} turns, {path.stat().st_size / 1e6:.0f} MB\n")
         started = time.perf_counter()
         history = opened()
-        print(f"open       {1000 * (time.perf_counter() - started):.0f} ms")
+        sys.stdout.write(f"{'open':<13}{1000 * (time.perf_counter() - started):.0f} ms\n")
         saves = [small_turn(f"s{number}", text(12), reply=text(30)) for number in range(300)]
         for label, calls in {
             "save": [lambda turn=turn: history.save("new", turn) for turn in saves],
@@ -89,7 +89,7 @@ def main(turns: int) -> None:
             "delete one": [lambda: history.delete(["c5"]) for _ in range(1)],
             "delete all": [lambda: history.delete() for _ in range(1)],
         }.items():
-            print(f"{label:<11}{timed(calls)}")  # type: ignore[arg-type]
+            sys.stdout.write(f"{label:<13}{timed(calls)}\n")  # type: ignore[arg-type]
         history.close()
 
 

@@ -88,7 +88,7 @@ class _Fit:
         if any(kind in port.kinds for kind in here):
             return 5.0
         reachable = any(sources.route((kind,), port.kinds, self._inventory) for kind in here)
-        return 1.0 if reachable else -8.0
+        return 4.0 if reachable else -8.0
 
 
 def _wire(

@@ -16,10 +16,11 @@ _spoken_dot = re.compile(
     re.IGNORECASE,
 )
 _courtesy = re.compile(
-    r"\b(?:please|kindly|hey jarvis|ok jarvis|okay jarvis|jarvis|could you|can you|would you|"
-    r"will you|i want you to|i'd like you to|i would like you to|i need you to|go ahead and|"
-    r"for me|just|uh|um)\b[,]?"
+    r"(?P<before>^|[.,;:!?]\s+|\band\s+)(?:(?:hey|hi|hello|ok|okay)?,?\s*jarvis\b[,.!]?\s*|"
+    r"(?:can|could|would|will) you\s+(?!do\b|help\b)|"
+    r"i(?:'d like| would like| want| need) you to\s+|go ahead and\s+|now,?\s+please\s+)"
 )
+_filler = re.compile(r"\b(?:please|kindly|for me|just|uh|um)\b,?")
 _mark = re.compile(r"\bx(quote|file)(\d+)x\b")
 
 BODY_AFTER = 300
@@ -84,7 +85,7 @@ def read(text: str, inventory: Sequence[TaskType], context: Context) -> Reading:
     if body:
         masked += f" xquote{len(quoted)}x"
         quoted.append(body)
-    even = _courtesy.sub(" ", masked.lower())
+    even = _filler.sub(" ", _courtesy.sub(r"\g<before>", masked.lower()))
     last = context.conversation.last if context.conversation else None
     return Reading(
         re.sub(r" {2,}", " ", even).strip(),
@@ -103,10 +104,9 @@ def _without_body(text: str, inventory: Sequence[TaskType]) -> tuple[str, str]:
     """Split "summarise this: ..." into the instruction and the text it is about."""
     for match in re.finditer(r":\s+|\n", text[:BODY_AFTER]):
         head, body = text[: match.start()], text[match.end() :].strip()
-        if len(body.split()) >= 3 and cues.find(head.lower(), inventory):
-            bare = body.strip("'\"“”")
-            unquoted = bare if not re.search(r"[\"“”]", bare) else body
-            return head, unquoted
+        quoted = bool(mentions.quotes(body)) and body[0] in "\"'“‘«„"
+        if not quoted and len(body.split()) >= 3 and cues.find(head.lower(), inventory):
+            return head, body
     head, _, last = text.rstrip().rpartition("\n")
     if len(head.split()) >= 40 and len(last) <= BODY_AFTER and cues.find(last.lower(), inventory):
         return last, head.strip()

@@ -84,20 +84,27 @@ class Wiring:
     def _inputs(self, step: Step, content: list[Port]) -> list[dict[str, Arg]]:
         """For each task to make, what its content ports get."""
         required = [port for port in content if port.required]
-        ports = required or content[:1]
-        found = self._choose(step, ports[0], len(ports))
+        first = (required or content)[0]
+        alike = [port for port in required if port.kinds == first.kinds] or [first]
+        found = self._choose(step, first, len(alike))
         if not found and not required:
             return [{}]
-        if len(found) < len(ports):
-            raise MissingInput(step.type, ports[0])
-        if len(ports) > 1:
-            pairs = zip(ports, found, strict=False)
-            return [{port.name: self._bring(item, port) for port, item in pairs}]
-        port = ports[0]
-        brought = [self._bring(item, port) for item in found]
-        if port.many:
-            return [{port.name: tuple(brought)}]
-        return [{port.name: item} for item in brought]
+        if len(found) < len(alike):
+            raise MissingInput(step.type, first)
+        others = {port.name: self._one(step, port) for port in required if port not in alike}
+        if len(alike) > 1:
+            pairs = zip(alike, found, strict=False)
+            return [{port.name: self._bring(item, port) for port, item in pairs} | others]
+        brought = [self._bring(item, first) for item in found]
+        if first.many:
+            return [{first.name: tuple(brought), **others}]
+        return [{first.name: item, **others} for item in brought]
+
+    def _one(self, step: Step, port: Port) -> Arg:
+        found = self._choose(step, port, 1)
+        if not found:
+            raise MissingInput(step.type, port)
+        return self._bring(found[0], port)
 
     def _choose(self, step: Step, port: Port, count: int) -> list[Source]:
         """The sources for a port, in falling order of how clearly the words point at them."""

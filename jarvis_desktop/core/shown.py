@@ -1,0 +1,35 @@
+"""Makes foreign strings fit to be shown: a file's name may hold line breaks, control characters
+and direction marks that turn a message into something else."""
+
+from __future__ import annotations
+
+import unicodedata
+
+_UNSEEN = {"Cc", "Cs", "Zl", "Zp"}
+_DIRECTIONS = {"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"}
+_MARKS = "\u200e\u200f\u061c"
+
+
+def one_line(text: str, *, limit: int = 80) -> str:
+    """The text on one line of at most `limit` characters.
+
+    Runs of spaces and line breaks become one space; other control characters, direction marks and
+    lone surrogates become "�".
+    """
+    start = text[: 8 * limit]  # a name of a million characters is not worth reading to its end
+    line = "".join(_seen(character) for character in " ".join(start.split()))
+    return line if len(line) <= limit else line[: limit - 1] + "…"
+
+
+def encodable(text: str) -> str:
+    """The text with what UTF-8 cannot hold replaced: undecodable bytes of file names and such."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def _seen(character: str) -> str:
+    unseen = (
+        unicodedata.category(character) in _UNSEEN
+        or unicodedata.bidirectional(character) in _DIRECTIONS
+        or character in _MARKS
+    )
+    return "�" if unseen else character

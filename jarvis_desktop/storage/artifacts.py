@@ -1,0 +1,294 @@
+"""The artifact store: files by the hash of their content, checked before anything reads them.
+
+It holds no state besides its folder, so any thread may use it.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+import secrets
+import shutil
+import stat
+import tempfile
+import time
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import BinaryIO
+
+from jarvis_desktop.core.artifact import Artifact
+from jarvis_desktop.core.errors import ExpertError, InputError, StorageError
+from jarvis_desktop.core.shown import encodable, one_line
+from jarvis_desktop.storage.sniff import SAMPLE, Content, sniff
+
+GIB = 1024**3
+DAY = 24 * 60 * 60
+CHUNK = 1024 * 1024
+
+_NOT_FILES = (
+    (stat.S_ISLNK, "is a link; give the file itself"),
+    (stat.S_ISDIR, "is a folder; give the files in it"),
+    (stat.S_ISFIFO, "is a pipe, not a file"),
+    (stat.S_ISSOCK, "is a socket, not a file"),
+    (stat.S_ISCHR, "is a device, not a file"),
+    (stat.S_ISBLK, "is a device, not a file"),
+)
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
+
+class FileStore:
+    """Implements ArtifactStore in one folder: content as ab/abcd….suffix, and work folders."""
+
+    def __init__(self, root: Path, *, max_bytes: int = 2 * GIB) -> None:
+        self._root = root.absolute()
+        self._work = self._root / "work"
+        self._incoming = self._root / "incoming"
+        self._max_bytes = max_bytes
+        with _writing("the folder of the artifacts"):
+            for folder in (self._root, self._work, self._incoming):
+                folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self._root.chmod(0o700)
+
+    def take_in(self, path: Path) -> Artifact:
+        """Check a person's file and copy it in. Raises InputError that names the file.
+
+        All is read from one open file, so that what was checked is what is kept.
+        """
+        name = path.name or str(path)
+        with _open(path, name) as file:
+            size = os.fstat(file.fileno()).st_size
+            if size == 0:
+                raise InputError(f"{one_line(name)} is empty.")
+            if size > self._max_bytes:
+                raise self._too_large(name)
+            with _reading(name):
+                head = file.read(SAMPLE)
+                file.seek(max(0, size - SAMPLE))
+                tail = file.read(SAMPLE)
+                file.seek(0)
+            content = sniff(head, tail, name)
+            kept = self._copy_in(file, name, content)
+        return Artifact(content.kind, path=kept, name=encodable(one_line(name, limit=255)))
+
+    def keep(self, artifact: Artifact) -> Artifact:
+        """Move an expert's file in and return the artifact with its new path.
+
+        Raises ExpertError where it is no regular file of a work folder with something in it.
+        """
+        path = artifact.path
+        if path is None or self._holds(path):
+            return artifact
+        name = artifact.name or path.name
+        try:
+            inside = path.parent.resolve().is_relative_to(self._work.resolve())
+            with open(path, "rb", opener=_opener) as file:
+                status = os.fstat(file.fileno())
+                plain = stat.S_ISREG(status.st_mode) and status.st_nlink == 1
+                if not inside or not plain or not 0 < status.st_size <= self._max_bytes:
+                    raise ExpertError(f"The expert gave no usable file as {one_line(name)}.")
+                digest = hashlib.file_digest(file, "sha256").hexdigest()
+                os.fsync(file.fileno())
+        except (OSError, ValueError) as error:
+            raise ExpertError(f"The expert gave no usable file as {one_line(name)}.") from error
+        kept = self._place(path, digest, _clean_suffix(path.suffix), status=status)
+        return replace(artifact, path=kept, name=encodable(one_line(name, limit=255)))
+
+    def workdir(self) -> Path:
+        """A new, empty folder for one call."""
+        with _writing("a work folder"):
+            return Path(tempfile.mkdtemp(dir=self._work))
+
+    def discard(self, workdir: Path) -> None:
+        """Remove such a folder with all that is left in it; what resists is left to `sweep`."""
+        if workdir.parent != self._work:
+            raise StorageError(f"{one_line(str(workdir))} is not a work folder.")
+        shutil.rmtree(workdir, ignore_errors=True)
+
+    def sweep(self, *, keep: Collection[Path] | None = None) -> int:
+        """Remove what dead runs left behind more than a day ago; how many things that were.
+
+        With `keep`, the files that the history refers to, files in the store that are not among
+        them go too.
+        """
+        old = time.time() - DAY
+        left = [*self._work.iterdir(), *self._incoming.iterdir()]
+        if keep is not None:
+            left += [path for path in self._root.glob("??/*") if path not in keep]
+        gone = [path for path in left if _older(path, old)]
+        for path in gone:
+            if path.is_dir() and not path.is_symlink():
+                shutil.rmtree(path, ignore_errors=True)
+            else:
+                with suppress(OSError):
+                    path.unlink()
+        return len(gone)
+
+    def remove(self, paths: Iterable[Path]) -> None:
+        """Remove files of the store; others, and those that are gone already, are left alone."""
+        for path in paths:
+            if self._holds(path):
+                with suppress(OSError):
+                    path.unlink()
+
+    def _holds(self, path: Path) -> bool:
+        """Whether this is the path of a content-hashed file of ours."""
+        return (
+            path.parent.parent == self._root
+            and len(path.parent.name) == 2
+            and path.name.startswith(path.parent.name)
+            and path.is_file()
+        )
+
+    def _copy_in(self, file: BinaryIO, name: str, content: Content) -> Path:
+        """Copy to a private file first: a killed run leaves nothing half-written in the store."""
+        incoming = self._incoming / secrets.token_hex(8)
+        digest = hashlib.sha256()
+        try:
+            with _writing(name):
+                flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+                handle = os.open(incoming, flags, 0o600)
+            with os.fdopen(handle, "wb") as target:
+                for chunk in self._chunks(file, name, content):
+                    digest.update(chunk)
+                    with _writing(name):
+                        target.write(chunk)
+                with _writing(name):
+                    target.flush()
+                    os.fsync(target.fileno())
+                status = os.fstat(target.fileno())
+            return self._place(incoming, digest.hexdigest(), content.suffix, status=status)
+        finally:
+            with suppress(OSError):
+                incoming.unlink(missing_ok=True)
+
+    def _chunks(self, file: BinaryIO, name: str, content: Content) -> Iterator[bytes]:
+        total = 0
+        while True:
+            with _reading(name):
+                chunk = file.read(CHUNK)
+            if not chunk:
+                break
+            total += len(chunk)
+            if total > self._max_bytes:
+                raise self._too_large(name)
+            if content.plain and b"\0" in chunk:
+                raise InputError(f"{one_line(name)} begins as text, but what follows is binary.")
+            yield chunk
+        if not total:
+            raise InputError(f"{one_line(name)} is empty.")
+
+    def _place(self, source: Path, digest: str, suffix: str, *, status: os.stat_result) -> Path:
+        """Rename a complete file to its place; where the content is there already, use that.
+
+        `status` is of the file whose content was hashed: one put in its place is not kept.
+        """
+        target = self._root / digest[:2] / f"{digest}{suffix}"
+        with _writing(source.name):
+            target.parent.mkdir(mode=0o700, exist_ok=True)
+            if target.is_file() and target.stat().st_size == status.st_size:
+                target.touch()  # so that `sweep` takes it for new
+                source.unlink()
+                return target
+            source.replace(target)
+            if not _same(target.lstat(), status):
+                target.unlink()
+                raise ExpertError(f"{one_line(source.name)} was exchanged while it was kept.")
+            target.chmod(0o600)
+            _sync_folder(target.parent)
+        return target
+
+    def _too_large(self, name: str) -> InputError:
+        limit = self._max_bytes / GIB
+        return InputError(
+            f"{one_line(name)} is larger than {limit:.3g} GiB.", hint="Give a part of it."
+        )
+
+
+def _open(path: Path, name: str) -> BinaryIO:
+    """The file, open for reading, once it is certain that it is a regular one."""
+    shown = one_line(name)
+    try:
+        # Looked at by name first because opening a device can act on it; looked at again when
+        # open because the name may by then stand for something else.
+        _check_regular(path.lstat(), shown)
+        handle = _opener(str(path), os.O_RDONLY | getattr(os, "O_BINARY", 0))
+    except FileNotFoundError as error:
+        raise InputError(f"There is no file {shown}.", hint="Check its name.") from error
+    except PermissionError as error:
+        raise InputError(f"{shown} may not be read.", hint="Allow it, or copy it.") from error
+    except OSError as error:
+        raise InputError(f"{shown} cannot be opened: {_reason(error)}.") from error
+    except ValueError as error:
+        raise InputError(f"{shown} is not the name of a file.") from error
+    try:
+        _check_regular(os.fstat(handle), shown)
+    except InputError:
+        os.close(handle)
+        raise
+    return os.fdopen(handle, "rb")
+
+
+def _check_regular(status: os.stat_result, shown: str) -> None:
+    for holds, words in _NOT_FILES:
+        if holds(status.st_mode):
+            raise InputError(f"{shown} {words}.")
+
+
+def _opener(path: str, flags: int) -> int:
+    # Windows has neither flag; there a name cannot stand for a pipe that blocks.
+    extra = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+    return os.open(path, flags | extra)
+
+
+def _same(one: os.stat_result, other: os.stat_result) -> bool:
+    """Whether both are of one unchanged file; its number alone may have been used anew."""
+    marks = [(item.st_mode, item.st_size, item.st_mtime_ns) for item in (one, other)]
+    return os.path.samestat(one, other) and marks[0] == marks[1]
+
+
+def _older(path: Path, moment: float) -> bool:
+    try:
+        return path.lstat().st_mtime < moment
+    except OSError:
+        return False
+
+
+def _clean_suffix(suffix: str) -> str:
+    letters = suffix[1:].lower()
+    return f".{letters}" if letters.isascii() and letters.isalnum() and len(letters) <= 8 else ""
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make a rename durable, where the system lets folders be opened."""
+    with suppress(PermissionError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+def _reason(error: OSError) -> str:
+    return (error.strerror or "unknown reason").lower()
+
+
+@contextmanager
+def _reading(name: str) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise InputError(f"{one_line(name)} cannot be read: {_reason(error)}.") from error
+
+
+@contextmanager
+def _writing(name: str) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        if error.errno in _FULL:
+            message = f"There is no room on the disk to keep {one_line(name)}."
+            raise StorageError(message, hint="Free some space, then try again.") from error
+        raise StorageError(f"{one_line(name)} cannot be kept: {_reason(error)}.") from error

@@ -1,0 +1,172 @@
+"""Opens the history's database: durable settings, our tables, and what to do with a damaged file.
+
+A connection belongs to the thread that opened it; the engine thread owns the application's.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from jarvis_desktop.core.errors import StorageError
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
+
+BUSY_SECONDS = 10
+CHECKED_BYTES = 128 * 1024**2
+"""A database up to this size is checked whole when opened, which takes a fraction of a second."""
+
+_DAMAGE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+
+
+class _DamagedError(Exception):
+    """The content of the database file is not what SQLite wrote."""
+
+
+def connect(path: Path) -> tuple[Database, Path | None]:
+    """The database at `path`, made where there is none, with all our tables.
+
+    A damaged file is moved aside and a new one begun: the second value is then where the old one
+    lies now, and must be told to the person. Raises StorageError where the file cannot be opened
+    or was written by a newer version.
+    """
+    with _translating(path):
+        try:
+            return _open(path), None
+        except _DamagedError:
+            moved = _move_aside(path)
+            return _open(path), moved
+
+
+@contextmanager
+def writing(db: Database) -> Iterator[Database]:
+    """One transaction: all of it or nothing. Raises StorageError where it cannot be written."""
+    with reading():
+        # IMMEDIATE waits for another writer now; a deferred one could not wait at its first write.
+        db.conn.execute("BEGIN IMMEDIATE")
+        try:
+            yield db
+            db.conn.execute("COMMIT")
+        except BaseException:
+            db.rollback()
+            raise
+
+
+@contextmanager
+def reading() -> Iterator[None]:
+    """Translates SQLite's errors into StorageError."""
+    try:
+        yield
+    except sqlite3.ProgrammingError:
+        raise  # a wrong thread or a closed connection is our mistake, not the file's
+    except sqlite3.Error as error:
+        raise _translated(error) from error
+
+
+def _open(path: Path) -> Database:
+    from sqlite_utils import Database
+
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    # Made first, so that it and the files SQLite puts beside it are for this person only.
+    os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+    connection = sqlite3.connect(path, timeout=BUSY_SECONDS)
+    try:
+        db = Database(connection, execute_plugins=False)
+        _settle(db)
+        if path.stat().st_size <= CHECKED_BYTES:
+            _check(db)
+        _migrate(db)
+    except sqlite3.DatabaseError as error:
+        connection.close()
+        if _is_damage(error):
+            raise _DamagedError from error
+        raise
+    except BaseException:
+        connection.close()
+        raise
+    return db
+
+
+def _settle(db: Database) -> None:
+    for pragma in (
+        "journal_mode = WAL",
+        "synchronous = FULL",  # with NORMAL a power cut takes the last turns with it
+        "foreign_keys = ON",
+        "secure_delete = ON",
+    ):
+        db.conn.execute(f"PRAGMA {pragma}").fetchall()
+
+
+def _check(db: Database) -> None:
+    (answer,) = db.conn.execute("PRAGMA quick_check(1)").fetchone()
+    if answer != "ok":
+        raise _DamagedError(answer)
+
+
+def _migrate(db: Database) -> None:
+    from jarvis_desktop.storage.migrations import STEPS, steps
+
+    # One transaction around all steps: a second process waits here, then finds them done.
+    db.conn.execute("BEGIN IMMEDIATE")
+    try:
+        migrations = steps()
+        known = {step.__name__ for step in STEPS}
+        if not {step.name for step in migrations.applied(db)} <= known:
+            raise StorageError(
+                "The history was written by a newer version of JARVIS Desktop.",
+                hint="Install that version; the history is left as it is.",
+            )
+        migrations.apply(db)
+        db.conn.execute("COMMIT")
+    except BaseException:
+        db.rollback()
+        raise
+
+
+def _move_aside(path: Path) -> Path:
+    moment = f"{datetime.now().astimezone():%Y%m%d-%H%M%S}"
+    moved = path.with_name(f"{path.name}.corrupt-{moment}")
+    count = 1
+    while moved.exists():
+        count += 1
+        moved = path.with_name(f"{path.name}.corrupt-{moment}-{count}")
+    for ending in ("", "-wal", "-shm"):
+        with suppress(FileNotFoundError):
+            path.with_name(path.name + ending).rename(moved.with_name(moved.name + ending))
+    return moved
+
+
+def _is_damage(error: sqlite3.Error) -> bool:
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF in _DAMAGE
+
+
+@contextmanager
+def _translating(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        reason = (error.strerror or "unknown reason").lower()
+        raise StorageError(f"The history at {path} cannot be opened: {reason}.") from error
+    except sqlite3.Error as error:
+        raise StorageError(f"The history at {path} cannot be opened: {error}.") from error
+
+
+def _translated(error: sqlite3.Error) -> StorageError:
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    if code == sqlite3.SQLITE_FULL:
+        hint = "Free some space on the disk, then try again."
+        return StorageError("There is no room on the disk for the history.", hint=hint)
+    if code in _DAMAGE:
+        hint = "Start JARVIS Desktop anew; it then sets the damaged file aside."
+        return StorageError("The history's file is damaged.", hint=hint)
+    if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+        hint = "Try again in a moment."
+        message = "Another program keeps the history locked."
+        return StorageError(message, hint=hint, retryable=True)
+    return StorageError(f"The history cannot be read or written: {error}.")

@@ -1,0 +1,220 @@
+"""The history: conversations, their turns and all that came of them, in SQLite."""
+
+from __future__ import annotations
+
+import json
+import logging
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+
+from jarvis_desktop.core.errors import InputError
+from jarvis_desktop.core.shown import encodable, one_line
+from jarvis_desktop.core.task import TaskType
+from jarvis_desktop.core.turn import Conversation, Turn
+from jarvis_desktop.storage.artifacts import FileStore
+from jarvis_desktop.storage.database import connect, reading, writing
+from jarvis_desktop.storage.export import exported
+from jarvis_desktop.storage.rows import TurnRows
+from jarvis_desktop.storage.search import Found, search
+from jarvis_desktop.storage.timers import TimerRecords
+
+log = logging.getLogger(__name__)
+
+RECENT = 20
+"""How many turns of a conversation a planner gets to know."""
+
+_LISTED = """
+    SELECT conversations.id, title, conversations.started, newest.started,
+        (SELECT count(*) FROM turns WHERE conversation = conversations.id)
+    FROM turns AS newest JOIN conversations ON conversations.id = newest.conversation
+    WHERE newest.position =
+        (SELECT max(position) FROM turns WHERE conversation = conversations.id)
+    AND (:before IS NULL OR newest.number <
+        (SELECT max(number) FROM turns WHERE conversation = :before))
+    ORDER BY newest.number DESC LIMIT :limit
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """A conversation in a list: `turns` is how many it has, `last` when the newest began."""
+
+    id: str
+    title: str
+    started: datetime
+    last: datetime
+    turns: int
+
+
+class SqliteHistory:
+    """Implements History.
+
+    Belongs to the thread that made it: SQLite's connection refuses any other. `notice` is a
+    sentence for the person where the database was damaged and had to be begun anew, else "".
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        *,
+        store_root: Path,
+        inventory: Mapping[str, TaskType],
+        now: Callable[[], datetime],
+    ) -> None:
+        self._db, moved = connect(path)
+        self.notice = ""
+        if moved:
+            self.notice = f"The history was damaged; a new one is begun. The old one is {moved}."
+            log.warning("%s", self.notice)
+        self._root = store_root.absolute()
+        self._rows = TurnRows(self._db, self._root, inventory)
+        self._now = now
+        self.timers = TimerRecords(self._db)
+
+    def close(self) -> None:
+        """Close the database."""
+        self._db.close()
+
+    def open_conversation(self, conversation_id: str | None = None) -> Conversation:
+        """The conversation of that id with its recent turns, or a new one.
+
+        A new one is written when its first turn is saved; an id that is not known begins one.
+        """
+        if conversation_id is None:
+            return Conversation(uuid.uuid4().hex)
+        return Conversation(conversation_id, self._turns_of(conversation_id, limit=RECENT))
+
+    def save(self, conversation_id: str, turn: Turn) -> None:
+        """Write a finished turn durably: when this returns, it survives a crash or power cut."""
+        title = encodable(one_line(turn.text or "(spoken request)"))
+        begin = "INSERT OR IGNORE INTO conversations (id, started, title) VALUES (?, ?, ?)"
+        conversation_id = encodable(conversation_id)
+        with writing(self._db) as db:
+            db.conn.execute(begin, (conversation_id, turn.started.isoformat(), title))
+            self._rows.write(conversation_id, turn)
+
+    def latest(self, max_age: timedelta) -> str | None:
+        """The id of the conversation that was last talked in, where that is at most so long ago."""
+        newest = "SELECT conversation, coalesce(finished, started) FROM turns"
+        with reading():
+            row = self._db.conn.execute(f"{newest} ORDER BY number DESC LIMIT 1").fetchone()
+        if row is None:
+            return None
+        age = self._now().astimezone() - datetime.fromisoformat(row[1]).astimezone()
+        return str(row[0]) if age <= max_age else None
+
+    def list(self, limit: int = 20, before: str | None = None) -> tuple[Summary, ...]:
+        """The conversations, the one last talked in first; `before` continues after that id."""
+        with reading():
+            choice = {"before": before and encodable(before), "limit": limit}
+            rows = self._db.conn.execute(_LISTED, choice).fetchall()
+        moment = datetime.fromisoformat
+        return tuple(
+            Summary(name, title, moment(started), moment(last), turns)
+            for name, title, started, last, turns in rows
+        )
+
+    def show(self, prefix: str) -> Conversation | Turn:
+        """The conversation or turn whose id begins so.
+
+        Raises InputError where there is none, or more than one.
+        """
+        table, found = self._resolve(prefix)
+        if table == "conversations":
+            return Conversation(found, self._turns_of(found))
+        return self._read("SELECT number FROM turns WHERE id = ?", found)[0]
+
+    def search(self, words: str, limit: int = 20) -> tuple[Found, ...]:
+        """The turns with all these words, newest first; the last word may be a beginning."""
+        with reading():
+            return search(self._db, words, limit=limit)
+
+    def export(self, form: str, ids: Sequence[str] | None = None) -> str:
+        """Conversations and turns, all or those of `ids`, as "json", "markdown" or "text"."""
+        if ids is None:
+            with reading():
+                rows = self._db.conn.execute("SELECT id FROM conversations ORDER BY rowid")
+                ids = [str(row[0]) for row in rows.fetchall()]
+        shown = (self.show(prefix) for prefix in ids)
+        whole = (Conversation("", (item,)) if isinstance(item, Turn) else item for item in shown)
+        return exported(whole, form)
+
+    def delete(self, ids: Sequence[str] | None = None) -> int:
+        """Delete conversations and turns, all or those of `ids`; how many turns that were.
+
+        Their files go too, unless another turn refers to them. Raises InputError on an unknown id
+        before anything is deleted.
+        """
+        chosen = None if ids is None else [self._resolve(prefix) for prefix in ids]
+        with writing(self._db):
+            numbers = self._numbers(chosen)
+            files = self._files(numbers)
+            if chosen is None:
+                self._rows.clear()
+            else:
+                self._rows.remove(numbers)
+            unused = files - self._files(None)
+        with reading():
+            # The log beside the database still has the old pages until it is cut.
+            self._db.conn.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        FileStore(self._root).remove(self._root / path for path in unused)
+        return len(numbers)
+
+    def files(self) -> frozenset[Path]:
+        """The files of the artifact store that turns refer to, for its `sweep`."""
+        with reading():
+            return frozenset(self._root / path for path in self._files(None))
+
+    def _turns_of(self, conversation_id: str, *, limit: int = -1) -> tuple[Turn, ...]:
+        numbers = "SELECT number FROM turns WHERE conversation = ? ORDER BY position DESC LIMIT ?"
+        return self._read(numbers, encodable(conversation_id), limit)[::-1]
+
+    def _read(self, numbers: str, *parameters: object) -> tuple[Turn, ...]:
+        with reading():
+            rows = self._db.conn.execute(numbers, parameters).fetchall()
+            return self._rows.read([row[0] for row in rows])
+
+    def _resolve(self, prefix: str) -> tuple[str, str]:
+        """Table and id of the one thing whose id begins with `prefix`."""
+        start = encodable(prefix)
+        found = []
+        with reading():
+            for table in ("conversations", "turns"):
+                rows = self._db.conn.execute(
+                    f"SELECT id FROM {table} WHERE id >= ? AND substr(id, 1, ?) = ?"  # noqa: S608
+                    " ORDER BY id LIMIT 2",
+                    (start, len(start), start),
+                ).fetchall()
+                found += [(table, str(row[0])) for row in rows]
+        exact = [entry for entry in found if entry[1] == start]
+        shown = one_line(prefix)
+        if not start or not found:
+            raise InputError(f"The history has nothing with the id '{shown}'.")
+        if len(found) > 1 and len(exact) != 1:
+            raise InputError(f"The history has several things whose id begins with '{shown}'.")
+        return (exact or found)[0]
+
+    def _numbers(self, chosen: Sequence[tuple[str, str]] | None) -> Sequence[int]:
+        if chosen is None:
+            rows = self._db.conn.execute("SELECT number FROM turns").fetchall()
+            return [row[0] for row in rows]
+        found: dict[int, None] = {}
+        for table, name in chosen:
+            column = "conversation" if table == "conversations" else "id"
+            find = f"SELECT number FROM turns WHERE {column} = ?"  # noqa: S608
+            found |= {row[0]: None for row in self._db.conn.execute(find, (name,)).fetchall()}
+        return list(found)
+
+    def _files(self, numbers: Sequence[int] | None) -> set[str]:
+        """The files of these turns, or of all."""
+        if numbers is None:
+            rows = self._db.conn.execute("SELECT DISTINCT path FROM files")
+        else:
+            rows = self._db.conn.execute(
+                "SELECT DISTINCT path FROM files WHERE turn IN (SELECT value FROM json_each(?))",
+                (json.dumps(numbers),),
+            )
+        return {str(row[0]) for row in rows.fetchall()}

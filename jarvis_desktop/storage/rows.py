@@ -1,0 +1,267 @@
+"""Turns as rows of the database, and back. What matters only while a turn runs is not kept."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from jarvis_desktop.core.artifact import Artifact, Kind
+from jarvis_desktop.core.errors import PlanError
+from jarvis_desktop.core.expert import Candidate, Expert
+from jarvis_desktop.core.plan import Plan
+from jarvis_desktop.core.result import Attempt, Status, TaskResult
+from jarvis_desktop.core.shown import encodable
+from jarvis_desktop.core.task import TaskType
+from jarvis_desktop.core.turn import Turn
+from jarvis_desktop.core.wire import plan_from_wire, plan_to_wire
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
+
+Row = dict[str, Any]
+
+
+class TurnRows:
+    """Writes and reads turns. Paths inside `root`, the artifact store, are kept relative to it."""
+
+    def __init__(self, db: Database, root: Path, inventory: Mapping[str, TaskType]) -> None:
+        self._db = db
+        self._root = root
+        self._inventory = inventory
+
+    def write(self, conversation: str, turn: Turn) -> None:
+        """Write a turn, in the place of an earlier one with its id. Needs an open transaction."""
+        number, position = self._place(conversation, turn.id)
+        self._insert(
+            "turns",
+            number=number,
+            id=turn.id,
+            conversation=conversation,
+            position=position,
+            started=turn.started.isoformat(),
+            finished=turn.finished and turn.finished.isoformat(),
+            status=turn.status and turn.status.value,
+            text=turn.text,
+            heard_by=turn.heard_by,
+            reply=turn.reply,
+            plan=self._plan_text(turn.plan),
+            notes=json.dumps(turn.notes, ensure_ascii=False),
+        )
+        types = {task.id: task.type.name for task in turn.plan or ()}
+        self._write_artifacts(number, None, turn.attachments)
+        for result in turn.results.values():
+            self._write_result(number, result, types.get(result.task_id, ""))
+        for path in sorted({path for item in _artifacts(turn) if (path := self._inner(item))}):
+            self._insert("files", turn=number, path=path)
+        self._insert(
+            "search", rowid=number, request=turn.text, reply=turn.reply, results=_words_of(turn)
+        )
+
+    def read(self, numbers: Sequence[int]) -> tuple[Turn, ...]:
+        """The turns of these numbers, in their order."""
+        chosen = json.dumps(list(numbers))
+        tasks = self._grouped("tasks", "task_id", chosen)
+        attempts = self._grouped("attempts", "task_id, position", chosen)
+        artifacts = self._grouped("artifacts", "task_id, position", chosen)
+        turns = {row["number"]: row for row in self._select("turns", "number", "number", chosen)}
+        return tuple(
+            self._turn(turns[number], tasks[number], attempts[number], artifacts[number])
+            for number in numbers
+        )
+
+    def remove(self, numbers: Sequence[int]) -> None:
+        """Delete turns, and conversations left empty. Needs an open transaction."""
+        execute = self._db.conn.execute
+        for number in numbers:
+            execute("DELETE FROM search WHERE rowid = ?", (number,))
+            execute("DELETE FROM turns WHERE number = ?", (number,))
+        execute("DELETE FROM conversations WHERE id NOT IN (SELECT conversation FROM turns)")
+        # The index keeps deleted words until its parts are merged.
+        execute("INSERT INTO search(search) VALUES ('optimize')")
+
+    def clear(self) -> None:
+        """Delete all turns and conversations. Needs an open transaction."""
+        execute = self._db.conn.execute
+        for table in ("files", "artifacts", "attempts", "tasks", "turns", "conversations"):
+            execute(f"DELETE FROM {table}")  # noqa: S608
+        # Emptying the index row by row takes much longer than making it anew.
+        (definition,) = execute("SELECT sql FROM sqlite_master WHERE name = 'search'").fetchone()
+        execute("DROP TABLE search")
+        execute(definition)
+
+    def _place(self, conversation: str, turn_id: str) -> tuple[int, int]:
+        """Number and position of an earlier version, which is removed; else the next position."""
+        execute = self._db.conn.execute
+        find = "SELECT number, position FROM turns WHERE id = ?"
+        if old := execute(find, (encodable(turn_id),)).fetchone():
+            execute("DELETE FROM search WHERE rowid = ?", (old[0],))
+            execute("DELETE FROM turns WHERE number = ?", (old[0],))
+            return int(old[0]), int(old[1])
+        ends = "SELECT coalesce((SELECT max(number) FROM turns), 0) + 1"
+        last = "SELECT coalesce(max(position), 0) + 1 FROM turns WHERE conversation = ?"
+        (number,) = execute(ends).fetchone()
+        (position,) = execute(last, (encodable(conversation),)).fetchone()
+        return int(number), int(position)
+
+    def _write_result(self, number: int, result: TaskResult, name: str) -> None:
+        self._insert(
+            "tasks",
+            turn=number,
+            task_id=result.task_id,
+            type=name,
+            status=result.status.value,
+            reason=result.reason,
+        )
+        for position, attempt in enumerate(result.attempts):
+            self._insert(
+                "attempts",
+                turn=number,
+                task_id=result.task_id,
+                position=position,
+                expert=attempt.candidate.expert.id,
+                revision=attempt.candidate.expert.revision,
+                backend=attempt.candidate.backend,
+                seconds=attempt.seconds,
+                error=attempt.error,
+            )
+        self._write_artifacts(number, result.task_id, result.artifacts)
+
+    def _write_artifacts(
+        self, number: int, task_id: int | None, artifacts: Iterable[Artifact]
+    ) -> None:
+        for position, artifact in enumerate(artifacts):
+            self._insert(
+                "artifacts",
+                turn=number,
+                task_id=task_id,
+                position=position,
+                kind=artifact.kind.value,
+                text=artifact.text,
+                path=artifact.path and self._stored(str(artifact.path)),
+                name=artifact.name,
+                made_by=artifact.made_by,
+            )
+
+    def _insert(self, table: str, **values: object) -> None:
+        # Table and columns are written in this file; only values come from outside.
+        names, marks = ", ".join(values), ", ".join("?" * len(values))
+        clean = [encodable(item) if isinstance(item, str) else item for item in values.values()]
+        self._db.conn.execute(f"INSERT INTO {table} ({names}) VALUES ({marks})", clean)  # noqa: S608
+
+    def _select(self, table: str, column: str, order: str, chosen: str) -> Iterator[Row]:
+        return self._db.query(
+            f"SELECT * FROM {table} WHERE {column} IN (SELECT value FROM json_each(?))"  # noqa: S608
+            f" ORDER BY {order}",
+            [chosen],
+        )
+
+    def _grouped(self, table: str, order: str, chosen: str) -> defaultdict[int, list[Row]]:
+        rows = defaultdict(list)
+        for row in self._select(table, "turn", order, chosen):
+            rows[row["turn"]].append(row)
+        return rows
+
+    def _turn(self, row: Row, tasks: list[Row], attempts: list[Row], artifacts: list[Row]) -> Turn:
+        made = defaultdict(list)
+        for entry in artifacts:
+            made[entry["task_id"]].append(self._artifact(entry))
+        tried = defaultdict(list)
+        types = {entry["task_id"]: entry["type"] for entry in tasks}
+        for entry in attempts:
+            tried[entry["task_id"]].append(_attempt(entry, types[entry["task_id"]]))
+        results = {
+            entry["task_id"]: TaskResult(
+                entry["task_id"],
+                Status(entry["status"]),
+                tuple(made[entry["task_id"]]),
+                tuple(tried[entry["task_id"]]),
+                entry["reason"],
+            )
+            for entry in tasks
+        }
+        return Turn(
+            id=row["id"],
+            started=datetime.fromisoformat(row["started"]),
+            text=row["text"],
+            heard_by=row["heard_by"],
+            attachments=tuple(made[None]),
+            plan=self._plan(row["plan"]),
+            results=results,
+            notes=tuple(json.loads(row["notes"])),
+            reply=row["reply"],
+            status=Status(row["status"]) if row["status"] else None,
+            finished=datetime.fromisoformat(row["finished"]) if row["finished"] else None,
+        )
+
+    def _artifact(self, row: Row) -> Artifact:
+        path = self._root / row["path"] if row["path"] is not None else None
+        return Artifact(Kind(row["kind"]), row["text"], path, row["name"], row["made_by"])
+
+    def _plan_text(self, plan: Plan | None) -> str | None:
+        if plan is None:
+            return None
+        wire = _with_paths(plan_to_wire(plan, whole=True), self._stored)
+        return json.dumps(wire, ensure_ascii=False)
+
+    def _plan(self, text: str | None) -> Plan | None:
+        """The plan, or None where the task types of today no longer fit it."""
+        if text is None:
+            return None
+        try:
+            wire = _with_paths(json.loads(text), lambda path: str(self._root / path))
+            return plan_from_wire(wire, self._inventory)
+        except PlanError:
+            return None
+
+    def _stored(self, path: str) -> str:
+        inner = Path(path)
+        return (
+            inner.relative_to(self._root).as_posix() if inner.is_relative_to(self._root) else path
+        )
+
+    def _inner(self, artifact: Artifact) -> str | None:
+        """The path inside the store; None for a text and for a file elsewhere."""
+        if artifact.path is None or not artifact.path.is_relative_to(self._root):
+            return None
+        return self._stored(str(artifact.path))
+
+
+def _attempt(row: Row, task: str) -> Attempt:
+    expert = Expert(row["expert"], task, revision=row["revision"])
+    return Attempt(Candidate(expert, row["backend"]), row["seconds"], row["error"])
+
+
+def _artifacts(turn: Turn) -> Iterator[Artifact]:
+    """Every artifact a turn refers to."""
+    yield from turn.attachments
+    for result in turn.results.values():
+        yield from result.artifacts
+    for task in turn.plan or ():
+        yield from (item for _, item in task.items() if isinstance(item, Artifact))
+
+
+def _words_of(turn: Turn) -> str:
+    """What a search should find besides request and reply."""
+    made = [item for result in turn.results.values() for item in result.artifacts]
+    words = [word for item in (*turn.attachments, *made) for word in (item.name, item.text)]
+    return "\n".join(dict.fromkeys(word for word in words if word))
+
+
+def _with_paths(wire: list[Row], change: Callable[[str], str]) -> list[Row]:
+    """The plan's wire form with the path of each artifact changed."""
+
+    def changed(value: Any) -> Any:
+        if isinstance(value, list):
+            return [changed(item) for item in value]
+        if isinstance(value, dict) and value.get("path") is not None:
+            return {**value, "path": change(value["path"])}
+        return value
+
+    return [
+        {**task, "args": {name: changed(value) for name, value in task["args"].items()}}
+        for task in wire
+    ]

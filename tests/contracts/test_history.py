@@ -1,0 +1,66 @@
+"""What every History promises, asked of the fake and of the SQLite one alike."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from jarvis_desktop.core.artifact import Artifact, Kind
+from jarvis_desktop.core.ports import History
+from jarvis_desktop.storage.history import SqliteHistory
+from tests.fakes import FakeHistory
+from tests.storage.samples import INVENTORY, START, full_turn, small_turn, stored_file
+
+
+@pytest.fixture(params=["fake", "sqlite"])
+def history(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[History]:
+    if request.param == "fake":
+        yield FakeHistory()
+        return
+    real = SqliteHistory(
+        tmp_path / "history.db", store_root=tmp_path, inventory=INVENTORY, now=lambda: START
+    )
+    yield real
+    real.close()
+
+
+def test_a_new_conversation_is_empty_and_has_an_id_of_its_own(history: History):
+    first, second = history.open_conversation(), history.open_conversation()
+    assert first.turns == second.turns == ()
+    assert first.id
+    assert first.id != second.id
+
+
+def test_what_is_saved_comes_back_in_order(history: History):
+    conversation = history.open_conversation()
+    turns = tuple(small_turn(f"t{count}", minutes=count) for count in range(5))
+    for turn in turns:
+        history.save(conversation.id, turn)
+    assert history.open_conversation(conversation.id).turns == turns
+
+
+def test_a_turn_keeps_plan_results_attempts_files_and_notes(history: History, tmp_path: Path):
+    given, made = stored_file(tmp_path, "abc.png"), stored_file(tmp_path, "cde.wav")
+    outside = Artifact(Kind.IMAGE, path=Path("/elsewhere/x.png"), name="x.png")
+    turns = (full_turn("t1", given, made), full_turn("t2", outside, made, minutes=1))
+    for turn in turns:
+        history.save("c", turn)
+    assert history.open_conversation("c").turns == turns
+
+
+def test_conversations_do_not_mix(history: History):
+    history.save("c1", small_turn("t1"))
+    history.save("c2", small_turn("t2"))
+    assert [turn.id for turn in history.open_conversation("c1").turns] == ["t1"]
+
+
+def test_a_turn_saved_again_takes_the_place_of_the_first(history: History):
+    for turn in (small_turn("t1"), small_turn("t2"), small_turn("t1", "changed")):
+        history.save("c", turn)
+    kept = history.open_conversation("c").turns
+    assert [(turn.id, turn.text) for turn in kept] == [("t1", "changed"), ("t2", "hello")]
+
+
+def test_an_id_that_is_not_known_begins_a_conversation(history: History):
+    assert history.open_conversation("gone").id == "gone"
+    assert history.open_conversation("gone").turns == ()

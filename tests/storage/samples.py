@@ -1,0 +1,85 @@
+"""Turns, task types and files that the storage tests share."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
+from jarvis_desktop.core.expert import Candidate, Expert
+from jarvis_desktop.core.plan import Plan
+from jarvis_desktop.core.result import Attempt, Status, TaskResult
+from jarvis_desktop.core.task import Option, Port, Ref, Task, TaskType
+from jarvis_desktop.core.turn import Turn
+
+START = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
+READ = TaskType("read", "", (Port("image", (Kind.IMAGE, Kind.DOCUMENT)),), (Kind.TEXT,))
+SUM = TaskType(
+    "sum-up",
+    "",
+    (Port("text", (Kind.TEXT, Kind.DOCUMENT), many=True),),
+    (Kind.TEXT,),
+    (Option("count", "", 3),),
+)
+SPEAK = TaskType("speak", "", (Port("text", (Kind.TEXT,)),), (Kind.AUDIO,))
+INVENTORY = {kind.name: kind for kind in (READ, SUM, SPEAK)}
+
+
+def attempt(task: str, error: str = "") -> Attempt:
+    expert = Expert(f"builtin/{task}", task, revision="a" * 40)
+    return Attempt(Candidate(expert, "builtin"), 0.25, error)
+
+
+def small_turn(turn_id: str, text: str = "hello", *, minutes: int = 0, reply: str = "Hi.") -> Turn:
+    began = START + timedelta(minutes=minutes)
+    return Turn(
+        turn_id,
+        began,
+        text=text,
+        reply=reply,
+        status=Status.DONE,
+        finished=began + timedelta(seconds=2),
+    )
+
+
+def full_turn(turn_id: str, given: Artifact, made: Artifact, *, minutes: int = 0) -> Turn:
+    """A turn with all that is kept: `given` is attached and read, `made` is a result."""
+    plan = Plan(
+        (
+            Task(1, READ, {"image": given}),
+            Task(2, SUM, {"text": (Ref(1), "in short"), "count": 2}),
+            Task(3, SPEAK, {"text": Ref(2)}, wanted=True),
+        )
+    )
+    results = {
+        1: TaskResult(
+            1,
+            Status.DONE,
+            (text_artifact("The quick brown fox", made_by=1),),
+            (attempt("read", "too dark"), attempt("read")),
+        ),
+        2: TaskResult(2, Status.FAILED, (), (attempt("sum-up", "too short"),), "too short"),
+        3: TaskResult(3, Status.DONE, (made,), (attempt("speak"),)),
+    }
+    return Turn(
+        turn_id,
+        START + timedelta(minutes=minutes),
+        text="Read this scan and say it",
+        heard_by="fake",
+        attachments=(given,),
+        plan=plan,
+        results=results,
+        notes=("a note", "ünother\nnote"),
+        reply="Here you are.",
+        status=Status.PARTLY,
+        finished=START + timedelta(minutes=minutes, seconds=9),
+    )
+
+
+def stored_file(root: Path, name: str, content: bytes = b"content") -> Artifact:
+    """A file as it lies in the artifact store."""
+    path = root / name[:2] / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content)
+    kind = Kind.IMAGE if name.endswith(".png") else Kind.AUDIO
+    return Artifact(kind, path=path, name=f"my {name}", made_by=None)
