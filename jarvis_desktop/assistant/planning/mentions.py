@@ -12,7 +12,7 @@ EXTENSIONS = frozenset(suffix.removeprefix(".") for suffix in KINDS)
 
 _quotes = re.compile(
     r"""“(?P<a>[^”]+)”|"(?P<b>[^"]+)"|«(?P<c>[^»]+)»|„(?P<d>[^“”]+)[“”]"""
-    r"""|(?<![\w])['‘](?P<e>.+?)['’](?![\w])""",
+    r"""|(?<![\w])['‘](?P<e>[^\s'’].*?)['’](?![\w])""",
     re.DOTALL,
 )
 _name = re.compile(

@@ -16,9 +16,10 @@ _spoken_dot = re.compile(
     re.IGNORECASE,
 )
 _courtesy = re.compile(
-    r"(?P<before>^|[.,;:!?]\s+|\band\s+)(?:(?:hey|hi|hello|ok|okay)?,?\s*jarvis\b[,.!]?\s*|"
-    r"(?:can|could|would|will) you\s+(?!do\b|help\b)|"
-    r"i(?:'d like| would like| want| need) you to\s+|go ahead and\s+|now,?\s+please\s+)"
+    r"(?P<before>^|[.,;:!?]\s+|\band\s+)"
+    r"(?:(?:hey|hi|hello|ok|okay)?,?\s*jarvis\b[,.!]?\s*)?"
+    r"(?:(?:can|could|would|will) you\s+(?!do\b|help\b)|"
+    r"i(?:'d like| would like| want| need) you to\s+|go ahead and\s+)?"
 )
 _filler = re.compile(r"\b(?:please|kindly|for me|just|uh|um)\b,?")
 _mark = re.compile(r"\bx(quote|file)(\d+)x\b")
@@ -85,7 +86,7 @@ def read(text: str, inventory: Sequence[TaskType], context: Context) -> Reading:
     if body:
         masked += f" xquote{len(quoted)}x"
         quoted.append(body)
-    even = _filler.sub(" ", _courtesy.sub(r"\g<before>", masked.lower()))
+    even = _courtesy.sub(r"\g<before>", _filler.sub(" ", masked.lower()))
     last = context.conversation.last if context.conversation else None
     return Reading(
         re.sub(r" {2,}", " ", even).strip(),

@@ -41,6 +41,9 @@ CONVERTERS = (
 )
 """The tasks that bring the same content into another kind, the preferred ones first."""
 
+FOLLOWING = frozenset({"text-to-speech", "translation", "save-file", "open-file"})
+"""Tasks that carry on with the result before them even where no "it" says so."""
+
 
 @dataclass(frozen=True, slots=True)
 class Source:

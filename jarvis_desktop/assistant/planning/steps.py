@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from jarvis_desktop.assistant.planning import cues
 from jarvis_desktop.assistant.planning.cues import Match
 from jarvis_desktop.assistant.planning.reading import Reading
+from jarvis_desktop.assistant.planning.sources import CONVERTERS, FOLLOWING
 from jarvis_desktop.core.task import TaskType, Value
 
 _boundary = re.compile(
@@ -50,7 +51,8 @@ def cut(reading: Reading, inventory: Sequence[TaskType], fit: Fit) -> list[Step]
             continue
         begins = start
         for number, group in enumerate(_groups(reading.text, asked)):
-            best = max(group, key=lambda item: item.weight + fit(item.type, begins, end))
+            rivals = [item for item in group if not _is_implied(item, group)]
+            best = max(rivals, key=lambda item: item.weight + fit(item.type, begins, end))
             closes = end if group[-1] is asked[-1] else group[-1].end
             begins = start if number == 0 else group[0].start
             options = tuple(
@@ -109,6 +111,17 @@ def _groups(text: str, matches: list[Match]) -> list[list[Match]]:
         else:
             groups.append([match])
     return groups
+
+
+def _is_implied(match: Match, group: list[Match]) -> bool:
+    """Whether a conversion is only the way to another task: "read me the text in this picture"
+    wants to hear it, and that it must be read off the picture first is seen from the kinds."""
+    return match.type.name in CONVERTERS and any(
+        not match.overlaps(other)
+        and other.type.name in FOLLOWING
+        and set(match.type.gives) & set(other.type.ports[0].kinds)
+        for other in group
+    )
 
 
 def _longer(step: Step, end: int, refers: tuple[str, ...]) -> Step:

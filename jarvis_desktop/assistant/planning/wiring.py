@@ -14,9 +14,6 @@ from jarvis_desktop.core.artifact import Artifact, Kind
 from jarvis_desktop.core.ports import Context
 from jarvis_desktop.core.task import Arg, Item, Port, Ref, Task, TaskType
 
-FOLLOWING = frozenset({"text-to-speech", "translation", "save-file", "open-file"})
-"""Tasks that carry on with the result before them even where no "it" says so."""
-
 QUESTION = "question"
 PROMPT = "prompt"
 """Ports by name: the first takes the words of the request, the second may be a single word."""
@@ -178,7 +175,7 @@ class Wiring:
 
     def _following(self, step: Step, port: Port) -> list[Source]:
         """The result before, where this kind of task carries on with it without saying so."""
-        if step.type.name in FOLLOWING:
+        if step.type.name in sources.FOLLOWING:
             return self._best(self._outputs, port)
         changes_files = step.type.gives[:1] == port.kinds[:1] and Kind.TEXT not in port.kinds
         same = [item for item in self._outputs if item.kinds[0] in port.kinds]
@@ -199,7 +196,7 @@ class Wiring:
         if Kind.TEXT not in port.kinds:
             return []
         text = _in_language.sub("", slots.after_cue(step, self._reading))
-        short = step.type.gives[:1] != (Kind.TEXT,) or step.type.name in FOLLOWING
+        short = step.type.gives[:1] != (Kind.TEXT,) or step.type.name in sources.FOLLOWING
         fewest = 1 if short or port.name == PROMPT else FEWEST_WORDS
         return [Source(text, (Kind.TEXT,))] if len(text.split()) >= fewest else []
 
