@@ -1,0 +1,103 @@
+"""The speaker: sentence by sentence, one ahead, silent at once when cancelled."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from jarvis_desktop.assistant.speaker import Speaker
+from jarvis_desktop.core.errors import ExpertError, UnavailableError
+from jarvis_desktop.core.events import Event, Noted, Speaking
+from tests.fakes import FakePlayer, FakeStore, FakeVoice, write_wav
+
+
+@pytest.fixture
+def voice() -> FakeVoice:
+    return FakeVoice()
+
+
+@pytest.fixture
+def player() -> FakePlayer:
+    return FakePlayer()
+
+
+@pytest.fixture
+def speaker(voice: FakeVoice, player: FakePlayer, tmp_path: Path) -> Speaker:
+    return Speaker(voice, player, FakeStore(tmp_path))
+
+
+async def test_markup_is_not_read_aloud(speaker: Speaker, voice: FakeVoice) -> None:
+    shown: list[Event] = []
+    await speaker.say("**One.** Two.", shown.append)
+    assert voice.said == ["One.", "Two."]
+    assert shown == [Speaking("One."), Speaking("Two.")]
+
+
+async def test_the_next_sentence_is_made_while_one_plays(
+    speaker: Speaker, voice: FakeVoice, player: FakePlayer
+) -> None:
+    player.hold = True
+    talking = asyncio.create_task(speaker.say("One. Two. Three.", lambda event: None))
+    while len(voice.said) < 2:
+        await asyncio.sleep(0)
+    assert len(player.played) == 1
+    talking.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await talking
+    assert player.stopped == 1
+    assert voice.said == ["One.", "Two."]
+
+
+async def test_nothing_to_say_is_silent(speaker: Speaker, player: FakePlayer) -> None:
+    await speaker.say("```\ncode\n```", lambda event: None)
+    assert player.played == []
+
+
+async def test_a_voice_that_fails_is_a_note(speaker: Speaker, voice: FakeVoice) -> None:
+    voice.error = UnavailableError("espeak-ng is not installed.", hint="apt install espeak-ng")
+    shown: list[Event] = []
+    await speaker.say("One. Two.", shown.append)
+    assert shown == [
+        Noted("The answer could not be spoken: espeak-ng is not installed. apt install espeak-ng")
+    ]
+
+
+async def test_a_player_that_fails_while_the_voice_fails_too(
+    speaker: Speaker, voice: FakeVoice, player: FakePlayer
+) -> None:
+    player.error = ExpertError("The device went away.")
+    shown: list[Event] = []
+    await speaker.say("One. Two.", shown.append)
+    assert shown[-1] == Noted("The answer could not be spoken: The device went away.")
+
+
+async def test_ready_speech_is_played(speaker: Speaker, player: FakePlayer, tmp_path: Path) -> None:
+    audio = write_wav(tmp_path / "a.wav")
+    shown: list[Event] = []
+    await speaker.play(audio, "Hello.", shown.append)
+    assert player.played == [audio]
+    player.error = UnavailableError("There is no sound device.")
+    await speaker.play(audio, "Hello.", shown.append)
+    assert shown == [
+        Speaking("Hello."),
+        Speaking("Hello."),
+        Noted("The answer could not be spoken: There is no sound device."),
+    ]
+
+
+async def test_one_speaks_at_a_time(speaker: Speaker, player: FakePlayer) -> None:
+    player.hold = True
+    first = asyncio.create_task(speaker.say("First.", lambda event: None))
+    while not player.played:
+        await asyncio.sleep(0)
+    second = asyncio.create_task(speaker.say("Second.", lambda event: None))
+    for _ in range(10):
+        await asyncio.sleep(0)
+    assert len(player.played) == 1
+    first.cancel()
+    while len(player.played) < 2:
+        await asyncio.sleep(0)
+    second.cancel()
+    await asyncio.gather(first, second, return_exceptions=True)
