@@ -1,35 +1,178 @@
-"""Says the time, the day and the date."""
+"""Says the time, the day and the date, here or elsewhere."""
 
 from __future__ import annotations
 
+import asyncio
+import re
 from collections.abc import Iterable
+from datetime import datetime, timedelta
+from functools import cache
+from zoneinfo import ZoneInfo
 
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.call import Call, Report
-from jarvis_desktop.core.task import Option, TaskType
+from jarvis_desktop.core.errors import InputError
+from jarvis_desktop.core.task import Option, Preset, TaskType
 from jarvis_desktop.tasks.definition import Definition, Services
 
 TYPE = TaskType(
     name="clock",
-    summary="Tells the current time, day or date.",
+    summary="Tells the current time, day or date, here or in another place.",
     ports=(),
     gives=(Kind.TEXT,),
-    options=(Option("what", "what is asked for", "time", choices=("time", "date", "day")),),
-    cues=("what time", "the time", "what day", "what date", "today's date", "day of the week"),
-)
+    options=(
+        Option("what", "what is asked for", "time", choices=("time", "date", "day")),
+        Option("place", "a city, country or time zone; empty for here", "", reads="clause"),
+    ),
+    cues=(
+        "what time", "the time", "time ... in", "what's the time", "time is it", "current time",
+        "time in", "time now", "what day", "what date", "the date", "today's date",
+        "day of the week", "day is it", "day is today", "date is it", "date today", "what year",
+        "what month", "which day", "clock", "time zone", "hour is it", "day today",
+    ),
+    presets=tuple(
+        Preset(phrase, (("what", what),))
+        for what, phrases in (
+            ("day", "what day|day of the week|day is it|day is today|which day|day today"),
+            ("date", "what date|the date|today's date|date is it|date today|what year|what month"),
+        )
+        for phrase in phrases.split("|")
+    ),
+)  # fmt: skip
+
+_BIG_CITIES = {
+    "san francisco": "America/Los_Angeles", "seattle": "America/Los_Angeles",
+    "las vegas": "America/Los_Angeles", "san diego": "America/Los_Angeles",
+    "california": "America/Los_Angeles", "texas": "America/Chicago", "florida": "America/New_York",
+    "dallas": "America/Chicago", "houston": "America/Chicago", "austin": "America/Chicago",
+    "boston": "America/New_York", "washington": "America/New_York", "miami": "America/New_York",
+    "atlanta": "America/New_York", "philadelphia": "America/New_York",
+    "montreal": "America/Toronto",
+    "ottawa": "America/Toronto", "calgary": "America/Edmonton", "rio de janeiro":
+    "America/Sao_Paulo", "brasilia": "America/Sao_Paulo", "munich": "Europe/Berlin", "hamburg":
+    "Europe/Berlin", "frankfurt": "Europe/Berlin", "cologne": "Europe/Berlin", "geneva":
+    "Europe/Zurich", "bern": "Europe/Zurich", "lausanne": "Europe/Zurich", "milan": "Europe/Rome",
+    "barcelona": "Europe/Madrid", "lyon": "Europe/Paris", "marseille": "Europe/Paris", "manchester":
+    "Europe/London", "edinburgh": "Europe/London", "glasgow": "Europe/London", "england":
+    "Europe/London", "scotland": "Europe/London", "wales": "Europe/London", "uk": "Europe/London",
+    "britain": "Europe/London", "the hague": "Europe/Amsterdam", "saint petersburg":
+    "Europe/Moscow", "ankara": "Europe/Istanbul", "beijing": "Asia/Shanghai", "shenzhen":
+    "Asia/Shanghai", "china": "Asia/Shanghai", "mumbai": "Asia/Kolkata", "delhi": "Asia/Kolkata",
+    "new delhi": "Asia/Kolkata", "bangalore": "Asia/Kolkata", "chennai": "Asia/Kolkata", "osaka":
+    "Asia/Tokyo", "kyoto": "Asia/Tokyo", "hanoi": "Asia/Ho_Chi_Minh", "abu dhabi": "Asia/Dubai",
+    "tel aviv": "Asia/Jerusalem", "islamabad": "Asia/Karachi", "cape town": "Africa/Johannesburg",
+    "canberra": "Australia/Sydney", "wellington": "Pacific/Auckland", "hawaii": "Pacific/Honolulu",
+    "new zealand": "Pacific/Auckland", "germany": "Europe/Berlin", "spain": "Europe/Madrid",
+    "portugal": "Europe/Lisbon", "turkey": "Europe/Istanbul", "utc": "UTC", "gmt": "Etc/GMT",
+}  # fmt: skip
+"""Cities that name no time zone, and countries whose second zone is a far island."""
 
 
 async def tell(call: Call, report: Report, services: Services) -> Iterable[Artifact]:
-    """The answer as one sentence."""
+    """The answer as one sentence. Raises InputError for a place it does not know."""
     now = services.now()
-    match call.words("what"):
+    words = call.words("place")
+    now += timedelta(days=_days_away(words))
+    place = place_in(words)
+    where = ""
+    if place:
+        now = now.astimezone(await asyncio.to_thread(zone_of, place))
+        where = f" in {place if any(map(str.isupper, place)) else place.title()}"
+    return [text_artifact(_sentence(call.words("what"), now, where, _named(words)))]
+
+
+def _named(words: str) -> str:
+    said = words.casefold()
+    return next((day for day in ("tomorrow", "yesterday") if day in said), "today").capitalize()
+
+
+def _days_away(words: str) -> int:
+    """How far from today the asked day is. Raises InputError for days it cannot reckon."""
+    said = words.casefold()
+    for name, days in (("tomorrow", 1), ("yesterday", -1)):
+        if name in said:
+            return days
+    if re.search(_OTHER_DAYS, said):
+        raise InputError("I can tell the date of today, tomorrow and yesterday only.")
+    return 0
+
+
+_OTHER_DAYS = (
+    r"\b(?:halloween|christmas|easter|new year|thanksgiving|valentine|birthday|ramadan|hanukkah"
+    r"|(?:next|last) (?:\w+day|week|month|year)|weeks? from|days? (?:from|ago|until|till)"
+    r"|\d+(?:st|nd|rd|th)|was the|independence)\b"
+)
+
+
+def place_in(words: str) -> str:
+    """The place in "what time is it in Tokyo right now", or in "Tokyo"; "" where none is named."""
+    said = " ".join(words.split()).strip(" ?.!,")
+    asides = r"(?i)(?:[, ]+(?:(?:right )?now|please|today|tomorrow|at the moment|currently))+$"
+    said = re.sub(asides, "", said)
+    if found := re.search(r"(?i)\b(?:in|at|for)\s+(?:the city of\s+)?(?!the\s+moment)(.+)$", said):
+        return "" if re.fullmatch(_NO_PLACE, found[1].casefold()) else found[1]
+    return "" if re.search(r"(?i)\b(?:time|date|day|month|year|hour|clock)\b", said) else said
+
+
+_NO_PLACE = (
+    r"(?:the )?(?:morning|evening|afternoon|night|moment|today|me|us|here|my time zone|this .*)"
+)
+
+
+def _sentence(what: str, now: datetime, where: str, today: str) -> str:
+    day = f"{now:%A}, {now.day} {now:%B %Y}"
+    verb = "was" if today == "Yesterday" else "is"
+    match what:
         case "date":
-            answer = f"Today is {now:%A}, {now.day} {now:%B %Y}."
+            return f"{f'The date{where}' if where else today} {verb} {day}."
         case "day":
-            answer = f"Today is {now:%A}."
+            return f"{f'The day{where}' if where else today} {verb} {now:%A}."
         case _:
-            answer = f"It is {now:%H:%M}."
-    return [text_artifact(answer)]
+            return f"It is {now:%H:%M}{where}{f', on {now:%A}' if where else ''}."
 
 
-DEFINITION = Definition(TYPE, skill=tell, note="this computer's clock")
+def zone_of(place: str) -> ZoneInfo:
+    """The time zone of a city, a country with one zone, or a zone's own name."""
+    key = place.casefold().removeprefix("the ").replace(".", "")
+    if zone := _BIG_CITIES.get(key) or _zones().get(key.replace(" ", "_")):
+        return ZoneInfo(zone)
+    zones = _countries().get(key, ())
+    if len(zones) == 1:
+        return ZoneInfo(zones[0])
+    if zones:
+        raise InputError(f"{place} has several time zones.", hint="Name a city there.")
+    raise InputError(
+        f"I do not know the time zone of {place}.", hint="Name a large city near it, or a country."
+    )
+
+
+@cache
+def _zones() -> dict[str, str]:
+    """Zones by the city they are named after, and by their whole names."""
+    from zoneinfo import available_timezones
+
+    names = sorted(available_timezones())
+    by_city = {name.rpartition("/")[2].casefold(): name for name in names}
+    return by_city | {name.casefold(): name for name in names}
+
+
+@cache
+def _countries() -> dict[str, tuple[str, ...]]:
+    """The zones of each country, from the tables of the time zone database."""
+    from importlib.resources import files
+
+    tables = files("tzdata").joinpath("zoneinfo")
+    zones: dict[str, list[str]] = {}
+    for line in _rows(tables.joinpath("zone.tab").read_text("utf-8")):
+        zones.setdefault(line[0], []).append(line[2])
+    names = _rows(tables.joinpath("iso3166.tab").read_text("utf-8"))
+    known = {name.casefold(): tuple(zones.get(code, ())) for code, name, *_ in names}
+    known["usa"] = known["us"] = known["america"] = known["united states"]
+    return known
+
+
+def _rows(table: str) -> list[list[str]]:
+    return [line.split("\t") for line in table.splitlines() if line and line[0] != "#"]
+
+
+DEFINITION = Definition(TYPE, skill=tell, note="this computer's clock and the time zone database")

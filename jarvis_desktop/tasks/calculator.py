@@ -1,0 +1,85 @@
+"""Reckons and converts units, from the words people say."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Iterable
+
+from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
+from jarvis_desktop.core.call import Call, Report
+from jarvis_desktop.core.errors import InputError
+from jarvis_desktop.core.task import Option, TaskType
+from jarvis_desktop.tasks import arithmetic, units
+from jarvis_desktop.tasks.definition import Definition, Services
+from jarvis_desktop.tasks.numbers import with_digits
+
+TYPE = TaskType(
+    name="calculator",
+    summary="Does sums and converts units.",
+    ports=(),
+    gives=(Kind.TEXT,),
+    options=(Option("expression", "the sum, as the person said it", "", reads="clause"),),
+    cues=(
+        "plus", "minus", "times", "divided by", "multipl*", "percent of", "% of", "per cent of",
+        "square root", "cube root", "squared", "cubed", "to the power of", "calculate", "compute",
+        "work out", "how much is", "add up", "subtract", "convert", "in kilometres",
+        "in kilometers", "in km", "in miles", "in celsius", "in fahrenheit", "in pounds",
+        "in kilos", "in grams", "in feet", "in metres", "in meters", "in inches", "in litres",
+        "in liters", "how many grams", "how many feet", "how many miles", "how many inches",
+        "how many ounces", "how many metres", "how many kilometres", "how many seconds in",
+        "how many minutes in", "how many days in", "how many hours in", "factorial", "modulo",
+        "sum of", "half of", "a third of", "a quarter of", "a tip of", "logarithm",
+        "what is the root",
+    ),
+)  # fmt: skip
+
+LONGEST = 300
+
+
+async def reckon(call: Call, report: Report, services: Services) -> Iterable[Artifact]:
+    """One sentence with the result. Raises InputError where it is no sum, with the reason."""
+    # Loading the table of units takes most of a second the first time.
+    return [text_artifact(await asyncio.to_thread(answer, call.words("expression")))]
+
+
+def answer(words: str) -> str:
+    """The result of a sum or a conversion as a sentence."""
+    said = _core(words)
+    if not said:
+        raise InputError("There is nothing to calculate.", hint="Try “15 percent of 240”.")
+    if len(said) > LONGEST:
+        raise InputError("That sum is too long.", hint=f"{LONGEST} characters are the most.")
+    digits = with_digits(said)
+    if conversion := units.read(digits):
+        return units.convert(*conversion)
+    value = arithmetic.value_of(arithmetic.formula(digits))
+    shown = said[0].upper() + said[1:]
+    return f"{shown} is {arithmetic.readable(value)}."
+
+
+_PREAMBLE = re.compile(
+    r"^(?:(?:hey |ok |okay )?jarvis\b[, ]*|please\b[, ]*|(?:can|could|would) you\b|tell me\b"
+    r"|work out\b|how (?:can|do|would) (?:i|you|we)\b"
+    r"|what(?:'s|’s| is| are| does| do)\b|whats\b|how much (?:is|are|does)\b|calculate\b|compute\b"
+    r"|convert\b|reckon\b|solve\b|evaluate\b|give me\b|do you know\b|i want to know\b|find\b"
+    r"|the (?:result|answer|value) (?:of|to)\b"
+    r"|the(?= (?:sum|product|square|cube|factorial))\b)\s*",
+    re.IGNORECASE,
+)
+_TAIL = re.compile(
+    r"(?:\s*(?:please|for me|jarvis|equals?(?: to)?|make|come to|in total|=))*"
+    r"(?:[\s?.=]|(?<!\d)!)*$",
+    re.IGNORECASE,
+)
+
+
+def _core(words: str) -> str:
+    """What is left of the request without its politeness."""
+    said = " ".join(words.split())[: LONGEST + 100]
+    while (shorter := _PREAMBLE.sub("", said)) != said:
+        said = shorter
+    return _TAIL.sub("", said).strip(" ,;:\"'“”")
+
+
+DEFINITION = Definition(TYPE, skill=reckon, note="sums, percentages, roots, units (Pint)")

@@ -1,0 +1,48 @@
+"""Cuts the main thing in a picture out of its background."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from jarvis_desktop.core.artifact import Artifact, Kind
+from jarvis_desktop.core.call import Call, Report
+from jarvis_desktop.core.task import Port, TaskType
+from jarvis_desktop.tasks.definition import Definition
+
+TYPE = TaskType(
+    name="image-segmentation",
+    summary="Cuts the main thing in a picture out of its background: a transparent cut-out and a "
+    "mask.",
+    ports=(Port("image", (Kind.IMAGE,)),),
+    gives=(Kind.IMAGE,),
+    cues=(
+        "remove the background", "remove background", "background remov*", "without background",
+        "without the background", "without its background", "transparent background",
+        "take away the background", "delete the background", "cut out", "cut it out", "cutout",
+        "cut-out", "cut the person out", "cut the subject out", "isolate the", "foreground",
+        "segment*", "image segmentation", "image-segmentation", "mask of", "make a mask",
+        "sticker",
+    ),
+)  # fmt: skip
+
+
+def cut_out(call: Call, report: Report) -> Iterable[Artifact]:
+    """The cut-out with a transparent background, then the mask, white where it is."""
+    from PIL import Image as images
+
+    from jarvis_desktop.tasks.foreground import foreground
+    from jarvis_desktop.tasks.pictures import on_white, read_image, save_png, to_array
+
+    path, name = call.file("image"), call.title("image")
+    image = on_white(read_image(path, name=name))
+    report(None, f"looking for what is in front in {name}")
+    mask = images.fromarray(foreground(to_array(image)))
+    image.putalpha(mask)
+    return [save_png(image, call, "cut-out"), save_png(mask, call, "mask")]
+
+
+DEFINITION = Definition(
+    TYPE,
+    method=cut_out,
+    note="the one main thing, by colour (GrabCut); named parts of a picture need an expert",
+)

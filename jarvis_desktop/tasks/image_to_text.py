@@ -1,0 +1,60 @@
+"""Reads the text in a picture."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
+from jarvis_desktop.core.call import Call, Report
+from jarvis_desktop.core.errors import ExpertError
+from jarvis_desktop.core.task import Port, TaskType
+from jarvis_desktop.tasks.definition import Definition
+
+TYPE = TaskType(
+    name="image-to-text",
+    summary="Reads the text in a picture: signs, letters, scans, receipts, screenshots.",
+    ports=(Port("image", (Kind.IMAGE,)),),
+    gives=(Kind.TEXT,),
+    cues=(
+        "read the text", "read me the text", "read the letter", "read me the letter",
+        "read the sign", "read this sign", "read this picture", "read the scan",
+        "read aloud the text", "what does this sign say", "what does the sign say",
+        "what does it say", "what does this say", "what does the letter say", "what is written",
+        "what's written", "what is the text", "what text is", "text in the picture",
+        "text in this picture", "text in the image", "text in this image",
+        "text from the picture", "text from the image", "text from this image",
+        "extract the text", "extract text", "extract the words", "get the text", "copy the text",
+        "recogni* the text", "scan the text", "text recognition", "character recognition", "ocr",
+        "image to text", "picture to text", "image-to-text", "turn this scan into text",
+        "digiti*",
+    ),
+)  # fmt: skip
+
+
+def read(call: Call, report: Report) -> Iterable[Artifact]:
+    """The text of the picture, of all pages where it is a TIFF with several."""
+    from jarvis_desktop.tasks.layout import page_text
+    from jarvis_desktop.tasks.ocr import find_lines
+    from jarvis_desktop.tasks.pictures import frame_count, read_pages, to_array
+
+    path, name = call.file("image"), call.title("image")
+    count = frame_count(path, name=name)
+    pages = []
+    for number, page in enumerate(read_pages(path, name=name), 1):
+        report((number - 1) / count if count > 1 else None, f"reading {name}")
+        if text := page_text(find_lines(to_array(page))):
+            pages.append(text)
+    if not pages:
+        raise ExpertError(
+            f"There is no text in {name} that I can read.",
+            hint="A sharper or larger picture may help.",
+        )
+    return [text_artifact("\n\n".join(pages))]
+
+
+DEFINITION = Definition(
+    TYPE,
+    method=read,
+    note="OCR with weights that come with the application (RapidOCR): printed English and Chinese; "
+    "accents and handwriting are read poorly",
+)

@@ -1,0 +1,63 @@
+"""Opens a file with the program the person's desktop has for it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
+from jarvis_desktop.core.call import Call, Report
+from jarvis_desktop.core.errors import InputError
+from jarvis_desktop.core.task import Port, TaskType
+from jarvis_desktop.tasks.definition import Definition, Services
+
+TYPE = TaskType(
+    name="open-file",
+    summary="Opens a file with its usual program.",
+    ports=(Port("file", tuple(Kind)),),
+    gives=(Kind.TEXT,),
+    cues=(
+        "open", "open the file", "open it", "show me the file", "launch", "open up", "view",
+        "play the file", "start the file", "open this", "bring up", "pull up", "display",
+    ),
+)  # fmt: skip
+
+RUNS_CODE = frozenset(
+    """.app .appimage .apk .bat .bin .cmd .com .command .cpl .deb .desktop .dll .dmg .docm .dotm
+    .elf .exe .gadget .hta .htm .html .inf .ins .iso .jar .jnlp .js .jse .ksh .lnk .lua .mht .mhtml
+    .msc .msi .msp .osx .out .pif .pl .pptm .potm .ps1 .ps1m .psm1 .py .pyc .pyw .rb .reg .rpm .run
+    .scf .scr .sct .sh .shb .svg .swf .terminal .tool .url .vb .vbe .vbs .webloc .wsc .wsf .wsh
+    .xbap .xhtml .xlam .xlsb .xlsm .xltm .xpi .zsh""".split()
+)
+"""Endings of files that may do something when opened, rather than only be shown."""
+
+
+async def open_it(call: Call, report: Report, services: Services) -> Iterable[Artifact]:
+    """Open the file. Raises InputError where it is gone, UnavailableError where it cannot be."""
+    path = call.file("file")
+    if not path.exists():
+        raise InputError(f"There is no file {call.title('file')} any more.")
+    services.desktop.open(path)
+    return [text_artifact(f"Opened {call.title('file')}.")]
+
+
+def question(call: Call) -> str:
+    """Asks where opening the file could run code."""
+    path, name = call.file("file"), call.title("file")
+    if not may_run_code(path) and not may_run_code(Path(name)):
+        return ""
+    return f"{name} can run code on this computer when opened. Open it?"
+
+
+def may_run_code(path: Path) -> bool:
+    """Whether a file is a program, a script or a page with scripts, by ending or permission."""
+    # Windows ignores dots and spaces at the end of a name.
+    if Path(path.name.rstrip(". ")).suffix.casefold() in RUNS_CODE:
+        return True
+    return os.name == "posix" and path.is_file() and os.access(path, os.X_OK)
+
+
+DEFINITION = Definition(
+    TYPE, skill=open_it, question=question, note="asks first where it could run code"
+)

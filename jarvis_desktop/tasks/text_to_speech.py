@@ -1,0 +1,75 @@
+"""Speaks a text into a recording, stretch by stretch so that any length works."""
+
+from __future__ import annotations
+
+import asyncio
+import wave
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from jarvis_desktop.core.artifact import Artifact, Kind
+from jarvis_desktop.core.call import Call, Report
+from jarvis_desktop.core.errors import ExpertError, InputError
+from jarvis_desktop.core.task import Port, TaskType
+from jarvis_desktop.tasks.definition import Definition, Services
+from jarvis_desktop.tasks.sentences import stretches
+
+TYPE = TaskType(
+    name="text-to-speech",
+    summary="Speaks a text aloud.",
+    ports=(Port("text", (Kind.TEXT,)),),
+    gives=(Kind.AUDIO,),
+    cues=(
+        "read it to me", "read it aloud", "read aloud", "read out", "read it out", "read me",
+        "read to me", "aloud", "out loud", "say", "say it", "speak", "speak it", "text to speech",
+        "spoken", "as speech", "as audio", "pronounce", "narrat*", "voice it", "let me hear",
+        "hear it", "listen to it", "audio book", "audiobook", "record yourself", "into speech",
+        "to speech", "voice over", "voiceover",
+    ),
+)  # fmt: skip
+
+LONGEST_TEXT = 100_000
+"""Characters: about two hours of speech."""
+
+
+async def speak(call: Call, report: Report, services: Services) -> Iterable[Artifact]:
+    """One WAV of the whole text. Raises InputError where there is nothing to say, or too much."""
+    text = call.text("text")
+    if len(text) > LONGEST_TEXT:
+        raise InputError(
+            f"The text is too long to be spoken in one piece ({len(text):,} characters).",
+            hint="Have it summarised first, or give it in parts.",
+        )
+    parts = await asyncio.to_thread(stretches, text)
+    if not parts:
+        raise InputError("There is nothing to say.")
+    spoken: list[Path] = []
+    for at, part in enumerate(parts):
+        report(at / len(parts), f"Speaking sentence {at + 1} of {len(parts)}")
+        spoken.append(await services.voice.synthesise(part, call.workdir / f"part-{at}.wav"))
+    to = call.workdir / "speech.wav"
+    await asyncio.to_thread(join, spoken, to)
+    return [Artifact(Kind.AUDIO, path=to, name="speech.wav")]
+
+
+def join(parts: Sequence[Path], to: Path) -> None:
+    """Put WAV files one after the other. Raises ExpertError where they do not fit together."""
+    sound: tuple[int, int, int] | None = None
+    try:
+        with wave.open(str(to), "wb") as whole:
+            for part in parts:
+                with wave.open(str(part), "rb") as file:
+                    params = file.getparams()
+                    if sound is None:
+                        sound = params[:3]
+                        whole.setparams(params)
+                    elif params[:3] != sound:
+                        raise ExpertError("The voice changed its sound format in mid-text.")
+                    while frames := file.readframes(1 << 16):
+                        whole.writeframesraw(frames)
+                part.unlink()
+    except (wave.Error, EOFError) as error:
+        raise ExpertError("The voice wrote a file that is no sound.") from error
+
+
+DEFINITION = Definition(TYPE, skill=speak, note="the voice of the answers (eSpeak, SAPI or macOS)")

@@ -1,0 +1,59 @@
+"""Pictures that tests draw: pages of text, and shapes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from PIL import Image, ImageDraw, ImageFont
+
+
+def page(
+    path: Path,
+    lines: Sequence[str | tuple[str, str]],
+    *,
+    width: int = 700,
+    size: int = 26,
+    heading: bool = False,
+    turned: int = 0,
+) -> Path:
+    """A printed page, one entry a line; a pair stands at the left and the right edge.
+
+    The first line of a page with a `heading` is larger. `turned` is in degrees, clockwise.
+    """
+    step = round(size * 1.6)
+    image = Image.new("RGB", (width, step * (len(lines) + 3)), "white")
+    draw = ImageDraw.Draw(image)
+    for i, line in enumerate(lines):
+        font = ImageFont.load_default(size * 1.7 if heading and not i else size)
+        left, right = (line, "") if isinstance(line, str) else line
+        top = step * (i + 1) - (size * 0.7 if heading and not i else 0)
+        draw.text((40, top), left, "black", font)
+        draw.text((width - 40 - draw.textlength(right, font), top), right, "black", font)
+    if turned:
+        image = image.rotate(-turned, expand=True)
+    image.save(path)
+    return path
+
+
+def two_columns(path: Path, left: Sequence[str], right: Sequence[str]) -> Path:
+    """A page with two columns of prose under one another's height."""
+    image = Image.new("RGB", (1000, 60 + 40 * max(len(left), len(right))), "white")
+    draw = ImageDraw.Draw(image)
+    for x, column in ((30, left), (530, right)):
+        for i, line in enumerate(column):
+            draw.text((x, 30 + 40 * i), line, "black", ImageFont.load_default(24))
+    image.save(path)
+    return path
+
+
+def shapes(path: Path, *, size: tuple[int, int] = (240, 160)) -> Path:
+    """A red disc right of the middle on a blue ground with a white bar at the top left."""
+    width, height = size
+    image = Image.new("RGB", size, (30, 60, 150))
+    draw = ImageDraw.Draw(image)
+    box = (width * 0.5, height * 0.25, width * 0.5 + height * 0.5, height * 0.75)
+    draw.ellipse(box, fill=(220, 40, 30))
+    draw.rectangle((width * 0.05, height * 0.08, width * 0.35, height * 0.18), fill="white")
+    image.save(path, quality=95)
+    return path

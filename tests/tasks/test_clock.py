@@ -1,0 +1,44 @@
+from pathlib import Path
+
+import pytest
+
+from jarvis_desktop.core.errors import InputError
+from jarvis_desktop.tasks.clock import TYPE, place_in, tell
+from tests.tasks.calls import FakeServices, call_of, quiet, text_of
+
+
+@pytest.mark.parametrize(
+    ("what", "place", "expected"),
+    [
+        ("time", "", "It is 12:00."),
+        ("date", "", "Today is Monday, 4 May 2026."),
+        ("day", "", "Today is Monday."),
+        ("time", "Tokyo", "It is 21:00 in Tokyo, on Monday."),
+        ("time", "new york", "It is 08:00 in New York, on Monday."),
+        ("time", "Beijing", "It is 20:00 in Beijing, on Monday."),
+        ("time", "Germany", "It is 14:00 in Germany, on Monday."),
+        ("time", "Kenya", "It is 15:00 in Kenya, on Monday."),
+        ("date", "Auckland", "The date in Auckland is Tuesday, 5 May 2026."),
+        ("time", "What time is it in Paris right now?", "It is 14:00 in Paris, on Monday."),
+        ("time", "what time is it", "It is 12:00."),
+        ("day", "what day is it tomorrow", "Tomorrow is Tuesday."),
+        ("date", "what was the date yesterday", "Yesterday was Sunday, 3 May 2026."),
+    ],
+)
+async def test_tells(tmp_path: Path, what: str, place: str, expected: str):
+    call = call_of(TYPE, tmp_path, what=what, place=place)
+    assert text_of(await tell(call, quiet, FakeServices().services())) == expected
+
+
+@pytest.mark.parametrize(
+    ("place", "reason"),
+    [("Atlantis", "not know"), ("USA", "several"), ("what day is halloween", "only")],
+)
+async def test_places_without_one_time(tmp_path: Path, place: str, reason: str):
+    with pytest.raises(InputError, match=reason):
+        await tell(call_of(TYPE, tmp_path, place=place), quiet, FakeServices().services())
+
+
+def test_no_place_where_none_is_named():
+    assert place_in("what time is it in the morning") == ""
+    assert place_in("tell me the date please") == ""

@@ -1,0 +1,49 @@
+from pathlib import Path
+
+import pytest
+
+from jarvis_desktop.core.artifact import Artifact, Kind
+from jarvis_desktop.core.errors import InputError, UnavailableError
+from jarvis_desktop.tasks.open_file import TYPE, open_it, question
+from tests.tasks.calls import FakeServices, call_of, quiet, text_of
+
+
+async def test_opens(tmp_path: Path):
+    file = tmp_path / "photo.jpg"
+    file.touch()
+    parts = FakeServices()
+    call = call_of(TYPE, tmp_path, file=file)
+    assert question(call) == ""
+    assert text_of(await open_it(call, quiet, parts.services())) == "Opened photo.jpg."
+    assert parts.desktop.opened == [file]
+
+
+@pytest.mark.parametrize(
+    "name", ["a.exe", "a.SH", "a.desktop", "a.jar", "a.html", "a.bat. ", "a.py", "a.docm"]
+)
+def test_asks_before_what_could_run_code(tmp_path: Path, name: str):
+    file = tmp_path / name
+    file.touch()
+    assert name in question(call_of(TYPE, tmp_path, file=file))
+
+
+def test_asks_by_permission_and_by_the_name_it_was_given_under(tmp_path: Path):
+    program = tmp_path / "program"
+    program.touch()
+    program.chmod(0o755)
+    assert question(call_of(TYPE, tmp_path, file=program))
+    kept = tmp_path / "5f2e"
+    kept.touch()
+    given = Artifact(Kind.DOCUMENT, path=kept, name="setup.exe")
+    assert question(call_of(TYPE, tmp_path, file=given))
+
+
+async def test_says_why_not(tmp_path: Path):
+    parts = FakeServices()
+    with pytest.raises(InputError, match=r"gone\.txt"):
+        await open_it(call_of(TYPE, tmp_path, file=tmp_path / "gone.txt"), quiet, parts.services())
+    file = tmp_path / "a.txt"
+    file.touch()
+    parts.desktop.error = UnavailableError("There is no desktop.")
+    with pytest.raises(UnavailableError):
+        await open_it(call_of(TYPE, tmp_path, file=file), quiet, parts.services())

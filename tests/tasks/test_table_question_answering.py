@@ -1,0 +1,94 @@
+import json
+from pathlib import Path
+
+import openpyxl
+import pytest
+
+from jarvis_desktop.core.errors import ExpertError, InputError
+from jarvis_desktop.tasks.table_question_answering import TYPE, answer, reply
+from jarvis_desktop.tasks.tables import number, read_tables
+from tests.tasks.calls import call_of, quiet, text_of
+
+CSV = """city,country,people,area (km2)
+Bern,Switzerland,"134,000",52
+Zurich,Switzerland,"421,000",88
+Lyon,France,"522,000",48
+Nice,France,"342,000",72
+"""
+
+
+@pytest.fixture
+def cities(tmp_path: Path) -> Path:
+    file = tmp_path / "cities.csv"
+    file.write_text(CSV)
+    return file
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("Which city has the most people?", "The highest people is 522,000, of Lyon."),
+        ("Which city has the smallest area?", "The lowest area (km2) is 48, of Lyon."),
+        ("What is the average area?", "The average of area (km2) is 65, over 4 rows."),
+        (
+            "sum of people in France",
+            "The sum of people where country is France is 864,000, over 2 rows.",
+        ),
+        ("How many cities are in Switzerland?", "There are 2 rows where country is Switzerland."),
+        ("How many rows are there?", "There are 4 rows."),
+        ("How many people live in Bern?", "The people of Bern is 134,000."),
+        ("What is the country of Nice?", "The country of Nice is France."),
+    ],
+)
+def test_answers(cities: Path, question: str, expected: str):
+    assert answer(question, read_tables(cities)[0]) == expected
+
+
+def test_refuses_what_it_cannot(cities: Path, tmp_path: Path):
+    with pytest.raises(ExpertError, match="no kind"):
+        reply(call_of(TYPE, tmp_path, table=cities, question="Why is the sky blue?"), quiet)
+    with pytest.raises(ExpertError, match="no column of numbers"):
+        reply(call_of(TYPE, tmp_path, table=cities, question="the highest country"), quiet)
+
+
+def test_reads_excel_and_json(tmp_path: Path):
+    book = openpyxl.Workbook()
+    assert book.active
+    for row in (["name", "points"], ["Ann", 3], ["Bob", 7.5]):
+        book.active.append(row)
+    book.save(tmp_path / "points.xlsx")
+    book.close()
+    (tmp_path / "points.json").write_text(
+        json.dumps([{"name": "Ann", "points": 3}, {"name": "Bob", "points": 7.5}])
+    )
+    for name in ("points.xlsx", "points.json"):
+        call = call_of(TYPE, tmp_path, table=tmp_path / name, question="Who has the most points?")
+        assert text_of(reply(call, quiet)) == "The highest points is 7.5, of Bob."
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [(b"", "empty"), (b"\x00\x01\x02", "binary"), (b'{"a": 1}', "no table"), (b"[1, 2", "damaged")],
+)
+def test_bad_files_are_named(tmp_path: Path, content: bytes, reason: str):
+    file = tmp_path / "bad.csv"
+    file.write_bytes(content)
+    with pytest.raises(InputError, match=rf"bad\.csv.*{reason}"):
+        read_tables(file)
+
+
+@pytest.mark.parametrize(
+    ("cell", "value"),
+    [
+        ("1,200", 1200),
+        ("$3.50", 3.5),
+        ("-7", -7),
+        ("(12)", -12),
+        ("15%", 15),
+        ("1e3", 1000),
+        ("x", None),
+        ("", None),
+    ],
+)
+def test_numbers_in_cells(cell: str, value: float | None):
+    assert number(cell) == value

@@ -1,0 +1,68 @@
+from pathlib import Path
+
+import pytest
+
+from jarvis_desktop.core.errors import InputError
+from jarvis_desktop.tasks.timer import TYPE, ring, seconds_of, spoken_length
+from tests.tasks.calls import NOON, FakeServices, call_of, quiet, text_of
+
+
+@pytest.mark.parametrize(
+    ("said", "seconds"),
+    [
+        ("ten seconds", 10),
+        ("Set a timer for ten seconds", 10),
+        ("an hour and a half", 5400),
+        ("half an hour", 1800),
+        ("a quarter of an hour", 900),
+        ("three quarters of an hour", 2700),
+        ("2 hours, 15 minutes and 10 seconds", 8110),
+        ("one and a half minutes", 90),
+        ("5m", 300),
+        ("a 20-minute timer", 1200),
+        ("a thirty second timer", 30),
+        ("for 3 pm", 3 * 3600),
+        ("wake me up at 7", 7 * 3600),
+        ("at 11:30 am", 23.5 * 3600),
+        ("tomorrow at 3 pm", 27 * 3600),
+        ("at seven in the evening", 7 * 3600),
+        ("until 14:20", 2 * 3600 + 1200),
+    ],
+)
+def test_durations(said: str, seconds: float):
+    assert seconds_of(said, NOON) == seconds
+
+
+@pytest.mark.parametrize(
+    "said", ["", "soon", "zero minutes", "90 days", "at 25:00", "-", "9" * 300 + " days"]
+)
+def test_no_durations(said: str):
+    with pytest.raises(InputError):
+        seconds_of(said, NOON)
+
+
+async def test_sets_lists_and_cancels(tmp_path: Path):
+    services = FakeServices().services()
+
+    async def say(**args: str) -> str:
+        return text_of(await ring(call_of(TYPE, tmp_path, **args), quiet, services))
+
+    assert await say(action="list") == "No timer is running."
+    assert (
+        await say(duration="ten seconds")
+        == "The timer is set for 10 seconds. It rings at 12:00:10."
+    )
+    assert await say(duration="two hours", label="bread") == (
+        "The timer “bread” is set for 2 hours. It rings at 14:00."
+    )
+    assert await say(action="list") == "Timer: 10 seconds left.\nbread: 2 hours left."
+    assert await say(action="cancel") == "All 2 timers are cancelled."
+    assert await say(action="cancel") == "No timer is running."
+    assert "on Tuesday, 5 May" in await say(duration="13 hours")
+    assert await say(action="cancel") == "The timer is cancelled."
+
+
+def test_lengths_in_words():
+    assert spoken_length(5400) == "1 hour and 30 minutes"
+    assert spoken_length(90_061) == "1 day, 1 hour, 1 minute and 1 second"
+    assert spoken_length(0.2) == "less than a second"
