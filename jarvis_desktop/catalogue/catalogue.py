@@ -1,0 +1,88 @@
+"""Which experts there are for a task: those on the disk, the built-in way, those to fetch."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Collection, Mapping, Sequence
+from pathlib import Path
+from typing import Protocol
+
+from jarvis_desktop.core.errors import InputError
+from jarvis_desktop.core.expert import Candidate, Expert
+from jarvis_desktop.tasks.definition import Definition
+
+
+class Disk(Protocol):
+    """What the catalogue asks of the weights."""
+
+    def folder(self, expert: Expert) -> Path | None:
+        """Where an installed expert's files are."""
+        ...
+
+
+class ShippedCatalogue:
+    """The catalogue over the shipped list, the built-in methods and what is on the disk.
+
+    `runnable` says whether the local backend can run an expert. `served` names tasks whose experts
+    another part loads by itself, such as the recogniser: they are offered, but never a candidate.
+    """
+
+    def __init__(
+        self,
+        experts: Sequence[Expert],
+        definitions: Mapping[str, Definition],
+        *,
+        weights: Disk,
+        runnable: Callable[[Expert], bool],
+        served: Collection[str] = ("automatic-speech-recognition",),
+    ) -> None:
+        self.experts = tuple(experts)
+        self._definitions = definitions
+        self._weights = weights
+        self._runnable = runnable
+        self._served = frozenset(served)
+
+    def candidates(self, task: str) -> Sequence[Candidate]:
+        """Installed experts, the largest first; after them the built-in way."""
+        installed = [
+            expert
+            for expert in self._of(task)
+            if task not in self._served
+            and self._runnable(expert)
+            and self._weights.folder(expert) is not None
+        ]
+        installed.sort(key=lambda expert: -expert.download_mb)
+        found = [Candidate(expert, "local") for expert in installed]
+        definition = self._definitions.get(task)
+        if definition and definition.skill:
+            found.append(Candidate(Expert(f"skill/{task}", task, definition.note), "skill"))
+        if definition and definition.method:
+            found.append(Candidate(Expert(f"builtin/{task}", task, definition.note), "builtin"))
+        return tuple(found)
+
+    def obtainable(self, task: str) -> Sequence[Expert]:
+        """Experts that could be fetched and would then run here, the smallest first."""
+        missing = [
+            expert
+            for expert in self._of(task)
+            if (task in self._served or self._runnable(expert))
+            and self._weights.folder(expert) is None
+        ]
+        return tuple(sorted(missing, key=lambda expert: expert.download_mb))
+
+    def find(self, name: str) -> Expert:
+        """The expert of that handle or Hub repository. Raises InputError with near names."""
+        for expert in self.experts:
+            if name.casefold() in (expert.id.casefold(), expert.repo.casefold()):
+                return expert
+        names = [expert.id for expert in self.experts]
+        near = difflib.get_close_matches(name.casefold(), names, n=3)
+        raise InputError(
+            f"There is no expert {name} in the catalogue.",
+            hint=f"Did you mean {' or '.join(near)}?"
+            if near
+            else "See them with: jarvis-desktop experts list.",
+        )
+
+    def _of(self, task: str) -> list[Expert]:
+        return [expert for expert in self.experts if expert.task == task]

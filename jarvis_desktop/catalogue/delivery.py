@@ -1,0 +1,136 @@
+"""What becomes of files that arrived: checked, put into the safe format, marked as whole.
+
+Runs in a child process only.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any
+
+from jarvis_desktop.catalogue.weights import MARKER
+from jarvis_desktop.core.call import Report
+from jarvis_desktop.core.errors import InputError, UnavailableError
+from jarvis_desktop.core.expert import Expert
+
+BLOCK = 1 << 20
+
+
+@contextmanager
+def alone(folder: Path, expert: Expert) -> Iterator[None]:
+    """Hold the folder against a second fetch, of another window or a terminal."""
+    from filelock import FileLock, Timeout
+
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    lock = FileLock(folder.with_suffix(".lock"), timeout=0)
+    try:
+        with lock:
+            yield
+    except Timeout as error:
+        raise UnavailableError(
+            f"{expert.id} is being fetched already.", hint="Wait until it is done."
+        ) from error
+
+
+def matches(path: Path, sha256: str, blob: str) -> bool:
+    """Whether a file has the digest that the Hub gives: SHA-256, or that of a git object."""
+    if sha256:
+        return _digest(path, hashlib.sha256()) == sha256
+    # Git names a file by the SHA-1 of its length and content; nothing better is given for it.
+    known = hashlib.sha1(f"blob {path.stat().st_size}\0".encode(), usedforsecurity=False)
+    return not blob or _digest(path, known) == blob
+
+
+def finish(expert: Expert, folder: Path, *, revision: str, report: Report) -> None:
+    """Rewrite pickled weights, and write the marker that makes the folder an installed expert."""
+    if (folder / "pytorch_model.bin").is_file():
+        report(None, "rewriting the weights in the safe format")
+        _rewrite(folder)
+    for leftover in folder.rglob("*.incomplete"):
+        leftover.unlink()
+    files = {
+        path.relative_to(folder).as_posix(): {
+            "size": path.stat().st_size,
+            "sha256": _digest(path, hashlib.sha256()),
+        }
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and path.name != MARKER
+    }
+    marker = {
+        "id": expert.id,
+        "repo": expert.repo,
+        "revision": revision,
+        "fetched": datetime.now(UTC).isoformat(timespec="seconds"),
+        "files": files,
+    }
+    fresh = folder / f"{MARKER}.new"
+    with fresh.open("w", encoding="utf-8") as file:
+        json.dump(marker, file, indent=1)
+        file.flush()
+        os.fsync(file.fileno())
+    fresh.replace(folder / MARKER)
+
+
+def take_over(expert: Expert, folder: Path, source: Path) -> int:
+    """Copy an expert's files from a folder and mark them; how many bytes they have."""
+    if not source.is_dir():
+        raise InputError(f"There is no folder {source}.")
+    chosen = [
+        path
+        for path in sorted(source.rglob("*"))
+        if path.is_file()
+        and any(fnmatchcase(path.relative_to(source).as_posix(), each) for each in expert.files)
+    ]
+    if any(path.suffix == ".safetensors" for path in chosen):
+        chosen = [path for path in chosen if path.suffix not in (".bin", ".pt", ".pth", ".ckpt")]
+    if not any(path.suffix in (".safetensors", ".bin") for path in chosen):
+        raise InputError(
+            f"The folder {source} holds no weights of {expert.id}.",
+            hint=f"It must hold the files of {expert.repo}: {', '.join(expert.files)}.",
+        )
+    with alone(folder, expert):
+        shutil.rmtree(folder, ignore_errors=True)
+        for path in chosen:
+            to = folder / path.relative_to(source)
+            to.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(path, to)
+        finish(expert, folder, revision=expert.revision, report=lambda fraction, words: None)
+    return sum(path.stat().st_size for path in chosen)
+
+
+def _rewrite(folder: Path) -> None:
+    """Replace pickled weights by safetensors; a pickle is read this once, and never again."""
+    import transformers
+
+    config = transformers.AutoConfig.from_pretrained(
+        folder, local_files_only=True, trust_remote_code=False
+    )
+    architecture = (config.architectures or [""])[0]
+    kind = getattr(transformers, architecture, None)
+    if not (isinstance(kind, type) and issubclass(kind, transformers.PreTrainedModel)):
+        raise UnavailableError(f"{folder.stem} is of an unknown kind ({architecture or 'none'}).")
+    network = kind.from_pretrained(
+        folder,
+        config=config,
+        use_safetensors=False,
+        weights_only=True,
+        local_files_only=True,
+        trust_remote_code=False,
+    )
+    network.save_pretrained(folder)
+    (folder / "pytorch_model.bin").unlink()
+
+
+def _digest(path: Path, digest: Any) -> str:
+    with path.open("rb") as file:
+        while block := file.read(BLOCK):
+            digest.update(block)
+    return str(digest.hexdigest())

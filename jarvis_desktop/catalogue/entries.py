@@ -1,0 +1,88 @@
+"""Reads the shipped list of experts (models/experts.toml) and checks every block of it."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+
+from jarvis_desktop.core.errors import JarvisError
+from jarvis_desktop.core.expert import Expert
+
+Handle = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9.-]{0,63}$")]
+Repo = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*$")]
+Commit = Annotated[str, StringConstraints(pattern=r"^([0-9a-f]{40})?$")]
+Words = Annotated[str, StringConstraints(min_length=1, max_length=200)]
+
+
+class Block(BaseModel):
+    """One [[expert]] block of the file."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    name: Handle
+    repo: Repo
+    task: Handle
+    summary: Words
+    download_mb: int = Field(gt=0)
+    licence: Words
+    languages: list[str] = Field(default_factory=list)
+    revision: Commit = ""
+    files: list[Words] = Field(min_length=1)
+    verified: bool = False
+
+
+class File(BaseModel):
+    """The whole file."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    expert: list[Block]
+
+
+def load(path: Path) -> tuple[Expert, ...]:
+    """The experts of the file, in its order. Raises JarvisError naming the file and the key."""
+    try:
+        blocks = File.model_validate(tomllib.loads(path.read_text("utf-8"))).expert
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise JarvisError(f"The catalogue {path.name} cannot be read: {error}.") from error
+    except ValidationError as error:
+        raise JarvisError(f"The catalogue {path.name} is wrong at {_where(error)}.") from error
+    seen: set[str] = set()
+    for block in blocks:
+        if block.name in seen:
+            raise JarvisError(f"The catalogue {path.name} is wrong at name: {block.name} is twice.")
+        if block.verified and not block.revision:
+            raise JarvisError(
+                f"The catalogue {path.name} is wrong at revision: {block.name} is verified, "
+                "but names no commit."
+            )
+        seen.add(block.name)
+    return tuple(_expert(block) for block in blocks)
+
+
+def _expert(block: Block) -> Expert:
+    return Expert(
+        id=block.name,
+        task=block.task,
+        summary=block.summary,
+        revision=block.revision,
+        download_mb=block.download_mb,
+        licence=block.licence,
+        languages=tuple(block.languages),
+        verified=block.verified,
+        repo=block.repo,
+        files=tuple(block.files),
+    )
+
+
+def _where(error: ValidationError) -> str:
+    first = error.errors(include_url=False, include_context=False)[0]
+    keys = [
+        f"expert {part + 1}" if isinstance(part, int) else part
+        for part in first["loc"]
+        if part != "expert"
+    ]
+    return f"{', '.join(keys) or 'its beginning'}: {first['msg'].lower()}"

@@ -1,0 +1,316 @@
+"""Fetches one expert's files from the Hub. Runs in a child process only.
+
+huggingface_hub's own snapshot_download throws away what arrived of a file when the process ends,
+so the files are read here, over its session and its errors, into names from which the next fetch
+goes on. Every file is compared with the digest that the Hub gives for it.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import os
+import shutil
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from jarvis_desktop.catalogue import delivery
+from jarvis_desktop.core.call import Report
+from jarvis_desktop.core.errors import UnavailableError
+from jarvis_desktop.core.expert import Expert
+
+HUB = "https://huggingface.co"
+PICKLES = (".bin", ".pt", ".pth", ".ckpt", ".pkl", ".msgpack", ".h5", ".ot")
+TRIES = 3
+"""How often in a row a file may break off without a single new byte."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One file as the Hub lists it."""
+
+    name: str
+    size: int
+    sha256: str
+    """Empty for a small file that is kept in git itself."""
+    blob: str
+    """Its git object id."""
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """The files to fetch, at one commit."""
+
+    revision: str
+    entries: tuple[Entry, ...]
+
+    @property
+    def size(self) -> int:
+        """All files together, in bytes."""
+        return sum(entry.size for entry in self.entries)
+
+
+def serve(
+    expert: Expert, folder: Path, endpoint: str | None, patience: float, reserve: int
+) -> Callable[..., Any]:
+    """The handler of the child: "list" first, then "fetch"; or "import" from a folder."""
+    if endpoint:
+        # huggingface_hub reads it when it is imported, and never again.
+        os.environ["HF_ENDPOINT"] = endpoint
+    os.environ.setdefault("HF_HUB_VERBOSITY", "error")
+    hub = Hub(expert, endpoint or os.environ.get("HF_ENDPOINT") or HUB, patience)
+    listing: Listing | None = None
+
+    def handle(report: Report, what: str, source: Path | None = None) -> int:
+        nonlocal listing
+        if what == "import":
+            assert source is not None
+            return delivery.take_over(expert, folder, source)
+        if listing is None:
+            listing = hub.listing()
+        if what == "fetch":
+            with delivery.alone(folder, expert):
+                fetch(hub, listing, folder, report=report, reserve=reserve)
+        return listing.size
+
+    return handle
+
+
+def fetch(hub: Hub, listing: Listing, folder: Path, *, report: Report, reserve: int) -> None:
+    """Bring all files of the listing into the folder, check them, and write the marker."""
+    folder.mkdir(parents=True, exist_ok=True)
+    done = sum(min(_present(folder / entry.name), entry.size) for entry in listing.entries)
+    _check_room(folder, int((listing.size - done) * 1.2) + reserve)
+    progress = Progress(report, listing.size)
+    for entry in listing.entries:
+        hub.bring(entry, listing.revision, folder / entry.name, arrived=progress)
+        progress.before += entry.size
+    delivery.finish(hub.expert, folder, revision=listing.revision, report=report)
+
+
+class Progress:
+    """Tells how many bytes of all files are here, ten times a second at most."""
+
+    def __init__(self, report: Report, total: int) -> None:
+        self._report = report
+        self._total = max(1, total)
+        self._last = 0.0
+        self.before = 0
+        """Bytes of the files that are done."""
+
+    def __call__(self, count: int) -> None:
+        """`count` bytes of the current file are here."""
+        have, now = self.before + count, time.monotonic()
+        if now - self._last >= 0.1 or have == self._total:
+            self._last = now
+            words = f"{have / 1e6:.0f} of {self._total / 1e6:.0f} MB"
+            self._report(min(1.0, have / self._total), words)
+
+
+class Hub:
+    """The repository of one expert on the Hub."""
+
+    def __init__(self, expert: Expert, endpoint: str, patience: float) -> None:
+        self.expert = expert
+        self._endpoint = endpoint.rstrip("/")
+        self._patience = patience
+
+    def listing(self) -> Listing:
+        """The files that the expert needs, with sizes and digests, by one request."""
+        from huggingface_hub import HfApi
+
+        with self._sentences():
+            info = HfApi(endpoint=self._endpoint).model_info(
+                self.expert.repo,
+                revision=self.expert.revision or None,
+                files_metadata=True,
+                timeout=self._patience,
+            )
+        entries = []
+        for file in info.siblings or ():
+            if any(fnmatch.fnmatchcase(file.rfilename, each) for each in self.expert.files):
+                if file.size is None or not _is_inside(file.rfilename):
+                    raise self._strange()
+                sha256 = file.lfs.sha256 if file.lfs else ""
+                entries.append(Entry(file.rfilename, file.size, sha256, file.blob_id or ""))
+        if info.sha is None:
+            raise self._strange()
+        return Listing(info.sha, self._choose(entries))
+
+    def _choose(self, entries: list[Entry]) -> tuple[Entry, ...]:
+        """Without pickles where the same weights are there in the safe format."""
+        if any(entry.name.endswith(".safetensors") for entry in entries):
+            entries = [entry for entry in entries if not entry.name.endswith(PICKLES)]
+        if not any(entry.name.endswith((".safetensors", ".bin")) for entry in entries):
+            raise UnavailableError(
+                f"The repository {self.expert.repo} holds no weights that can be used here.",
+                hint="Choose another expert: jarvis-desktop experts list.",
+            )
+        return tuple(sorted(entries, key=lambda entry: entry.size))
+
+    def bring(
+        self, entry: Entry, revision: str, to: Path, *, arrived: Callable[[int], None]
+    ) -> None:
+        """Fetch one file, or the rest of it, and compare it with its digest."""
+        if _present(to) == entry.size and delivery.matches(to, entry.sha256, entry.blob):
+            return arrived(entry.size)
+        to.unlink(missing_ok=True)
+        to.parent.mkdir(parents=True, exist_ok=True)
+        part = to.with_name(to.name + ".incomplete")
+        # What was kept may be of another commit: then its digest is wrong, and it is read anew.
+        for _ in range(2 if part.exists() else 1):
+            self._read_all(entry, revision, part, arrived)
+            if delivery.matches(part, entry.sha256, entry.blob):
+                part.replace(to)
+                return None
+            part.unlink()
+        raise UnavailableError(
+            f"{entry.name} of {self.expert.repo} arrived damaged: it does not match its digest.",
+            hint="Try again. Where it stays so, something between here and the Hub changes files.",
+        )
+
+    def _read_all(
+        self, entry: Entry, revision: str, part: Path, arrived: Callable[[int], None]
+    ) -> None:
+        import httpx2
+
+        failures, have = 0, -1
+        while not part.exists() or part.stat().st_size != entry.size:
+            failures = failures + 1 if _present(part) == have else 0
+            have = _present(part)
+            time.sleep(failures)
+            try:
+                self._read(entry, revision, part, arrived)
+            except (httpx2.TimeoutException, httpx2.NetworkError, httpx2.RemoteProtocolError):
+                if failures + 1 >= TRIES:
+                    raise UnavailableError(
+                        f"The download of {self.expert.id} broke off at {entry.name}.",
+                        hint="What arrived is kept. Look at the network and try again.",
+                        retryable=True,
+                    ) from None
+
+    def _read(
+        self, entry: Entry, revision: str, part: Path, arrived: Callable[[int], None]
+    ) -> None:
+        """Append what one response gives."""
+        from huggingface_hub import get_session, hf_hub_url
+        from huggingface_hub.utils import (  # type: ignore[attr-defined]
+            build_hf_headers,
+            hf_raise_for_status,
+        )
+
+        url = hf_hub_url(self.expert.repo, entry.name, revision=revision, endpoint=self._endpoint)
+        offset = _present(part)
+        # Compressed bytes could not be counted or gone on from.
+        headers = {**build_hf_headers(), "Accept-Encoding": "identity"}
+        if 0 < offset <= entry.size:
+            headers["Range"] = f"bytes={offset}-"
+        session = get_session()
+        with session.stream("GET", url, headers=headers, timeout=self._patience) as response:
+            if response.status_code >= 400:
+                response.read()
+                if response.status_code == 416:
+                    part.unlink()
+                    return
+                with self._sentences():
+                    hf_raise_for_status(response)
+            going_on = response.status_code == 206 and 0 < offset <= entry.size
+            with part.open("ab" if going_on else "wb") as file:
+                have = offset if going_on else 0
+                for chunk in response.iter_bytes(1 << 16):
+                    have += len(chunk)
+                    if have > entry.size:
+                        break
+                    file.write(chunk)
+                    arrived(have)
+                file.flush()
+                os.fsync(file.fileno())
+        if have != entry.size:
+            self._wrong_size(entry, part, have)
+
+    def _wrong_size(self, entry: Entry, part: Path, have: int) -> None:
+        """A body that ended in order, but with more or fewer bytes than were listed."""
+        part.unlink()
+        raise UnavailableError(
+            f"{entry.name} of {self.expert.repo} should have {entry.size} bytes, but the answer "
+            f"had {'more' if have > entry.size else have}.",
+            hint="Try again later; the Hub or something on the way to it is at fault.",
+        )
+
+    def _strange(self) -> UnavailableError:
+        return UnavailableError(
+            f"{self._endpoint} does not answer like the Hugging Face Hub.",
+            hint="A network that asks for a login answers in its place: open a web page first.",
+        )
+
+    @contextmanager
+    def _sentences(self) -> Iterator[None]:
+        """Say in a sentence what huggingface_hub raises."""
+        import httpx2
+        from huggingface_hub import errors
+
+        repo, retry = self.expert.repo, "Look at the network and try again."
+        try:
+            yield
+        except errors.GatedRepoError as error:
+            raise UnavailableError(
+                f"{repo} is only given to people who accepted its terms.",
+                hint=f"Accept them on {self._endpoint}/{repo}, then log in with: hf auth login.",
+            ) from error
+        except (errors.RepositoryNotFoundError, errors.RevisionNotFoundError) as error:
+            raise UnavailableError(
+                f"The Hub has no repository {repo} that it would give without a login.",
+                hint="It may have been renamed or withdrawn. Choose another expert: "
+                "jarvis-desktop experts list.",
+            ) from error
+        except errors.OfflineModeIsEnabled as error:
+            raise UnavailableError(
+                f"{repo} was not fetched, because HF_HUB_OFFLINE forbids it.",
+                hint="Unset that variable, or take the files from a folder.",
+            ) from error
+        except errors.HfHubHTTPError as error:
+            status = error.response.status_code
+            raise UnavailableError(
+                f"The Hub refused {repo} (status {status}).", hint=retry, retryable=status >= 429
+            ) from error
+        except (httpx2.TimeoutException, TimeoutError) as error:
+            raise UnavailableError(
+                f"The Hub gave no answer within {self._patience:.0f} seconds.",
+                hint=retry,
+                retryable=True,
+            ) from error
+        except (httpx2.TransportError, OSError) as error:
+            raise UnavailableError(
+                f"The Hub at {self._endpoint} cannot be reached.", hint=retry, retryable=True
+            ) from error
+        except (ValueError, KeyError, TypeError) as error:
+            raise self._strange() from error
+
+
+def _present(path: Path) -> int:
+    """How many bytes of a file are here, whole or not."""
+    for each in (path, path.with_name(path.name + ".incomplete")):
+        if each.is_file():
+            return each.stat().st_size
+    return 0
+
+
+def _is_inside(name: str) -> bool:
+    """Whether a name from the Hub stays inside the folder, on every system."""
+    parts = PurePosixPath(name).parts
+    return bool(parts) and not (
+        name.startswith("/") or "\\" in name or ":" in name or ".." in parts or "\0" in name
+    )
+
+
+def _check_room(folder: Path, needed: int) -> None:
+    free = shutil.disk_usage(folder).free
+    if free < needed:
+        raise UnavailableError(
+            f"There is too little room on the disk: {needed / 1e9:.1f} GB are needed, "
+            f"{free / 1e9:.1f} GB are free.",
+            hint="Remove something, such as an expert: jarvis-desktop experts remove NAME.",
+        )

@@ -1,0 +1,178 @@
+"""The weights on this computer: what is there, fetching more, taking them from a folder.
+
+A folder counts as installed only once its marker is there, which is written last; everything
+before that lies in a folder of another name, from which an interrupted fetch goes on.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from jarvis_desktop.child import Child
+from jarvis_desktop.core.call import Report
+from jarvis_desktop.core.errors import ExpertError, InputError, StorageError, UnavailableError
+from jarvis_desktop.core.expert import Expert
+
+MARKER = "expert.json"
+PARTIAL = ".part"
+MB = 1_000_000
+
+SLOWEST = 20_000
+"""Bytes per second; a fetch that is slower on the whole is given up (and can be gone on with)."""
+
+FETCHING = "jarvis_desktop.catalogue.fetching:serve"
+
+
+@dataclass(frozen=True, slots=True)
+class Installed:
+    """One expert's weights on the disk."""
+
+    id: str
+    repo: str
+    revision: str
+    size: int
+    """In bytes."""
+    path: Path
+
+
+class Weights:
+    """The folder of fetched experts, one sub-folder each.
+
+    `endpoint` is the address of the Hub, None for its usual one. `patience` is how many seconds a
+    silent server is waited for, `reserve` how many bytes of the disk a fetch leaves free.
+    """
+
+    def __init__(
+        self,
+        root: Path,
+        *,
+        endpoint: str | None = None,
+        patience: float = 10.0,
+        reserve: int = 500 * MB,
+    ) -> None:
+        self._root = root
+        self._endpoint = endpoint
+        self._patience = patience
+        self._reserve = reserve
+        self._locks: dict[str, asyncio.Lock] = {}
+
+    def installed(self) -> tuple[Installed, ...]:
+        """What is on the disk, whole, by name."""
+        if not self._root.is_dir():
+            return ()
+        folders = sorted(path for path in self._root.iterdir() if path.suffix != PARTIAL)
+        return tuple(found for path in folders if (found := _read(path)))
+
+    def folder(self, expert: Expert) -> Path | None:
+        """Where an expert's files are; None where it is not installed, or not whole."""
+        found = _read(self._root / expert.id)
+        return found.path if found else None
+
+    def partial(self, expert: Expert) -> int:
+        """How many bytes of an interrupted fetch are kept to go on from."""
+        return _size(self._partial(expert))
+
+    async def fetch(self, expert: Expert, report: Report) -> Path:
+        """Fetch an expert, going on where an earlier fetch stopped; its folder.
+
+        Cancelling stops it and keeps what arrived. Raises UnavailableError with the reason, such
+        as no network, no such repository, no permission, or too little room on the disk.
+        """
+        async with self._locks.setdefault(expert.id, asyncio.Lock()):
+            if folder := self.folder(expert):
+                return folder
+            if _read(self._partial(expert)):  # only the last step was cut off
+                return await asyncio.to_thread(self._settle, expert)
+            self._root.mkdir(parents=True, exist_ok=True)
+            child = Child(
+                FETCHING,
+                *(expert, self._partial(expert), self._endpoint, self._patience, self._reserve),
+                name=f"download of {expert.id}",
+            )
+            try:
+                report(None, f"asking for {expert.repo}")
+                # The margin is for starting a process on a busy computer.
+                size = await child.call("list", timeout=self._patience + 10, report=report)
+                await child.call("fetch", timeout=600 + size / SLOWEST, report=report)
+            except ExpertError as error:
+                raise UnavailableError(
+                    f"{expert.id} could not be fetched: {error.message}",
+                    hint="What arrived is kept. Look at the network and try again.",
+                    retryable=True,
+                ) from error
+            finally:
+                await child.close()
+            return await asyncio.to_thread(self._settle, expert)
+
+    async def import_folder(self, expert: Expert, source: Path) -> Path:
+        """Take an expert's files from a folder, such as one carried here on a stick; its folder.
+
+        Raises InputError where the folder does not hold them.
+        """
+        async with self._locks.setdefault(expert.id, asyncio.Lock()):
+            child = Child(
+                FETCHING,
+                *(expert, self._partial(expert), self._endpoint, self._patience, self._reserve),
+                name=f"import of {expert.id}",
+            )
+            try:
+                await child.call("import", source, timeout=3600)
+            finally:
+                await child.close()
+            return await asyncio.to_thread(self._settle, expert)
+
+    def remove(self, expert: Expert) -> int:
+        """Delete an expert's files, and those of an interrupted fetch; how many bytes that was."""
+        folder, partial = self._root / expert.id, self._partial(expert)
+        size = _size(folder) + _size(partial)
+        if not size:
+            raise InputError(f"{expert.id} is not on this computer.")
+        try:
+            # First the marker: should this be interrupted, the rest is not taken for installed.
+            (folder / MARKER).unlink(missing_ok=True)
+            for path in (folder, partial):
+                if path.exists():
+                    shutil.rmtree(path)
+        except OSError as error:
+            raise StorageError(f"{expert.id} could not be removed: {error.strerror}.") from error
+        return size
+
+    def _partial(self, expert: Expert) -> Path:
+        return self._root / f"{expert.id}{PARTIAL}"
+
+    def _settle(self, expert: Expert) -> Path:
+        folder = self._root / expert.id
+        if folder.exists():
+            shutil.rmtree(folder)
+        self._partial(expert).replace(folder)
+        return folder
+
+
+def _read(folder: Path) -> Installed | None:
+    """What a folder's marker says, provided that its files are there in their full size."""
+    try:
+        marker: Mapping[str, Any] = json.loads((folder / MARKER).read_text("utf-8"))
+        sizes = {str(name): int(entry["size"]) for name, entry in marker["files"].items()}
+        if any((folder / name).stat().st_size != size for name, size in sizes.items()):
+            return None
+        return Installed(
+            id=str(marker["id"]),
+            repo=str(marker["repo"]),
+            revision=str(marker["revision"]),
+            size=sum(sizes.values()),
+            path=folder,
+        )
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return None
+
+
+def _size(folder: Path) -> int:
+    if not folder.is_dir():
+        return 0
+    return sum(path.lstat().st_size for path in folder.rglob("*") if not path.is_dir())

@@ -1,0 +1,84 @@
+from __future__ import annotations
+
+import pytest
+
+from jarvis_desktop.catalogue.entries import load
+from jarvis_desktop.core.errors import JarvisError
+from jarvis_desktop.paths import shipped
+
+BLOCK = """
+[[expert]]
+name = "small-one"
+repo = "someone/small-one"
+task = "translation"
+summary = "Translates."
+download_mb = 5
+licence = "MIT"
+languages = ["en", "fr"]
+files = ["*.json", "*.safetensors"]
+"""
+
+
+def written(tmp_path, text: str):
+    path = tmp_path / "experts.toml"
+    path.write_text(text, "utf-8")
+    return path
+
+
+def test_a_block_becomes_an_expert(tmp_path):
+    (expert,) = load(written(tmp_path, BLOCK))
+    assert (expert.id, expert.repo, expert.task) == (
+        "small-one",
+        "someone/small-one",
+        "translation",
+    )
+    assert expert.languages == ("en", "fr")
+    assert expert.files == ("*.json", "*.safetensors")
+    assert (expert.revision, expert.verified, expert.download_mb) == ("", False, 5)
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        (BLOCK.replace("download_mb = 5", "download_mb = 0"), "expert 1, download_mb"),
+        (BLOCK.replace("download_mb = 5", 'download_mb = "5"'), "expert 1, download_mb"),
+        (BLOCK.replace("someone/small-one", "small-one"), "expert 1, repo"),
+        (BLOCK.replace("someone/", "../"), "expert 1, repo"),
+        (BLOCK.replace('"small-one"', '"../x"'), "expert 1, name"),
+        (BLOCK.replace("files = ", "flies = "), "files"),
+        (BLOCK + BLOCK.replace("summary", "sumary"), "expert 2, summary"),
+        (BLOCK + 'revision = "main"', "expert 1, revision"),
+        (BLOCK + "verified = true", "at revision: small-one is verified"),
+        (BLOCK + BLOCK, "at name: small-one is twice"),
+        (BLOCK + "= 3", "cannot be read"),
+        ("", "at expert"),
+    ],
+)
+def test_a_mistake_is_named_by_file_and_key(tmp_path, text, names):
+    with pytest.raises(JarvisError) as caught:
+        load(written(tmp_path, text))
+    assert "experts.toml" in caught.value.message
+    assert names in caught.value.message.replace("its beginning", "expert")
+    assert caught.value.message.endswith(".")
+
+
+def test_a_missing_file_is_named(tmp_path):
+    with pytest.raises(JarvisError, match=r"experts\.toml cannot be read"):
+        load(tmp_path / "experts.toml")
+
+
+def test_the_shipped_list_is_right_and_has_every_kind_of_work():
+    experts = load(shipped("models", "experts.toml"))
+    by_id = {expert.id: expert for expert in experts}
+    assert by_id["whisper-tiny"].repo == "Systran/faster-whisper-tiny"
+    assert by_id["opus-mt-en-fr"].languages == ("en", "fr")
+    assert {"text-to-image", "translation", "text-generation", "depth-estimation"} <= {
+        expert.task for expert in experts
+    }
+    # A file pattern that lets nothing through, or everything, would be found out only by a fetch.
+    for expert in experts:
+        assert any(pattern.endswith((".safetensors", "model.bin")) for pattern in expert.files), (
+            expert.id
+        )
+        assert "*" not in expert.files
+        assert len(expert.languages) in (0, 1, 2)

@@ -1,0 +1,102 @@
+"""What every Backend promises, run over the fake and the real ones alike."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from jarvis_desktop.backends.builtin import BuiltinBackend
+from jarvis_desktop.backends.skill import SkillBackend
+from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
+from jarvis_desktop.core.call import Call, Report
+from jarvis_desktop.core.errors import InputError
+from jarvis_desktop.core.expert import Candidate, Expert
+from jarvis_desktop.core.ports import Backend
+from jarvis_desktop.core.task import TaskType
+from jarvis_desktop.tasks.definition import Definition, Services
+from tests.backends import methods
+from tests.fakes import FakeBackend
+
+LANES = {"gpu", "cpu", "llm", "network", "instant"}
+
+
+def nothing(fraction: float | None, words: str) -> None:
+    pass
+
+
+async def shout(call: Call, report: Report, services: Services) -> Iterable[Artifact]:
+    await asyncio.sleep(0)
+    return [text_artifact(call.text("text").upper())]
+
+
+async def refuse(call: Call, report: Report, services: Services) -> Iterable[Artifact]:
+    raise InputError("x.png is not a picture.", hint="Give another.")
+
+
+def skill(name: str, way: Any) -> Definition:
+    return Definition(TaskType(name, "", (), (Kind.TEXT,)), skill=way)
+
+
+def fake(candidate: Candidate, call: Call) -> list[Artifact]:
+    if call.task == "refuse":
+        raise InputError("x.png is not a picture.", hint="Give another.")
+    return [text_artifact(call.text("text").upper())]
+
+
+@pytest.fixture(params=["builtin", "skill", "fake"])
+async def backend(request: pytest.FixtureRequest) -> AsyncIterator[Backend]:
+    if request.param == "builtin":
+        builtin = BuiltinBackend(methods.BY_NAME, width=1, registry=methods.__name__)
+        yield builtin
+        await builtin.close()
+    elif request.param == "skill":
+        ways = {"shout": skill("shout", shout), "refuse": skill("refuse", refuse)}
+        yield SkillBackend(ways, Services(*(None,) * 6))  # type: ignore[arg-type]
+    else:
+        yield FakeBackend(does=fake)
+
+
+def call(task: str, workdir: Path) -> Call:
+    return Call(task, {"text": (text_artifact("hello"),)}, {}, workdir)
+
+
+def candidate(backend: Backend, task: str) -> Candidate:
+    return Candidate(Expert(f"{backend.name}/{task}", task), backend.name)
+
+
+def test_it_has_a_name_and_a_lane(backend: Backend) -> None:
+    assert backend.name
+    assert backend.lane in LANES
+
+
+def test_what_needs_no_question_asks_none(backend: Backend, tmp_path: Path) -> None:
+    assert backend.question(call("shout", tmp_path)) == ""
+
+
+async def test_a_call_gives_artifacts(backend: Backend, tmp_path: Path) -> None:
+    (result,) = await backend.run(candidate(backend, "shout"), call("shout", tmp_path), nothing)
+    assert result == text_artifact("HELLO")
+
+
+async def test_a_refusal_is_an_error_for_the_person(backend: Backend, tmp_path: Path) -> None:
+    with pytest.raises(InputError) as caught:
+        await backend.run(candidate(backend, "refuse"), call("refuse", tmp_path), nothing)
+    assert caught.value.message == "x.png is not a picture."
+    assert caught.value.hint == "Give another."
+
+
+async def test_cancelling_ends_a_call(backend: Backend, tmp_path: Path) -> None:
+    running = asyncio.create_task(
+        backend.run(candidate(backend, "shout"), call("shout", tmp_path), nothing)
+    )
+    await asyncio.sleep(0)
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    # And the next one works.
+    (result,) = await backend.run(candidate(backend, "shout"), call("shout", tmp_path), nothing)
+    assert result.text == "HELLO"

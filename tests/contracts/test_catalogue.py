@@ -1,0 +1,58 @@
+"""What every Catalogue promises, run over the fake and the real one alike."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from jarvis_desktop.catalogue.catalogue import ShippedCatalogue
+from jarvis_desktop.catalogue.entries import load
+from jarvis_desktop.catalogue.weights import Weights
+from jarvis_desktop.core.artifact import Kind, text_artifact
+from jarvis_desktop.core.expert import Candidate, Expert
+from jarvis_desktop.core.ports import Catalogue
+from jarvis_desktop.core.task import TaskType
+from jarvis_desktop.paths import shipped
+from jarvis_desktop.tasks.definition import Definition
+from tests.fakes import FakeCatalogue
+
+TASK = "translation"
+
+
+def real(tmp_path: Path) -> Catalogue:
+    definition = Definition(
+        TaskType(TASK, "", (), (Kind.TEXT,)), method=lambda call, report: [text_artifact("x")]
+    )
+    return ShippedCatalogue(
+        load(shipped("models", "experts.toml")),
+        {TASK: definition},
+        weights=Weights(tmp_path),
+        runnable=lambda expert: True,
+    )
+
+
+def fake(tmp_path: Path) -> Catalogue:
+    return FakeCatalogue(
+        to_fetch={TASK: (Expert("a", TASK, download_mb=1), Expert("b", TASK, download_mb=2))}
+    )
+
+
+@pytest.mark.parametrize("make", [real, fake])
+def test_candidates_do_the_task_and_name_a_backend(tmp_path, make):
+    found = make(tmp_path).candidates(TASK)
+    assert found
+    for each in found:
+        assert isinstance(each, Candidate)
+        assert each.expert.task == TASK
+        assert each.backend in {"builtin", "skill", "local"}
+
+
+@pytest.mark.parametrize("make", [real, fake])
+def test_what_is_obtainable_does_the_task_smallest_first(tmp_path, make):
+    found = make(tmp_path).obtainable(TASK)
+    assert len(found) >= 2
+    sizes = [expert.download_mb for expert in found]
+    assert sizes == sorted(sizes)
+    assert {expert.task for expert in found} == {TASK}
+    assert not make(tmp_path).obtainable("no-such-task")
