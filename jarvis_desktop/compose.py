@@ -19,7 +19,7 @@ from jarvis_desktop.assistant.selector import Selector
 from jarvis_desktop.assistant.speaker import Speaker
 from jarvis_desktop.assistant.timers import RingingTimers
 from jarvis_desktop.backends.builtin import BuiltinBackend
-from jarvis_desktop.backends.local import LocalBackend
+from jarvis_desktop.backends.local import LocalBackend, usual_lane
 from jarvis_desktop.backends.skill import SkillBackend
 from jarvis_desktop.catalogue.catalogue import ShippedCatalogue
 from jarvis_desktop.catalogue.entries import load as load_experts
@@ -137,7 +137,7 @@ def build(
     )
     weights = Weights(paths.weights)
     experts = load_experts(shipped("models", "experts.toml"))
-    local = LocalBackend(weights)
+    local = LocalBackend(definitions, weights, lane=usual_lane())
     catalogue = ShippedCatalogue(experts, definitions, weights=weights, runnable=local.can_run)
     recogniser = LocalRecogniser(find_weights=lambda: _whisper(experts, weights))
     voice = LocalVoice(rate=settings.speech.rate, voice=settings.speech.voice)
@@ -158,6 +158,7 @@ def build(
             selector=Selector(catalogue, policy),
             executor=Executor(backends, store, lanes={**LANES, "cpu": settings.width}),
             intake=intake,
+            fetcher=weights,
             recogniser=recogniser,
             speaker=speaker,
             history=history,

@@ -92,6 +92,21 @@ class FakeCatalogue:
 
 
 @dataclass
+class FakeFetcher:
+    """Fetches at once."""
+
+    fetched: list[Expert] = field(default_factory=list)
+    error: JarvisError | None = None
+
+    async def fetch(self, expert: Expert, report: Report) -> Path:
+        report(0.5, "half of it")
+        if self.error:
+            raise self.error
+        self.fetched.append(expert)
+        return Path(expert.id)
+
+
+@dataclass
 class FakeRecogniser:
     """Hears what it is told to hear."""
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from jarvis_desktop.assistant import responder
 from jarvis_desktop.assistant.executor import Executor
 from jarvis_desktop.assistant.intake import Intake
-from jarvis_desktop.assistant.selector import Selector
+from jarvis_desktop.assistant.selector import Selector, described
 from jarvis_desktop.assistant.speaker import Speaker
 from jarvis_desktop.core.artifact import Artifact, Kind
 from jarvis_desktop.core.errors import InputError, JarvisError
@@ -26,14 +26,17 @@ from jarvis_desktop.core.events import (
     PlanAccepted,
     PlanProposed,
     ReplyChunk,
+    TaskProgress,
     Transcribed,
     TurnFinished,
     TurnStarted,
 )
+from jarvis_desktop.core.expert import Selection
 from jarvis_desktop.core.plan import Plan
 from jarvis_desktop.core.ports import (
     Context,
     Declined,
+    Fetcher,
     Frontend,
     History,
     Planner,
@@ -60,6 +63,7 @@ class Parts:
     selector: Selector
     executor: Executor
     intake: Intake
+    fetcher: Fetcher
     recogniser: Recogniser
     speaker: Speaker
     history: History
@@ -199,8 +203,31 @@ class Assistant:
 
     async def _run(self, plan: Plan, frontend: Frontend, live: _Live) -> None:
         selections = self._parts.selector.select(plan)
+        if await self._fetched(selections, frontend, live):
+            selections = self._parts.selector.select(plan)
         live.show(ExpertsSelected(selections))
         await self._parts.executor.run(plan, selections, show=live.show, confirm=frontend.confirm)
+
+    async def _fetched(
+        self, selections: Sequence[Selection], frontend: Frontend, live: _Live
+    ) -> bool:
+        """Offer to fetch the experts that are missing; whether any was fetched."""
+        fetched = False
+        missing = {item.offer: item.task_id for item in selections if item.offer}
+        for expert, task_id in missing.items():
+            question = f"This needs {described(expert)}. Fetch it now?"
+            if not await frontend.confirm(question):
+                continue
+
+            def report(fraction: float | None, message: str, task_id: int = task_id) -> None:
+                live.show(TaskProgress(task_id, fraction, message))
+
+            try:
+                await self._parts.fetcher.fetch(expert, report)
+                fetched = True
+            except JarvisError as error:
+                live.show(Noted(str(error)))
+        return fetched
 
     async def _finish(
         self, request: Request, status: Status, known: Conversation, live: _Live

@@ -31,20 +31,21 @@ class Selector:
             reason = f"The mode “{self._policy.mode}” allows none of its experts."
             return Selection(task_id, (), reason)
         experts = self._catalogue.obtainable(task_type.name)
-        return Selection(task_id, (), self._missing(task_type, experts[0] if experts else None))
-
-    def _missing(self, task_type: TaskType, expert: Expert | None) -> str:
-        if expert is None:
-            return f"There is no expert for {task_type.title} yet."
-        about = "" if expert.verified else "about "
-        needs = (
-            f"It needs an expert that is not on this computer: {expert.id} "
-            f"({about}{readable_size(expert.download_mb)} to download"
-            f"{', licence ' + expert.licence if expert.licence else ''})."
-        )
+        if not experts:
+            return Selection(task_id, (), f"There is no expert for {task_type.title} yet.")
+        needs = f"It needs an expert that is not on this computer: {described(experts[0])}."
         if not self._policy.allows_downloads:
-            return f"{needs} The mode is offline; choose another mode to fetch it."
-        return f"{needs} To get it: jarvis-desktop experts pull {expert.id}"
+            reason = f"{needs} The mode is offline; choose another mode to fetch it."
+            return Selection(task_id, (), reason)
+        reason = f"{needs} To get it: jarvis-desktop experts pull {experts[0].id}"
+        return Selection(task_id, (), reason, offer=experts[0])
+
+
+def described(expert: Expert) -> str:
+    """An expert with its download's size and its licence."""
+    about = "" if expert.verified else "about "
+    licence = f", licence {expert.licence}" if expert.licence else ""
+    return f"{expert.id} ({about}{readable_size(expert.download_mb)} to download{licence})"
 
 
 def readable_size(megabytes: float) -> str:

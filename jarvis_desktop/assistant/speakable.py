@@ -22,14 +22,16 @@ _STARS = re.compile(r"\*\*|~~|`+")
 _ENDS = ".!?…:;,。！？"
 
 _SIGNS = {
-    "→": " to ", "←": " from ", "×": " times ", "÷": " divided by ", "≈": " about ", "≤": " at most ",
-    "≥": " at least ", "≠": " is not ", "°C": " degrees Celsius", "°F": " degrees Fahrenheit",
+    "→": " to ", "←": " from ", "×": " times ", "÷": " divided by ", "≈": " about ",
+    "≤": " at most ", "≥": " at least ", "≠": " is not ",
+    "°C": " degrees Celsius", "°F": " degrees Fahrenheit",
     "°": " degrees", "–": " – ", "—": " – ", "&": " and ", "\u00a0": " ",
 }  # fmt: skip
 
 _ABBREVIATIONS = frozenset(
-    "mr mrs ms dr prof st sr jr vs etc e.g i.e fig no vol pp p approx inc ltd co corp dept est al cf "
-    "jan feb mar apr jun jul aug sep sept oct nov dec mon tue wed thu fri sat sun u.s u.k a.m p.m".split()
+    "mr mrs ms dr prof st sr jr vs etc e.g i.e fig no vol pp p approx inc ltd co corp dept est al "
+    "cf jan feb mar apr jun jul aug sep sept oct nov dec mon tue wed thu fri sat sun u.s u.k a.m "
+    "p.m".split()
 )
 _MAY_END = frozenset("etc inc ltd co corp a.m p.m u.s u.k al".split())
 _BREAK = re.compile(r"([.!?…]+[\"'”’)\]]*)(?=\s|$)|([。！？]+[」』”’]*)")

@@ -125,6 +125,7 @@ async def _llm() -> Finding:
 
     found = await status()
     if not found.running:
-        return Finding("language model", "limited", "no Ollama here; the built-in planner is used")
-    names = ", ".join(found.installed[:3]) or "none installed"
+        detail = f"{found.reason} The built-in planner is used."
+        return Finding("language model", "limited", detail)
+    names = ", ".join(item.name for item in found.llms[:3]) or "none installed"
     return Finding("language model", "ok", f"Ollama with {names}")

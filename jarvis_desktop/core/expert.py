@@ -47,3 +47,5 @@ class Selection:
     candidates: tuple[Candidate, ...]
     reason: str
     """Why this order; where there is no candidate, why there is none and what would help."""
+    offer: Expert | None = None
+    """Where there is no candidate, an expert that could be fetched and would then be one."""

@@ -93,6 +93,14 @@ class Catalogue(Protocol):
         ...
 
 
+class Fetcher(Protocol):
+    """Brings the weights of experts onto this computer."""
+
+    async def fetch(self, expert: Expert, report: Report) -> Path:
+        """Fetch one; its folder. Raises UnavailableError with the reason. Cancelling stops it."""
+        ...
+
+
 class ArtifactStore(Protocol):
     """Files by content: what people gave and what experts made."""
 

@@ -22,6 +22,7 @@ from jarvis_desktop.core.turn import Request, Turn
 from tests.fakes import (
     FakeBackend,
     FakeCatalogue,
+    FakeFetcher,
     FakeFrontend,
     FakeHistory,
     FakePlayer,
@@ -58,6 +59,7 @@ class House:
         self.planner = FakePlanner()
         self.backend = FakeBackend()
         self.catalogue = FakeCatalogue()
+        self.fetcher = FakeFetcher()
         self.recogniser = FakeRecogniser()
         self.voice = FakeVoice()
         self.player = FakePlayer()
@@ -70,6 +72,7 @@ class House:
                 selector=Selector(self.catalogue, Policy()),
                 executor=Executor({"builtin": self.backend}, self.store, lanes={}),
                 intake=Intake(self.store, folders=(folder / "usual",)),
+                fetcher=self.fetcher,
                 recogniser=self.recogniser,
                 speaker=Speaker(self.voice, self.player, self.store),
                 history=self.history,

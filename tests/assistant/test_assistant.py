@@ -14,7 +14,7 @@ from jarvis_desktop.core import events
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.call import Call
 from jarvis_desktop.core.errors import ExpertError, StorageError, UnavailableError
-from jarvis_desktop.core.expert import Candidate
+from jarvis_desktop.core.expert import Candidate, Expert
 from jarvis_desktop.core.plan import Plan
 from jarvis_desktop.core.ports import Declined
 from jarvis_desktop.core.result import Status
@@ -258,7 +258,7 @@ async def test_stopping_before_the_answer_says_stopped(house: House) -> None:
         await asyncio.Event().wait()
         return ()
 
-    house.backend.run = run  # type: ignore[assignment, method-assign]
+    house.backend.run = run  # type: ignore[method-assign]
     house.planner.planned = Plan((Task(0, CLOCK), Task(1, SHORTEN, {"text": Ref(0)})))
     running = asyncio.create_task(house.handle(Request(text="a")))
     await started.wait()
@@ -307,3 +307,50 @@ async def test_edited_pictures_are_named_in_the_answer(house: House) -> None:
         "Image editing (a.png): Here is the picture a.png-blur.png.\n\n"
         "Image editing (b.png): Here is the picture b.png-blur.png."
     )
+
+
+SUN_DIAL = Expert("sun-dial", "clock", download_mb=2500)
+
+
+def lacking(house: House) -> None:
+    """The clock needs an expert that must be fetched first."""
+
+    class Catalogue:
+        def candidates(self, task: str) -> Sequence[Candidate]:
+            here = SUN_DIAL in house.fetcher.fetched
+            return (Candidate(SUN_DIAL, "builtin"),) if here else ()
+
+        def obtainable(self, task: str) -> Sequence[Expert]:
+            return (SUN_DIAL,)
+
+    house.assistant._parts.selector._catalogue = Catalogue()
+    house.planner.planned = Plan((Task(0, CLOCK), Task(1, CLOCK)))
+    house.backend.does = answering()  # type: ignore[assignment]
+
+
+async def test_a_missing_expert_is_offered_and_used_at_once(house: House) -> None:
+    lacking(house)
+    turn = await house.handle(Request(text="a"))
+    assert house.frontend.questions == [
+        "This needs sun-dial (about 2.5 GB to download). Fetch it now?"
+    ]
+    assert house.fetcher.fetched == [SUN_DIAL]
+    assert turn.status is Status.DONE
+    assert events.TaskProgress(1, 0.5, "half of it") in house.frontend.events
+
+
+async def test_an_offer_that_is_refused_leaves_the_reason(house: House) -> None:
+    lacking(house)
+    house.frontend.consent = False
+    turn = await house.handle(Request(text="a"))
+    assert turn.status is Status.FAILED
+    assert "jarvis-desktop experts pull sun-dial" in turn.reply
+    assert not house.fetcher.fetched
+
+
+async def test_a_fetch_that_fails_is_noted(house: House) -> None:
+    lacking(house)
+    house.fetcher.error = UnavailableError("The Hub cannot be reached.")
+    turn = await house.handle(Request(text="a"))
+    assert turn.notes == ("The Hub cannot be reached.",)
+    assert turn.status is Status.FAILED

@@ -9,8 +9,9 @@ from jarvis_desktop.assistant.planning import reading, sources, steps
 from jarvis_desktop.assistant.planning.cues import Match
 from jarvis_desktop.assistant.planning.languages import other_language
 from jarvis_desktop.assistant.planning.reading import Reading
+from jarvis_desktop.assistant.planning.sources import QUESTION
 from jarvis_desktop.assistant.planning.steps import Step
-from jarvis_desktop.assistant.planning.wiring import QUESTION, MissingInput, Wiring
+from jarvis_desktop.assistant.planning.wiring import MissingInput, Wiring
 from jarvis_desktop.core.artifact import Kind
 from jarvis_desktop.core.errors import PlanError
 from jarvis_desktop.core.plan import Plan

@@ -44,6 +44,10 @@ CONVERTERS = (
 FOLLOWING = frozenset({"text-to-speech", "translation", "save-file", "open-file"})
 """Tasks that carry on with the result before them even where no "it" says so."""
 
+QUESTION = "question"
+PROMPT = "prompt"
+"""Ports by name: the first takes the words of the request, the second may be a single word."""
+
 
 @dataclass(frozen=True, slots=True)
 class Source:

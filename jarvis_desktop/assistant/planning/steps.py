@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from jarvis_desktop.assistant.planning import cues
 from jarvis_desktop.assistant.planning.cues import Match
 from jarvis_desktop.assistant.planning.reading import Reading
-from jarvis_desktop.assistant.planning.sources import CONVERTERS, FOLLOWING
+from jarvis_desktop.assistant.planning.sources import CONVERTERS, FOLLOWING, PROMPT
+from jarvis_desktop.core.artifact import Kind
 from jarvis_desktop.core.task import TaskType, Value
 
 _boundary = re.compile(
@@ -49,12 +50,12 @@ def cut(reading: Reading, inventory: Sequence[TaskType], fit: Fit) -> list[Step]
             if steps:
                 steps[-1] = _longer(steps[-1], end, refers)
             continue
-        begins = start
-        for number, group in enumerate(_groups(reading.text, asked)):
+        groups = _groups(reading.text, asked)
+        starts = [start, *(group[0].start for group in groups[1:]), end]
+        for group, (begins, closes) in zip(groups, itertools.pairwise(starts), strict=True):
             rivals = [item for item in group if not _is_implied(item, group)]
-            best = max(rivals, key=lambda item: item.weight + fit(item.type, begins, end))
-            closes = end if group[-1] is asked[-1] else group[-1].end
-            begins = start if number == 0 else group[0].start
+            scores = {item: item.weight + fit(item.type, begins, end) for item in rivals}
+            best = max(rivals, key=scores.__getitem__)
             options = tuple(
                 pair for item in group if item.type is best.type for pair in item.options
             )
@@ -103,6 +104,12 @@ def _groups(text: str, matches: list[Match]) -> list[list[Match]]:
     groups: list[list[Match]] = []
     for match in matches:
         current = groups[-1] if groups else []
+        if (
+            current
+            and _takes_words(current[-1].type)
+            and not text[current[-1].end : match.start].strip()
+        ):
+            continue  # "say hello": what follows at once is to be said, not done
         same = any(match.overlaps(item) or match.type is item.type for item in current)
         before = re.findall(r"[\w'-]+", text[: match.start])[-1:]
         verb_like = not before or before[0] not in _not_before_a_verb
@@ -111,6 +118,16 @@ def _groups(text: str, matches: list[Match]) -> list[list[Match]]:
         else:
             groups.append([match])
     return groups
+
+
+def _takes_words(task_type: TaskType) -> bool:
+    """Whether a few words behind the cue are what the task works on."""
+    first = task_type.ports[:1]
+    return (
+        bool(first)
+        and first[0].kinds[0] is Kind.TEXT
+        and (task_type.name in FOLLOWING or first[0].name == PROMPT)
+    )
 
 
 def _is_implied(match: Match, group: list[Match]) -> bool:

@@ -14,10 +14,6 @@ from jarvis_desktop.core.artifact import Artifact, Kind
 from jarvis_desktop.core.ports import Context
 from jarvis_desktop.core.task import Arg, Item, Port, Ref, Task, TaskType
 
-QUESTION = "question"
-PROMPT = "prompt"
-"""Ports by name: the first takes the words of the request, the second may be a single word."""
-
 FEWEST_WORDS = 4
 """A text to be worked on is at least this long; fewer words are a name for something else."""
 
@@ -56,9 +52,9 @@ class Wiring:
     def add(self, step: Step) -> None:
         """Add the task or tasks of a step. Raises MissingInput."""
         options: dict[str, Arg] = {**slots.options(step, self._reading)}
-        content = [port for port in step.type.ports if port.name != QUESTION]
-        if step.type.port(QUESTION):
-            options[QUESTION] = slots.clause(step, self._reading)
+        content = [port for port in step.type.ports if port.name != sources.QUESTION]
+        if step.type.port(sources.QUESTION):
+            options[sources.QUESTION] = slots.clause(step, self._reading)
         inputs = self._inputs(step, content) if content else [{}]
         self._groups.append([self._append(step.type, {**item, **options}) for item in inputs])
 
@@ -197,7 +193,9 @@ class Wiring:
             return []
         text = _in_language.sub("", slots.after_cue(step, self._reading))
         short = step.type.gives[:1] != (Kind.TEXT,) or step.type.name in sources.FOLLOWING
-        fewest = 1 if short or port.name == PROMPT else FEWEST_WORDS
+        fewest = 1 if short or port.name == sources.PROMPT else FEWEST_WORDS
+        if port.name == sources.PROMPT and not text:
+            text = slots.clause(step, self._reading)
         return [Source(text, (Kind.TEXT,))] if len(text.split()) >= fewest else []
 
     def _best(self, pool: Sequence[Source], port: Port) -> list[Source]:
