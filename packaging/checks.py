@@ -1,0 +1,210 @@
+"""Runs every check and test, on a private screen, and sums up what passed and what did not."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from environment import SetupError, executable, scripts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    Env = dict[str, str]
+
+CLOSING = re.compile(r"\b(passed|failed|errors?|no tests ran)\b.* in [\d.]+s")
+PATIENCE = 5.0
+"""Seconds between asking a process to end, telling it to, and ending it."""
+COLOUR = re.compile(r"\x1b\[[\d;]*m")
+
+
+def run_all(root: Path, pytest_args: list[str]) -> int:
+    """0 where all passed. With `pytest_args` only pytest runs, without the coverage demand."""
+    linters = (
+        ("format", ["ruff", "format", "--check"]),
+        ("lint", ["ruff", "check"]),
+        ("types", ["mypy"]),
+        ("imports", ["lint-imports"]),
+    )
+    lines = []
+    worst = 0
+    with _ended_by_signals():
+        for name, command in () if pytest_args else linters:
+            code, spent, _ = step(root, name, command, dict(os.environ))
+            worst = worst or code
+            lines.append(_line(name, code, spent, ""))
+        with private_session() as env:
+            code, spent, closing = step(root, "tests", ["pytest", *_pytest(pytest_args)], env)
+        worst = worst or code
+        lines.append(_line("tests", code, spent, closing))
+    print("\n== Summary", *lines, sep="\n")
+    print("All passed." if worst == 0 else "Not all passed.", flush=True)
+    return 1 if worst else 0
+
+
+def _pytest(args: list[str]) -> list[str]:
+    colour = ["--color=yes"] if sys.stdout.isatty() else []
+    # Elsewhere there is no private screen and no private sound server to be had.
+    only = [] if sys.platform.startswith("linux") else ["-m", "not screen and not sound"]
+    if args:
+        return colour + only + args
+    # coverage first erases what an interrupted run left behind
+    return [*colour, *only, "-n", "2", "--cov", "--cov-report=term-missing:skip-covered"]
+
+
+def step(root: Path, name: str, command: list[str], env: Env) -> tuple[int, float, str]:
+    """Run one check; its exit code, its seconds, and pytest's closing line where there is one."""
+    local = scripts(root) / executable(command[0])
+    if local.is_file():
+        command = [str(local), *command[1:]]
+    print(f"\n== {name}: {Path(command[0]).name} {' '.join(command[1:])}", flush=True)
+    began = time.monotonic()
+    closing = ""
+    with ended_after(
+        subprocess.Popen(
+            command,
+            cwd=str(root),
+            env=dict(env, PYTHONUNBUFFERED="1"),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            encoding="utf-8",
+            errors="replace",
+            start_new_session=True,
+        )
+    ) as process:
+        assert process.stdout is not None
+        for line in process.stdout:
+            print(line, end="", flush=True)
+            if CLOSING.search(line):
+                closing = COLOUR.sub("", line).strip(" =\n")
+        code = process.wait()
+    return code, time.monotonic() - began, closing
+
+
+def _line(name: str, code: int, spent: float, closing: str) -> str:
+    verdict = "passed" if code == 0 else f"FAILED (exit code {code})"
+    return f"  {name:<8} {spent:6.1f} s  {verdict}" + (f"  [{closing}]" if closing else "")
+
+
+@contextlib.contextmanager
+def private_session() -> Iterator[Env]:
+    """The environment with a screen, a window manager and a message bus that nobody else uses."""
+    if not sys.platform.startswith("linux"):
+        yield dict(os.environ)
+        return
+    foreign = (
+        "DISPLAY",
+        "WAYLAND_DISPLAY",
+        "XDG_SESSION_TYPE",
+        "QT_QPA_PLATFORM",
+        "PULSE_SERVER",
+        "XAUTHORITY",
+    )
+    env = {name: value for name, value in os.environ.items() if name not in foreign}
+    with contextlib.ExitStack() as stack:
+        runtime = tempfile.mkdtemp(prefix="jarvis-tests-")  # 0700, as Qt and PulseAudio demand
+        stack.callback(shutil.rmtree, runtime, ignore_errors=True)
+        env["XDG_RUNTIME_DIR"] = runtime
+        bus = ["dbus-daemon", "--session", "--nofork", "--print-address={}"]
+        env["DBUS_SESSION_BUS_ADDRESS"] = stack.enter_context(_telling(bus, env))
+        # Without -noreset the server forgets its settings whenever its last window closes.
+        screen = ["Xvfb", "-displayfd", "{}", "-screen", "0", "1600x1000x24", "-noreset"]
+        env["DISPLAY"] = ":" + stack.enter_context(_telling([*screen, "-nolisten", "tcp"], env))
+        stack.enter_context(_quiet(["openbox"], env))
+        _wait_for_window_manager(env)
+        yield env
+
+
+@contextlib.contextmanager
+def _telling(command: list[str], env: Env) -> Iterator[str]:
+    """Run a server that writes one line, where it can be reached, into the pipe named by {}."""
+    reader, writer = os.pipe()
+    with _quiet([word.format(writer) for word in command], env, keep=(writer,)):
+        os.close(writer)
+        with os.fdopen(reader) as told:
+            where = told.readline().strip()
+        if not where:
+            raise SetupError(f"{command[0]}, which the tests need, did not start.")
+        yield where
+
+
+def _wait_for_window_manager(env: Env) -> None:
+    deadline = time.monotonic() + 20
+    while time.monotonic() < deadline:
+        # Answered only once a window manager has announced its desktops.
+        asked = subprocess.run(
+            ["xdotool", "get_num_desktops"], env=env, capture_output=True, check=False
+        )
+        if asked.returncode == 0:
+            return
+        time.sleep(0.05)
+    raise SetupError("openbox, the window manager for the tests, did not start.")
+
+
+@contextlib.contextmanager
+def _quiet(command: list[str], env: Env, keep: tuple[int, ...] = ()) -> Iterator[None]:
+    with ended_after(
+        subprocess.Popen(
+            command,
+            env=env,
+            pass_fds=keep,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            start_new_session=True,
+        )
+    ):
+        yield
+
+
+@contextlib.contextmanager
+def ended_after(process: subprocess.Popen[str]) -> Iterator[subprocess.Popen[str]]:
+    """End a process and all that it started, first politely, when the block is left."""
+    try:
+        yield process
+    finally:
+        if os.name == "nt":
+            process.terminate()
+        else:
+            _end_group(process)
+        process.wait()
+        if process.stdout:
+            process.stdout.close()
+
+
+def _end_group(process: subprocess.Popen[str]) -> None:
+    if sys.platform == "win32":
+        return
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL):
+        try:
+            os.killpg(process.pid, number)
+        except ProcessLookupError:
+            return
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(PATIENCE)
+
+
+@contextlib.contextmanager
+def _ended_by_signals() -> Iterator[None]:
+    """Let a plain `kill` end the children as Ctrl-C does."""
+
+    def stop(number: int, frame: object) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)

@@ -1,0 +1,141 @@
+"""The rules of the house that no linter knows."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+PACKAGE = ROOT / "jarvis_desktop"
+MODULES = sorted(
+    path
+    for folder in (PACKAGE, ROOT / "packaging", ROOT / "tests")
+    for path in folder.rglob("*.py")
+)
+TASKS = sorted(
+    path
+    for path in (PACKAGE / "tasks").glob("*.py")
+    if re.search(r"^DEFINITION\b", path.read_text("utf-8"), re.MULTILINE)
+)
+LIMIT = 400
+VAGUE = {"utils", "util", "helpers", "helper", "misc", "manager", "managers", "common"}
+HEAVY = {"torch", "transformers", "ctranslate2", "faster_whisper", "PySide6", "cv2", "av", "numpy"}
+TEXTS = {".py", ".md", ".toml", ".txt", ".sh", ".yml", ".yaml", ".json", ".cfg", ".ini", ".css", ""}
+MADE = {".git", ".venv", "__pycache__", ".mypy_cache", ".ruff_cache", ".import_linter_cache"}
+MADE |= {".pytest_cache", ".hypothesis", ".coverage", "dist", "build"}
+
+# In two halves, so that this file does not find itself.
+FORBIDDEN = (
+    *("/wo" + "rk/", "/ro" + "ot/", "/opt/" + "pypi", "/opt/" + "wheels"),
+    *(
+        "pypi" + ".org",
+        "files.python" + "hosted",
+        "download.py" + "torch.org",
+        "extra-index" + "-url",
+    ),
+    *("find" + "-links", "index" + "-url"),
+)
+
+
+def named(path: Path) -> str:
+    return str(path.relative_to(ROOT))
+
+
+def test_modules_stop_at_400_lines() -> None:
+    long = {
+        named(path): n
+        for path in MODULES
+        if (n := len(path.read_text("utf-8").split("\n"))) > LIMIT + 1
+    }
+    assert not long
+
+
+def test_module_names_say_what_is_in_them() -> None:
+    assert not [named(path) for path in MODULES if VAGUE & set(path.stem.split("_"))]
+
+
+def test_modules_say_why_they_exist() -> None:
+    silent = [
+        named(path)
+        for path in PACKAGE.rglob("*.py")
+        if not ast.get_docstring(ast.parse(path.read_text("utf-8")))
+    ]
+    assert not silent
+
+
+def test_tasks_were_found() -> None:
+    assert len(TASKS) >= 20
+
+
+@pytest.mark.parametrize("path", TASKS, ids=lambda path: path.stem)
+def test_task_is_registered_and_in_the_readme(path: Path) -> None:
+    from jarvis_desktop.tasks.registry import DEFINITIONS
+
+    definition = importlib.import_module(f"jarvis_desktop.tasks.{path.stem}").DEFINITION
+    assert definition in DEFINITIONS
+    listed = re.findall(r"^\| `([^`]+)` \|", (ROOT / "README.md").read_text("utf-8"), re.MULTILINE)
+    assert definition.type.name in listed
+
+
+def test_task_names_are_unique() -> None:
+    from jarvis_desktop.tasks.registry import DEFINITIONS
+
+    names = [definition.type.name for definition in DEFINITIONS]
+    assert len(names) == len(set(names))
+
+
+def test_nothing_heavy_is_imported_by_compose() -> None:
+    code = "import jarvis_desktop.compose, sys; print(*sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT
+    )
+    assert not HEAVY & set(done.stdout.split())
+
+
+def our_texts() -> list[Path]:
+    """All text files but those that git ignores and those that tools make."""
+    folders = [path for path in ROOT.iterdir() if path.is_dir() and path.name not in MADE]
+    found = [path for path in ROOT.iterdir() if path.is_file()]
+    found += [path for folder in folders for path in folder.rglob("*")]
+    return [
+        path
+        for path in found
+        if path.suffix in TEXTS and path.is_file() and not MADE & set(path.relative_to(ROOT).parts)
+    ]
+
+
+def test_no_file_names_a_place_of_some_machine_or_a_registry() -> None:
+    files = our_texts()
+    assert {ROOT / "pyproject.toml", ROOT / ".ci" / "run", Path(__file__).resolve()} <= set(files)
+    found = [
+        f"{named(path)}: {word}"
+        for path in files
+        for word in FORBIDDEN
+        if re.search(rf"(?<![\w.]){re.escape(word)}", path.read_text("utf-8", errors="replace"))
+    ]
+    assert not found
+
+
+CANARY = """
+import sys
+from PySide6.QtCore import QObject
+thing = QObject()
+before = sys.getrefcount(None)
+for _ in range(1000):
+    thing.setObjectName("x")
+print(before - sys.getrefcount(None))
+"""
+
+
+def test_qt_loses_no_references_to_none() -> None:
+    # PySide6 6.12.0 lost one at each call that returns nothing, until Python 3.11 aborted.
+    done = subprocess.run(
+        [sys.executable, "-c", CANARY], capture_output=True, text=True, check=True, cwd=ROOT
+    )
+    assert int(done.stdout) <= 10
