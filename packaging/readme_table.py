@@ -9,9 +9,13 @@ import sys
 from pathlib import Path
 
 from jarvis_desktop import paths
+from jarvis_desktop.backends.local import LocalBackend
 from jarvis_desktop.catalogue import entries
 from jarvis_desktop.tasks.definition import Definition
 from jarvis_desktop.tasks.registry import DEFINITIONS
+
+SERVED = ("automatic-speech-recognition",)
+"""Tasks whose experts another part than the local backend runs."""
 
 README = Path(__file__).resolve().parent.parent / "README.md"
 BEGIN, END = "<!-- tasks:begin -->\n", "<!-- tasks:end -->"
@@ -26,7 +30,9 @@ def table() -> str:
         reverse=True,
     ):
         about = "" if expert.verified else "about "
-        smallest[expert.task] = f"`{expert.id}`, {about}{_size(expert.download_mb)}"
+        runs = expert.task in SERVED or LocalBackend.can_run(expert)
+        beyond = "" if runs else ", not run by this version yet"
+        smallest[expert.task] = f"`{expert.id}`, {about}{_size(expert.download_mb)}{beyond}"
     rows = sorted(DEFINITIONS, key=lambda item: (not _built_in(item), item.type.name))
     lines = ["| Task | What it does | With no download | Smallest expert |", "|---|---|---|---|"]
     for item in rows:

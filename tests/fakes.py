@@ -82,6 +82,7 @@ class FakeCatalogue:
 
     listed: dict[str, tuple[Candidate, ...]] = field(default_factory=dict)
     to_fetch: dict[str, tuple[Expert, ...]] = field(default_factory=dict)
+    beyond: dict[str, tuple[Expert, ...]] = field(default_factory=dict)
 
     def candidates(self, task: str) -> Sequence[Candidate]:
         default = (Candidate(Expert(f"builtin/{task}", task), "builtin"),)
@@ -89,6 +90,9 @@ class FakeCatalogue:
 
     def obtainable(self, task: str) -> Sequence[Expert]:
         return self.to_fetch.get(task, ())
+
+    def out_of_reach(self, task: str) -> Sequence[Expert]:
+        return self.beyond.get(task, ())
 
 
 @dataclass

@@ -32,13 +32,22 @@ class Selector:
             return Selection(task_id, (), reason)
         experts = self._catalogue.obtainable(task_type.name)
         if not experts:
-            return Selection(task_id, (), f"There is no expert for {task_type.title} yet.")
+            return Selection(task_id, (), self._none(task_type))
         needs = f"It needs an expert that is not on this computer: {described(experts[0])}."
         if not self._policy.allows_downloads:
             reason = f"{needs} The mode is offline; choose another mode to fetch it."
             return Selection(task_id, (), reason)
         reason = f"{needs} To get it: jarvis-desktop experts pull {experts[0].id}"
         return Selection(task_id, (), reason, offer=experts[0])
+
+    def _none(self, task_type: TaskType) -> str:
+        beyond = self._catalogue.out_of_reach(task_type.name)
+        if not beyond:
+            return f"There is no expert for {task_type.title} yet."
+        return (
+            f"It needs an expert such as {described(beyond[0])}, "
+            "which this version of JARVIS cannot run yet."
+        )
 
 
 def described(expert: Expert) -> str:

@@ -62,13 +62,19 @@ class ShippedCatalogue:
 
     def obtainable(self, task: str) -> Sequence[Expert]:
         """Experts that could be fetched and would then run here, the smallest first."""
-        missing = [
+        return tuple(
             expert
             for expert in self._of(task)
-            if (task in self._served or self._runnable(expert))
-            and self._weights.folder(expert) is None
-        ]
-        return tuple(sorted(missing, key=lambda expert: expert.download_mb))
+            if self.can_run(expert) and self._weights.folder(expert) is None
+        )
+
+    def out_of_reach(self, task: str) -> Sequence[Expert]:
+        """Experts of the task that nothing here can run yet, the smallest first."""
+        return tuple(expert for expert in self._of(task) if not self.can_run(expert))
+
+    def can_run(self, expert: Expert) -> bool:
+        """Whether the expert would run here once it is fetched."""
+        return expert.task in self._served or self._runnable(expert)
 
     def find(self, name: str) -> Expert:
         """The expert of that handle or Hub repository. Raises InputError with near names."""
@@ -85,4 +91,5 @@ class ShippedCatalogue:
         )
 
     def _of(self, task: str) -> list[Expert]:
-        return [expert for expert in self.experts if expert.task == task]
+        found = (expert for expert in self.experts if expert.task == task)
+        return sorted(found, key=lambda expert: expert.download_mb)

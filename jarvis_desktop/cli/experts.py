@@ -53,8 +53,9 @@ def _list(args: argparse.Namespace) -> int:
             return output.DONE
         for item in found:
             mark = "✓" if item.id in here else " "
-            size = readable_size(item.download_mb)
-            output.say(f"{mark} {item.id:24} {size:>8}  {item.task}: {item.summary}")
+            size = ("" if item.verified else "~") + readable_size(item.download_mb)
+            beyond = "" if app.catalogue.can_run(item) else "  (cannot run here yet)"
+            output.say(f"{mark} {item.id:28} {size:>8}  {item.task}: {item.summary}{beyond}")
         if not found:
             output.say(f"No expert of the catalogue matches “{args.words}”.")
         return output.DONE
@@ -73,6 +74,10 @@ def _pull(args: argparse.Namespace) -> int:
 
     async def work(app: App) -> int:
         expert = _named(app, args.name)
+        if not app.catalogue.can_run(expert):
+            raise InputError(
+                f"{expert.id} cannot be run by this version of JARVIS, so it is not fetched."
+            )
         if args.folder:
             path = await app.weights.import_folder(expert, Path(args.folder))
         elif not app.policy.allows_downloads:

@@ -92,6 +92,10 @@ class Catalogue(Protocol):
         """Those that would have to be fetched first, smallest first."""
         ...
 
+    def out_of_reach(self, task: str) -> Sequence[Expert]:
+        """Those that this version cannot run, smallest first: they are named, never offered."""
+        ...
+
 
 class Fetcher(Protocol):
     """Brings the weights of experts onto this computer."""

@@ -323,6 +323,9 @@ def lacking(house: House) -> None:
         def obtainable(self, task: str) -> Sequence[Expert]:
             return (SUN_DIAL,)
 
+        def out_of_reach(self, task: str) -> Sequence[Expert]:
+            return ()
+
     house.assistant._parts.selector._catalogue = Catalogue()
     house.planner.planned = Plan((Task(0, CLOCK), Task(1, CLOCK)))
     house.backend.does = answering()  # type: ignore[assignment]

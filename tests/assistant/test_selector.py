@@ -53,5 +53,14 @@ def test_a_size_that_was_checked_is_not_about() -> None:
     assert readable_size(1000) == "1.0 GB"
 
 
+def test_an_expert_that_cannot_run_here_is_named_but_not_offered() -> None:
+    expert = Expert("sun-dial", "clock", download_mb=340)
+    catalogue = FakeCatalogue(listed={"clock": ()}, beyond={"clock": (expert,)})
+    assert reason(catalogue) == (
+        "It needs an expert such as sun-dial (about 340 MB to download), "
+        "which this version of JARVIS cannot run yet."
+    )
+
+
 def test_no_expert_at_all() -> None:
     assert reason(FakeCatalogue(listed={"clock": ()})) == "There is no expert for clock yet."

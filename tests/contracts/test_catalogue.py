@@ -56,3 +56,4 @@ def test_what_is_obtainable_does_the_task_smallest_first(tmp_path, make):
     assert sizes == sorted(sizes)
     assert {expert.task for expert in found} == {TASK}
     assert not make(tmp_path).obtainable("no-such-task")
+    assert not make(tmp_path).out_of_reach(TASK)
