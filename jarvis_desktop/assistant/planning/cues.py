@@ -33,6 +33,11 @@ class Match:
         """Whether the two share any character."""
         return self.start < other.end and other.start < self.end
 
+    def lies_within(self, other: Match) -> bool:
+        """Whether the other covers this one and weighs more."""
+        covered = other.start <= self.start and self.end <= other.end
+        return covered and other.weight > self.weight
+
 
 @dataclass(frozen=True, slots=True)
 class _Cue:
@@ -43,7 +48,11 @@ class _Cue:
 
 
 def find(text: str, inventory: Sequence[TaskType]) -> list[Match]:
-    """All cues in a lower-case text, by place; of one task's overlapping cues the heaviest."""
+    """All cues in a lower-case text, by place.
+
+    Of one task's overlapping cues the heaviest counts, and a cue that lies within a heavier one,
+    as "in this picture" does within "text in this picture", does not count at all.
+    """
     kept: list[Match] = []
     found = [
         Match(cue.type, match.start(), match.end(), cue.weight, cue.options)
@@ -51,8 +60,10 @@ def find(text: str, inventory: Sequence[TaskType]) -> list[Match]:
         for match in cue.pattern.finditer(text)
     ]
     for match in sorted(found, key=lambda item: (-item.weight, item.start)):
-        rivals = (other for other in kept if other.type is match.type)
-        if not any(match.overlaps(other) for other in rivals):
+        if not any(
+            match.overlaps(other) and (other.type is match.type or match.lies_within(other))
+            for other in kept
+        ):
             kept.append(match)
     return sorted(kept, key=lambda item: (item.start, -item.weight))
 

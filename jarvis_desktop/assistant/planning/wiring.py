@@ -94,13 +94,14 @@ class Wiring:
         return [{first.name: item, **others} for item in brought]
 
     def _one(self, step: Step, port: Port) -> Arg:
-        found = self._choose(step, port, 1)
+        found = self._choose(step, port, 1, direct=True) or self._choose(step, port, 1)
         if not found:
             raise MissingInput(step.type, port)
         return self._bring(found[0], port)
 
-    def _choose(self, step: Step, port: Port, count: int) -> list[Source]:
-        """The sources for a port, in falling order of how clearly the words point at them."""
+    def _choose(self, step: Step, port: Port, count: int, *, direct: bool = False) -> list[Source]:
+        """The sources for a port, in falling order of how clearly the words point at them;
+        `direct` leaves out those that would have to be converted."""
         words = self._reading.text[step.start : step.end]
         looks: tuple[Callable[[], list[Source]], ...] = (
             lambda: self._named(step),
@@ -116,7 +117,11 @@ class Wiring:
             lambda: self._best(self._earlier, port),
         )
         for look in looks:
-            fitting = [item for item in look() if self._leads(item, port)]
+            fitting = [
+                item
+                for item in look()
+                if (set(item.kinds) & set(port.kinds) if direct else self._leads(item, port))
+            ]
             if fitting and len(fitting) >= count:
                 return fitting
         return []
