@@ -100,7 +100,14 @@ class Child:
 
     async def _ensure(self) -> Connection:
         if self._pipe is None:
-            await asyncio.to_thread(self._spawn, asyncio.get_running_loop())
+            spawn = asyncio.to_thread(self._spawn, asyncio.get_running_loop())
+            spawning = asyncio.ensure_future(spawn)
+            try:
+                await asyncio.shield(spawning)
+            except asyncio.CancelledError:
+                # The thread cannot be stopped: the next call must not spawn beside it.
+                await asyncio.wait({spawning})
+                raise
         assert self._pipe is not None
         return self._pipe
 

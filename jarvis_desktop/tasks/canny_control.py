@@ -11,7 +11,8 @@ from jarvis_desktop.tasks.definition import Definition
 
 TYPE = TaskType(
     name="canny-control",
-    summary="Draws the edges of a picture as thin white lines (Canny), to steer a picture generator.",
+    summary="Draws the edges of a picture as thin white lines (Canny), to steer a picture "
+    "generator.",
     ports=(Port("image", (Kind.IMAGE,)),),
     gives=(Kind.IMAGE,),
     cues=(

@@ -11,7 +11,8 @@ from jarvis_desktop.tasks.definition import Definition
 
 TYPE = TaskType(
     name="hed-control",
-    summary="Draws the soft edges of a picture, stronger where the light changes more, to steer a picture generator.",
+    summary="Draws the soft edges of a picture, stronger where the light changes more, to "
+    "steer a picture generator.",
     ports=(Port("image", (Kind.IMAGE,)),),
     gives=(Kind.IMAGE,),
     cues=(

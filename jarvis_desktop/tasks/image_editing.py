@@ -136,10 +136,10 @@ EDIT_CUES: dict[str, tuple[str, dict[str, Value]]] = {
 
 AMOUNT = Option(
     "amount",
-    "how much; 0 = what is usual. brightness, contrast, colour: percent, above 0 more, below 0 "
-    "less (30 = a bit brighter, -30 = a bit darker). rotate: degrees clockwise (90, 180, -90). resize: "
-    "percent of the present size (50 = half, 200 = double). crop: percent that is kept (80). blur, "
-    "background-blur: radius in pixels. sharpen: percent (120)",
+    "how much; 0 = what is usual. brightness, contrast, colour: percent, above 0 more, below "
+    "0 less (30 = a bit brighter, -30 = a bit darker). rotate: degrees clockwise (90, 180, "
+    "-90). resize: percent of the present size (50 = half, 200 = double). crop: percent that "
+    "is kept (80). blur, background-blur: radius in pixels. sharpen: percent (120)",
     0.0,
 )
 

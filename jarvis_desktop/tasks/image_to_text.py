@@ -16,9 +16,9 @@ TYPE = TaskType(
     ports=(Port("image", (Kind.IMAGE,)),),
     gives=(Kind.TEXT,),
     cues=(
-        "read the text", "read me the text", "read the letter", "read me the letter",
+        "read the text", "read the letter", "what does ... say", "written on", "text on",
         "read the sign", "read this sign", "read this picture", "read the scan",
-        "read aloud the text", "what does this sign say", "what does the sign say",
+        "what text", "the words on", "the words in",
         "what does it say", "what does this say", "what does the letter say", "what is written",
         "what's written", "what is the text", "what text is", "text in the picture",
         "text in this picture", "text in the image", "text in this image",

@@ -56,9 +56,11 @@ def _kind(small: Pixels, grey: Pixels) -> str:
 
     if float(grey.std()) < 3:
         return "blank"
-    _, counts = np.unique((small // 16).reshape(-1, 3), axis=0, return_counts=True)
-    shares = np.sort(counts)[::-1] / grey.size
-    flat, paper = float(shares[:4].sum()), float((grey > 200).mean())
+    # A photo taken at night is mostly black, too: what is lit decides.
+    lit = small[small.max(axis=2) > 48]
+    seen = lit if len(lit) > 0.05 * grey.size else small.reshape(-1, 3)
+    _, counts = np.unique(seen // 16, axis=0, return_counts=True)
+    flat, paper = float(np.sort(counts)[-4:].sum() / len(seen)), float((grey > 200).mean())
     coloured = float((np.ptp(small, axis=2) > 40).mean())
     if paper > 0.6 and coloured < 0.05:
         return "a page of text or a drawing on white"

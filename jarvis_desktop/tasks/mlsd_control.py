@@ -11,7 +11,8 @@ from jarvis_desktop.tasks.definition import Definition
 
 TYPE = TaskType(
     name="mlsd-control",
-    summary="Draws the straight lines of a picture, such as those of a building, to steer a picture generator.",
+    summary="Draws the straight lines of a picture, such as those of a building, to steer a "
+    "picture generator.",
     ports=(Port("image", (Kind.IMAGE,)),),
     gives=(Kind.IMAGE,),
     cues=(

@@ -74,6 +74,8 @@ def detect(call: Call, report: Report) -> Iterable[Artifact]:
         found = [("face", faces), *([("person", people)] if people else [])]
     drawn = _drawn(image, found)
     sentence = " ".join(_sentence(name, noun, boxes, pixels.shape[1]) for noun, boxes in found)
+    if what == "both" and not faces and not people:
+        sentence = f"I find no faces and no people in {name}."
     return [save_image(drawn, call, "found"), text_artifact(sentence)]
 
 

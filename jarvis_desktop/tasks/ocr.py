@@ -80,7 +80,8 @@ def find_lines(pixels: Pixels) -> list[Line]:
 
 def read_strip(pixels: Pixels) -> tuple[str, float]:
     """The text of a picture that holds one line, and how sure the reading is, 0 to 1."""
-    return _recognise(_engine(), [pixels[:, :, ::-1]])[0]
+    text, score = _recognise(_engine(), [pixels[:, :, ::-1]])[0]
+    return text.strip(), score
 
 
 @cache
@@ -214,8 +215,9 @@ def _spaced(text: str, gaps: Sequence[int], page: Sequence[int]) -> str:
     out = [text[0]]
     for gap, (a, b) in zip(gaps, pairs, strict=True):
         joins = (a.isalnum() or a in ".,:;!?)") and b.isalnum()
-        # Digits are left alone: 1 is narrow, and a gap beside it is no space.
-        if joins and gap >= wide and not (a.isdigit() or b.isdigit()):
+        # 1 is narrow, and a gap beside it is no space: digits are never parted from each other.
+        digits = a.isdigit() + b.isdigit()
+        if joins and digits < 2 and gap >= wide * (1 + 0.15 * digits):
             out.append(" ")
         out.append(b)
     return "".join(out)

@@ -11,7 +11,8 @@ from jarvis_desktop.tasks.definition import Definition
 
 TYPE = TaskType(
     name="scribble-control",
-    summary="Draws a picture as rough white strokes, like a scribble, to steer a picture generator.",
+    summary="Draws a picture as rough white strokes, like a scribble, to steer a picture "
+    "generator.",
     ports=(Port("image", (Kind.IMAGE,)),),
     gives=(Kind.IMAGE,),
     cues=(

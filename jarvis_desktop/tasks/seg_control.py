@@ -11,7 +11,8 @@ from jarvis_desktop.tasks.definition import Definition
 
 TYPE = TaskType(
     name="seg-control",
-    summary="Divides a picture into areas of similar colour, to steer a picture generator; it does not know what they are.",
+    summary="Divides a picture into areas of similar colour, to steer a picture generator; it "
+    "does not know what they are.",
     ports=(Port("image", (Kind.IMAGE,)),),
     gives=(Kind.IMAGE,),
     cues=(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from PIL import Image, ImageDraw, ImageFont
+from PIL import Image, ImageDraw, ImageFilter, ImageFont
 
 
 def page(
@@ -57,3 +57,27 @@ def shapes(path: Path, *, size: tuple[int, int] = (240, 160)) -> Path:
     draw.rectangle((width * 0.05, height * 0.08, width * 0.35, height * 0.18), fill="white")
     image.save(path, quality=95)
     return path
+
+
+def face(image: Image.Image, *, middle: tuple[int, int], size: int) -> None:
+    """Draw a face that looks at the camera, shaded as by a lamp above, `size` pixels wide."""
+    draw = ImageDraw.Draw(image)
+    x, y = middle
+    unit = size / 100
+
+    def oval(dx: float, dy: float, rx: float, ry: float, colour: tuple[int, int, int]) -> None:
+        left, top = x + (dx - rx) * unit, y + (dy - ry) * unit
+        draw.ellipse((left, top, left + 2 * rx * unit, top + 2 * ry * unit), fill=colour)
+
+    oval(0, -8, 58, 74, (60, 40, 25))  # hair
+    oval(0, 5, 48, 64, (224, 180, 150))
+    for side in (-1, 1):
+        oval(side * 21, -8, 15, 9, (150, 105, 85))  # the hollow of the eye
+        oval(side * 21, -7, 10, 5, (245, 240, 235))
+        oval(side * 21, -7, 5, 5, (35, 25, 20))
+        oval(side * 21, -22, 15, 3, (70, 45, 30))  # brow
+        oval(side * 24, 18, 12, 9, (236, 194, 166))  # cheek
+    oval(0, 8, 5, 18, (238, 200, 172))
+    oval(0, 25, 9, 3, (165, 115, 95))
+    oval(0, 42, 17, 4, (150, 70, 70))
+    image.paste(image.filter(ImageFilter.GaussianBlur(max(1.0, unit * 1.5))))

@@ -18,6 +18,9 @@ LANGUAGES = (
     "turkish ukrainian urdu vietnamese welsh"
 ).split()
 
+_joints = re.compile(r"(?:[\s,;]|\b(?:and|then|also|plus|afterwards|after that)\b)+$")
+"""What only joins one step to the next."""
+
 _ones = {word: number for number, word in enumerate(NUMBER_WORDS[:20])}
 _tens = {word: 20 + 10 * number for number, word in enumerate(NUMBER_WORDS[20:28])}
 
@@ -78,13 +81,13 @@ def number(words: str) -> float:
 
 def after_cue(step: Step, reading: Reading) -> str:
     """The words behind the cue, without what only joins them: "draw me a castle" → "a castle"."""
-    words = reading.words(step.cue.end, step.end)
+    words = _joints.sub("", reading.words(step.cue.end, step.end))
     return re.sub(r"^(?:me|us|of|for|that|about|to|:|,|-)\s+", "", words.strip(" .,!?;:")).strip()
 
 
 def clause(step: Step, reading: Reading) -> str:
     """All words of the step."""
-    return reading.words(step.start, step.end).strip(" ,;")
+    return _joints.sub("", reading.words(step.start, step.end)).strip(" ,;")
 
 
 def _language(step: Step, reading: Reading) -> str | None:

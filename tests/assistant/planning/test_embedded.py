@@ -103,6 +103,14 @@ def _value(item: Item) -> str:
             [],
             ["translation(text=good morning, language=French)"],
         ),
+        (
+            "What is 2 plus 2, and then draw me a castle and also a dog",
+            [],
+            [
+                "calculator(expression=what is 2 plus 2)",
+                "text-to-image(prompt=a castle and also a dog)",
+            ],
+        ),
         ("flip a coin", [], ["chance(what=coin, among=flip a coin)"]),
         ("stop", [], ["stop()"]),
         (
