@@ -36,6 +36,8 @@ class Candidate:
     @property
     def label(self) -> str:
         """What a person reads: the expert and where it runs."""
+        if self.expert.id.startswith(f"{self.backend}/"):
+            return "built in"
         return f"{self.expert.id} ({self.backend})"
 
 

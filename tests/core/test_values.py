@@ -78,6 +78,7 @@ def test_what_a_mode_allows(mode: Mode, allowed: set[str], downloads: bool) -> N
     assert {name for name in backends if policy.allows(Candidate(expert, name))} == allowed
     assert policy.allows_downloads is downloads
     assert Candidate(expert, "local").label == "x (local)"
+    assert Candidate(Expert("builtin/clock", "clock"), "builtin").label == "built in"
 
 
 def test_a_result_gives_one_kind() -> None:
