@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from jarvis_desktop.core.artifact import Artifact, Kind
 from jarvis_desktop.core.call import Call, Report
-from jarvis_desktop.core.task import Option, Port, TaskType, Value
+from jarvis_desktop.core.task import Option, Port, Preset, TaskType, Value
 from jarvis_desktop.tasks.definition import Definition
 
 EDITS = (
@@ -141,7 +141,19 @@ AMOUNT = Option(
     "-90). resize: percent of the present size (50 = half, 200 = double). crop: percent that "
     "is kept (80). blur, background-blur: radius in pixels. sharpen: percent (120)",
     0.0,
+    units=("degree*", "°", "percent", "%", "pixel*", "px"),
 )
+
+
+def presets(edits: Iterable[str]) -> tuple[Preset, ...]:
+    """The phrases that ask for these edits, with what each settles."""
+    wanted = frozenset(edits)
+    return tuple(
+        Preset(phrase, (("edit", edit), *settled.items()))
+        for phrase, (edit, settled) in EDIT_CUES.items()
+        if edit in wanted
+    )
+
 
 TYPE = TaskType(
     name="image-editing",
@@ -164,10 +176,11 @@ TYPE = TaskType(
             "size",
             'resize, crop: width and height in pixels, "800x600"; "800x" keeps the proportions',
             "",
+            reads="size",
         ),
     ),
+    presets=presets(EDITS),
     cues=(
-        *EDIT_CUES,
         "edit the picture", "edit the image", "edit the photo", "edit this", "image editing",
         "change the picture", "change the photo", "make the picture", "make the photo",
         "make the image", "photo edit*",

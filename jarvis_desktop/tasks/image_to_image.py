@@ -9,6 +9,7 @@ from jarvis_desktop.core.call import Call, Report
 from jarvis_desktop.core.errors import ExpertError
 from jarvis_desktop.core.task import Option, Port, TaskType
 from jarvis_desktop.tasks.definition import Definition
+from jarvis_desktop.tasks.image_editing import presets
 
 STYLES = ("sketch", "cartoon", "painting", "sepia", "grey", "invert")
 
@@ -19,6 +20,7 @@ TYPE = TaskType(
     ports=(Port("image", (Kind.IMAGE,)),),
     gives=(Kind.IMAGE,),
     options=(Option("edit", "the style", "", choices=("", *STYLES)),),
+    presets=presets(STYLES),
     cues=(
         "in the style of", "into the style", "style of a", "another style", "restyle*", "stylise*",
         "stylize*", "style transfer", "transform the picture", "transform the image",

@@ -30,7 +30,7 @@ TYPE = TaskType(
     "box around each.",
     ports=(Port("image", (Kind.IMAGE,)),),
     gives=(Kind.IMAGE, Kind.TEXT),
-    options=(Option("what", "what to find: faces, people or both", "both"),),
+    options=(Option("what", "what to find", "both", choices=("faces", "people", "both")),),
     cues=(
         "find the face*", "find face*", "find all face*", "find the people", "find people",
         "find the person", "find everyone", "detect face*", "detect the face*", "detect people",

@@ -21,7 +21,8 @@ TYPE = TaskType(
         "sentiment", "positive or negative", "negative or positive", "positive", "negative",
         "mood", "tone", "emotion*", "happy or sad", "good or bad", "opinion", "attitude",
         "how does ... feel", "is ... angry", "is ... happy", "is ... sad",
-        "is ... friendly", "is ... rude", "is ... satisfied", "is this review", "classify the text", "text classification",
+        "is ... friendly", "is ... rude", "is ... satisfied",
+        "is this review", "classify the text", "text classification",
     ),
 )  # fmt: skip
 

@@ -21,8 +21,10 @@ TYPE = TaskType(
     ports=(Port("video", (Kind.VIDEO,)),),
     gives=(Kind.IMAGE,),
     options=(
-        Option("count", "how many pictures, spread evenly over the video", 1),
-        Option("at", "the second to take the picture at; -1 = spread over the video", -1.0),
+        Option("count", "how many pictures, spread evenly over the video", 1,
+               units=("frame*", "picture*", "image*", "still*", "screenshot*", "thumbnail*")),
+        Option("at", "the second to take the picture at; -1 = spread over the video", -1.0,
+               units=("second*",)),
     ),
     cues=(
         "picture from the video", "picture of the video", "picture out of", "image from the video",

@@ -26,7 +26,7 @@ def picture(artifact: Artifact):
 
 def seconds(artifact: Artifact) -> float:
     with wave.open(str(artifact.path)) as file:
-        return file.getnframes() / file.getframerate()
+        return float(file.getnframes() / file.getframerate())
 
 
 def only(turn: Turn, kind: Kind) -> Artifact:
@@ -91,7 +91,8 @@ async def test_sketch_and_rotate_and_then_brighter(person: Person) -> None:
 
     def light(image) -> float:
         histogram = image.convert("L").histogram()
-        return sum(value * count for value, count in enumerate(histogram)) / sum(histogram)
+        total = sum(value * count for value, count in enumerate(histogram))
+        return float(total / sum(histogram))
 
     assert light(brighter) > light(sketch)
 

@@ -44,8 +44,11 @@ def _value(option: Option, step: Step, reading: Reading) -> Value | None:
     if option.choices:
         spoken = (item for item in option.choices if item and _says(words, item))
         return next(spoken, None)
-    if option.units and (number := _number_with(words, option.units)) is not None:
-        return int(number) if isinstance(option.default, int) else number
+    if option.units and (amount := _number_with(words, option.units)) is not None:
+        # "darker by 40 percent": which way it goes was settled by the phrase.
+        settled = dict(step.options).get(option.name, 0.0)
+        amount = -amount if isinstance(settled, float) and settled < 0 else amount
+        return int(amount) if isinstance(option.default, int) else amount
     return None
 
 
@@ -103,11 +106,18 @@ def _file_name(step: Step, reading: Reading) -> str | None:
     return named[0].text if named else None
 
 
+def _size(step: Step, reading: Reading) -> str | None:
+    words = reading.text[step.start : step.end]
+    match = re.search(r"\b(\d{1,5})\s*(?:x|×|by)\s*(\d{1,5})\b", words)
+    return f"{match[1]}x{match[2]}" if match else None
+
+
 _readers: dict[str, Callable[[Step, Reading], Value | None]] = {
     "clause": clause,
     "after-cue": after_cue,
     "language": _language,
     "file-name": _file_name,
+    "size": _size,
     "last-reply": lambda step, reading: reading.last_reply or None,
     "folder": lambda step, reading: reading.folder or None,
 }

@@ -217,6 +217,31 @@ def _value(item: Item) -> str:
                 "image-editing(image=a.jpg, edit=blur)",
             ],
         ),
+        (
+            "make a.jpg black and white and a bit brighter, then crop it to 300x200",
+            [],
+            [
+                "image-editing(image=a.jpg, edit=grey)",
+                "image-editing(image=#0, edit=brightness, amount=30.0)",
+                "image-editing(image=#1, edit=crop, size=300x200)",
+            ],
+        ),
+        (
+            "Turn photo.jpg into a pencil sketch and rotate it 90 degrees",
+            [],
+            [
+                "image-to-image(image=photo.jpg, edit=sketch)",
+                "image-editing(image=#0, edit=rotate, amount=90.0)",
+            ],
+        ),
+        (
+            "take 3 frames out of clip.mp4 and make them grey",
+            [],
+            [
+                "video-to-image(video=clip.mp4, count=3)",
+                "image-editing(image=#0, edit=grey)",
+            ],
+        ),
         # names of results
         (
             "Say 'good morning' and save it as hello.wav",

@@ -33,7 +33,10 @@ EDIT = TaskType(
         Option("edit", "", "grey", choices=("grey", "back-light", "")),
         Option("amount", "", 0.0, units=("percent", "%", "degrees")),
     ),
-    presets=(Preset("upside down", (("edit", "rotate"), ("amount", 180.0))),),
+    presets=(
+        Preset("upside down", (("edit", "rotate"), ("amount", 180.0))),
+        Preset("darker", (("edit", "brightness"), ("amount", -30.0))),
+    ),
 )
 SAVE = TaskType(
     "save-file",
@@ -234,6 +237,7 @@ def test_choices_by_their_words() -> None:
 def test_a_phrase_brings_its_options_and_a_number_goes_before_them() -> None:
     assert options("upside down", EDIT) == {"edit": "rotate", "amount": 180.0}
     assert options("upside down by 170 degrees", EDIT) == {"edit": "rotate", "amount": 170.0}
+    assert options("darker by 40 percent", EDIT) == {"edit": "brightness", "amount": -40.0}
 
 
 def test_readers() -> None:

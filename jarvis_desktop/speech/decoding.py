@@ -1,0 +1,90 @@
+"""Turns a recording of any format into 16 kHz mono samples. Only imported in child processes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import av
+import numpy as np
+
+from jarvis_desktop.core.errors import InputError
+
+RATE = 16_000
+LONGEST = 2 * 3600
+"""Seconds of sound that are accepted."""
+
+FORMATS = (
+    "aac,ac3,aiff,amr,ape,asf,au,avi,caf,flac,flv,matroska,webm,mov,mp4,m4a,3gp,3g2,mj2,mp3,"
+    "mpeg,mpegts,ogg,w64,wav,wv"
+)
+"""Containers that hold their own sound: none that points at other files or at addresses."""
+
+Samples = np.ndarray[tuple[int], np.dtype[np.float32]]
+
+
+def decode(path: Path) -> Samples:
+    """The sound of a file as floats from -1 to 1.
+
+    Raises InputError that names the file where it is missing, damaged, silent by nature (a picture,
+    a text) or longer than two hours. What was decoded before a damaged place is kept.
+    """
+    if not path.is_file():
+        raise InputError(f"There is no recording {path.name}.")
+    chunks: list[np.ndarray[Any, Any]] = []
+    heard = 0
+    try:
+        # An open file, not a name: a name may be an address, which FFmpeg would fetch.
+        with path.open("rb") as file:
+            for chunk in _chunks(Source(file), path.name):
+                chunks.append(chunk)
+                heard += chunk.shape[0]
+                if heard > LONGEST * RATE:
+                    raise InputError(
+                        f"{path.name} is longer than {LONGEST // 3600} hours.",
+                        hint="Cut it into shorter parts.",
+                    )
+    except OSError as error:
+        raise InputError(f"{path.name} cannot be read: {error.strerror or error}.") from error
+    except (av.error.FFmpegError, ValueError) as error:
+        if not chunks:
+            raise InputError(
+                f"{path.name} is not a recording that can be read.",
+                hint="Sound and video files such as WAV, MP3, M4A, OGG, FLAC or MP4 can be.",
+            ) from error
+    if not chunks:
+        raise InputError(f"{path.name} holds no sound at all.")
+    return np.concatenate(chunks).astype(np.float32) / np.float32(32768)
+
+
+class Source:
+    """An open file for PyAV. A broken file may ask for a place before its beginning.
+
+    PyAV prints the traceback of an exception that is raised here, so that -1 is returned.
+    """
+
+    def __init__(self, file: BinaryIO) -> None:
+        self.read = file.read
+        self.tell = file.tell
+        self._seek = file.seek
+
+    def seek(self, offset: int, whence: int = 0) -> int:
+        """The new position, or -1 where there is none such."""
+        try:
+            return self._seek(offset, whence)
+        except (OSError, ValueError):
+            return -1
+
+
+def _chunks(file: Source, name: str) -> Iterator[np.ndarray[Any, Any]]:
+    options = {"format_whitelist": FORMATS, "protocol_whitelist": "pipe"}
+    with av.open(file, mode="r", options=options, metadata_errors="ignore") as container:
+        if not container.streams.audio:
+            raise InputError(f"{name} holds no sound track.")
+        resampler = av.AudioResampler(format="s16", layout="mono", rate=RATE)
+        for frame in container.decode(container.streams.audio[0]):
+            for part in resampler.resample(frame):
+                yield part.to_ndarray()[0]
+        for part in resampler.resample(None):
+            yield part.to_ndarray()[0]

@@ -1,0 +1,141 @@
+"""The small built-in recogniser: needs no download. Only imported in child processes.
+
+Two searches listen: one with pocketsphinx's own language model (news and books), one with ours
+(requests to an assistant, resources/speech). Both walk the same acoustic model, so what each would
+bet on its own words decides which is believed.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pocketsphinx
+
+from jarvis_desktop.child import Handler
+from jarvis_desktop.core.call import Report
+from jarvis_desktop.core.ports import Segment, Transcript
+from jarvis_desktop.speech.decoding import RATE, Samples, decode
+from jarvis_desktop.speech.gate import Speech, find_speech, not_speech
+
+ENGINE = "pocketsphinx"
+REQUEST_SECONDS = 15.0
+"""Longer speech is dictation, to which the language model of requests has nothing to say."""
+MARGIN = 0.2
+"""How much better per frame the search for requests must score to be believed."""
+SHORT_MARGIN = 0.8
+"""The same for one or two words, which any sound finds among requests."""
+CLEAR = -2.7
+CLEAR_WORDS = 3
+"""A request of three words that scores better is believed without a second search."""
+SCORE_SCALE = 1024
+"""Pocketsphinx keeps its scores shifted by ten bits."""
+
+
+@dataclass(frozen=True, slots=True)
+class Guess:
+    """What one search heard in one stretch; `score` is a natural logarithm per frame."""
+
+    text: str
+    score: float
+
+
+def make(command_lm: Path, command_dict: Path) -> Handler:
+    """The handler: "hear" a file and give the seconds of speech, then "recognise" it.
+
+    "ready" loads what "recognise" needs.
+    """
+    state: dict[str, Any] = {}
+
+    def handle(report: Report, what: str, *args: Any) -> float | Transcript | None:
+        if what == "hear":
+            (path,) = args
+            state["name"] = path.name
+            state["speech"] = find_speech(decode(path), path.name)
+            return float(state["speech"].seconds)
+        if "ears" not in state:
+            state["ears"] = Ears(command_lm, command_dict)
+        if what == "ready":
+            return None
+        return recognise(state["ears"], state.pop("speech"), state["name"], report)
+
+    return handle
+
+
+class Ears:
+    """The decoder with its two searches."""
+
+    def __init__(self, command_lm: Path, command_dict: Path) -> None:
+        self._decoder = pocketsphinx.Decoder(loglevel="FATAL", samprate=float(RATE))
+        for line in command_dict.read_text().splitlines():
+            word, sounds = line.split(maxsplit=1)
+            self._decoder.add_word(word, sounds, False)
+        self._decoder.add_lm_file("commands", str(command_lm))
+        self._general = self._decoder.current_search()
+
+    def general(self, sound: Samples) -> Guess:
+        """What the search for news and books hears."""
+        return self._listen(self._general, sound)
+
+    def commands(self, sound: Samples) -> Guess:
+        """What the search for requests hears."""
+        return self._listen("commands", sound)
+
+    def _listen(self, search: str, sound: Samples) -> Guess:
+        self._decoder.activate_search(search)
+        self._decoder.start_utt()
+        self._decoder.process_raw(_pcm(sound), full_utt=True)
+        self._decoder.end_utt()
+        found = self._decoder.hyp()
+        if found is None or not found.hypstr.strip() or found.score <= 0:
+            return Guess("", -math.inf)
+        frames = max(1, self._decoder.n_frames())
+        return Guess(found.hypstr, math.log(found.score) * SCORE_SCALE / frames)
+
+
+def recognise(ears: Ears, speech: Speech, name: str, report: Report) -> Transcript:
+    """The words of a recording. Raises InputError where none were found."""
+    segments = []
+    for at, (begin, end, sound) in enumerate(utterances(speech)):
+        text = _request(ears, sound) if _short(speech) else ears.general(sound).text
+        if text:
+            segments.append(Segment(speech.time(begin), speech.time(end), text))
+        report((at + 1) / len(speech.stretches), "recognising speech")
+    if not segments:
+        raise not_speech(name)
+    text = " ".join(segment.text for segment in segments)
+    return Transcript(text, engine=ENGINE, language="en", segments=tuple(segments))
+
+
+def _short(speech: Speech) -> bool:
+    return speech.seconds <= REQUEST_SECONDS
+
+
+def utterances(speech: Speech) -> Iterator[tuple[int, int, Samples]]:
+    """A request as one utterance without its pauses; of dictation one stretch after the other."""
+    if _short(speech):
+        begin, end = speech.stretches[0][0], speech.stretches[-1][1]
+        yield begin, end, np.concatenate(speech.parts())
+    else:
+        for (begin, end), sound in zip(speech.stretches, speech.parts(), strict=True):
+            yield begin, end, sound
+
+
+def _request(ears: Ears, sound: Samples) -> str:
+    command = ears.commands(sound)
+    few = len(command.text.split()) < CLEAR_WORDS
+    if command.score > CLEAR and not few:
+        return command.text
+    general = ears.general(sound)
+    margin = SHORT_MARGIN if few else MARGIN
+    return command.text if command.score > general.score + margin else general.text
+
+
+def _pcm(sound: Samples) -> bytes:
+    # Exact digital silence upsets the noise estimate; rounding noise of a real converter does not.
+    noise = np.random.default_rng(0).standard_normal(len(sound)) * 1e-3
+    return (np.clip(sound + noise, -1, 1) * 32767).astype("<i2").tobytes()

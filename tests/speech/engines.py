@@ -1,0 +1,78 @@
+"""Speech engines that go wrong, and child processes that do; loaded by name in child processes."""
+
+import os
+import time
+import wave
+from pathlib import Path
+
+
+class Engine:
+    """Like pyttsx3's engine, but it says nothing."""
+
+    def getProperty(self, name):
+        return []
+
+    def setProperty(self, name, value):
+        if name == "voice":
+            raise ValueError(f"no voice {value}")
+
+    def save_to_file(self, text, name):
+        self.text, self.name = text, name
+
+    def runAndWait(self):
+        if self.text.startswith("hang"):
+            time.sleep(60)
+        if self.text.startswith("crash"):
+            os.abort()
+        if self.text.startswith("exit"):
+            os._exit(0)
+        if self.text.startswith("raise"):
+            raise RuntimeError("engine\nis confused")
+        if self.text.startswith("mute"):
+            self._write(bytes(8000))
+        if self.text.startswith("speak"):
+            print("saved to a file")
+            self._write(b"\x00\x10" * 4000)
+
+    def _write(self, frames: bytes) -> None:
+        with wave.open(self.name, "wb") as file:
+            file.setnchannels(1)
+            file.setsampwidth(2)
+            file.setframerate(22050)
+            file.writeframes(frames)
+
+
+def missing():
+    """As pyttsx3 does where espeak-ng is not installed."""
+    raise RuntimeError("This means you probably do not have eSpeak or eSpeak-ng installed!")
+
+
+def aiff():
+    """As on macOS, where the file is AIFF whatever its name."""
+    import numpy as np
+    import soundfile
+
+    class Aiff(Engine):
+        def runAndWait(self):
+            soundfile.write(self.name, np.full(2000, 0.1), 22050, format="AIFF")
+
+    return Aiff()
+
+
+def deaf(*files):
+    """A recogniser that hangs, crashes or answers, as the file's name says."""
+
+    def handle(report, what, *args):
+        if what == "hear":
+            (path,) = args
+            text = Path(path).read_text()
+            if text == "hang":
+                time.sleep(60)
+            if text == "crash":
+                os.abort()
+            return 0.0
+        from jarvis_desktop.core.ports import Transcript
+
+        return Transcript("heard", engine="stand-in")
+
+    return handle
