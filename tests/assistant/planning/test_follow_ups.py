@@ -1,0 +1,194 @@
+"""Requests about earlier results, requests that are declined, and plans over other inventories."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from jarvis_desktop.assistant.planning import sources
+from jarvis_desktop.assistant.planning.embedded import EmbeddedPlanner
+from jarvis_desktop.core.artifact import Kind, text_artifact
+from jarvis_desktop.core.plan import Plan
+from jarvis_desktop.core.ports import Context, Declined
+from jarvis_desktop.core.task import Port, TaskType
+from jarvis_desktop.core.turn import Conversation
+from jarvis_desktop.tasks.registry import INVENTORY
+from tests.assistant.planning.planned import ask, conversation, file, show
+
+PHOTO, SKETCH = file("photo.jpg"), file("sketch.png")
+
+
+@pytest.mark.parametrize(
+    ("text", "earlier", "plan"),
+    [
+        (
+            "now blur it",
+            conversation(SKETCH, given=(PHOTO,)),
+            ["image-editing(image=sketch.png, edit=blur)"],
+        ),
+        (
+            "blur photo.jpg again",
+            conversation(SKETCH, PHOTO),
+            ["image-editing(image=photo.jpg, edit=blur)"],
+        ),
+        (
+            "rotate the second picture",
+            conversation(PHOTO, SKETCH),
+            ["image-editing(image=photo.jpg, edit=rotate)"],
+        ),
+        ("sharpen", conversation(SKETCH), ["image-editing(image=sketch.png, edit=sharpen)"]),
+        (
+            "read it to me",
+            conversation(text_artifact("The long answer.")),
+            ["text-to-speech(text=The long answer.)"],
+        ),
+        (
+            "what does it mean",
+            conversation(text_artifact("Fish swim in the sea.")),
+            [
+                "question-answering(context=Fish swim in the sea., question=what does it mean)",
+            ],
+        ),
+        ("repeat that", conversation(reply="It is noon."), ["repeat(words=It is noon.)"]),
+    ],
+)
+async def test_follow_ups(text: str, earlier: Conversation, plan: list[str]) -> None:
+    assert show(await ask(text, earlier=earlier)) == plan
+
+
+@pytest.mark.parametrize(
+    ("text", "names", "reason"),
+    [
+        ("", [], "There was nothing in that request."),
+        ("  \n ", [], "There was nothing in that request."),
+        ("delete all my files", [], "I do not delete"),
+        ("please wipe the disk", [], "I do not delete"),
+        ("Frobnicate the widget", [], "I found no task"),
+        ("what is love", [], "I cannot answer that from what is on this computer"),
+        ("👍", [], "I can only work from words."),
+        ("lorem ipsum " * 100, [], "That is a text of 1,200 characters"),
+        ("Fasse bitte diesen Text zusammen", [], "Ohne Sprachmodell"),
+        ("blur it", [], "For image editing I need a picture"),
+        ("summarise", [], "For summarization I need a text"),
+        ("compare these sentences: 'only one'", [], "For sentence similarity I need a text"),
+        ("who won?", ["song.wav"], None),
+    ],
+)
+async def test_declines(text: str, names: list[str], reason: str | None) -> None:
+    planned = await ask(text, *names)
+    if reason is None:
+        assert isinstance(planned, Plan)
+    else:
+        assert isinstance(planned, Declined)
+        assert planned.reason.startswith(reason)
+
+
+async def test_a_file_that_is_not_there_is_named() -> None:
+    planned = await EmbeddedPlanner().plan("blur a.jpg and b.jpg", INVENTORY, Context())
+    assert planned == Declined(
+        "I cannot find a.jpg and b.jpg. Drop the file on the window or give its full path."
+    )
+    planned = await EmbeddedPlanner().plan("blur a.jpg", INVENTORY, Context(folder=Path("/x")))
+    assert isinstance(planned, Declined)
+    assert "I cannot find a.jpg in /x." in planned.reason
+
+
+async def test_an_inventory_that_cannot_answer_questions() -> None:
+    context = Context((file("letter.pdf"),))
+    clock = [item for item in INVENTORY if item.name == "clock"]
+    planned = await EmbeddedPlanner().plan("When is the meeting?", clock, context)
+    assert isinstance(planned, Declined)
+
+
+async def test_a_plan_that_breaks_a_rule_is_declined_not_raised() -> None:
+    odd = TaskType(
+        "odd", "", (Port("text", (Kind.TEXT,)), Port("file", (Kind.IMAGE,))), (), cues=("oddly",)
+    )
+    planned = await EmbeddedPlanner().plan("oddly 'a text'", (odd,), Context())
+    assert planned == Declined(
+        "For odd I need a picture: drop one on the window, or name its file."
+    )
+    strict = TaskType("clock", "", (), (), cues=("tick",), presets=())
+    text = "tick tick"
+    assert isinstance(await EmbeddedPlanner().plan(text, (strict,), Context()), Plan)
+
+
+async def test_an_option_no_plan_allows_is_declined() -> None:
+    from jarvis_desktop.core.task import Option, Preset
+
+    broken = TaskType(
+        "broken",
+        "",
+        (),
+        (Kind.TEXT,),
+        options=(Option("mood", "", "fine", choices=("fine",)),),
+        presets=(Preset("sulk", (("mood", "sulky"),)),),
+    )
+    planned = await EmbeddedPlanner().plan("sulk", (broken,), Context())
+    assert planned == Declined(
+        "I could not make a plan of that. Task 0 (broken) knows no mood 'sulky'."
+    )
+
+
+async def test_a_port_for_many_gets_all_at_once() -> None:
+    stitch = TaskType(
+        "stitch", "", (Port("images", (Kind.IMAGE,), many=True),), (Kind.IMAGE,), cues=("stitch",)
+    )
+    context = Context((file("a.png"), file("b.png")))
+    planned = await EmbeddedPlanner().plan("stitch these together", (stitch,), context)
+    assert show(planned) == ["stitch(images=a.png+b.png)"]
+
+
+async def test_a_port_that_may_stay_empty() -> None:
+    maybe = TaskType(
+        "maybe", "", (Port("image", (Kind.IMAGE,), required=False),), (), cues=("perhaps",)
+    )
+    assert show(await EmbeddedPlanner().plan("perhaps", (maybe,), Context())) == ["maybe()"]
+
+
+def test_ways_between_kinds() -> None:
+    def names(have: Kind, want: Kind) -> list[str] | None:
+        found = sources.route((have,), (want,), INVENTORY)
+        return None if found is None else [item.name for item in found]
+
+    assert names(Kind.TEXT, Kind.TEXT) == []
+    assert names(Kind.VIDEO, Kind.TEXT) == ["video-to-audio", "automatic-speech-recognition"]
+    assert names(Kind.TABLE, Kind.TEXT) == ["document-to-text"]
+    assert names(Kind.TEXT, Kind.IMAGE) is None
+    assert names(Kind.AUDIO, Kind.IMAGE) is None
+
+
+def test_ordinals_beyond_what_is_there() -> None:
+    assert sources.ordinal("the third picture", 2) is None
+    assert sources.ordinal("the third picture", 3) == 2
+    assert sources.ordinal("the last one", 4) == 3
+    assert sources.ordinal("the picture", 3) is None
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    st.lists(
+        st.sampled_from(
+            "summarise read it the picture aloud and then , . blur 'a' a.png x.wav xquote0x "
+            "xfile9x "
+            "translate to german save as out.txt say this these second both delete ? : \n".split(
+                " "
+            )
+        )
+        | st.text(max_size=8),
+        max_size=14,
+    )
+)
+def test_no_words_raise_and_every_plan_is_whole(words: list[str]) -> None:
+    import asyncio
+
+    context = Context((file("a.png"), file("x.wav")))
+    planned = asyncio.run(EmbeddedPlanner().plan(" ".join(words), INVENTORY, context))
+    assert isinstance(planned, Plan | Declined)
+    if isinstance(planned, Declined):
+        assert planned.reason
+    else:
+        assert len(planned) > 0
