@@ -49,8 +49,8 @@ async def record_until_enter(app: App) -> Path | None:
 async def _record(app: App, keys: asyncio.Queue[str], *, held: bool) -> Path | None:
     stop = asyncio.Event()
     target = app.store.workdir() / "request.wav"
-    output.note("Listening … " + ("let go to stop." if held else "press Enter to stop."))
-    recording = asyncio.create_task(app.microphone.record(target, stop, _meter))
+    how = "let go to stop" if held else "press Enter to stop"
+    recording = asyncio.create_task(app.microphone.record(target, stop, _Meter(how)))
     watching = asyncio.create_task(_until_released(keys, held=held))
     try:
         await asyncio.wait({recording, watching}, return_when=asyncio.FIRST_COMPLETED)
@@ -92,10 +92,20 @@ async def _answer(app: App, audio: Path, conversation: str, *, as_json: bool) ->
     return output.exit_code(turn.status)
 
 
-def _meter(level: float) -> None:
-    if sys.stderr.isatty():
-        sys.stderr.write("\r" + "▮" * int(level * 40) + "\x1b[K")
-        sys.stderr.flush()
+class _Meter:
+    """Says when the microphone is open, which takes a moment, and then how loud it is."""
+
+    def __init__(self, how_to_stop: str) -> None:
+        self._how_to_stop = how_to_stop
+        self._open = False
+
+    def __call__(self, level: float) -> None:
+        if not self._open:
+            self._open = True
+            output.note(f"Listening; {self._how_to_stop}.")
+        elif sys.stderr.isatty():
+            sys.stderr.write("\r" + "▮" * int(level * 40) + "\x1b[K")
+            sys.stderr.flush()
 
 
 @contextlib.asynccontextmanager

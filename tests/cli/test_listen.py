@@ -1,0 +1,147 @@
+"""Talking in the terminal, with a real sound server as microphone and loudspeaker."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import pty
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from jarvis_desktop.cli import push_to_talk
+from tests.scenarios import files
+from tests.sound import SoundServer
+
+
+def start(folder: Path, server: SoundServer, *args: str) -> subprocess.Popen[str]:
+    environment = {**os.environ, **server.environment}
+    environment.pop("DISPLAY", None)
+    return subprocess.Popen(
+        [sys.executable, "-m", "jarvis_desktop", *args],
+        cwd=folder,
+        env=environment,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        bufsize=1,
+    )
+
+
+def until(running: subprocess.Popen[str], words: str) -> None:
+    assert running.stderr is not None
+    for line in running.stderr:
+        if words in line:
+            return
+    raise AssertionError(f"it ended without saying {words!r}")
+
+
+def press_enter(running: subprocess.Popen[str]) -> None:
+    assert running.stdin is not None
+    running.stdin.write("\n")
+    running.stdin.flush()
+
+
+@pytest.mark.sound
+def test_a_spoken_request_is_answered_aloud(tmp_path: Path, sound_server: SoundServer) -> None:
+    question = files.speech(tmp_path / "question.wav", "What time is it?")
+    running = start(tmp_path, sound_server, "listen", "--once", "--json")
+    until(running, "press Enter to start")
+    press_enter(running)
+    until(running, "Listening; press Enter to stop")
+    sound_server.say_into_microphone(question).wait()
+    ear = sound_server.listening()
+    press_enter(running)
+    out, err = running.communicate(timeout=90)
+    turn = json.loads(out)
+    assert turn["heard_by"] == "pocketsphinx"
+    assert turn["status"] == "done", (turn["text"], turn["reply"])
+    assert turn["reply"].startswith("It is ")
+    assert np.abs(ear.samples).max() > 0.05, "the answer was not heard"
+    assert "Traceback" not in err
+    assert running.returncode == 0
+
+
+@pytest.mark.sound
+def test_saying_nothing_is_told(tmp_path: Path, sound_server: SoundServer) -> None:
+    running = start(tmp_path, sound_server, "listen", "--once")
+    until(running, "press Enter to start")
+    press_enter(running)
+    until(running, "Listening")
+    press_enter(running)
+    out, err = running.communicate(timeout=60)
+    assert running.returncode == 1
+    assert out.strip(), err
+
+
+def test_no_microphone_is_told(tmp_path: Path, no_sound_device: None) -> None:
+    running = subprocess.run(
+        [sys.executable, "-m", "jarvis_desktop", "listen", "--once"],
+        cwd=tmp_path,
+        input="\n\n",
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert "microphone" in running.stderr
+    assert "Traceback" not in running.stderr
+
+
+def test_the_terminal_conversation(tmp_path: Path) -> None:
+    terminal, inside = pty.openpty()
+    environment = {name: value for name, value in os.environ.items() if "DISPLAY" not in name}
+    running = subprocess.Popen(
+        [sys.executable, "-m", "jarvis_desktop"],
+        cwd=tmp_path, env=environment, stdin=inside, stdout=inside, stderr=inside, close_fds=True,
+    )  # fmt: skip
+    os.close(inside)
+    shown = read_until(terminal, b"you> ")
+    assert b"JARVIS Desktop" in shown
+    os.write(terminal, b"What is 6 times 7?\n")
+    assert b"42" in read_until(terminal, b"you> ")
+    os.write(terminal, b"repeat that\n")
+    assert b"42" in read_until(terminal, b"you> ")
+    os.write(terminal, b"\x04")
+    assert running.wait(30) == 0
+    os.close(terminal)
+
+
+def read_until(terminal: int, mark: bytes) -> bytes:
+    shown = b""
+    while not shown.endswith(mark):
+        shown += os.read(terminal, 4096)
+    return shown
+
+
+async def released(*presses: str, held: bool) -> None:
+    """Feed keys and return once the recording would stop."""
+    keys: asyncio.Queue[str] = asyncio.Queue()
+    for key in presses:
+        keys.put_nowait(key)
+    await push_to_talk._until_released(keys, held=held)
+
+
+async def test_a_held_key_that_stops_repeating_was_let_go(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(push_to_talk, "HELD_GAP", 0.02)
+    await released(" ", " ", " ", held=True)
+
+
+async def test_a_tap_records_until_the_next_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(push_to_talk, "FIRST_GAP", 0.01)
+    keys: asyncio.Queue[str] = asyncio.Queue()
+    waiting = asyncio.create_task(push_to_talk._until_released(keys, held=True))
+    done, _ = await asyncio.wait({waiting}, timeout=0.1)
+    assert not done
+    keys.put_nowait(" ")
+    await waiting
+
+
+async def test_enter_records_until_the_next_key() -> None:
+    await released("\n", held=False)
+    await released("\n", held=True)
