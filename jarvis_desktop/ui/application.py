@@ -1,0 +1,116 @@
+"""What the window needs of the application that compose.py builds; a fake serves the tests."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Protocol
+
+from jarvis_desktop.core.policy import Mode
+from jarvis_desktop.core.ports import Frontend, Microphone, Player
+from jarvis_desktop.core.turn import Conversation, Request, Turn
+
+
+class Assistant(Protocol):
+    """Answers requests."""
+
+    async def handle(
+        self, request: Request, frontend: Frontend, *, conversation: str | None = None
+    ) -> Turn:
+        """Answer one request as a turn of a conversation; cancelling stops it."""
+        ...
+
+
+class Listed(Protocol):
+    """A conversation as the history lists it."""
+
+    @property
+    def id(self) -> str:
+        """Opens it."""
+        ...
+
+    @property
+    def title(self) -> str:
+        """Its first words."""
+        ...
+
+    @property
+    def last(self) -> datetime:
+        """When its newest turn began."""
+        ...
+
+
+class Found(Protocol):
+    """A turn that was searched for."""
+
+    @property
+    def conversation_id(self) -> str:
+        """Where it belongs."""
+        ...
+
+    @property
+    def started(self) -> datetime:
+        """When it began."""
+        ...
+
+    @property
+    def snippet(self) -> str:
+        """The words around what was found."""
+        ...
+
+
+class History(Protocol):
+    """What the window asks of the history."""
+
+    def open_conversation(self, conversation_id: str | None = None) -> Conversation:
+        """The conversation of that id, or a new one."""
+        ...
+
+    def show(self, prefix: str) -> Conversation | Turn:
+        """The conversation or turn of that id, whole."""
+        ...
+
+    def list(self, limit: int) -> Sequence[Listed]:
+        """The conversations, the newest first."""
+        ...
+
+    def search(self, words: str, limit: int) -> Sequence[Found]:
+        """The turns with these words, the newest first."""
+        ...
+
+
+class App(Protocol):
+    """The application, which lives on the engine thread."""
+
+    @property
+    def assistant(self) -> Assistant:
+        """Answers requests."""
+        ...
+
+    @property
+    def history(self) -> History:
+        """Knows earlier conversations."""
+        ...
+
+    @property
+    def microphone(self) -> Microphone:
+        """Records speech."""
+        ...
+
+    @property
+    def player(self) -> Player:
+        """Plays sounds."""
+        ...
+
+    @property
+    def mode(self) -> Mode:
+        """How far a request may travel."""
+        ...
+
+    async def start(self) -> None:
+        """Get ready."""
+        ...
+
+    async def close(self) -> None:
+        """End every child process and close every file."""
+        ...

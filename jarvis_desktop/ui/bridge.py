@@ -1,0 +1,237 @@
+"""The border between Qt's main thread and the engine thread; the only file that knows both.
+
+Work goes over as coroutines, answers come back as calls that Qt queues on the main thread.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+import time
+from collections.abc import Callable, Coroutine
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from PySide6.QtCore import QObject, Qt, Signal, Slot
+
+from jarvis_desktop.core.errors import JarvisError, UnavailableError
+from jarvis_desktop.core.events import Event
+from jarvis_desktop.core.plan import Plan
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a piece of engine work ended: with a value, with an error, or cancelled."""
+
+    value: Any = None
+    error: JarvisError | None = None
+    cancelled: bool = False
+
+
+Then = Callable[[Outcome], None]
+
+
+def unexpected() -> JarvisError:
+    """What a person is told where the fault is ours."""
+    return UnavailableError(
+        "Something went wrong inside JARVIS itself.", hint="The log has the details."
+    )
+
+
+class Job:
+    """A piece of engine work under way."""
+
+    def __init__(self, engine: EngineThread) -> None:
+        self._engine = engine
+        self.task: asyncio.Task[Any] | None = None
+
+    def cancel(self) -> None:
+        """Stop it. Its outcome still arrives, when it has really stopped."""
+        self._engine.call(self._cancel)
+
+    def _cancel(self) -> None:
+        if self.task:
+            self.task.cancel()
+
+
+class EngineThread(QObject):
+    """One asyncio loop in a thread of its own."""
+
+    _posted = Signal(object, object)
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._loop = asyncio.new_event_loop()
+        self._pool = ThreadPoolExecutor(thread_name_prefix="engine-pool")
+        self._loop.set_default_executor(self._pool)
+        self._thread = threading.Thread(target=self._run, name="engine", daemon=True)
+        self._tasks: set[asyncio.Task[Any]] = set()
+        self._posted.connect(self._deliver, Qt.ConnectionType.QueuedConnection)
+
+    @property
+    def is_running(self) -> bool:
+        """Whether the loop was started and has not ended."""
+        return self._thread.is_alive()
+
+    def start(self) -> None:
+        """Start the loop; what was given to it before runs now."""
+        self._thread.start()
+
+    def submit(self, work: Coroutine[Any, Any, Any]) -> Future[Any]:
+        """Run a coroutine on the engine; its result as a future for another thread."""
+        return asyncio.run_coroutine_threadsafe(work, self._loop)
+
+    def call(self, function: Callable[..., object], *args: object) -> None:
+        """Call a function on the engine soon; nothing happens once the engine has ended."""
+        if not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(function, *args)
+
+    def run(self, work: Callable[[], Coroutine[Any, Any, Any]], then: Then) -> Job:
+        """Run the coroutine that `work` makes, and call `then` with its outcome on this thread."""
+        job = Job(self)
+        self.call(self._begin, work, then, job)
+        return job
+
+    def post(self, function: Callable[..., object], *args: object) -> None:
+        """Call a function on the main thread soon; may be used from any thread."""
+        self._posted.emit(function, args)
+
+    async def cancel_all(self) -> None:
+        """Cancel all jobs and wait until they have ended; runs on the engine."""
+        tasks = list(self._tasks)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    def close(self, timeout: float) -> bool:
+        """Cancel what runs, end the loop and join its threads; False where one did not end in time.
+
+        `timeout` in seconds.
+        """
+        latest = time.monotonic() + timeout
+        if self._thread.is_alive():
+            self.call(self._loop.stop)
+            self._thread.join(timeout)
+        elif not self._loop.is_closed():
+            self._loop.close()
+        self._pool.shutdown(wait=False, cancel_futures=True)
+        helpers = [item for item in threading.enumerate() if item.name.startswith("engine-pool")]
+        for helper in helpers:
+            helper.join(max(0.0, latest - time.monotonic()))
+        return not any(item.is_alive() for item in (self._thread, *helpers))
+
+    def _begin(self, work: Callable[[], Coroutine[Any, Any, Any]], then: Then, job: Job) -> None:
+        job.task = self._loop.create_task(work())
+        self._tasks.add(job.task)
+        job.task.add_done_callback(partial(self._settled, then))
+
+    def _settled(self, then: Then, task: asyncio.Task[Any]) -> None:
+        self._tasks.discard(task)
+        if task.cancelled():
+            self.post(then, Outcome(cancelled=True))
+            return
+        error = task.exception()
+        if error is None:
+            self.post(then, Outcome(task.result()))
+        elif isinstance(error, JarvisError):
+            self.post(then, Outcome(error=error))
+        else:
+            log.error("Something on the engine thread failed unexpectedly", exc_info=error)
+            self.post(then, Outcome(error=unexpected()))
+
+    def _run(self) -> None:
+        asyncio.set_event_loop(self._loop)
+        try:
+            self._loop.run_forever()
+            pending = asyncio.all_tasks(self._loop)
+            for task in pending:
+                task.cancel()
+            self._loop.run_until_complete(asyncio.gather(*pending, return_exceptions=True))
+            self._loop.run_until_complete(self._loop.shutdown_asyncgens())
+        finally:
+            self._loop.close()
+
+    @Slot(object, object)
+    def _deliver(self, function: Callable[..., object], args: tuple[object, ...]) -> None:
+        function(*args)
+
+
+class Question:
+    """Something the engine waits for the person to say."""
+
+    def __init__(
+        self,
+        engine: EngineThread,
+        text: str,
+        *,
+        plan: Plan | None = None,
+        open_ended: bool = False,
+    ) -> None:
+        """`open_ended` asks for words, not for yes or no."""
+        self.text = text
+        self.plan = plan
+        self.open_ended = open_ended
+        self._engine = engine
+        self._answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+
+    def answer(self, value: bool | str) -> None:
+        """Give the answer, from the main thread; only the first one counts."""
+        self._engine.call(self._settle, value)
+
+    async def answered(self) -> Any:
+        """Wait for the answer, on the engine."""
+        return await self._answer
+
+    def _settle(self, value: bool | str) -> None:
+        if not self._answer.done():
+            self._answer.set_result(value)
+
+
+class QtFrontend(QObject):
+    """Shows one turn in the window: its events and questions arrive there as signals."""
+
+    happened = Signal(object)
+    """Carries an Event."""
+    asked = Signal(object)
+    """Carries a Question."""
+    withdrawn = Signal(object)
+    """Carries the Question that needs no answer any more."""
+
+    def __init__(
+        self, engine: EngineThread, *, review_plans: bool = False, parent: QObject | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._engine = engine
+        self._review_plans = review_plans
+
+    def show(self, event: Event) -> None:
+        """Hand an event to the main thread."""
+        self.happened.emit(event)
+
+    async def review(self, plan: Plan) -> Plan | None:
+        """The plan as it may run: at once, or after the person agreed where they want that."""
+        if not self._review_plans:
+            return plan
+        agreed: bool = await self._put("Carry out this plan?", plan=plan)
+        return plan if agreed else None
+
+    async def confirm(self, question: str) -> bool:
+        """Ask for a yes or no; a window that closes means no."""
+        return bool(await self._put(question))
+
+    async def ask(self, question: str) -> str:
+        """Ask for words."""
+        return str(await self._put(question, open_ended=True))
+
+    async def _put(self, text: str, *, plan: Plan | None = None, open_ended: bool = False) -> Any:
+        question = Question(self._engine, text, plan=plan, open_ended=open_ended)
+        self.asked.emit(question)
+        try:
+            return await question.answered()
+        finally:
+            self.withdrawn.emit(question)

@@ -1,0 +1,298 @@
+"""What goes on between the window and the engine: requests in line, the turn that runs, the
+conversation that is open. It lives on the main thread and gives its work to the engine."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtCore import QObject, Qt, Signal
+
+from jarvis_desktop.core.errors import StorageError
+from jarvis_desktop.core.events import Event, TurnFinished, TurnStarted
+from jarvis_desktop.core.result import Status
+from jarvis_desktop.core.turn import Conversation, Request, Turn
+from jarvis_desktop.ui.application import App
+from jarvis_desktop.ui.bridge import EngineThread, Job, Outcome, QtFrontend, Question
+from jarvis_desktop.ui.chips import given
+from jarvis_desktop.ui.recording import forget
+from jarvis_desktop.ui.sidebar import LONGEST_LIST, Listing
+
+
+@dataclass(eq=False)
+class Open:
+    """A conversation in the window; it has no id before its first turn begins."""
+
+    id: str | None = None
+    entries: list[Exchange] = field(default_factory=list)
+
+
+@dataclass(eq=False)
+class Exchange:
+    """A turn in the window: it waits, runs or is over."""
+
+    turn: Turn
+    place: Open
+    request: Request = field(default_factory=Request)
+    waiting: str = ""
+    """Why it has not begun; "" once it has."""
+    review_plan: bool = False
+    question: Question | None = None
+    """What its turn waits to be told."""
+
+
+class Session(QObject):
+    """The window's side of the engine."""
+
+    ready = Signal(object)
+    """Carries the App, once it runs."""
+    added = Signal(object)
+    """Carries an Exchange that is new in the open conversation."""
+    changed = Signal(object)
+    """Carries an Exchange whose turn is another one now."""
+    switched = Signal()
+    """Another conversation is open."""
+    listed = Signal(object)
+    """Carries the conversations for the side list."""
+    busy_changed = Signal(bool)
+    asked = Signal(object)
+    """Carries an Exchange whose question is new, or needs no answer any more."""
+    playing = Signal(object)
+    """Carries the path of the sound that plays, or None."""
+    rang = Signal(object)
+    """Carries a Timer that is due; may be emitted from any thread."""
+    failed = Signal(str)
+    """Carries what the person should know."""
+
+    def __init__(self, engine: EngineThread, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.engine = engine
+        self.open = Open()
+        self.app: App | None = None
+        """Set once it is ready."""
+        self._built: list[App] = []
+        self._waiting: deque[Exchange] = deque()
+        self._running: tuple[Exchange, Job] | None = None
+        self._sound: tuple[Path, Job] | None = None
+        self._sought = ""
+        self._broken = False
+
+    def start(self, build: Callable[[], App]) -> None:
+        """Build the application on the engine; what was sent before then waits for it."""
+
+        async def begin() -> App:
+            app = build()
+            self._built.append(app)
+            await app.start()
+            return app
+
+        self.engine.run(begin, self._started)
+
+    async def close_app(self) -> None:
+        """Close the application; runs on the engine, even where the start has not ended."""
+        await self.engine.cancel_all()
+        while self._built:
+            await self._built.pop().close()
+
+    @property
+    def busy(self) -> bool:
+        """Whether a turn runs or waits."""
+        return self._running is not None or bool(self._waiting)
+
+    def send(self, request: Request, *, review_plan: bool = False) -> Exchange:
+        """Put a request in line."""
+        attachments = tuple(given(path) for path in request.files)
+        turn = Turn("", datetime.now().astimezone(), request.text, attachments=attachments)
+        exchange = Exchange(turn, self.open, request, review_plan=review_plan)
+        exchange.waiting = "Waiting for the request before it…" if self.app else "Getting ready…"
+        self.open.entries.append(exchange)
+        self._waiting.append(exchange)
+        self.added.emit(exchange)
+        self._refuse() if self._broken else self._next()
+        self.busy_changed.emit(self.busy)
+        return exchange
+
+    def stop(self) -> None:
+        """Stop the turn that runs and drop those that wait."""
+        while self._waiting:
+            self._finish(self._waiting.popleft(), Status.CANCELLED)
+        if self._running:
+            self._running[1].cancel()
+        self.busy_changed.emit(self.busy)
+
+    def new_conversation(self) -> None:
+        """Open an empty conversation."""
+        self.open = Open()
+        self.switched.emit()
+        self.refresh_list()
+
+    def open_conversation(self, conversation_id: str) -> None:
+        """Open an earlier conversation."""
+        if conversation_id == self.open.id:
+            return
+        active = [*self._waiting, *([self._running[0]] if self._running else [])]
+        for exchange in active:
+            if exchange.place.id == conversation_id:
+                self._switch(exchange.place)
+                return
+
+        async def read(app: App) -> Conversation | Turn:
+            return app.history.show(conversation_id)
+
+        self._ask_app(read, self._read)
+
+    def refresh_list(self, sought: str | None = None) -> None:
+        """Read the side list anew, for what is sought."""
+        self._sought = self._sought if sought is None else sought
+        words = self._sought
+
+        async def read(app: App) -> list[Listing]:
+            if not words:
+                listed = app.history.list(LONGEST_LIST)
+                return [Listing(item.id, item.title, item.last) for item in listed]
+            found = app.history.search(words, LONGEST_LIST)
+            return [Listing(item.conversation_id, item.snippet, item.started) for item in found]
+
+        def show(outcome: Outcome) -> None:
+            if outcome.value is not None and words == self._sought:
+                # Of several finds in one conversation the newest stands for it.
+                first = {item.id: item for item in reversed(outcome.value)}
+                self.listed.emit([item for item in outcome.value if first[item.id] is item])
+            self._tell(outcome)
+
+        self._ask_app(read, show)
+
+    def play(self, path: Path) -> None:
+        """Play a sound file, or stop it where it is the one that plays."""
+        before, self._sound = self._sound, None
+        if before:
+            before[1].cancel()
+        if before and before[0] == path:
+            self.playing.emit(None)
+            return
+
+        async def work(app: App) -> None:
+            await app.player.play(path)
+
+        def ended(outcome: Outcome) -> None:
+            if self._sound and self._sound[1] is job:
+                self._sound = None
+                self.playing.emit(None)
+            self._tell(outcome)
+
+        job = self._ask_app(work, ended)
+        if job:
+            self._sound = path, job
+            self.playing.emit(path)
+
+    def save_copy(self, source: Path, to: Path) -> None:
+        """Copy a result to where the person wants it."""
+
+        async def work() -> None:
+            try:
+                await asyncio.to_thread(shutil.copyfile, source, to)
+            except OSError as error:
+                raise StorageError(
+                    f"{to.name} could not be saved: {error.strerror or error}.",
+                    hint="Choose another folder.",
+                ) from error
+
+        self.engine.run(work, self._tell)
+
+    def _started(self, outcome: Outcome) -> None:
+        if outcome.value is None:
+            if outcome.error:
+                self.failed.emit(f"JARVIS could not start. {outcome.error}")
+            self._broken = True
+            self._refuse()
+            return
+        self.app = outcome.value
+        self.ready.emit(self.app)
+        self._next()
+        self.refresh_list()
+
+    def _refuse(self) -> None:
+        while self._waiting:
+            self._finish(self._waiting.popleft(), Status.FAILED)
+        self.busy_changed.emit(self.busy)
+
+    def _ask_app(self, work: Callable[[App], Any], then: Callable[[Outcome], None]) -> Job | None:
+        app = self.app
+        return None if app is None else self.engine.run(lambda: work(app), then)
+
+    def _tell(self, outcome: Outcome) -> None:
+        if outcome.error:
+            self.failed.emit(str(outcome.error))
+
+    def _next(self) -> None:
+        app = self.app
+        if app is None or self._running or not self._waiting:
+            return
+        exchange = self._waiting.popleft()
+        frontend = QtFrontend(self.engine, review_plans=exchange.review_plan, parent=self)
+        queued = Qt.ConnectionType.QueuedConnection
+        frontend.happened.connect(lambda event: self._happened(exchange, event), queued)
+        frontend.asked.connect(lambda question: self._asked(exchange, question), queued)
+        frontend.withdrawn.connect(lambda _: self._asked(exchange, None), queued)
+
+        async def work() -> Turn:
+            if exchange.place.id is None:
+                exchange.place.id = app.history.open_conversation().id
+            return await app.assistant.handle(
+                exchange.request, frontend, conversation=exchange.place.id
+            )
+
+        job = self.engine.run(work, lambda outcome: self._ended(exchange, outcome))
+        self._running = exchange, job
+        exchange.waiting = ""
+        self.changed.emit(exchange)
+
+    def _happened(self, exchange: Exchange, event: Event) -> None:
+        turn = exchange.turn
+        if isinstance(event, TurnStarted):
+            turn = replace(turn, id=event.turn_id)
+            if not event.attachments:  # they are looked at later; until then show what was given
+                event = replace(event, attachments=turn.attachments)
+        exchange.turn = turn.apply(event)
+        self.changed.emit(exchange)
+
+    def _asked(self, exchange: Exchange, question: Question | None) -> None:
+        exchange.question = question
+        self.asked.emit(exchange)
+
+    def _ended(self, exchange: Exchange, outcome: Outcome) -> None:
+        self._running = None
+        if isinstance(outcome.value, Turn):
+            exchange.turn = outcome.value
+        if exchange.turn.status is None:
+            status = Status.CANCELLED if outcome.cancelled else Status.FAILED
+            self._finish(exchange, status)
+        self.changed.emit(exchange)
+        self._tell(outcome)
+        if exchange.request.audio:
+            forget(exchange.request.audio)
+        self._next()
+        self.busy_changed.emit(self.busy)
+        self.refresh_list()
+
+    def _finish(self, exchange: Exchange, status: Status) -> None:
+        exchange.waiting = ""
+        exchange.turn = exchange.turn.apply(TurnFinished(status, datetime.now().astimezone()))
+        self.changed.emit(exchange)
+
+    def _read(self, outcome: Outcome) -> None:
+        if isinstance(outcome.value, Conversation):
+            place = Open(outcome.value.id)
+            place.entries = [Exchange(turn, place) for turn in outcome.value.turns]
+            self._switch(place)
+        self._tell(outcome)
+
+    def _switch(self, place: Open) -> None:
+        self.open = place
+        self.switched.emit()

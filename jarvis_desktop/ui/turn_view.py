@@ -1,0 +1,248 @@
+"""One turn on screen: the request, the plan, the results and the answer."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
+
+from jarvis_desktop.core.artifact import Artifact
+from jarvis_desktop.core.result import Status
+from jarvis_desktop.core.shown import one_line
+from jarvis_desktop.core.turn import Turn
+from jarvis_desktop.ui import phrases, results, theme
+from jarvis_desktop.ui.actions import Actions
+from jarvis_desktop.ui.bridge import Question
+from jarvis_desktop.ui.chips import Chip
+from jarvis_desktop.ui.flow import FlowLayout
+from jarvis_desktop.ui.icons import IconButton, Symbol
+from jarvis_desktop.ui.notices import QuestionPanel, SpeakingStrip
+from jarvis_desktop.ui.plan_view import PlanView, StateIcon
+from jarvis_desktop.ui.text import FIRST, ElidedLabel, Label, LongText, TextView
+
+MOST_RESULTS = 60
+"""Results that get a card; more are reached through the steps that made them."""
+
+_endings = {
+    Status.DONE: "Done",
+    Status.PARTLY: "Partly done",
+    Status.FAILED: "Not done",
+    Status.SKIPPED: "Left out",
+    Status.CANCELLED: "Stopped",
+}
+
+
+class RequestBubble(QWidget):
+    """What the person asked, on the right."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(theme.space("four") * 2, 0, 0, 0)
+        layout.setSpacing(theme.space())
+        self._bubble = QFrame()
+        self._bubble.setObjectName("request")
+        self._bubble.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
+        inner = QHBoxLayout(self._bubble)
+        inner.setContentsMargins(14, 9, 14, 9)
+        self.text = TextView("Your request", hug=True)
+        inner.addWidget(self.text)
+        row = QHBoxLayout()
+        row.addStretch(1)
+        row.addWidget(self._bubble, 100)
+        layout.addLayout(row)
+        self._chips = QWidget()
+        self._flow = FlowLayout(self._chips, right=True)
+        layout.addWidget(self._chips)
+        self._drawn: tuple[Artifact, ...] = ()
+
+    def draw(self, turn: Turn) -> None:
+        """Show the request of `turn`."""
+        words = turn.text
+        if len(words) > FIRST:
+            words = f"{words[:FIRST]}… ({len(turn.text):,} characters)"
+        self._bubble.setVisible(bool(words.strip()))
+        self.text.show_text(words)
+        if turn.attachments != self._drawn:
+            self._drawn = turn.attachments
+            while item := self._flow.takeAt(0):
+                if old := item.widget():
+                    old.deleteLater()
+            for artifact in turn.attachments[:100]:
+                self._flow.addWidget(Chip(artifact))
+        self._chips.setVisible(bool(turn.attachments))
+
+
+class StatusLine(QWidget):
+    """What is being done before there is a plan."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(theme.space())
+        self._icon = StateIcon()
+        self.words = Label(role="muted")
+        layout.addWidget(self._icon)
+        layout.addWidget(self.words, 1)
+
+    def say(self, words: str, *, busy: bool = True) -> None:
+        """Say what goes on; "" hides the line."""
+        self.setVisible(bool(words))
+        self.words.setText(words)
+        self._icon.show_state("running" if busy else "waiting")
+
+
+class TurnView(QWidget):
+    """Draws a Turn; draw it again and only what changed is touched."""
+
+    def __init__(self, actions: Actions) -> None:
+        super().__init__()
+        self._actions = actions
+        self._turn: Turn | None = None
+        self._plan: PlanView | None = None
+        self._cards: dict[Artifact, QWidget] = {}
+        self._notes: list[str] = []
+        self._panel: QuestionPanel | None = None
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, theme.space("three"))
+        layout.setSpacing(12)
+        self.request = RequestBubble()
+        self.status = StatusLine()
+        self._plan_place = _Box()
+        self._question_place = _Box()
+        self._results_place = _Box()
+        self._notes_place = _Box(spacing=4)
+        self.reply = LongText("Answer")
+        self.speaking = SpeakingStrip(actions)
+        self.ending = ElidedLabel(role="small", widest=420)
+        self.copy = IconButton("copy", "Copy the answer", kind="tiny")
+        self.copy.setIconSize(QSize(14, 14))
+        self.copy.clicked.connect(self._copy)
+        foot = QHBoxLayout()
+        foot.setSpacing(theme.space())
+        foot.addWidget(self.ending)
+        foot.addWidget(self.copy)
+        foot.addStretch(1)
+        for widget in (
+            self.request,
+            self.status,
+            self._plan_place,
+            self._question_place,
+            self._results_place,
+            self.reply,
+            self._notes_place,
+            self.speaking,
+        ):
+            layout.addWidget(widget)
+        layout.addLayout(foot)
+
+    @property
+    def turn(self) -> Turn | None:
+        """The turn that is shown."""
+        return self._turn
+
+    def draw(self, turn: Turn, *, waiting: str = "", question: Question | None = None) -> None:
+        """Show `turn`; `waiting` says why it has not begun, `question` what it waits to be told."""
+        self._turn = turn
+        self.request.draw(turn)
+        self._draw_status(turn, waiting)
+        self._draw_plan(turn)
+        self._draw_question(question)
+        self._draw_results(turn)
+        self.reply.setVisible(bool(turn.reply))
+        self.reply.show_text(turn.reply)
+        self._draw_notes(turn)
+        self.speaking.show_sentence(turn.speaking)
+        self.ending.setVisible(turn.status is not None)
+        self.ending.show_text(ending(turn))
+        self.copy.setVisible(turn.status is not None and bool(turn.reply))
+
+    @property
+    def panel(self) -> QuestionPanel | None:
+        """The question that waits for its answer."""
+        return self._panel
+
+    def _draw_question(self, question: Question | None) -> None:
+        if self._panel and self._panel.question is not question:
+            self._panel.hide()
+            self._panel.deleteLater()
+            self._panel = None
+        if question and self._panel is None:
+            self._panel = QuestionPanel(question)
+            self._question_place.column.addWidget(self._panel)
+        self._question_place.setVisible(question is not None)
+
+    def _draw_status(self, turn: Turn, waiting: str) -> None:
+        if waiting:
+            self.status.say(waiting, busy=False)
+        elif turn.status is None and turn.plan is None and not turn.reply:
+            self.status.say("Listening to the recording…" if not turn.text else "Planning…")
+        else:
+            self.status.say("")
+
+    def _draw_plan(self, turn: Turn) -> None:
+        if turn.plan is None or not len(turn.plan):
+            return
+        if self._plan is None:
+            self._plan = PlanView(self._actions)
+            self._plan_place.column.addWidget(self._plan)
+            self._plan_place.show()
+        self._plan.draw(turn)
+
+    def _draw_results(self, turn: Turn) -> None:
+        wanted = [item for item in turn.artifacts[:MOST_RESULTS] if not _said(item, turn.reply)]
+        for artifact in self._cards.keys() - set(wanted):
+            old = self._cards.pop(artifact)
+            old.hide()
+            old.deleteLater()
+        for artifact in wanted:
+            if artifact not in self._cards:
+                self._cards[artifact] = results.card(artifact, self._actions)
+                self._results_place.column.addWidget(self._cards[artifact])
+        self._results_place.setVisible(bool(self._cards))
+
+    def _draw_notes(self, turn: Turn) -> None:
+        for note in turn.notes[len(self._notes) :]:
+            self._notes.append(note)
+            row = QHBoxLayout()
+            row.setSpacing(6)
+            row.addWidget(Symbol("note", size=16), alignment=Qt.AlignmentFlag.AlignTop)
+            row.addWidget(Label(note[:2000], role="small", wrap=True), 1)
+            holder = QWidget()
+            holder.setLayout(row)
+            row.setContentsMargins(0, 0, 0, 0)
+            self._notes_place.column.addWidget(holder)
+        self._notes_place.setVisible(bool(self._notes))
+
+    def _copy(self) -> None:
+        if self._turn:
+            self._actions.copy_text.emit(self._turn.reply)
+
+
+def ending(turn: Turn) -> str:
+    """How the turn ended, how long it took and who heard it."""
+    if turn.status is None:
+        return ""
+    parts = [_endings[turn.status]]
+    if turn.finished:
+        spent = (turn.finished - turn.started).total_seconds()
+        parts[0] += f" in {phrases.seconds(spent)}" if spent >= 0.05 else ""
+    if turn.heard_by:
+        parts.append(f"heard by {one_line(turn.heard_by, limit=40)}")
+    return " · ".join(parts)
+
+
+def _said(artifact: Artifact, reply: str) -> bool:
+    """Whether a text is in the answer already, so that it need not be shown twice."""
+    return artifact.text is not None and " ".join(artifact.text.split()) in " ".join(reply.split())
+
+
+class _Box(QWidget):
+    """A place in the column that is there only while something is in it."""
+
+    def __init__(self, *, spacing: int = 8) -> None:
+        super().__init__()
+        self.column = QVBoxLayout(self)
+        self.column.setContentsMargins(0, 0, 0, 0)
+        self.column.setSpacing(spacing)
+        self.hide()

@@ -1,0 +1,144 @@
+"""What an empty conversation shows: what one can ask for, one click away."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtWidgets import (
+    QFrame,
+    QGridLayout,
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QScrollArea,
+    QSizePolicy,
+    QVBoxLayout,
+    QWidget,
+)
+
+from jarvis_desktop import paths
+from jarvis_desktop.core.turn import Request
+from jarvis_desktop.ui import theme
+from jarvis_desktop.ui.icons import Symbol
+from jarvis_desktop.ui.text import Label
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A request to try."""
+
+    icon: str
+    title: str
+    text: str
+    sample: bool = False
+    """Whether the shipped picture of a letter goes with it."""
+
+
+EXAMPLES = (
+    Example(
+        "image",
+        "Read a letter aloud",
+        "Read the text in this picture, summarise it and say the summary out loud",
+        sample=True,
+    ),
+    Example("clock", "Set a timer", "Set a timer for ten seconds"),
+    Example("sum", "Work something out", "What is 15 percent of 240?"),
+    Example(
+        "compare",
+        "Compare two sentences",
+        "How do these two sentences compare: 'The cat sleeps on the mat' and "
+        "'A kitten naps on the rug'",
+    ),
+    Example(
+        "mood",
+        "Tell the mood of a review",
+        "Is this review positive or negative: 'The food was cold, but the staff were lovely'",
+    ),
+    Example("idea", "See what it can do", "What can you do?"),
+)
+
+
+class ExampleButton(QPushButton):
+    """One example, as a card."""
+
+    def __init__(self, example: Example) -> None:
+        super().__init__()
+        self.example = example
+        self.setProperty("kind", "example")
+        self.setAccessibleName(f"Try: {example.text}")
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
+        self._row = layout = QHBoxLayout(self)
+        layout.setContentsMargins(14, 12, 14, 12)
+        layout.setSpacing(12)
+        layout.addWidget(
+            Symbol(example.icon, "accent", size=20), alignment=Qt.AlignmentFlag.AlignTop
+        )
+        words = QVBoxLayout()
+        words.setSpacing(2)
+        words.addWidget(Label(example.title, role="strong"))
+        words.addWidget(Label(f"“{example.text}”", role="small", wrap=True))
+        words.addStretch(1)
+        layout.addLayout(words, 1)
+        for child in self.findChildren(QLabel):
+            child.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+
+    def sizeHint(self) -> QSize:
+        """As tall as its words."""
+        return self._row.sizeHint()
+
+    def minimumSizeHint(self) -> QSize:
+        """No narrower than its longest word."""
+        return self._row.minimumSize()
+
+
+class Welcome(QScrollArea):
+    """Greets and teaches; scrolls where the window is small."""
+
+    chosen = Signal(object)
+    """Carries a Request."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setWidgetResizable(True)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        scrolled = QWidget()
+        scrolled.setObjectName("scrolled")
+        self.setWidget(scrolled)
+        outer = QHBoxLayout(scrolled)
+        column = QWidget()
+        column.setMaximumWidth(720)
+        layout = QVBoxLayout(column)
+        layout.setContentsMargins(theme.space("three"), 0, theme.space("three"), 0)
+        layout.setSpacing(theme.space())
+        layout.addStretch(2)
+        layout.addWidget(Label("What can I do for you?", role="display", wrap=True))
+        layout.addWidget(
+            Label(
+                "Type below, hold F4 and speak, or drop a file anywhere. Try one of these:",
+                role="muted",
+                wrap=True,
+            )
+        )
+        layout.addSpacing(theme.space("two"))
+        grid = QGridLayout()
+        grid.setSpacing(12)
+        self.buttons: list[ExampleButton] = []
+        for index, example in enumerate(EXAMPLES):
+            button = ExampleButton(example)
+            button.clicked.connect(lambda _=False, example=example: self._choose(example))
+            grid.addWidget(button, index // 2, index % 2)
+            self.buttons.append(button)
+        for row in range(3):
+            grid.setRowStretch(row, 1)
+        layout.addLayout(grid)
+        layout.addStretch(3)
+        outer.addStretch(1)
+        outer.addWidget(column, 1000)
+        outer.addStretch(1)
+
+    def _choose(self, example: Example) -> None:
+        letter = paths.shipped("resources", "sample", "letter.png")
+        self.chosen.emit(Request(text=example.text, files=(letter,) if example.sample else ()))

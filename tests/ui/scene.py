@@ -1,0 +1,218 @@
+"""An application for the window to show: a scripted assistant and what else it needs."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
+from jarvis_desktop.core.errors import JarvisError
+from jarvis_desktop.core.events import Event, ReplyChunk, TurnFinished, TurnStarted
+from jarvis_desktop.core.expert import Candidate, Expert, Selection
+from jarvis_desktop.core.plan import Plan
+from jarvis_desktop.core.policy import Mode
+from jarvis_desktop.core.ports import Frontend
+from jarvis_desktop.core.result import Attempt, Status, TaskResult
+from jarvis_desktop.core.task import Option, Port, Ref, Task, TaskType
+from jarvis_desktop.core.turn import Conversation, Request, Turn
+from tests.fakes import FakePlayer, write_wav
+
+NOW = datetime(2026, 5, 4, 12, 0, tzinfo=UTC)
+
+READ = TaskType("image-to-text", "", (Port("image", (Kind.IMAGE,)),), (Kind.TEXT,))
+SUM = TaskType(
+    "summarization",
+    "",
+    (Port("text", (Kind.TEXT,)),),
+    (Kind.TEXT,),
+    (Option("sentences", "", 3),),
+)
+SAY = TaskType("text-to-speech", "", (Port("text", (Kind.TEXT,)),), (Kind.AUDIO,))
+
+
+def candidate(name: str, task: str = "image-to-text") -> Candidate:
+    return Candidate(Expert(name, task), "builtin")
+
+
+def three_steps(picture: Path) -> Plan:
+    """Read a picture, summarise it, say it."""
+    given = Artifact(Kind.IMAGE, path=picture, name=picture.name)
+    return Plan(
+        (
+            Task(0, READ, {"image": given}),
+            Task(1, SUM, {"text": Ref(0), "sentences": 2}),
+            Task(2, SAY, {"text": Ref(1)}),
+        )
+    )
+
+
+def selections(plan: Plan) -> tuple[Selection, ...]:
+    return tuple(Selection(task.id, (candidate("first"), candidate("second")), "") for task in plan)
+
+
+def done(task_id: int, *artifacts: Artifact, seconds: float = 0.5) -> TaskResult:
+    attempts = (Attempt(candidate("first"), seconds),)
+    return TaskResult(task_id, Status.DONE, artifacts, attempts)
+
+
+def failed(task_id: int, reason: str) -> TaskResult:
+    return TaskResult(task_id, Status.FAILED, (), (), reason)
+
+
+def text(words: str) -> Artifact:
+    return text_artifact(words)
+
+
+Script = Callable[[Request, "Shown"], Awaitable[Status]]
+
+
+class Shown:
+    """Folds what a script shows into the turn that `handle` gives back."""
+
+    def __init__(self, turn: Turn, frontend: Frontend) -> None:
+        self.turn = turn
+        self.frontend = frontend
+
+    def show(self, event: Event) -> None:
+        self.turn = self.turn.apply(event)
+        self.frontend.show(event)
+
+
+async def echo(request: Request, shown: Shown) -> Status:
+    """Answers with the words of the request."""
+    shown.show(ReplyChunk(f"You said: {request.text}"))
+    return Status.DONE
+
+
+async def for_ever(request: Request, shown: Shown) -> Status:
+    """Works until it is stopped."""
+    await asyncio.Event().wait()
+    return Status.DONE
+
+
+@dataclass
+class FakeAssistant:
+    """Carries out a script per request, as the real one ends its turns."""
+
+    script: Script = echo
+    handled: list[tuple[Request, str | None]] = field(default_factory=list)
+    turns: list[Turn] = field(default_factory=list)
+
+    async def handle(
+        self, request: Request, frontend: Frontend, *, conversation: str | None = None
+    ) -> Turn:
+        self.handled.append((request, conversation))
+        shown = Shown(Turn(f"turn-{len(self.handled)}", NOW), frontend)
+        shown.show(TurnStarted(shown.turn.id, NOW, request.text))
+        try:
+            status = await self.script(request, shown)
+        except asyncio.CancelledError:
+            shown.show(TurnFinished(Status.CANCELLED, NOW))
+            raise
+        shown.show(TurnFinished(status, NOW))
+        self.turns.append(shown.turn)
+        return shown.turn
+
+
+@dataclass(frozen=True)
+class Row:
+    id: str
+    title: str
+    last: datetime
+
+
+@dataclass(frozen=True)
+class Hit:
+    conversation_id: str
+    snippet: str
+    started: datetime
+
+
+@dataclass
+class FakeHistory:
+    conversations: dict[str, Conversation] = field(default_factory=dict)
+    begun: int = 0
+
+    def open_conversation(self, conversation_id: str | None = None) -> Conversation:
+        if conversation_id is None:
+            self.begun += 1
+            return Conversation(f"new-{self.begun}")
+        return self.conversations[conversation_id]
+
+    def show(self, prefix: str) -> Conversation:
+        return self.conversations[prefix]
+
+    def list(self, limit: int) -> Sequence[Row]:
+        return [
+            Row(item.id, item.turns[0].text, item.turns[-1].started)
+            for item in self.conversations.values()
+        ][:limit]
+
+    def search(self, words: str, limit: int) -> Sequence[Hit]:
+        return [
+            Hit(item.id, turn.text, turn.started)
+            for item in self.conversations.values()
+            for turn in item.turns
+            if words in turn.text
+        ][:limit]
+
+
+@dataclass
+class FakeMicrophone:
+    """Records silence until it is stopped; tells a steady level."""
+
+    error: JarvisError | None = None
+    recordings: list[Path] = field(default_factory=list)
+
+    async def record(self, to: Path, stop: asyncio.Event, level: Callable[[float], None]) -> Path:
+        if self.error:
+            raise self.error
+        self.recordings.append(to)
+        to.write_bytes(b"")
+        level(0.4)
+        await stop.wait()
+        return write_wav(to)
+
+
+@dataclass
+class FakeApp:
+    assistant: FakeAssistant = field(default_factory=FakeAssistant)
+    history: FakeHistory = field(default_factory=FakeHistory)
+    microphone: FakeMicrophone = field(default_factory=FakeMicrophone)
+    player: FakePlayer = field(default_factory=lambda: FakePlayer(hold=True))
+    mode: Mode = Mode.LOCAL
+    closed: int = 0
+
+    async def start(self) -> None:
+        pass
+
+    async def close(self) -> None:
+        self.closed += 1
+
+
+HOSTILE = (
+    "<img src='/dev/zero'>",
+    '<img src="file:///dev/zero" width=9999999>',
+    "<b>bold</b><script>alert(1)</script>",
+    "![x](/dev/zero) [click](file:///etc/passwd)",
+    "<html><body bgcolor=red><h1>big</h1></body></html>",
+    "<table>" * 2000,
+    "&amp;&lt;&#0;&nbsp; &copy & %1 %s {0} $text",
+    "a" * 50_000,
+    "word " * 20_000,
+    "\n" * 3000,
+    "\t" * 3000,
+    "\u202egnp.exe\u2066\u2069",
+    "Z" + "\u0301" * 2000,
+    "👩‍👩‍👧‍👦🏳️‍🌈" * 200,
+    "مرحبا بالعالم שלום עולם",
+    "日本語のテキスト" * 300,
+    "\x00\x01\x02\x1b[31mred\x07",
+    "broken \udcff name \ud800",
+    "\ufeff\ufffe\uffff",
+    "",
+    "   ",
+)

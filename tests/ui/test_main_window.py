@@ -1,0 +1,377 @@
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
+from PySide6.QtGui import QDragEnterEvent, QDropEvent, QGuiApplication
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QAbstractButton, QApplication, QLineEdit, QPlainTextEdit, QWidget
+from pytestqt.qtbot import QtBot
+
+from jarvis_desktop.core.artifact import Artifact, Kind
+from jarvis_desktop.core.errors import UnavailableError
+from jarvis_desktop.core.policy import Mode
+from jarvis_desktop.core.ports import Timer
+from jarvis_desktop.core.result import Status
+from jarvis_desktop.core.turn import Conversation, Request, Turn
+from jarvis_desktop.ui.chips import Chip
+from jarvis_desktop.ui.conversation_view import AT_ONCE
+from jarvis_desktop.ui.header import MEANINGS
+from jarvis_desktop.ui.main_window import NARROW, MainWindow
+from jarvis_desktop.ui.recording import SHORTEST
+from jarvis_desktop.ui.session import Session
+from jarvis_desktop.ui.welcome import EXAMPLES
+from tests.ui import scene
+from tests.ui.scene import HOSTILE, NOW, FakeApp, Shown
+
+
+def type_and_send(window: MainWindow, qtbot: QtBot, words: str) -> None:
+    QTest.keyClicks(window.composer.field, words)
+    QTest.keyClick(window.composer.field, Qt.Key.Key_Return)
+
+
+def files_of(*paths: Path) -> QMimeData:
+    dropped = QMimeData()
+    dropped.setUrls([QUrl.fromLocalFile(str(path)) for path in paths])
+    return dropped
+
+
+def drop(window: MainWindow, dropped: QMimeData) -> None:
+    copy, left = Qt.DropAction.CopyAction, Qt.MouseButton.LeftButton
+    plain = Qt.KeyboardModifier.NoModifier
+    window.dragEnterEvent(QDragEnterEvent(QPoint(50, 50), copy, dropped, left, plain))
+    window.dropEvent(QDropEvent(QPointF(50, 50), copy, dropped, left, plain))
+
+
+def test_what_is_typed_is_sent_and_answered(window: MainWindow, app: FakeApp, qtbot: QtBot) -> None:
+    assert window.stack.currentWidget() is window.welcome
+    type_and_send(window, qtbot, "what time is it")
+    qtbot.waitUntil(lambda: bool(app.assistant.turns))
+    assert app.assistant.handled[0][0] == Request("what time is it", speak=True)
+    assert window.stack.currentWidget() is window.conversation
+    view = window.conversation.views()[0]
+    qtbot.waitUntil(lambda: view.reply.view.toPlainText() == "You said: what time is it")
+    assert window.composer.field.toPlainText() == ""
+    assert window.header.title.full_text() == "what time is it"
+
+
+def test_shift_enter_begins_a_line_and_nothing_is_not_sent(
+    window: MainWindow, app: FakeApp, qtbot: QtBot
+) -> None:
+    field = window.composer.field
+    QTest.keyClick(field, Qt.Key.Key_Return)
+    QTest.keyClicks(field, "  ")
+    QTest.keyClick(field, Qt.Key.Key_Return)
+    assert not window.composer.go.isEnabled()
+    height = field.height()
+    QTest.keyClick(field, Qt.Key.Key_Return, Qt.KeyboardModifier.ShiftModifier)
+    assert field.toPlainText() == "  \n"
+    assert field.height() > height
+    assert app.assistant.handled == []
+
+
+def test_files_dropped_anywhere_become_chips_and_go_with_the_request(
+    window: MainWindow, app: FakeApp, tmp_path: Path, qtbot: QtBot
+) -> None:
+    one, two = tmp_path / "one.csv", tmp_path / "two.txt"
+    one.write_text("a,b")
+    two.write_text("words")
+    drop(window, files_of(one, two, one))
+    chips = window.composer.findChildren(Chip)
+    assert [chip.accessibleName() for chip in chips] == [
+        "one.csv, table, 3 bytes",
+        "two.txt, document, 5 bytes",
+    ]
+    remove = next(b for b in chips[0].findChildren(QAbstractButton))
+    QTest.mouseClick(remove, Qt.MouseButton.LeftButton)
+    assert window.composer.files() == (two,)
+    type_and_send(window, qtbot, "sum it up")
+    qtbot.waitUntil(lambda: bool(app.assistant.turns))
+    assert app.assistant.handled[0][0].files == (two,)
+    assert window.composer.files() == ()
+
+
+def test_the_window_invites_what_is_held_over_it(window: MainWindow, tmp_path: Path) -> None:
+    event = QDragEnterEvent(
+        QPoint(5, 5),
+        Qt.DropAction.CopyAction,
+        held := files_of(tmp_path),
+        Qt.MouseButton.LeftButton,
+        Qt.KeyboardModifier.NoModifier,
+    )
+    window.dragEnterEvent(event)
+    assert event.isAccepted()
+    assert window.drop_zone.isVisible()
+    assert held.hasUrls()
+    drop(window, files_of(tmp_path))
+    assert not window.drop_zone.isVisible()
+    assert window.composer.findChildren(Chip)[0].accessibleName().endswith("folder")
+
+
+def test_text_that_is_dropped_is_typed(window: MainWindow) -> None:
+    dropped = QMimeData()
+    dropped.setText("some words")
+    drop(window, dropped)
+    assert window.composer.field.toPlainText() == "some words"
+
+
+@pytest.fixture
+def talked_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every press counts as long enough."""
+    monkeypatch.setattr("jarvis_desktop.ui.recording.SHORTEST", 0.0)
+
+
+@pytest.mark.usefixtures("talked_long")
+def test_the_talk_button_records_while_it_is_held(
+    window: MainWindow, app: FakeApp, qtbot: QtBot
+) -> None:
+    talk = window.composer.talk
+    assert talk.isEnabled()
+    QTest.mousePress(talk, Qt.MouseButton.LeftButton)
+    assert window.composer.meter.isVisible()
+    qtbot.waitUntil(lambda: window.composer.meter.levels() == [0.4])
+    QTest.mouseRelease(talk, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: bool(app.assistant.turns))
+    assert app.assistant.handled[0][0].audio == app.microphone.recordings[0]
+    assert not window.composer.meter.isVisible()
+
+
+@pytest.mark.usefixtures("talked_long")
+def test_f4_is_the_talk_button(window: MainWindow, app: FakeApp, qtbot: QtBot) -> None:
+    field = window.composer.field
+    QTest.keyPress(field, Qt.Key.Key_F4)
+    qtbot.waitUntil(lambda: bool(window.composer.meter.levels()))
+    assert window.recorder.active
+    QTest.keyRelease(field, Qt.Key.Key_F4)
+    qtbot.waitUntil(lambda: bool(app.assistant.turns))
+    assert len(app.microphone.recordings) == 1
+
+
+@pytest.mark.usefixtures("talked_long")
+def test_escape_drops_a_recording(window: MainWindow, app: FakeApp, qtbot: QtBot) -> None:
+    QTest.mousePress(window.composer.talk, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: bool(window.composer.meter.levels()))
+    window.activateWindow()
+    QTest.keyClick(window, Qt.Key.Key_Escape)
+    assert not window.recorder.active
+    QTest.mouseRelease(window.composer.talk, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: not app.microphone.recordings[0].exists())
+    assert app.assistant.handled == []
+
+
+def test_a_short_press_is_no_request_and_says_what_to_do(
+    window: MainWindow, app: FakeApp, qtbot: QtBot
+) -> None:
+    assert SHORTEST > 0
+    with qtbot.waitSignal(window.recorder.too_short):
+        QTest.mouseClick(window.composer.talk, Qt.MouseButton.LeftButton)
+    assert "Hold the button" in window.banner.message.text()
+    assert app.assistant.handled == []
+
+
+def test_a_microphone_that_is_missing_is_told(
+    window: MainWindow, app: FakeApp, qtbot: QtBot
+) -> None:
+    app.microphone.error = UnavailableError("There is no microphone.", hint="Plug one in.")
+    with qtbot.waitSignal(window.recorder.failed):
+        QTest.mousePress(window.composer.talk, Qt.MouseButton.LeftButton)
+    assert window.banner.message.text() == "There is no microphone. Plug one in."
+    assert not window.composer.meter.isVisible()
+    QTest.mouseRelease(window.composer.talk, Qt.MouseButton.LeftButton)
+
+
+def test_escape_stops_what_runs(window: MainWindow, app: FakeApp, qtbot: QtBot) -> None:
+    app.assistant.script = scene.for_ever
+    assert not window.composer.stop.isVisible()
+    type_and_send(window, qtbot, "for ever")
+    qtbot.waitUntil(lambda: bool(app.assistant.handled))
+    assert window.composer.stop.isVisible()
+    QTest.keyClick(window, Qt.Key.Key_Escape)
+    view = window.conversation.views()[0]
+    qtbot.waitUntil(lambda: view.ending.full_text() == "Stopped")
+    assert not window.composer.stop.isVisible()
+
+
+def test_a_question_is_answered_in_the_window(
+    window: MainWindow, app: FakeApp, qtbot: QtBot
+) -> None:
+    answers: list[bool] = []
+
+    async def asks(request: Request, shown: Shown) -> Status:
+        answers.append(await shown.frontend.confirm("Write a.txt to <b>Documents</b>?"))
+        return Status.DONE
+
+    app.assistant.script = asks
+    type_and_send(window, qtbot, "write it")
+    view = window.conversation.views()[0]
+    qtbot.waitUntil(lambda: view.panel is not None)
+    assert view.panel is not None
+    assert not answers
+    QTest.mouseClick(view.panel.yes, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: view.panel is None and answers == [True])
+
+
+def test_plans_are_reviewed_when_the_switch_is_on(
+    window: MainWindow, app: FakeApp, tmp_path: Path, qtbot: QtBot
+) -> None:
+    plan = scene.three_steps(tmp_path / "a.png")
+    agreed: list[object] = []
+
+    async def plans(request: Request, shown: Shown) -> Status:
+        agreed.append(await shown.frontend.review(plan))
+        return Status.DONE
+
+    app.assistant.script = plans
+    window.header.review.click()
+    type_and_send(window, qtbot, "go")
+    view = window.conversation.views()[0]
+    qtbot.waitUntil(lambda: view.panel is not None)
+    assert view.panel is not None
+    QTest.mouseClick(view.panel.no, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: agreed == [None])
+
+
+def test_answers_are_spoken_unless_the_switch_is_off(
+    window: MainWindow, app: FakeApp, qtbot: QtBot
+) -> None:
+    window.header.speak.click()
+    type_and_send(window, qtbot, "quietly")
+    qtbot.waitUntil(lambda: bool(app.assistant.turns))
+    assert not app.assistant.handled[0][0].speak
+
+
+def test_an_example_is_one_click_and_the_sample_brings_its_picture(
+    window: MainWindow, app: FakeApp, qtbot: QtBot
+) -> None:
+    assert len(EXAMPLES) == 6
+    sample = next(button for button in window.welcome.buttons if button.example.sample)
+    QTest.mouseClick(sample, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: bool(app.assistant.turns))
+    request = app.assistant.handled[0][0]
+    assert request.text == sample.example.text
+    assert request.files[0].parts[-3:] == ("resources", "sample", "letter.png")
+
+
+def test_the_mode_and_what_it_means_are_shown(window: MainWindow, qtbot: QtBot) -> None:
+    assert window.header.mode.text() == "Local"
+    QTest.mouseClick(window.header.mode, Qt.MouseButton.LeftButton)
+    assert window.banner.message.text() == MEANINGS[Mode.LOCAL]
+
+
+def test_a_picture_is_enlarged_and_escape_closes_it(
+    window: MainWindow, qapp: QApplication, tmp_path: Path, qtbot: QtBot
+) -> None:
+    path = tmp_path / "a.png"
+    assert window.grab().save(str(path))
+    window.wishes.enlarge.emit(Artifact(Kind.IMAGE, path=path))
+    viewer = window._viewer
+    assert viewer is not None
+    qtbot.waitUntil(lambda: not viewer.picture.pixmap().isNull())
+    QTest.keyClick(viewer, Qt.Key.Key_Escape)
+    qtbot.waitUntil(lambda: window._viewer is None)
+
+
+def test_a_file_that_is_gone_is_told(window: MainWindow, tmp_path: Path) -> None:
+    window.wishes.open_file.emit(tmp_path / "gone.pdf")
+    assert window.banner.message.text() == "gone.pdf is not there any more."
+
+
+def test_text_is_copied(window: MainWindow) -> None:
+    window.wishes.copy_text.emit("<b>words</b>")
+    assert QGuiApplication.clipboard().text() == "<b>words</b>"
+
+
+def test_a_timer_that_rings_is_told(window: MainWindow) -> None:
+    window.session.rang.emit(Timer("t", "tea", datetime.now().astimezone()))
+    assert window.banner.message.text() == "The timer is up: tea"
+
+
+def test_conversations_are_opened_from_the_list_and_searched(
+    window: MainWindow, app: FakeApp, qtbot: QtBot
+) -> None:
+    turn = Turn("t", NOW, "the weather", reply="Rain.", status=Status.DONE)
+    app.history.conversations = {"a": Conversation("a", (turn,))}
+    window.session.refresh_list()
+    qtbot.waitUntil(lambda: window.sidebar.list.count() == 2)
+    item = window.sidebar.list.item(1)
+    assert item.text() == "the weather"
+    window.sidebar.list.itemClicked.emit(item)
+    qtbot.waitUntil(lambda: len(window.conversation.views()) == 1)
+    assert window.conversation.views()[0].reply.view.toPlainText() == "Rain."
+    window.sidebar.search.setText("nothing like it")
+    qtbot.waitUntil(lambda: window.sidebar.empty.text() == "Nothing was found.")
+    QTest.mouseClick(window.sidebar.new, Qt.MouseButton.LeftButton)
+    assert window.stack.currentWidget() is window.welcome
+
+
+def test_of_two_thousand_turns_only_the_newest_have_widgets(
+    window: MainWindow, qtbot: QtBot
+) -> None:
+    turns = [Turn(str(n), NOW, f"turn {n}", status=Status.DONE) for n in range(2000)]
+    window.session._read(_read(Conversation("a", tuple(turns))))
+    qtbot.waitUntil(lambda: window.conversation.earlier.isVisible(), timeout=20_000)
+    views = window.conversation.views()
+    assert len(views) == AT_ONCE
+    assert views[-1].request.text.toPlainText() == "turn 1999"
+    bar = window.conversation.verticalScrollBar()
+    qtbot.waitUntil(lambda: bar.maximum() > 0 and bar.value() == bar.maximum())
+    window.conversation.earlier.click()
+    qtbot.waitUntil(lambda: len(window.conversation.views()) == 2 * AT_ONCE, timeout=20_000)
+    assert window.conversation.views()[0].request.text.toPlainText() == "turn 1900"
+
+
+def _read(conversation: Conversation):
+    from jarvis_desktop.ui.bridge import Outcome
+
+    return Outcome(conversation)
+
+
+def test_foreign_names_are_only_text_in_the_frame_of_the_window(
+    window: MainWindow, qtbot: QtBot
+) -> None:
+    for hostile in HOSTILE:
+        window.banner.say(hostile)
+        window.header.show_title(hostile)
+        window.composer.add_files([Path("/nowhere") / (hostile.replace("\0", "")[:200] or "x")])
+    assert window.minimumSizeHint().width() <= 800
+
+
+def test_every_control_has_a_name_and_can_be_reached_by_keyboard(
+    window: MainWindow, app: FakeApp, tmp_path: Path, qtbot: QtBot
+) -> None:
+    window.add_files([tmp_path / "a.txt"])
+    type_and_send(window, qtbot, "hello")
+    qtbot.waitUntil(lambda: bool(app.assistant.turns))
+    window.add_files([tmp_path / "a.txt"])
+    kinds = (QAbstractButton, QLineEdit, QPlainTextEdit)
+    controls: list[QWidget] = [
+        widget
+        for kind in kinds
+        for widget in window.findChildren(kind)
+        if not isinstance(widget.parent(), QLineEdit)
+    ]
+    assert len(controls) > 20
+    for control in controls:
+        assert control.accessibleName(), control
+        assert control.focusPolicy() & Qt.FocusPolicy.TabFocus, control.accessibleName()
+
+
+def test_its_place_and_switches_are_remembered(
+    window: MainWindow, session: Session, tmp_path: Path, qtbot: QtBot
+) -> None:
+    window.resize(700, 500)
+    window.header.speak.setChecked(False)
+    window.header.review.setChecked(True)
+    window.close()
+    again = MainWindow(session, tmp_path / "window.ini")
+    qtbot.addWidget(again)
+    assert (again.width(), again.height()) == (700, 500)
+    assert not again.header.speak.isChecked()
+    assert again.header.review.isChecked()
+
+
+def test_a_narrow_window_leaves_the_list_out(window: MainWindow) -> None:
+    window.resize(NARROW - 10, 600)
+    assert not window.sidebar.isVisible()
+    window.resize(NARROW + 10, 600)
+    assert window.sidebar.isVisible()

@@ -1,0 +1,184 @@
+import asyncio
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from jarvis_desktop.core.errors import UnavailableError
+from jarvis_desktop.core.result import Status
+from jarvis_desktop.core.turn import Conversation, Request, Turn
+from jarvis_desktop.ui.session import Session
+from jarvis_desktop.ui.sidebar import Listing
+from tests.fakes import write_wav
+from tests.ui import scene
+from tests.ui.scene import NOW, FakeApp, Shown
+
+
+@pytest.fixture
+def ready(session: Session, app: FakeApp, qtbot: QtBot) -> Session:
+    with qtbot.waitSignal(session.ready):
+        session.start(lambda: app)
+    return session
+
+
+def old(conversation: str, *words: str) -> Conversation:
+    turns = [
+        Turn(f"{conversation}-{number}", NOW + timedelta(minutes=number), text)
+        for number, text in enumerate(words)
+    ]
+    return Conversation(conversation, tuple(replace(turn, status=Status.DONE) for turn in turns))
+
+
+def test_what_is_sent_before_it_is_ready_waits_and_is_answered(
+    session: Session, app: FakeApp, qtbot: QtBot
+) -> None:
+    exchange = session.send(Request("hello"))
+    assert exchange.waiting == "Getting ready…"
+    session.start(lambda: app)
+    qtbot.waitUntil(lambda: exchange.turn.status is Status.DONE)
+    assert exchange.turn.reply == "You said: hello"
+    assert exchange.waiting == ""
+
+
+def test_requests_are_answered_one_after_another_in_one_conversation(
+    ready: Session, app: FakeApp, qtbot: QtBot
+) -> None:
+    exchanges = [ready.send(Request(str(number))) for number in range(3)]
+    assert exchanges[2].waiting
+    qtbot.waitUntil(lambda: not ready.busy)
+    assert [item.turn.reply for item in exchanges] == [f"You said: {n}" for n in range(3)]
+    assert {conversation for _, conversation in app.assistant.handled} == {"new-1"}
+
+
+def test_stop_ends_the_turn_and_drops_those_that_wait(
+    ready: Session, app: FakeApp, qtbot: QtBot
+) -> None:
+    app.assistant.script = scene.for_ever
+    first, second = ready.send(Request("one")), ready.send(Request("two"))
+    qtbot.waitUntil(lambda: bool(app.assistant.handled))
+    ready.stop()
+    qtbot.waitUntil(lambda: not ready.busy)
+    assert first.turn.status is second.turn.status is Status.CANCELLED
+    assert len(app.assistant.handled) == 1
+
+
+def test_a_turn_that_breaks_is_told_and_the_next_one_runs(
+    ready: Session, app: FakeApp, qtbot: QtBot
+) -> None:
+    async def breaks(request: Request, shown: Shown) -> Status:
+        raise UnavailableError("There is no engine.")
+
+    app.assistant.script = breaks
+    with qtbot.waitSignal(ready.failed) as told:
+        exchange = ready.send(Request("one"))
+    assert told.args == ["There is no engine."]
+    assert exchange.turn.status is Status.FAILED
+    app.assistant.script = scene.echo
+    again = ready.send(Request("two"))
+    qtbot.waitUntil(lambda: again.turn.status is Status.DONE)
+
+
+def test_an_application_that_cannot_start_says_so_and_keeps_nobody_waiting(
+    session: Session, qtbot: QtBot
+) -> None:
+    def build() -> Any:
+        raise UnavailableError("The history cannot be opened.")
+
+    exchange = session.send(Request("hello"))
+    with qtbot.waitSignal(session.failed) as told:
+        session.start(build)
+    assert told.args == ["JARVIS could not start. The history cannot be opened."]
+    qtbot.waitUntil(lambda: exchange.turn.status is Status.FAILED)
+    assert session.send(Request("again")).turn.status is Status.FAILED
+
+
+def test_files_are_shown_from_the_first_moment(session: Session, tmp_path: Path) -> None:
+    exchange = session.send(Request("look", files=(tmp_path / "a.png", tmp_path / "b.csv")))
+    assert [str(item.kind) for item in exchange.turn.attachments] == ["image", "table"]
+
+
+def test_a_recording_is_removed_after_its_turn(
+    ready: Session, tmp_path: Path, qtbot: QtBot
+) -> None:
+    recording = write_wav(tmp_path / "r.wav")
+    ready.send(Request(audio=recording))
+    qtbot.waitUntil(lambda: not ready.busy)
+    assert not recording.exists()
+
+
+def test_earlier_conversations_are_listed_searched_and_opened(
+    ready: Session, app: FakeApp, qtbot: QtBot
+) -> None:
+    app.history.conversations = {
+        "a": old("a", "the weather", "the weather again"),
+        "b": old("b", "a letter"),
+    }
+    with qtbot.waitSignal(ready.listed) as listed:
+        ready.refresh_list("")
+    assert listed.args == [
+        [
+            Listing("a", "the weather", NOW + timedelta(minutes=1)),
+            Listing("b", "a letter", NOW),
+        ]
+    ]
+    with qtbot.waitSignal(ready.listed) as listed:
+        ready.refresh_list("weather")
+    assert [item.id for item in listed.args[0]] == ["a"]
+    with qtbot.waitSignal(ready.switched):
+        ready.open_conversation("a")
+    assert [item.turn.text for item in ready.open.entries] == ["the weather", "the weather again"]
+    exchange = ready.send(Request("and tomorrow?"))
+    qtbot.waitUntil(lambda: exchange.turn.status is Status.DONE)
+    assert app.assistant.handled[-1][1] == "a"
+
+
+def test_a_turn_goes_on_while_another_conversation_is_read(
+    ready: Session, app: FakeApp, qtbot: QtBot
+) -> None:
+    go_on = asyncio.Event()
+
+    async def waits(request: Request, shown: Shown) -> Status:
+        await go_on.wait()
+        return Status.DONE
+
+    app.assistant.script = waits
+    exchange = ready.send(Request("slow"))
+    qtbot.waitUntil(lambda: bool(app.assistant.handled))
+    place = ready.open
+    ready.new_conversation()
+    assert ready.open.entries == []
+    assert place.id is not None
+    ready.open_conversation(place.id)
+    assert ready.open is place
+    ready.engine.call(go_on.set)
+    qtbot.waitUntil(lambda: exchange.turn.status is Status.DONE)
+
+
+def test_a_sound_plays_until_it_is_stopped_or_another_one_is_played(
+    ready: Session, app: FakeApp, tmp_path: Path, qtbot: QtBot
+) -> None:
+    one, two = tmp_path / "one.wav", tmp_path / "two.wav"
+    told: list[Path | None] = []
+    ready.playing.connect(told.append)
+    ready.play(one)
+    qtbot.waitUntil(lambda: app.player.played == [one])
+    ready.play(two)
+    qtbot.waitUntil(lambda: app.player.played == [one, two])
+    ready.play(two)
+    qtbot.waitUntil(lambda: app.player.stopped == 2)
+    assert told == [one, two, None]
+
+
+def test_a_copy_is_saved_and_a_folder_that_is_closed_is_told(
+    ready: Session, tmp_path: Path, qtbot: QtBot
+) -> None:
+    source = tmp_path / "a.txt"
+    source.write_text("words")
+    ready.save_copy(source, tmp_path / "b.txt")
+    qtbot.waitUntil(lambda: (tmp_path / "b.txt").exists())
+    with qtbot.waitSignal(ready.failed) as told:
+        ready.save_copy(source, tmp_path / "no" / "b.txt")
+    assert told.args[0].startswith("b.txt could not be saved")

@@ -1,0 +1,388 @@
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QColor, QImage
+from PySide6.QtGui import Qt as GuiQt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QTextEdit, QWidget
+from pytestqt.qtbot import QtBot
+
+from jarvis_desktop.core.artifact import Artifact, Kind
+from jarvis_desktop.core.events import (
+    AttemptFailed,
+    ExpertsSelected,
+    Noted,
+    PlanAccepted,
+    ReplyChunk,
+    Speaking,
+    TaskFinished,
+    TaskProgress,
+    TaskStarted,
+    TurnFinished,
+)
+from jarvis_desktop.core.plan import Plan
+from jarvis_desktop.core.result import Attempt, Status, TaskResult
+from jarvis_desktop.core.task import Task
+from jarvis_desktop.core.turn import Turn
+from jarvis_desktop.ui import pictures, plan_view
+from jarvis_desktop.ui.actions import Actions
+from jarvis_desktop.ui.bridge import Question
+from jarvis_desktop.ui.results import FileCard, PictureCard, SoundCard, TextCard
+from jarvis_desktop.ui.text import FIRST
+from jarvis_desktop.ui.turn_view import TurnView
+from tests.fakes import write_wav
+from tests.ui import scene
+from tests.ui.scene import HOSTILE, NOW, READ, candidate, done, failed, three_steps
+
+pytestmark = pytest.mark.usefixtures("theme")
+
+
+@pytest.fixture
+def picture(tmp_path: Path, qapp: QApplication) -> Path:
+    path = tmp_path / "letter.png"
+    image = QImage(640, 480, QImage.Format.Format_RGB32)
+    image.fill(QColor("steelblue"))
+    assert image.save(str(path))
+    return path
+
+
+@pytest.fixture
+def actions(qapp: QApplication) -> Actions:
+    return Actions()
+
+
+class SettledView(TurnView):
+    """Lets Qt show what was added before the test looks at it."""
+
+    def draw(self, turn: Turn, *, waiting: str = "", question: Question | None = None) -> None:
+        super().draw(turn, waiting=waiting, question=question)
+        QApplication.processEvents()
+
+
+@pytest.fixture
+def view(qtbot: QtBot, actions: Actions) -> TurnView:
+    view = SettledView(actions)
+    qtbot.addWidget(view)
+    view.resize(800, 600)
+    view.show()
+    return view
+
+
+@pytest.fixture
+def turn(picture: Path) -> Turn:
+    plan = three_steps(picture)
+    turn = Turn("t", NOW, "Read this to me", attachments=(next(iter_files(plan)),))
+    return turn.apply(PlanAccepted(plan)).apply(ExpertsSelected(scene.selections(plan)))
+
+
+might_be_rich = GuiQt.mightBeRichText
+
+
+def iter_files(plan: Plan):
+    return (item for task in plan for _, item in task.items() if isinstance(item, Artifact))
+
+
+def rows(view: TurnView) -> list[plan_view.TaskRow]:
+    return view.findChildren(plan_view.TaskRow)
+
+
+def words(view: QWidget) -> str:
+    """All that can be read."""
+    labels = [label for label in view.findChildren(QLabel) if label.isVisible()]
+    texts = [field for field in view.findChildren(QTextEdit) if field.isVisible()]
+    buttons = [button for button in view.findChildren(QPushButton) if button.isVisible()]
+    return "\n".join(
+        [label.accessibleName() or label.text() for label in labels]
+        + [field.toPlainText() for field in texts]
+        + [button.text() for button in buttons]
+    )
+
+
+def test_a_request_that_was_just_sent(view: TurnView) -> None:
+    view.draw(Turn("t", NOW, "What time is it?"))
+    assert view.request.text.toPlainText() == "What time is it?"
+    assert view.status.words.text() == "Planning…"
+    assert not view.ending.isVisible()
+    assert not view.reply.isVisible()
+
+
+def test_a_request_that_waits_says_why(view: TurnView) -> None:
+    view.draw(Turn("t", NOW, "hello"), waiting="Getting ready…")
+    assert view.status.words.text() == "Getting ready…"
+
+
+def test_a_spoken_request_has_no_words_yet(view: TurnView) -> None:
+    view.draw(Turn("t", NOW))
+    assert "Listening" in view.status.words.text()
+    assert not view.request.text.isVisible()
+
+
+def test_each_task_has_a_row_with_its_name_subject_and_state(view: TurnView, turn: Turn) -> None:
+    view.draw(turn.apply(TaskStarted(0, candidate("first"))))
+    assert [row.name.text() for row in rows(view)] == [
+        "Image to text",
+        "Summarization",
+        "Text to speech",
+    ]
+    assert [row.icon.accessibleName() for row in rows(view)] == ["running", "waiting", "waiting"]
+    assert rows(view)[0].subject.full_text() == "letter.png"
+    assert rows(view)[1].subject.full_text() == "from image to text · sentences 2"
+    assert rows(view)[0].expert.full_text() == "first (builtin)"
+    assert not view.status.isVisible()
+
+
+def test_progress_is_shown_while_it_runs(view: TurnView, turn: Turn) -> None:
+    running = turn.apply(TaskStarted(0, candidate("first")))
+    view.draw(running.apply(TaskProgress(0, 0.6, "page 3 of 5")))
+    row = rows(view)[0]
+    assert row.progress.isVisible()
+    assert row.progress.value() == 60
+    assert row.subject.full_text() == "page 3 of 5"
+    view.draw(running.apply(TaskProgress(0, None, "still reading")))
+    assert not row.progress.isVisible()
+    view.draw(running.apply(TaskFinished(done(0, seconds=1.5))))
+    assert row.elapsed.text() == "1.5 s"
+    assert row.subject.full_text() == "letter.png"
+
+
+def test_the_next_expert_is_named_when_one_failed(view: TurnView, turn: Turn) -> None:
+    running = turn.apply(TaskStarted(0, candidate("first")))
+    attempt = Attempt(candidate("first"), 0.1, "It ran out of memory.")
+    view.draw(running.apply(AttemptFailed(0, attempt)))
+    assert rows(view)[0].expert.full_text() == "second (builtin)"
+    assert "It ran out of memory." in rows(view)[0].reason.text()
+
+
+def test_a_failure_says_why_and_what_it_left_out(view: TurnView, turn: Turn) -> None:
+    ended = (
+        turn.apply(TaskFinished(failed(0, "letter.png is damaged.")))
+        .apply(TaskFinished(TaskResult(1, Status.SKIPPED, reason="It needs the text.")))
+        .apply(TaskFinished(TaskResult(2, Status.CANCELLED)))
+        .apply(ReplyChunk("Not done: image to text. letter.png is damaged."))
+        .apply(TurnFinished(Status.FAILED, NOW + timedelta(seconds=2)))
+    )
+    view.draw(ended)
+    assert [row.icon.accessibleName() for row in rows(view)] == ["failed", "skipped", "cancelled"]
+    assert rows(view)[0].reason.text() == "letter.png is damaged."
+    assert view.ending.full_text() == "Not done in 2.0 s"
+    assert view.reply.view.toPlainText().startswith("Not done")
+
+
+def test_a_task_without_a_result_in_a_turn_that_is_over_was_left_out(
+    view: TurnView, turn: Turn
+) -> None:
+    view.draw(turn.apply(TurnFinished(Status.CANCELLED, NOW)))
+    assert {row.icon.accessibleName() for row in rows(view)} == {"skipped"}
+    assert view.ending.full_text() == "Stopped"
+
+
+def test_every_kind_of_result_has_its_card(
+    view: TurnView, turn: Turn, picture: Path, tmp_path: Path
+) -> None:
+    sound = write_wav(tmp_path / "speech.wav", seconds=2)
+    report = tmp_path / "report.pdf"
+    report.write_bytes(b"%PDF")
+    artifacts = (
+        scene.text("A text of its own"),
+        Artifact(Kind.IMAGE, path=picture, name="sketch.png"),
+        Artifact(Kind.AUDIO, path=sound),
+        Artifact(Kind.DOCUMENT, path=report),
+        Artifact(Kind.TEXT, path=report, name="text in a file.txt"),
+    )
+    view.draw(turn.apply(TaskFinished(done(2, *artifacts))))
+    shown = {
+        type(card)
+        for kind in (TextCard, PictureCard, SoundCard, FileCard)
+        for card in view.findChildren(kind)
+    }
+    assert shown == {TextCard, PictureCard, SoundCard, FileCard}
+    assert "0:02 · 64 kB" in words(view)
+    assert pictures.finish_reading(5000)
+
+
+def test_a_text_that_the_answer_has_is_not_shown_twice(view: TurnView, turn: Turn) -> None:
+    finished = turn.apply(TaskFinished(done(2, scene.text("It is\n10:30."))))
+    view.draw(finished)
+    assert len(view.findChildren(TextCard)) == 1
+    view.draw(finished.apply(ReplyChunk("Well. It is 10:30.")))
+    assert not [card for card in view.findChildren(TextCard) if card.isVisible()]
+
+
+def test_a_result_between_is_shown_on_demand(view: TurnView, turn: Turn, qtbot: QtBot) -> None:
+    view.draw(turn.apply(TaskFinished(done(0, scene.text("Dear Sir")))))
+    toggle = rows(view)[0].toggle
+    assert "Dear Sir" not in words(view)
+    QTest.mouseClick(toggle, Qt.MouseButton.LeftButton)
+    QApplication.processEvents()
+    assert "Dear Sir" in words(view)
+    assert toggle.accessibleName().startswith("Hide")
+    QTest.mouseClick(toggle, Qt.MouseButton.LeftButton)
+    assert "Dear Sir" not in words(view)
+
+
+def test_a_picture_is_read_and_can_be_enlarged(
+    view: TurnView, turn: Turn, picture: Path, actions: Actions, qtbot: QtBot
+) -> None:
+    made = Artifact(Kind.IMAGE, path=picture)
+    view.draw(turn.apply(TaskFinished(done(2, made))))
+    card = view.findChild(PictureCard)
+    assert card is not None
+    qtbot.waitUntil(lambda: not card.thumbnail.icon().isNull())
+    with qtbot.waitSignal(actions.enlarge) as wanted:
+        QTest.mouseClick(card.thumbnail, Qt.MouseButton.LeftButton)
+    assert wanted.args == [made]
+
+
+def test_a_picture_that_cannot_be_shown_says_why(
+    view: TurnView, turn: Turn, tmp_path: Path, qtbot: QtBot
+) -> None:
+    broken = tmp_path / "broken.png"
+    broken.write_bytes(b"no picture")
+    view.draw(turn.apply(TaskFinished(done(2, Artifact(Kind.IMAGE, path=broken)))))
+    card = view.findChild(PictureCard)
+    assert card is not None
+    qtbot.waitUntil(lambda: card.note.isVisible())
+    assert "cannot be shown" in card.note.text()
+    assert not card.thumbnail.isVisible()
+
+
+def test_a_sound_shows_whether_it_plays(
+    view: TurnView, turn: Turn, tmp_path: Path, actions: Actions, qtbot: QtBot
+) -> None:
+    sound = write_wav(tmp_path / "a.wav")
+    view.draw(turn.apply(TaskFinished(done(2, Artifact(Kind.AUDIO, path=sound)))))
+    card = view.findChild(SoundCard)
+    assert card is not None
+    with qtbot.waitSignal(actions.play) as wanted:
+        QTest.mouseClick(card.button, Qt.MouseButton.LeftButton)
+    assert wanted.args == [sound]
+    actions.playing.emit(sound)
+    assert card.button.accessibleName() == "Stop a.wav"
+    actions.playing.emit(None)
+    assert card.button.accessibleName() == "Play a.wav"
+
+
+def test_files_are_opened_shown_and_saved(
+    view: TurnView, turn: Turn, tmp_path: Path, actions: Actions, qtbot: QtBot
+) -> None:
+    path = tmp_path / "report.pdf"
+    path.write_bytes(b"%PDF")
+    made = Artifact(Kind.DOCUMENT, path=path)
+    view.draw(turn.apply(TaskFinished(done(2, made))))
+    for name, signal, value in (
+        ("Open: report.pdf", actions.open_file, path),
+        ("Show in folder: report.pdf", actions.show_folder, path),
+        ("Save a copy: report.pdf", actions.save_as, made),
+    ):
+        buttons = [b for b in view.findChildren(QPushButton) if b.accessibleName() == name]
+        with qtbot.waitSignal(signal) as wanted:
+            QTest.mouseClick(buttons[0], Qt.MouseButton.LeftButton)
+        assert wanted.args == [value]
+
+
+def test_the_spoken_sentence_is_shown_and_can_be_silenced(
+    view: TurnView, turn: Turn, actions: Actions, qtbot: QtBot
+) -> None:
+    view.draw(turn.apply(Speaking("Dear Sir.")))
+    assert view.speaking.isVisible()
+    assert view.speaking.sentence.text() == "Dear Sir."
+    with qtbot.waitSignal(actions.silence):
+        QTest.mouseClick(view.speaking.button, Qt.MouseButton.LeftButton)
+    view.draw(turn.apply(TurnFinished(Status.DONE, NOW)))
+    assert not view.speaking.isVisible()
+
+
+def test_notes_are_shown_once_each(view: TurnView, turn: Turn) -> None:
+    one = turn.apply(Noted("Heard by the small recogniser."))
+    view.draw(one)
+    view.draw(one.apply(Noted("There is no loudspeaker.")))
+    assert words(view).count("Heard by the small recogniser.") == 1
+    assert words(view).count("There is no loudspeaker.") == 1
+
+
+def test_the_answer_grows_without_losing_a_selection(view: TurnView, turn: Turn) -> None:
+    view.draw(turn.apply(ReplyChunk("Good ")))
+    field = view.reply.view
+    cursor = field.textCursor()
+    cursor.setPosition(0)
+    cursor.setPosition(4, cursor.MoveMode.KeepAnchor)
+    field.setTextCursor(cursor)
+    view.draw(turn.apply(ReplyChunk("Good ")).apply(ReplyChunk("morning")))
+    assert field.toPlainText() == "Good morning"
+    assert field.textCursor().selectedText() == "Good"
+
+
+def test_the_end_says_how_it_went_and_who_heard_it(view: TurnView, turn: Turn) -> None:
+    ended = replace(turn, heard_by="whisper-tiny", reply="Done.").apply(
+        TurnFinished(Status.PARTLY, NOW + timedelta(seconds=75))
+    )
+    view.draw(ended)
+    assert view.ending.full_text() == "Partly done in 1 min 15 s · heard by whisper-tiny"
+    assert view.copy.isVisible()
+
+
+def test_a_gigantic_text_is_shown_in_parts(view: TurnView, turn: Turn, qtbot: QtBot) -> None:
+    view.draw(turn.apply(ReplyChunk("x" * 60 + "\n")).apply(ReplyChunk("y" * 50_000)))
+    assert len(view.reply.view.toPlainText()) == FIRST
+    assert view.reply.more.text() == "Show all (50,061 characters)"
+    QTest.mouseClick(view.reply.more, Qt.MouseButton.LeftButton)
+    assert len(view.reply.view.toPlainText()) == 50_061
+    assert not view.reply.more.isVisible()
+
+
+def test_a_plan_of_a_thousand_tasks_shows_its_beginning(view: TurnView, picture: Path) -> None:
+    given = Artifact(Kind.IMAGE, path=picture)
+    plan = Plan(tuple(Task(number, READ, {"image": given}) for number in range(1000)))
+    view.draw(Turn("t", NOW, "all of them").apply(PlanAccepted(plan)))
+    assert len(rows(view)) == plan_view.SHOWN
+    more = view.findChild(plan_view.PlanView)
+    assert more is not None
+    assert more.more.text() == "Show 960 more steps"
+    more.more.click()
+    assert len(rows(view)) == 6 * plan_view.SHOWN
+
+
+def test_a_new_plan_takes_the_place_of_the_old_rows(view: TurnView, turn: Turn) -> None:
+    view.draw(turn)
+    assert turn.plan is not None
+    shorter = turn.plan.without(2).replacing(Task(1, scene.SUM, {"text": "other words"}))
+    view.draw(turn.apply(PlanAccepted(shorter)))
+    visible = [row for row in rows(view) if row.isVisible()]
+    assert [row.subject.full_text() for row in visible] == ["letter.png", "“other words”"]
+
+
+@pytest.mark.parametrize("hostile", HOSTILE, ids=range(len(HOSTILE)))
+def test_foreign_text_is_only_text_wherever_it_appears(
+    view: TurnView, tmp_path: Path, hostile: str, qtbot: QtBot
+) -> None:
+    given = Artifact(Kind.IMAGE, path=tmp_path / "missing.png", name=hostile)
+    plan = Plan((Task(0, READ, {"image": given}), Task(1, scene.SUM, {"text": hostile or "x"})))
+    turn = (
+        Turn("t", NOW, hostile, heard_by=hostile, attachments=(given,))
+        .apply(PlanAccepted(plan))
+        .apply(ExpertsSelected(scene.selections(plan)))
+        .apply(TaskStarted(0, candidate("first")))
+        .apply(TaskProgress(0, 2.5, hostile))
+    )
+    view.draw(turn)
+    turn = (
+        turn.apply(Noted(hostile))
+        .apply(Speaking(hostile))
+        .apply(TaskFinished(failed(0, hostile)))
+        .apply(TaskFinished(done(1, scene.text(hostile), given)))
+        .apply(ReplyChunk(hostile))
+    )
+    view.draw(turn)
+    QApplication.processEvents()
+    view.draw(turn.apply(TurnFinished(Status.PARTLY, NOW)))
+    assert pictures.finish_reading(5000)
+    view.grab()
+    for label in view.findChildren(QLabel):
+        assert label.textFormat() == Qt.TextFormat.PlainText or not label.text()
+    for widget in view.findChildren(QWidget):
+        assert not might_be_rich(widget.toolTip())
+    assert view.width() <= 800
+    assert view.minimumSizeHint().width() <= 800
