@@ -11,15 +11,15 @@ def main() -> int:
     import multiprocessing
 
     multiprocessing.freeze_support()
+    from jarvis_desktop.desktop import has_no_display
+
+    if len(sys.argv) == 1 and not has_no_display():
+        from jarvis_desktop.ui.app import run
+
+        return run()
     from jarvis_desktop.cli.main import main as command_line
 
-    return command_line(sys.argv[1:], open_window=_open_window)
-
-
-def _open_window() -> int:
-    from jarvis_desktop.ui.app import run
-
-    return run()
+    return command_line(sys.argv[1:])
 
 
 if __name__ == "__main__":

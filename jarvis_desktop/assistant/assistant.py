@@ -108,13 +108,7 @@ class Assistant:
         self._running[live.turn.id] = _this_task()
         try:
             live.show(TurnStarted(live.turn.id, self._parts.now(), request.text.strip()))
-            status = await self._answer(request, plan, frontend, known, live)
-            await self._finish(request, status, known, live)
-        except asyncio.CancelledError:
-            live.show(ReplyChunk("Stopped." if not live.turn.reply else ""))
-            self._keep(known, live, Status.CANCELLED)
-            live.show(TurnFinished(Status.CANCELLED, self._parts.now()))
-            raise
+            await self._complete(request, plan, frontend, known, live)
         finally:
             del self._running[live.turn.id]
             _current.reset(token)
@@ -127,6 +121,30 @@ class Assistant:
         for task in others:
             task.cancel()
         return len(others)
+
+    async def _complete(
+        self,
+        request: Request,
+        plan: Plan | None,
+        frontend: Frontend,
+        known: Conversation,
+        live: _Live,
+    ) -> None:
+        """Answer, keep, speak."""
+        try:
+            status = await self._answer(request, plan, frontend, known, live)
+        except asyncio.CancelledError:
+            live.show(ReplyChunk("Stopped."))
+            self._keep(known, live, Status.CANCELLED)
+            live.show(TurnFinished(Status.CANCELLED, self._parts.now()))
+            raise
+        # Kept before it is spoken: a long answer may be silenced, or the power cut, while it
+        # plays, and is an answer all the same.
+        self._keep(known, live, status)
+        try:
+            await self._speak(request, live)
+        finally:
+            live.show(TurnFinished(status, self._parts.now()))
 
     async def _answer(
         self,
@@ -229,17 +247,12 @@ class Assistant:
                 live.show(Noted(str(error)))
         return fetched
 
-    async def _finish(
-        self, request: Request, status: Status, known: Conversation, live: _Live
-    ) -> None:
-        # Kept before it is spoken: a long answer may be stopped, or the power cut, while it plays.
-        self._keep(known, live, status)
+    async def _speak(self, request: Request, live: _Live) -> None:
         spoken = _speech_of(live.turn)
         for audio, text in spoken:
             await self._parts.speaker.play(audio, text, live.show)
         if request.speak and not spoken:
             await self._parts.speaker.say(live.turn.reply, live.show)
-        live.show(TurnFinished(status, self._parts.now()))
 
     def _keep(self, known: Conversation, live: _Live, status: Status) -> None:
         finished = replace(live.turn, status=None).apply(TurnFinished(status, self._parts.now()))

@@ -9,7 +9,6 @@ from collections.abc import Callable, Sequence
 from jarvis_desktop import __version__
 from jarvis_desktop.cli import ask, doctor, experts, history, output, plan, speech
 from jarvis_desktop.core.errors import JarvisError
-from jarvis_desktop.desktop import has_no_display
 
 EPILOG = """\
 examples:
@@ -42,15 +41,15 @@ def parser() -> argparse.ArgumentParser:
     return top
 
 
-def main(arguments: Sequence[str], *, open_window: Callable[[], int]) -> int:
-    """Run a command, or open the window where there is none; gives the exit code."""
+def main(arguments: Sequence[str]) -> int:
+    """Run a command, or converse where none is given; gives the exit code."""
     args = parser().parse_args(arguments)
     command: Callable[[argparse.Namespace], int] | None = args.command
     try:
         if command is None:
             from jarvis_desktop.cli import conversation
 
-            return open_window() if not has_no_display() else conversation.start(args)
+            return conversation.start(args)
         return command(args)
     except JarvisError as error:
         return output.complain(error, as_json=getattr(args, "json", False))

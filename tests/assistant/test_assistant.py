@@ -246,8 +246,10 @@ async def test_stopping_silences_and_keeps_the_turn(house: House) -> None:
         await running
     assert house.player.stopped == 1
     kept = house.history.kept["c"][0]
-    assert (kept.reply, kept.status) == ("One. Two. Three.", Status.CANCELLED)
-    assert names(house)[-1] == "TurnFinished"
+    assert (kept.reply, kept.status) == ("One. Two. Three.", Status.DONE)
+    ended = house.frontend.events[-1]
+    assert isinstance(ended, events.TurnFinished)
+    assert ended.status is Status.DONE
 
 
 async def test_stopping_before_the_answer_says_stopped(house: House) -> None:

@@ -29,9 +29,8 @@ def bare() -> None:
 def ours() -> None:
     from PySide6.QtWidgets import QApplication
 
-    from jarvis_desktop.ui import app
+    from jarvis_desktop.__main__ import main
     from jarvis_desktop.ui.main_window import MainWindow
-    from tests.ui.scene import FakeApp
 
     def painted(window: MainWindow) -> None:
         print(time.perf_counter() - BEGUN, flush=True)
@@ -44,7 +43,8 @@ def ours() -> None:
         self.painted.connect(lambda: painted(self))
 
     MainWindow.__init__ = watched  # type: ignore[assignment,method-assign]
-    app.run(lambda session: FakeApp())
+    sys.argv[1:] = []
+    main()
 
 
 if __name__ == "__main__":
