@@ -7,7 +7,7 @@ import logging
 import secrets
 from collections.abc import Callable, Sequence
 from contextvars import ContextVar
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
@@ -135,16 +135,18 @@ class Assistant:
             status = await self._answer(request, plan, frontend, known, live)
         except asyncio.CancelledError:
             live.show(ReplyChunk("Stopped."))
-            self._keep(known, live, Status.CANCELLED)
-            live.show(TurnFinished(Status.CANCELLED, self._parts.now()))
+            ended = TurnFinished(Status.CANCELLED, self._parts.now())
+            self._keep(known, live, ended)
+            live.show(ended)
             raise
         # Kept before it is spoken: a long answer may be silenced, or the power cut, while it
         # plays, and is an answer all the same.
-        self._keep(known, live, status)
+        ended = TurnFinished(status, self._parts.now())
+        self._keep(known, live, ended)
         try:
             await self._speak(request, live)
         finally:
-            live.show(TurnFinished(status, self._parts.now()))
+            live.show(ended)
 
     async def _answer(
         self,
@@ -254,10 +256,9 @@ class Assistant:
         if request.speak and not spoken:
             await self._parts.speaker.say(live.turn.reply, live.show)
 
-    def _keep(self, known: Conversation, live: _Live, status: Status) -> None:
-        finished = replace(live.turn, status=None).apply(TurnFinished(status, self._parts.now()))
+    def _keep(self, known: Conversation, live: _Live, ended: TurnFinished) -> None:
         try:
-            self._parts.history.save(known.id, finished)
+            self._parts.history.save(known.id, live.turn.apply(ended))
         except JarvisError as error:
             live.show(Noted(f"This turn could not be kept in the history: {error}"))
 
