@@ -48,7 +48,7 @@ async def record_until_enter(app: App) -> Path | None:
 
 async def _record(app: App, keys: asyncio.Queue[str], *, held: bool) -> Path | None:
     stop = asyncio.Event()
-    target = app.store.workdir() / "request.wav"
+    target = app.store.workdir() / "your recording"
     how = "let go to stop" if held else "press Enter to stop"
     recording = asyncio.create_task(app.microphone.record(target, stop, _Meter(how)))
     watching = asyncio.create_task(_until_released(keys, held=held))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
 
-from PySide6.QtCore import QEvent, QMimeData, QSettings, QSize, Qt, QUrl, Signal
+from PySide6.QtCore import QEvent, QMimeData, QSettings, QSize, Qt, QTimer, QUrl, Signal
 from PySide6.QtGui import (
     QCloseEvent,
     QDesktopServices,
@@ -47,6 +47,8 @@ from jarvis_desktop.ui.session import Exchange, Session
 from jarvis_desktop.ui.sidebar import Listing, Sidebar
 from jarvis_desktop.ui.welcome import Welcome
 
+REPEAT_GAP = 70
+"""Milliseconds within which a held key repeats."""
 SIZE = QSize(1120, 780)
 NARROW = 760
 """Pixels; a narrower window leaves the side list out."""
@@ -65,6 +67,10 @@ class MainWindow(QMainWindow):
         self._settings = QSettings(str(settings), QSettings.Format.IniFormat)
         self._seen = False
         self._held = False
+        # Some screens repeat a held key as pairs of release and press: only a release that no
+        # press follows is one.
+        self._released = QTimer(self, singleShot=True, interval=REPEAT_GAP)
+        self._released.timeout.connect(self._let_go)
         self._viewer: Viewer | None = None
         self.wishes = Actions(self)
         self.recorder = Recorder(session.engine, self)
@@ -263,15 +269,17 @@ class MainWindow(QMainWindow):
         """F4 held is the talk button held."""
         plain = event.modifiers() == Qt.KeyboardModifier.NoModifier
         if event.key() == Qt.Key.Key_F4 and plain and not event.isAutoRepeat():
-            self._held = True
-            self.recorder.begin()
+            self._released.stop()
+            if not self._held:
+                self._held = True
+                self.recorder.begin()
         elif event.key() != Qt.Key.Key_F4:
             super().keyPressEvent(event)
 
     def keyReleaseEvent(self, event: QKeyEvent) -> None:
         """F4 let go sends what was said."""
         if event.key() == Qt.Key.Key_F4 and not event.isAutoRepeat():
-            self._let_go()
+            self._released.start()
         elif event.key() != Qt.Key.Key_F4:
             super().keyReleaseEvent(event)
 

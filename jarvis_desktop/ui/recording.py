@@ -15,6 +15,9 @@ from jarvis_desktop import paths
 from jarvis_desktop.core.ports import Microphone
 from jarvis_desktop.ui.bridge import EngineThread, Job, Outcome
 
+NAME = "your recording"
+"""As the person is told of it: "There is no sound in your recording".
+"""
 SHORTEST = 0.3
 """Seconds; a shorter press is a slip of the finger, not a request."""
 
@@ -63,7 +66,7 @@ class Recorder(QObject):
         microphone = self._microphone
         if microphone is None or self._job is not None:
             return
-        to = paths.user_paths().cache / "recordings" / f"{secrets.token_hex(8)}.wav"
+        to = paths.user_paths().cache / "recordings" / secrets.token_hex(8) / NAME
         stop = asyncio.Event()
 
         async def work() -> Path:
@@ -71,7 +74,7 @@ class Recorder(QObject):
             try:
                 return await microphone.record(to, stop, self._heard.emit)
             except BaseException:
-                to.unlink(missing_ok=True)
+                forget(to)
                 raise
 
         self._since = time.monotonic()
@@ -118,3 +121,4 @@ def forget(recording: Path) -> None:
     """Remove a recording that is not wanted any more."""
     with suppress(OSError):
         recording.unlink(missing_ok=True)
+        recording.parent.rmdir()

@@ -148,6 +148,19 @@ def test_f4_is_the_talk_button(window: MainWindow, app: FakeApp, qtbot: QtBot) -
 
 
 @pytest.mark.usefixtures("talked_long")
+def test_a_key_that_repeats_as_release_and_press_is_one_recording(
+    window: MainWindow, app: FakeApp, qtbot: QtBot
+) -> None:
+    field = window.composer.field
+    for _ in range(5):
+        QTest.keyPress(field, Qt.Key.Key_F4)
+        QTest.keyRelease(field, Qt.Key.Key_F4)
+    assert window.recorder.active
+    qtbot.waitUntil(lambda: bool(app.assistant.turns))
+    assert len(app.microphone.recordings) == 1
+
+
+@pytest.mark.usefixtures("talked_long")
 def test_escape_drops_a_recording(window: MainWindow, app: FakeApp, qtbot: QtBot) -> None:
     QTest.mousePress(window.composer.talk, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: bool(window.composer.meter.levels()))
