@@ -177,7 +177,13 @@ def _launch(folder: Path) -> subprocess.Popen[bytes]:
             "--high-priority=no",
             f"--file={folder / 'start.pa'}",
         ),
-        env={**os.environ, "HOME": str(folder), "XDG_RUNTIME_DIR": str(folder)},
+        env=os.environ
+        | {
+            "HOME": str(folder),
+            "XDG_RUNTIME_DIR": str(folder),
+            # A server ends itself where another one is known to the same message bus.
+            "DBUS_SESSION_BUS_ADDRESS": "disabled:",
+        },
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )

@@ -6,7 +6,6 @@ import asyncio
 import logging
 import secrets
 from collections.abc import Callable, Sequence
-from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -14,9 +13,11 @@ from pathlib import Path
 from jarvis_desktop.assistant import responder
 from jarvis_desktop.assistant.executor import Executor
 from jarvis_desktop.assistant.intake import Intake
+from jarvis_desktop.assistant.planning import reading
 from jarvis_desktop.assistant.selector import Selector, described
 from jarvis_desktop.assistant.speaker import Speaker
 from jarvis_desktop.core.artifact import Artifact, Kind
+from jarvis_desktop.core.current import current_turn
 from jarvis_desktop.core.errors import InputError, JarvisError
 from jarvis_desktop.core.events import (
     Attached,
@@ -43,6 +44,7 @@ from jarvis_desktop.core.ports import (
     Recogniser,
 )
 from jarvis_desktop.core.result import Status
+from jarvis_desktop.core.shown import frames
 from jarvis_desktop.core.task import TaskType
 from jarvis_desktop.core.turn import Conversation, Request, Turn
 
@@ -50,8 +52,6 @@ log = logging.getLogger(__name__)
 
 LONGEST_REQUEST = 200_000
 """Characters; a longer text belongs in a file."""
-
-_current: ContextVar[str] = ContextVar("turn")
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,10 +76,19 @@ class _Live:
     def __init__(self, turn: Turn, frontend: Frontend) -> None:
         self.turn = turn
         self._frontend = frontend
+        self._asking = asyncio.Lock()
 
     def show(self, event: Event) -> None:
         self.turn = self.turn.apply(event)
-        self._frontend.show(event)
+        try:
+            self._frontend.show(event)
+        except Exception as error:  # noqa: BLE001 - a front end that went away must not take the turn along
+            log.info("A front end could not show an event: %s", frames(error))
+
+    async def confirm(self, question: str) -> bool:
+        """One question at a time, whoever asks."""
+        async with self._asking:
+            return await self._frontend.confirm(question)
 
 
 class Assistant:
@@ -102,21 +111,28 @@ class Assistant:
         Every turn ends in an answer or a stated reason and is kept in the history. Cancelling
         stops all work and all sound, keeps the turn as stopped, and raises CancelledError.
         """
-        known = self._parts.history.open_conversation(conversation)
+        known = self._open(conversation)
         live = _Live(Turn(id=secrets.token_hex(8), started=self._parts.now()), frontend)
-        token = _current.set(live.turn.id)
+        token = current_turn.set(live.turn.id)
         self._running[live.turn.id] = _this_task()
         try:
             live.show(TurnStarted(live.turn.id, self._parts.now(), request.text.strip()))
             await self._complete(request, plan, frontend, known, live)
         finally:
             del self._running[live.turn.id]
-            _current.reset(token)
+            current_turn.reset(token)
         return live.turn
+
+    def _open(self, conversation: str | None) -> Conversation:
+        try:
+            return self._parts.history.open_conversation(conversation)
+        except JarvisError:
+            # Without its past the request can still be answered; keeping it will tell why.
+            return Conversation(conversation or secrets.token_hex(16))
 
     def stop_others(self) -> int:
         """Stop every turn but the one that calls this; how many there were."""
-        own = _current.get(None)
+        own = current_turn.get()
         others = [task for turn_id, task in self._running.items() if turn_id != own]
         for task in others:
             task.cancel()
@@ -169,13 +185,13 @@ class Assistant:
                     live.show(ReplyChunk("The plan was not accepted, so nothing was done."))
                     return Status.CANCELLED
                 live.show(PlanAccepted(plan))
-                await self._run(plan, frontend, live)
+                await self._run(plan, request, live)
                 live.show(ReplyChunk(responder.compose(live.turn)))
                 return responder.outcome(live.turn)
         except JarvisError as error:
             live.show(ReplyChunk(str(error)))
-        except Exception:  # the engine's last resort: no turn ends in silence
-            log.exception("A turn ended in an unexpected error")
+        except Exception as error:  # noqa: BLE001 - the engine's last resort: no turn ends in silence
+            log.error("A turn ended in an unexpected error: %s", frames(error))
             live.show(
                 ReplyChunk(
                     "Something went wrong inside JARVIS itself. Nothing of yours was lost; "
@@ -192,15 +208,17 @@ class Assistant:
                 f"The text is {len(text):,} characters long; the most is {LONGEST_REQUEST:,}.",
                 hint="Put it in a file and give the file.",
             )
-        audio = request.audio
         attachments = await self._parts.intake.given(request)
+        audio = Artifact(Kind.AUDIO, path=request.audio) if request.audio else None
         if not text and audio is None:
             audio, attachments = _spoken(attachments)
         if attachments:
             live.show(Attached(attachments))
         if audio is not None:
             text = await self._listen(audio, live)
-        named = await self._parts.intake.named(text, request, attachments)
+        # Names in a pasted text are content: no file is fetched for them.
+        instruction, _ = reading.split(text, self._parts.inventory)
+        named = await self._parts.intake.named(instruction, request, attachments)
         if named:
             attachments = (*attachments, *named)
             live.show(Attached(attachments))
@@ -211,32 +229,38 @@ class Assistant:
             return None
         return planned
 
-    async def _listen(self, audio: Path, live: _Live) -> str:
+    async def _listen(self, audio: Artifact, live: _Live) -> str:
         def report(fraction: float | None, message: str) -> None:
             """Speech is quick enough to need no progress of its own."""
 
-        heard = await self._parts.recogniser.transcribe(audio, report)
+        assert audio.path is not None
+        try:
+            heard = await self._parts.recogniser.transcribe(audio.path, report)
+        except InputError as error:
+            # The store's name for it means nothing to the person who gave the file.
+            message = error.message.replace(audio.path.name, audio.title)
+            raise InputError(message, hint=error.hint) from error
         live.show(Transcribed(heard.text, heard.engine))
         if heard.note:
             live.show(Noted(heard.note))
         return heard.text
 
-    async def _run(self, plan: Plan, frontend: Frontend, live: _Live) -> None:
+    async def _run(self, plan: Plan, request: Request, live: _Live) -> None:
         selections = self._parts.selector.select(plan)
-        if await self._fetched(selections, frontend, live):
+        if await self._fetched(selections, live):
             selections = self._parts.selector.select(plan)
         live.show(ExpertsSelected(selections))
-        await self._parts.executor.run(plan, selections, show=live.show, confirm=frontend.confirm)
+        await self._parts.executor.run(
+            plan, selections, show=live.show, confirm=live.confirm, folder=request.folder
+        )
 
-    async def _fetched(
-        self, selections: Sequence[Selection], frontend: Frontend, live: _Live
-    ) -> bool:
+    async def _fetched(self, selections: Sequence[Selection], live: _Live) -> bool:
         """Offer to fetch the experts that are missing; whether any was fetched."""
         fetched = False
         missing = {item.offer: item.task_id for item in selections if item.offer}
         for expert, task_id in missing.items():
             question = f"This needs {described(expert)}. Fetch it now?"
-            if not await frontend.confirm(question):
+            if not await live.confirm(question):
                 continue
 
             def report(fraction: float | None, message: str, task_id: int = task_id) -> None:
@@ -269,13 +293,13 @@ def _this_task() -> asyncio.Task[Turn]:
     return task
 
 
-def _spoken(attachments: tuple[Artifact, ...]) -> tuple[Path | None, tuple[Artifact, ...]]:
+def _spoken(attachments: tuple[Artifact, ...]) -> tuple[Artifact | None, tuple[Artifact, ...]]:
     """With no words at all, the one recording among the files is the request."""
     recordings = [item for item in attachments if item.kind is Kind.AUDIO]
     if len(recordings) != 1:
         return None, attachments
     rest = tuple(item for item in attachments if item is not recordings[0])
-    return recordings[0].path, rest
+    return recordings[0], rest
 
 
 def _speech_of(turn: Turn) -> list[tuple[Path, str]]:

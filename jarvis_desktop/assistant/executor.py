@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import product
+from math import prod
+from pathlib import Path
 from time import monotonic
 
 from jarvis_desktop.core.artifact import Artifact, text_artifact
@@ -23,7 +26,10 @@ from jarvis_desktop.core.expert import Candidate, Selection
 from jarvis_desktop.core.plan import Plan
 from jarvis_desktop.core.ports import ArtifactStore, Backend
 from jarvis_desktop.core.result import Attempt, Status, TaskResult
+from jarvis_desktop.core.shown import frames
 from jarvis_desktop.core.task import Item, Port, Ref, Task, Value
+
+log = logging.getLogger(__name__)
 
 Show = Callable[[Event], None]
 Confirm = Callable[[str], Awaitable[bool]]
@@ -41,10 +47,13 @@ class Executor:
         store: ArtifactStore,
         *,
         lanes: Mapping[str, int],
-        timeout: float = 900.0,
+        timeout: float = 24 * 3600.0,
     ) -> None:
         """`lanes` gives how many calls of a lane run at once; a lane not in it has no limit.
-        `timeout` in seconds ends an attempt whatever its backend thinks."""
+
+        How long a call may take is its backend's business, which knows what it does; `timeout`,
+        in seconds, is the last resort against one that never ends.
+        """
         self._backends = backends
         self._store = store
         self._lanes = {name: asyncio.Semaphore(width) for name, width in lanes.items()}
@@ -57,15 +66,18 @@ class Executor:
         *,
         show: Show,
         confirm: Confirm,
+        folder: Path | None = None,
         done: Mapping[int, TaskResult] | None = None,
     ) -> dict[int, TaskResult]:
         """A result for every task of the plan.
 
-        `done` holds results of an earlier run, which are kept. A failed task is a value; only
+        `folder` is where the person wants named results. `done` holds results of an earlier run:
+        what was done there is kept, the rest is tried again. A failed task is a value; only
         cancelling raises, after every unfinished task was shown as cancelled.
         """
-        run = _Run(plan, {item.task_id: item for item in selections}, show, confirm)
-        run.results.update(done or {})
+        run = _Run(plan, {item.task_id: item for item in selections}, show, confirm, folder)
+        kept = (item for item in (done or {}).values() if item.status is Status.DONE)
+        run.results.update({item.task_id: item for item in kept})
         try:
             async with asyncio.TaskGroup() as group:
                 for task in run.ready():
@@ -93,13 +105,20 @@ class Executor:
             started = monotonic()
             try:
                 artifacts = await self._attempt(task, candidate, run)
+            except _Refused:
+                reason = "You did not agree to it, so it was not done."
+                return TaskResult(task.id, Status.FAILED, (), tuple(attempts), reason)
             except JarvisError as error:
-                attempt = Attempt(candidate, monotonic() - started, str(error))
-                attempts.append(attempt)
-                run.show(AttemptFailed(task.id, attempt))
+                failure = str(error)
+            except Exception as error:  # noqa: BLE001 - a slip here must not end the others
+                log.error("A task failed unexpectedly: %s", frames(error))
+                failure = "Something went wrong inside JARVIS itself; the log has the details."
             else:
                 attempts.append(Attempt(candidate, monotonic() - started))
                 return TaskResult(task.id, Status.DONE, artifacts, tuple(attempts))
+            attempt = Attempt(candidate, monotonic() - started, failure)
+            attempts.append(attempt)
+            run.show(AttemptFailed(task.id, attempt))
         return TaskResult(
             task.id, Status.FAILED, attempts=tuple(attempts), reason=attempts[-1].error
         )
@@ -114,9 +133,9 @@ class Executor:
         workdir = self._store.workdir()
         try:
             for inputs in _unfold(task, run.results):
-                call = Call(task.type.name, inputs, _options(task), workdir)
+                call = Call(task.type.name, inputs, _options(task), workdir, run.folder)
                 if (question := backend.question(call)) and not await run.confirm(question):
-                    raise ExpertError("You did not agree to it, so it was not done.")
+                    raise _Refused
                 made += await self._in_lane(backend, candidate, call, report)
             if not made:
                 raise ExpertError(f"{candidate.expert.id} gave no result.")
@@ -156,6 +175,10 @@ class Executor:
         return await asyncio.to_thread(self._store.keep, made)
 
 
+class _Refused(Exception):
+    """The person said no."""
+
+
 @dataclass
 class _Run:
     """One plan under way."""
@@ -164,6 +187,7 @@ class _Run:
     selections: Mapping[int, Selection]
     show: Show
     confirm: Confirm
+    folder: Path | None = None
     results: dict[int, TaskResult] = field(default_factory=dict)
     waiting: dict[int, set[int]] = field(default_factory=dict)
     """For each task not yet started, the ids it still waits for."""
@@ -228,11 +252,10 @@ def _unfold(
         [tuple(given[port.name])] if port.many else [(item,) for item in given[port.name]]
         for port in ports
     ]
+    if (count := prod(map(len, choices))) > MOST_CALLS:
+        raise ExpertError(f"That would be {count} calls; the most is {MOST_CALLS}.")
     names = [port.name for port in ports]
-    calls = [dict(zip(names, combination, strict=True)) for combination in product(*choices)]
-    if len(calls) > MOST_CALLS:
-        raise ExpertError(f"That would be {len(calls)} calls; the most is {MOST_CALLS}.")
-    return calls
+    return [dict(zip(names, combination, strict=True)) for combination in product(*choices)]
 
 
 def _artifacts(port: Port, item: Item, results: Mapping[int, TaskResult]) -> tuple[Artifact, ...]:

@@ -12,6 +12,7 @@ from jarvis_desktop.core.artifact import Artifact
 from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.plan import Plan
 from jarvis_desktop.core.ports import ArtifactStore
+from jarvis_desktop.core.shown import one_line
 from jarvis_desktop.core.task import Arg, Item
 from jarvis_desktop.core.turn import Request
 
@@ -43,7 +44,7 @@ class Intake:
         for mention in mentions.files(text):
             if not mention.output and mention.name.lower() not in known:
                 for path in self._places(mention.text, request.folder):
-                    if path.exists():
+                    if _exists(path):
                         found[path] = None
                         break
         return await self._take_in(list(found))
@@ -64,11 +65,18 @@ class Intake:
 
     async def _settle(self, item: Item, folder: Path | None) -> Item:
         if isinstance(item, Artifact) and item.path is not None:
-            return (await self._take_in([_absolute(item.path, folder)]))[0]
+            path = _absolute(item.path, folder)
+            if self._store.holds(path):
+                return item
+            (taken,) = await self._take_in([path])
+            return replace(taken, name=item.name or taken.name)
         return item
 
     def _places(self, name: str, folder: Path | None) -> list[Path]:
-        path = Path(name).expanduser()
+        try:
+            path = Path(name).expanduser()
+        except RuntimeError:  # the home folder of someone who is not here
+            return []
         if path.is_absolute():
             return [path]
         return [place / path for place in (folder, *self._folders) if place]
@@ -88,6 +96,17 @@ class Intake:
         return tuple(taken)
 
 
+def _exists(path: Path) -> bool:
+    try:
+        return path.exists()
+    except (OSError, ValueError):  # too long, a folder that may not be looked into, a null byte
+        return False
+
+
 def _absolute(path: Path, folder: Path | None) -> Path:
-    path = path.expanduser()
+    try:
+        path = path.expanduser()
+    except RuntimeError as error:
+        shown = one_line(str(path))
+        raise InputError(f"There is no file {shown}.", hint="Check its name.") from error
     return path if path.is_absolute() or folder is None else folder / path

@@ -25,7 +25,8 @@ class Selector:
         allowed = tuple(item for item in known if self._policy.allows(item))
         if allowed:
             first = allowed[0]
-            reason = f"{first.expert.id} runs on this computer now."
+            where = "answers over the network" if first.remote else "runs on this computer now"
+            reason = f"{first.expert.id} {where}."
             return Selection(task_id, allowed, reason)
         if known:
             reason = f"The mode “{self._policy.mode}” allows none of its experts."

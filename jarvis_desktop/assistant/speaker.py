@@ -25,13 +25,14 @@ class Speaker:
         """Speak a text. What keeps it from being heard is shown as a note, never raised."""
         parts = sentences(speakable(text))
         async with self._turn:
-            workdir = self._store.workdir()
             try:
-                await self._say(parts, workdir, show)
+                workdir = self._store.workdir()
+                try:
+                    await self._say(parts, workdir, show)
+                finally:
+                    self._store.discard(workdir)
             except JarvisError as error:
                 show(Noted(f"The answer could not be spoken: {error}"))
-            finally:
-                self._store.discard(workdir)
 
     async def play(self, audio: Path, text: str, show: Callable[[Event], None]) -> None:
         """Play speech that is already there; `text` is what it says."""

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import secrets
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 
+from jarvis_desktop.core.errors import JarvisError
 from jarvis_desktop.core.ports import Timer, TimerRecords
+
+LONGEST_WAIT = 20.0
+"""Seconds between two looks at the wall clock."""
 
 
 class RingingTimers:
@@ -68,13 +73,20 @@ class RingingTimers:
         self._waiting.clear()
 
     def _wait_for(self, timer: Timer) -> None:
+        # The loop's clock stands still while the computer sleeps, so the wall clock is looked at
+        # again and again.
         delay = max(0.0, (timer.due - self._now()).total_seconds())
-        handle = asyncio.get_running_loop().call_later(delay, self._due, timer)
+        handle = asyncio.get_running_loop().call_later(min(delay, LONGEST_WAIT), self._look, timer)
         self._waiting[timer.id] = (timer, handle)
 
-    def _due(self, timer: Timer) -> None:
+    def _look(self, timer: Timer) -> None:
+        if timer.due > self._now():
+            self._wait_for(timer)
+            return
         del self._waiting[timer.id]
-        self._records.remove(timer.id)
         self._ring(timer)
+        # It rang, which is what matters; a record that stays rings once more at the next start.
+        with contextlib.suppress(JarvisError):
+            self._records.remove(timer.id)
         if not self._waiting:
             self._none_left.set()

@@ -52,7 +52,7 @@ class ShippedCatalogue:
             and self._weights.folder(expert) is not None
         ]
         installed.sort(key=lambda expert: -expert.download_mb)
-        found = [Candidate(expert, "local") for expert in installed]
+        found = [Candidate(expert, "local", heavy=True) for expert in installed]
         definition = self._definitions.get(task)
         if definition and definition.skill:
             found.append(Candidate(Expert(f"skill/{task}", task, definition.note), "skill"))

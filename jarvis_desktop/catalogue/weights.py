@@ -9,7 +9,9 @@ from __future__ import annotations
 import asyncio
 import json
 import shutil
-from collections.abc import Mapping
+import stat
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -64,9 +66,10 @@ class Weights:
 
     def installed(self) -> tuple[Installed, ...]:
         """What is on the disk, whole, by name."""
-        if not self._root.is_dir():
+        try:
+            folders = sorted(path for path in self._root.iterdir() if path.suffix != PARTIAL)
+        except OSError:  # not there yet, or not to be read: nothing that could be used
             return ()
-        folders = sorted(path for path in self._root.iterdir() if path.suffix != PARTIAL)
         return tuple(found for path in folders if (found := _read(path)))
 
     def folder(self, expert: Expert) -> Path | None:
@@ -82,14 +85,16 @@ class Weights:
         """Fetch an expert, going on where an earlier fetch stopped; its folder.
 
         Cancelling stops it and keeps what arrived. Raises UnavailableError with the reason, such
-        as no network, no such repository, no permission, or too little room on the disk.
+        as no network, no such repository, no permission, or too little room on the disk, and
+        StorageError where the disk refuses what arrived.
         """
         async with self._locks.setdefault(expert.id, asyncio.Lock()):
             if folder := self.folder(expert):
                 return folder
             if _read(self._partial(expert)):  # only the last step was cut off
                 return await asyncio.to_thread(self._settle, expert)
-            self._root.mkdir(parents=True, exist_ok=True)
+            with _keeping(expert):
+                self._root.mkdir(parents=True, exist_ok=True)
             child = Child(
                 FETCHING,
                 *(expert, self._partial(expert), self._endpoint, self._patience, self._reserve),
@@ -140,7 +145,7 @@ class Weights:
                 if path.exists():
                     shutil.rmtree(path)
         except OSError as error:
-            raise StorageError(f"{expert.id} could not be removed: {error.strerror}.") from error
+            raise StorageError(f"{expert.id} could not be removed: {_reason(error)}.") from error
         return size
 
     def _partial(self, expert: Expert) -> Path:
@@ -148,10 +153,27 @@ class Weights:
 
     def _settle(self, expert: Expert) -> Path:
         folder = self._root / expert.id
-        if folder.exists():
-            shutil.rmtree(folder)
-        self._partial(expert).replace(folder)
+        with _keeping(expert):
+            if folder.exists():
+                shutil.rmtree(folder)
+            self._partial(expert).replace(folder)
         return folder
+
+
+@contextmanager
+def _keeping(expert: Expert) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise StorageError(
+            f"{expert.id} could not be kept: {_reason(error)}.",
+            hint="See that the disk has room and that no other program uses its files.",
+            retryable=True,
+        ) from error
+
+
+def _reason(error: OSError) -> str:
+    return (error.strerror or "unknown reason").lower()
 
 
 def _read(folder: Path) -> Installed | None:
@@ -175,4 +197,9 @@ def _read(folder: Path) -> Installed | None:
 def _size(folder: Path) -> int:
     if not folder.is_dir():
         return 0
-    return sum(path.lstat().st_size for path in folder.rglob("*") if not path.is_dir())
+    sizes = 0
+    for path in folder.rglob("*"):
+        with suppress(OSError):  # a fetch that runs renames its files
+            status = path.lstat()
+            sizes += 0 if stat.S_ISDIR(status.st_mode) else status.st_size
+    return sizes

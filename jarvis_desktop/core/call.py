@@ -23,6 +23,8 @@ class Call:
     options: Mapping[str, Value]
     workdir: Path
     """An existing folder for the files the expert makes; swept when the call is over."""
+    folder: Path | None = None
+    """Where the person wants results with a name of their own; no plan can set it."""
 
     def text(self, port: str) -> str:
         """The text that arrived at a port, several joined by blank lines; "" where none did."""

@@ -32,6 +32,10 @@ class Candidate:
 
     expert: Expert
     backend: str
+    remote: bool = False
+    """Whether it sends what it is given to another computer."""
+    heavy: bool = False
+    """Whether it loads large weights here, which the lite mode is there to avoid."""
 
     @property
     def label(self) -> str:

@@ -7,8 +7,6 @@ from enum import StrEnum
 
 from jarvis_desktop.core.expert import Candidate
 
-BUILT_IN = frozenset({"builtin", "skill"})
-
 
 class Mode(StrEnum):
     """How far a request may travel."""
@@ -31,11 +29,9 @@ class Policy:
 
     def allows(self, candidate: Candidate) -> bool:
         """Whether this candidate may be tried."""
-        if candidate.backend in BUILT_IN:
-            return True
-        if candidate.backend == "local":
-            return self.mode is not Mode.LITE
-        return self.mode in (Mode.HYBRID, Mode.LITE)
+        if candidate.remote:
+            return self.mode in (Mode.HYBRID, Mode.LITE)
+        return self.mode is not Mode.LITE or not candidate.heavy
 
     @property
     def allows_downloads(self) -> bool:

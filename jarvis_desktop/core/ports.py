@@ -116,6 +116,10 @@ class ArtifactStore(Protocol):
         """Move an expert's file in and return the artifact with its new path."""
         ...
 
+    def holds(self, path: Path) -> bool:
+        """Whether this is the path of a file that was taken in or kept."""
+        ...
+
     def workdir(self) -> Path:
         """A new, empty folder for one call."""
         ...

@@ -3,7 +3,9 @@ and direction marks that turn a message into something else."""
 
 from __future__ import annotations
 
+import traceback
 import unicodedata
+from pathlib import PurePath
 
 _UNSEEN = {"Cc", "Cs", "Zl", "Zp"}
 _DIRECTIONS = {"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"}
@@ -24,6 +26,16 @@ def one_line(text: str, *, limit: int = 80) -> str:
 def encodable(text: str) -> str:
     """The text with what UTF-8 cannot hold replaced: undecodable bytes of file names and such."""
     return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def frames(error: BaseException) -> str:
+    """The kind of an error and where it came from, without its message.
+
+    For the log: a message may quote what a person said or the name of a file.
+    """
+    places = traceback.extract_tb(error.__traceback__)
+    road = " > ".join(f"{PurePath(item.filename).name}:{item.lineno}" for item in places)
+    return f"{type(error).__name__} at {road}" if road else type(error).__name__
 
 
 def _seen(character: str) -> str:

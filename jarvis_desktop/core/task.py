@@ -49,7 +49,9 @@ class TaskType:
     """A kind of task, by its Hub pipeline name where there is one.
 
     `gives` lists the kinds of its results, the main one first. `cues` are words and phrases by
-    which people ask for it, lower case: `*` stands for any ending, `...` for a few words between.
+    which people ask for it, lower case: `*` stands for any ending, `...` for a few words between,
+    `#` for a number and `@` for a sign of arithmetic; `^` is the beginning of the request and `$`
+    its end.
     """
 
     name: str

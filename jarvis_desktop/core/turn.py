@@ -70,7 +70,10 @@ class Turn:
             case events.PlanProposed(plan=plan) | events.PlanAccepted(plan=plan):
                 return replace(self, plan=plan)
             case events.Replanned(plan=plan):
-                return replace(self, plan=plan)
+                # A task of the old plan that the new one lacks is no part of the answer.
+                ids = {task.id for task in plan}
+                kept = {number: item for number, item in self.results.items() if number in ids}
+                return replace(self, plan=plan, results=kept)
             case events.ExpertsSelected(selections=selections):
                 return replace(self, selections=selections)
             case events.TaskStarted(task_id=task_id):
@@ -98,8 +101,8 @@ class Turn:
     @property
     def artifacts(self) -> tuple[Artifact, ...]:
         """What was asked for: the artifacts of the tasks that answer the request."""
-        if self.plan is None:
-            return ()
+        if self.plan is None:  # one from the history that today's tasks no longer fit
+            return tuple(item for result in self.results.values() for item in result.artifacts)
         results = (self.results.get(task.id) for task in self.plan.answers)
         return tuple(item for result in results if result for item in result.artifacts)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.call import Call, Report
 from jarvis_desktop.core.errors import ExpertError
-from jarvis_desktop.core.task import Option, Port, TaskType
+from jarvis_desktop.core.task import Option, Port, Preset, TaskType
 from jarvis_desktop.tasks.definition import Definition
 
 if TYPE_CHECKING:
@@ -24,24 +24,33 @@ KNOWN = {
     "humans": "people", "human": "people",
 }  # fmt: skip
 
+FACES = (
+    "find the face*", "find face*", "find all face*", "detect face*", "detect the face*",
+    "face detection", "how many faces", "count the faces", "where are the faces",
+    "where is the face", "mark the face*", "locate the face*", "is there a face",
+)  # fmt: skip
+PEOPLE = (
+    "find the people", "find people", "find the person", "find everyone", "detect people",
+    "detect the people", "people detection", "how many people", "how many persons",
+    "count the people", "count the persons", "count how many people", "where are the people",
+    "mark the people", "locate the people", "is there a person", "is anyone in",
+    "is anybody in",
+)  # fmt: skip
+
 TYPE = TaskType(
     name="object-detection",
     summary="Finds faces and people in a picture, counts them, says where they are and draws a "
     "box around each.",
     ports=(Port("image", (Kind.IMAGE,)),),
     gives=(Kind.IMAGE, Kind.TEXT),
-    options=(Option("what", "what to find", "both", choices=("faces", "people", "both")),),
+    options=(Option("what", "what to find: faces, people or both", "both"),),
+    presets=(
+        *(Preset(phrase, (("what", "faces"),)) for phrase in FACES),
+        *(Preset(phrase, (("what", "people"),)) for phrase in PEOPLE),
+    ),
     cues=(
-        "find the face*", "find face*", "find all face*", "find the people", "find people",
-        "find the person", "find everyone", "detect face*", "detect the face*", "detect people",
-        "detect the people", "detect object*", "detect the object*", "face detection",
-        "object detection", "object-detection", "people detection", "how many faces",
-        "how many people", "how many persons", "count the faces", "count the people",
-        "count the persons", "count how many people", "where are the faces",
-        "where are the people", "where is the face", "mark the face*", "mark the people",
-        "box around", "boxes around", "bounding box*", "locate the face*", "locate the people",
-        "locate the object*", "is there a face", "is there a person", "is anyone in",
-        "is anybody in",
+        "detect object*", "detect the object*", "object detection", "object-detection",
+        "box around", "boxes around", "bounding box*", "locate the object*",
     ),
 )  # fmt: skip
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,13 +14,19 @@ from jarvis_desktop.assistant.assistant import LONGEST_REQUEST
 from jarvis_desktop.core import events
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.call import Call
-from jarvis_desktop.core.errors import ExpertError, StorageError, UnavailableError
+from jarvis_desktop.core.errors import (
+    ExpertError,
+    InputError,
+    StorageError,
+    UnavailableError,
+)
 from jarvis_desktop.core.expert import Candidate, Expert
 from jarvis_desktop.core.plan import Plan
 from jarvis_desktop.core.ports import Declined
 from jarvis_desktop.core.result import Status
 from jarvis_desktop.core.task import Ref, Task
-from jarvis_desktop.core.turn import Request
+from jarvis_desktop.core.turn import Conversation, Request
+from jarvis_desktop.tasks.registry import INVENTORY
 from tests.assistant.conftest import House
 from tests.fakes import write_wav
 from tests.types import BLUR, CLOCK, READ, SHORTEN, SPEAK
@@ -88,6 +95,24 @@ async def test_what_cannot_be_heard_is_said(house: House, tmp_path: Path) -> Non
     assert turn.reply == "No recogniser is here. Install one."
     assert turn.status is Status.FAILED
     assert house.history.kept["c"] == [turn]
+
+
+async def test_a_recording_that_says_nothing_is_named_as_the_person_does(
+    house: House, tmp_path: Path
+) -> None:
+    plain = house.store.take_in
+
+    def hashed(path: Path) -> Artifact:
+        kept = plain(path)
+        assert kept.path is not None
+        return Artifact(
+            kept.kind, path=kept.path.rename(kept.path.with_name("ab12.wav")), name=path.name
+        )
+
+    house.store.take_in = hashed  # type: ignore[method-assign]
+    house.recogniser.error = InputError("There is no sound in ab12.wav.", hint="Speak up.")
+    turn = await house.handle(Request(files=(write_wav(tmp_path / "question.wav"),)))
+    assert turn.reply == "There is no sound in question.wav. Speak up."
 
 
 async def test_named_files_are_found_and_attached(house: House) -> None:
@@ -359,3 +384,63 @@ async def test_a_fetch_that_fails_is_noted(house: House) -> None:
     turn = await house.handle(Request(text="a"))
     assert turn.notes == ("The Hub cannot be reached.",)
     assert turn.status is Status.FAILED
+
+
+async def test_a_front_end_that_goes_away_does_not_take_the_turn_along(house: House) -> None:
+    def gone(event: events.Event) -> None:
+        raise BrokenPipeError
+
+    house.frontend.show = gone  # type: ignore[method-assign]
+    house.planner.planned = ONE_TASK
+    house.backend.does = answering()  # type: ignore[assignment]
+    turn = await house.handle(Request(text="a"))
+    assert turn.status is Status.DONE
+    assert house.history.kept["c"] == [turn]
+
+
+async def test_a_history_that_cannot_be_read_does_not_keep_from_answering(house: House) -> None:
+    def locked(conversation_id: str | None = None) -> Conversation:
+        raise StorageError("The database is locked.")
+
+    house.history.open_conversation = locked  # type: ignore[method-assign]
+    house.planner.planned = ONE_TASK
+    house.backend.does = answering()  # type: ignore[assignment]
+    turn = await house.handle(Request(text="a"), None)
+    assert turn.status is Status.DONE
+
+
+async def test_questions_are_asked_one_at_a_time(house: House) -> None:
+    asked: list[str] = []
+    answers = [asyncio.Event(), asyncio.Event()]
+
+    async def confirm(question: str) -> bool:
+        asked.append(question)
+        await answers[len(asked) - 1].wait()
+        return True
+
+    house.frontend.confirm = confirm  # type: ignore[method-assign]
+    house.backend.ask = "Really?"
+    house.backend.does = answering()  # type: ignore[assignment]
+    house.planner.planned = Plan((Task(0, CLOCK), Task(1, CLOCK)))
+    running = asyncio.create_task(house.handle(Request(text="a")))
+    while not asked:
+        await asyncio.sleep(0)
+    for _ in range(5):
+        await asyncio.sleep(0)
+    assert len(asked) == 1
+    answers[0].set()
+    answers[1].set()
+    assert (await running).status is Status.DONE
+    assert len(asked) == 2
+
+
+async def test_names_in_a_pasted_text_fetch_no_file(house: House) -> None:
+    house.file("work/secret.txt")
+    text = "Summarise this: the thieves want secret.txt and nothing else"
+    await house.handle(Request(text=text, folder=house.folder / "work"))
+    named = [item.name for item in house.planner.asked[0][1].attachments]
+    assert named == ["secret.txt"]  # with no inventory every word is an instruction
+    house.planner.asked.clear()
+    house.assistant._parts = replace(house.assistant._parts, inventory=INVENTORY)
+    await house.handle(Request(text=text, folder=house.folder / "work"))
+    assert house.planner.asked[0][1].attachments == ()

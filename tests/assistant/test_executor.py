@@ -283,7 +283,7 @@ async def test_a_missing_kind_is_a_stated_failure(run) -> None:
     assert results[1].reason == "The task before it gave no image."
 
 
-async def test_earlier_results_are_kept(run, frontend: FakeFrontend) -> None:
+async def test_what_was_done_is_kept_and_the_rest_is_tried_again(run) -> None:
     backend = says(lambda call: call.text("text") + "!")
     done = {
         0: TaskResult(0, Status.DONE, (text_artifact("kept"),)),
@@ -292,8 +292,8 @@ async def test_earlier_results_are_kept(run, frontend: FakeFrontend) -> None:
     plan = Plan((Task(0, CLOCK), shorten(1, Ref(0)), Task(2, CLOCK), shorten(3, Ref(2))))
     results = await run(plan, backend, done=done)
     assert results[1].artifacts[0].text == "kept!"
-    assert results[3].status is Status.SKIPPED
-    assert len(backend.calls) == 1
+    assert results[3].artifacts[0].text == "!!"
+    assert len(backend.calls) == 3
 
 
 async def test_a_question_is_asked_before_and_a_no_is_a_no(run, frontend: FakeFrontend) -> None:
@@ -301,7 +301,7 @@ async def test_a_question_is_asked_before_and_a_no_is_a_no(run, frontend: FakeFr
     results = await run(Plan((Task(0, CLOCK),)), backend)
     assert results[0].status is Status.DONE
     frontend.consent = False
-    results = await run(Plan((Task(0, CLOCK),)), backend)
+    results = await run(Plan((Task(0, CLOCK),)), backend, FIRST, SECOND)
     assert results[0].reason == "You did not agree to it, so it was not done."
     assert frontend.questions == ["Really?", "Really?"]
     assert len(backend.calls) == 1
@@ -333,12 +333,31 @@ async def test_cancelling_stops_the_work_and_says_so(run, frontend: FakeFrontend
     assert statuses == {0: "done", 1: "cancelled", 2: "cancelled"}
 
 
-async def test_a_bug_in_a_backend_is_not_hidden(run) -> None:
+async def test_a_bug_in_one_branch_leaves_the_other_running(
+    run, caplog: pytest.LogCaptureFixture
+) -> None:
     def does(candidate: Candidate, call: Call) -> Sequence[Artifact]:
-        raise KeyError("ours")
+        if call.task == "clock":
+            raise KeyError("a secret of the person")
+        return [text_artifact("fine")]
 
-    with pytest.raises(ExceptionGroup):
-        await run(Plan((Task(0, CLOCK),)), FakeBackend(does=does))
+    results = await run(Plan((Task(0, CLOCK), shorten(1, "a"))), FakeBackend(does=does))
+    assert results[0].reason.startswith("Something went wrong inside JARVIS itself")
+    assert results[1].status is Status.DONE
+    assert "KeyError" in caplog.text
+    assert "secret" not in caplog.text
+    caplog.clear()
+
+
+async def test_the_folder_of_the_request_reaches_the_expert(
+    store: FakeStore, frontend: FakeFrontend, tmp_path: Path
+) -> None:
+    backend = says(lambda call: str(call.folder))
+    plan = Plan((Task(0, CLOCK),))
+    results = await Executor({"builtin": backend}, store, lanes={}).run(
+        plan, select(plan), show=frontend.show, confirm=frontend.confirm, folder=tmp_path
+    )
+    assert results[0].artifacts[0].text == str(tmp_path)
 
 
 async def test_a_plan_of_a_thousand_tasks(run) -> None:

@@ -12,7 +12,7 @@ from tests.types import CLOCK
 
 PLAN = Plan((Task(0, CLOCK),))
 LOCAL = Candidate(Expert("mine", "clock"), "local")
-REMOTE = Candidate(Expert("theirs", "clock"), "hf_api")
+REMOTE = Candidate(Expert("theirs", "clock"), "hf_api", remote=True)
 
 
 def reason(catalogue: FakeCatalogue, mode: Mode = Mode.LOCAL) -> str:
@@ -25,6 +25,7 @@ def test_the_policy_filters_and_the_order_is_kept() -> None:
     catalogue = FakeCatalogue(listed={"clock": (REMOTE, LOCAL)})
     selection = Selector(catalogue, Policy(Mode.HYBRID)).select(PLAN)[0]
     assert selection.candidates == (REMOTE, LOCAL)
+    assert selection.reason == "theirs answers over the network."
     selection = Selector(catalogue, Policy(Mode.LOCAL)).select(PLAN)[0]
     assert selection.candidates == (LOCAL,)
     assert selection.reason == "mine runs on this computer now."

@@ -8,9 +8,12 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from jarvis_desktop.assistant.timers import RingingTimers
+from jarvis_desktop.core.errors import StorageError
 from jarvis_desktop.core.ports import Timer
 
-NOON = datetime(2026, 1, 2, 12, tzinfo=UTC)
+
+def now() -> datetime:
+    return datetime.now(UTC)
 
 
 class Records:
@@ -36,9 +39,9 @@ def rung() -> list[Timer]:
 
 async def test_a_timer_rings_once_and_is_forgotten(rung: list[Timer]) -> None:
     records = Records()
-    timers = RingingTimers(records, ring=rung.append, now=lambda: NOON)
+    timers = RingingTimers(records, ring=rung.append, now=now)
     timer = timers.set(0.01, "tea")
-    assert timer.due == NOON + timedelta(seconds=0.01)
+    assert timer.due <= now() + timedelta(seconds=0.01)
     assert timers.pending() == [timer] == records.pending()
     await timers.all_rung()
     assert rung == [timer]
@@ -47,7 +50,7 @@ async def test_a_timer_rings_once_and_is_forgotten(rung: list[Timer]) -> None:
 
 
 async def test_the_next_one_comes_first(rung: list[Timer]) -> None:
-    timers = RingingTimers(Records(), ring=rung.append, now=lambda: NOON)
+    timers = RingingTimers(Records(), ring=rung.append, now=now)
     late, soon = timers.set(200, "late"), timers.set(100, "soon")
     assert timers.pending() == [soon, late]
     assert timers.cancel_all() == 2
@@ -56,7 +59,7 @@ async def test_the_next_one_comes_first(rung: list[Timer]) -> None:
 
 
 async def test_two_timers_are_both_waited_for(rung: list[Timer]) -> None:
-    timers = RingingTimers(Records(), ring=rung.append, now=lambda: NOON)
+    timers = RingingTimers(Records(), ring=rung.append, now=now)
     timers.set(0.02, "b")
     timers.set(0.01, "a")
     await timers.all_rung()
@@ -64,10 +67,10 @@ async def test_two_timers_are_both_waited_for(rung: list[Timer]) -> None:
 
 
 async def test_a_restart_takes_them_up_and_rings_what_is_overdue(rung: list[Timer]) -> None:
-    overdue = Timer("1", "missed", NOON - timedelta(hours=1))
-    later = Timer("2", "later", NOON + timedelta(hours=1))
+    overdue = Timer("1", "missed", now() - timedelta(hours=1))
+    later = Timer("2", "later", now() + timedelta(hours=1))
     records = Records(overdue, later)
-    timers = RingingTimers(records, ring=rung.append, now=lambda: NOON)
+    timers = RingingTimers(records, ring=rung.append, now=now)
     timers.restore()
     timers.restore()
     while not rung:
@@ -76,3 +79,30 @@ async def test_a_restart_takes_them_up_and_rings_what_is_overdue(rung: list[Time
     timers.close()
     assert timers.pending() == []
     assert list(records.kept) == ["2"]
+
+
+async def test_a_computer_that_slept_rings_by_the_wall_clock(
+    rung: list[Timer], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("jarvis_desktop.assistant.timers.LONGEST_WAIT", 0.001)
+    asleep = timedelta()
+    timers = RingingTimers(Records(), ring=rung.append, now=lambda: now() + asleep)
+    timer = timers.set(3600, "tea")
+    await asyncio.sleep(0.005)
+    assert rung == []
+    asleep = timedelta(hours=1)
+    await timers.all_rung()
+    assert rung == [timer]
+
+
+async def test_a_record_that_cannot_be_removed_does_not_silence_the_bell(
+    rung: list[Timer],
+) -> None:
+    class Stuck(Records):
+        def remove(self, timer_id: str) -> None:
+            raise StorageError("The database is locked.")
+
+    timers = RingingTimers(Stuck(), ring=rung.append, now=now)
+    timers.set(0, "tea")
+    await timers.all_rung()
+    assert len(rung) == 1

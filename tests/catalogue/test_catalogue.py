@@ -56,7 +56,7 @@ def test_installed_experts_come_first_the_largest_before_the_built_in_way():
     assert [each.label for each in found] == [
         "large (local)",
         "small (local)",
-        "builtin/translation (builtin)",
+        "built in",
     ]
     assert found[-1].expert.summary == "by hand"
 

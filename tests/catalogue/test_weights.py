@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import json
 import os
 import random
@@ -12,7 +13,7 @@ import pytest
 
 from jarvis_desktop.catalogue.weights import MARKER, Weights
 from jarvis_desktop.core.call import Report
-from jarvis_desktop.core.errors import InputError, UnavailableError
+from jarvis_desktop.core.errors import InputError, StorageError, UnavailableError
 from jarvis_desktop.core.expert import Expert
 from tests.hub import COMMIT, Hub, running_hub
 
@@ -285,6 +286,49 @@ async def test_removing_frees_the_room_and_says_how_much(tmp_path):
     assert weights.installed() == ()
     with pytest.raises(InputError, match="small-one is not on this computer"):
         weights.remove(EXPERT)
+
+
+async def test_a_disk_that_refuses_the_last_step_is_told_and_it_can_be_gone_on_with(
+    tmp_path, monkeypatch
+):
+    def refused(self: Path, target: Path) -> Path:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with running_hub(repos={EXPERT.repo: FILES}) as hub:
+        weights = make(tmp_path, hub)
+        monkeypatch.setattr(Path, "replace", refused)
+        for _ in range(2):  # the second time nothing is left to fetch
+            with pytest.raises(StorageError) as caught:
+                await weights.fetch(EXPERT, nothing)
+            assert caught.value.message == "small-one could not be kept: no space left on device."
+            assert caught.value.hint
+        monkeypatch.undo()
+        asked = len(hub.requests)
+        folder = await weights.fetch(EXPERT, nothing)
+        assert len(hub.requests) == asked
+    assert (folder / "model.safetensors").read_bytes() == WEIGHTS
+
+
+async def test_an_import_that_the_disk_refuses_is_told(tmp_path, monkeypatch):
+    def refused(path: Path) -> None:
+        raise PermissionError(errno.EACCES, "Used by another process")
+
+    (tmp_path / "stick").mkdir()
+    (tmp_path / "stick" / "model.safetensors").write_bytes(WEIGHTS)
+    weights = Weights(tmp_path / "experts")
+    old = tmp_path / "experts" / "small-one"
+    old.mkdir(parents=True)
+    monkeypatch.setattr(shutil, "rmtree", refused)
+    with pytest.raises(StorageError, match="could not be kept: used by another process"):
+        await weights.import_folder(EXPERT, tmp_path / "stick")
+
+
+async def test_a_place_where_no_folder_can_be_is_told(tmp_path):
+    (tmp_path / "file").touch()
+    weights = Weights(tmp_path / "file" / "experts")
+    assert weights.installed() == ()
+    with pytest.raises(StorageError, match="could not be kept: not a directory"):
+        await weights.fetch(EXPERT, nothing)
 
 
 async def test_the_servers_protocol_is_the_one_the_library_speaks(tmp_path):

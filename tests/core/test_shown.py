@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jarvis_desktop.core.shown import encodable, one_line
+from jarvis_desktop.core.shown import encodable, frames, one_line
 
 
 def test_ordinary_names_stay_as_they_are():
@@ -34,3 +34,13 @@ def test_always_one_line_that_can_be_written(text: str):
 def test_encodable_replaces_what_utf8_cannot_hold():
     assert encodable("a\udcffb") == "a?b"
     assert encodable("ü\0") == "ü\0"
+
+
+def test_the_road_of_an_error_without_its_words() -> None:
+    try:
+        raise KeyError("a secret")
+    except KeyError as error:
+        told = frames(error)
+    assert told.startswith("KeyError at test_shown.py:")
+    assert "secret" not in told
+    assert frames(KeyError("a secret")) == "KeyError"

@@ -78,11 +78,19 @@ def test_what_runs_and_what_is_spoken() -> None:
 
 def test_a_new_plan_takes_the_place_of_the_old() -> None:
     clock = Plan((Task(0, CLOCK),))
-    turn = fold(events.PlanAccepted(PLAN), events.Replanned(clock, "it failed"))
+    first = TaskResult(0, Status.DONE, (text_artifact("noon"),))
+    turn = fold(
+        events.PlanAccepted(PLAN),
+        events.TaskFinished(first),
+        events.TaskFinished(TaskResult(1, Status.FAILED, reason="it failed")),
+        events.Replanned(clock, "it failed"),
+    )
     assert turn.plan == clock
-    assert turn.artifacts == ()
+    assert turn.results == {0: first}
 
 
-def test_no_plan_no_artifacts() -> None:
+def test_without_a_plan_all_results_are_what_was_asked_for() -> None:
     assert fold().artifacts == ()
+    made = TaskResult(0, Status.DONE, (text_artifact("noon"),))
+    assert fold(events.TaskFinished(made)).artifacts == (text_artifact("noon"),)
     assert Conversation("c", (fold(),)).last == fold()

@@ -73,9 +73,14 @@ def test_what_a_call_gives_its_expert(tmp_path: Path) -> None:
 )
 def test_what_a_mode_allows(mode: Mode, allowed: set[str], downloads: bool) -> None:
     policy = Policy(mode)
-    backends = ("builtin", "skill", "local", "hf_api")
     expert = Expert("x", "task")
-    assert {name for name in backends if policy.allows(Candidate(expert, name))} == allowed
+    candidates = (
+        Candidate(expert, "builtin"),
+        Candidate(expert, "skill"),
+        Candidate(expert, "local", heavy=True),
+        Candidate(expert, "hf_api", remote=True),
+    )
+    assert {item.backend for item in candidates if policy.allows(item)} == allowed
     assert policy.allows_downloads is downloads
     assert Candidate(expert, "local").label == "x (local)"
     assert Candidate(Expert("builtin/clock", "clock"), "builtin").label == "built in"

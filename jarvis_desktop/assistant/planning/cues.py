@@ -7,6 +7,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from rapidfuzz import process
+from rapidfuzz.distance import DamerauLevenshtein
+
 from jarvis_desktop.core.task import TaskType, Value
 
 NUMBER_WORDS = (
@@ -14,7 +17,8 @@ NUMBER_WORDS = (
     "fifteen sixteen seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty "
     "ninety hundred thousand million half"
 ).split()
-NUMBER = rf"(?:\d[\d,.]*|(?:{'|'.join(NUMBER_WORDS)})(?:[\s-]+(?:{'|'.join(NUMBER_WORDS)}))*)"
+_word = f"(?:{'|'.join(NUMBER_WORDS)})"
+NUMBER = rf"(?:\d[\d,]{{0,14}}(?:\.\d{{1,6}})?|{_word}(?:[\s-]+{_word})*)"
 
 _determiners = frozenset("the that this these those its your my our their".split())
 
@@ -33,44 +37,67 @@ class Match:
         """Whether the two share any character."""
         return self.start < other.end and other.start < self.end
 
-    def lies_within(self, other: Match) -> bool:
-        """Whether the other covers this one and weighs more."""
-        covered = other.start <= self.start and self.end <= other.end
-        return covered and other.weight > self.weight
-
 
 @dataclass(frozen=True, slots=True)
 class _Cue:
     type: TaskType
+    stem: str
+    """What every match holds; looked for first, because that is quick."""
     pattern: re.Pattern[str]
     weight: float
     options: tuple[tuple[str, Value], ...]
 
 
-def find(text: str, inventory: Sequence[TaskType]) -> list[Match]:
-    """All cues in a lower-case text, by place.
+@lru_cache(maxsize=8)
+def _vocabulary(inventory: tuple[TaskType, ...]) -> frozenset[str]:
+    phrases = (phrase for item in inventory for phrase in (*item.cues, *_phrases(item)))
+    return frozenset(
+        word for phrase in phrases for word in re.findall(r"[a-z]{7,}(?!\w|\*)", phrase)
+    )
 
-    Of one task's overlapping cues the heaviest counts, and a cue that lies within a heavier one,
-    as "in this picture" does within "text in this picture", does not count at all.
+
+def without_typos(text: str, inventory: Sequence[TaskType]) -> str:
+    """The text with words that are one slip away from the word of a cue set right.
+
+    Short words are left alone, being one slip away from too many others, and so are words that
+    differ in their ending only, which are other forms and no slips.
     """
+    known = _vocabulary(tuple(inventory))
+
+    def right(match: re.Match[str]) -> str:
+        word = match[0]
+        if word in known:
+            return word
+        slips = 2 if len(word) >= 9 else 1
+        near = process.extractOne(
+            word, known, scorer=DamerauLevenshtein.distance, score_cutoff=slips
+        )
+        if near is None or word[:-2] == near[0][: len(word) - 2]:
+            return word
+        return near[0] if near[0][0] == word[0] else word
+
+    return re.sub(r"\b[a-z]{7,}\b", right, text)
+
+
+def find(text: str, inventory: Sequence[TaskType]) -> list[Match]:
+    """All cues in a lower-case text, by place; of one task's overlapping cues the heaviest."""
     kept: list[Match] = []
     found = [
         Match(cue.type, match.start(), match.end(), cue.weight, cue.options)
         for cue in _compiled(tuple(inventory))
+        if cue.stem in text
         for match in cue.pattern.finditer(text)
     ]
     for match in sorted(found, key=lambda item: (-item.weight, item.start)):
-        if not any(
-            match.overlaps(other) and (other.type is match.type or match.lies_within(other))
-            for other in kept
-        ):
+        rivals = (other for other in kept if other.type is match.type)
+        if not any(match.overlaps(other) for other in rivals):
             kept.append(match)
     return sorted(kept, key=lambda item: (item.start, -item.weight))
 
 
 def is_noun_phrase(text: str, match: Match) -> bool:
     """Whether a determiner stands before the cue: "the summary" names a thing, it asks nothing."""
-    before = re.findall(r"[\w']+", text[: match.start])[-2:]
+    before = re.findall(r"[\w']+", text[max(0, match.start - 40) : match.start])[-2:]
     return bool(before) and (before[-1] in _determiners or before[0] in _determiners)
 
 
@@ -79,26 +106,33 @@ def _compiled(inventory: tuple[TaskType, ...]) -> tuple[_Cue, ...]:
     return tuple(cue for task_type in inventory for cue in _cues_of(task_type))
 
 
+def _phrases(task_type: TaskType) -> Iterable[str]:
+    return (preset.phrase for preset in task_type.presets)
+
+
 def _cues_of(task_type: TaskType) -> Iterable[_Cue]:
     phrases: dict[str, tuple[tuple[str, Value], ...]] = dict.fromkeys(
         (*task_type.cues, task_type.title.lower()), ()
     )
     phrases |= {preset.phrase: preset.options for preset in task_type.presets}
     for phrase, options in phrases.items():
-        letters = len(re.sub(r"[*.#\s]", "", phrase))
+        letters = len(re.sub(r"[*.#@^$\s]", "", phrase)) + 3 * phrase.count("@")
         words = len(re.findall(r"\w[\w'*-]*|#", phrase))
         weight = letters + 4.0 * (words - 1) + (1.0 if options else 0.0)
-        yield _Cue(task_type, _pattern(phrase), weight, options)
+        stem = max(re.split(r"[*#@^$\s.-]+", phrase), key=len)
+        yield _Cue(task_type, stem, _pattern(phrase), weight, options)
 
 
 def _pattern(phrase: str) -> re.Pattern[str]:
-    """The pattern of a cue: `*` any ending, `...` up to five words, `#` a number."""
+    """The pattern of a cue, in the signs that TaskType tells."""
     parts: list[str] = []
-    for word in phrase.split():
+    for word in phrase.removeprefix("^").removesuffix("$").split():
         if word == "...":
             # The gap brings its own spaces and takes the place of the plain separator.
             parts[-1:] = [r"(?:\W+[\w']+){0,5}?\W+"]
             continue
-        stem = NUMBER if word == "#" else re.escape(word).replace(r"\*", r"\w*")
-        parts += [stem, r"[\s-]+"]
-    return re.compile(rf"(?<![\w']){''.join(parts[:-1])}(?![\w'])")
+        stem = re.escape(word).replace(r"\*", r"\w*").replace(r"\#", NUMBER)
+        parts += [stem.replace("@", r"\s*[-+*/x×÷^]\s*"), r"[\s-]+"]
+    begin = r"^\W*" if phrase.startswith("^") else r"(?<![\w'])"
+    end = r"\W*$" if phrase.endswith("$") else r"(?![\w'])"
+    return re.compile(begin + "".join(parts[:-1]) + end)

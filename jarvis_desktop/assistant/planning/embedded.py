@@ -10,7 +10,7 @@ from jarvis_desktop.assistant.planning.cues import Match
 from jarvis_desktop.assistant.planning.languages import other_language
 from jarvis_desktop.assistant.planning.reading import Reading
 from jarvis_desktop.assistant.planning.sources import QUESTION
-from jarvis_desktop.assistant.planning.steps import Step
+from jarvis_desktop.assistant.planning.steps import NotUnderstood, Step
 from jarvis_desktop.assistant.planning.wiring import MissingInput, Wiring
 from jarvis_desktop.core.artifact import Kind
 from jarvis_desktop.core.errors import PlanError
@@ -19,19 +19,31 @@ from jarvis_desktop.core.ports import Context, Declined
 from jarvis_desktop.core.task import TaskType
 
 _destructive = re.compile(
-    r"\b(?:delete|erase|wipe|destroy|shred|format|uninstall|kill|rm|empty)\b"
-    r"(?!\s+(?:the\s+)?(?:noise|background|silence|audio))"
+    r"\brm\s+-\w+|"
+    r"\b(?:(?:delete|erase|wipe|destroy|shred|get rid of)\s+(?:\w+\s+){0,3}?"
+    r"(?:files?|folders?|director(?:y|ies)|documents?|photos|pictures|downloads|disks?|drives?|"
+    r"everything|data|history|desktop|computer|system|xfile\d+x|[/~]\S*)|"
+    r"(?:format|reformat|wipe)\s+(?:\w+\s+){0,2}?(?:disk|drive|computer|partition)|"
+    r"empty\s+(?:the\s+|my\s+)?(?:trash|recycle bin|bin)|(?:delete|erase) (?:it|this|them|all))\b"
 )
 _question = re.compile(
     r"^\W*(?:who|whose|what|what's|whats|when|where|why|which|how|is|are|was|were|do|does|did|can|"
     r"could|should|would|will)\b|\?\s*$"
 )
 
+_wish_not = re.compile(r"^\W*(?:do not|don't|dont|never)\b")
+
 SAVE = "save-file"
+GREETING = "help"
 LONG = 1000
 """Characters; beyond this a request is taken for a text somebody pasted."""
 
 CAN_DO = "Say “what can you do” to hear what works now."
+
+NO_LLM = (
+    "I cannot answer that from what is on this computer: general questions need a language model, "
+    f"and none is set up. {CAN_DO}"
+)
 
 _wanted_kinds = {
     Kind.TEXT: "a text: type or paste it after a colon, or drop a file",
@@ -60,7 +72,13 @@ class EmbeddedPlanner:
             )
         if missing := _missing_files(read, context):
             return Declined(missing)
-        found = steps.cut(read, inventory, _Fit(read, inventory, context))
+        try:
+            found = steps.cut(read, inventory, _Fit(read, inventory, context))
+        except NotUnderstood as odd:
+            words = read.words(odd.start, odd.end).strip(" ,.;")
+            return Declined(f"I did not understand “{words}”, so nothing was done. {CAN_DO}")
+        if len(found) > 1:  # "hey, could you ...": a greeting beside a request asks for nothing
+            found = [step for step in found if step.type.name != GREETING] or found[:1]
         if not found and (asked := _about_a_file(read, inventory, context)):
             found = [asked]
         if not found:
@@ -89,7 +107,7 @@ class _Fit:
         if any(kind in port.kinds for kind in here):
             return 5.0
         reachable = any(sources.route((kind,), port.kinds, self._inventory) for kind in here)
-        return 4.0 if reachable else -8.0
+        return 4.0 if reachable else -30.0
 
 
 def _wire(
@@ -105,6 +123,8 @@ def _wire(
             wiring.save_as(save, names)
         return Plan(wiring.tasks)
     except MissingInput as error:
+        if error.task_type.port(QUESTION) and not context.attachments:
+            return Declined(NO_LLM)
         wanted = " or ".join(dict.fromkeys(_wanted_kinds[kind] for kind in error.port.kinds[:2]))
         return Declined(f"For {error.task_type.title} I need {wanted}.")
     except PlanError as error:
@@ -128,7 +148,7 @@ def _missing_files(read: Reading, context: Context) -> str:
 
 def _about_a_file(read: Reading, inventory: Sequence[TaskType], context: Context) -> Step | None:
     """A question that names no task is a question about what is at hand."""
-    if not _question.search(read.text):
+    if not _question.search(read.text) or _wish_not.search(read.text):
         return None
     kinds = [item.kind for item in context.attachments]
     if not kinds and sources.PRONOUN.search(read.text):
@@ -151,8 +171,5 @@ def _not_understood(text: str, read: Reading) -> str:
     if not re.search(r"\w", text):
         return f"I can only work from words. {CAN_DO}"
     if _question.search(read.text):
-        return (
-            "I cannot answer that from what is on this computer: general questions need a "
-            f"language model, and none is set up. {CAN_DO}"
-        )
+        return NO_LLM
     return f"I found no task that I can do in that. {CAN_DO}"

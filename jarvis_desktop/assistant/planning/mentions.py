@@ -11,8 +11,8 @@ from jarvis_desktop.core.suffixes import KINDS
 EXTENSIONS = frozenset(suffix.removeprefix(".") for suffix in KINDS)
 
 _quotes = re.compile(
-    r"""“(?P<a>[^”]+)”|"(?P<b>[^"]+)"|«(?P<c>[^»]+)»|„(?P<d>[^“”]+)[“”]"""
-    r"""|(?<![\w])['‘](?P<e>[^\s'’].*?)['’](?![\w])""",
+    r"""“(?P<a>[^”]{1,4000})”|"(?P<b>[^"]+)"|«(?P<c>[^»]{1,4000})»|„(?P<d>[^“”]{1,4000})[“”]"""
+    r"""|(?<![\w])['‘](?P<e>[^\s'’].{0,500}?)['’](?![\w])""",
     re.DOTALL,
 )
 _name = re.compile(
@@ -59,9 +59,9 @@ def files(text: str) -> list[FileMention]:
         words = next(group for group in match.groups() if group is not None).strip()
         if _is_file_name(words):
             found.append(_file(text, match.start(), match.end(), words))
+    quoted = {place for item in found for place in range(item.start, item.end)}
     for match in _name.finditer(text):
-        inside = any(item.start <= match.start() < item.end for item in found)
-        if match["ext"].lower() in EXTENSIONS and not inside:
+        if match["ext"].lower() in EXTENSIONS and match.start() not in quoted:
             found.append(_file(text, match.start(), match.end(), match["path"]))
     return sorted(found, key=lambda item: item.start)
 
@@ -73,4 +73,5 @@ def _is_file_name(words: str) -> bool:
 
 
 def _file(text: str, start: int, end: int, words: str) -> FileMention:
-    return FileMention(start, end, words, output=bool(_as_output.search(text[:start])))
+    before = text[max(0, start - 20) : start]
+    return FileMention(start, end, words, output=bool(_as_output.search(before)))

@@ -27,6 +27,9 @@ _mark = re.compile(r"\bx(quote|file)(\d+)x\b")
 BODY_AFTER = 300
 """An instruction before a pasted text is no longer than this many characters."""
 
+LONGEST = 4000
+"""Characters of a request that is no pasted text."""
+
 
 @dataclass(frozen=True, slots=True)
 class Reading:
@@ -40,8 +43,6 @@ class Reading:
     files: tuple[FileMention, ...] = ()
     last_reply: str = ""
     """What was answered last in this conversation."""
-    folder: str = ""
-    """Where results with a name of the person's choosing are saved; "" for the usual place."""
 
     def quotes_in(self, start: int, end: int) -> list[str]:
         """The quoted texts within a stretch of `text`."""
@@ -68,8 +69,8 @@ class Reading:
 
 def read(text: str, inventory: Sequence[TaskType], context: Context) -> Reading:
     """Take quotes, a pasted text and file names out, and make the rest even."""
+    text, body = split(text, inventory)
     text = _mark.sub(" ", _spoken_dot.sub(r"\1.\2", text.replace("’", "'")))
-    text, body = _without_body(text, inventory)
     quoted: list[str] = []
     named: list[FileMention] = []
     spans: list[tuple[Mention, str]] = []
@@ -89,11 +90,10 @@ def read(text: str, inventory: Sequence[TaskType], context: Context) -> Reading:
     even = _courtesy.sub(r"\g<before>", _filler.sub(" ", masked.lower()))
     last = context.conversation.last if context.conversation else None
     return Reading(
-        re.sub(r" {2,}", " ", even).strip(),
+        cues.without_typos(re.sub(r" {2,}", " ", even).strip(), inventory),
         tuple(quoted),
         tuple(named),
         last_reply=last.reply if last else "",
-        folder=str(context.folder or ""),
     )
 
 
@@ -101,14 +101,23 @@ def _start(mention: Mention) -> int:
     return mention.start
 
 
-def _without_body(text: str, inventory: Sequence[TaskType]) -> tuple[str, str]:
-    """Split "summarise this: ..." into the instruction and the text it is about."""
+def split(text: str, inventory: Sequence[TaskType]) -> tuple[str, str]:
+    """The instruction and the pasted text it is about: "summarise this: ..."; "" where none is.
+
+    What is pasted is content and never read for what to do. An instruction is short, so that a
+    text of any length is taken apart in no time.
+    """
     for match in re.finditer(r":\s+|\n", text[:BODY_AFTER]):
         head, body = text[: match.start()], text[match.end() :].strip()
-        quoted = bool(mentions.quotes(body)) and body[0] in "\"'“‘«„"
-        if not quoted and len(body.split()) >= 3 and cues.find(head.lower(), inventory):
+        quoted = bool(mentions.quotes(body[:LONGEST])) and body[0] in "\"'“‘«„"
+        if not quoted and len(body.split(None, 3)) >= 3 and cues.find(head.lower(), inventory):
             return head, body
     head, _, last = text.rstrip().rpartition("\n")
-    if len(head.split()) >= 40 and len(last) <= BODY_AFTER and cues.find(last.lower(), inventory):
+    long_enough = len(head.split(None, 40)) >= 40 and len(last) <= BODY_AFTER
+    if long_enough and cues.find(last.lower(), inventory):
         return last, head.strip()
+    if len(text) > LONGEST:
+        first = re.match(r".+?[.!?\n]", text[:BODY_AFTER], re.DOTALL)
+        end = first.end() if first else BODY_AFTER
+        return text[:end], text[end:].strip()
     return text, ""

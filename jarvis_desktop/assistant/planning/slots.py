@@ -59,7 +59,7 @@ def _says(words: str, choice: str) -> bool:
 
 def _number_with(words: str, units: tuple[str, ...]) -> float | None:
     names = "|".join(re.escape(unit).replace(r"\*", r"\w*") for unit in units)
-    match = re.search(rf"({NUMBER})[\s-]*(?:{names})(?!\w)", words)
+    match = re.search(rf"(?<![\w.,])({NUMBER})[\s-]*(?:{names})(?!\w)", words)
     return number(match[1]) if match else None
 
 
@@ -119,6 +119,5 @@ _readers: dict[str, Callable[[Step, Reading], Value | None]] = {
     "file-name": _file_name,
     "size": _size,
     "last-reply": lambda step, reading: reading.last_reply or None,
-    "folder": lambda step, reading: reading.folder or None,
 }
 READERS = frozenset(_readers)

@@ -23,6 +23,18 @@ _not_before_a_verb = frozenset(
     "as by at about no more some any every each what which how whose very in-the".split()
 )
 
+_negation = re.compile(
+    r"\b(?:not|don't|dont|do not|doesn't|never|without|no need to|instead of|rather than)"
+    r"(?:\s+\w+)?\s*$"
+)
+_marked = re.compile(r"\bxfile\d+x\b")
+_small_words = frozenset(
+    "a all also an and as both do file files for here in is it me my of ok on one or other photo "
+    "picture pictures please same second so that the then there these this those to too two well "
+    "with you image images document documents recording from at but not".split()
+)
+"""Words that may stand beside a further file without asking for anything new."""
+
 Fit = Callable[[TaskType, int, int], float]
 """How well the inputs at hand suit a task asked for in that stretch: added to its score."""
 
@@ -40,14 +52,30 @@ class Step:
     """Names of task types whose earlier results this stretch speaks of: "the summary"."""
 
 
+class NotUnderstood(Exception):
+    """A stretch of the words asks for something, on a file of its own, that no cue tells."""
+
+    def __init__(self, start: int, end: int) -> None:
+        super().__init__(start, end)
+        self.start = start
+        self.end = end
+
+
 def cut(reading: Reading, inventory: Sequence[TaskType], fit: Fit) -> list[Step]:
-    """The steps of a request, in the order they are asked for; empty where no task is heard."""
+    """The steps of a request, in the order they are asked for; empty where no task is heard.
+
+    Raises NotUnderstood rather than do to a file what was asked for another one.
+    """
     matches = cues.find(reading.text, inventory)
     steps: list[Step] = []
-    for start, end, inside in _stretches(reading.text, matches):
+    for start, end, found in _stretches(reading.text, matches):
+        inside = [item for item in found if not _is_negated(reading.text[start : item.start])]
         asked, refers = _without_references(reading.text, inside, steps)
         if not asked:
-            if steps:
+            if steps and found == inside:
+                words = set(re.findall(r"[a-z']+", _marked.sub(" ", reading.text[start:end])))
+                if _marked.search(reading.text[start:end]) and words - _small_words:
+                    raise NotUnderstood(start, end)
                 steps[-1] = _longer(steps[-1], end, refers)
             continue
         groups = _groups(reading.text, asked)
@@ -111,13 +139,17 @@ def _groups(text: str, matches: list[Match]) -> list[list[Match]]:
         ):
             continue  # "say hello": what follows at once is to be said, not done
         same = any(match.overlaps(item) or match.type is item.type for item in current)
-        before = re.findall(r"[\w'-]+", text[: match.start])[-1:]
+        before = re.findall(r"[\w'-]+", text[max(0, match.start - 40) : match.start])[-1:]
         verb_like = not before or before[0] not in _not_before_a_verb
         if current and (same or not verb_like):
             current.append(match)
         else:
             groups.append([match])
     return groups
+
+
+def _is_negated(before: str) -> bool:
+    return _negation.search(before[-60:]) is not None
 
 
 def _takes_words(task_type: TaskType) -> bool:

@@ -62,8 +62,6 @@ class Wiring:
         """Save the newest results under the names that the words gave them."""
         for name, source in zip(names, self._groups[-1], strict=False):
             args: dict[str, Arg] = {"content": source.value, "name": name}
-            if self._reading.folder:
-                args["folder"] = self._reading.folder
             self._append(task_type, args)
 
     def _append(self, task_type: TaskType, args: dict[str, Arg]) -> Source:
@@ -194,7 +192,7 @@ class Wiring:
         return chosen
 
     def _literal(self, step: Step, port: Port) -> list[Source]:
-        if Kind.TEXT not in port.kinds:
+        if Kind.TEXT not in port.kinds or step.type.port(sources.QUESTION):
             return []
         text = _in_language.sub("", slots.after_cue(step, self._reading))
         short = step.type.gives[:1] != (Kind.TEXT,) or step.type.name in sources.FOLLOWING

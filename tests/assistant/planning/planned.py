@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from pathlib import Path
 
-from jarvis_desktop.assistant.planning import mentions
+from jarvis_desktop.assistant.planning import mentions, reading
 from jarvis_desktop.assistant.planning.embedded import EmbeddedPlanner
 from jarvis_desktop.core.artifact import Artifact
 from jarvis_desktop.core.plan import Plan
@@ -41,17 +41,15 @@ def conversation(
     return Conversation("c", (turn,))
 
 
-async def ask(
-    text: str, *names: str, earlier: Conversation | None = None, folder: Path | None = None
-) -> Plan | Declined:
+async def ask(text: str, *names: str, earlier: Conversation | None = None) -> Plan | Declined:
     """What is planned for a text with files; those it names outright are at hand too."""
     known = {item.title for turn in (earlier.turns if earlier else ()) for item in turn.artifacts}
     named = [
         item.name
-        for item in mentions.files(text)
+        for item in mentions.files(reading.split(text, INVENTORY)[0])
         if not item.output and item.name not in (*names, *known)
     ]
-    context = Context(tuple(file(name) for name in (*names, *named)), earlier, folder)
+    context = Context(tuple(file(name) for name in (*names, *named)), earlier)
     return await EmbeddedPlanner().plan(text, INVENTORY, context)
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from tests.assistant.planning.planned import ask, show
@@ -182,7 +180,7 @@ from tests.assistant.planning.planned import ask, show
             [],
             [
                 "image-editing(image=a.jpg, edit=rotate)",
-                "save-file(content=#0, name=b.jpg, folder=/home)",
+                "save-file(content=#0, name=b.jpg)",
             ],
         ),
         (
@@ -229,5 +227,4 @@ from tests.assistant.planning.planned import ask, show
     ],
 )
 async def test_plans(text: str, names: list[str], plan: list[str]) -> None:
-    folder = Path("/home") if any("folder" in step for step in plan) else None
-    assert show(await ask(text, *names, folder=folder)) == plan
+    assert show(await ask(text, *names)) == plan

@@ -66,6 +66,9 @@ async def test_follow_ups(text: str, earlier: Conversation, plan: list[str]) -> 
         ("  \n ", [], "There was nothing in that request."),
         ("delete all my files", [], "I do not delete"),
         ("please wipe the disk", [], "I do not delete"),
+        ("format my computer", [], "I do not delete"),
+        ("rm -rf /", [], "I do not delete"),
+        ("empty the trash", [], "I do not delete"),
         ("Frobnicate the widget", [], "I found no task"),
         ("what is love", [], "I cannot answer that from what is on this computer"),
         ("👍", [], "I can only work from words."),
@@ -84,6 +87,72 @@ async def test_declines(text: str, names: list[str], reason: str | None) -> None
     else:
         assert isinstance(planned, Declined)
         assert planned.reason.startswith(reason)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Say the room is empty",
+        "say 'delete everything'",
+        "remove the noise from x.wav",
+        "turn a.png into another format and blur it",
+        "remove the background of a.png",
+    ],
+)
+async def test_what_only_sounds_destructive_is_done(text: str) -> None:
+    assert isinstance(await ask(text), Plan)
+
+
+@pytest.mark.parametrize(
+    "piece", ["it's 'a ", "'a ", "a.txt ", "“a ", "the whale sings. ", "read "]
+)
+async def test_a_text_of_any_length_is_planned_in_no_time(piece: str) -> None:
+    # Not a time limit: what grew with the square of the length took minutes here.
+    text = "Summarise this: " + piece * (200_000 // len(piece))
+    assert isinstance(await ask(text[:200_000]), Plan | Declined)
+    assert isinstance(await ask(piece * (200_000 // len(piece))), Plan | Declined)
+
+
+@pytest.mark.parametrize(
+    ("text", "names", "plan"),
+    [
+        ("never blur this just rotate it", ["a.png"], ["image-editing(image=a.png, edit=rotate)"]),
+        (
+            "transcribe x.wav but don't summarise it",
+            [],
+            ["automatic-speech-recognition(audio=x.wav)"],
+        ),
+        (
+            "make it smaller without cropping",
+            ["a.png"],
+            ["image-editing(image=a.png, edit=resize, amount=50.0)"],
+        ),
+    ],
+)
+async def test_what_is_not_wanted_is_not_done(text: str, names: list[str], plan: list[str]) -> None:
+    assert show(await ask(text, *names)) == plan
+
+
+async def test_only_a_no_is_no_request() -> None:
+    assert isinstance(await ask("do not blur this picture", "a.png"), Declined)
+
+
+async def test_what_was_not_understood_is_not_taken_for_more_of_the_same() -> None:
+    planned = await ask("rotate a.jpg and flibber b.jpg")
+    assert isinstance(planned, Declined)
+    assert planned.reason.startswith("I did not understand “flibber b.jpg”, so nothing was done.")
+    assert len(show(await ask("rotate a.jpg and b.jpg too, please"))) == 2
+
+
+async def test_slips_of_the_finger_are_set_right() -> None:
+    assert show(await ask("sumarize this: one two three four five")) == [
+        "summarization(text=one two three four five)"
+    ]
+    assert show(await ask("tanscribe x.wav")) == ["automatic-speech-recognition(audio=x.wav)"]
+
+
+async def test_a_greeting_beside_a_request_asks_for_nothing() -> None:
+    assert show(await ask("hello, blur a.png")) == ["image-editing(image=a.png, edit=blur)"]
 
 
 async def test_a_file_that_is_not_there_is_named() -> None:

@@ -45,7 +45,6 @@ SAVE = TaskType(
     (Kind.TEXT,),
     options=(
         Option("name", "", "", reads="file-name"),
-        Option("folder", "", "", reads="folder"),
         Option("words", "", "", reads="last-reply"),
         Option("language", "", "English", reads="language"),
         Option("all", "", "", reads="clause"),
@@ -158,6 +157,14 @@ def test_quotes_and_names_are_taken_out() -> None:
     assert made.files_in(0, len(made.text)) == list(made.files)
 
 
+def test_a_long_text_without_a_colon_is_content_too() -> None:
+    made = read("Summarise the following tale. " + "The whale sings. " * 500)
+    assert made.text == "summarise the following tale. xquote0x"
+    assert made.quotes[0].startswith("The whale sings.")
+    made = read("whale " * 1000)
+    assert len(made.text) < 400
+
+
 def test_marks_of_our_own_in_a_request_mean_nothing() -> None:
     made = read("summarise xquote7x and xfile0x")
     assert made.text == "summarise and"
@@ -227,6 +234,7 @@ def test_numbers_with_their_units() -> None:
     assert options("summarise it in 12 lines", SHORTEN) == {"sentences": 12}
     assert options("summarise it", SHORTEN) == {}
     assert options("turn it by 12.5%", EDIT) == {"amount": 12.5}
+    assert options(f"summarise it in {'9' * 400} sentences", SHORTEN) == {}
 
 
 def test_choices_by_their_words() -> None:
@@ -243,14 +251,13 @@ def test_a_phrase_brings_its_options_and_a_number_goes_before_them() -> None:
 def test_readers() -> None:
     assert options("save it in French as A.txt", SAVE, "The reply.") == {
         "name": "A.txt",
-        "folder": "/here",
         "words": "The reply.",
         "language": "French",
         "all": "save it in french as A.txt",
         "rest": "it in french as A.txt",
     }
     assert options("save: german", SAVE)["language"] == "German"
-    assert options("save", SAVE) == {"folder": "/here", "all": "save", "rest": ""}
+    assert options("save", SAVE) == {"all": "save", "rest": ""}
 
 
 @pytest.mark.parametrize(
