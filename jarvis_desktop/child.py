@@ -14,14 +14,17 @@ import multiprocessing
 import os
 import signal
 import threading
-import traceback
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
+from multiprocessing.process import BaseProcess
+from multiprocessing.reduction import ForkingPickler
 from typing import Any
 
 from jarvis_desktop.core.call import Report
 from jarvis_desktop.core.errors import ExpertError, JarvisError
+from jarvis_desktop.core.shown import frames
 
 log = logging.getLogger(__name__)
 
@@ -31,122 +34,197 @@ Handler = Callable[..., Any]
 Answer = tuple[Any, ...]
 ENDED: Answer = ("ended",)
 
+ENDING_SECONDS = 3.0
+"""How long the end of a killed process is waited for: one that waits for a device may never end."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Running:
+    process: BaseProcess
+    pipe: Connection
+    answers: asyncio.Queue[Answer]
+    listener: threading.Thread
+
+    @property
+    def lives(self) -> bool:
+        """Whether it can be asked. Reaps the process where it has ended."""
+        return self.process.is_alive() and self.listener.is_alive()
+
 
 class Child:
     """A process that answers calls with the handler that `factory` makes.
 
     `factory` is named "package.module:function" so that only the child imports its module. The
-    process starts at the first call, is killed when a call times out or is cancelled, and starts
-    anew at the next one.
+    process starts at the first call, is killed when a call times out, is cancelled or goes wrong
+    here, and starts anew at the next one.
     """
 
     def __init__(self, factory: str, *args: object, name: str) -> None:
         self._factory = factory
         self._args = args
         self._name = name
-        self._process: multiprocessing.process.BaseProcess | None = None
-        self._pipe: Connection | None = None
-        self._answers: asyncio.Queue[Answer] = asyncio.Queue()
+        self._running: _Running | None = None
+        self._spawning: asyncio.Future[_Running] | None = None
+        self._endings: list[threading.Thread] = []
         self._lock = asyncio.Lock()
 
     @property
     def pid(self) -> int | None:
         """The process, where one is running."""
-        return self._process.pid if self._process else None
+        return self._running.process.pid if self._running and self._running.lives else None
 
     async def start(self) -> None:
-        """Start the process now, so that the first call need not wait for it."""
+        """Start the process now, so that the first call need not wait for it.
+
+        Raises ExpertError where the system cannot start one.
+        """
         async with self._lock:
             await self._ensure()
 
     async def call(self, *args: object, timeout: float, report: Report | None = None) -> Any:
         """The handler's result. `timeout` in seconds, from the moment this call's turn has come.
 
-        Raises JarvisError as the handler raised it, ExpertError where the process died, hung, or
-        raised anything else.
+        Raises JarvisError as the handler raised it, ExpertError where the process could not be
+        started, died, hung, or raised anything else.
         """
         async with self._lock:
-            pipe = await self._ensure()
+            running = await self._ensure()
+            limit = asyncio.timeout(timeout)
             try:
-                async with asyncio.timeout(timeout):
-                    return await self._exchange(pipe, args, report)
-            except TimeoutError as error:
+                async with limit:
+                    kind, *rest = await _exchange(running, args, report)
+            except BaseException as error:
+                # Whatever this is, it is no answer: the late one must not become the next call's.
                 self.kill()
-                raise ExpertError(
-                    f"The {self._name} gave no answer within {timeout:.0f} seconds.",
-                    retryable=True,
-                ) from error
-            except (EOFError, OSError) as error:
-                code = self.kill()
-                raise ExpertError(
-                    f"The {self._name} stopped unexpectedly (exit code {code}).", retryable=True
-                ) from error
-            except asyncio.CancelledError:
-                self.kill()
+                if isinstance(error, TimeoutError) and limit.expired():
+                    raise ExpertError(
+                        f"The {self._name} gave no answer within {timeout:.0f} seconds.",
+                        retryable=True,
+                    ) from error
                 raise
+            if kind == "unbuilt":  # the next call shall try anew
+                self.kill()
+                kind, *rest = rest[0]
+            elif kind == "ended":
+                self.kill()
+                raise await self._stopped(running)
+        if kind == "result":
+            return rest[0]
+        if kind == "refused":
+            raise rest[0]
+        message, details = rest
+        log.info("%s failed: %s", self._name, details)
+        raise ExpertError(f"The {self._name} failed: {message}")
 
     async def close(self) -> None:
-        """End the process."""
+        """End the process and wait for its end, for some seconds at most."""
+        spawning = self._spawning
         self.kill()
+        if spawning:
+            await asyncio.wait({spawning}, timeout=ENDING_SECONDS)
+        await asyncio.to_thread(_join, tuple(self._endings))
 
-    def kill(self) -> int | None:
-        """End the process at once and give its exit code."""
-        process, self._process, self._pipe = self._process, None, None
-        if process is None:
-            return None
-        process.kill()
-        process.join()
-        return process.exitcode
+    def kill(self) -> None:
+        """End the process; at once, although the system may take a moment to clear it away."""
+        self._spawning = None  # what is being started is ended as soon as it is there
+        running, self._running = self._running, None
+        if running:
+            self._end(running)
 
-    async def _ensure(self) -> Connection:
-        if self._pipe is None:
-            spawn = asyncio.to_thread(self._spawn, asyncio.get_running_loop())
-            spawning = asyncio.ensure_future(spawn)
+    def _end(self, running: _Running) -> None:
+        running.process.kill()
+        # A large process takes a tenth of a second to go: too long to hold up a loop.
+        ending = threading.Thread(
+            target=running.process.join,
+            args=(ENDING_SECONDS,),
+            name=f"{self._name}-end",
+            daemon=True,
+        )
+        self._endings = [each for each in self._endings if each.is_alive()]
+        with suppress(RuntimeError):  # no more threads: it is reaped when the next one is started
+            ending.start()
+            self._endings.append(ending)
+
+    async def _stopped(self, running: _Running) -> ExpertError:
+        await asyncio.to_thread(_join, tuple(self._endings))
+        code = running.process.exitcode
+        how = "" if code is None else f" (exit code {code})"
+        return ExpertError(f"The {self._name} stopped unexpectedly{how}.", retryable=True)
+
+    async def _ensure(self) -> _Running:
+        if self._running and not self._running.lives:
+            self.kill()
+        if self._running is None:
             try:
-                await asyncio.shield(spawning)
-            except asyncio.CancelledError:
-                # The thread cannot be stopped: the next call must not spawn beside it.
-                await asyncio.wait({spawning})
-                raise
-        assert self._pipe is not None
-        return self._pipe
+                # The thread cannot be stopped: after a cancel the next call waits for the same one.
+                await asyncio.shield(self._spawning or self._begin())
+            except (OSError, RuntimeError) as error:
+                raise ExpertError(
+                    f"The {self._name} could not be started: {_one_line(error)}.", retryable=True
+                ) from error
+        if self._running is None:
+            raise ExpertError(f"The {self._name} was ended while it started.", retryable=True)
+        return self._running
 
-    def _spawn(self, loop: asyncio.AbstractEventLoop) -> None:
+    def _begin(self) -> asyncio.Future[_Running]:
+        loop = asyncio.get_running_loop()
+        spawning = loop.run_in_executor(None, self._spawn, loop, tuple(self._endings))
+        spawning.add_done_callback(self._spawned)
+        self._spawning = spawning
+        return spawning
+
+    def _spawned(self, spawning: asyncio.Future[_Running]) -> None:
+        wanted = spawning is self._spawning
+        if wanted:
+            self._spawning = None
+        if spawning.cancelled() or spawning.exception():
+            return
+        if wanted:
+            self._running = spawning.result()
+        else:
+            self._end(spawning.result())
+
+    def _spawn(
+        self, loop: asyncio.AbstractEventLoop, endings: tuple[threading.Thread, ...]
+    ) -> _Running:
+        _join(endings)  # the old process may still hold a device, or much memory
         context = multiprocessing.get_context("spawn")
         ours, theirs = context.Pipe()
         process = context.Process(
             target=_serve, args=(theirs, self._factory, self._args), name=self._name, daemon=True
         )
-        process.start()
         # Our copy must go, or the end of the child would never show as end-of-file.
-        theirs.close()
+        with theirs:
+            process.start()
         # A thread of its own, because one that waits in the loop's small shared pool would keep
         # others out; a queue of its own, because a killed child may still be heard.
-        self._answers = asyncio.Queue()
-        threading.Thread(
-            target=_listen, args=(ours, loop, self._answers), name=f"{self._name}-pipe", daemon=True
-        ).start()
-        self._process, self._pipe = process, ours
+        answers: asyncio.Queue[Answer] = asyncio.Queue()
+        listener = threading.Thread(
+            target=_listen, args=(ours, loop, answers), name=f"{self._name}-pipe", daemon=True
+        )
+        try:
+            listener.start()
+        except RuntimeError:
+            process.kill()
+            process.join(ENDING_SECONDS)
+            raise
+        return _Running(process, ours, answers, listener)
 
-    async def _exchange(
-        self, pipe: Connection, args: tuple[object, ...], report: Report | None
-    ) -> Any:
-        await asyncio.to_thread(pipe.send, args)
-        while True:
-            kind, *rest = await self._answers.get()
-            if kind == "progress":
-                if report:
-                    report(*rest)
-            elif kind == "result":
-                return rest[0]
-            elif kind == "refused":
-                raise rest[0]
-            elif kind == "ended":
-                raise EOFError
-            else:
-                message, details = rest
-                log.info("%s failed: %s", self._name, details)
-                raise ExpertError(f"The {self._name} failed: {message}")
+
+def _join(threads: tuple[threading.Thread, ...]) -> None:
+    for thread in threads:
+        thread.join()
+
+
+async def _exchange(running: _Running, args: tuple[object, ...], report: Report | None) -> Answer:
+    try:
+        await asyncio.to_thread(running.pipe.send, args)
+    except OSError:
+        return ENDED
+    while (answer := await running.answers.get())[0] == "progress":
+        if report:
+            report(*answer[1:])
+    return answer
 
 
 def _listen(
@@ -156,7 +234,9 @@ def _listen(
     while answer != ENDED:
         try:
             answer = pipe.recv()
-        except (EOFError, OSError):
+        except Exception as error:  # noqa: BLE001 - what a child sends may not unpickle
+            if not isinstance(error, (EOFError, OSError)):
+                log.info("an answer cannot be read: %s", frames(error))
             answer = ENDED
         try:
             loop.call_soon_threadsafe(answers.put_nowait, answer)
@@ -170,22 +250,41 @@ def _serve(pipe: Connection, factory: str, args: tuple[object, ...]) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
     os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
-    module, _, function = factory.partition(":")
-    handler: Handler = getattr(importlib.import_module(module), function)(*args)
+    handler: Handler | None = None
+    unbuilt: Answer = ()
+    try:
+        module, _, function = factory.partition(":")
+        handler = getattr(importlib.import_module(module), function)(*args)
+    except Exception as error:  # noqa: BLE001 - foreign code is imported and runs here
+        unbuilt = "unbuilt", _error_answer(error)
+    with suppress(EOFError, KeyboardInterrupt, BrokenPipeError):
+        while True:
+            call = pipe.recv_bytes()
+            answer = _answer(handler, pipe, call) if handler else _packed(unbuilt)
+            pipe.send_bytes(answer)
+
+
+def _answer(handler: Handler, pipe: Connection, call: bytes) -> memoryview:
+    """What the handler makes of a call; packed here, where its result may not pickle."""
 
     def report(fraction: float | None, message: str) -> None:
         pipe.send(("progress", fraction, message))
 
-    with suppress(EOFError, KeyboardInterrupt, BrokenPipeError):
-        while True:
-            call = pipe.recv()
-            try:
-                answer: Answer = ("result", handler(report, *call))
-            except JarvisError as error:
-                answer = ("refused", error)
-            except Exception as error:  # noqa: BLE001 - foreign code runs here
-                answer = ("failed", _one_line(error), traceback.format_exc())
-            pipe.send(answer)
+    try:
+        return _packed(("result", handler(report, *ForkingPickler.loads(call))))
+    except Exception as error:  # noqa: BLE001 - foreign code runs here
+        return _packed(_error_answer(error))
+
+
+def _error_answer(error: Exception) -> Answer:
+    if isinstance(error, JarvisError):
+        return "refused", error
+    return "failed", _one_line(error), frames(error)
+
+
+def _packed(answer: Answer) -> memoryview:
+    packed: memoryview = ForkingPickler.dumps(answer)
+    return packed
 
 
 def _end_with_parent() -> None:

@@ -197,12 +197,14 @@ class FakeStore:
 
     root: Path
     made: int = 0
+    held: set[Path] = field(default_factory=set)
 
     def take_in(self, path: Path) -> Artifact:
         if path.is_symlink() or not path.is_file() or not path.stat().st_size:
             raise InputError(f"There is no file {one_line(path.name)} with something in it.")
         kept = self._new_folder() / path.name
         shutil.copyfile(path, kept)
+        self.held.add(kept)
         kind = kind_of_name(path) or Kind.DOCUMENT
         return Artifact(kind, path=kept, name=path.name)
 
@@ -213,7 +215,11 @@ class FakeStore:
             raise ExpertError(f"The expert gave no usable file as {artifact.title}.")
         kept = self._new_folder() / artifact.path.name
         artifact.path.rename(kept)
+        self.held.add(kept)
         return replace(artifact, path=kept, name=artifact.name or kept.name)
+
+    def holds(self, path: Path) -> bool:
+        return path in self.held and path.is_file()
 
     def workdir(self) -> Path:
         return self._new_folder()

@@ -97,11 +97,12 @@ class BuiltinBackend:
 
     async def close(self) -> None:
         """End all processes."""
-        for worker in (*self._idle, *self._busy):
-            worker.stay()
-            worker.child.kill()
+        workers = (*self._idle, *self._busy)
         self._idle.clear()
         self._busy.clear()
+        for worker in workers:
+            worker.stay()
+        await asyncio.gather(*(worker.child.close() for worker in workers))
 
     @property
     def processes(self) -> tuple[int, ...]:

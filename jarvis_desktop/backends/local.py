@@ -102,7 +102,10 @@ class LocalBackend:
 
     async def close(self) -> None:
         """End the process."""
+        child = self._child
         self._end()
+        if child:
+            await child.close()
 
     def _child_for(self, expert: Expert, folder: Path) -> Child:
         if self._ending:

@@ -10,6 +10,7 @@ from jarvis_desktop.core.artifact import Artifact
 from jarvis_desktop.core.call import Call, Report
 from jarvis_desktop.core.errors import ExpertError, JarvisError, UnavailableError
 from jarvis_desktop.core.expert import Candidate
+from jarvis_desktop.core.shown import frames
 from jarvis_desktop.tasks.definition import Definition, Services
 
 log = logging.getLogger(__name__)
@@ -40,7 +41,7 @@ class SkillBackend:
         except JarvisError:
             raise
         except Exception as error:  # a fault in one skill must not end the turn
-            log.info("%s failed", call.task, exc_info=True)
+            log.info("%s failed: %s", call.task, frames(error))
             words = " ".join(str(error).split())[:300]
             reason = f"{type(error).__name__}: {words}" if words else type(error).__name__
             raise ExpertError(f"{call.task} failed: {reason}.") from error

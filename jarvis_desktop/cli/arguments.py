@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from typing import TypeAlias
 
 from jarvis_desktop.core.policy import Mode
@@ -13,6 +14,14 @@ Subparsers: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 def add_shared(parser: argparse.ArgumentParser) -> None:
     """Add --json."""
     parser.add_argument("--json", action="store_true", help="one JSON document on stdout")
+
+
+def count(text: str) -> int:
+    """The type of an argument that counts things: 1 or more."""
+    number = int(text)
+    if number < 1:
+        raise ValueError
+    return min(number, sys.maxsize)
 
 
 def add_mode(parser: argparse.ArgumentParser) -> None:

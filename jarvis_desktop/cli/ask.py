@@ -5,13 +5,14 @@ from __future__ import annotations
 import argparse
 import json
 import shutil
-import sys
 from pathlib import Path
 
 from jarvis_desktop.cli import output
 from jarvis_desktop.cli.arguments import Subparsers, add_mode, add_shared
+from jarvis_desktop.cli.keyboard import whole_input
 from jarvis_desktop.cli.terminal import TerminalFrontend
 from jarvis_desktop.core.errors import InputError
+from jarvis_desktop.core.shown import encodable
 from jarvis_desktop.core.turn import Request, Turn
 from jarvis_desktop.core.wire import plan_from_wire
 
@@ -60,7 +61,7 @@ def _add_turn_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _ask(args: argparse.Namespace) -> int:
-    text = sys.stdin.read() if args.text == "-" else args.text
+    text = whole_input() if args.text == "-" else encodable(args.text)
     if not text.strip() and not args.files:
         output.note("jarvis-desktop ask: say what you would like, or give a file with --file.")
         return output.USAGE
@@ -71,7 +72,7 @@ def _ask(args: argparse.Namespace) -> int:
 def _run_plan(args: argparse.Namespace) -> int:
     name = str(args.plan)
     try:
-        text = sys.stdin.read() if name == "-" else args.plan.read_text(encoding="utf-8")
+        text = whole_input() if name == "-" else args.plan.read_text(encoding="utf-8")
         document = json.loads(text)
     except FileNotFoundError as error:
         raise InputError(f"There is no file {name}.") from error
@@ -87,34 +88,55 @@ def _handle(args: argparse.Namespace, request: Request, plan: object = None) -> 
     from jarvis_desktop.cli import session
     from jarvis_desktop.compose import App
 
-    settings, _ = session.load(args)
+    loaded = session.load(args)
+    if args.out:
+        _make_folder(args.out)
 
     async def work(app: App) -> int:
         frontend = TerminalFrontend(quiet=args.json, events_as_json=args.events, consent=args.yes)
-        known = session.conversation(app, settings.conversation_minutes, args)
+        known = session.conversation(app, loaded[0].conversation_minutes, args)
         given = None if plan is None else plan_from_wire(plan, app.inventory)
         turn = await app.assistant.handle(request, frontend, conversation=known, plan=given)
-        if args.out:
-            _copy_results(turn, args.out)
+        code = output.exit_code(turn.status)
+        if args.out and not _copy_results(turn, args.out):
+            code = output.PARTLY if code == output.DONE else code
         if not args.events:
             output.show_turn(turn, as_json=args.json)
         if waiting := app.timers.pending():
             output.note(f"Waiting for the timer at {waiting[-1].due:%H:%M:%S}; Ctrl-C leaves.")
             await app.timers.all_rung()
             await app.bell.finished()
-        return output.exit_code(turn.status)
+        return code
 
-    return session.run(args, work)
+    return session.run(args, work, loaded=loaded)
 
 
-def _copy_results(turn: Turn, folder: Path) -> None:
-    folder.mkdir(parents=True, exist_ok=True)
+def _make_folder(folder: Path) -> None:
+    """Before anything is done, so that no work is lost to a slip in its name."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except (OSError, ValueError) as error:
+        raise InputError(
+            f"The folder {folder} cannot be made: {output.reason(error)}.",
+            hint="Give another one with --out.",
+        ) from error
+
+
+def _copy_results(turn: Turn, folder: Path) -> bool:
+    """Whether all of them could be copied; the answer is worth showing in any case."""
+    problems = 0
     for artifact in turn.artifacts:
         if artifact.path is None:
             continue
         target = _free_name(folder, Path(artifact.title).name or artifact.path.name)
-        shutil.copyfile(artifact.path, target)
-        output.note(f"saved   {target}")
+        try:
+            shutil.copyfile(artifact.path, target)
+        except OSError as error:
+            problems += 1
+            output.note(f"failed  {target} cannot be written: {output.reason(error)}.")
+        else:
+            output.note(f"saved   {target}")
+    return not problems
 
 
 def _free_name(folder: Path, name: str) -> Path:

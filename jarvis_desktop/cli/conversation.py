@@ -4,12 +4,11 @@ either, the sample request, stage by stage."""
 from __future__ import annotations
 
 import argparse
-import asyncio
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from jarvis_desktop.cli import output
+from jarvis_desktop.cli.keyboard import KEYBOARD, somebody_is_there
 from jarvis_desktop.cli.terminal import TerminalFrontend
 from jarvis_desktop.core.turn import Request
 from jarvis_desktop.paths import shipped
@@ -25,7 +24,7 @@ Try: What can you do?"""
 
 def start(args: argparse.Namespace) -> int:
     """Converse in the terminal; where there is none, answer the sample request."""
-    return _converse(args) if sys.stdin.isatty() else _sample(args)
+    return _converse(args) if somebody_is_there() else _sample(args)
 
 
 def _converse(args: argparse.Namespace) -> int:
@@ -36,7 +35,7 @@ def _converse(args: argparse.Namespace) -> int:
         output.note(GREETING)
         known = app.history.open_conversation().id
         code = output.DONE
-        while (line := await asyncio.to_thread(_line)) is not None:
+        while (line := await _line()) is not None:
             code = await _turn(app, line, known)
         return code
 
@@ -44,25 +43,19 @@ def _converse(args: argparse.Namespace) -> int:
 
 
 async def _turn(app: App, line: str, conversation: str) -> int:
-    from jarvis_desktop.cli.push_to_talk import record_until_enter
+    from jarvis_desktop.cli.push_to_talk import answer_until_enter
 
-    if line.strip():
-        request = Request(text=line, folder=Path.cwd())
-    else:
-        audio = await record_until_enter(app)
-        if audio is None:
-            return output.FAILED
-        request = Request(audio=audio, speak=True, folder=Path.cwd())
+    if not line.strip():
+        return await answer_until_enter(app, conversation)
+    request = Request(text=line, folder=Path.cwd())
     turn = await app.assistant.handle(request, TerminalFrontend(), conversation=conversation)
     output.show_turn(turn)
     return output.exit_code(turn.status)
 
 
-def _line() -> str | None:
-    try:
-        return input("you> ")
-    except EOFError:
-        return None
+async def _line() -> str | None:
+    output.prompt("you> ")
+    return await KEYBOARD.line()
 
 
 def _sample(args: argparse.Namespace) -> int:

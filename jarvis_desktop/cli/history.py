@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from jarvis_desktop.cli import output
-from jarvis_desktop.cli.arguments import Subparsers, add_shared
+from jarvis_desktop.cli.arguments import Subparsers, add_shared, count
+from jarvis_desktop.cli.keyboard import KEYBOARD, somebody_is_there
+from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.turn import Conversation, Turn
 
 if TYPE_CHECKING:
@@ -22,14 +23,14 @@ def add(subparsers: Subparsers) -> None:
     history = subparsers.add_parser("history", help="list, show, search, export, delete")
     actions = history.add_subparsers(title="actions", metavar="ACTION", required=True)
     listing = actions.add_parser("list", help="the conversations, newest first")
-    listing.add_argument("--limit", type=int, default=20, metavar="N")
+    listing.add_argument("--limit", type=count, default=20, metavar="N")
     listing.set_defaults(command=_list)
     show = actions.add_parser("show", help="one conversation or turn")
     show.add_argument("id", help="its id, or the beginning of it; “last” is the newest", nargs="?")
     show.set_defaults(command=_show)
     search = actions.add_parser("search", help="turns that contain all of WORDS")
     search.add_argument("words", metavar="WORDS")
-    search.add_argument("--limit", type=int, default=20, metavar="N")
+    search.add_argument("--limit", type=count, default=20, metavar="N")
     search.set_defaults(command=_search)
     export = actions.add_parser("export", help="write conversations out")
     export.add_argument("ids", nargs="*", metavar="ID", help="none: all of them")
@@ -122,13 +123,20 @@ def _export(args: argparse.Namespace) -> int:
     async def work(app: App) -> int:
         text = app.history.export("json" if args.json else args.format, args.ids or None)
         if args.out:
-            args.out.write_text(text + "\n", encoding="utf-8")
+            _write(args.out, text + "\n")
             output.note(f"saved   {args.out}")
         else:
             output.say(text)
         return output.DONE
 
     return session.run(args, work)
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        path.write_text(text, encoding="utf-8")
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path} cannot be written: {output.reason(error)}.") from error
 
 
 def _delete(args: argparse.Namespace) -> int:
@@ -140,7 +148,7 @@ def _delete(args: argparse.Namespace) -> int:
 
     async def work(app: App) -> int:
         what = "the whole history" if args.all else f"{len(args.ids)} of the history"
-        if not args.yes and not _agreed(f"Delete {what} and its files for good? [y/N] "):
+        if not args.yes and not await _agreed(f"Delete {what} and its files for good? [y/N]"):
             output.note("Nothing was deleted (--yes agrees in advance).")
             return output.FAILED
         count = app.history.delete(None if args.all else args.ids)
@@ -153,9 +161,7 @@ def _delete(args: argparse.Namespace) -> int:
     return session.run(args, work)
 
 
-def _agreed(question: str) -> bool:
-    if not sys.stdin.isatty():
+async def _agreed(question: str) -> bool:
+    if not somebody_is_there():
         return False
-    sys.stderr.write(question)
-    sys.stderr.flush()
-    return sys.stdin.readline().strip().lower() in ("y", "yes")
+    return (await KEYBOARD.ask(question)).lower() in ("y", "yes")

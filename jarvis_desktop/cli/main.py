@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Callable, Sequence
 
 from jarvis_desktop import __version__
@@ -43,7 +42,13 @@ def parser() -> argparse.ArgumentParser:
 
 def main(arguments: Sequence[str]) -> int:
     """Run a command, or converse where none is given; gives the exit code."""
-    args = parser().parse_args(arguments)
+    try:
+        return _run(parser().parse_args(arguments))
+    finally:
+        output.settle()
+
+
+def _run(args: argparse.Namespace) -> int:
     command: Callable[[argparse.Namespace], int] | None = args.command
     try:
         if command is None:
@@ -53,13 +58,13 @@ def main(arguments: Sequence[str]) -> int:
         return command(args)
     except JarvisError as error:
         return output.complain(error, as_json=getattr(args, "json", False))
+    except OSError as error:
+        place = f" ({error.filename})" if error.filename else ""
+        problem = JarvisError(f"The system refused: {error.strerror or error}{place}.")
+        return output.complain(problem, as_json=getattr(args, "json", False))
     except KeyboardInterrupt:
         output.note("stopped")
         return output.INTERRUPTED
-    except BrokenPipeError:
-        # The reader of our output went away ("| head"): nothing is left to be told to anybody.
-        sys.stderr.close()
-        return output.DONE
 
 
 def _completion(args: argparse.Namespace) -> int:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import sys
 from typing import TextIO
 
@@ -61,8 +63,38 @@ def complain(error: JarvisError, *, as_json: bool) -> int:
     return FAILED
 
 
-def _write(stream: TextIO, text: str) -> None:
+def prompt(text: str) -> None:
+    """Words on stderr after which a person types."""
+    _write(sys.stderr, text, end="")
+
+
+def settle() -> None:
+    """Write out what argparse and others left in stdout, so that nothing fails after the end."""
+    _write(sys.stdout, "", end="")
+
+
+def reason(error: OSError | ValueError) -> str:
+    """Why the system refused, as the end of a sentence."""
+    return (getattr(error, "strerror", None) or str(error)).lower()
+
+
+def _write(stream: TextIO | None, text: str, *, end: str = "\n") -> None:
+    if stream is None:  # started with a closed stdout
+        return
     # A console with a narrow character set must not end the program with an exception.
     encoding = stream.encoding or "utf-8"
-    stream.write(text.encode(encoding, "replace").decode(encoding) + "\n")
-    stream.flush()
+    try:
+        stream.write(text.encode(encoding, "replace").decode(encoding) + end)
+        stream.flush()
+    except OSError as error:
+        # What is left in the stream would fail again when Python ends.
+        _send_nowhere(stream)
+        # A reader that went away ("| head") has what it wanted; Windows calls that invalid.
+        if error.errno not in (errno.EPIPE, errno.EINVAL):
+            raise
+
+
+def _send_nowhere(stream: TextIO) -> None:
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, stream.fileno())
+    os.close(nowhere)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import os
 import sys
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Awaitable, Callable
 from pathlib import Path
+from typing import Any
 
 from jarvis_desktop.cli import output
+from jarvis_desktop.cli.keyboard import END, KEYBOARD
 from jarvis_desktop.cli.terminal import TerminalFrontend
 from jarvis_desktop.compose import App
 from jarvis_desktop.core.errors import JarvisError
@@ -20,58 +20,73 @@ HELD_GAP = 0.35
 FIRST_GAP = 0.9
 """Seconds until a held key begins to repeat, at most, on common desktops."""
 
-END = ""
-
 
 async def converse(app: App, conversation: str | None, *, once: bool, as_json: bool) -> int:
     """Listen, answer, and again until the input ends; gives the last exit code."""
     code = output.DONE
     known = app.history.open_conversation(conversation).id
-    async with _keys() as keys:
+    with KEYBOARD.single_keys():
         while True:
             output.note("Hold the space bar and speak, or press Enter to start. Ctrl-D ends.")
-            key = await keys.get()
+            key = await KEYBOARD.key()
             if key == END:
+                output.note("The input has ended.")
                 return code
-            audio = await _record(app, keys, held=key == " ")
-            if audio is not None:
-                code = await _answer(app, audio, known, as_json=as_json)
+            code = await _take_turn(app, known, held=key == " ", as_json=as_json)
             if once:
                 return code
 
 
-async def record_until_enter(app: App) -> Path | None:
-    """Record until a line is entered; None where that failed, after the reason was shown."""
-    async with _keys() as keys:
-        return await _record(app, keys, held=False)
+async def answer_until_enter(app: App, conversation: str) -> int:
+    """Listen until a key is pressed, then answer; gives the exit code."""
+    with KEYBOARD.single_keys():
+        return await _take_turn(app, conversation, held=False, as_json=False)
 
 
-async def _record(app: App, keys: asyncio.Queue[str], *, held: bool) -> Path | None:
+async def _take_turn(app: App, conversation: str, *, held: bool, as_json: bool) -> int:
+    folder = app.store.workdir()
+    try:
+        audio = await _record(app, folder / "your recording", held=held)
+        request = Request(audio=audio, speak=True, folder=Path.cwd())
+        turn = await app.assistant.handle(
+            request, TerminalFrontend(quiet=as_json), conversation=conversation
+        )
+    except JarvisError as error:
+        return output.complain(error, as_json=as_json)
+    finally:
+        # The voice of a person is kept nowhere.
+        app.store.discard(folder)
+    output.show_turn(turn, as_json=as_json)
+    return output.exit_code(turn.status)
+
+
+async def _record(app: App, target: Path, *, held: bool) -> Path:
     stop = asyncio.Event()
-    target = app.store.workdir() / "your recording"
     how = "let go to stop" if held else "press Enter to stop"
     recording = asyncio.create_task(app.microphone.record(target, stop, _Meter(how)))
-    watching = asyncio.create_task(_until_released(keys, held=held))
+    watching = asyncio.create_task(_until_released(KEYBOARD.key, held=held))
     try:
         await asyncio.wait({recording, watching}, return_when=asyncio.FIRST_COMPLETED)
         stop.set()
         return await recording
-    except JarvisError as error:
-        output.complain(error, as_json=False)
-        return None
     finally:
-        watching.cancel()
-        recording.cancel()
+        await _ended(recording, watching)
         if sys.stderr.isatty():
             sys.stderr.write("\r\x1b[K")
 
 
-async def _until_released(keys: asyncio.Queue[str], *, held: bool) -> None:
+async def _ended(*tasks: asyncio.Task[Any]) -> None:
+    for task in tasks:
+        task.cancel()
+    await asyncio.wait(tasks)
+
+
+async def _until_released(next_key: Callable[[], Awaitable[str]], *, held: bool) -> None:
     """Return when the held key is let go, or at the next key where it was only tapped."""
     gap = FIRST_GAP
     while held:
         try:
-            key = await asyncio.wait_for(keys.get(), gap)
+            key = await asyncio.wait_for(next_key(), gap)
         except TimeoutError:
             if gap == HELD_GAP:
                 return
@@ -80,16 +95,7 @@ async def _until_released(keys: asyncio.Queue[str], *, held: bool) -> None:
             if key != " ":
                 return
             gap = HELD_GAP
-    await keys.get()
-
-
-async def _answer(app: App, audio: Path, conversation: str, *, as_json: bool) -> int:
-    frontend = TerminalFrontend(quiet=as_json)
-    turn = await app.assistant.handle(
-        Request(audio=audio, speak=True, folder=Path.cwd()), frontend, conversation=conversation
-    )
-    output.show_turn(turn, as_json=as_json)
-    return output.exit_code(turn.status)
+    await next_key()
 
 
 class _Meter:
@@ -106,51 +112,3 @@ class _Meter:
         elif sys.stderr.isatty():
             sys.stderr.write("\r" + "▮" * int(level * 40) + "\x1b[K")
             sys.stderr.flush()
-
-
-@contextlib.asynccontextmanager
-async def _keys() -> AsyncIterator[asyncio.Queue[str]]:
-    """Keys as they are pressed; where stdin is no terminal, each line counts as Enter."""
-    keys: asyncio.Queue[str] = asyncio.Queue()
-    loop = asyncio.get_running_loop()
-    descriptor = sys.stdin.fileno()
-
-    def read() -> None:
-        try:
-            data = os.read(descriptor, 64)
-        except OSError:
-            data = b""
-        pressed = data.decode(errors="replace")
-        if not data or "\x04" in pressed:
-            loop.remove_reader(descriptor)
-            keys.put_nowait(END)
-            return
-        for key in pressed:
-            keys.put_nowait("\n" if key == "\r" else key)
-
-    with _single_keys(descriptor):
-        loop.add_reader(descriptor, read)
-        try:
-            yield keys
-        finally:
-            loop.remove_reader(descriptor)
-
-
-@contextlib.contextmanager
-def _single_keys(descriptor: int) -> Iterator[None]:
-    """Let keys through one by one and unseen, where this is a terminal that can."""
-    try:
-        import termios
-        import tty
-    except ImportError:  # Windows: lines, as with a pipe
-        yield
-        return
-    if not os.isatty(descriptor):
-        yield
-        return
-    before = termios.tcgetattr(descriptor)
-    try:
-        tty.setcbreak(descriptor)
-        yield
-    finally:
-        termios.tcsetattr(descriptor, termios.TCSADRAIN, before)

@@ -12,7 +12,6 @@ from datetime import timedelta
 from jarvis_desktop import settings as settings_file
 from jarvis_desktop.cli import output
 from jarvis_desktop.compose import App, build
-from jarvis_desktop.core.errors import JarvisError
 from jarvis_desktop.core.policy import Mode
 from jarvis_desktop.core.ports import Timer
 from jarvis_desktop.paths import Paths, user_paths
@@ -34,6 +33,8 @@ def load(args: argparse.Namespace) -> tuple[Settings, Paths]:
 
 def log_to_file(paths: Paths) -> None:
     """Send the log to a small rotating file; nothing a person said or gave is written there."""
+    # A log that cannot be written, on a full disk, must not fill the terminal with tracebacks.
+    logging.raiseExceptions = False
     paths.logs.mkdir(parents=True, exist_ok=True)
     handler = logging.handlers.RotatingFileHandler(
         paths.logs / "jarvis-desktop.log", maxBytes=1_000_000, backupCount=2, encoding="utf-8"
@@ -42,18 +43,13 @@ def log_to_file(paths: Paths) -> None:
     logging.basicConfig(level=logging.INFO, handlers=[handler], force=True)
 
 
-def run(args: argparse.Namespace, work: Work) -> int:
-    """Run `work` over a built application; errors become a sentence and an exit code."""
-    try:
-        settings, paths = load(args)
-        log_to_file(paths)
-        return asyncio.run(_run(settings, paths, work))
-    except JarvisError as error:
-        return output.complain(error, as_json=getattr(args, "json", False))
-    except OSError as error:
-        place = f" ({error.filename})" if error.filename else ""
-        problem = JarvisError(f"The system refused: {error.strerror or error}{place}.")
-        return output.complain(problem, as_json=getattr(args, "json", False))
+def run(
+    args: argparse.Namespace, work: Work, *, loaded: tuple[Settings, Paths] | None = None
+) -> int:
+    """Run `work` over a built application and take that down; `main` tells of errors."""
+    settings, paths = loaded or load(args)
+    log_to_file(paths)
+    return asyncio.run(_run(settings, paths, work))
 
 
 def conversation(app: App, settings_minutes: int, args: argparse.Namespace) -> str | None:
@@ -67,6 +63,8 @@ def conversation(app: App, settings_minutes: int, args: argparse.Namespace) -> s
 
 async def _run(settings: Settings, paths: Paths, work: Work) -> int:
     app = build(settings, paths, on_ring=_ring)
+    if app.history.notice:
+        output.note(f"note    {app.history.notice}")
     try:
         return await work(app)
     finally:

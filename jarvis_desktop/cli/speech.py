@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import argparse
-import sys
+import stat
 from pathlib import Path
 
 from jarvis_desktop.assistant.speakable import speakable
 from jarvis_desktop.cli import output
 from jarvis_desktop.cli.arguments import Subparsers, add_mode, add_shared
+from jarvis_desktop.cli.keyboard import whole_input
 from jarvis_desktop.core.errors import InputError, JarvisError, UnavailableError
 from jarvis_desktop.core.events import Event, Noted
+from jarvis_desktop.core.shown import encodable, one_line
 
 
 def add(subparsers: Subparsers) -> None:
@@ -46,12 +48,11 @@ def _transcribe(args: argparse.Namespace) -> int:
         records: list[dict[str, object]] = []
         for path in args.audio:
             try:
-                heard = await app.recogniser.transcribe(
-                    app.store.take_in(path).path or path, _quiet
-                )
+                _check(path)
+                heard = await app.recogniser.transcribe(path, _quiet)
             except JarvisError as error:
                 records.append({"file": str(path), "error": str(error)})
-                output.note(f"failed  {path.name}: {error}")
+                output.note(f"failed  {one_line(path.name)}: {error}")
                 continue
             done += 1
             records.append({"file": str(path), "transcript": heard})
@@ -64,6 +65,23 @@ def _transcribe(args: argparse.Namespace) -> int:
         return _code(done, len(args.audio))
 
     return session.run(args, work)
+
+
+def _check(path: Path) -> None:
+    """Refuse what is no ordinary file. It is read where it is: no copy of a voice is kept."""
+    shown = one_line(path.name or str(path))
+    try:
+        status = path.lstat()
+    except FileNotFoundError as error:
+        raise InputError(f"There is no file {shown}.", hint="Check its name.") from error
+    except (OSError, ValueError) as error:
+        raise InputError(f"{shown} cannot be opened: {output.reason(error)}.") from error
+    if stat.S_ISLNK(status.st_mode):
+        raise InputError(f"{shown} is a link; give the file itself.")
+    if not stat.S_ISREG(status.st_mode):
+        raise InputError(f"{shown} is not a file.")
+    if not status.st_size:
+        raise InputError(f"{shown} is empty.")
 
 
 def _code(done: int, count: int) -> int:
@@ -79,7 +97,7 @@ def _say(args: argparse.Namespace) -> int:
     from jarvis_desktop.cli import session
     from jarvis_desktop.compose import App
 
-    text = sys.stdin.read() if args.text == "-" else args.text
+    text = whole_input() if args.text == "-" else encodable(args.text)
     if not text.strip():
         output.note("jarvis-desktop say: there is nothing to say.")
         return output.USAGE
@@ -112,10 +130,10 @@ def _listen(args: argparse.Namespace) -> int:
     from jarvis_desktop.cli.push_to_talk import converse
     from jarvis_desktop.compose import App
 
-    settings, _ = session.load(args)
+    loaded = session.load(args)
 
     async def work(app: App) -> int:
-        known = session.conversation(app, settings.conversation_minutes, args)
+        known = session.conversation(app, loaded[0].conversation_minutes, args)
         return await converse(app, known, once=args.once, as_json=args.json)
 
-    return session.run(args, work)
+    return session.run(args, work, loaded=loaded)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
-import sys
-
 from jarvis_desktop.cli import output
+from jarvis_desktop.cli.keyboard import KEYBOARD, somebody_is_there
 from jarvis_desktop.core import events
 from jarvis_desktop.core.plan import Plan
 from jarvis_desktop.core.result import Status, TaskResult
@@ -44,12 +42,10 @@ class TerminalFrontend:
 
     async def ask(self, question: str) -> str:
         """Ask on the terminal; "" where nobody is there."""
-        if not sys.stdin.isatty():
+        if not somebody_is_there():
             output.note(f"{question} (nobody is there to answer; --yes agrees in advance)")
             return ""
-        sys.stderr.write(f"{question} ")
-        sys.stderr.flush()
-        return str(await asyncio.to_thread(sys.stdin.readline)).strip()
+        return await KEYBOARD.ask(question)
 
     def _line(self, event: events.Event) -> str:
         match event:

@@ -31,7 +31,8 @@ class SoundMicrophone:
         """Record 16 kHz mono into a WAV file until `stop` is set.
 
         The file is whole at any moment: what was said before an error is in it. Raises
-        UnavailableError where there is no microphone, none that may be used, or it went away.
+        UnavailableError where there is no microphone, none that may be used, or it went away,
+        StorageError where the file cannot be written.
         """
         async with self._turn:
             try:
@@ -42,16 +43,16 @@ class SoundMicrophone:
                     if not stop.is_set():
                         level(await self._child.call("read", timeout=STALL_SECONDS))
                 await self._child.call("close", timeout=STALL_SECONDS)
-            except ExpertError as error:
+            except BaseException as error:
+                # Whatever ended this, the device must not stay open.
+                self._child.kill()
+                if not isinstance(error, ExpertError):
+                    raise
                 raise UnavailableError(
                     "The microphone does not answer.",
                     hint="The sound service of this computer may hang; restart it or log in again.",
                     retryable=True,
                 ) from error
-            except BaseException:
-                # Whatever ended this, the device must not stay open.
-                self._child.kill()
-                raise
         return to
 
     async def close(self) -> None:

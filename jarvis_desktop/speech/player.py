@@ -48,6 +48,7 @@ class SoundPlayer:
 
                     await self._child.call(audio, self._device, timeout=LONGEST, report=beat)
             except TimeoutError as error:
+                self._warm_again()
                 raise UnavailableError(
                     "The sound output does not answer.",
                     hint="The sound service of this computer may hang; restart it or log in again.",
@@ -56,9 +57,17 @@ class SoundPlayer:
             except ExpertError as error:
                 raise UnavailableError(error.message, retryable=True) from error
             except asyncio.CancelledError:
-                # The next thing to play must not wait for a new process.
-                self._warming = asyncio.create_task(self._child.start())
+                self._warm_again()
                 raise
+
+    def _warm_again(self) -> None:
+        """The next thing to play must not wait for a new process."""
+        if self._warming is None or self._warming.done():
+            self._warming = asyncio.create_task(self._try_to_warm())
+
+    async def _try_to_warm(self) -> None:
+        with suppress(ExpertError):  # the next thing to play tells
+            await self._child.start()
 
     async def close(self) -> None:
         """End the process."""

@@ -9,8 +9,9 @@ from pathlib import Path
 
 from jarvis_desktop.child import Child
 from jarvis_desktop.core.call import Report
-from jarvis_desktop.core.errors import InputError, UnavailableError
+from jarvis_desktop.core.errors import ExpertError, InputError, UnavailableError
 from jarvis_desktop.core.ports import Transcript
+from jarvis_desktop.core.shown import frames
 from jarvis_desktop.paths import shipped
 
 log = logging.getLogger(__name__)
@@ -20,6 +21,7 @@ NOTE = (
     "`jarvis-desktop experts pull whisper-base` fetches a better one."
 )
 BROKEN_NOTE = "The Whisper weights on this computer cannot be used. "
+CRASHED_NOTE = "The Whisper recogniser does not work on this computer. "
 
 START_SECONDS = 60.0
 """For the first call, which loads what the engine needs."""
@@ -66,8 +68,8 @@ class LocalRecogniser:
     async def transcribe(self, audio: Path, report: Report) -> Transcript:
         """What is said in a recording of any format.
 
-        Raises InputError with the reason where nothing is said, ExpertError where the engine
-        crashed or hung; the next call starts a new one.
+        Raises InputError with the reason where nothing is said, ExpertError where the built-in
+        engine crashed or hung, which also takes over from Whisper; the next call starts a new one.
         """
         if not audio.is_file():  # noqa: ASYNC240 - a look at a local file
             raise InputError(f"There is no recording {audio.name}.")
@@ -81,8 +83,11 @@ class LocalRecogniser:
             try:
                 return await _run(self._whisper, audio, report, weights, self._language)
             except UnavailableError as error:
-                log.info("falling back to pocketsphinx: %s", error)
+                log.info("falling back to pocketsphinx: %s", frames(error))
                 note = BROKEN_NOTE + NOTE
+            except ExpertError as error:  # such as an instruction that an old processor lacks
+                log.info("falling back to pocketsphinx: %s", frames(error))
+                note = CRASHED_NOTE + NOTE
         heard = await _run(self._pocketsphinx, audio, report)
         return Transcript(heard.text, heard.engine, heard.language, heard.segments, note)
 

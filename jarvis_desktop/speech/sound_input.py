@@ -18,7 +18,7 @@ import numpy as np
 
 from jarvis_desktop.child import Handler
 from jarvis_desktop.core.call import Report
-from jarvis_desktop.core.errors import UnavailableError
+from jarvis_desktop.core.errors import StorageError, UnavailableError
 from jarvis_desktop.speech.portaudio import info, portaudio, refresh
 
 RATE = 16_000
@@ -31,9 +31,15 @@ def make() -> Handler:
     session = Session()
 
     def handle(report: Report, what: str, *args: Any) -> object:
-        if what == "open":
-            return session.open(*args)
-        return session.close() if what == "close" else session.read()
+        try:
+            if what == "open":
+                return session.open(*args)
+            return session.close() if what == "close" else session.read()
+        except OSError as error:
+            raise StorageError(
+                f"The recording cannot be written: {error.strerror or error}.",
+                hint="Look whether the disk is full.",
+            ) from error
 
     return handle
 
@@ -52,13 +58,34 @@ class Session:
     def open(self, to: Path, device: str | None) -> int:
         """Start to record; the device's rate."""
         self._arrived = queue.SimpleQueue()
+        # Before the device, which must not stay open for want of a file. Opened by ourselves, to
+        # be able to flush: the header is then right after each read.
+        self._file = to.open("wb")
+        try:
+            self._stream = self._listen_or_refuse(device)
+        except BaseException:
+            self._file.close()
+            to.unlink(missing_ok=True)
+            raise
+        rate = int(self._stream.samplerate)
+        self._resampler = (
+            None if rate == RATE else av.AudioResampler(format="s16", layout="mono", rate=RATE)
+        )
+        self._wav = wave.open(self._file, "wb")  # noqa: SIM115 - closed in close()
+        self._wav.setnchannels(1)
+        self._wav.setsampwidth(2)
+        self._wav.setframerate(RATE)
+        self._last = time.monotonic()
+        return rate
+
+    def _listen_or_refuse(self, device: str | None) -> Any:
         sounddevice = portaudio()
         try:
-            self._stream = self._listen(device)
+            return self._listen(device)
         except sounddevice.PortAudioError:
             refresh()
             try:
-                self._stream = self._listen(device)
+                return self._listen(device)
             except sounddevice.PortAudioError as error:
                 raise UnavailableError(
                     f"There is no microphone{f' named {device}' if device else ''} "
@@ -66,18 +93,6 @@ class Session:
                     hint="Plug one in, or allow this application to use it in the sound or "
                     "privacy settings of this computer.",
                 ) from error
-        rate = int(self._stream.samplerate)
-        self._resampler = (
-            None if rate == RATE else av.AudioResampler(format="s16", layout="mono", rate=RATE)
-        )
-        # Opened by ourselves, to be able to flush: the header is then right after each read.
-        self._file = to.open("wb")
-        self._wav = wave.open(self._file, "wb")  # noqa: SIM115 - closed in close()
-        self._wav.setnchannels(1)
-        self._wav.setsampwidth(2)
-        self._wav.setframerate(RATE)
-        self._last = time.monotonic()
-        return rate
 
     def _listen(self, device: str | None) -> Any:
         sounddevice = portaudio()
@@ -95,8 +110,13 @@ class Session:
                     latency="high",
                     callback=self._arrive,
                 )
+            except sounddevice.PortAudioError as error:
+                refused = error
+                continue
+            try:
                 stream.start()
             except sounddevice.PortAudioError as error:
+                stream.close()
                 refused = error
             else:
                 return stream
@@ -134,10 +154,12 @@ class Session:
 
     def close(self) -> float:
         """Close the device at once, then write the rest; the seconds that were recorded."""
-        self._stream.abort()
-        self._stream.close()
         assert self._wav is not None
         try:
+            try:
+                self._stream.abort()
+            finally:
+                self._stream.close()
             self.read()
         finally:
             seconds = self._wav.getnframes() / RATE

@@ -35,13 +35,14 @@ def play(report: Report, path: Path, device: str | None) -> float:
     with file:
         if file.frames == 0:
             raise InputError(f"{path.name} holds no sound at all.")
-        report(0.0, "")
         try:
             stream = _open(device, file.samplerate, file.channels)
         except sounddevice.PortAudioError:
             refresh()  # the device may have come after PortAudio listed them
             stream = _open_or_refuse(device, file.samplerate, file.channels)
         with stream:
+            # Not before: opening may take longer than a block may.
+            report(0.0, "")
             played = 0
             for block in _blocks(file, int(stream.samplerate), stream.channels):
                 stream.write(block)

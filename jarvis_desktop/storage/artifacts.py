@@ -13,20 +13,24 @@ import shutil
 import stat
 import tempfile
 import time
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from typing import BinaryIO
 
 from jarvis_desktop.core.artifact import Artifact
 from jarvis_desktop.core.errors import ExpertError, InputError, StorageError
 from jarvis_desktop.core.shown import encodable, one_line
+from jarvis_desktop.storage.claims import Claims
 from jarvis_desktop.storage.sniff import SAMPLE, Content, sniff
 
 GIB = 1024**3
 DAY = 24 * 60 * 60
 CHUNK = 1024 * 1024
+MOST = 1000
+"""Things that one sweep removes; a command that waits for it must not wait long."""
 
 _NOT_FILES = (
     (stat.S_ISLNK, "is a link; give the file itself"),
@@ -46,11 +50,18 @@ class FileStore:
         self._root = root.absolute()
         self._work = self._root / "work"
         self._incoming = self._root / "incoming"
+        claims = self._root / "claims"
+        self._claims = Claims(claims)
         self._max_bytes = max_bytes
-        with _writing("the folder of the artifacts"):
-            for folder in (self._root, self._work, self._incoming):
+        try:
+            for folder in (self._root, self._work, self._incoming, claims):
                 folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             self._root.chmod(0o700)
+        except OSError as error:
+            raise StorageError(
+                f"The folder for files, {self._root}, cannot be used: {_reason(error)}.",
+                hint="See that it may be written to and that the disk has room.",
+            ) from error
 
     def take_in(self, path: Path) -> Artifact:
         """Check a person's file and copy it in. Raises InputError that names the file.
@@ -79,7 +90,7 @@ class FileStore:
         Raises ExpertError where it is no regular file of a work folder with something in it.
         """
         path = artifact.path
-        if path is None or self._holds(path):
+        if path is None or self.holds(path):
             return artifact
         name = artifact.name or path.name
         try:
@@ -111,36 +122,97 @@ class FileStore:
         """Remove what dead runs left behind more than a day ago; how many things that were.
 
         With `keep`, the files that the history refers to, files in the store that are not among
-        them go too.
+        them go too. At most MOST things are removed at a time.
         """
         old = time.time() - DAY
-        left = [*self._work.iterdir(), *self._incoming.iterdir()]
-        if keep is not None:
-            left += [path for path in self._root.glob("??/*") if path not in keep]
-        gone = [path for path in left if _older(path, old)]
+        gone = list(islice((path for path in self._left(keep) if _older(path, old)), MOST))
         for path in gone:
-            if path.is_dir() and not path.is_symlink():
+            if self.holds(path):
+                self._drop(path)
+            elif path.is_dir() and not path.is_symlink():
                 shutil.rmtree(path, ignore_errors=True)
             else:
                 with suppress(OSError):
                     path.unlink()
         return len(gone)
 
-    def remove(self, paths: Iterable[Path]) -> None:
-        """Remove files of the store; others, and those that are gone already, are left alone."""
-        for path in paths:
-            if self._holds(path):
-                with suppress(OSError):
-                    path.unlink()
+    def tidy(self, referred: Callable[[], Collection[Path]]) -> int:
+        """A `sweep` that every command may call: at most once a day, else a look at a stamp.
 
-    def _holds(self, path: Path) -> bool:
+        `referred` gives the files that the history refers to, and is asked only then.
+        """
+        stamp = self._root / "swept"
+        try:
+            # A stamp from the future is of a clock that was wrong.
+            if abs(time.time() - stamp.stat().st_mtime) < DAY:
+                return 0
+        except FileNotFoundError:
+            pass
+        except OSError:
+            return 0
+        try:
+            stamp.touch(mode=0o600)  # first, so that a second process need not do it as well
+        except OSError:
+            return 0
+        gone = self.sweep(keep=referred())
+        if gone == MOST:  # the next command goes on
+            stamp.unlink(missing_ok=True)
+        return gone
+
+    def remove(self, paths: Iterable[Path]) -> None:
+        """Remove files of the store at once, but not those that a turn under way was given.
+
+        Others, and those that are gone already, are left alone.
+        """
+        for path in paths:
+            if self.holds(path):
+                self._drop(path)
+
+    def holds(self, path: Path) -> bool:
         """Whether this is the path of a content-hashed file of ours."""
+        folder = path.parent
         return (
-            path.parent.parent == self._root
-            and len(path.parent.name) == 2
-            and path.name.startswith(path.parent.name)
-            and path.is_file()
+            folder.parent == self._root
+            and len(folder.name) == 2
+            and folder.name.isalnum()  # not "..", which would lead out of the store
+            and path.name.startswith(folder.name)
+            and _is_file(path)
         )
+
+    def claimed(self, path: Path) -> bool:
+        """Whether a turn that is not saved yet was given this file."""
+        return self._claims.on(path.name)
+
+    def release(self, turn_id: str) -> None:
+        """A turn is over: what it was given is kept by the history from now on, or by nobody."""
+        self._claims.release(turn_id)
+
+    def _drop(self, path: Path) -> None:
+        """Remove a file of the store, unless it is claimed.
+
+        Content is shared: what one conversation gave may have been given again a second ago, here
+        or by another process, to a turn that the history does not know yet. Such a turn has a
+        claim until it is saved; nothing else delays the removal. Should that turn never be saved,
+        `sweep` takes the file a day later.
+        """
+        if self.claimed(path):
+            return
+        aside = self._incoming / secrets.token_hex(8)
+        with suppress(OSError):
+            path.rename(aside)
+            # Claims are made before the file is looked for: who claims it only now, finds it gone.
+            if self.claimed(path):
+                aside.replace(path)
+            else:
+                aside.unlink()
+
+    def _left(self, keep: Collection[Path] | None) -> Iterator[Path]:
+        """What may be removed once it is old."""
+        for folder in (self._work, self._incoming, self._root / "claims"):
+            with suppress(OSError):
+                yield from folder.iterdir()
+        if keep is not None:
+            yield from (path for path in self._root.glob("??/*") if path not in keep)
 
     def _copy_in(self, file: BinaryIO, name: str, content: Content) -> Path:
         """Copy to a private file first: a killed run leaves nothing half-written in the store."""
@@ -187,6 +259,7 @@ class FileStore:
         """
         target = self._root / digest[:2] / f"{digest}{suffix}"
         with _writing(source.name):
+            self._claims.make(target.name)
             target.parent.mkdir(mode=0o700, exist_ok=True)
             if target.is_file() and target.stat().st_size == status.st_size:
                 target.touch()  # so that `sweep` takes it for new
@@ -247,6 +320,13 @@ def _same(one: os.stat_result, other: os.stat_result) -> bool:
     """Whether both are of one unchanged file; its number alone may have been used anew."""
     marks = [(item.st_mode, item.st_size, item.st_mtime_ns) for item in (one, other)]
     return os.path.samestat(one, other) and marks[0] == marks[1]
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError:  # a name too long, or a folder that may not be looked into
+        return False
 
 
 def _older(path: Path, moment: float) -> bool:

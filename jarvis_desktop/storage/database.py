@@ -18,7 +18,11 @@ from jarvis_desktop.core.errors import StorageError
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
-BUSY_SECONDS = 10
+BUSY_SECONDS = 1
+"""How long another process is waited for, twice where something is to be written: it is the event
+loop that waits, and with it the window."""
+OPENING_SECONDS = 10
+"""The same while opening, when another process may be making the tables."""
 CHECKED_BYTES = 128 * 1024**2
 """A database up to this size is checked whole when opened, which takes a fraction of a second."""
 
@@ -49,7 +53,7 @@ def writing(db: Database) -> Iterator[Database]:
     """One transaction: all of it or nothing. Raises StorageError where it cannot be written."""
     with reading():
         # IMMEDIATE waits for another writer now; a deferred one could not wait at its first write.
-        db.conn.execute("BEGIN IMMEDIATE")
+        _begin(db)
         try:
             yield db
             db.conn.execute("COMMIT")
@@ -75,13 +79,14 @@ def _open(path: Path) -> Database:
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     # Made first, so that it and the files SQLite puts beside it are for this person only.
     os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
-    connection = sqlite3.connect(path, timeout=BUSY_SECONDS)
+    connection = sqlite3.connect(path, timeout=OPENING_SECONDS)
     try:
         db = Database(connection, execute_plugins=False)
         _settle(db)
         if path.stat().st_size <= CHECKED_BYTES:
             _check(db)
         _migrate(db)
+        connection.execute(f"PRAGMA busy_timeout = {round(BUSY_SECONDS * 1000)}").fetchall()
     except sqlite3.DatabaseError as error:
         connection.close()
         if _is_damage(error):
@@ -91,6 +96,15 @@ def _open(path: Path) -> Database:
         connection.close()
         raise
     return db
+
+
+def _begin(db: Database) -> None:
+    try:
+        db.conn.execute("BEGIN IMMEDIATE")
+    except sqlite3.OperationalError as error:
+        if not _is_busy(error):
+            raise
+        db.conn.execute("BEGIN IMMEDIATE")
 
 
 def _settle(db: Database) -> None:
@@ -146,15 +160,25 @@ def _is_damage(error: sqlite3.Error) -> bool:
     return getattr(error, "sqlite_errorcode", 0) & 0xFF in _DAMAGE
 
 
+def _is_busy(error: sqlite3.Error) -> bool:
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    return code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+
+
 @contextmanager
 def _translating(path: Path) -> Iterator[None]:
+    hint = "See that its folder may be written to and that the disk has room."
     try:
         yield
     except OSError as error:
         reason = (error.strerror or "unknown reason").lower()
-        raise StorageError(f"The history at {path} cannot be opened: {reason}.") from error
+        message = f"The history at {path} cannot be opened: {reason}."
+        raise StorageError(message, hint=hint) from error
     except sqlite3.Error as error:
-        raise StorageError(f"The history at {path} cannot be opened: {error}.") from error
+        message = f"The history at {path} cannot be opened: {error}."
+        raise StorageError(message, hint=hint) from error
+    except _DamagedError as error:  # the new one as well: the disk itself fails
+        raise StorageError(f"The history at {path} cannot be written.", hint=hint) from error
 
 
 def _translated(error: sqlite3.Error) -> StorageError:
@@ -165,7 +189,7 @@ def _translated(error: sqlite3.Error) -> StorageError:
     if code in _DAMAGE:
         hint = "Start JARVIS Desktop anew; it then sets the damaged file aside."
         return StorageError("The history's file is damaged.", hint=hint)
-    if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+    if _is_busy(error):
         hint = "Try again in a moment."
         message = "Another program keeps the history locked."
         return StorageError(message, hint=hint, retryable=True)

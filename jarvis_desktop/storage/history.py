@@ -64,6 +64,7 @@ class SqliteHistory:
         inventory: Mapping[str, TaskType],
         now: Callable[[], datetime],
     ) -> None:
+        self._store = FileStore(store_root)
         self._db, moved = connect(path)
         self.notice = ""
         if moved:
@@ -92,9 +93,12 @@ class SqliteHistory:
         title = encodable(one_line(turn.text or "(spoken request)"))
         begin = "INSERT OR IGNORE INTO conversations (id, started, title) VALUES (?, ?, ?)"
         conversation_id = encodable(conversation_id)
-        with writing(self._db) as db:
-            db.conn.execute(begin, (conversation_id, turn.started.isoformat(), title))
-            self._rows.write(conversation_id, turn)
+        try:
+            with writing(self._db) as db:
+                db.conn.execute(begin, (conversation_id, turn.started.isoformat(), title))
+                self._rows.write(conversation_id, turn)
+        finally:
+            self._store.release(turn.id)
 
     def latest(self, max_age: timedelta) -> str | None:
         """The id of the conversation that was last talked in, where that is at most so long ago."""
@@ -145,8 +149,8 @@ class SqliteHistory:
     def delete(self, ids: Sequence[str] | None = None) -> int:
         """Delete conversations and turns, all or those of `ids`; how many turns that were.
 
-        Their files go too, unless another turn refers to them. Raises InputError on an unknown id
-        before anything is deleted.
+        Their files go too, unless another turn refers to them or is about to. Raises InputError on
+        an unknown id before anything is deleted.
         """
         chosen = None if ids is None else [self._resolve(prefix) for prefix in ids]
         with writing(self._db):
@@ -156,11 +160,13 @@ class SqliteHistory:
                 self._rows.clear()
             else:
                 self._rows.remove(numbers)
-            unused = files - self._files(None)
+            # Looked at while nobody can save: a turn that is saved later still has its claims.
+            places = [self._root / path for path in files - self._files(None)]
+            unused = [place for place in places if not self._store.claimed(place)]
+        self._store.remove(unused)
         with reading():
             # The log beside the database still has the old pages until it is cut.
             self._db.conn.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
-        FileStore(self._root).remove(self._root / path for path in unused)
         return len(numbers)
 
     def files(self) -> frozenset[Path]:

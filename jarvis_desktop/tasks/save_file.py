@@ -1,5 +1,6 @@
-"""Saves a result under a name of the person's, in one folder and nowhere else. Runs in a child
-process, because saving under another format decodes and encodes."""
+"""Saves a result under a name of the person's, in one folder and nowhere else: that of the request,
+which no plan can change. Runs in a child process, because saving under another format decodes and
+encodes."""
 
 from __future__ import annotations
 
@@ -10,9 +11,12 @@ import unicodedata
 from collections.abc import Iterable
 from pathlib import Path, PurePath
 
+import platformdirs
+
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.call import Call, Report
-from jarvis_desktop.core.errors import InputError
+from jarvis_desktop.core.errors import InputError, StorageError
+from jarvis_desktop.core.shown import one_line
 from jarvis_desktop.core.task import Option, Port, TaskType
 from jarvis_desktop.tasks import formats
 from jarvis_desktop.tasks.definition import Definition
@@ -22,10 +26,7 @@ TYPE = TaskType(
     summary="Saves a result as a file with a given name.",
     ports=(Port("content", tuple(Kind), many=True),),
     gives=tuple(Kind),
-    options=(
-        Option("name", "the file's name", "", reads="file-name"),
-        Option("folder", "the folder it is saved in, as an absolute path", "", reads="folder"),
-    ),
+    options=(Option("name", "the file's name", "", reads="file-name"),),
     cues=(
         "save", "save it as", "save as", "save that as", "save it", "save the result", "store it",
         "store as", "keep it as", "export", "export as", "write it to", "write to a file",
@@ -44,21 +45,28 @@ _FORBIDDEN = frozenset('/\\:*?"<>|')
 def save(call: Call, report: Report) -> Iterable[Artifact]:
     """What was saved where, then the saved files. Raises InputError with the reason if it cannot.
 
-    A file of that name is replaced: `question` has asked before. The folder is never left.
+    A file of that name is replaced: `question` has asked before. The folder, the person's
+    documents where the request names none, is never left.
     """
     folder = _folder(call)
+    _ready(folder, make=call.folder is None)
+    place = _shown(folder)
     saved: list[Artifact] = []
     for item, name in _named(call):
         made = formats.bring_into(item, PurePath(name).suffix, call.workdir, report)
-        _put(made, folder / name)
         # The result's file is moved by those who keep it; what was given must stay where it is.
         copy = call.workdir / f"copy-{len(saved)}{PurePath(name).suffix}"
-        shutil.copyfile(made, copy)
+        try:
+            shutil.copyfile(made, copy)
+        except OSError as error:
+            reason = (error.strerror or "unknown reason").lower()
+            raise StorageError(f"{name} cannot be saved: {reason}.") from error
+        _put(copy, folder / name)
         saved.append(Artifact(item.kind, path=copy, name=name))
     if not saved:
         raise InputError("There is nothing to save.")
     names = " and ".join(item.name for item in saved)
-    return [text_artifact(f"Saved as {names} in {folder}."), *saved]
+    return [text_artifact(f"Saved as {names} in {place}."), *saved]
 
 
 def question(call: Call) -> str:
@@ -70,17 +78,34 @@ def question(call: Call) -> str:
         return ""
     if not names:
         return ""
-    there = f"{' and '.join(names)} {'is' if len(names) == 1 else 'are'} already in {folder}."
+    there = (
+        f"{' and '.join(names)} {'is' if len(names) == 1 else 'are'} already in {_shown(folder)}."
+    )
     return f"{there} Replace {'it' if len(names) == 1 else 'them'}?"
 
 
 def _folder(call: Call) -> Path:
-    folder = Path(call.words("folder"))
-    if not call.words("folder") or not folder.is_absolute():
-        raise InputError("The folder to save in is missing.")
-    if not folder.is_dir():
-        raise InputError(f"There is no folder {folder}.")
-    return folder
+    try:
+        return (call.folder or platformdirs.user_documents_path()).absolute()
+    except OSError as error:  # a relative one, and the current folder was deleted
+        raise InputError("There is no folder to save in.", hint="Choose a folder.") from error
+
+
+def _shown(folder: Path) -> str:
+    return one_line(str(folder), limit=200)
+
+
+def _ready(folder: Path, *, make: bool) -> None:
+    """See that the folder is there. Raises InputError where it is not, or cannot be made."""
+    try:
+        if make:
+            folder.mkdir(parents=True, exist_ok=True)
+        there = folder.is_dir()
+    except OSError as error:
+        reason = (error.strerror or "unknown reason").lower()
+        raise InputError(f"The folder {_shown(folder)} cannot be used: {reason}.") from error
+    if not there:
+        raise InputError(f"There is no folder {_shown(folder)}.", hint="Choose another folder.")
 
 
 def _named(call: Call) -> list[tuple[Artifact, str]]:
@@ -130,7 +155,7 @@ def safe_name(name: str) -> str:
 
 def _put(made: Path, target: Path) -> None:
     """Copy to the target whole or not at all: under another name first, then renamed."""
-    if target.is_dir():
+    if os.path.lexists(target) and target.is_dir():
         raise InputError(f"{target.name} is a folder there.", hint="Give another name.")
     try:
         handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=".jarvis-", suffix=".part")
@@ -147,7 +172,9 @@ def _put(made: Path, target: Path) -> None:
             Path(temporary).unlink(missing_ok=True)
     except OSError as error:
         reason = (error.strerror or "unknown reason").lower()
-        raise InputError(f"{target.name} cannot be saved in {target.parent}: {reason}.") from error
+        raise InputError(
+            f"{target.name} cannot be saved in {_shown(target.parent)}: {reason}."
+        ) from error
 
 
 DEFINITION = Definition(

@@ -306,6 +306,21 @@ async def test_an_idle_expert_leaves_the_memory(tmp_path):
             await asyncio.sleep(0.01)
 
 
+async def test_closing_leaves_no_process(tmp_path):
+    folder = Folder(marked(tmp_path / "hostile", {"attn_implementation": "someone/kernel"}))
+    backend = LocalBackend(DEFINITIONS, folder)
+    candidate = Candidate(Expert("hostile", "fill-mask"), "local")
+    with pytest.raises(ExpertError):
+        await backend.run(candidate, Call("fill-mask", {}, {}, tmp_path), nothing)
+    assert backend._child
+    pid = backend._child.pid
+    assert pid
+    await backend.close()
+    assert backend.holding == ""
+    with pytest.raises(ProcessLookupError):
+        os.kill(pid, 0)
+
+
 async def test_cancelling_ends_the_process(road):
     expert = await road.fetch("writer", "text-generation")
     loading = asyncio.Event()

@@ -40,6 +40,10 @@ def test_wrong_usage_is_2(jarvis: Jarvis) -> None:
         ["ask"],
         ["plan"],
         ["say", ""],
+        ["history", "list", "--limit", "0"],
+        ["history", "list", "--limit", "-1"],
+        ["history", "search", "x", "--limit", "-1"],
+        ["completion", "fish"],
     ):
         assert jarvis(*words).code == 2, words
 
@@ -198,6 +202,30 @@ def test_transcribe(jarvis: Jarvis, tmp_path: Path) -> None:
     heard, silent = shown.json
     assert heard["transcript"]["engine"] == "pocketsphinx"
     assert silent["error"]
+
+
+def test_transcribe_keeps_no_copy(jarvis: Jarvis, tmp_path: Path, home: Path) -> None:
+    files.speech(tmp_path / "a.wav", "What time is it?")
+    assert jarvis("transcribe", "a.wav").code == 0
+    kept = home / "jarvis" / "data" / "artifacts"
+    assert [path for path in kept.rglob("*") if path.is_file()] == []
+
+
+def test_transcribe_what_is_no_recording(jarvis: Jarvis, tmp_path: Path) -> None:
+    (tmp_path / "empty.wav").touch()
+    (tmp_path / "folder.wav").mkdir()
+    (tmp_path / "link.wav").symlink_to("/etc/passwd")
+    os.mkfifo(tmp_path / "pipe.wav")
+    (tmp_path / "words.wav").write_text("These are only words.")
+    names = ("none.wav", "empty.wav", "folder.wav", "link.wav", "pipe.wav", "words.wav")
+    shown = jarvis("transcribe", *names, "--json")
+    assert shown.code == 1
+    for name, record in zip(names, shown.json, strict=True):
+        assert name in record["error"]
+
+
+def test_a_limit_beyond_all_numbers(jarvis: Jarvis) -> None:
+    assert jarvis("history", "list", "--limit", "9" * 30, "--json").json == []
 
 
 def test_say_into_a_file(jarvis: Jarvis, tmp_path: Path) -> None:

@@ -5,15 +5,16 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import pty
 import subprocess
 import sys
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from jarvis_desktop.cli import push_to_talk
+from tests.cli.terminal import terminal
 from tests.scenarios import files
 from tests.sound import SoundServer
 
@@ -93,38 +94,59 @@ def test_no_microphone_is_told(tmp_path: Path, no_sound_device: None) -> None:
     assert "Traceback" not in running.stderr
 
 
-def test_the_terminal_conversation(tmp_path: Path) -> None:
-    terminal, inside = pty.openpty()
-    environment = {name: value for name, value in os.environ.items() if "DISPLAY" not in name}
-    running = subprocess.Popen(
-        [sys.executable, "-m", "jarvis_desktop"],
-        cwd=tmp_path, env=environment, stdin=inside, stdout=inside, stderr=inside, close_fds=True,
-    )  # fmt: skip
-    os.close(inside)
-    shown = read_until(terminal, b"you> ")
-    assert b"JARVIS Desktop" in shown
-    os.write(terminal, b"What is 6 times 7?\n")
-    assert b"42" in read_until(terminal, b"you> ")
-    os.write(terminal, b"repeat that\n")
-    assert b"42" in read_until(terminal, b"you> ")
-    os.write(terminal, b"\x04")
-    assert running.wait(30) == 0
-    os.close(terminal)
+def test_the_input_may_have_ended_already(tmp_path: Path) -> None:
+    for given in (subprocess.DEVNULL, (tmp_path / "empty").open("w+b")):
+        done = subprocess.run(
+            [sys.executable, "-m", "jarvis_desktop", "listen"],
+            cwd=tmp_path, stdin=given, capture_output=True, text=True, timeout=60, check=False,
+        )  # fmt: skip
+        assert done.returncode == 0
+        assert done.stderr.endswith("The input has ended.\n")
+        assert done.stdout == ""
+        if not isinstance(given, int):
+            given.close()
 
 
-def read_until(terminal: int, mark: bytes) -> bytes:
-    shown = b""
-    while not shown.endswith(mark):
-        shown += os.read(terminal, 4096)
-    return shown
+@pytest.mark.sound
+def test_a_recording_is_not_kept(tmp_path: Path, sound_server: SoundServer, home: Path) -> None:
+    running = start(tmp_path, sound_server, "listen")
+    until(running, "press Enter to start")
+    press_enter(running)
+    until(running, "Listening")
+    work = home / "jarvis" / "data" / "artifacts" / "work"
+    assert list(work.rglob("your recording"))
+    press_enter(running)
+    running.communicate(timeout=60)
+    assert list(work.iterdir()) == []
+
+
+@pytest.mark.sound
+def test_a_question_takes_the_keys(tmp_path: Path, sound_server: SoundServer) -> None:
+    question = files.speech(tmp_path / "question.wav", "Draw me a castle.")
+    with terminal(tmp_path, "listen", "--once", environment=sound_server.environment) as running:
+        running.until("Ctrl-D ends.")
+        assert not running.shows_what_is_typed()
+        running.type("\n")
+        running.until("Listening")
+        sound_server.say_into_microphone(question).wait()
+        running.type("\n")
+        running.until("Fetch it now? [y/N] ")
+        assert running.shows_what_is_typed()
+        running.type("no\n")
+        assert running.ends() == 1
+        assert running.shows_what_is_typed()
+
+
+def waiting_keys(*presses: str) -> Callable[[], Awaitable[str]]:
+    keys: asyncio.Queue[str] = asyncio.Queue()
+    for key in presses:
+        keys.put_nowait(key)
+    return keys.get
 
 
 async def released(*presses: str, held: bool) -> None:
     """Feed keys and return once the recording would stop."""
-    keys: asyncio.Queue[str] = asyncio.Queue()
-    for key in presses:
-        keys.put_nowait(key)
-    await push_to_talk._until_released(keys, held=held)
+    await push_to_talk._until_released(waiting_keys(*presses), held=held)
 
 
 async def test_a_held_key_that_stops_repeating_was_let_go(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -135,7 +157,7 @@ async def test_a_held_key_that_stops_repeating_was_let_go(monkeypatch: pytest.Mo
 async def test_a_tap_records_until_the_next_key(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(push_to_talk, "FIRST_GAP", 0.01)
     keys: asyncio.Queue[str] = asyncio.Queue()
-    waiting = asyncio.create_task(push_to_talk._until_released(keys, held=True))
+    waiting = asyncio.create_task(push_to_talk._until_released(keys.get, held=True))
     done, _ = await asyncio.wait({waiting}, timeout=0.1)
     assert not done
     keys.put_nowait(" ")

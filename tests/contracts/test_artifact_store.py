@@ -60,6 +60,20 @@ def test_texts_pass_through(store: ArtifactStore):
     assert store.keep(text_artifact("words")) == text_artifact("words")
 
 
+def test_it_knows_what_it_holds(store: ArtifactStore, tmp_path: Path):
+    given, made = write_wav(tmp_path / "memo.wav"), write_wav(store.workdir() / "out.wav")
+    assert not store.holds(given)
+    assert not store.holds(made)
+    taken, kept = store.take_in(given), store.keep(Artifact(Kind.AUDIO, path=made))
+    assert taken.path is not None
+    assert kept.path is not None
+    assert store.holds(taken.path)
+    assert store.holds(kept.path)
+    taken.path.unlink()
+    for path in (taken.path, given, made, tmp_path, Path("x" * 300), Path("a\0b")):
+        assert not store.holds(path)
+
+
 def test_an_expert_that_wrote_nothing_is_told(store: ArtifactStore):
     workdir = store.workdir()
     (workdir / "empty.wav").touch()

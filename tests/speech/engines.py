@@ -59,6 +59,26 @@ def aiff():
     return Aiff()
 
 
+def aborting(*files):
+    """A recogniser that cannot run on this processor."""
+    return lambda report, what, *args: os.abort()
+
+
+def stuck():
+    """A player that never gets anywhere."""
+    return lambda report, *args: time.sleep(60)
+
+
+def confused():
+    """A microphone that opens and then goes wrong."""
+
+    def handle(report, what, *args):
+        if what == "read":
+            raise RuntimeError("no idea")
+
+    return handle
+
+
 def deaf(*files):
     """A recogniser that hangs, crashes or answers, as the file's name says."""
 

@@ -1,12 +1,16 @@
 import asyncio
 import time
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import soundfile
 
+from jarvis_desktop.child import Child
 from jarvis_desktop.core.errors import InputError, UnavailableError
 from jarvis_desktop.paths import shipped
+from jarvis_desktop.speech import player as module
+from jarvis_desktop.speech import sound_output
 from jarvis_desktop.speech.devices import devices
 from jarvis_desktop.speech.player import SoundPlayer
 from tests.sound import RATE, strongest_frequency, write_tone
@@ -96,6 +100,40 @@ async def test_a_hung_sound_server_is_given_up(own_sound_server, player, tmp_pat
     assert time.monotonic() - begun < 4
     own_sound_server.thaw()
     await player.play(write_tone(tmp_path / "short.wav", seconds=0.2))
+
+
+async def test_after_a_hang_the_next_process_is_there_in_advance(monkeypatch, player, tmp_path):
+    player._child = Child("tests.speech.engines:stuck", name="sound output")
+    await player.warm()
+    before = player._child.pid
+    monkeypatch.setattr(module, "START_SECONDS", 0.2)
+    with pytest.raises(UnavailableError, match="does not answer"):
+        await player.play(write_tone(tmp_path / "tone.wav", seconds=0.1))
+    await player._warming
+    assert player._child.pid not in (None, before)
+
+
+def test_opening_the_device_has_the_time_of_a_start(monkeypatch, tmp_path):
+    told: list[tuple[float | None, str]] = []
+
+    class Stream:
+        samplerate, channels, latency, active = 22_050, 1, 0.0, True
+
+        def __enter__(self):
+            assert told == []
+
+        def __exit__(self, *error):
+            pass
+
+        def write(self, block):
+            assert told
+
+    sound = SimpleNamespace(PortAudioError=RuntimeError, OutputStream=lambda **form: Stream())
+    monkeypatch.setattr(sound_output, "portaudio", lambda: sound)
+    monkeypatch.setattr(sound_output, "info", lambda *asked: {"default_samplerate": 48_000})
+    tone = write_tone(tmp_path / "tone.wav", seconds=0.1)
+    assert sound_output.play(lambda *beat: told.append(beat), tone, None) == pytest.approx(0.1)
+    assert told[-1][0] == 1.0
 
 
 async def test_no_device_is_a_stated_reason(no_sound_device, player, tmp_path):

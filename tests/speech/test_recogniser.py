@@ -1,4 +1,5 @@
 import asyncio
+import logging
 import subprocess
 import wave
 from pathlib import Path
@@ -137,6 +138,23 @@ async def test_broken_weights_are_replaced_by_the_built_in_one_and_said(tmp_path
     for heard in (missing, garbage):
         assert heard.engine == "pocketsphinx"
         assert heard.note.startswith("The Whisper weights on this computer cannot be used.")
+
+
+async def test_a_crashing_whisper_is_replaced_by_the_built_in_one_and_said(tmp_path, caplog):
+    engines = {
+        "whisper": "tests.speech.engines:aborting",
+        "pocketsphinx": "tests.speech.engines:deaf",
+    }
+    recogniser = LocalRecogniser(find_weights=lambda: tmp_path, **engines)
+    (tmp_path / "a.wav").write_text("speak")
+    try:
+        with caplog.at_level(logging.INFO):
+            heard = await recogniser.transcribe(tmp_path / "a.wav", quiet)
+    finally:
+        await recogniser.close()
+    assert heard.engine == "stand-in"
+    assert heard.note.startswith("The Whisper recogniser does not work on this computer.")
+    assert "falling back to pocketsphinx: ExpertError" in caplog.text
 
 
 async def test_cancelling_ends_the_work_and_the_next_call_works(stand_in, tmp_path):

@@ -23,7 +23,7 @@ def test_the_settings_that_make_it_durable(tmp_path: Path):
     db, moved = connect(tmp_path / "deep" / "history.db")
     assert moved is None
     names = ("journal_mode", "synchronous", "foreign_keys", "secure_delete", "busy_timeout")
-    assert [pragma(db, name) for name in names] == ["wal", 2, 1, 1, 10_000]
+    assert [pragma(db, name) for name in names] == ["wal", 2, 1, 1, 1000]
     db.close()
 
 
@@ -141,8 +141,25 @@ def test_a_place_where_no_database_can_be(tmp_path: Path):
     (tmp_path / "history.db").mkdir()
     (tmp_path / "file").touch()
     for path in (tmp_path / "history.db", tmp_path / "file" / "history.db"):
-        with pytest.raises(StorageError, match="cannot be opened"):
+        with pytest.raises(StorageError, match="cannot be opened") as caught:
             connect(path)
+        assert caught.value.hint
+
+
+def test_a_full_disk_is_told_when_opening(tmp_path: Path):
+    script = (
+        "import resource, sys; from pathlib import Path\n"
+        "from jarvis_desktop.core.errors import StorageError\n"
+        "from jarvis_desktop.storage.database import connect\n"
+        "import sqlite_utils\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))\n"
+        "try: connect(Path(sys.argv[1]))\n"
+        "except StorageError as error: print(error.message)\n"
+    )
+    command = [sys.executable, "-c", script, str(tmp_path / "history.db")]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT)
+    assert done.stdout.startswith(f"The history at {tmp_path / 'history.db'} cannot be opened: ")
+    assert done.stdout.count("\n") == 1
 
 
 def test_an_empty_file_becomes_a_database(tmp_path: Path):
@@ -171,6 +188,37 @@ def test_a_locked_one_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     assert caught.value.retryable
     one.close()
     other.close()
+
+
+def test_a_lock_that_is_gone_at_the_second_try_is_no_error(tmp_path: Path):
+    (one, _), (other, _) = (connect(tmp_path / "history.db") for _ in range(2))
+    other.conn.execute("PRAGMA busy_timeout = 0").fetchall()
+    tried: list[str] = []
+
+    def trace(statement: str) -> None:
+        if statement.startswith("BEGIN"):
+            tried.append(statement)
+            if len(tried) == 2:
+                one.conn.execute("ROLLBACK")
+
+    one.conn.execute("BEGIN IMMEDIATE")
+    other.conn.set_trace_callback(trace)
+    with writing(other) as db:
+        db.conn.execute("INSERT INTO timers VALUES ('a', 'tea', '2026-01-01')")
+    assert len(tried) == 2
+    assert one["timers"].count == 1
+    one.close()
+    other.close()
+
+
+def test_a_disk_that_damages_the_new_one_as_well(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    def damaged(db: object) -> None:
+        raise database._DamagedError("bad")
+
+    monkeypatch.setattr(database, "_check", damaged)
+    with pytest.raises(StorageError, match="cannot be written") as caught:
+        connect(tmp_path / "history.db")
+    assert caught.value.hint
 
 
 def test_damage_found_later_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

@@ -1,17 +1,23 @@
+import errno
 import json
+import os
+import re
 import sqlite3
 from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
 
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
+from jarvis_desktop.core.current import current_turn
 from jarvis_desktop.core.errors import InputError, StorageError
 from jarvis_desktop.core.plan import Plan
 from jarvis_desktop.core.result import Status, TaskResult
 from jarvis_desktop.core.task import Task
 from jarvis_desktop.core.turn import Conversation, Turn
+from jarvis_desktop.storage.artifacts import FileStore
 from jarvis_desktop.storage.history import RECENT, SqliteHistory
 from tests.storage.samples import INVENTORY, READ, START, full_turn, small_turn, stored_file
 
@@ -232,6 +238,93 @@ def test_a_file_that_only_a_plan_names_stays_until_that_turn_goes(
     assert made.path.exists()
     history.delete(["c2"])
     assert not made.path.exists()
+
+
+@contextmanager
+def within_turn(turn_id: str) -> Iterator[None]:
+    token = current_turn.set(turn_id)
+    try:
+        yield
+    finally:
+        current_turn.reset(token)
+
+
+def test_what_was_asked_a_second_ago_is_gone_from_the_disk_at_once(
+    history: SqliteHistory, tmp_path: Path
+):
+    note = tmp_path / "n.txt"
+    note.write_text("secret")
+    store = FileStore(tmp_path / "store")
+    with within_turn("t0"):
+        store.take_in(note)
+    history.save("c0", Turn("t0", START))  # one that came to nothing
+    with within_turn("t1"):
+        given = (store.take_in(note), store.take_in(note))
+    history.save("c1", Turn("t1", START, attachments=given))
+    history.delete(["c1"])
+    assert [path for path in (tmp_path / "store").rglob("*") if path.is_file()] == []
+
+
+def test_a_file_that_a_turn_under_way_was_given_again_outlives_the_first_turn(
+    history: SqliteHistory, tmp_path: Path
+):
+    note = tmp_path / "n.txt"
+    note.write_text("words")
+    store = FileStore(tmp_path / "store")
+    with within_turn("t1"):
+        first = store.take_in(note)
+    with within_turn("t2"):
+        second = store.take_in(note)
+    assert first.path == second.path
+    assert second.path is not None
+    history.save("c1", Turn("t1", START, attachments=(first,)))
+    history.delete(["c1"])
+    assert second.path.read_text() == "words"
+    history.save("c2", Turn("t2", START, attachments=(second,)))
+    assert second.path.read_text() == "words"
+    history.delete(["c2"])
+    assert not second.path.exists()
+
+
+def test_a_turn_that_could_not_be_saved_keeps_nobodys_file(history: SqliteHistory, tmp_path: Path):
+    note = tmp_path / "n.txt"
+    note.write_text("words")
+    store = FileStore(tmp_path / "store")
+    with within_turn("t1"):
+        given = store.take_in(note)
+    history._db.conn.execute("PRAGMA query_only = 1").fetchall()
+    with pytest.raises(StorageError):
+        history.save("c1", Turn("t1", START, attachments=(given,)))
+    assert given.path is not None
+    assert not store.claimed(given.path)
+
+
+@pytest.mark.parametrize("store", ["store", "file/store"])
+def test_a_home_where_a_file_lies_is_told_in_one_sentence(tmp_path: Path, store: str):
+    (tmp_path / "file").touch()
+    with pytest.raises(StorageError) as caught:
+        SqliteHistory(
+            tmp_path / "file" / "history.db",
+            store_root=tmp_path / store,
+            inventory=INVENTORY,
+            now=lambda: START,
+        )
+    assert re.fullmatch(r"The [^\n]+ cannot be (opened|used): [a-z ]+\.", caught.value.message)
+    assert caught.value.hint
+
+
+def test_a_read_only_disk_is_told_in_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    def refused(path: Path, flags: int, mode: int = 0o777) -> int:
+        raise OSError(errno.EROFS, "Read-only file system")
+
+    monkeypatch.setattr(os, "open", refused)
+    with pytest.raises(StorageError) as caught:
+        opened(tmp_path)
+    where = tmp_path / "history.db"
+    assert (
+        caught.value.message == f"The history at {where} cannot be opened: read-only file system."
+    )
+    assert caught.value.hint
 
 
 def test_nothing_is_deleted_where_one_id_is_wrong(history: SqliteHistory):

@@ -1,12 +1,16 @@
+import errno
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import platformdirs
 import pytest
 from PIL import Image
 
 from jarvis_desktop.core.artifact import Artifact, Kind
-from jarvis_desktop.core.errors import InputError
+from jarvis_desktop.core.call import Call
+from jarvis_desktop.core.errors import InputError, StorageError
 from jarvis_desktop.tasks.media import read_audio, write_wav
 from jarvis_desktop.tasks.save_file import TYPE, question, safe_name, save
 from tests.tasks.calls import Given, call_of, quiet
@@ -25,8 +29,15 @@ def beep(tmp_path: Path) -> Artifact:
     return Artifact(Kind.AUDIO, path=write_wav(tmp_path / "speech.wav", sound, 16_000))
 
 
+def wished(folder: Path | None, work: Path | None = None, **args: Given) -> Call:
+    """A call for that folder, as the executor makes it from the request."""
+    workdir = work or (folder.parent / "work" if folder else None)
+    assert workdir
+    return replace(call_of(TYPE, workdir, **args), folder=folder)
+
+
 def saved(folder: Path, content: Given, name: str = "") -> tuple[str, list[Artifact]]:
-    call = call_of(TYPE, folder.parent / "work", content=content, name=name, folder=str(folder))
+    call = wished(folder, content=content, name=name)
     said, *files = save(call, quiet)
     return said.text or "", list(files)
 
@@ -110,10 +121,9 @@ def test_names_that_are_none(folder: Path, name: str):
 
 def test_asks_before_it_replaces(folder: Path):
     (folder / "note.txt").write_text("old")
-    args: dict[str, Given] = {"content": "new", "folder": str(folder)}
-    assert question(call_of(TYPE, folder, **args, name="other.txt")) == ""
-    assert question(call_of(TYPE, folder, **args, name="../note.txt")) == ""
-    asked = question(call_of(TYPE, folder, **args, name="note.txt"))
+    assert question(wished(folder, content="new", name="other.txt")) == ""
+    assert question(wished(folder, content="new", name="../note.txt")) == ""
+    asked = question(wished(folder, content="new", name="note.txt"))
     assert asked == f"note.txt is already in {folder}. Replace it?"
     saved(folder, "new", "note.txt")
     assert (folder / "note.txt").read_text() == "new"
@@ -128,12 +138,72 @@ def test_what_a_link_leads_to_stays_as_it_is(folder: Path, tmp_path: Path):
     assert (folder / "note.txt").read_text() == "new"
 
 
-@pytest.mark.parametrize("place", ["", "relative", "/nowhere/at/all"])
-def test_needs_a_folder(tmp_path: Path, place: str):
-    call = call_of(TYPE, tmp_path, content="x", folder=place)
-    with pytest.raises(InputError, match="folder"):
+@pytest.mark.parametrize("place", ["relative", "/nowhere/at/all", "/" + "x" * 300, "a\0b", "/a\nb"])
+def test_a_folder_that_is_not_there(tmp_path: Path, place: str):
+    call = wished(Path(place), tmp_path / "work", content="x", name="note.txt")
+    with pytest.raises(InputError, match="folder") as caught:
         save(call, quiet)
+    assert len(caught.value.message.splitlines()) == 1
     assert question(call) == ""
+
+
+def test_a_folder_that_may_not_be_looked_into(
+    tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+):
+    def refused(self: Path, **more: object) -> os.stat_result:
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    call = wished(folder, tmp_path / "work", content="x", name="note.txt")
+    monkeypatch.setattr(Path, "stat", refused)
+    monkeypatch.setattr(os, "lstat", refused)
+    assert question(call) == ""
+    with pytest.raises(InputError, match="cannot be used: permission denied"):
+        save(call, quiet)
+
+
+def test_a_relative_folder_where_the_current_one_was_deleted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    def gone() -> str:
+        raise FileNotFoundError(errno.ENOENT, "No such file or directory")
+
+    call = wished(Path("place"), tmp_path / "work", content="x", name="note.txt")
+    monkeypatch.setattr(os, "getcwd", gone)
+    assert question(call) == ""
+    with pytest.raises(InputError, match="no folder to save in"):
+        save(call, quiet)
+
+
+def test_no_plan_can_choose_the_folder():
+    assert [option.name for option in TYPE.options] == ["name"]
+
+
+def test_without_a_folder_it_saves_in_the_documents(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(platformdirs, "user_documents_path", lambda: home / "My Documents")
+    call = wished(None, tmp_path / "work", content="x", name="note.txt")
+    assert question(call) == ""
+    assert not (home / "My Documents").exists()
+    said, _ = save(call, quiet)
+    assert said.text == f"Saved as note.txt in {home / 'My Documents'}."
+    assert (home / "My Documents" / "note.txt").read_text() == "x"
+    assert "Replace it?" in question(call)
+
+
+def test_documents_that_cannot_be_made(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    (home / "file").touch()
+    monkeypatch.setattr(platformdirs, "user_documents_path", lambda: home / "file" / "Documents")
+    call = wished(None, tmp_path / "work", content="x")
+    assert question(call) == ""
+    with pytest.raises(InputError, match="cannot be used: not a directory"):
+        save(call, quiet)
+
+
+def test_a_result_that_is_gone_is_told(folder: Path, tmp_path: Path):
+    with pytest.raises(StorageError, match=r"a\.png cannot be saved: no such file"):
+        saved(folder, Artifact(Kind.IMAGE, path=tmp_path / "a.png"), "a.png")
+    assert not os.listdir(folder)
 
 
 def test_a_folder_is_not_replaced(folder: Path):

@@ -202,6 +202,16 @@ async def test_an_option_no_plan_allows_is_declined() -> None:
     )
 
 
+async def test_a_question_about_nothing_at_hand_needs_a_language_model() -> None:
+    text = (Kind.TEXT,)
+    look_up = TaskType(
+        "look-up", "", (Port("question", text), Port("context", text)), text, cues=("who won",)
+    )
+    planned = await EmbeddedPlanner().plan("who won the cup of 1930", (look_up,), Context())
+    assert isinstance(planned, Declined)
+    assert "need a language model" in planned.reason
+
+
 async def test_a_port_for_many_gets_all_at_once() -> None:
     stitch = TaskType(
         "stitch", "", (Port("images", (Kind.IMAGE,), many=True),), (Kind.IMAGE,), cues=("stitch",)
