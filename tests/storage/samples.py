@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
+from jarvis_desktop.core.current import current_turn
 from jarvis_desktop.core.expert import Candidate, Expert
 from jarvis_desktop.core.plan import Plan
 from jarvis_desktop.core.result import Attempt, Status, TaskResult
 from jarvis_desktop.core.task import Option, Port, Ref, Task, TaskType
 from jarvis_desktop.core.turn import Turn
+from jarvis_desktop.storage.artifacts import FileStore
 
 START = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 READ = TaskType("read", "", (Port("image", (Kind.IMAGE, Kind.DOCUMENT)),), (Kind.TEXT,))
@@ -83,3 +88,36 @@ def stored_file(root: Path, name: str, content: bytes = b"content") -> Artifact:
     path.write_bytes(content)
     kind = Kind.IMAGE if name.endswith(".png") else Kind.AUDIO
     return Artifact(kind, path=path, name=f"my {name}", made_by=None)
+
+
+def written(path: Path, content: bytes | str = "words") -> Path:
+    """A file with this content."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return path
+
+
+def in_store(tmp_path: Path) -> list[Path]:
+    """Every file in the folder of the store."""
+    return [path for path in (tmp_path / "store").rglob("*") if path.is_file()]
+
+
+def mode(path: Path | None) -> int:
+    """A file's permissions."""
+    assert path is not None
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+def made_by_expert(store: FileStore, name: str = "out.wav", content: bytes = b"x") -> Artifact:
+    """A result in a work folder, not kept yet."""
+    return Artifact(Kind.AUDIO, path=written(store.workdir() / name, content), made_by=1)
+
+
+@contextmanager
+def within_turn(turn_id: str) -> Iterator[None]:
+    """Inside, the code runs for this turn."""
+    token = current_turn.set(turn_id)
+    try:
+        yield
+    finally:
+        current_turn.reset(token)

@@ -4,14 +4,12 @@ import os
 import re
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
 
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
-from jarvis_desktop.core.current import current_turn
 from jarvis_desktop.core.errors import InputError, StorageError
 from jarvis_desktop.core.plan import Plan
 from jarvis_desktop.core.result import Status, TaskResult
@@ -19,7 +17,17 @@ from jarvis_desktop.core.task import Task
 from jarvis_desktop.core.turn import Conversation, Turn
 from jarvis_desktop.storage.artifacts import FileStore
 from jarvis_desktop.storage.history import RECENT, SqliteHistory
-from tests.storage.samples import INVENTORY, READ, START, full_turn, small_turn, stored_file
+from tests.storage.samples import (
+    INVENTORY,
+    READ,
+    START,
+    full_turn,
+    in_store,
+    small_turn,
+    stored_file,
+    within_turn,
+    written,
+)
 
 
 def opened(tmp_path: Path, *, inventory=INVENTORY, now: datetime = START) -> SqliteHistory:
@@ -240,20 +248,10 @@ def test_a_file_that_only_a_plan_names_stays_until_that_turn_goes(
     assert not made.path.exists()
 
 
-@contextmanager
-def within_turn(turn_id: str) -> Iterator[None]:
-    token = current_turn.set(turn_id)
-    try:
-        yield
-    finally:
-        current_turn.reset(token)
-
-
 def test_what_was_asked_a_second_ago_is_gone_from_the_disk_at_once(
     history: SqliteHistory, tmp_path: Path
 ):
-    note = tmp_path / "n.txt"
-    note.write_text("secret")
+    note = written(tmp_path / "n.txt", "secret")
     store = FileStore(tmp_path / "store")
     with within_turn("t0"):
         store.take_in(note)
@@ -262,14 +260,13 @@ def test_what_was_asked_a_second_ago_is_gone_from_the_disk_at_once(
         given = (store.take_in(note), store.take_in(note))
     history.save("c1", Turn("t1", START, attachments=given))
     history.delete(["c1"])
-    assert [path for path in (tmp_path / "store").rglob("*") if path.is_file()] == []
+    assert in_store(tmp_path) == []
 
 
 def test_a_file_that_a_turn_under_way_was_given_again_outlives_the_first_turn(
     history: SqliteHistory, tmp_path: Path
 ):
-    note = tmp_path / "n.txt"
-    note.write_text("words")
+    note = written(tmp_path / "n.txt", "words")
     store = FileStore(tmp_path / "store")
     with within_turn("t1"):
         first = store.take_in(note)
@@ -287,8 +284,7 @@ def test_a_file_that_a_turn_under_way_was_given_again_outlives_the_first_turn(
 
 
 def test_a_turn_that_could_not_be_saved_keeps_nobodys_file(history: SqliteHistory, tmp_path: Path):
-    note = tmp_path / "n.txt"
-    note.write_text("words")
+    note = written(tmp_path / "n.txt", "words")
     store = FileStore(tmp_path / "store")
     with within_turn("t1"):
         given = store.take_in(note)

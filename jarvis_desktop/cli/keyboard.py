@@ -1,0 +1,193 @@
+"""The one reader of stdin: lines, single keys and answers to questions come from here alone.
+
+Two readers would take each other's keys, and a read that the event loop waits for cannot be
+stopped by Ctrl-C; here a thread of its own reads, which nothing waits for at the end.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import codecs
+import contextlib
+import queue
+import sys
+import threading
+from collections.abc import Iterator
+from typing import IO, Any, Protocol
+
+from jarvis_desktop.cli import output
+
+END = ""
+"""What `key` gives at the end of the input."""
+CTRL_D = "\x04"
+CHUNK = 4096
+
+
+class Source(Protocol):
+    """What is read: a raw stream, whose reads hold no lock that the end would wait for."""
+
+    def read(self, size: int, /) -> bytes | None:
+        """What is there, at least a byte; b"" at the end."""
+
+    def fileno(self) -> int:
+        """The descriptor."""
+
+    def isatty(self) -> bool:
+        """Whether a person types it."""
+
+
+class Keyboard:
+    """Reads only when somebody wants something, so that the rest is left to who comes after."""
+
+    def __init__(self, source: Source | None = None) -> None:
+        """`source` is stdin where none is given."""
+        self._given = source
+        self._wanted: queue.SimpleQueue[asyncio.AbstractEventLoop] = queue.SimpleQueue()
+        self._thread: threading.Thread | None = None
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        self._typed = ""
+        self._ended = False
+        self._reading = False
+        self._arrived = asyncio.Event()
+        self._turn = asyncio.Lock()
+        self._usual: list[Any] | None = None
+        """How the terminal was set before single keys were let through."""
+
+    async def line(self) -> str | None:
+        """The next line without its end; None at the end of the input."""
+        while "\n" not in self._typed and not self._ended:
+            await self._more()
+        line, newline, self._typed = self._typed.partition("\n")
+        if not newline:
+            # Ctrl-D ends a terminal's input only this once; a file gives its end again.
+            self._ended = False
+            if not line:
+                return None
+        return line.removesuffix("\r")
+
+    async def key(self) -> str:
+        """The next key that no open question wants, END at the end of the input.
+
+        Where keys do not come singly, a line counts as one press of Enter.
+        """
+        single = self._usual is not None
+        while self._turn.locked() or not self._has(single=single):
+            await self._more()
+        if not single:
+            return END if await self.line() is None else "\n"
+        key, self._typed = self._typed[:1], self._typed[1:]
+        if not key:
+            self._ended = False
+        return {CTRL_D: END, "\r": "\n"}.get(key, key)
+
+    async def ask(self, question: str) -> str:
+        """The line that answers a question, "" at the end; a second question waits its turn."""
+        try:
+            async with self._turn:
+                with self._whole_lines():
+                    output.prompt(f"{question} ")
+                    return (await self.line() or "").strip()
+        finally:
+            self._arrived.set()  # who waits for a key may have what is left
+
+    @contextlib.contextmanager
+    def single_keys(self) -> Iterator[None]:
+        """Let keys through one by one and unseen, where this is a terminal that can."""
+        source = self._source()
+        try:
+            import termios
+            import tty
+        except ImportError:  # Windows: lines, as with a pipe
+            yield
+            return
+        if source is None or not source.isatty():
+            yield
+            return
+        descriptor = source.fileno()
+        usual = termios.tcgetattr(descriptor)
+        try:
+            tty.setcbreak(descriptor)
+            self._usual = usual
+            yield
+        finally:
+            self._usual = None
+            termios.tcsetattr(descriptor, termios.TCSANOW, usual)
+
+    @contextlib.contextmanager
+    def _whole_lines(self) -> Iterator[None]:
+        """Lines, which are seen as they are typed, while single keys are let through otherwise."""
+        source, usual = self._source(), self._usual
+        if usual is None or source is None:
+            yield
+            return
+        import termios
+
+        descriptor = source.fileno()
+        single = termios.tcgetattr(descriptor)
+        # Keys pressed before the question was there are no answer to it.
+        self._typed = ""
+        termios.tcsetattr(descriptor, termios.TCSAFLUSH, usual)
+        try:
+            yield
+        finally:
+            termios.tcsetattr(descriptor, termios.TCSANOW, single)
+
+    def _has(self, *, single: bool) -> bool:
+        return self._ended or bool(self._typed if single else "\n" in self._typed)
+
+    async def _more(self) -> None:
+        """Wait until something arrived, or the end."""
+        if not self._reading:
+            self._reading = True
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._serve, name="keyboard", daemon=True)
+                self._thread.start()
+            self._wanted.put(asyncio.get_running_loop())
+        self._arrived.clear()
+        await self._arrived.wait()
+
+    def _serve(self) -> None:
+        source = self._source()
+        while True:
+            loop = self._wanted.get()
+            try:
+                data = (source.read(CHUNK) if source else b"") or b""
+            except (OSError, ValueError):  # the terminal is gone, or stdin was closed
+                data = b""
+            try:
+                loop.call_soon_threadsafe(self._take, data)
+            except RuntimeError:  # the loop is closed: nobody is left to hear
+                return
+
+    def _take(self, data: bytes) -> None:
+        self._reading = False
+        self._typed += self._decoder.decode(data, final=not data)
+        self._ended = not data
+        self._arrived.set()
+
+    def _source(self) -> Source | None:
+        return self._given or _raw(sys.stdin)
+
+
+KEYBOARD = Keyboard()
+"""Stdin of this process, which all that reads it shares."""
+
+
+def somebody_is_there() -> bool:
+    """Whether a person could answer: stdin is a terminal."""
+    return sys.stdin is not None and sys.stdin.isatty()
+
+
+def whole_input() -> str:
+    """All of stdin; bytes that are no text become "�"."""
+    if sys.stdin is None:
+        return ""
+    data: bytes = sys.stdin.buffer.read()
+    return data.decode(sys.stdin.encoding or "utf-8", "replace").removeprefix("\ufeff")
+
+
+def _raw(stream: IO[str] | None) -> Source | None:
+    """The unbuffered stream below a text stream."""
+    buffer = getattr(stream, "buffer", None)
+    raw: Source | None = getattr(buffer, "raw", buffer)
+    return raw

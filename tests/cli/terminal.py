@@ -1,0 +1,84 @@
+"""A command in a terminal of its own, with a person at the keyboard."""
+
+from __future__ import annotations
+
+import os
+import pty
+import subprocess
+import sys
+import termios
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+
+class Terminal:
+    """What the person sees and types."""
+
+    def __init__(self, process: subprocess.Popen[bytes], ours: int) -> None:
+        self.process = process
+        self._ours = ours
+        self.shown = ""
+
+    def until(self, words: str) -> str:
+        """Return what was shown once these words are seen; forgets it."""
+        seen = b""
+        while words.encode() not in seen:
+            seen += self._read() or self._ended(words, seen)
+        self.shown += seen.decode(errors="replace")
+        return seen.decode(errors="replace")
+
+    def type(self, keys: str) -> None:
+        """Press keys; "\\x03" is Ctrl-C, "\\x04" is Ctrl-D."""
+        os.write(self._ours, keys.encode())
+
+    def shows_what_is_typed(self) -> bool:
+        """Whether whole lines are read, and seen while they are typed."""
+        flags = int(termios.tcgetattr(self._ours)[3])
+        return bool(flags & termios.ECHO and flags & termios.ICANON)
+
+    def ends(self) -> int:
+        """The exit code; nothing shown may have been a traceback."""
+        code = self.process.wait(60)
+        while more := self._read():
+            self.shown += more.decode(errors="replace")
+        assert "Traceback" not in self.shown, self.shown
+        assert "Exception ignored" not in self.shown, self.shown
+        return code
+
+    def _read(self) -> bytes:
+        try:
+            return os.read(self._ours, 4096)
+        except OSError:  # how Linux says that nobody has the other side open any more
+            return b""
+
+    def _ended(self, words: str, seen: bytes) -> bytes:
+        raise AssertionError(f"it ended without {words!r}: {seen.decode(errors='replace')}")
+
+
+@contextmanager
+def terminal(folder: Path, *args: str, environment: dict[str, str]) -> Iterator[Terminal]:
+    """Run `jarvis-desktop ARGS` there; it is killed at the end where it still runs."""
+    ours, theirs = pty.openpty()
+    known = {name: value for name, value in os.environ.items() if "DISPLAY" not in name}
+    process = subprocess.Popen(
+        [sys.executable, "-c", START, *args],
+        cwd=folder, env={**known, **environment}, stdin=theirs, stdout=theirs, stderr=theirs,
+        start_new_session=True,
+    )  # fmt: skip
+    os.close(theirs)
+    try:
+        yield Terminal(process, ours)
+    finally:
+        process.kill()
+        process.wait()
+        os.close(ours)
+
+
+START = """
+import fcntl, sys, termios
+fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+from jarvis_desktop.__main__ import main
+sys.exit(main())
+"""
+"""The terminal is made the one whose Ctrl-C reaches the process, as a shell would do."""
