@@ -102,7 +102,7 @@ class App:
     async def start(self) -> None:
         """Take up the timers of earlier runs, and warm up behind the person's back."""
         self.timers.restore()
-        self.store.sweep(keep=self.history.files())
+        self.store.tidy(self.history.files)
         self._warming = asyncio.create_task(self._warm())
 
     async def _warm(self) -> None:

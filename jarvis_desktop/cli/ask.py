@@ -102,10 +102,6 @@ def _handle(args: argparse.Namespace, request: Request, plan: object = None) -> 
             code = output.PARTLY if code == output.DONE else code
         if not args.events:
             output.show_turn(turn, as_json=args.json)
-        if waiting := app.timers.pending():
-            output.note(f"Waiting for the timer at {waiting[-1].due:%H:%M:%S}; Ctrl-C leaves.")
-            await app.timers.all_rung()
-            await app.bell.finished()
         return code
 
     return session.run(args, work, loaded=loaded)

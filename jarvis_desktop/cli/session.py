@@ -12,8 +12,10 @@ from datetime import timedelta
 from jarvis_desktop import settings as settings_file
 from jarvis_desktop.cli import output
 from jarvis_desktop.compose import App, build
+from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.policy import Mode
 from jarvis_desktop.core.ports import Timer
+from jarvis_desktop.core.turn import Conversation
 from jarvis_desktop.paths import Paths, user_paths
 from jarvis_desktop.settings import Settings
 
@@ -35,10 +37,14 @@ def log_to_file(paths: Paths) -> None:
     """Send the log to a small rotating file; nothing a person said or gave is written there."""
     # A log that cannot be written, on a full disk, must not fill the terminal with tracebacks.
     logging.raiseExceptions = False
-    paths.logs.mkdir(parents=True, exist_ok=True)
-    handler = logging.handlers.RotatingFileHandler(
-        paths.logs / "jarvis-desktop.log", maxBytes=1_000_000, backupCount=2, encoding="utf-8"
-    )
+    try:
+        paths.logs.mkdir(parents=True, exist_ok=True)
+        handler = logging.handlers.RotatingFileHandler(
+            paths.logs / "jarvis-desktop.log", maxBytes=1_000_000, backupCount=2, encoding="utf-8"
+        )
+    except OSError:
+        # Without a log everything else still works, and what does not will say so itself.
+        return
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
     logging.basicConfig(level=logging.INFO, handlers=[handler], force=True)
 
@@ -57,7 +63,10 @@ def conversation(app: App, settings_minutes: int, args: argparse.Namespace) -> s
     if getattr(args, "new", False):
         return None
     if named := getattr(args, "conversation", None):
-        return str(named)
+        found = app.history.show(str(named))
+        if not isinstance(found, Conversation):
+            raise InputError(f"{named} is a turn, not a conversation.")
+        return found.id
     return app.history.latest(timedelta(minutes=settings_minutes))
 
 
@@ -66,10 +75,16 @@ async def _run(settings: Settings, paths: Paths, work: Work) -> int:
     if app.history.notice:
         output.note(f"note    {app.history.notice}")
     try:
-        return await work(app)
+        app.store.tidy(app.history.files)
+        code = await work(app)
+        if waiting := app.timers.pending():
+            output.note(f"Waiting for the timer at {waiting[-1].due:%H:%M:%S}; Ctrl-C leaves.")
+            await app.timers.all_rung()
+            await app.bell.finished()
+        return code
     finally:
         await app.close()
 
 
 def _ring(timer: Timer) -> None:
-    output.say(f"⏰ {timer.label or 'The timer'} is over.")
+    output.note(f"⏰ {timer.label or 'The timer'} is over.")

@@ -14,10 +14,11 @@ from jarvis_desktop.assistant.executor import Executor
 from jarvis_desktop.assistant.intake import Intake
 from jarvis_desktop.assistant.selector import Selector
 from jarvis_desktop.assistant.speaker import Speaker
+from jarvis_desktop.core.artifact import text_artifact
 from jarvis_desktop.core.plan import Plan
 from jarvis_desktop.core.policy import Policy
 from jarvis_desktop.core.ports import Context, Declined
-from jarvis_desktop.core.task import TaskType
+from jarvis_desktop.core.task import Task, TaskType
 from jarvis_desktop.core.turn import Request, Turn
 from tests.fakes import (
     FakeBackend,
@@ -30,6 +31,7 @@ from tests.fakes import (
     FakeStore,
     FakeVoice,
 )
+from tests.types import CLOCK
 
 NOON = datetime(2026, 1, 2, 12, tzinfo=UTC)
 
@@ -93,3 +95,14 @@ class House:
 @pytest.fixture
 def house(tmp_path: Path) -> House:
     return House(tmp_path)
+
+
+ONE_TASK = Plan((Task(0, CLOCK),))
+
+
+def answering(text: str = "It is noon.") -> object:
+    return lambda candidate, call: [text_artifact(text)]
+
+
+def names(house: House) -> list[str]:
+    return [type(event).__name__ for event in house.frontend.events]

@@ -7,10 +7,12 @@ import pytest
 
 from jarvis_desktop.assistant.intake import Intake
 from jarvis_desktop.core.artifact import Artifact, Kind
+from jarvis_desktop.core.current import current_turn
 from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.plan import Plan
 from jarvis_desktop.core.task import Port, Task, TaskType
 from jarvis_desktop.core.turn import Request
+from tests.assistant.conftest import House
 from tests.fakes import FakeStore
 
 READ = TaskType("read", "", (Port("text", (Kind.TEXT, Kind.DOCUMENT), many=True),), (Kind.TEXT,))
@@ -112,3 +114,19 @@ async def test_a_plan_with_the_name_of_nobodys_home_is_refused(intake: Intake):
     item = Artifact(Kind.DOCUMENT, path=Path("~nobody9/x.txt"))
     with pytest.raises(InputError, match="nobody9"):
         await intake.settled(Plan((Task(1, READ, {"text": item}),)), None)
+
+
+async def test_the_store_learns_which_turn_takes_a_file_in(
+    house: House, monkeypatch: pytest.MonkeyPatch
+):
+    turns: list[str] = []
+    take_in = house.store.take_in
+
+    def remembered(path: Path) -> Artifact:
+        turns.append(current_turn.get())
+        return take_in(path)
+
+    monkeypatch.setattr(house.store, "take_in", remembered)
+    turn = await house.handle(Request("Read", files=(house.file("a.txt"), house.file("b.txt"))))
+    assert turns == [turn.id] * 2
+    assert current_turn.get() == ""

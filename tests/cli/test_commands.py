@@ -108,6 +108,23 @@ def test_a_conversation_goes_on(jarvis: Jarvis, tmp_path: Path) -> None:
     assert fresh["status"] == "failed"
 
 
+def test_a_conversation_by_its_id(jarvis: Jarvis) -> None:
+    jarvis("ask", "What is 6 times 7?")
+    listed = jarvis("history", "list", "--json").json
+    known = listed[0]["id"]
+    assert jarvis("ask", "repeat that", "--conversation", known[:8]).out == "6 times 7 is 42.\n"
+    assert [item["id"] for item in jarvis("history", "list", "--json").json] == [known]
+    shown = jarvis("ask", "repeat that", "--conversation", "nope")
+    assert shown.code == 1
+    assert "nope" in shown.err
+
+
+def test_a_timer_rings_before_the_command_ends(jarvis: Jarvis) -> None:
+    shown = jarvis("ask", "Set a timer for one second", "--json")
+    assert shown.json["status"] == "done"
+    assert "⏰" in shown.err
+
+
 def test_a_spoken_request(jarvis: Jarvis, tmp_path: Path) -> None:
     files.speech(tmp_path / "question.wav", "What time is it?")
     turn = jarvis("ask", "--file", "question.wav", "--json").json
