@@ -10,16 +10,11 @@ import av
 import numpy as np
 
 from jarvis_desktop.core.errors import InputError
+from jarvis_desktop.tasks.media import FORMATS
 
 RATE = 16_000
 LONGEST = 2 * 3600
 """Seconds of sound that are accepted."""
-
-FORMATS = (
-    "aac,ac3,aiff,amr,ape,asf,au,avi,caf,flac,flv,matroska,webm,mov,mp4,m4a,3gp,3g2,mj2,mp3,"
-    "mpeg,mpegts,ogg,w64,wav,wv"
-)
-"""Containers that hold their own sound: none that points at other files or at addresses."""
 
 Samples = np.ndarray[tuple[int], np.dtype[np.float32]]
 

@@ -48,7 +48,8 @@ def bring_into(item: Artifact, ending: str, workdir: Path, report: Report) -> Pa
                 hint="It can be saved as .txt or .md; to hear it, have it spoken first.",
             )
         to = workdir / f"saved{wanted}"
-        to.write_text(item.text or "", encoding="utf-8", newline="\n")
+        text = item.text or ""
+        to.write_text(text, encoding="utf-8", errors="replace", newline="\n")
         return to
     own = _plain(item.path.suffix)
     if wanted == own or not wanted:

@@ -46,7 +46,10 @@ def open_media(path: Path, *, name: str = "") -> Iterator[Any]:
         if not path.stat().st_size:
             raise InputError(f"{name} is empty.", hint="Give the original file again.")
         options = {"format_whitelist": FORMATS, "protocol_whitelist": "pipe"}
-        with path.open("rb") as file, av.open(file, "r", options=options) as container:
+        with (
+            path.open("rb") as file,
+            av.open(file, "r", options=options, metadata_errors="ignore") as container,
+        ):
             if (container.duration or 0) / av.time_base > LONGEST_SECONDS:
                 raise _too_long(name)
             yield container
