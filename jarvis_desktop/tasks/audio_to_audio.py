@@ -22,8 +22,9 @@ EFFECTS = (
 )  # fmt: skip
 
 _PHRASES: tuple[tuple[str, dict[str, Value], str], ...] = (
-    ("denoise", {}, "noise|denois*|hiss|hum|clean up|clean the|background noise|static|clearer|"
-     "crackl*|enhance|noisy|buzz*|improve the sound|improve the audio"),
+    ("denoise", {}, "noise|denois*|denoise|hiss|the hum|humming|clean up|"
+     "clean the recording|clean the sound|background noise|clearer|crackl*|noisy|buzz*|"
+     "improve the sound|improve the audio"),
     ("normalise", {}, "normali*|same volume|even volume|even out|level the|too quiet|"
      "consistent volume"),
     ("faster", {"amount": 2.0}, "twice as fast|double speed|double the speed|2x|two times"),
@@ -33,10 +34,13 @@ _PHRASES: tuple[tuple[str, dict[str, Value], str], ...] = (
      "much slower"),
     ("slower", {}, "slower|slow down|slow it down|slow motion"),
     ("louder", {"amount": 12.0}, "much louder"),
-    ("louder", {}, "louder|amplif*|turn up|volume up|boost|increase the volume"),
+    ("louder", {}, "louder|amplif*|amplify|turn up ... recording|turn up ... sound|"
+     "turn xfile* up|turn up ... xfile*|turn up xfile*|boost the sound|boost the volume|"
+     "increase the volume of"),
     ("quieter", {"amount": 12.0}, "much quieter"),
-    ("quieter", {}, "quieter|softer|turn down|volume down|less loud|reduce the volume|"
-     "lower the volume"),
+    ("quieter", {}, "quieter|turn down ... recording|turn down ... sound|"
+     "turn down ... xfile*|turn down xfile*|"
+     "turn xfile* down|less loud|reduce the volume of|lower the volume of"),
     ("reverse", {}, "revers*|backward*"),
     ("trim-silence", {}, "silence|silent parts|pauses|trim|dead air|gaps"),
 )  # fmt: skip
@@ -68,7 +72,17 @@ TYPE = TaskType(
     ),
 )  # fmt: skip
 
+LONGEST_STEM = 60
 _DEFAULTS = {"faster": 1.25, "slower": 0.8, "louder": 6.0, "quieter": 6.0}
+
+
+def _stem(name: str) -> str:
+    """The name of the original: of several effects in a row, a name tells the last alone."""
+    stem = PurePath(name).stem
+    ends = tuple(f"-{effect}" for effect in EFFECTS)
+    while (end := next((end for end in ends if stem.endswith(end)), "")) and stem != end:
+        stem = stem.removesuffix(end)
+    return stem[:LONGEST_STEM].strip()
 
 
 def change(call: Call, report: Report) -> Iterable[Artifact]:
@@ -82,7 +96,7 @@ def change(call: Call, report: Report) -> Iterable[Artifact]:
     changed = _apply(effect, samples, rate, amount, report)
     to = call.workdir / "changed.wav"
     write_wav(to, changed, rate)
-    return [Artifact(Kind.AUDIO, path=to, name=f"{PurePath(name).stem}-{effect}.wav")]
+    return [Artifact(Kind.AUDIO, path=to, name=f"{_stem(name)}-{effect}.wav")]
 
 
 def _apply(effect: str, samples: Samples, rate: int, amount: float, report: Report) -> Samples:

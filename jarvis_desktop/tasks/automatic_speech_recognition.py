@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.call import Call, Report
-from jarvis_desktop.core.errors import ExpertError
+from jarvis_desktop.core.errors import ExpertError, InputError
 from jarvis_desktop.core.task import Port, TaskType
 from jarvis_desktop.tasks.definition import Definition, Services
 
@@ -16,22 +17,33 @@ TYPE = TaskType(
     ports=(Port("audio", (Kind.AUDIO,)),),
     gives=(Kind.TEXT,),
     cues=(
-        "transcri*", "speech to text", "speech recognition", "what is said", "what's said",
-        "what does he say", "what does she say", "what do they say", "what did ... say",
-        "write down", "take down", "dictat*", "turn the recording into text", "subtitles",
-        "captions", "minutes of", "recording to text", "audio to text", "what is spoken",
-        "type up", "put the recording in writing", "voice memo to text", "listen to",
+        "transcri*", "transcribe", "transcript", "transcription", "speech to text",
+        "speech recognition", "what is said", "what's said", "whats said", "what does he say",
+        "what does she say", "what do they say", "what did ... say", "write down", "take down",
+        "dictat*", "turn the recording into text", "subtitles", "captions for", "minutes of",
+        "recording to text", "audio to text", "what is spoken", "type up",
+        "put the recording in writing", "voice memo to text", "listen to xfile*",
+        "listen to the recording", "listen to this",
     ),
 )  # fmt: skip
+
+_AT_THE_MICROPHONE = re.compile(r"\b(?:key|microphone)\b")
 
 
 async def transcribe(call: Call, report: Report, services: Services) -> Iterable[Artifact]:
     """The transcript; what the engine says about its quality is reported."""
-    transcript = await services.recogniser.transcribe(call.file("audio"), report)
+    path, title = call.file("audio"), call.title("audio")
+    try:
+        transcript = await services.recogniser.transcribe(path, report)
+    except (InputError, ExpertError) as error:
+        # The stored file's name means nothing to a person, nor does what helps at a microphone.
+        hint = "" if _AT_THE_MICROPHONE.search(error.hint) else error.hint
+        message = error.message.replace(path.name, title)
+        raise type(error)(message, hint=hint, retryable=error.retryable) from error
     if transcript.note:
         report(None, transcript.note)
     if not transcript.text.strip():
-        raise ExpertError(f"No words were heard in {call.title('audio')}.")
+        raise ExpertError(f"No words were heard in {title}.")
     return [text_artifact(transcript.text)]
 
 

@@ -14,6 +14,16 @@ from jarvis_desktop.tasks import arithmetic, units
 from jarvis_desktop.tasks.definition import Definition, Services
 from jarvis_desktop.tasks.numbers import with_digits
 
+UNITS = (
+    "kilometres", "kilometers", "km", "miles", "metres", "meters", "feet", "yards", "inches",
+    "centimetres", "centimeters", "cm", "mm", "millimetres", "millimeters", "grams", "kilograms",
+    "kilos", "kg", "pounds", "lbs", "ounces", "stone", "litres", "liters", "gallons", "pints",
+    "cups", "ml", "celsius", "fahrenheit", "kelvin", "km/h", "mph", "knots", "mb", "gb",
+    "megabytes", "gigabytes", "dollars", "euros",
+)  # fmt: skip
+"""By which a conversion is heard; many more are understood. Currencies are told apart by it."""
+TIMES = ("seconds", "minutes", "hours", "days", "weeks")
+
 TYPE = TaskType(
     name="calculator",
     summary="Does sums and converts units.",
@@ -21,16 +31,24 @@ TYPE = TaskType(
     gives=(Kind.TEXT,),
     options=(Option("expression", "the sum, as the person said it", "", reads="clause"),),
     cues=(
-        "plus", "minus", "times", "divided by", "multipl*", "percent of", "% of", "per cent of",
-        "square root", "cube root", "squared", "cubed", "to the power of", "calculate", "compute",
-        "work out", "how much is", "add up", "subtract", "convert", "in kilometres",
-        "in kilometers", "in km", "in miles", "in celsius", "in fahrenheit", "in pounds",
-        "in kilos", "in grams", "in feet", "in metres", "in meters", "in inches", "in litres",
-        "in liters", "how many grams", "how many feet", "how many miles", "how many inches",
-        "how many ounces", "how many metres", "how many kilometres", "how many seconds in",
-        "how many minutes in", "how many days in", "how many hours in", "factorial", "modulo",
-        "sum of", "half of", "a third of", "a quarter of", "a tip of", "logarithm",
-        "what is the root",
+        "^#@#", "what is #@#", "what's #@#", "whats #@#", "how much is #@#", "calculate",
+        "compute #", "work out #", "#+#", "#×#", "#÷#", "#^#", "what #@# is", "# plus #",
+        "plus #", "# minus #", "minus #", "# times #", "times # plus", "# divided by #",
+        "divided by #", "# multiplied by #", "multiplied by #", "multiply # by #", "divide # by #",
+        "add # and #", "add # to #", "subtract # from #", "# percent of #", "#% of #", "# % of #",
+        "# per cent of #", "percent of #", "#% off", "# percent off", "tip of # percent",
+        "tip of #%", "# percent tip", "#% tip", "#% on #", "# percent on #", "half of #",
+        "a third of #", "a quarter of #", "twice #", "sum of # and", "product of # and",
+        "difference between # and", "average of # and", "square root", "cube root", "root of #",
+        "sqrt", "# squared", "# cubed", "to the power of", "# to the #", "factorial", "# modulo #",
+        "# mod #", "logarithm of #", "log of #", "^#!$", "# thirds of #", "# quarters of #",
+        "#* c to f", "#* f to c", "#* c in f", "#* f in c", "what is #!", "convert #",
+        *(form.replace("UNIT", unit) for unit in UNITS for form in (
+            "#* ... in UNIT", "#* ... to UNIT", "#* ... into UNIT", "a * in UNIT",
+            "convert ... to UNIT", "convert ... into UNIT", "how many UNIT ... in",
+        )),
+        *(f"how many {unit} ... in" for unit in TIMES),
+        *(f"#* {one} in {other}" for one in TIMES for other in TIMES if one != other),
     ),
 )  # fmt: skip
 
@@ -61,14 +79,16 @@ def answer(words: str) -> str:
 _PREAMBLE = re.compile(
     r"^(?:(?:hey |ok |okay )?jarvis\b[, ]*|please\b[, ]*|(?:can|could|would) you\b|tell me\b"
     r"|work out\b|how (?:can|do|would) (?:i|you|we)\b"
-    r"|what(?:'s|’s| is| are| does| do)\b|whats\b|how much (?:is|are|does)\b|calculate\b|compute\b"
+    r"|what(?:'s|’s| is| are| does| do)\b|whats\b|what\b(?=.*\bis\W*$)"
+    r"|how much (?:is|are|does)\b|calculate\b|compute\b"
     r"|convert\b|reckon\b|solve\b|evaluate\b|give me\b|do you know\b|i want to know\b|find\b"
+    r"|(?:(?:an?|the)\b\s*)?tip (?:of|for)\b(?=.*%|.*\bper ?cent)"
     r"|the (?:result|answer|value) (?:of|to)\b"
     r"|the(?= (?:sum|product|square|cube|factorial))\b)\s*",
     re.IGNORECASE,
 )
 _TAIL = re.compile(
-    r"(?:\s*(?:please|for me|jarvis|equals?(?: to)?|make|come to|in total|=))*"
+    r"(?:\s*(?:please|for me|jarvis|equals?(?: to)?|is|make|come to|in total|=))*"
     r"(?:[\s?.=]|(?<!\d)!)*$",
     re.IGNORECASE,
 )

@@ -26,15 +26,18 @@ TYPE = TaskType(
         Option("among", "the things to pick from, or the whole request", "", reads="clause"),
     ),
     cues=(
-        "flip a coin", "toss a coin", "coin", "heads or tails", "roll a die", "roll a dice",
-        "roll the dice", "roll dice", "dice", "random number", "pick a number", "choose a number",
-        "number between", "pick one of", "choose one of", "choose between", "pick between",
-        "random", "at random", "by chance", "decide between", "roll two", "roll three",
+        "flip a coin", "flip coin", "flip the coin", "flip # coins", "toss a coin", "toss the coin",
+        "coin flip", "coin toss", "heads or tails", "roll a die", "roll a dice", "roll the dice",
+        "roll dice", "roll the die", "throw the dice", "throw a die", "roll # dice", "roll # die",
+        "roll a d#", "random number", "pick a number", "choose a number", "a number between",
+        "number between # and #", "pick one of", "choose one of", "choose between", "pick between",
+        "pick at random", "choose at random", "decide between",
     ),
     presets=tuple(
         Preset(phrase, (("what", what),))
         for what, phrases in (
-            ("dice", "roll a die|roll a dice|roll the dice|roll dice|roll ... dice|dice|roll a #"),
+            ("dice", "roll a die|roll a dice|roll the dice|roll dice|roll ... dice|roll a #|"
+             "roll # dice|throw the dice|throw a die|roll a d#"),
             ("number", "random number|pick a number|choose a number|number between|number from"),
             ("choice", "pick one of|choose one of|choose between|pick between|decide between|"
              "pick one|choose one|choose for me"),

@@ -25,16 +25,26 @@ TYPE = TaskType(
         Option("place", "a city, country or time zone; empty for here", "", reads="clause"),
     ),
     cues=(
-        "what time", "the time", "time ... in", "what's the time", "time is it", "current time",
-        "time in", "time now", "what day", "what date", "the date", "today's date",
-        "day of the week", "day is it", "day is today", "date is it", "date today", "what year",
-        "what month", "which day", "clock", "time zone", "hour is it", "day today",
+        "what time is it", "what's the time", "whats the time", "what is the time",
+        "tell me the time", "^time$", "^the time$", "what is the current time", "the current time",
+        "what time ... is it in", "the time in", "^time in", "time is it in", "local time in",
+        "time now", "what day is it", "what day is today", "what's the day", "what day of the week",
+        "which day is it", "the day today", "what date is it", "what is the date",
+        "what's the date", "whats the date", "what is the date today", "the date today",
+        "tell me the date", "today's date", "todays date", "what is today's date", "^date$",
+        "date is it", "what year is it", "what month is it", "which month is it",
+        "what day is tomorrow", "what date is tomorrow", "what day was yesterday",
+        "the date tomorrow", "current date", "time zone of",
     ),
     presets=tuple(
         Preset(phrase, (("what", what),))
         for what, phrases in (
-            ("day", "what day|day of the week|day is it|day is today|which day|day today"),
-            ("date", "what date|the date|today's date|date is it|date today|what year|what month"),
+            ("day", "what day is it|what day is today|what's the day|what day of the week|"
+             "which day is it|the day today|what day is tomorrow|what day was yesterday"),
+            ("date", "what date is it|what is the date|what's the date|whats the date|"
+             "the date today|tell me the date|today's date|todays date|date is it|^date$|"
+             "what year is it|what month is it|which month is it|what date is tomorrow|"
+             "what is the date today|what is today's date|the date tomorrow|current date"),
         )
         for phrase in phrases.split("|")
     ),

@@ -30,9 +30,11 @@ TYPE = TaskType(
         "on the invoice", "in this invoice", "on this form", "in this form", "in this document",
         "in the document", "from this document", "about this document", "in this letter",
         "in the letter", "on this ticket", "on the ticket", "on this card", "what is the date on",
-        "when is this due", "when is it due", "what is the due date", "invoice number",
-        "who is it from", "who is this from", "who sent this", "which shop", "which store",
-        "what is the phone number", "what is the e-mail", "document question",
+        "what's the date on", "what's the date in", "whats the date in", "what is the date in",
+        "what is the date of", "what's the date of", "the date in the", "the date in this",
+        "the date on the", "when is this due", "when is it due", "what is the due date",
+        "invoice number", "who is it from", "who is this from", "who sent this", "which shop",
+        "which store", "what is the phone number", "what is the e-mail", "document question",
         "question about this document", "document-question-answering",
     ),
 )  # fmt: skip
@@ -48,7 +50,8 @@ def reply(call: Call, report: Report) -> Iterable[Artifact]:
     if not rows:
         raise ExpertError(
             f"There is no text in {name} that I can read.",
-            hint="A sharper or larger picture may help.",
+            hint="A sharper or larger picture may help; what a picture shows, apart from text, "
+            "takes an expert for visual question answering.",
         )
     report(None, "looking for the answer")
     found = answer(question, rows)

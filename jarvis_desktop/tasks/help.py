@@ -16,12 +16,17 @@ TYPE = TaskType(
     gives=(Kind.TEXT,),
     options=(Option("topic", "what help is wanted with, or the greeting", "", reads="clause"),),
     cues=(
-        "help", "what can you do", "what can i ask", "what can i say", "how do you work",
-        "how does this work", "your abilities", "your skills", "capabilit*", "features", "hello",
-        "hi", "hey", "good morning", "good evening", "good afternoon", "good night", "goodbye",
-        "bye", "who are you", "what are you", "what is your name", "what's your name", "thank you",
-        "thanks", "how are you", "are you there", "are you a robot", "are you human",
-        "who made you", "commands", "instructions", "nice to meet you", "see you",
+        "^help$", "^help me$", "help with", "help about", "how can you help", "what can you help",
+        "what can you do", "what can i ask", "what can i say", "how do you work",
+        "how does this work", "your abilities", "your skills", "your capabilit*", "your features",
+        "who are you", "^what are you$", "what is your name", "what's your name", "how are you",
+        "^are you there", "are you a robot", "are you human", "are you alive", "who made you",
+        "who built you", "who created you", "what commands", "which commands", "^commands$",
+        "^instructions$", "nice to meet you", "^see you", "^thank you", "^thanks",
+        *(f"^{word}{end}$" for word in (
+            "hello", "hi", "hey", "good morning", "good evening", "good afternoon", "good night",
+            "goodbye", "good bye", "bye", "greetings", "cheers",
+        ) for end in ("", " there", " jarvis")),
     ),
 )  # fmt: skip
 

@@ -18,9 +18,9 @@ TYPE = TaskType(
     gives=(Kind.TEXT,),
     options=(Option("count", "how many key words", 10, units=("key*", "word*", "tag*", "topic*")),),
     cues=(
-        "keyword*", "key word*", "key phrase*", "keyphrase*", "key term*", "important words",
-        "important terms", "topics", "main topics", "tags", "tag cloud", "hashtag*", "terms in",
-        "main subjects", "most important words",
+        "keyword*", "keyword", "keywords", "key word*", "key phrase*", "keyphrase*",
+        "key term*", "important words", "important terms", "topics", "main topics",
+        "tags", "tag cloud", "hashtag*", "terms in", "main subjects", "most important words",
     ),
 )  # fmt: skip
 

@@ -38,8 +38,14 @@ _PARTS = {
     "tenths": Fraction(1, 10),
 }  # fmt: skip
 _WORDS = _UNITS | _TENS | _SCALES | _GROUPS
-_NUMERAL = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+")
-_TOKEN = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+|[^\W\d_]+|\s+|.", re.DOTALL)
+# A comma before one or two last digits is a decimal comma, unless it parts a list: "1,2,3".
+_DIGITS = (
+    r"\d{1,3}(?:,\d{3})+(?![\d,])(?:\.\d+)?|(?<!\d,)\d+,\d{1,2}(?![\d,]|\.\d)"
+    r"|\d+(?:\.\d+)?|\.\d+"
+)
+_DECIMAL_COMMA = re.compile(r"\d+,\d{1,2}")
+_NUMERAL = re.compile(_DIGITS)
+_TOKEN = re.compile(rf"{_DIGITS}|[^\W\d_]+|\s+|.", re.DOTALL)
 
 
 def with_digits(text: str) -> str:
@@ -86,7 +92,8 @@ def _number(tokens: list[str], start: int) -> tuple[Fraction, int]:
         if _NUMERAL.fullmatch(word):
             if seen and not (seen in ("scale", "and") and end > start):
                 break
-            current += Fraction(word.replace(",", ""))
+            point = "." if _DECIMAL_COMMA.fullmatch(word) else ""
+            current += Fraction(word.replace(",", point))
             seen = "digits"
         elif word in _UNITS:
             # "one two" is two numbers, "twenty one" is one.

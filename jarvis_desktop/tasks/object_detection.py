@@ -26,15 +26,16 @@ KNOWN = {
 
 FACES = (
     "find the face*", "find face*", "find all face*", "detect face*", "detect the face*",
-    "face detection", "how many faces", "count the faces", "where are the faces",
-    "where is the face", "mark the face*", "locate the face*", "is there a face",
+    "face detection", "how many faces are", "how many faces can", "how many faces do",
+    "how many faces$", "count the faces", "where are the faces", "where is the face",
+    "mark the face*", "locate the face*", "is there a face",
 )  # fmt: skip
 PEOPLE = (
     "find the people", "find people", "find the person", "find everyone", "detect people",
-    "detect the people", "people detection", "how many people", "how many persons",
-    "count the people", "count the persons", "count how many people", "where are the people",
-    "mark the people", "locate the people", "is there a person", "is anyone in",
-    "is anybody in",
+    "detect the people", "people detection", "how many people are", "how many people can",
+    "how many people do you", "how many people$", "how many people in", "how many persons",
+    "count the people", "count the persons", "where are the people", "mark the people",
+    "locate the people", "is there a person", "is anyone in", "is anybody in",
 )  # fmt: skip
 
 TYPE = TaskType(

@@ -18,8 +18,12 @@ TYPE = TaskType(
     ports=(Port("file", tuple(Kind)),),
     gives=(Kind.TEXT,),
     cues=(
-        "open", "open the file", "open it", "show me the file", "launch", "open up", "view",
-        "play the file", "start the file", "open this", "bring up", "pull up", "display",
+        "open the file", "open this file", "open that file", "open it", "open this", "open that",
+        "open xfile*", "open up xfile*", "open the document", "open the picture", "open the photo",
+        "open the image", "open the recording", "open the video", "open the table",
+        "open the result", "show me the file", "show me xfile*", "launch xfile*", "view xfile*",
+        "view it", "view this", "play the file", "play xfile*", "play it", "start the file",
+        "bring up xfile*", "pull up xfile*", "display it", "display xfile*",
     ),
 )  # fmt: skip
 

@@ -30,6 +30,8 @@ FORMATS = (
 )
 MOST_PIXELS = 50_000_000
 MOST_PAGES = 50
+LONGEST_STEM = 60
+_OTHER_EDITS = ("found", "cut-out", "mask", "canny", "hed", "mlsd", "scribble", "seg")
 
 _BROKEN = (
     *(OSError, SyntaxError, ValueError, TypeError, LookupError, ArithmeticError, EOFError),
@@ -72,12 +74,12 @@ def save_image(image: Image, call: Call, what: str, *, port: str = "image") -> A
     """
     given = Path(call.title(port))
     photo = image.mode == "RGB" and given.suffix.lower() in (".jpg", ".jpeg")
-    return _save(image, call, f"{given.stem or 'picture'}-{what}", ".jpg" if photo else ".png")
+    return _save(image, call, f"{_stem(given)}-{what}", ".jpg" if photo else ".png")
 
 
 def save_png(image: Image, call: Call, what: str, *, port: str = "image") -> Artifact:
     """The same, but always as a PNG: for masks, lines and cut-outs."""
-    return _save(image, call, f"{Path(call.title(port)).stem or 'picture'}-{what}", ".png")
+    return _save(image, call, f"{_stem(Path(call.title(port)))}-{what}", ".png")
 
 
 def to_array(image: Image) -> Pixels:
@@ -95,6 +97,18 @@ def on_white(image: Image) -> Image:
         return image
     white = images.new("RGBA", image.size, "white")
     return images.alpha_composite(white, image.convert("RGBA")).convert("RGB")
+
+
+def _stem(given: Path) -> str:
+    """The name of the original: of several edits in a row, a name tells the last alone."""
+    from jarvis_desktop.tasks.image_editing import EDITS
+
+    # The longest first: "-background-blur" ends in "-blur" too.
+    ends = sorted((f"-{edit}" for edit in (*EDITS, *_OTHER_EDITS)), key=len, reverse=True)
+    stem = given.stem
+    while (end := next((end for end in ends if stem.endswith(end)), "")) and stem != end:
+        stem = stem.removesuffix(end)
+    return stem[:LONGEST_STEM].strip() or "picture"
 
 
 def _save(image: Image, call: Call, stem: str, suffix: str) -> Artifact:

@@ -23,9 +23,8 @@ TYPE = TaskType(
     ports=(Port("question", (Kind.TEXT,)), Port("context", (Kind.TEXT,))),
     gives=(Kind.TEXT,),
     cues=(
-        "according to", "answer the question", "does the text say", "does it say",
-        "does the document say", "in the text", "from the text", "who is", "who was", "who wrote",
-        "when did", "when was", "where is", "where was", "how many", "how much", "why did",
+        "according to", "answer the question", "answer this question", "does the text say",
+        "does it say about", "does the document say", "in the text", "from the text",
         "what does ... say about", "find the answer", "answer from", "based on the text",
     ),
 )  # fmt: skip
@@ -115,6 +114,7 @@ def reply(call: Call, report: Report) -> Iterable[Artifact]:
 
 def answer(question: str, context: str) -> Answer:
     """The best answer of the context. Raises ExpertError where it seems to hold none."""
+    question = re.sub(_SHORT_IS, r"\1 is", question)
     passages = _passages(context)
     asked = [word for word in content(question) if word not in _ASKING] or content(question)
     ranked = _rank(asked, passages)
@@ -144,6 +144,7 @@ def answer(question: str, context: str) -> Answer:
     return Answer(passage, passage)
 
 
+_SHORT_IS = r"(?i)\b(what|where|who|when|how)['’]?s\b"
 _UNMISTAKABLE = ("email", "phone number", "web address")
 _ASKING = frozenset(
     map(

@@ -17,9 +17,11 @@ TYPE = TaskType(
     gives=(Kind.TEXT,),
     options=(Option("words", "the text to repeat, where it is no result", "", reads="last-reply"),),
     cues=(
-        "repeat", "repeat that", "say that again", "say it again", "once more", "come again",
-        "again please", "pardon", "what did you say", "what was that", "one more time",
-        "i didn't hear", "i did not hear", "didn't catch that", "didn't get that", "echo",
+        "^repeat$", "repeat that", "repeat it", "repeat yourself", "repeat the last",
+        "repeat what you said", "repeat your answer", "say that again", "say it again", "^again$",
+        "^once more$", "come again", "^again please$", "^pardon$", "^pardon me$",
+        "what did you say", "^what was that$", "^one more time$", "i didn't hear", "i did not hear",
+        "didn't catch that", "didn't get that", "^repeat xquote*",
     ),
 )  # fmt: skip
 

@@ -19,9 +19,11 @@ TYPE = TaskType(
     ports=(Port("text_1", (Kind.TEXT,)), Port("text_2", (Kind.TEXT,))),
     gives=(Kind.TEXT,),
     cues=(
-        "similar*", "compare", "how do these ... compare", "how alike", "alike", "same meaning",
-        "mean the same", "the same thing", "difference between", "resembl*", "how close are",
-        "paraphrase of", "match each other", "two sentences", "two texts",
+        "how similar", "similar to", "similarity", "compare", "compares",
+        "how do these ... compare", "how alike", "are ... alike", "same meaning", "mean the same",
+        "say the same thing", "difference between the two", "resembl*", "how close are",
+        "paraphrase of", "match each other", "the two sentences", "these two sentences",
+        "the two texts", "these two texts",
     ),
 )  # fmt: skip
 

@@ -15,9 +15,11 @@ TYPE = TaskType(
     ports=(),
     gives=(Kind.TEXT,),
     cues=(
-        "stop", "stop it", "stop that", "cancel", "cancel that", "quiet", "be quiet", "shut up",
-        "enough", "abort", "halt", "stop talking", "stop speaking", "never mind", "nevermind",
-        "forget it", "hush", "that's enough",
+        "^stop$", "^stop it$", "^stop that$", "^stop now$", "^stop please$", "^please stop$",
+        "^stop everything$", "^stop talking$", "^stop speaking$", "^stop reading$", "^cancel$",
+        "^cancel that$", "^cancel it$", "^cancel everything$", "^quiet$", "^be quiet$", "^silence$",
+        "^be silent$", "^shut up$", "^hush$", "^enough$", "^that's enough$", "^abort$", "^halt$",
+        "^never mind$", "^nevermind$", "^forget it$", "^stop jarvis$",
     ),
 )  # fmt: skip
 

@@ -27,10 +27,11 @@ TYPE = TaskType(
     gives=(Kind.TEXT,),
     options=(Option("sentences", "how many sentences the summary has", 3, units=("sentence*",)),),
     cues=(
-        "summar*", "tl;dr", "tldr", "key points", "main points", "in short", "in brief", "gist",
-        "shorten", "condense", "boil ... down", "abstract of", "synopsis", "recap", "sum up",
-        "sum it up", "short version", "the essence", "what is ... about", "what's ... about",
-        "digest", "nutshell", "overview of the text", "briefly",
+        "summar*", "summarise", "summarize", "summary", "summarising", "summarizing", "tl;dr",
+        "tldr", "key points", "main points", "in short", "in brief", "gist", "the gist", "shorten",
+        "shorten the text", "condense", "boil ... down", "abstract of", "synopsis", "recap",
+        "sum up", "sum it up", "sum this up", "short version", "the essence", "what is ... about",
+        "what's ... about", "whats ... about", "in a nutshell", "overview of the text", "briefly",
     ),
 )  # fmt: skip
 

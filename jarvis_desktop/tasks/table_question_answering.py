@@ -23,12 +23,14 @@ TYPE = TaskType(
     gives=(Kind.TEXT,),
     cues=(
         "in the table", "in this table", "from the table", "in the spreadsheet", "in the csv",
-        "which row", "which column", "how many rows", "highest", "lowest", "average of", "sum of",
-        "total of", "column", "the mean of", "largest value", "smallest value", "in this csv",
-        "in the sheet", "maximum", "minimum", "what is the average", "average", "the highest",
-        "the lowest", "the largest", "the smallest", "what is the highest", "what is the lowest",
-        "what is the sum", "which ... has the most", "which ... has the highest",
-        "which ... has the lowest", "how many rows are", "which ... has the largest",
+        "which row", "which column", "how many rows", "average of the", "sum of the", "column",
+        "total of the", "the mean of the", "largest value", "smallest value", "in this csv",
+        "in the sheet", "highest value", "lowest value", "what is the average",
+        "what is the highest", "what is the lowest", "what's the highest", "what's the lowest",
+        "what is the largest", "what is the smallest", "what's the average", "whats the average",
+        "what is the sum of the",
+        "which ... has the most", "which ... has the highest", "which ... has the lowest",
+        "how many rows are", "which ... has the largest",
     ),
 )  # fmt: skip
 

@@ -32,7 +32,7 @@ NEUTRAL = 0.05
 
 
 def classify(call: Call, report: Report) -> Iterable[Artifact]:
-    """One line such as "positive (0.93)". Raises ExpertError on languages other than English."""
+    """The judgement as a sentence. Raises ExpertError on languages other than English."""
     text = call.text("text")
     if not text.strip():
         raise InputError("There is no text to judge.")
@@ -45,7 +45,8 @@ def classify(call: Call, report: Report) -> Iterable[Artifact]:
             )
     score = sentiment(text)
     label = "neutral" if abs(score) < NEUTRAL else "positive" if score > 0 else "negative"
-    return [text_artifact(f"{label} ({score:+.2f})".replace("+", ""))]
+    shown = f"{score:.2f}".replace("-", "−")
+    return [text_artifact(f"That sounds {label} ({shown} on a scale from −1 to 1).")]
 
 
 def sentiment(text: str) -> float:

@@ -12,13 +12,14 @@ TYPE = TaskType(
     ports=(Port("prompt", (Kind.TEXT,)),),
     gives=(Kind.TEXT,),
     cues=(
-        "write a", "write an", "write me", "write some", "compose", "a poem", "a story",
-        "a letter to", "an e-mail to", "an email to", "an essay", "a speech", "a joke",
-        "a limerick", "a haiku", "continue the text", "continue this", "complete the text",
-        "finish the story", "go on with", "brainstorm", "ideas for", "draft", "rewrite",
-        "rephrase", "paraphrase", "reword", "generate text", "generate a text", "text generation",
-        "explain", "tell me a story", "tell me a joke", "lyrics", "slogan", "recipe for",
-        "script for",
+        "write a", "write an", "write me", "write my", "write some", "write email",
+        "write about", "compose a", "compose an", "compose some", "compose email", "draft a",
+        "draft an", "draft my", "draft the", "draft email", "continue the text", "continue this",
+        "complete the text", "finish the story", "brainstorm", "ideas for a", "rewrite", "rephrase",
+        "paraphrase", "reword", "generate text", "generate a text", "text generation",
+        "explain the", "explain why", "explain how", "explain what", "explain to me",
+        "explain this", "tell me a story", "tell me a joke", "tell a joke", "lyrics for",
+        "lyrics about", "a slogan for", "recipe for",
     ),
 )  # fmt: skip
 

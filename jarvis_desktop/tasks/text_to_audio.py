@@ -12,9 +12,12 @@ TYPE = TaskType(
     ports=(Port("prompt", (Kind.TEXT,)),),
     gives=(Kind.AUDIO,),
     cues=(
-        "music", "compose music", "make music", "a song", "a melody", "a tune", "a beat",
-        "sound of", "sound effect", "soundtrack", "jingle", "background music", "generate a sound",
-        "text to music", "text to audio", "piano piece", "instrumental",
+        "compose music", "compose a song", "compose a melody", "make music", "make me music",
+        "generate music", "create music", "make a song", "make me a song", "write music",
+        "generate a song", "create a song", "make a melody", "generate a melody", "make a beat",
+        "make me a beat", "a sound effect", "sound effect of", "make a jingle",
+        "background music for", "generate a sound", "make the sound of", "create a sound",
+        "text to music", "text to audio", "piano piece", "an instrumental",
     ),
 )  # fmt: skip
 

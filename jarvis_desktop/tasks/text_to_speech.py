@@ -20,11 +20,13 @@ TYPE = TaskType(
     ports=(Port("text", (Kind.TEXT,)),),
     gives=(Kind.AUDIO,),
     cues=(
-        "read it to me", "read it aloud", "read aloud", "read out", "read it out", "read me",
-        "read to me", "aloud", "out loud", "say", "say it", "speak", "speak it", "text to speech",
-        "spoken", "as speech", "as audio", "pronounce", "narrat*", "voice it", "let me hear",
-        "hear it", "listen to it", "audio book", "audiobook", "record yourself", "into speech",
-        "to speech", "voice over", "voiceover",
+        "read it to me", "read it aloud", "read this aloud", "read that aloud", "read aloud",
+        "read out", "read it out", "read me", "read to me", "read xfile* to me", "read this to me",
+        "read that to me", "aloud", "out loud", "^say", "^jarvis say", "say it", "say this",
+        "say that out loud", "say that aloud", "say the", "say xquote*", "speak it", "speak this",
+        "speak the", "speak xquote*", "^speak", "text to speech", "as speech", "as audio",
+        "pronounce", "narrate", "narrat*", "voice it", "let me hear", "hear it", "listen to it",
+        "audio book", "audiobook", "into speech", "to speech", "voice over", "voiceover",
     ),
 )  # fmt: skip
 
@@ -46,10 +48,18 @@ async def speak(call: Call, report: Report, services: Services) -> Iterable[Arti
     spoken: list[Path] = []
     for at, part in enumerate(parts):
         report(at / len(parts), f"Speaking sentence {at + 1} of {len(parts)}")
-        spoken.append(await services.voice.synthesise(part, call.workdir / f"part-{at}.wav"))
+        spoken.append(await _spoken(part, call.workdir / f"part-{at}.wav", services))
     to = call.workdir / "speech.wav"
     await asyncio.to_thread(join, spoken, to)
     return [Artifact(Kind.AUDIO, path=to, name="speech.wav")]
+
+
+async def _spoken(part: str, to: Path, services: Services) -> Path:
+    """A sentence as sound. A system's voice that is busy may fail once and then speak."""
+    try:
+        return await services.voice.synthesise(part, to)
+    except ExpertError:
+        return await services.voice.synthesise(part, to)
 
 
 def join(parts: Sequence[Path], to: Path) -> None:

@@ -25,29 +25,46 @@ TYPE = TaskType(
         Option("action", "what to do", "set", choices=("set", "cancel", "list")),
     ),
     cues=(
-        "timer", "timers", "set a timer", "start a timer", "remind me in", "reminder in",
-        "wake me in", "wake me up", "alarm", "countdown", "count down", "alert me in",
-        "tell me when ... minutes", "let me know in", "how long is left", "cancel the timer",
-        "stop the timer", "time left", "remind me at",
+        "timer", "timers", "set a timer", "set the timer", "start a timer", "make a timer",
+        "add a timer", "set ... alarm", "add ... alarm", "make ... alarm", "create ... alarm",
+        "start ... alarm", "change ... alarm", "fix ... alarm", "an alarm for", "^alarm",
+        "^alarms$", "remind me in", "reminder in", "wake me in", "wake me up", "wake me at",
+        "countdown", "count down from", "alert me in", "tell me when ... minutes", "let me know in",
+        "how long is left", "cancel the timer", "stop the timer", "remind me at",
     ),
     presets=tuple(
         Preset(phrase, (("action", action),))
         for action, phrases in (
             ("cancel", "cancel ... timer*|stop ... timer*|delete ... timer*|clear ... timer*|"
-             "turn off ... timer*|cancel ... alarm*|turn off ... alarm*|stop ... alarm*"),
-            ("list", "time left|how long is left|how much time is left|time is left|"
+             "remove ... timer*|turn off ... timer*|switch off ... timer*|cancel ... alarm*|"
+             "stop ... alarm*|delete ... alarm*|clear ... alarm*|remove ... alarm*|"
+             "turn off ... alarm*|switch off ... alarm*|get rid of ... alarm*"),
+            ("list", "how long is left|how much time is left|how much time ... left|"
              "list ... timer*|show ... timer*|which timers|what timers|any timers|"
-             "how long ... timer"),
+             "how long ... timer|list ... alarms|show ... alarm*|which alarms|what alarms|"
+             "any alarms|check ... alarm*"),
         )
         for phrase in phrases.split("|")
     ),
 )  # fmt: skip
 
 LONGEST_DAYS = 30
+_EXAMPLE = "Say “set a timer for ten minutes”."
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
 _UNIT = r"(s(?:ec(?:ond)?s?)?|m(?:in(?:ute)?s?)?|h(?:(?:ou)?rs?)?|d(?:ays?)?|w(?:eeks?)?)"
 _PART = re.compile(rf"(\d+(?:\.\d+)?)[\s-]*{_UNIT}\b(?:\s+and\s+(0\.\d+)\b(?!\s*[a-z]))?")
-_AT = re.compile(r"\b(?:at|for|until|till)\s+(\d{1,2})(?:[:.](\d{2}))?\s*(o'?clock|[ap]\.?m\b\.?)?")
+_AT = re.compile(
+    r"\b(?:(at|until|till)|for)\s+(\d{1,2})(?!\d)(?:[:.\s](\d{2})(?!\d))?"
+    r"(?:\s*(o'?clock\b|[ap]\.?m\b\.?)|(?(1)|(?!\s*[^\W\d]))|"
+    r"(?=\s+(?:in|on|today|tonight|tomorrow|this|and|to|sharp|with|the|called|named)\b))"
+)
+_LESS_THAN_NOTHING = re.compile(r"(?<![\w.)])\s*(?:[-−–]|\bminus\b|\bnegative\b)\s*\d")
+_FOR_AGES = re.compile(
+    r"(?:\d|\ban?|\bmany)\s*(?:months?|years?|decades?|centur(?:y|ies)|millenni(?:um|a)|"
+    r"fortnights|eons?|eternity)\b|\b(?:for ?ever|until the end of time)\b"
+)
+_ODD_UNIT = re.compile(r"\bfor (\d[\d.]*\s*[^\W\d]+)|^(\d[\d.]*\s*[^\W\d]+)$")
+_TO_SET = re.compile(r"\b(?:set|start|make|add|create|put|new|remind|reminder|wake|alert|need)\b")
 
 
 async def ring(call: Call, report: Report, services: Services) -> Iterable[Artifact]:
@@ -73,18 +90,38 @@ def seconds_of(words: str, now: datetime) -> float:
     said = re.sub(r"\b(?:1 |an? )?quarter of an\b|\b0\.25 (?:of )?an\b", "0.25", said)
     said = re.sub(r"\b([\d.]+) of an? (?=hour|minute|day|week)", r"\1 ", said)
     said = re.sub(r"\b(?:an?|one)\s+(?=(?:second|minute|hour|day|week|sec|min|hr)\b)", "1 ", said)
+    if _LESS_THAN_NOTHING.search(said):
+        raise InputError("A timer cannot run for less than no time.", hint=_EXAMPLE)
+    if _FOR_AGES.search(said):
+        raise _too_long()
     seconds = 0.0
     for amount, unit, half in _PART.findall(said):
         seconds += (float(amount) + float(half or 0)) * _SECONDS[unit[0]]
     if not seconds and (found := _AT.search(said)):
-        seconds = _until(now, int(found[1]), int(found[2] or 0), found[3] or _half(said), said)
+        seconds = _until(now, int(found[2]), int(found[3] or 0), found[4] or _half(said), said)
     if not seconds:
-        raise InputError(
-            "How long the timer should run is missing.", hint="Say “set a timer for ten minutes”."
-        )
+        raise _no_duration(said)
     if seconds > LONGEST_DAYS * 86_400:
-        raise InputError(f"A timer can run for {LONGEST_DAYS} days at most.")
+        raise _too_long()
     return seconds
+
+
+def _too_long() -> InputError:
+    return InputError(f"A timer can run for {LONGEST_DAYS} days at most.")
+
+
+def _no_duration(said: str) -> InputError:
+    """Why no timer can be set by these words."""
+    if _PART.search(said):
+        return InputError("A timer must run for more than zero seconds.", hint=_EXAMPLE)
+    if odd := _ODD_UNIT.search(said):
+        return InputError(f"I do not know how long “{odd[1] or odd[2]}” is.", hint=_EXAMPLE)
+    if said and not _TO_SET.search(said):
+        return InputError(
+            "I can set a timer, list the timers or cancel them; which of these is not clear.",
+            hint="Say “set a timer for ten minutes”, “list the timers” or “cancel the timer”.",
+        )
+    return InputError("How long the timer should run is missing.", hint=_EXAMPLE)
 
 
 def spoken_length(seconds: float) -> str:

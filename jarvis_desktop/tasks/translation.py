@@ -13,11 +13,13 @@ TYPE = TaskType(
     gives=(Kind.TEXT,),
     options=(Option("language", "the language to translate into", "English", reads="language"),),
     cues=(
-        "translat*", "in german", "in french", "in spanish", "in italian", "in chinese",
+        "translat*", "translate", "translation", "in german", "in french", "in spanish",
+        "in italian", "in chinese",
         "in japanese", "in portuguese", "in russian", "in dutch", "in arabic", "in hindi",
         "in korean", "in polish", "in turkish", "in english", "into german", "into french",
         "into spanish", "into italian", "into chinese", "into japanese", "into english",
-        "to german", "to french", "to spanish", "to english", "how do you say", "say it in",
+        "to german", "to french", "to spanish", "to english", "how do you say", "how do i say",
+        "how would i say", "how would you say", "say it in",
         "auf deutsch", "en français", "en español",
     ),
 )  # fmt: skip

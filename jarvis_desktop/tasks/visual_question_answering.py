@@ -12,12 +12,15 @@ TYPE = TaskType(
     ports=(Port("image", (Kind.IMAGE,)), Port("question", (Kind.TEXT,))),
     gives=(Kind.TEXT,),
     cues=(
-        "in the picture", "in this picture", "in the image", "in this image", "in the photo",
-        "in this photo", "what is in", "what's in", "what does the picture show", "what colour",
-        "what color", "what is the man", "what is the woman", "what is the person",
-        "what is happening", "who is in", "how many people", "how many ... are there in",
-        "is there a", "are there any", "what kind of", "what animal", "what breed",
-        "describe", "caption*", "look at",
+        "what is in", "what's in", "whats in", "what is this$", "what's this$", "whats this$",
+        "what does the picture show", "what does this picture show", "what does the photo show",
+        "what does this photo show", "what does the image show", "what do you see",
+        "what can you see", "what colour is", "what color is", "what is the man",
+        "what is the woman", "what is the person", "what is happening", "who is in", "who's in",
+        "whos in", "how many ... are there", "what kind of", "what animal is", "what breed is",
+        "describe the picture", "describe the photo", "describe the image", "describe this",
+        "describe what", "describe xfile*", "describe it", "caption", "caption*", "look at the",
+        "look at this",
     ),
 )  # fmt: skip
 

@@ -90,6 +90,13 @@ def test_trimming_takes_the_ends_and_shortens_pauses():
     assert sound_effects.trim(sound, RATE).shape[1] / RATE == pytest.approx(2.75, abs=0.3)
 
 
+def test_names_tell_the_last_of_several_effects(tmp_path: Path):
+    source = write_wav(tmp_path / f"{'m' * 90}-faster-louder.wav", tone(300, 1), RATE)
+    call = call_of(TYPE, tmp_path / "work", audio=source, effect="louder")
+    (artifact,) = change(call, quiet)
+    assert artifact.name == f"{'m' * 60}-louder.wav"
+
+
 @pytest.mark.parametrize("effect", EFFECTS)
 def test_each_effect_makes_a_sound(tmp_path: Path, effect: str):
     source = write_wav(tmp_path / "memo.wav", syllables(6), RATE)

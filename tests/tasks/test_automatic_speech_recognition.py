@@ -2,7 +2,8 @@ from pathlib import Path
 
 import pytest
 
-from jarvis_desktop.core.errors import ExpertError
+from jarvis_desktop.core.artifact import Artifact, Kind
+from jarvis_desktop.core.errors import ExpertError, InputError
 from jarvis_desktop.tasks.automatic_speech_recognition import TYPE, transcribe
 from tests.fakes import write_wav
 from tests.tasks.calls import FakeServices, Reports, call_of, text_of
@@ -25,3 +26,22 @@ async def test_no_words_are_an_error_that_names_the_file(tmp_path: Path):
     call = call_of(TYPE, tmp_path, audio=write_wav(tmp_path / "quiet.wav"))
     with pytest.raises(ExpertError, match=r"quiet\.wav"):
         await transcribe(call, Reports(), parts.services())
+
+
+@pytest.mark.parametrize(
+    ("hint", "kept"),
+    [
+        ("Hold the key for as long as you speak.", ""),
+        ("Speak closer to the microphone and try again.", ""),
+        ("Cut it into shorter parts.", "Cut it into shorter parts."),
+    ],
+)
+async def test_errors_name_the_file_as_the_person_does(tmp_path: Path, hint: str, kept: str):
+    stored = write_wav(tmp_path / "3f9a.wav")
+    parts = FakeServices()
+    parts.recogniser.error = InputError("There is no sound in 3f9a.wav.", hint=hint)
+    memo = Artifact(Kind.AUDIO, path=stored, name="memo.wav")
+    with pytest.raises(InputError) as raised:
+        await transcribe(call_of(TYPE, tmp_path, audio=memo), Reports(), parts.services())
+    assert raised.value.message == "There is no sound in memo.wav."
+    assert raised.value.hint == kept

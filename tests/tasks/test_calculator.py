@@ -37,6 +37,11 @@ from tests.tasks.calls import FakeServices, call_of, quiet, text_of
         ("convert 70 miles per hour to km/h", "70 miles per hour is about 112.65 km/h."),
         ("how do you convert centimeters to inches", "1 centimeters is about 0.3937 inches."),
         ("1 gb in mb", "1 gb is 1,000 mb."),
+        ("how much is 3,5 kg in pounds", "3.5 kg is about 7.7162 pounds."),
+        ("how many miles are in 3,5 km", "3.5 km is about 2.1748 miles."),
+        ("what's 12 x 12", "12 x 12 is 144."),
+        ("tip of 18 percent on 56.40", "18 percent on 56.40 is 10.152."),
+        ("tell me what 2 plus 2 is", "2 plus 2 is 4."),
     ],
 )
 def test_answers(said: str, expected: str):

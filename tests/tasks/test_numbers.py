@@ -24,6 +24,11 @@ from jarvis_desktop.tasks.numbers import with_digits
         ("two and three", "2 and 3"),
         ("ten second timer", "10 second timer"),
         ("1,250 times 3", "1250 times 3"),
+        ("3,5 kg", "3.5 kg"),
+        ("12,75 euros", "12.75 euros"),
+        ("1,250,000", "1250000"),
+        ("1,2,3", "1,2,3"),
+        ("12,34,56", "12,34,56"),
         ("nothing to see here", "nothing to see here"),
     ],
 )

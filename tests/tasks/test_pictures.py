@@ -136,3 +136,19 @@ def test_names_results_after_what_the_person_calls_the_picture(tmp_path: Path) -
     assert saved.name == "beach-sketch.png"
     assert saved.path
     assert saved.path.parent == call.workdir
+
+
+@pytest.mark.parametrize(
+    ("given", "made"),
+    [
+        ("b-brightness.jpg", "b-sketch.jpg"),
+        ("b-brightness-brightness.jpg", "b-sketch.jpg"),
+        ("b-background-blur.jpg", "b-sketch.jpg"),
+        ("-blur.jpg", "-blur-sketch.jpg"),
+        ("my-holiday.jpg", "my-holiday-sketch.jpg"),
+        (f"{'x' * 100}-sketch.jpg", f"{'x' * 60}-sketch.jpg"),
+    ],
+)
+def test_names_tell_the_last_of_several_edits(tmp_path: Path, given: str, made: str) -> None:
+    call = call_of(TYPE, tmp_path / "work", image=shapes(tmp_path / given))
+    assert save_image(read_image(call.file("image")), call, "sketch").name == made

@@ -60,6 +60,21 @@ def test_reads_a_receipt_line_by_line(question: str, expected: str):
 
 
 @pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("whats the price", "2,450 euros"),
+        ("What’s the price?", "2,450 euros"),
+        ("wheres the office", "Berlin"),
+        ("whos the landlord", "Anna Schmidt"),
+        ("what is the colour", "dark green"),
+    ],
+)
+def test_questions_without_an_apostrophe(question: str, expected: str):
+    text = "The price is 2,450 euros. The office is in Berlin. The landlord is Anna Schmidt."
+    assert answer(question, f"{text} The colour is dark green.").text == expected
+
+
+@pytest.mark.parametrize(
     "question", ["What is the capital of Mongolia?", "Who won the football match?"]
 )
 def test_says_when_the_text_does_not_answer(question: str):

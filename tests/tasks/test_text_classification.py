@@ -17,7 +17,8 @@ from tests.tasks.calls import call_of, quiet, text_of
 )
 def test_tells_the_sentiment(tmp_path: Path, text: str, label: str):
     found = text_of(classify(call_of(TYPE, tmp_path, text=text), quiet))
-    assert found.startswith(f"{label} (")
+    assert found.startswith(f"That sounds {label} (")
+    assert found.endswith(" on a scale from −1 to 1).")
 
 
 def test_a_long_review_is_judged_by_its_sentences():

@@ -6,7 +6,7 @@ import pytest
 from jarvis_desktop.core.artifact import Kind
 from jarvis_desktop.core.errors import ExpertError, InputError
 from jarvis_desktop.tasks.text_to_speech import TYPE, join, speak
-from tests.fakes import write_wav
+from tests.fakes import FakeVoice, write_wav
 from tests.tasks.calls import FakeServices, Reports, call_of, quiet
 
 
@@ -28,6 +28,30 @@ async def test_speaks_sentence_by_sentence_into_one_file(tmp_path: Path):
 async def test_refuses_nothing_and_too_much(tmp_path: Path, text: str):
     with pytest.raises(InputError):
         await speak(call_of(TYPE, tmp_path, text=text), quiet, FakeServices().services())
+
+
+class Moody(FakeVoice):
+    """A voice that fails as often as `fails` says."""
+
+    fails = 1
+
+    async def synthesise(self, text: str, to: Path) -> Path:
+        if self.fails:
+            self.fails -= 1
+            raise ExpertError("The voice gave no sound for this text.")
+        return await super().synthesise(text, to)
+
+
+async def test_a_sentence_that_fails_is_tried_once_more(tmp_path: Path):
+    voice = Moody()
+    services = FakeServices(voice=voice).services()
+    (artifact,) = await speak(call_of(TYPE, tmp_path, text="One. Two."), quiet, services)
+    assert voice.said == ["One.", "Two."]
+    assert artifact.path
+    voice.fails = 2
+    with pytest.raises(ExpertError, match="no sound"):
+        await speak(call_of(TYPE, tmp_path, text="One. Two."), quiet, services)
+    assert voice.fails == 0
 
 
 def test_parts_of_another_format_are_not_joined(tmp_path: Path):

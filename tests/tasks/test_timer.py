@@ -27,6 +27,10 @@ from tests.tasks.calls import NOON, FakeServices, call_of, quiet, text_of
         ("tomorrow at 3 pm", 27 * 3600),
         ("at seven in the evening", 7 * 3600),
         ("until 14:20", 2 * 3600 + 1200),
+        ("1,5 hours", 5400),
+        ("for 7 tomorrow", 19 * 3600),
+        ("wake me at 7 for work", 7 * 3600),
+        ("at five thirty", 5.5 * 3600),
     ],
 )
 def test_durations(said: str, seconds: float):
@@ -38,6 +42,28 @@ def test_durations(said: str, seconds: float):
 )
 def test_no_durations(said: str):
     with pytest.raises(InputError):
+        seconds_of(said, NOON)
+
+
+@pytest.mark.parametrize(
+    ("said", "reason"),
+    [
+        ("set a timer for a million years", "30 days at most"),
+        ("set a timer for two months", "30 days at most"),
+        ("forever", "30 days at most"),
+        ("set a timer for minus five seconds", "less than no time"),
+        ("-5 seconds", "less than no time"),
+        ("set a timer for 5 parsecs", "how long “5 parsecs” is"),
+        ("set a timer for 3 eggs", "how long “3 eggs” is"),
+        ("for 1000000", "is missing|not clear"),
+        ("set a timer for zero minutes", "more than zero"),
+        ("set a timer", "is missing"),
+        ("fix alarm", "set a timer, list the timers or cancel them"),
+        ("alarm", "set a timer, list the timers or cancel them"),
+    ],
+)
+def test_says_in_one_sentence_why_no_timer_is_set(said: str, reason: str):
+    with pytest.raises(InputError, match=reason):
         seconds_of(said, NOON)
 
 

@@ -110,14 +110,19 @@ def split(text: str, inventory: Sequence[TaskType]) -> tuple[str, str]:
     for match in re.finditer(r":\s+|\n", text[:BODY_AFTER]):
         head, body = text[: match.start()], text[match.end() :].strip()
         quoted = bool(mentions.quotes(body[:LONGEST])) and body[0] in "\"'“‘«„"
-        if not quoted and len(body.split(None, 3)) >= 3 and cues.find(head.lower(), inventory):
+        if not quoted and len(body.split(None, 3)) >= 3 and _asks(head, inventory):
             return head, body
     head, _, last = text.rstrip().rpartition("\n")
     long_enough = len(head.split(None, 40)) >= 40 and len(last) <= BODY_AFTER
-    if long_enough and cues.find(last.lower(), inventory):
+    if long_enough and _asks(last, inventory):
         return last, head.strip()
     if len(text) > LONGEST:
         first = re.match(r".+?[.!?\n]", text[:BODY_AFTER], re.DOTALL)
         end = first.end() if first else BODY_AFTER
         return text[:end], text[end:].strip()
     return text, ""
+
+
+def _asks(text: str, inventory: Sequence[TaskType]) -> bool:
+    """Whether a task is heard in the text."""
+    return bool(cues.find(cues.without_typos(text.lower(), inventory), inventory))
