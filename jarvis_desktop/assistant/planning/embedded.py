@@ -170,6 +170,8 @@ def _not_understood(text: str, read: Reading) -> str:
         )
     if not re.search(r"\w", text):
         return f"I can only work from words. {CAN_DO}"
+    if _wish_not.search(read.text):
+        return "You asked for nothing to be done, so nothing was done."
     if _question.search(read.text):
         return NO_LLM
     return f"I found no task that I can do in that. {CAN_DO}"

@@ -87,7 +87,8 @@ def read(text: str, inventory: Sequence[TaskType], context: Context) -> Reading:
     if body:
         masked += f" xquote{len(quoted)}x"
         quoted.append(body)
-    even = _courtesy.sub(r"\g<before>", _filler.sub(" ", masked.lower()))
+    masked = re.sub(r"\bn\b", "and", masked.lower())
+    even = _courtesy.sub(r"\g<before>", _filler.sub(" ", masked))
     last = context.conversation.last if context.conversation else None
     return Reading(
         cues.without_typos(re.sub(r" {2,}", " ", even).strip(), inventory),

@@ -134,7 +134,8 @@ async def test_what_is_not_wanted_is_not_done(text: str, names: list[str], plan:
 
 
 async def test_only_a_no_is_no_request() -> None:
-    assert isinstance(await ask("do not blur this picture", "a.png"), Declined)
+    planned = await ask("do not blur this picture", "a.png")
+    assert planned == Declined("You asked for nothing to be done, so nothing was done.")
 
 
 async def test_what_was_not_understood_is_not_taken_for_more_of_the_same() -> None:
@@ -149,6 +150,13 @@ async def test_slips_of_the_finger_are_set_right() -> None:
         "summarization(text=one two three four five)"
     ]
     assert show(await ask("tanscribe x.wav")) == ["automatic-speech-recognition(audio=x.wav)"]
+
+
+async def test_n_is_and() -> None:
+    assert show(await ask("blur a.jpg n make b.jpg black n white")) == [
+        "image-editing(image=a.jpg, edit=blur)",
+        "image-editing(image=b.jpg, edit=grey)",
+    ]
 
 
 async def test_a_greeting_beside_a_request_asks_for_nothing() -> None:
