@@ -7,9 +7,15 @@ import socket
 from collections.abc import Iterator
 from pathlib import Path
 
+import hypothesis
 import pytest
 
 pytest_plugins = ["tests.sound", "tests.tiny_whisper"]
+
+
+# The same examples on every run: a test that fails only sometimes helps nobody.
+hypothesis.settings.register_profile("same", derandomize=True)
+hypothesis.settings.load_profile("same")
 
 
 @pytest.fixture(autouse=True)

@@ -50,8 +50,8 @@ class TaskType:
 
     `gives` lists the kinds of its results, the main one first. `cues` are words and phrases by
     which people ask for it, lower case: `*` stands for any ending, `...` for a few words between,
-    `#` for a number and `@` for a sign of arithmetic; `^` is the beginning of the request and `$`
-    its end.
+    `#` for a number and `@` for a sign of arithmetic; `^` is the beginning of the request or of a
+    clause and `$` the end of the request.
     """
 
     name: str

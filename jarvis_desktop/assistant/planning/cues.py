@@ -20,6 +20,7 @@ NUMBER_WORDS = (
 _word = f"(?:{'|'.join(NUMBER_WORDS)})"
 NUMBER = rf"(?:\d[\d,]{{0,14}}(?:\.\d{{1,6}})?|{_word}(?:[\s-]+{_word})*)"
 
+_beginning = r"(?:^\W*|(?<=\band )|(?<=\bthen )|(?<=, )|(?<=[.!?;] ))"
 _determiners = frozenset("the that this these those its your my our their".split())
 
 
@@ -111,9 +112,10 @@ def _phrases(task_type: TaskType) -> Iterable[str]:
 
 
 def _cues_of(task_type: TaskType) -> Iterable[_Cue]:
-    phrases: dict[str, tuple[tuple[str, Value], ...]] = dict.fromkeys(
-        (*task_type.cues, task_type.title.lower()), ()
-    )
+    # A name of one word, such as "stop" or "help", is an everyday word as well.
+    name = task_type.title.lower()
+    own = (*task_type.cues, name) if " " in name else task_type.cues
+    phrases: dict[str, tuple[tuple[str, Value], ...]] = dict.fromkeys(own, ())
     phrases |= {preset.phrase: preset.options for preset in task_type.presets}
     for phrase, options in phrases.items():
         letters = len(re.sub(r"[*.#@^$\s]", "", phrase)) + 3 * phrase.count("@")
@@ -133,6 +135,6 @@ def _pattern(phrase: str) -> re.Pattern[str]:
             continue
         stem = re.escape(word).replace(r"\*", r"\w*").replace(r"\#", NUMBER)
         parts += [stem.replace("@", r"\s*[-+*/x×÷^]\s*"), r"[\s-]+"]
-    begin = r"^\W*" if phrase.startswith("^") else r"(?<![\w'])"
+    begin = _beginning if phrase.startswith("^") else r"(?<![\w'])"
     end = r"\W*$" if phrase.endswith("$") else r"(?![\w'])"
     return re.compile(begin + "".join(parts[:-1]) + end)

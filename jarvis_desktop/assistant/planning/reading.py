@@ -89,6 +89,7 @@ def read(text: str, inventory: Sequence[TaskType], context: Context) -> Reading:
         quoted.append(body)
     masked = re.sub(r"\bn\b", "and", masked.lower())
     even = _courtesy.sub(r"\g<before>", _filler.sub(" ", masked))
+    even = even if even.strip() else masked  # "hello Jarvis" is nothing but courtesy
     last = context.conversation.last if context.conversation else None
     return Reading(
         cues.without_typos(re.sub(r" {2,}", " ", even).strip(), inventory),

@@ -65,6 +65,7 @@ def _number_with(words: str, units: tuple[str, ...]) -> float | None:
 
 def number(words: str) -> float:
     """A number in digits or in words up to the thousands: "1,200", "twenty five"."""
+    words = re.sub(r"^(\d+),(\d{1,2})$", r"\1.\2", words)  # "2,5" has a decimal comma
     digits = words.replace(",", "").rstrip(".")
     if re.fullmatch(r"\d+(?:\.\d+)?", digits):
         return float(digits)

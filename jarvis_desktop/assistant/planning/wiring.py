@@ -108,6 +108,7 @@ class Wiring:
             lambda: self._ordinal(words, port),
             lambda: self._plural(words, port),
             lambda: self._pointed_at(step, words, port),
+            lambda: self._told(step, port),
             lambda: self._following(step, port),
             lambda: self._attached(words, port),
             lambda: self._literal(step, port),
@@ -171,6 +172,12 @@ class Wiring:
             meant = [item for item in (*pool, *self._given) if set(item.kinds) & spoken_of]
             pool = meant or pool
         return self._best(pool, port)
+
+    def _told(self, step: Step, port: Port) -> list[Source]:
+        """The words themselves, for a task that takes a few words: "then say hello"."""
+        takes_words = step.type.name in sources.FOLLOWING and port.kinds == (Kind.TEXT,)
+        speaks_of = sources.nouns_in(slots.after_cue(step, self._reading).lower())
+        return self._literal(step, port) if takes_words and not speaks_of else []
 
     def _following(self, step: Step, port: Port) -> list[Source]:
         """The result before, where this kind of task carries on with it without saying so."""

@@ -152,6 +152,22 @@ async def test_slips_of_the_finger_are_set_right() -> None:
     assert show(await ask("tanscribe x.wav")) == ["automatic-speech-recognition(audio=x.wav)"]
 
 
+async def test_clauses_begin_behind_a_joint() -> None:
+    assert show(await ask("blur a.jpg and then say done")) == [
+        "image-editing(image=a.jpg, edit=blur)",
+        "text-to-speech(text=done)",
+    ]
+
+
+async def test_the_same_thing_twice_is_done_once() -> None:
+    assert show(await ask("blur a.png, blur a.png")) == ["image-editing(image=a.png, edit=blur)"]
+
+
+async def test_what_was_said_before_may_be_of_no_use() -> None:
+    planned = await ask("blur it", earlier=conversation(text_artifact("only words")))
+    assert isinstance(planned, Declined)
+
+
 async def test_n_is_and() -> None:
     assert show(await ask("blur a.jpg n make b.jpg black n white")) == [
         "image-editing(image=a.jpg, edit=blur)",

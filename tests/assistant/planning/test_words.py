@@ -193,6 +193,10 @@ def test_courtesies_are_passed_over(text: str) -> None:
     assert read(text).text == "summarise it"
 
 
+def test_nothing_but_courtesy_is_kept() -> None:
+    assert read("Hello Jarvis").text == "hello jarvis"
+
+
 def test_a_pasted_text_is_no_instruction() -> None:
     made = read("Summarise this: save the whales. “They” sing.")
     assert made.text == "summarise this xquote0x"
@@ -265,6 +269,7 @@ def test_readers() -> None:
     [
         ("12", 12),
         ("1,200", 1200),
+        ("2,5", 2.5),
         ("3.5", 3.5),
         ("seven", 7),
         ("twenty five", 25),
