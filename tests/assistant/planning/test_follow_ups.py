@@ -168,6 +168,14 @@ async def test_what_was_said_before_may_be_of_no_use() -> None:
     assert isinstance(planned, Declined)
 
 
+async def test_a_file_is_converted_once_for_all_who_need_it() -> None:
+    assert show(await ask("summarise x.wav and give me the key words of x.wav")) == [
+        "automatic-speech-recognition(audio=x.wav)",
+        "summarization(text=#0)",
+        "keyword-extraction(text=#0)",
+    ]
+
+
 async def test_n_is_and() -> None:
     assert show(await ask("blur a.jpg n make b.jpg black n white")) == [
         "image-editing(image=a.jpg, edit=blur)",
