@@ -51,6 +51,9 @@ class NoStore:
     def take_in(self, path: Path) -> Artifact:
         raise NotImplementedError
 
+    def holds(self, path: Path) -> bool:
+        return False
+
     def keep(self, artifact: Artifact) -> Artifact:
         return artifact
 
