@@ -41,7 +41,6 @@ from jarvis_desktop.storage.history import SqliteHistory
 from jarvis_desktop.tasks.definition import Services
 from jarvis_desktop.tasks.registry import DEFINITIONS, INVENTORY
 
-LANES = {"cpu": 4, "gpu": 1, "llm": 1, "network": 8}
 WHISPER = ("whisper-small", "whisper-base", "whisper-tiny")
 """Recognisers of the catalogue, the best first; the best one on the disk is used."""
 
@@ -167,7 +166,7 @@ def build(
             planner=planner,
             inventory=INVENTORY,
             selector=Selector(catalogue, policy),
-            executor=Executor(backends, store, lanes={**LANES, "cpu": settings.width}),
+            executor=Executor(backends, store, lanes={"cpu": settings.width, "gpu": 1}),
             intake=intake,
             fetcher=weights,
             recogniser=recogniser,

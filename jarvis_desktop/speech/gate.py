@@ -20,7 +20,6 @@ SILENT_PEAK = 0.001
 QUIET_PEAK = 0.03
 """Quieter recordings are lifted to this: below it Silero starts to miss speech."""
 
-FRAME_SECONDS = 0.032
 SPEECH_FRAMES = 4
 SURE = 0.65
 LIKELY = 0.5

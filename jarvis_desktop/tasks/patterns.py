@@ -72,8 +72,6 @@ KINDS: dict[str, re.Pattern[str]] = {
         rf"{_CAPITAL})*"
     ),
 }
-LONGEST_LINE = 20_000
-"""Beyond this a line is looked at in pieces, which bounds what a pattern can take."""
 
 
 @dataclass(frozen=True, slots=True)

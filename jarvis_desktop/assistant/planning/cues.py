@@ -51,7 +51,8 @@ class _Cue:
 
 @lru_cache(maxsize=8)
 def _vocabulary(inventory: tuple[TaskType, ...]) -> frozenset[str]:
-    phrases = (phrase for item in inventory for phrase in (*item.cues, *_phrases(item)))
+    phrases = [phrase for item in inventory for phrase in item.cues]
+    phrases += [preset.phrase for item in inventory for preset in item.presets]
     return frozenset(
         word for phrase in phrases for word in re.findall(r"[a-z]{7,}(?!\w|\*)", phrase)
     )
@@ -105,10 +106,6 @@ def is_noun_phrase(text: str, match: Match) -> bool:
 @lru_cache(maxsize=8)
 def _compiled(inventory: tuple[TaskType, ...]) -> tuple[_Cue, ...]:
     return tuple(cue for task_type in inventory for cue in _cues_of(task_type))
-
-
-def _phrases(task_type: TaskType) -> Iterable[str]:
-    return (preset.phrase for preset in task_type.presets)
 
 
 def _cues_of(task_type: TaskType) -> Iterable[_Cue]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 
 from jarvis_desktop.assistant.planning import cues, mentions
 from jarvis_desktop.assistant.planning.mentions import FileMention, Mention
@@ -74,7 +75,7 @@ def read(text: str, inventory: Sequence[TaskType], context: Context) -> Reading:
     quoted: list[str] = []
     named: list[FileMention] = []
     spans: list[tuple[Mention, str]] = []
-    for mention in sorted([*mentions.quotes(text), *mentions.files(text)], key=_start):
+    for mention in sorted([*mentions.quotes(text), *mentions.files(text)], key=attrgetter("start")):
         if isinstance(mention, FileMention):
             spans.append((mention, f" xfile{len(named)}x "))
             named.append(mention)
@@ -97,10 +98,6 @@ def read(text: str, inventory: Sequence[TaskType], context: Context) -> Reading:
         tuple(named),
         last_reply=last.reply if last else "",
     )
-
-
-def _start(mention: Mention) -> int:
-    return mention.start
 
 
 def split(text: str, inventory: Sequence[TaskType]) -> tuple[str, str]:

@@ -121,4 +121,3 @@ _readers: dict[str, Callable[[Step, Reading], Value | None]] = {
     "size": _size,
     "last-reply": lambda step, reading: reading.last_reply or None,
 }
-READERS = frozenset(_readers)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from jarvis_desktop.assistant.planning import cues
 from jarvis_desktop.assistant.planning.cues import Match
@@ -20,7 +20,7 @@ _boundary = re.compile(
 )
 _not_before_a_verb = frozenset(
     "the a an this that these those my your our its their his her of in on for with from to into "
-    "as by at about no more some any every each what which how whose very in-the".split()
+    "as by at about no more some any every each what which how whose very".split()
 )
 
 _negation = re.compile(
@@ -76,7 +76,8 @@ def cut(reading: Reading, inventory: Sequence[TaskType], fit: Fit) -> list[Step]
                 words = set(re.findall(r"[a-z']+", _marked.sub(" ", reading.text[start:end])))
                 if _marked.search(reading.text[start:end]) and words - _small_words:
                     raise NotUnderstood(start, end)
-                steps[-1] = _longer(steps[-1], end, refers)
+                last = steps[-1]
+                steps[-1] = replace(last, end=end, refers_to=(*last.refers_to, *refers))
             continue
         groups = _groups(reading.text, asked)
         starts = [start, *(group[0].start for group in groups[1:]), end]
@@ -90,8 +91,7 @@ def cut(reading: Reading, inventory: Sequence[TaskType], fit: Fit) -> list[Step]
             steps.append(Step(best.type, begins, closes, best, options, refers))
     if steps:
         # What stands before the first cue ("for scan.png, ...") belongs to the first step.
-        first = steps[0]
-        steps[0] = Step(first.type, 0, first.end, first.cue, first.options, first.refers_to)
+        steps[0] = replace(steps[0], start=0)
     return steps
 
 
@@ -171,7 +171,3 @@ def _is_implied(match: Match, group: list[Match]) -> bool:
         and set(match.type.gives) & set(other.type.ports[0].kinds)
         for other in group
     )
-
-
-def _longer(step: Step, end: int, refers: tuple[str, ...]) -> Step:
-    return Step(step.type, step.start, end, step.cue, step.options, (*step.refers_to, *refers))
