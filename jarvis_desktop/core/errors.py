@@ -10,9 +10,14 @@ JarvisError
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 
 class JarvisError(Exception):
     """Says in `message` what went wrong and in `hint` what to do; both are shown to the person."""
+
+    kind: ClassVar[str] = ""
+    """What it is in a word, for an LLM that looks for another way."""
 
     def __init__(self, message: str, *, hint: str = "", retryable: bool = False) -> None:
         super().__init__(message)
@@ -35,18 +40,28 @@ def _rebuild(kind: type[JarvisError], message: str, hint: str, retryable: bool) 
 class InputError(JarvisError):
     """The request or one of its files cannot be used."""
 
+    kind = "input"
+
 
 class PlanError(JarvisError):
     """A plan that breaks one of the rules of `Plan`."""
+
+    kind = "plan"
 
 
 class ExpertError(JarvisError):
     """An expert was tried and gave no usable result."""
 
+    kind = "expert"
+
 
 class UnavailableError(JarvisError):
     """Weights, a device, a program or a permission is missing."""
 
+    kind = "unavailable"
+
 
 class StorageError(JarvisError):
     """The database or the artifact store cannot be used."""
+
+    kind = "storage"

@@ -44,6 +44,13 @@ class Noted:
 
 
 @dataclass(frozen=True, slots=True)
+class Traced:
+    """For those who look closer: which prompt was used, what did not fit into it."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class PlanProposed:
     """The planner made a plan; the person may still change it."""
 
@@ -131,6 +138,7 @@ Event = (
     | Attached
     | Transcribed
     | Noted
+    | Traced
     | PlanProposed
     | PlanAccepted
     | Replanned

@@ -24,6 +24,12 @@ class Expert:
     """The Hub repository that holds the weights; empty for a built-in method."""
     files: tuple[str, ...] = ()
     """Patterns of the files that are needed, as the shell writes them."""
+    memory_mb: int = 0
+    """What it takes of memory, or of a graphics card's memory, while it works; 0 if not known."""
+    gated: bool = False
+    """Whether the Hub gives it only to people who accepted its terms there."""
+    downloads: int = 0
+    """How often the Hub gave it away in the last month; 0 if not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,13 +42,31 @@ class Candidate:
     """Whether it sends what it is given to another computer."""
     heavy: bool = False
     """Whether it loads large weights here, which the lite mode is there to avoid."""
+    spare: bool = False
+    """Whether it is tried only after the built-in way, which may fail but invents nothing."""
+
+    @property
+    def built_in(self) -> bool:
+        """Whether it came with the application."""
+        return self.expert.id.startswith(f"{self.backend}/")
 
     @property
     def label(self) -> str:
         """What a person reads: the expert and where it runs."""
-        if self.expert.id.startswith(f"{self.backend}/"):
-            return "built in"
-        return f"{self.expert.id} ({self.backend})"
+        return "built in" if self.built_in else f"{self.expert.id} ({self.backend})"
+
+
+@dataclass(frozen=True, slots=True)
+class Experience:
+    """How an expert did at one task on this computer, over its last runs."""
+
+    runs: int
+    worked: int
+    """How many of them gave a result."""
+    seconds: float | None = None
+    """How long one that worked usually took; None where none did."""
+    failed: bool = False
+    """Whether most of its last few runs failed, the newest not long ago."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -12,8 +12,10 @@ from typing import Protocol
 from jarvis_desktop.core.artifact import Artifact
 from jarvis_desktop.core.call import Call, Report
 from jarvis_desktop.core.events import Event
-from jarvis_desktop.core.expert import Candidate, Expert
+from jarvis_desktop.core.expert import Candidate, Experience, Expert
+from jarvis_desktop.core.llm import LLM
 from jarvis_desktop.core.plan import Plan
+from jarvis_desktop.core.result import TaskResult
 from jarvis_desktop.core.task import TaskType
 from jarvis_desktop.core.turn import Conversation, Turn
 
@@ -39,13 +41,38 @@ class Frontend(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class Resource:
+    """Something of the conversation that can be spoken of: "the second picture"."""
+
+    name: str
+    """A unique name for prompts, such as "image 2"; "" where none was given yet."""
+    artifact: Artifact
+    given: bool
+    """Whether the person gave it; otherwise it is a result."""
+    task: str = ""
+    """The name of the task type that made it; "" where it was given."""
+
+
+def _untraced(text: str) -> None:
+    """Nobody looks closer."""
+
+
+@dataclass(frozen=True, slots=True)
 class Context:
-    """What a planner may know besides the words."""
+    """What a planner, and whoever writes the answer, may know besides the words."""
 
     attachments: tuple[Artifact, ...] = ()
     conversation: Conversation | None = None
     folder: Path | None = None
     """Where results with a name of the person's choosing are saved."""
+    resources: tuple[Resource, ...] = ()
+    """All that earlier turns were given and made, oldest first."""
+    summary: str = ""
+    """What was said in turns older than those of `conversation`."""
+    facts: tuple[str, ...] = ()
+    """What the person wants remembered: "always answer in German"."""
+    trace: Callable[[str], None] = _untraced
+    """Takes what those who look closer want to know: which prompt, what was left out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,13 +82,33 @@ class Declined:
     reason: str
 
 
+@dataclass(frozen=True, slots=True)
+class Direct:
+    """No expert is needed: the LLM answers in its own words."""
+
+
 class Planner(Protocol):
     """Turns words into a plan."""
 
     async def plan(
         self, text: str, inventory: Sequence[TaskType], context: Context
-    ) -> Plan | Declined:
+    ) -> Plan | Direct | Declined:
         """A plan over the task types of `inventory`, or the reason why there is none."""
+        ...
+
+    async def replan(
+        self,
+        text: str,
+        inventory: Sequence[TaskType],
+        context: Context,
+        *,
+        plan: Plan,
+        results: Mapping[int, TaskResult],
+    ) -> Plan | Declined:
+        """Another plan, after tasks of `plan` failed on all their candidates.
+
+        A task that was done keeps its id and its arguments, so that its result is kept.
+        """
         ...
 
 
@@ -88,12 +135,28 @@ class Catalogue(Protocol):
         """Those that can run on this computer now."""
         ...
 
+    def by_llm(self, task: str, llm: LLM) -> Candidate | None:
+        """The LLM itself as an expert of the task, where there is a good prompt for it."""
+        ...
+
     def obtainable(self, task: str) -> Sequence[Expert]:
         """Those that would have to be fetched first, smallest first."""
         ...
 
     def out_of_reach(self, task: str) -> Sequence[Expert]:
         """Those that this version cannot run, smallest first: they are named, never offered."""
+        ...
+
+
+class TrackRecord(Protocol):
+    """How experts did on this computer. A help, not a duty: neither method ever raises."""
+
+    def note(self, expert_id: str, task: str, *, seconds: float, worked: bool) -> None:
+        """Remember one run of an expert; `seconds` without any waiting for its turn."""
+        ...
+
+    def of(self, task: str) -> Mapping[str, Experience]:
+        """What is known about the experts of a task, by their ids."""
         ...
 
 
@@ -129,6 +192,22 @@ class ArtifactStore(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class Recap:
+    """What is kept in words of a conversation's turns, up to the one with the id `through`."""
+
+    text: str
+    through: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """Something the person wants remembered, in their own words; no number is given twice."""
+
+    number: int
+    text: str
+
+
 class History(Protocol):
     """What was asked and answered."""
 
@@ -138,6 +217,45 @@ class History(Protocol):
 
     def save(self, conversation_id: str, turn: Turn) -> None:
         """Write a finished turn durably."""
+        ...
+
+    def since(self, conversation_id: str, turn_id: str) -> Sequence[Turn]:
+        """The turns after that one, oldest first; all of them where there is no such turn."""
+        ...
+
+    def resources(self, conversation_id: str) -> Sequence[Resource]:
+        """What was given to its turns and what answered them, oldest first, without names."""
+        ...
+
+    def recap(self, conversation_id: str) -> Recap | None:
+        """What was kept of its older turns; None once one of its turns was deleted."""
+        ...
+
+    def keep_recap(self, conversation_id: str, recap: Recap) -> None:
+        """Keep it in the place of the last one; nothing happens where its turn is gone."""
+        ...
+
+
+class Facts(Protocol):
+    """What the person wants remembered in every conversation."""
+
+    def list(self) -> Sequence[Fact]:
+        """All of them, oldest first."""
+        ...
+
+    def add(self, text: str) -> Fact:
+        """Keep one as the newest, in the place of one that says the same.
+
+        Raises InputError where it is empty, too long, or one too many.
+        """
+        ...
+
+    def remove(self, number: int) -> None:
+        """Forget one. Raises InputError where there is none of that number."""
+        ...
+
+    def clear(self) -> int:
+        """Forget all; how many there were."""
         ...
 
 

@@ -26,6 +26,10 @@ class Attempt:
     candidate: Candidate
     seconds: float
     error: str = ""
+    kind: str = ""
+    """The `kind` of the error; "" where it worked, for a slip of ours, and in the history."""
+    retryable: bool = False
+    """Whether the same may work when it is tried once more."""
 
 
 @dataclass(frozen=True, slots=True)

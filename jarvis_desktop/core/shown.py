@@ -23,6 +23,14 @@ def one_line(text: str, *, limit: int = 80) -> str:
     return line if len(line) <= limit else line[: limit - 1] + "…"
 
 
+def printable(text: str) -> str:
+    """The text without what would steer a terminal; its lines and tabs stay.
+
+    What an LLM or a file says may hold sequences that write the clipboard or turn words round.
+    """
+    return "".join(letter if letter in "\n\t" else _seen(letter) for letter in text)
+
+
 def encodable(text: str) -> str:
     """The text with what UTF-8 cannot hold replaced: undecodable bytes of file names and such."""
     return text.encode("utf-8", "replace").decode("utf-8")

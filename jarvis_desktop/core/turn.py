@@ -47,6 +47,8 @@ class Turn:
     failed_attempts: Mapping[int, tuple[Attempt, ...]] = field(default_factory=dict)
     results: Mapping[int, TaskResult] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    trace: tuple[str, ...] = ()
+    """For those who look closer; not kept in the history."""
     reply: str = ""
     speaking: str = ""
     """The sentence being spoken now."""
@@ -67,13 +69,16 @@ class Turn:
                 return replace(self, text=text, heard_by=engine)
             case events.Noted(text=text):
                 return replace(self, notes=(*self.notes, text))
+            case events.Traced(text=text):
+                return replace(self, trace=(*self.trace, text))
             case events.PlanProposed(plan=plan) | events.PlanAccepted(plan=plan):
                 return replace(self, plan=plan)
             case events.Replanned(plan=plan):
                 # A task of the old plan that the new one lacks is no part of the answer.
                 ids = {task.id for task in plan}
                 kept = {number: item for number, item in self.results.items() if number in ids}
-                return replace(self, plan=plan, results=kept)
+                # What was tried for a task that is tried anew is told by its own result again.
+                return replace(self, plan=plan, results=kept, progress={}, failed_attempts={})
             case events.ExpertsSelected(selections=selections):
                 return replace(self, selections=selections)
             case events.TaskStarted(task_id=task_id):

@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jarvis_desktop.core.shown import encodable, frames, one_line
+from jarvis_desktop.core.shown import encodable, frames, one_line, printable
 
 
 def test_ordinary_names_stay_as_they_are():
@@ -44,3 +44,8 @@ def test_the_road_of_an_error_without_its_words() -> None:
     assert told.startswith("KeyError at test_shown.py:")
     assert "secret" not in told
     assert frames(KeyError("a secret")) == "KeyError"
+
+
+def test_what_steers_a_terminal_is_not_printed():
+    assert printable("a\tb\nc") == "a\tb\nc"
+    assert printable("\x1b]52;c;ZXZp\x07\u202eabc\x9b31m") == "�]52;c;ZXZp��abc�31m"

@@ -1,0 +1,141 @@
+"""Scores tasks with a small transformer of our own, run by onnxruntime: milliseconds, no LLM.
+
+A text encoder reads the request and, once per inventory, each task's description; a decoder lets
+the descriptions look at the words of the request and at each other. Because a task is known by its
+description alone, an inventory that was never seen in training works as well. How the weights were
+made: `models/planner/README.md`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING, Any
+
+from jarvis_desktop.core.errors import UnavailableError
+from jarvis_desktop.core.scores import Scores
+from jarvis_desktop.core.task import TaskType
+from jarvis_desktop.scoring.condensing import condensed
+
+if TYPE_CHECKING:
+    import numpy as np
+
+LONGEST = 150
+"""Tokens of a request or a description that are read."""
+
+
+class TaskEncoder:
+    """Scores the tasks of an inventory. Loads on first use; may be used from any thread."""
+
+    def __init__(self, folder: Path) -> None:
+        """`folder` holds encoder.onnx, decoder.onnx and tokenizer.json."""
+        self._folder = folder
+        self._lock = Lock()
+        self._loaded: _Loaded | None = None
+        self._inventories: dict[tuple[str, ...], tuple[np.ndarray, np.ndarray]] = {}
+
+    def warm(self, inventory: Sequence[TaskType]) -> None:
+        """Load, and read the descriptions of an inventory. Raises UnavailableError."""
+        with self._lock:
+            self._load()
+            self._described(inventory)
+
+    def score(self, text: str, inventory: Sequence[TaskType]) -> Scores:
+        """What a request asks of an inventory. Raises UnavailableError without its weights."""
+        import numpy as np
+
+        short = condensed(text)
+        with self._lock:
+            tasks, fits = self._described(inventory)
+            loaded = self._load()
+            encoding = loaded.tokenizer.encode(short.text)
+            states = loaded.states(encoding.ids)
+            mask = np.ones(states.shape[:2], dtype=np.int64)
+            nodes, links, order, where = loaded.decoder.run(
+                None, {"states": states, "mask": mask, "tasks": tasks, "fits": fits}
+            )
+        offsets = [start for start, _ in encoding.offsets]
+        return Scores(
+            tasks=tuple(_probability(nodes[0]).tolist()),
+            links=_rows(_probability(links[0])),
+            order=_rows(_probability(order[0])),
+            where=tuple(short.origin(offsets[int(place + 0.5)]) for place in where[0]),
+        )
+
+    def _described(self, inventory: Sequence[TaskType]) -> tuple[np.ndarray, np.ndarray]:
+        """One vector per task (n, 384), and an (n, n) table of whose result fits whom."""
+        import numpy as np
+
+        texts = tuple(description(item) for item in inventory)
+        if texts not in self._inventories:
+            loaded = self._load()
+            # One by one: together they would all be as long as the longest.
+            vectors = [
+                loaded.states(loaded.tokenizer.encode(text).ids)[0].mean(0) for text in texts
+            ]
+            fits = [
+                [float(any(set(one.gives) & set(port.kinds) for port in other.ports))
+                 for other in inventory]
+                for one in inventory
+            ]  # fmt: skip
+            self._inventories[texts] = (
+                np.array(vectors, dtype=np.float32),
+                np.array(fits, dtype=np.float32),
+            )
+        return self._inventories[texts]
+
+    def _load(self) -> _Loaded:
+        if self._loaded is None:
+            self._loaded = _Loaded(self._folder)
+        return self._loaded
+
+
+class _Loaded:
+    """The weights in memory."""
+
+    def __init__(self, folder: Path) -> None:
+        try:
+            import onnxruntime as ort
+            from tokenizers import Tokenizer
+
+            self.tokenizer: Any = Tokenizer.from_file(str(folder / "tokenizer.json"))
+            self.tokenizer.enable_truncation(LONGEST)
+            self.tokenizer.no_padding()
+            options = ort.SessionOptions()
+            options.intra_op_num_threads = 1
+            options.inter_op_num_threads = 1
+            options.log_severity_level = 3
+            self.encoder: Any = self._session(ort, folder / "encoder.onnx", options)
+            self.decoder: Any = self._session(ort, folder / "decoder.onnx", options)
+        except Exception as error:
+            raise UnavailableError(
+                "The weights of the embedded planner cannot be loaded.",
+                hint="Install JARVIS Desktop again.",
+            ) from error
+
+    def states(self, ids: Sequence[int]) -> np.ndarray:
+        """The tokens of one text to (1, length, 384) states."""
+        import numpy as np
+
+        row = np.array([ids], dtype=np.int64)
+        return np.asarray(self.encoder.run(None, {"ids": row, "mask": np.ones_like(row)})[0])
+
+    @staticmethod
+    def _session(ort: Any, path: Path, options: Any) -> Any:
+        return ort.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+
+
+def description(task_type: TaskType) -> str:
+    """What the encoder reads of a task."""
+    return f"{task_type.title}: {task_type.summary}"
+
+
+def _probability(logits: np.ndarray) -> np.ndarray:
+    import numpy as np
+
+    return np.asarray(1.0 / (1.0 + np.exp(-np.clip(logits, -30, 30))))
+
+
+def _rows(table: np.ndarray) -> tuple[tuple[float, ...], ...]:
+    return tuple(tuple(row) for row in table.tolist())
