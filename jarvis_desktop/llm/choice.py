@@ -1,0 +1,334 @@
+"""Which LLM is used: what the settings ask for, or the best that is there."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Literal, TypeVar
+
+from jarvis_desktop.computer import free_disk_bytes, gpu_memory_bytes, memory_bytes
+from jarvis_desktop.core.errors import InputError, JarvisError, UnavailableError
+from jarvis_desktop.core.expert import Candidate, Expert
+from jarvis_desktop.core.llm import LLM, Prompt, Think
+from jarvis_desktop.core.policy import Policy
+from jarvis_desktop.core.shown import one_line
+from jarvis_desktop.llm.keys import Key, key_for
+from jarvis_desktop.llm.ollama import OllamaLLM
+from jarvis_desktop.llm.ollama_server import InstalledLLM, OllamaServer, OllamaStatus
+from jarvis_desktop.llm.openai_compatible import OpenAICompatibleLLM, listed, server_at
+from jarvis_desktop.llm.shipped import GB, MB, Computer, ShippedLLM
+from jarvis_desktop.llm.transformers_local import TransformersLLM
+
+FRESH = 30.0
+"""Seconds after which what is there is looked at again."""
+
+USUAL = 8 * GB
+"""The memory of a computer that does not tell it."""
+
+Provider = Literal["auto", "ollama", "openai", "transformers", "none"]
+Real = OllamaLLM | OpenAICompatibleLLM | TransformersLLM
+OnDisk = Callable[[], Sequence[tuple[Expert, Path]]]
+"""The experts of this disk that are chat LLMs, each with the folder of its weights."""
+Item = TypeVar("Item")
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What the settings say of the LLM."""
+
+    provider: Provider = "auto"
+    id: str = ""
+    """What the provider calls it; "" takes the best that is there."""
+    address: str = ""
+    """Of the service; where the provider is Ollama, that of another Ollama."""
+    think: Think = Think.OFF
+    """How long it may reason before an answer in words, where a prompt does not say so."""
+    context: int = 8192
+    """The most tokens of a prompt with its answer."""
+    sees: bool = False
+    """Whether the LLM of a service that speaks OpenAI's protocol takes pictures."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """An LLM with what it is known by, or none."""
+
+    reason: str
+    """Why, in a sentence; in one for each place where none was found."""
+    key: tuple[str, ...] = ()
+    make: Callable[[], Real] | None = None
+
+
+class LLMChoice:
+    """Finds the LLM anew when the last look is `FRESH` seconds old, or when its use failed.
+
+    A `policy` that keeps everything on this computer keeps it from asking any other one. `key`
+    gives the key for an address, `room` measures the computer; both are called in a thread.
+    """
+
+    def __init__(
+        self,
+        wanted: Wanted,
+        policy: Policy,
+        *,
+        on_disk: OnDisk,
+        shipped: Sequence[ShippedLLM] = (),
+        room: Callable[[], Computer] | None = None,
+        key: Callable[[str], str] = key_for,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.ollama = OllamaServer(wanted.address if wanted.provider == "ollama" else "")
+        self.shipped = tuple(shipped)
+        self.on_disk = on_disk
+        self.reason = "Nobody has looked for an LLM yet."
+        """Which LLM is used, or why none, in whole sentences."""
+        self.wanted = wanted
+        self._policy = policy
+        self._room = room or this_computer
+        self._key = Key(partial(key, wanted.address))
+        self._clock = clock
+        self._looking = asyncio.Lock()
+        self._looked: float | None = None
+        self._known_by: tuple[str, ...] = ()
+        self._real: Real | None = None
+        self._watched: LLM | None = None
+        self._leaving: dict[TransformersLLM, asyncio.Task[None]] = {}
+
+    async def current(self) -> LLM | None:
+        """The LLM to use now, the same object as long as it is the same LLM."""
+        async with self._looking:
+            if self._looked is None or self._clock() - self._looked >= FRESH:
+                await self._take(await self._find())
+                self._looked = self._clock()
+        return self._watched
+
+    async def of_ollama(self) -> OllamaStatus:
+        """What Ollama has; it is not asked where the mode keeps everything on this computer."""
+        server = self.ollama.server
+        if server.remote and not self._allows(remote=True):
+            return OllamaStatus(False, reason=self._forbidden(server.host).reason)
+        return await self.ollama.status()
+
+    async def measured(self) -> Computer:
+        """What this computer has."""
+        return await asyncio.to_thread(self._room)
+
+    def forget(self) -> None:
+        """Look again at the next use."""
+        self._looked = None
+
+    async def unload(self) -> str:
+        """Let the LLM in use give back its memory; its name. The next prompt loads it again.
+
+        Raises InputError where there is none, or none that can be told so, and UnavailableError.
+        """
+        await self.current()
+        if isinstance(self._real, OllamaLLM):
+            await self.ollama.unload(self._real.name)
+        elif isinstance(self._real, TransformersLLM):
+            await self._real.close()
+        elif self._real is None:
+            raise InputError(f"There is no LLM to unload. {self.reason}")
+        else:
+            raise InputError(
+                f"{self._real.name} is not loaded by Ollama or by JARVIS.",
+                hint="Unload it in the program that runs it.",
+            )
+        return self._real.name
+
+    async def close(self) -> None:
+        """End what runs here, also in the middle of an answer."""
+        if isinstance(self._real, TransformersLLM):
+            await self._real.close()
+        for former, leaving in tuple(self._leaving.items()):
+            await former.close()
+            await leaving
+
+    async def _take(self, found: Found) -> None:
+        self.reason = found.reason
+        if found.key == self._known_by:
+            return
+        if isinstance(self._real, TransformersLLM):
+            self._let_go(self._real)
+        self._known_by = found.key
+        self._real = found.make() if found.make else None
+        self._watched = _Watched(self._real, self.wanted.think, self.forget) if self._real else None
+
+    def _let_go(self, llm: TransformersLLM) -> None:
+        """End one that is no longer used, after the answers that it is at."""
+        self._leaving[llm] = leaving = asyncio.create_task(llm.retire())
+        leaving.add_done_callback(lambda done: self._leaving.pop(llm))
+
+    async def _find(self) -> Found:
+        match self.wanted.provider:
+            case "none":
+                return Found("The settings say that no LLM is used.")
+            case "ollama":
+                return await self._from_ollama()
+            case "openai":
+                return await self._from_service()
+            case "transformers":
+                return await self._from_disk()
+            case "auto":
+                return await self._any()
+
+    async def _any(self) -> Found:
+        roads = [self._from_ollama, self._from_disk]
+        if self.wanted.address:
+            roads.insert(1, self._from_service)
+        reasons = []
+        for road in roads:
+            found = await road()
+            if found.make:
+                return found
+            reasons.append(found.reason)
+        return Found(" ".join(reasons))
+
+    async def _from_ollama(self) -> Found:
+        server = self.ollama.server
+        status = await self.of_ollama()
+        if not status.running:
+            return Found(status.reason)
+        try:
+            llms = await self.ollama.installed()
+        except JarvisError as error:
+            return Found(error.message)
+        named, remote = self.wanted.id, self._allows(remote=True)
+        if named:
+            llm = next((each for each in llms if each.is_called(named)), None)
+            if llm is None:
+                return Found(f"Ollama does not have {one_line(named)}.")
+            if not llm.is_local and not remote:
+                return self._forbidden(llm.name)
+        else:
+            able = [each for each in llms if each.is_local and "completion" in each.capabilities]
+            if not able:
+                return Found("Ollama runs, but has no LLM that answers.")
+            llm = await self._best(able, self._need, anywhere=server.remote)
+            if llm is None:
+                return Found("Every LLM that Ollama has needs more memory than there is.")
+        return Found(
+            f"{llm.name} is used, which Ollama runs.",
+            ("ollama", llm.name, llm.digest),
+            partial(OllamaLLM, llm, server, most_context=self.wanted.context),
+        )
+
+    async def _from_service(self) -> Found:
+        address, name = self.wanted.address, self.wanted.id
+        if not address:
+            return Found("The settings name no address of an LLM service.")
+        server = server_at(address)
+        if server.remote and not self._allows(remote=True):
+            return self._forbidden(server.host)
+        # A service of the network is not asked again and again; its use will tell.
+        if not (name and server.remote):
+            names: Sequence[str] = ()
+            try:
+                names = await listed(address, key=self._key, timeout=5.0)
+            except JarvisError as error:
+                # Some that run have no list: `transformers serve` before its first download.
+                if not name or isinstance(error, UnavailableError):
+                    return Found(error.message)
+            name = name or next((each for each in names if "embed" not in each.lower()), "")
+        if not name:
+            return Found(f"The LLM service at {server.host} has no LLM.")
+        return Found(
+            f"{one_line(name)} is used, by the LLM service at {server.host}.",
+            ("openai", name, address),
+            partial(
+                OpenAICompatibleLLM,
+                name,
+                address,
+                key=self._key,
+                window=self.wanted.context,
+                sees=self.wanted.sees,
+            ),
+        )
+
+    async def _from_disk(self) -> Found:
+        named = self.wanted.id
+        there = await asyncio.to_thread(self.on_disk)
+        found = [each for each in there if named in ("", each[0].id)]
+        if not found:
+            return Found(f"There is no {one_line(named) or 'LLM'} on the disk.")
+        if not self._allows(remote=False):
+            return Found(f"The mode “{self._policy.mode}” loads no LLM on this computer.")
+        graphics = (await self.measured()).graphics
+        best = await self._best(found, lambda each: _weight(each[0], graphics))
+        if best is None:
+            return Found("Every LLM on the disk needs more memory than there is.")
+        expert, folder = best
+        return Found(
+            f"{expert.id} is used, from the disk.",
+            ("transformers", expert.id, str(folder)),
+            partial(TransformersLLM, expert.id, folder, most_context=self.wanted.context),
+        )
+
+    async def _best(
+        self, able: Iterable[Item], need: Callable[[Item], int], *, anywhere: bool = False
+    ) -> Item | None:
+        """The largest that is quick enough here, else the smallest that runs at all."""
+        room = await self.measured()
+        rising = sorted(able, key=need)
+        if anywhere:
+            return rising[-1]
+        suitable = [each for each in rising if room.suits(need(each))]
+        possible = [each for each in rising if room.holds(need(each))]
+        return suitable[-1] if suitable else possible[0] if possible else None
+
+    def _need(self, llm: InstalledLLM) -> int:
+        """The memory that an LLM of Ollama takes: what the list says, else by its file."""
+        known = next((each.need for each in self.shipped if llm.is_called(each.ollama)), 0)
+        return known or llm.size * 6 // 5 + 500 * MB
+
+    def _allows(self, *, remote: bool) -> bool:
+        # Only weights that are loaded by us are heavy: a server's are there anyway.
+        candidate = Candidate(Expert("llm", ""), "llm", remote=remote, heavy=not remote)
+        return self._policy.allows(candidate)
+
+    def _forbidden(self, what: str) -> Found:
+        return Found(
+            f"The mode “{self._policy.mode}” allows no LLM of another computer ({one_line(what)})."
+        )
+
+
+class _Watched:
+    """An LLM whose failures are noticed."""
+
+    def __init__(self, llm: Real, think: Think, on_failure: Callable[[], None]) -> None:
+        self.name = llm.name
+        self.provider: str = llm.provider
+        self.remote = llm.remote
+        self.window = llm.window
+        self.sees = llm.sees
+        self._llm = llm
+        self._think = think
+        self._on_failure = on_failure
+
+    async def stream(self, prompt: Prompt) -> AsyncGenerator[str, None]:
+        if prompt.think is Think.OFF and prompt.schema is None:
+            # Reasoning before JSON makes some servers forget the schema.
+            prompt = replace(prompt, think=self._think)
+        try:
+            async with aclosing(self._llm.stream(prompt)) as pieces:
+                async for piece in pieces:
+                    yield piece
+        except JarvisError:
+            self._on_failure()
+            raise
+
+
+def this_computer(folder: Path | None = None) -> Computer:
+    """What this computer has, and what is free where `folder` lies. May take some seconds."""
+    disk = free_disk_bytes(folder or Path.home())
+    return Computer(memory_bytes() or USUAL, gpu_memory_bytes(), disk)
+
+
+def _weight(expert: Expert, graphics: int) -> int:
+    """The memory that an expert takes: its weights have 16 bits a number, on processors 32."""
+    return expert.download_mb * MB * (1 if graphics else 2) * 6 // 5

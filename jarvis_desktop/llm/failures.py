@@ -1,0 +1,125 @@
+"""Says in sentences what goes wrong between here and a server of LLMs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from jarvis_desktop.core.errors import ExpertError, JarvisError, UnavailableError
+from jarvis_desktop.core.shown import one_line
+from jarvis_desktop.llm.server import Server
+
+NO_CREDIT = "insufficient_quota"
+"""OpenAI says it with status 429, as if waiting helped."""
+
+
+class Refused(ExpertError):
+    """The server did not take the request as it was; `body` is what it says of that."""
+
+    body: str = ""
+
+
+@contextmanager
+def sentences(server: Server) -> Iterator[None]:
+    """Translate what httpx and json raise.
+
+    Raises UnavailableError where the server is not there or is another program, ExpertError
+    where it fell silent or the connection broke.
+    """
+    import httpx
+
+    try:
+        yield
+    except (httpx.ConnectError, httpx.ConnectTimeout, httpx.ProxyError, ConnectionError) as error:
+        raise UnavailableError(
+            f"{server.program} does not run at {server.host}.", hint=server.start
+        ) from error
+    except (TimeoutError, httpx.TimeoutException) as error:
+        raise ExpertError(
+            f"{server.program} at {server.host} does not answer.",
+            hint="It may be busy, or the LLM too large for the computer it runs on.",
+            retryable=True,
+        ) from error
+    except httpx.TransportError as error:
+        raise broken_off(server) from error
+    except (httpx.HTTPError, httpx.InvalidURL, ValueError) as error:
+        raise stranger(server) from error
+
+
+def broken_off(server: Server) -> ExpertError:
+    """The connection ended before the answer did."""
+    return ExpertError(
+        f"The answer of {server.host} broke off.",
+        hint=f"The server may have been closed, or have run out of memory. {server.start}",
+        retryable=True,
+    )
+
+
+def cut_short(name: str) -> ExpertError:
+    """The LLM of that name may write no more, and was not at the end."""
+    return ExpertError(
+        f"The answer of {name} reached its longest length.",
+        hint="Ask for less at once, or let it think less.",
+    )
+
+
+def stranger(server: Server) -> UnavailableError:
+    """Something else listens at the address."""
+    return UnavailableError(
+        f"What answers at {server.host} is not {server.kind}.", hint="Look at the address."
+    )
+
+
+def failed(server: Server, detail: object) -> ExpertError:
+    """The server itself says that it failed."""
+    return ExpertError(f"{server.program} failed: {_words(detail)}")
+
+
+def refusal(server: Server, status: int, body: str, *, name: str = "") -> JarvisError:
+    """The error that an HTTP status stands for; `name` is the LLM that was asked for."""
+    if status in (401, 403):
+        # The body is not quoted: some servers repeat the key that they refuse.
+        return UnavailableError(
+            f"{server.program} at {server.host} refused the key, or wants one.",
+            hint="Set a key that is valid there.",
+        )
+    if status == 402 or NO_CREDIT in body:
+        return UnavailableError(
+            f"The account at {server.host} has no credit left.",
+            hint="Add credit there, or choose an LLM of this computer.",
+        )
+    if status == 404:
+        wanted = one_line(name) or "such an LLM"
+        return UnavailableError(
+            f"{server.program} at {server.host} does not have {wanted}.",
+            hint=server.obtain.format(name=wanted),
+        )
+    if 300 <= status < 400:
+        return stranger(server)
+    words = _words(body)
+    said = f": {words}" if words else f" (status {status})."
+    if status in (400, 422):
+        refused = Refused(f"{server.program} refused the request{said}")
+        refused.body = body
+        return refused
+    if status in (429, 503):
+        return ExpertError(
+            f"{server.program} has too much to do{said}",
+            hint="Try again in a while.",
+            retryable=True,
+        )
+    return ExpertError(f"{server.program} failed{said}", retryable=status >= 500)
+
+
+def _words(detail: object) -> str:
+    """What of an error's body is for people: {"error": {"message": …}} in all its variants."""
+    if isinstance(detail, str) and detail.lstrip().startswith("{"):
+        try:
+            return _words(json.loads(detail))
+        except ValueError:
+            pass
+    while isinstance(detail, dict):
+        detail = next((detail[key] for key in ("error", "message", "detail") if key in detail), "")
+    text = str(detail or "")
+    return "" if text.lstrip().startswith("<") else one_line(text, limit=200)

@@ -1,0 +1,139 @@
+"""Keys of LLM services: from the system's keyring or the environment, never from a file of ours."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future
+from contextlib import suppress
+from urllib.parse import urlsplit
+
+from jarvis_desktop.core.errors import InputError, StorageError, UnavailableError
+from jarvis_desktop.llm.server import is_remote
+
+SERVICE = "jarvis-desktop"
+VARIABLE = "JARVIS_LLM_KEY"
+HUGGING_FACE = "router.huggingface.co"
+"""The one host that is given the key of the Hub, HF_TOKEN."""
+
+
+class Key:
+    """The key of one service: asked for once, in a thread that nobody has to wait for.
+
+    A keyring may ask the person to unlock it. After `patience` seconds there is no key for now;
+    that which comes later is taken for the next prompt.
+    """
+
+    def __init__(self, ask: Callable[[], str] = str, *, patience: float = 5.0) -> None:
+        self._ask = ask
+        self._patience = patience
+        self._asked: Future[str] | None = None
+        self._is_late = False
+
+    async def get(self) -> str:
+        """The key, or "". Raises what `ask` raises."""
+        if self._asked is None:
+            self._asked, self._is_late = Future(), False
+            self._asked.set_running_or_notify_cancel()  # who stops waiting does not end it
+            threading.Thread(target=self._fill, args=(self._asked,), daemon=True).start()
+        if not self._is_late:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(self._patience):
+                    await asyncio.wrap_future(self._asked)
+            self._is_late = not self._asked.done()
+        return self._asked.result() if self._asked.done() else ""
+
+    def forget(self) -> None:
+        """Ask anew the next time, because the service did not take it."""
+        if self._asked and self._asked.done():
+            self._asked = None
+
+    def _fill(self, asked: Future[str]) -> None:
+        try:
+            asked.set_result(self._ask())
+        except Exception as error:  # noqa: BLE001 - raised where the key is waited for
+            asked.set_exception(error)
+
+
+def key_for(address: str) -> str:
+    """The key for the service at an address, which is that of the settings; "" where there is none.
+
+    That of the environment names no host, so that it is never sent in the clear over a network. A
+    keyring that is missing or locked is as good as an empty one. May wait for the person who is
+    asked to unlock it: not on an event loop.
+    """
+    import keyring
+    from keyring.errors import KeyringError
+
+    place = origin(address)
+    safe = place.startswith("https://") or not is_remote(place)
+    if safe and (key := os.environ.get(VARIABLE, "").strip()):
+        return key
+    try:
+        if kept := keyring.get_password(SERVICE, place):
+            return kept
+    except (KeyringError, RuntimeError, OSError):  # no keyring, a locked one, no session bus
+        pass
+    if place == f"https://{HUGGING_FACE}":
+        return os.environ.get("HF_TOKEN", "").strip()
+    return ""
+
+
+def keep(address: str, key: str) -> None:
+    """Put a key into the keyring. Raises UnavailableError where there is none to use."""
+    import keyring
+    from keyring.errors import KeyringError
+
+    key = key.strip()
+    if not key or not key.isascii() or not key.isprintable() or " " in key:
+        raise InputError("That is no key.", hint="A key is one line of letters, digits and signs.")
+    try:
+        keyring.set_password(SERVICE, origin(address), key)
+    except (KeyringError, RuntimeError, OSError) as error:
+        raise _no_keyring("kept") from error
+
+
+def forget(address: str) -> bool:
+    """Delete a key from the keyring; whether there was one. Raises UnavailableError like `keep`."""
+    import keyring
+    from keyring.errors import KeyringError, PasswordDeleteError
+
+    place = origin(address)
+    try:
+        if keyring.get_password(SERVICE, place) is None:
+            return False
+        keyring.delete_password(SERVICE, place)
+    except PasswordDeleteError as error:
+        raise StorageError(f"The keyring did not delete the key for {place}.") from error
+    except (KeyringError, RuntimeError, OSError) as error:
+        raise _no_keyring("deleted") from error
+    return True
+
+
+def origin(address: str) -> str:
+    """Scheme, host and port of an address, under which its key is kept: no other host gets it.
+
+    Raises InputError where it is no address of the web.
+    """
+    try:
+        parts = urlsplit(address.strip())
+        port = parts.port
+    except ValueError:
+        parts, port = urlsplit(""), None
+    if parts.scheme not in ("http", "https") or not parts.hostname or parts.username is not None:
+        raise InputError(
+            "The address of an LLM service begins with https:// or http:// and names a host.",
+            hint="For example http://127.0.0.1:1234/v1.",
+        )
+    host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
+    return f"{parts.scheme}://{host}" + (f":{port}" if port else "")
+
+
+def _no_keyring(what: str) -> UnavailableError:
+    return UnavailableError(
+        f"The key could not be {what}: the system has no keyring that is open.",
+        hint=f"Unlock or install one, or set the variable {VARIABLE} instead: it is sent to the "
+        "address of the settings alone, and to another computer only over https.",
+    )

@@ -1,0 +1,247 @@
+"""LLMs of servers that speak the protocol of OpenAI: LM Studio, llama.cpp, vLLM, `transformers
+serve`, OpenAI itself, and the router of Hugging Face.
+
+huggingface_hub's InferenceClient speaks it too, but (2.4) it writes a schema in a form that only
+text-generation-inference knows, sends the saved Hugging Face token to whatever address it is
+given, and refuses this computer's own addresses where HF_HUB_OFFLINE is set.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import mimetypes
+import re
+from collections.abc import AsyncGenerator, Mapping, Set
+from contextlib import aclosing
+from typing import Any
+from urllib.parse import urlsplit
+
+from jarvis_desktop.core.errors import UnavailableError
+from jarvis_desktop.core.llm import Message, Prompt, Think
+from jarvis_desktop.llm.asking import pictures, room, sendable
+from jarvis_desktop.llm.failures import (
+    Refused,
+    broken_off,
+    cut_short,
+    failed,
+    refusal,
+    sentences,
+    stranger,
+)
+from jarvis_desktop.llm.keys import Key
+from jarvis_desktop.llm.server import USUAL, Patience, Server
+from jarvis_desktop.llm.streaming import Post, Sleep
+from jarvis_desktop.llm.thinking import Thinking
+
+OPTIONAL = (
+    "response_format",
+    "temperature",
+    "max_tokens",
+    "chat_template_kwargs",
+    "reasoning_effort",
+)
+"""What a server may not know, and is asked without."""
+
+
+UNKNOWN = re.compile(
+    r"unknown|unsupported|not support|unexpected|unrecogni[sz]ed|not permitted|instead of", re.I
+)
+"""How servers say that they never take something, and not only this time."""
+
+
+class OpenAICompatibleLLM:
+    """One LLM of such a server.
+
+    `window` is in tokens; the protocol does not tell it.
+    """
+
+    provider = "openai"
+
+    def __init__(
+        self,
+        name: str,
+        base_url: str,
+        *,
+        key: Key | None = None,
+        window: int = 8192,
+        sees: bool = False,
+        patience: Patience = USUAL,
+        sleep: Sleep = asyncio.sleep,
+    ) -> None:
+        self.name = name
+        self._server = server_at(base_url)
+        self.remote = self._server.remote
+        self.window = window
+        self.sees = sees
+        self._key = key or Key()
+        self._patience = patience
+        self._sleep = sleep
+        self._thinking = Thinking(name)
+        self._refused: set[str] = set()
+
+    async def stream(self, prompt: Prompt) -> AsyncGenerator[str, None]:
+        """The answer in pieces; raises what the port names."""
+        pieces = self._pieces(await self._body(prompt))
+        async with aclosing(self._thinking.removed(pieces, hold=prompt.schema is not None)) as said:
+            async for piece in said:
+                yield piece
+
+    async def _body(self, prompt: Prompt) -> dict[str, Any]:
+        prompt = sendable(prompt)
+        space = room(prompt, self.window, name=self.name, sees=self.sees, think=prompt.think)
+        body: dict[str, Any] = {
+            "model": self.name,
+            "messages": [
+                {"role": each.role, "content": await _content(each)} for each in prompt.messages
+            ],
+            "stream": True,
+            "max_tokens": space.written,
+            "temperature": prompt.temperature,
+        }
+        if prompt.schema is not None:
+            form = {"name": "answer", "schema": prompt.schema}
+            body["response_format"] = {"type": "json_schema", "json_schema": form}
+        if prompt.think is not Think.OFF:
+            body["reasoning_effort"] = prompt.think.value
+        if not self.remote:
+            # How llama.cpp and vLLM are told, whose LLMs otherwise think as long as they like.
+            body["chat_template_kwargs"] = {"enable_thinking": prompt.think is not Think.OFF}
+        return body
+
+    async def _pieces(self, body: Mapping[str, Any]) -> AsyncGenerator[str, None]:
+        key = await _checked(self._key)
+        post = Post(self._server, "/chat/completions", self.name, self._patience, key, self._sleep)
+        without, never = set(self._refused), set[str]()
+        while True:
+            sent = _without(without, body)
+            try:
+                async with aclosing(self._read(post, sent)) as pieces:
+                    async for piece in pieces:
+                        yield piece
+                self._refused |= never
+                return
+            except Refused as error:
+                # It comes before the first piece, if at all.
+                unknown = _unknown(error.body, sent)
+                if not unknown:
+                    raise
+                without |= unknown
+                if UNKNOWN.search(error.body):
+                    never |= unknown
+            except UnavailableError:
+                self._key.forget()
+                raise
+
+    async def _read(self, post: Post, body: Mapping[str, Any]) -> AsyncGenerator[str, None]:
+        """The text of the server-sent events."""
+        reason = None
+        async with aclosing(post.lines(body)) as lines:
+            async for line in lines:
+                field, _, data = line.partition(":")
+                if field not in ("data", "", "event", "id", "retry"):
+                    raise stranger(self._server)
+                if field != "data":
+                    continue
+                if data.strip() == "[DONE]":
+                    reason = reason or "stop"
+                    break
+                choice = _choice(post, data)
+                delta = choice.get("delta")
+                if isinstance(delta, dict) and isinstance(delta.get("content"), str):
+                    yield delta["content"]
+                # What follows are counts of tokens, and not every server ends with [DONE].
+                reason = choice.get("finish_reason") or reason
+        if reason is None:
+            raise broken_off(self._server)
+        if reason == "length":
+            raise cut_short(self.name)
+
+
+def server_at(base_url: str) -> Server:
+    """The server with that address; "/v1" is put behind one that has no path."""
+    plain = base_url.rstrip("/")
+    try:
+        has_path = bool(urlsplit(plain).path)
+    except ValueError:  # which Server says in a sentence
+        has_path = True
+    return Server(
+        program="The LLM server",
+        kind="an OpenAI-compatible server",
+        address=plain if has_path else f"{plain}/v1",
+        start="Start it, or look at the address.",
+        obtain="Choose one of the LLMs that it lists; most addresses end in /v1.",
+    )
+
+
+async def listed(
+    base_url: str, *, key: Key | None = None, timeout: float = 10.0
+) -> tuple[str, ...]:
+    """The names of the LLMs of a server, sorted. Raises UnavailableError, ExpertError."""
+    server = server_at(base_url)
+    key = key or Key()
+    secret = await _checked(key)
+    headers = {"Authorization": f"Bearer {secret}"} if secret else {}
+    with sentences(server):
+        async with server.client(Patience(first=timeout)) as client, asyncio.timeout(timeout):
+            response = await client.get("/models", headers=headers)
+        if response.status_code != 200:
+            key.forget()
+            raise refusal(server, response.status_code, "")
+        found = response.json()
+        entries = found.get("data") if isinstance(found, dict) else None
+        if not isinstance(entries, list):
+            raise stranger(server)
+        names = [each.get("id") for each in entries if isinstance(each, dict)]
+        return tuple(sorted(name for name in names if isinstance(name, str)))
+
+
+async def _checked(key: Key) -> str:
+    """The key. Raises UnavailableError on one that no header can hold, without naming it."""
+    secret = (await key.get()).strip()
+    if not (secret.isascii() and secret.isprintable()):
+        key.forget()
+        raise UnavailableError(
+            "The key for the LLM server has characters that no key has.", hint="Set it again."
+        )
+    return secret
+
+
+async def _content(message: Message) -> str | list[dict[str, Any]]:
+    if not message.images:
+        return message.text
+    parts: list[dict[str, Any]] = [{"type": "text", "text": message.text}]
+    for path, data in zip(message.images, await pictures(message), strict=True):
+        kind = mimetypes.guess_type(path.name)[0] or "image/png"
+        parts.append({"type": "image_url", "image_url": {"url": f"data:{kind};base64,{data}"}})
+    return parts
+
+
+def _without(names: Set[str], body: Mapping[str, Any]) -> dict[str, Any]:
+    """The body without what the server does not take."""
+    kept = {key: value for key, value in body.items() if key not in names}
+    if "max_tokens" in names:
+        kept["max_completion_tokens"] = body["max_tokens"]  # OpenAI's newer name
+    return kept
+
+
+def _unknown(said: str, sent: Mapping[str, Any]) -> set[str]:
+    """What the server, by its own words, does not take of that which it can be asked without."""
+    named = {each for each in OPTIONAL if each in sent and each in said}
+    if not named and "response_format" in sent and re.search("schema|grammar|format", said, re.I):
+        return {"response_format"}
+    return named
+
+
+def _choice(post: Post, data: str) -> Mapping[str, Any]:
+    """The one choice of a chunk, or nothing. Raises ExpertError where it is an error."""
+    try:
+        chunk = json.loads(data)
+    except ValueError as error:
+        # `transformers serve` does not escape the quotes in its errors.
+        raise failed(post.server, post.without_key(data)) from error
+    if not isinstance(chunk, dict) or chunk.get("error"):
+        raise failed(post.server, post.without_key(data))
+    choices = chunk.get("choices")
+    choice = choices[0] if isinstance(choices, list) and choices else None
+    return choice if isinstance(choice, dict) else {}

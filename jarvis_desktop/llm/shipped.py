@@ -1,0 +1,129 @@
+"""The shipped list of LLMs (models/llms.toml), and which of them suit a computer."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+
+from jarvis_desktop.core.errors import JarvisError
+
+MB, GB = 1_000_000, 1_000_000_000
+PATIENT = 6 * GB
+"""An LLM that needs more than this is too slow to talk with where there is no graphics card."""
+
+Handle = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9.-]{0,63}$")]
+Tag = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][\w.-]*(/[\w.-]+)?:[\w.-]+$")]
+Words = Annotated[str, StringConstraints(min_length=1, max_length=200)]
+
+
+@dataclass(frozen=True, slots=True)
+class ShippedLLM:
+    """One LLM of the list."""
+
+    id: str
+    ollama: str
+    download_mb: int
+    memory_gb: float
+    licence: str
+    languages: tuple[str, ...]
+    good_at: str
+    expert: str = ""
+    """The handle of the expert with the same weights for transformers; "" where there is none."""
+    sees: bool = False
+    verified: bool = False
+    """Whether size and licence were read at their source."""
+
+    @property
+    def need(self) -> int:
+        """The memory that it takes, in bytes."""
+        return round(self.memory_gb * GB)
+
+    @property
+    def described(self) -> str:
+        """What a person wants to know before fetching it."""
+        about = "" if self.verified else "about "
+        return f"{self.id} ({about}{self.download_mb / 1000:.1f} GB, licence {self.licence})"
+
+
+@dataclass(frozen=True, slots=True)
+class Computer:
+    """What a computer has, in bytes; 0 where there is none or where that is not known."""
+
+    memory: int
+    graphics: int
+    """The memory of the graphics card."""
+    disk: int
+    """What is free where weights are kept."""
+
+    def holds(self, need: int) -> bool:
+        """Whether an LLM of that need runs at all; the system needs a quarter of the memory."""
+        return need <= max(self.graphics, self.memory * 3 // 4)
+
+    def suits(self, need: int) -> bool:
+        """Whether it runs fast enough to talk with, beside other programs."""
+        return need <= self.graphics or need <= min(self.memory // 2, PATIENT)
+
+
+class Block(BaseModel):
+    """One [[llm]] block of the file."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    id: Handle
+    ollama: Tag
+    expert: Handle | None = None
+    download_mb: int = Field(gt=0)
+    memory_gb: float = Field(gt=0)
+    licence: Words
+    languages: list[str] = Field(min_length=1)
+    good_at: Words
+    sees: bool = False
+    verified: bool = False
+
+
+class File(BaseModel):
+    """The whole file."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    llm: list[Block] = Field(min_length=1)
+
+
+def load(path: Path) -> tuple[ShippedLLM, ...]:
+    """The LLMs of the file, that of the least need first. Raises JarvisError naming the mistake."""
+    try:
+        blocks = File.model_validate(tomllib.loads(path.read_text("utf-8"))).llm
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_context=False)[0]
+        where = ".".join(str(part) for part in first["loc"])
+        raise JarvisError(f"The list {path.name} is wrong at {where}: {first['msg']}.") from error
+    except (OSError, ValueError) as error:
+        raise JarvisError(f"The list {path.name} cannot be read: {error}.") from error
+    names = [name for block in blocks for name in {block.id, block.ollama}]
+    if twice := {name for name in names if names.count(name) > 1}:
+        raise JarvisError(f"The list {path.name} is wrong: {min(twice)} is in it twice.")
+    found = (
+        ShippedLLM(
+            **block.model_dump(exclude={"languages", "expert"}),
+            languages=tuple(block.languages),
+            expert=block.expert or "",
+        )
+        for block in blocks
+    )
+    return tuple(sorted(found, key=lambda llm: llm.need))
+
+
+def fitting(llms: Sequence[ShippedLLM], room: Computer) -> ShippedLLM | None:
+    """The one to offer: the largest that suits the computer, else the smallest that it holds."""
+    possible = [
+        llm
+        for llm in sorted(llms, key=lambda llm: llm.need)
+        if room.holds(llm.need) and llm.download_mb * MB <= room.disk
+    ]
+    suitable = [llm for llm in possible if room.suits(llm.need)]
+    return suitable[-1] if suitable else possible[0] if possible else None

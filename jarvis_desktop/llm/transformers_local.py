@@ -1,0 +1,152 @@
+"""A chat LLM from the Hub, run by transformers in a child process: no server to install."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import multiprocessing
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from pathlib import Path
+
+from jarvis_desktop.child import Child
+from jarvis_desktop.core.errors import UnavailableError
+from jarvis_desktop.core.llm import Prompt, Think
+from jarvis_desktop.llm.asking import Room, room, sendable
+from jarvis_desktop.llm.thinking import Thinking
+from jarvis_desktop.llm.transformers_worker import Question
+
+WORKER = "jarvis_desktop.llm.transformers_worker:serve"
+LEAST_WINDOW = 2048
+"""Taken where the settings of an LLM do not say how much it reads."""
+
+
+class TransformersLLM:
+    """One LLM of the disk.
+
+    `most_context` bounds its window, in tokens. Its process is ended when it was idle for `idle`
+    seconds, which is how memory is really given back, and when an answer, with loading, takes
+    longer than `time_limit`. A writer that was told to stop and does not within `grace` is killed.
+    """
+
+    provider = "transformers"
+    remote = False
+    sees = False
+
+    def __init__(
+        self,
+        name: str,
+        folder: Path,
+        *,
+        most_context: int = 8192,
+        time_limit: float = 900.0,
+        idle: float = 300.0,
+        grace: float = 5.0,
+    ) -> None:
+        self.name = name
+        self.window = min(most_context, _longest(folder))
+        self._folder = folder
+        self._time_limit = time_limit
+        self._idle = idle
+        self._grace = grace
+        # Without a lock, because one that is killed while it holds it would lock out the next.
+        self._stopped = multiprocessing.get_context("spawn").RawValue("q", 0)
+        self._child = Child(WORKER, name, folder, self.window, self._stopped, name=name)
+        self._count = 0
+        self._thinking = Thinking(name)
+        self._turn = asyncio.Lock()
+        self._ending: asyncio.TimerHandle | None = None
+
+    @property
+    def pid(self) -> int | None:
+        """Its process, where it is in memory."""
+        return self._child.pid
+
+    async def stream(self, prompt: Prompt) -> AsyncGenerator[str, None]:
+        """The answer in pieces, as `core.llm.LLM` says; one prompt at a time."""
+        asked = sendable(prompt)
+        given = room(asked, self.window, name=self.name, sees=self.sees, think=asked.think)
+        pieces = self._pieces(asked, given)
+        async with self._turn:
+            said = self._thinking.removed(pieces, hold=asked.schema is not None)
+            async with aclosing(said):
+                async for piece in said:
+                    yield piece
+
+    async def close(self) -> None:
+        """End the process, and give back its memory."""
+        self._stay()
+        await self._child.close()
+
+    async def retire(self) -> None:
+        """Close it when the answers that were asked for are written."""
+        async with self._turn:
+            await self.close()
+
+    async def _pieces(self, prompt: Prompt, given: Room) -> AsyncGenerator[str, None]:
+        self._stay()
+        if not (self._folder / "config.json").is_file():
+            raise UnavailableError(
+                f"{self.name} is no longer on this computer.",
+                hint=f"Fetch it with: jarvis-desktop llm pull {self.name}.",
+            )
+        self._count += 1
+        question = Question(
+            number=self._count,
+            messages=[{"role": each.role.value, "content": each.text} for each in prompt.messages],
+            longest=given.written,
+            temperature=prompt.temperature,
+            think=prompt.think is not Think.OFF,
+        )
+        heard: asyncio.Queue[str | None] = asyncio.Queue()
+        call = asyncio.create_task(
+            self._child.call(
+                question,
+                timeout=self._time_limit,
+                report=lambda fraction, piece: heard.put_nowait(piece),
+            )
+        )
+        call.add_done_callback(lambda done: heard.put_nowait(None))
+        try:
+            while (piece := await heard.get()) is not None:
+                yield piece
+            await call
+        finally:
+            self._wind_up(call, question.number)
+
+    def _wind_up(self, call: asyncio.Task[None], number: int) -> None:
+        """Stop what still writes, at the next word: its weights stay loaded for the next prompt."""
+        loop = asyncio.get_running_loop()
+        self._ending = loop.call_later(self._idle, self._child.kill)
+        if call.done():
+            if not call.cancelled():
+                call.exception()  # raised where it is awaited; here it is only marked as seen
+            return
+        self._stopped.value = number
+        kill = loop.call_later(self._grace, call.cancel)
+
+        def ended(call: asyncio.Task[None]) -> None:
+            kill.cancel()
+            if not call.cancelled():
+                call.exception()  # nobody wants to know
+
+        call.add_done_callback(ended)
+
+    def _stay(self) -> None:
+        if self._ending:
+            self._ending.cancel()
+            self._ending = None
+
+
+def _longest(folder: Path) -> int:
+    """How many tokens the LLM reads, by its settings."""
+    try:
+        settings = json.loads((folder / "config.json").read_text("utf-8"))
+    except (OSError, ValueError):
+        return LEAST_WINDOW
+    while isinstance(settings, dict):
+        found = settings.get("max_position_embeddings")
+        if isinstance(found, int) and found > 0:
+            return found
+        settings = settings.get("text_config")  # where an LLM that sees says it
+    return LEAST_WINDOW

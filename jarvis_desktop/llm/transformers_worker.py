@@ -1,0 +1,180 @@
+"""Loads one chat LLM with transformers and answers prompts. Runs in a child process only.
+
+Only safetensors are read and no code of a repository runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from jarvis_desktop.core.call import Report
+from jarvis_desktop.core.errors import ExpertError
+from jarvis_desktop.fetched import check, device, memory_in_words, quiet_libraries
+from jarvis_desktop.llm.failures import cut_short
+
+LEAST_ROOM = 32
+"""Tokens that must be left for an answer; fewer are no answer."""
+
+THINK = "<think>"
+
+
+class Stopped(Protocol):
+    """A number in shared memory: all calls up to it shall end."""
+
+    value: int
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A prompt as it crosses to the child."""
+
+    number: int
+    """Counts up; for being stopped."""
+    messages: Sequence[Mapping[str, str]]
+    """Each with a "role" and its "content"."""
+    longest: int
+    temperature: float
+    think: bool
+
+
+def serve(name: str, folder: Path, window: int, stopped: Stopped) -> Callable[..., None]:
+    """The handler of the child: the pieces of the answer are its reports."""
+    quiet_libraries()
+    writer: Writer | None = None
+
+    def handle(report: Report, question: Question) -> None:
+        nonlocal writer
+        with memory_in_words(name):
+            if writer is None:
+                check(name, folder)
+                writer = Writer(name, folder, window)
+            writer.write(
+                question,
+                say=lambda text: report(None, text),
+                is_stopped=lambda: stopped.value >= question.number,
+            )
+
+    return handle
+
+
+class Writer:
+    """A loaded LLM."""
+
+    def __init__(self, name: str, folder: Path, window: int) -> None:
+        import torch
+        import transformers
+
+        quiet: Any = transformers.utils.logging.disable_progress_bar
+        quiet()
+        settings: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
+        self._name = name
+        self._window = window
+        self._tokenizer: Any = transformers.AutoTokenizer.from_pretrained(folder, **settings)
+        if not self._tokenizer.chat_template:
+            raise ExpertError(
+                f"{name} was not made for conversations: it has no chat template.",
+                hint="Choose another LLM: jarvis-desktop llm list.",
+            )
+        where = device()
+        network: Any = transformers.AutoModelForCausalLM.from_pretrained(
+            folder,
+            use_safetensors=True,
+            # Processors count in 16 bits only by slow detours.
+            dtype=torch.float32 if where == "cpu" else torch.bfloat16,
+            **settings,
+        )
+        self._network = network.to(where)
+        ends = network.generation_config.eos_token_id
+        self._ends = ends if isinstance(ends, list) else [ends]
+
+    def write(
+        self, question: Question, *, say: Callable[[str], None], is_stopped: Callable[[], bool]
+    ) -> None:
+        """Say the answer in pieces. Raises ExpertError where it does not fit, or the prompt."""
+        import transformers
+
+        text = self._as_text(question)
+        inputs = self._tokenizer(text, return_tensors="pt", add_special_tokens=False)
+        given = inputs["input_ids"].shape[1]
+        room = self._window - given
+        if room < min(LEAST_ROOM, question.longest):
+            raise ExpertError(
+                f"The prompt is too long for {self._name}: {given} tokens, "
+                f"of {self._window} that it takes together with its answer.",
+                hint="Ask for less at once, or choose an LLM with a larger window.",
+            )
+        if text.rstrip().endswith(THINK):
+            say(THINK)  # begun by the template: without it, the answer would begin in the middle
+        sampling: dict[str, Any] = {"do_sample": False}
+        if question.temperature > 0:
+            sampling = {"do_sample": True, "temperature": question.temperature}
+        longest = min(question.longest, room)
+        written = self._network.generate(
+            **inputs.to(self._network.device),
+            max_new_tokens=longest,
+            return_dict_in_generate=False,
+            num_beams=1,
+            streamer=_streamer(self._tokenizer, say),
+            stopping_criteria=transformers.StoppingCriteriaList([_criterion(is_stopped)]),
+            **sampling,
+        )[0, given:].tolist()
+        if len(written) == longest and written[-1] not in self._ends and not is_stopped():
+            raise cut_short(self._name)
+
+    def _as_text(self, question: Question) -> str:
+        import jinja2
+
+        def rendered(messages: Sequence[Mapping[str, str]]) -> str:
+            return str(
+                self._tokenizer.apply_chat_template(
+                    messages,
+                    add_generation_prompt=True,
+                    tokenize=False,
+                    enable_thinking=question.think,
+                )
+            )
+
+        try:
+            return rendered(question.messages)
+        except jinja2.TemplateError:
+            # Some templates refuse a system's message.
+            return rendered(_without_system(question.messages))
+
+
+def _without_system(messages: Sequence[Mapping[str, str]]) -> list[Mapping[str, str]]:
+    """The messages with the system's words before the first ones of the user."""
+    system = [each["content"] for each in messages if each["role"] == "system"]
+    others = [each for each in messages if each["role"] != "system"]
+    if not others:
+        return [{"role": "user", "content": "\n\n".join(system)}]
+    first = {**others[0], "content": "\n\n".join([*system, others[0]["content"]])}
+    return [first, *others[1:]]
+
+
+def _streamer(tokenizer: Any, say: Callable[[str], None]) -> Any:
+    from transformers import TextStreamer
+
+    class Streamer(TextStreamer):
+        """Says what is written as soon as a word is whole."""
+
+        def on_finalized_text(self, text: str, stream_end: bool = False) -> None:
+            if text:
+                say(text)
+
+    return Streamer(tokenizer, skip_prompt=True, skip_special_tokens=True)
+
+
+def _criterion(is_stopped: Callable[[], bool]) -> Any:
+    import torch
+    from transformers import StoppingCriteria
+
+    class Criterion(StoppingCriteria):
+        """Ends the writing when nobody wants the answer any more."""
+
+        def __call__(self, input_ids: Any, scores: Any, **kwargs: Any) -> Any:
+            return torch.full((input_ids.shape[0],), is_stopped(), device=input_ids.device)
+
+    return Criterion()
