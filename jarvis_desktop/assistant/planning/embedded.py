@@ -1,11 +1,16 @@
-"""The planner that is always there: no LLM, no download, milliseconds."""
+"""The planner that is always there: no LLM, no download, milliseconds.
+
+It knows our own tasks by their cues and wires them with care. What no cue tells, and inventories
+that have no cues, it knows by the scores of a small encoder over the tasks' descriptions.
+"""
 
 from __future__ import annotations
 
+import itertools
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from jarvis_desktop.assistant.planning import reading, sources, steps
+from jarvis_desktop.assistant.planning import graph, reading, references, scored, sources, steps
 from jarvis_desktop.assistant.planning.cues import Match
 from jarvis_desktop.assistant.planning.languages import other_language
 from jarvis_desktop.assistant.planning.reading import Reading
@@ -13,9 +18,11 @@ from jarvis_desktop.assistant.planning.sources import QUESTION
 from jarvis_desktop.assistant.planning.steps import NotUnderstood, Step
 from jarvis_desktop.assistant.planning.wiring import MissingInput, Wiring
 from jarvis_desktop.core.artifact import Kind
-from jarvis_desktop.core.errors import PlanError
+from jarvis_desktop.core.errors import PlanError, UnavailableError
 from jarvis_desktop.core.plan import Plan
 from jarvis_desktop.core.ports import Context, Declined
+from jarvis_desktop.core.result import TaskResult
+from jarvis_desktop.core.scores import Scores, TaskScorer
 from jarvis_desktop.core.task import TaskType
 
 _destructive = re.compile(
@@ -35,6 +42,12 @@ _wish_not = re.compile(r"^\W*(?:do not|don't|dont|never)\b")
 
 SAVE = "save-file"
 GREETING = "help"
+SURE = 0.35
+"""Where no cue is heard, a task on the files at hand is planned from this probability on, ..."""
+DOUBTFUL = 0.17
+"""... and only where no other task is as likely as this."""
+SEVERAL = 0.6
+"""Where several tasks are guessed, each must be as likely as this."""
 LONG = 1000
 """Characters; beyond this a request is taken for a text somebody pasted."""
 
@@ -42,7 +55,7 @@ CAN_DO = "Say “what can you do” to hear what works now."
 
 NO_LLM = (
     "I cannot answer that from what is on this computer: general questions need a language model, "
-    f"and none is set up. {CAN_DO}"
+    f"and there is none to use. To see why, and which fits: jarvis-desktop llm list. {CAN_DO}"
 )
 
 _wanted_kinds = {
@@ -56,7 +69,11 @@ _wanted_kinds = {
 
 
 class EmbeddedPlanner:
-    """Plans by the cues of the task types and the kinds of their ports."""
+    """Plans by cues, by the kinds of ports, and by the scores of an encoder."""
+
+    def __init__(self, scorer: TaskScorer | None = None) -> None:
+        """Without a `scorer` only what a cue tells is planned."""
+        self._scorer = scorer
 
     async def plan(
         self, text: str, inventory: Sequence[TaskType], context: Context
@@ -64,6 +81,8 @@ class EmbeddedPlanner:
         """A plan, or the reason why there is none. Never raises on any text."""
         if not text.strip():
             return Declined("There was nothing in that request. Say or type what you would like.")
+        if not any(item.cues or item.presets for item in inventory):
+            return self._by_scores(text, inventory, context)
         read = reading.read(text, inventory, context)
         if _destructive.search(read.text):
             return Declined(
@@ -77,6 +96,7 @@ class EmbeddedPlanner:
         except NotUnderstood as odd:
             words = read.words(odd.start, odd.end).strip(" ,.;")
             return Declined(f"I did not understand “{words}”, so nothing was done. {CAN_DO}")
+        found = found or self._guessed(text, read, inventory, context)
         if len(found) > 1:  # "hey, could you ...": a greeting beside a request asks for nothing
             found = [step for step in found if step.type.name != GREETING] or found[:1]
         if not found and (asked := _about_a_file(read, inventory, context)):
@@ -84,6 +104,64 @@ class EmbeddedPlanner:
         if not found:
             return Declined(_not_understood(text, read))
         return _wire(found, read, inventory, context)
+
+    async def replan(
+        self,
+        text: str,
+        inventory: Sequence[TaskType],
+        context: Context,
+        *,
+        plan: Plan,
+        results: Mapping[int, TaskResult],
+    ) -> Plan | Declined:
+        """Always declined: the words say the same as before, and so would the plan."""
+        return Declined("Without a language model I know no other way to do that.")
+
+    def _by_scores(
+        self, text: str, inventory: Sequence[TaskType], context: Context
+    ) -> Plan | Declined:
+        """A plan over an inventory that has no cues."""
+        if self._scorer is None:
+            return Declined(
+                "These tasks are known by their descriptions alone, which I cannot read."
+            )
+        try:
+            scores = self._scorer.score(text, inventory)
+            planned = scored.plan(text, scores, inventory, context.attachments)
+        except UnavailableError as error:
+            return Declined(str(error))
+        except PlanError as error:
+            return Declined(f"I could not make a plan of that. {error}")
+        return planned if len(planned) else Declined("None of these tasks does that.")
+
+    def _guessed(
+        self, text: str, read: Reading, inventory: Sequence[TaskType], context: Context
+    ) -> list[Step]:
+        """What to do with the files at hand, where no cue tells it and the scores leave no doubt.
+
+        Without a file most requests that no cue tells are for something else altogether.
+        """
+        if not context.attachments or _wish_not.search(read.text) or len(text) > LONG:
+            return []
+        scores = self._scores(text, inventory)
+        if scores is None or any(DOUBTFUL <= value < SURE for value in scores.tasks):
+            return []
+        nodes = graph.decode(scores, inventory, least=SURE)
+        chosen = sorted(value for value in scores.tasks if value >= SURE)
+        if not all(node.type.ports for node in nodes) or (chosen[1:] and chosen[0] < SEVERAL):
+            return []
+        places = [min(len(read.text), node.where * len(read.text) // len(text)) for node in nodes]
+        cuts = [0, *(sum(pair) // 2 for pair in itertools.pairwise(places)), len(read.text)]
+        return [
+            Step(node.type, start, end, Match(node.type, start, start, 0.0))
+            for node, (start, end) in zip(nodes, itertools.pairwise(cuts), strict=False)
+        ]
+
+    def _scores(self, text: str, inventory: Sequence[TaskType]) -> Scores | None:
+        try:
+            return self._scorer.score(text, inventory) if self._scorer else None
+        except UnavailableError:  # `doctor` tells of it; what cues tell is planned all the same
+            return None
 
 
 class _Fit:
@@ -133,8 +211,7 @@ def _wire(
 
 def _missing_files(read: Reading, context: Context) -> str:
     """Which of the named files are not at hand; "" where all are."""
-    turns = context.conversation.turns if context.conversation else ()
-    earlier = (item for turn in turns for item in (*turn.attachments, *turn.artifacts))
+    earlier = (item.artifact for item in sources.resources(context))
     known = {item.title.lower() for item in (*context.attachments, *earlier)}
     missing = [
         item.text for item in read.files if not item.output and item.name.lower() not in known
@@ -151,6 +228,8 @@ def _about_a_file(read: Reading, inventory: Sequence[TaskType], context: Context
     if not _question.search(read.text) or _wish_not.search(read.text):
         return None
     kinds = [item.kind for item in context.attachments]
+    if not kinds and (meant := references.find(read.text, sources.resources(context))):
+        kinds = [item.artifact.kind for item in meant]
     if not kinds and sources.PRONOUN.search(read.text):
         kinds = [kind for item in sources.of_conversation(context)[:1] for kind in item.kinds]
     wanted = "document-question-answering" if Kind.IMAGE in kinds else "question-answering"

@@ -18,7 +18,18 @@ _quotes = re.compile(
 _name = re.compile(
     r"(?<![\w/\\.~-])(?P<path>(?:[A-Za-z]:)?[~/\\]?(?:[\w.+-]|[/\\:](?=[\w.~]))*\.(?P<ext>\w{2,8}))(?!\w)"
 )
-_as_output = re.compile(r"(?:\bas|\bcalled|\bnamed|\binto|\bit to|\bin a file)\s*$", re.IGNORECASE)
+_as_output = re.compile(
+    r"(?:\bas|\binto|\bit to|\bin a file|"
+    r"\b(?:save|store|write|export|put|keep|make|create)\b[^.;!?\n]{0,60}?\b(?:called|named))\s*$",
+    re.IGNORECASE,
+)
+_called = re.compile(r"\b(?:called|named)\s*$", re.IGNORECASE)
+_there = re.compile(
+    r"\b(?:have|'ve|has|got|my|this|that|the|there|attached|uploaded|given|provided|image|picture|"
+    r"photo|audio|recording|sound|video|document|table|text)\b[^.;!?\n]*$",
+    re.IGNORECASE,
+)
+"""Words for what is there already, before "named"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,5 +84,6 @@ def _is_file_name(words: str) -> bool:
 
 
 def _file(text: str, start: int, end: int, words: str) -> FileMention:
-    before = text[max(0, start - 20) : start]
-    return FileMention(start, end, words, output=bool(_as_output.search(before)))
+    before = text[max(0, start - 80) : start]
+    made = bool(_called.search(before)) and not _there.search(before)
+    return FileMention(start, end, words, output=made or bool(_as_output.search(before)))

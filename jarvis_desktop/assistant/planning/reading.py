@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from operator import attrgetter
 
-from jarvis_desktop.assistant.planning import cues, mentions
+from jarvis_desktop.assistant.planning import cues, mentions, sources
 from jarvis_desktop.assistant.planning.mentions import FileMention, Mention
 from jarvis_desktop.core.ports import Context
 from jarvis_desktop.core.task import TaskType
@@ -44,6 +44,10 @@ class Reading:
     files: tuple[FileMention, ...] = ()
     last_reply: str = ""
     """What was answered last in this conversation."""
+    made: frozenset[str] = frozenset()
+    """Task types whose results of earlier turns may be spoken of: "that summary"."""
+    spelling: Mapping[str, str] = field(default_factory=dict)
+    """How words that are not lower case were spelled in the request."""
 
     def quotes_in(self, start: int, end: int) -> list[str]:
         """The quoted texts within a stretch of `text`."""
@@ -53,14 +57,21 @@ class Reading:
         """The file names within a stretch of `text`."""
         return [self.files[number] for kind, number in self._marks(start, end) if kind == "file"]
 
+    def as_said(self, start: int, end: int) -> str:
+        """A stretch of `text` as `words` gives it, with its capitals: "my dog is called Rex"."""
+        words = self.text[start:end]
+        return self._put_back(re.sub(r"\w+", lambda it: self.spelling.get(it[0], it[0]), words))
+
     def words(self, start: int, end: int) -> str:
         """A stretch of `text` with quotes and names put back."""
+        return self._put_back(self.text[start:end])
 
+    def _put_back(self, text: str) -> str:
         def original(match: re.Match[str]) -> str:
             number = int(match[2])
             return self.quotes[number] if match[1] == "quote" else self.files[number].text
 
-        return " ".join(_mark.sub(original, self.text[start:end]).split())
+        return " ".join(_mark.sub(original, text).split())
 
     def _marks(self, start: int, end: int) -> list[tuple[str, int]]:
         found = [(match[1], int(match[2])) for match in _mark.finditer(self.text, start, end)]
@@ -88,6 +99,7 @@ def read(text: str, inventory: Sequence[TaskType], context: Context) -> Reading:
     if body:
         masked += f" xquote{len(quoted)}x"
         quoted.append(body)
+    spelled = reversed(re.findall(r"\w+", masked))  # of two spellings the first
     masked = re.sub(r"\bn\b", "and", masked.lower())
     even = _courtesy.sub(r"\g<before>", _filler.sub(" ", masked))
     even = even if even.strip() else masked  # "hello Jarvis" is nothing but courtesy
@@ -97,7 +109,13 @@ def read(text: str, inventory: Sequence[TaskType], context: Context) -> Reading:
         tuple(quoted),
         tuple(named),
         last_reply=last.reply if last else "",
+        made=frozenset() if context.attachments else _made(context),
+        spelling={word.lower(): word for word in spelled if word != word.lower()},
     )
+
+
+def _made(context: Context) -> frozenset[str]:
+    return frozenset(item.task for item in sources.resources(context) if item.task)
 
 
 def split(text: str, inventory: Sequence[TaskType]) -> tuple[str, str]:

@@ -114,6 +114,7 @@ def _size(step: Step, reading: Reading) -> str | None:
 
 
 _readers: dict[str, Callable[[Step, Reading], Value | None]] = {
+    "as-said": lambda step, reading: reading.as_said(step.start, step.end),
     "clause": clause,
     "after-cue": after_cue,
     "language": _language,

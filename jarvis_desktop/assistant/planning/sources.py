@@ -6,8 +6,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from jarvis_desktop.assistant.resources import named, resources_of
 from jarvis_desktop.core.artifact import Artifact, Kind
-from jarvis_desktop.core.ports import Context
+from jarvis_desktop.core.ports import Context, Resource
 from jarvis_desktop.core.task import Ref, TaskType
 
 PRONOUN = re.compile(
@@ -107,11 +108,24 @@ def nouns_in(words: str) -> set[Kind]:
     }
 
 
+def resources(context: Context) -> Sequence[Resource]:
+    """All that earlier turns were given and made, oldest first."""
+    if context.resources or not context.conversation:
+        return context.resources
+    return named(resources_of(context.conversation.turns))
+
+
 def of_conversation(context: Context) -> list[Source]:
-    """What earlier turns made and were given, the newest first."""
+    """What earlier turns made and were given, the newest first.
+
+    What was given anew in a recent turn is recent, whenever it was given first.
+    """
+    known = resources(context)
+    makers = {item.artifact: item.task for item in known}
     turns = context.conversation.turns if context.conversation else ()
+    recent = [item for turn in reversed(turns) for item in (*turn.artifacts, *turn.attachments)]
+    older = [item.artifact for item in reversed(known)]
     return [
-        of_artifact(item)
-        for turn in reversed(turns)
-        for item in (*turn.artifacts, *turn.attachments)
+        Source(item, (item.kind,), makers.get(item, ""))
+        for item in dict.fromkeys((*recent, *older))
     ]

@@ -28,12 +28,17 @@ _negation = re.compile(
     r"(?:\s+\w+)?\s*$"
 )
 _marked = re.compile(r"\bxfile\d+x\b")
+_determined = re.compile(r"\b(?:the|that|this|your|my)\s+$")
+_sentence_end = re.compile(r"[.!?\n]+(?=\s|$)")
 _small_words = frozenset(
     "a all also an and as both do file files for here in is it me my of ok on one or other photo "
     "picture pictures please same second so that the then there these this those to too two well "
     "with you image images document documents recording from at but not".split()
 )
 """Words that may stand beside a further file without asking for anything new."""
+
+AS_SAID = "as-said"
+"""The reader of options that take the words of a request as they are."""
 
 Fit = Callable[[TaskType, int, int], float]
 """How well the inputs at hand suit a task asked for in that stretch: added to its score."""
@@ -66,11 +71,11 @@ def cut(reading: Reading, inventory: Sequence[TaskType], fit: Fit) -> list[Step]
 
     Raises NotUnderstood rather than do to a file what was asked for another one.
     """
-    matches = cues.find(reading.text, inventory)
+    matches = _kept_whole(reading.text, cues.find(reading.text, inventory))
     steps: list[Step] = []
     for start, end, found in _stretches(reading.text, matches):
         inside = [item for item in found if not _is_negated(reading.text[start : item.start])]
-        asked, refers = _without_references(reading.text, inside, steps)
+        asked, refers = _without_references(reading, inside, steps)
         if not asked:
             if steps and found == inside:
                 words = set(re.findall(r"[a-z']+", _marked.sub(" ", reading.text[start:end])))
@@ -108,23 +113,56 @@ def _stretches(text: str, matches: list[Match]) -> list[tuple[int, int, list[Mat
     ]
 
 
+def _kept_whole(text: str, matches: list[Match]) -> list[Match]:
+    """Without the cues in what is to be taken word for word: "always translate mails". Such a
+    cue, where it is the weightiest of its place, is stretched to the end of its sentence."""
+    kept: list[Match] = []
+    taken = 0
+    for match in matches:
+        if match.start < taken:
+            continue
+        first = not kept or kept[-1].start < match.start
+        if first and any(option.reads == AS_SAID for option in match.type.options):
+            closing = _sentence_end.search(text, match.end)
+            taken = closing.start() if closing else len(text)
+            match = replace(match, end=taken)
+        kept.append(match)
+    return kept
+
+
 def _without_references(
-    text: str, matches: list[Match], steps: list[Step]
+    reading: Reading, matches: list[Match], steps: list[Step]
 ) -> tuple[list[Match], tuple[str, ...]]:
-    """The cues that ask for something, and the names of earlier tasks the others speak of."""
-    earlier = {step.type.name for step in steps}
-    references = [
-        item
-        for item in matches
-        if item.type.name in earlier and not item.options and cues.is_noun_phrase(text, item)
-    ]
+    """The cues that ask for something, and the names of earlier tasks the others speak of.
+
+    Where nothing but results of earlier turns is spoken of, they are asked for anew.
+    """
+    text, earlier = reading.text, {step.type.name for step in steps}
+    named = [item for item in matches if item.type.name in earlier and not item.options]
+    asked, names = _split_off(text, matches, [it for it in named if cues.is_noun_phrase(text, it)])
+    made = [item for item in asked if item.type.name in reading.made and not item.options]
+    made = [item for item in made if _determined.search(text, max(0, item.start - 8), item.start)]
+    wider, more = _split_off(text, asked, made)
+    return (wider, (*names, *more)) if wider else (asked, names)
+
+
+def _split_off(
+    text: str, matches: list[Match], references: list[Match]
+) -> tuple[list[Match], tuple[str, ...]]:
     names = tuple(dict.fromkeys(item.type.name for item in references))
     asked = [
         item
         for item in matches
         if item not in references and not any(item.overlaps(other) for other in references)
     ]
-    return asked, names
+    # "Read that" is no cue of its own in "read that summary aloud".
+    starts = {other.start for other in references}
+    clear = [item for item in asked if not _points_on(text[item.start : item.end], item, starts)]
+    return clear or asked, names
+
+
+def _points_on(cue: str, match: Match, starts: set[int]) -> bool:
+    return match.end + 1 in starts and _determined.search(f"{cue} ") is not None
 
 
 def _groups(text: str, matches: list[Match]) -> list[list[Match]]:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from jarvis_desktop.assistant.planning import slots, sources
+from jarvis_desktop.assistant.planning import references, slots, sources
 from jarvis_desktop.assistant.planning.reading import Reading
 from jarvis_desktop.assistant.planning.sources import Source
 from jarvis_desktop.assistant.planning.steps import Step
@@ -37,7 +37,9 @@ class Wiring:
         self._inventory = inventory
         self._given = [sources.of_artifact(item) for item in context.attachments]
         self._earlier = sources.of_conversation(context)
+        self._resources = sources.resources(context)
         self._converted: dict[tuple[Source, str], Source] = {}
+        self._roads: dict[tuple[tuple[Kind, ...], tuple[Kind, ...]], bool] = {}
         self._used: set[Source] = set()
         self._groups: list[list[Source]] = []
         """The results of each step so far; more than one where it was done to several files."""
@@ -106,6 +108,7 @@ class Wiring:
             lambda: self._quoted(step, port),
             lambda: self._referred(step),
             lambda: self._ordinal(words, port),
+            lambda: self._meant(step, words, port),
             lambda: self._plural(words, port),
             lambda: self._pointed_at(step, words, port),
             lambda: self._told(step, port),
@@ -113,7 +116,7 @@ class Wiring:
             lambda: self._attached(words, port),
             lambda: self._literal(step, port),
             lambda: self._best(self._outputs, port),
-            lambda: self._best(self._earlier, port),
+            lambda: self._best(self._spoken_of(step, words) or self._earlier, port),
         )
         for look in looks:
             fitting = [
@@ -146,15 +149,31 @@ class Wiring:
         return [Source(text, (Kind.TEXT,)) for text in quoted]
 
     def _referred(self, step: Step) -> list[Source]:
-        return [item for item in self._outputs if item.step in step.refers_to][:1]
+        made = (*self._outputs, *self._earlier)
+        return [item for item in made if item.step in step.refers_to][:1]
 
     def _ordinal(self, words: str, port: Port) -> list[Source]:
-        for pool in (self._given, list(reversed(self._earlier))):
-            fitting = [item for item in pool if self._leads(item, port)]
-            index = sources.ordinal(words, len(fitting))
-            if index is not None and len(fitting) > 1:
-                return [fitting[index]]
-        return []
+        fitting = [item for item in self._given if self._leads(item, port)]
+        index = sources.ordinal(words, len(fitting))
+        return [fitting[index]] if index is not None and len(fitting) > 1 else []
+
+    def _meant(self, step: Step, words: str, port: Port) -> list[Source]:
+        """What words such as "the first picture I gave you" mean of the conversation.
+
+        Raises MissingInput where they mean something that was never there.
+        """
+        if not self._resources:
+            return []
+        pool = {
+            item: source
+            for item in self._resources
+            if self._leads(source := sources.of_artifact(item.artifact), port)
+        }
+        newest_here = self._outputs and references.NEWEST.search(words)
+        found = references.find(words, list(pool), outright=bool(self._given or newest_here))
+        if found == [] and not self._given:
+            raise MissingInput(step.type, port)
+        return [pool[item] for item in found or ()]
 
     def _plural(self, words: str, port: Port) -> list[Source]:
         if not sources.PLURAL.search(words) or self._groups:
@@ -163,8 +182,7 @@ class Wiring:
 
     def _pointed_at(self, step: Step, words: str, port: Port) -> list[Source]:
         """What "it" is: the result before, else what the conversation had last."""
-        cue = self._reading.text[step.cue.start : step.cue.end]
-        rest = words.replace(cue, " ", 1)
+        rest = self._without_cue(step, words)
         if not sources.PRONOUN.search(rest):
             return []
         pool = self._outputs if self._given else [*self._outputs, *self._earlier]
@@ -172,6 +190,15 @@ class Wiring:
             meant = [item for item in (*pool, *self._given) if set(item.kinds) & spoken_of]
             pool = meant or pool
         return self._best(pool, port)
+
+    def _spoken_of(self, step: Step, words: str) -> list[Source]:
+        """What earlier turns have of the kinds that the words name: "the letter"."""
+        kinds = sources.nouns_in(self._without_cue(step, words))
+        return [item for item in self._earlier if set(item.kinds) & kinds]
+
+    def _without_cue(self, step: Step, words: str) -> str:
+        cue = self._reading.text[step.cue.start : step.cue.end]
+        return words.replace(cue, " ", 1)
 
     def _told(self, step: Step, port: Port) -> list[Source]:
         """The words themselves, for a task that takes a few words: "then say hello"."""
@@ -222,7 +249,10 @@ class Wiring:
         return []
 
     def _leads(self, source: Source, port: Port) -> bool:
-        return sources.route(source.kinds, port.kinds, self._inventory) is not None
+        ends = (source.kinds, port.kinds)
+        if ends not in self._roads:  # a long conversation has many things of few kinds
+            self._roads[ends] = sources.route(*ends, self._inventory) is not None
+        return self._roads[ends]
 
     def _bring(self, source: Source, port: Port) -> Item:
         """The source as the port takes it, through converters where it must be."""

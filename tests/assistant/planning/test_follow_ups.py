@@ -37,7 +37,7 @@ PHOTO, SKETCH = file("photo.jpg"), file("sketch.png")
         (
             "rotate the second picture",
             conversation(PHOTO, SKETCH),
-            ["image-editing(image=photo.jpg, edit=rotate)"],
+            ["image-editing(image=sketch.png, edit=rotate)"],
         ),
         ("sharpen", conversation(SKETCH), ["image-editing(image=sketch.png, edit=sharpen)"]),
         (

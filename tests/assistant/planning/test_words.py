@@ -97,6 +97,9 @@ def test_file_names(text: str, named: list[str]) -> None:
         ("turn it into out.png", True),
         ("write it to out.txt", True),
         ("a file called out.txt", True),
+        ("save the picture in a file named out.png", True),
+        ("I have an image named out.png", False),
+        ("read the scan called out.png", False),
         ("read out.txt", False),
     ],
 )

@@ -1,0 +1,177 @@
+"""What an LLM is told so that it can plan, and what is left out where its window is too small."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any
+
+from jarvis_desktop.assistant import memory, telling
+from jarvis_desktop.assistant.planning.named import Named
+from jarvis_desktop.assistant.planning.schema import plan_schema, short_schema
+from jarvis_desktop.assistant.prompts import Prompts
+from jarvis_desktop.core.artifact import Kind
+from jarvis_desktop.core.errors import ExpertError, StorageError
+from jarvis_desktop.core.llm import LLM, Message, Prompt, Role, estimated_tokens
+from jarvis_desktop.core.ports import Context
+from jarvis_desktop.core.task import Option, TaskType, type_names
+
+PLAN_TOKENS = 768
+"""What a plan takes, without texts of the request that it repeats."""
+HISTORY_TOKENS = 1500
+"""The most that a planner is told of earlier turns."""
+REFUSAL_TOKENS = 256
+"""Kept free for the sentence that says what is wrong with a plan."""
+MOST_FILES = 40
+"""Names of files that are listed; the newest of earlier turns, where there are more."""
+
+EXAMPLES = "plan_examples.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A request with its files, by name and kind, and the plan that answers it."""
+
+    request: str
+    files: dict[str, str]
+    answer: dict[str, Any]
+    tasks: frozenset[str]
+    """The names of its tasks."""
+
+    @property
+    def messages(self) -> tuple[Message, Message]:
+        """As it is shown to an LLM."""
+        listed = [f"{_quoted(name)} ({kind})" for name, kind in self.files.items()]
+        asked = request_text(self.request, listed)
+        answer = json.dumps(self.answer, ensure_ascii=False)
+        return Message(Role.USER, asked), Message(Role.ASSISTANT, answer)
+
+
+def examples(prompts: Prompts) -> list[Example]:
+    """The examples, the person's own first. Raises StorageError where the file is none of such."""
+    text, path = prompts.read(EXAMPLES)
+    try:
+        return [_example(item) for item in json.loads(text)]
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise StorageError(
+            f"The examples in {path} cannot be used.", hint="Mend or remove the file."
+        ) from error
+
+
+def _example(item: Any) -> Example:
+    tasks = frozenset(str(task["task"]) for task in item["answer"]["plan"])
+    return Example(str(item["request"]), dict(item["files"]), dict(item["answer"]), tasks)
+
+
+def request_text(text: str, files: Sequence[str]) -> str:
+    """A request as it is put to an LLM: quoted, so that it is seen where it begins and ends."""
+    return f"Files: {', '.join(files) or 'none'}\nRequest: {_quoted(text)}"
+
+
+def files_listed(named: Named, context: Context) -> list[str]:
+    """The files at hand by name and kind, and what is known of each; never what is in them."""
+    made_by = {item.artifact: item.task for item in context.resources if item.task}
+    listed = []
+    for name, artifact in named:
+        notes = [str(artifact.kind)]
+        if artifact not in named.attached:
+            notes.append(
+                f"result of {made_by[artifact]}" if artifact in made_by else "given before"
+            )
+        if artifact.kind is not Kind.TEXT and artifact.title != name:
+            notes.append(_quoted(artifact.title[:60]))
+        listed.append(f"{_quoted(name)} ({', '.join(notes)})")
+    here = len(named.attached)
+    if len(listed) - here <= MOST_FILES:
+        return listed
+    more = f"{len(listed) - here - MOST_FILES} older ones, numbered in the same way"
+    return [*listed[:here], more, *listed[-MOST_FILES:]]
+
+
+def brief(
+    llm: LLM, prompts: Prompts, *, asked: str, inventory: Sequence[TaskType], context: Context
+) -> Prompt:
+    """The prompt for a plan: rules, tasks, examples, earlier turns, and `asked` last and whole.
+
+    Where not all of it fits, the details of the schema go first, then examples, earlier turns and
+    what the tasks are for; the trace is told. Raises ExpertError where `asked` does not fit even
+    so, StorageError where a prompt cannot be read.
+    """
+    template = prompts.template("plan")
+    names = {task_type.name for task_type in inventory}
+    shown = [item.messages for item in examples(prompts) if item.tasks <= names]
+    rules, fewer = (
+        Message(Role.SYSTEM, template.filled(tasks=_listed(inventory, summaries=summaries)))
+        for summaries in (True, False)
+    )
+    full, short = plan_schema(inventory, Named(context)), short_schema(inventory)
+    longest = max(1, min(PLAN_TOKENS + estimated_tokens(asked), llm.window // 4))
+    whole = llm.window - 2 * longest - REFUSAL_TOKENS - telling.tokens([_last(asked, [])])
+    wanted, _ = memory.messages(context, HISTORY_TOKENS)
+    everything = telling.tokens([*wanted, *chain(*shown)])
+    for system, schema, needed in ((rules, full, everything), (rules, short, 0), (fewer, short, 0)):
+        room = whole - telling.tokens([system]) - estimated_tokens(json.dumps(schema))
+        if room < needed:
+            continue
+        told, missing = memory.messages(context, min(HISTORY_TOKENS, room))
+        fitting = _first(shown, room - telling.tokens(told))
+        context.trace(
+            f"{llm.name} plans by the prompt {template.label}, with {len(fitting)} of "
+            f"{len(shown)} examples{'' if system is rules else ', without what each task does'}."
+        )
+        if missing:
+            context.trace(missing)
+        messages = (system, *chain(*fitting), _last(asked, told))
+        return Prompt(messages, schema=schema, longest=longest)
+    raise ExpertError(
+        f"The request and the list of tasks do not fit into the window of {llm.name}."
+    )
+
+
+def _last(asked: str, told: Sequence[Message]) -> Message:
+    """The last message; earlier turns are a part of it, for their answers are no plans."""
+    if not told:
+        return Message(Role.USER, asked)
+    said = "\n".join(f"{message.role.title()}: {message.text}" for message in told)
+    return Message(Role.USER, f"What was said before:\n{said}\n\nNow plan this.\n{asked}")
+
+
+def _first(shown: Sequence[tuple[Message, Message]], room: int) -> list[tuple[Message, Message]]:
+    """As many of the examples as there is room for."""
+    fitting: list[tuple[Message, Message]] = []
+    for pair in shown:
+        room -= telling.tokens(pair)
+        if room < 0:
+            break
+        fitting.append(pair)
+    return fitting
+
+
+def _listed(inventory: Sequence[TaskType], *, summaries: bool) -> str:
+    return "\n".join(_line(task_type, summaries) for task_type in inventory)
+
+
+def _line(task_type: TaskType, summaries: bool) -> str:
+    """One task: `summarization(text, sentences: a whole number) -> text. Makes a text shorter.`"""
+    places = [
+        f"{port.name}{'' if port.required else '?'}: {'/'.join(port.kinds)}{' list' * port.many}"
+        for port in task_type.ports
+    ]
+    places += [f"{option.name}?: {_takes(option)}" for option in task_type.options]
+    line = f"- {task_type.name}({', '.join(places)}) -> {'/'.join(task_type.gives)}"
+    if not summaries:
+        return line
+    about = "; ".join(f"{option.name}: {option.summary}" for option in task_type.options)
+    return f"{line}. {task_type.summary}{f' ({about})' if about else ''}"
+
+
+def _takes(option: Option) -> str:
+    if option.choices:
+        return "|".join(choice for choice in option.choices if choice)
+    return type_names[type(option.default)]
+
+
+def _quoted(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)

@@ -1,0 +1,171 @@
+"""The planner that asks an LLM, and never trusts what it answers."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import TypeVar
+
+from jarvis_desktop.assistant import telling
+from jarvis_desktop.assistant.planning import briefing, kept, written
+from jarvis_desktop.assistant.planning.named import Named
+from jarvis_desktop.assistant.planning.own_words import in_own_words
+from jarvis_desktop.assistant.planning.wired import wired
+from jarvis_desktop.assistant.planning.written import Step
+from jarvis_desktop.assistant.prompts import Prompts
+from jarvis_desktop.core.errors import ExpertError, JarvisError, PlanError, StorageError
+from jarvis_desktop.core.llm import LLM, LLMs, Message, Prompt, Role, answer
+from jarvis_desktop.core.plan import Plan
+from jarvis_desktop.core.ports import Context, Declined, Direct, Planner
+from jarvis_desktop.core.result import TaskResult
+from jarvis_desktop.core.task import TaskType
+
+MOST_REFUSALS = 3
+"""How often a plan is refused before the LLM is given up: once, and after each of two chances."""
+
+Planned = TypeVar("Planned")
+
+NO_OTHER_WAY = "I found no other way to do that."
+
+
+class LlmPlanner:
+    """Plans by the LLM of the settings, over the task types that are `runnable` at this moment.
+
+    A plan that breaks a rule goes back to the LLM with the reason. Where there is no LLM, where it
+    fails, or where it does not mend its plan, `fallback` plans; what that one declines too, the
+    LLM answers in its own words.
+    """
+
+    def __init__(
+        self,
+        llms: LLMs,
+        prompts: Prompts,
+        *,
+        fallback: Planner,
+        runnable: Callable[[TaskType, LLM], bool],
+        timeout: float = 600.0,
+    ) -> None:
+        """`timeout`, in seconds, is for one plan with all its refusals: a last resort, for how
+        long an LLM may be silent is its provider's business."""
+        self._llms = llms
+        self._prompts = prompts
+        self._fallback = fallback
+        self._runnable = runnable
+        self._timeout = timeout
+
+    async def plan(
+        self, text: str, inventory: Sequence[TaskType], context: Context
+    ) -> Plan | Direct | Declined:
+        """A plan, the word that none is needed, or the reason why there is none. Never raises."""
+        llm = await self._llms.current() if text.strip() else None
+        if llm is None:
+            return await self._fallback.plan(text, inventory, context)
+        types = [task_type for task_type in inventory if self._runnable(task_type, llm)]
+        named = Named(context)
+
+        def checked(steps: Sequence[Step]) -> Plan | Direct:
+            return in_own_words(wired(steps, types, named), text, types) if steps else Direct()
+
+        asked = briefing.request_text(text, briefing.files_listed(named, context))
+        # Whoever could not plan may still answer, and says why where it cannot.
+        otherwise: Direct | Declined = Direct()
+        try:
+            return await self._ask(llm, asked, types, context, checked)
+        except PlanError as error:
+            context.trace(f"{llm.name} made no plan that can be used: {error.message}")
+        except StorageError as error:  # a mistake in the person's own prompts, which they mend
+            context.trace(f"{llm.name} could not plan: {error.message}")
+            otherwise = Declined(str(error))
+        except JarvisError as error:
+            context.trace(f"{llm.name} could not plan: {error.message}")
+        planned = await self._fallback.plan(text, inventory, context)
+        return otherwise if isinstance(planned, Declined) else planned
+
+    async def replan(
+        self,
+        text: str,
+        inventory: Sequence[TaskType],
+        context: Context,
+        *,
+        plan: Plan,
+        results: Mapping[int, TaskResult],
+    ) -> Plan | Declined:
+        """A plan that goes another way with what is done, or the reason why there is none.
+
+        Never raises. Finished tasks keep their ids and arguments, whatever the LLM made of them.
+        """
+        llm = await self._llms.current()
+        if llm is None:
+            return await self._fallback.replan(text, inventory, context, plan=plan, results=results)
+        types = [task_type for task_type in inventory if self._runnable(task_type, llm)]
+        named = Named(context)
+        done = kept.finished(plan, results)
+
+        def checked(steps: Sequence[Step]) -> Plan | Declined:
+            if not steps:
+                return Declined(NO_OTHER_WAY)
+            fresh = in_own_words(wired(steps, types, named, finished=done), text, types)
+            return kept.continued(fresh, plan, done)
+
+        try:
+            template = self._prompts.template("replan")
+            context.trace(f"It plans anew by the prompt {template.label}.")
+            asked = template.filled(
+                request=briefing.request_text(text, briefing.files_listed(named, context)),
+                plan=kept.plan_told(plan, named),
+                done=telling.marked_off(kept.done_told(done, results), text),
+                failed=telling.marked_off(kept.failed_told(plan, results), text),
+            )
+            return await self._ask(llm, asked, types, context, checked)
+        except JarvisError as error:
+            context.trace(f"{llm.name} made no other plan: {error.message}")
+            return Declined(NO_OTHER_WAY)
+
+    async def _ask(
+        self,
+        llm: LLM,
+        asked: str,
+        types: Sequence[TaskType],
+        context: Context,
+        checked: Callable[[Sequence[Step]], Planned],
+    ) -> Planned:
+        """What `checked` makes of the steps of the answer.
+
+        Raises the PlanError of the last try, StorageError, ExpertError where it takes too long,
+        and what the LLM raises.
+        """
+        try:
+            async with asyncio.timeout(self._timeout):
+                return await self._tries(llm, asked, types, context, checked)
+        except TimeoutError as error:
+            raise ExpertError(f"It took longer than {self._timeout:.0f} seconds.") from error
+
+    async def _tries(
+        self,
+        llm: LLM,
+        asked: str,
+        types: Sequence[TaskType],
+        context: Context,
+        checked: Callable[[Sequence[Step]], Planned],
+    ) -> Planned:
+        prompt = briefing.brief(llm, self._prompts, asked=asked, inventory=types, context=context)
+        said, refusals = prompt, 0
+        while True:
+            text = await answer(llm, said)
+            try:
+                return checked(written.steps(text, [task_type.name for task_type in types]))
+            except PlanError as error:
+                refusals += 1
+                if refusals == MOST_REFUSALS:
+                    raise
+                context.trace(f"{llm.name} is asked again: {error.message}")
+                said = _with_refusal(prompt, text, error)
+
+
+def _with_refusal(prompt: Prompt, text: str, error: PlanError) -> Prompt:
+    """The prompt with its answer, no longer than one may be, and what is wrong with it."""
+    beginning = text.encode(errors="replace")[: 3 * prompt.longest].decode(errors="ignore")
+    refusal = f"This cannot be used: {error.message} Write the whole JSON again, mended."
+    told = Message(Role.ASSISTANT, beginning or "(nothing)"), Message(Role.USER, refusal)
+    return replace(prompt, messages=(*prompt.messages, *told))

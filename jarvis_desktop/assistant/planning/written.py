@@ -1,0 +1,236 @@
+"""Finds the plan in what an LLM wrote: behind its thoughts, in prose, in fences, as calls."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterable, Iterator, Mapping, Set
+from dataclasses import dataclass, replace
+
+from jarvis_desktop.assistant.planning.loose import Loose
+from jarvis_desktop.core.errors import PlanError
+
+MOST_CHARACTERS = 20_000
+"""Of an answer; what is longer is no plan."""
+MOST_TASKS = 32
+"""Of a plan that an LLM writes."""
+TOO_MANY = f"A plan has at most {MOST_TASKS} tasks; write a shorter one."
+MOST_STARTS = 4
+"""How often the search begins anew, behind a bracket in the prose that swallowed the rest."""
+MOST_LEVELS = 8
+"""How deep in wrappers a plan is looked for."""
+
+_name_keys = (
+    *("task", "taskname", "tasktype", "tool", "toolname", "function", "functionname"),
+    *("action", "api", "name", "type"),
+)
+_args_keys = (
+    *("args", "arguments", "arg", "parameters", "params", "kwargs"),
+    *("toolinput", "actioninput", "inputs", "input"),
+)
+_id_keys = ("id", "taskid", "step", "stepid", "index", "number")
+_dep_keys = ("dep", "deps", "dependson", "dependencies", "depends", "dependency")
+_call_keys = ("function", "functioncall", "toolcall")
+_plan_keys = ("plan", "tasks", "steps", "toolcalls", "actions")
+_direct_keys = ("direct", "directanswer", "answerdirectly", "noexpert")
+_notes = frozenset({"wanted", "reason", "thought", "description", "comment", "explanation"})
+
+_thought = re.compile(
+    r"</(?:think|thinking|thought|thoughts|reasoning|analysis|scratchpad)>"
+    r"|<\|channel\|>final<\|message\|>",
+    re.IGNORECASE,
+)
+_opener = re.compile(r"[{\[]")
+_call = re.compile(r"(?:\b(\w{1,40})\s?=\s?)?(?<![\w-])([A-Za-z][\w-]{2,60}+)\(")
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One task as it was written; nothing of it is checked."""
+
+    name: str
+    id: object = None
+    dep: object = None
+    args: object = None
+    wanted: bool = False
+
+
+def steps(text: str, names: Iterable[str]) -> list[Step]:
+    """The steps of the plan in an answer; [] where the answer is that no task is needed.
+
+    `names` are those of the tasks there are. Raises PlanError, one sentence that tells an LLM what
+    to do better. The work grows with the length of the text only.
+    """
+    if len(text) > MOST_CHARACTERS:
+        raise PlanError("That is too long for a plan; write the JSON of the plan and nothing else.")
+    known = frozenset(plain(name) for name in names)
+    for version in dict.fromkeys(_versions(text)):
+        if (found := _search(version, known)) is not None:
+            return found
+    if found := _calls(text, known):
+        return found
+    raise PlanError('There is no plan in that; write {"plan": [...]} or {"direct": true}.')
+
+
+def plain(name: str) -> str:
+    """A name without what people and LLMs vary in it: case, hyphens, underscores, spaces."""
+    return re.sub(r"[\W_]", "", name.casefold())
+
+
+def _versions(text: str) -> Iterator[str]:
+    """The text as it may have been meant, the likeliest first."""
+    ends = [match.end() for match in _thought.finditer(text)]
+    yield text[ends[-1] :] if ends else text
+    yield text
+    yield text.replace('\\"', '"')
+    yield html.unescape(text)
+    yield text.replace("{{", "{").replace("}}", "}")
+
+
+def _search(text: str, known: Set[str]) -> list[Step] | None:
+    start = 0
+    for _ in range(MOST_STARTS):
+        found = _gathered(Loose(text), start, known)
+        opener = _opener.search(text, start)
+        if found is not None or opener is None:
+            return found
+        start = opener.end()
+    return None
+
+
+def _gathered(reader: Loose, start: int, known: Set[str]) -> list[Step] | None:
+    """The steps of the values from `start` on, as one plan.
+
+    Values with other ids carry on a plan, those with the same ids correct it, and tasks that
+    stand alone are gathered.
+    """
+    plan: list[Step] | None = None
+    broken = alone = False
+    for value in reader.values(start):
+        found = _steps_in(value, known)
+        if found is None or (plan and not found):
+            continue
+        broken = reader.broken_off
+        single = isinstance(value, Mapping) and _step(value, known) is not None
+        if not plan:
+            plan, alone = found, single
+        elif _carries_on(plan, found) or (single and alone):
+            plan += [step for step in found if step not in plan]
+        elif not single:
+            plan, alone = found, False
+        if len(plan) > MOST_TASKS:
+            raise PlanError(TOO_MANY)
+    if broken:
+        raise PlanError("The answer breaks off within the plan; write the whole plan, shorter.")
+    return plan
+
+
+def _carries_on(plan: list[Step], found: list[Step]) -> bool:
+    there, new = ({str(step.id) for step in some if step.id is not None} for some in (plan, found))
+    return bool(there and new) and not there & new
+
+
+def _steps_in(value: object, known: Set[str], level: int = 0) -> list[Step] | None:
+    """The steps that a value describes; None where it is something else."""
+    if level == MOST_LEVELS:
+        return None
+    if isinstance(value, list):
+        return _steps_of_list(value, known, level)
+    if not isinstance(value, Mapping) or not value:
+        return None
+    if step := _step(value, known):
+        return [step]
+    inner = [(key, _steps_in(item, known, level + 1)) for key, item in value.items()]
+    full = [(str(key), found) for key, found in inner if found]
+    if full and all(len(found) == 1 and key.isdecimal() for key, found in full):
+        return [
+            replace(found[0], id=key) if found[0].id is None else found[0] for key, found in full
+        ]
+    if full:
+        return full[0][1]
+    low = {plain(str(key)): item for key, item in value.items()}
+    direct = _first(low, _direct_keys)
+    if str(direct).casefold() in ("true", "yes") or any(low.get(key) == [] for key in _plan_keys):
+        return []
+    return None
+
+
+def _steps_of_list(value: list[object], known: Set[str], level: int) -> list[Step] | None:
+    found = [(item, _steps_in(item, known, level + 1)) for item in value]
+    if value and not any(steps for _, steps in found):
+        return None
+    for item, inner in found:
+        if isinstance(item, Mapping) and item and inner is None:
+            raise PlanError('A task of the plan has no name; give it as "task".')
+    return [step for _, inner in found for step in inner or ()]
+
+
+def _step(value: Mapping[object, object], known: Set[str]) -> Step | None:
+    low = {plain(str(key)): item for key, item in value.items()}
+    call = _first(low, _call_keys)
+    if isinstance(call, Mapping):
+        rest = {key: item for key, item in low.items() if key not in _call_keys}
+        low = rest | {plain(str(key)): item for key, item in call.items()}
+    if any(isinstance(low.get(key), list) for key in _plan_keys):
+        return None  # a whole plan, whatever else it says of itself
+    key = next((key for key in _name_keys if isinstance(low.get(key), str) and low[key]), None)
+    if key is None:
+        return _keyed_by_name(value, known)
+    name = str(low[key])
+    has_args = any(item in low for item in _args_keys)
+    if not (has_args or key not in ("name", "type", "api") or plain(name) in known):
+        return None
+    return Step(
+        name,
+        _first(low, _id_keys),
+        _first(low, _dep_keys),
+        _args(_first(low, _args_keys)) if has_args else _flat(value, key),
+        low.get("wanted") is True,
+    )
+
+
+def _keyed_by_name(value: Mapping[object, object], known: Set[str]) -> Step | None:
+    """{"image-to-text": {...}}"""
+    if len(value) != 1:
+        return None
+    (name, args), *_ = value.items()
+    return Step(str(name), args=args) if plain(str(name)) in known else None
+
+
+def _first(low: Mapping[str, object], keys: Iterable[str]) -> object:
+    return next((low[key] for key in keys if low.get(key) is not None), None)
+
+
+def _args(args: object) -> object:
+    """The arguments; as some APIs have it, they may be JSON within a string."""
+    if isinstance(args, str) and args.lstrip().startswith("{"):
+        return next(Loose(args).values())
+    return args
+
+
+def _flat(value: Mapping[object, object], name_key: str) -> dict[str, object]:
+    """The arguments of a task that has them beside its name."""
+    others = {name_key, *_call_keys, *_id_keys, *_dep_keys, *_notes}
+    return {str(key): item for key, item in value.items() if plain(str(key)) not in others}
+
+
+def _calls(text: str, known: Set[str]) -> list[Step]:
+    """Calls as Python has them: `caption = image_to_text(image="cat.png")`."""
+    reader = Loose(text)
+    found: list[Step] = []
+    end = 0
+    for call in _call.finditer(text):
+        if call.start() < end or plain(call[2]) not in known:
+            continue
+        args = reader.arguments(call.end())
+        end = reader.position
+        if "" in args or None in args.values():
+            continue
+        if any(inner and plain(inner[2]) in known for inner in map(_call.search, _texts(args))):
+            raise PlanError('Calls within calls are no plan; write {"plan": [...]} as JSON.')
+        found.append(Step(call[2], call[1], args=args))
+    return found
+
+
+def _texts(args: Mapping[str, object]) -> Iterator[str]:
+    return (item for item in args.values() if isinstance(item, str))
