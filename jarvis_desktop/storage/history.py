@@ -11,12 +11,15 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 from jarvis_desktop.core.errors import InputError
+from jarvis_desktop.core.ports import Recap, Resource
 from jarvis_desktop.core.shown import encodable, one_line
 from jarvis_desktop.core.task import TaskType
 from jarvis_desktop.core.turn import Conversation, Turn
 from jarvis_desktop.storage.artifacts import FileStore
 from jarvis_desktop.storage.database import connect, reading, writing
 from jarvis_desktop.storage.export import exported
+from jarvis_desktop.storage.facts import FactRecords
+from jarvis_desktop.storage.records import TrackRecords
 from jarvis_desktop.storage.rows import TurnRows
 from jarvis_desktop.storage.search import Found, search
 from jarvis_desktop.storage.timers import TimerRecords
@@ -74,6 +77,8 @@ class SqliteHistory:
         self._rows = TurnRows(self._db, self._root, inventory)
         self._now = now
         self.timers = TimerRecords(self._db)
+        self.facts = FactRecords(self._db)
+        self.records = TrackRecords(self._db, now=now)
 
     def close(self) -> None:
         """Close the database."""
@@ -99,6 +104,39 @@ class SqliteHistory:
                 self._rows.write(conversation_id, turn)
         finally:
             self._store.release(turn.id)
+
+    def since(self, conversation_id: str, turn_id: str) -> tuple[Turn, ...]:
+        """The turns after that one, oldest first; all of them where there is no such turn."""
+        name = encodable(conversation_id)
+        later = """
+            SELECT number FROM turns WHERE conversation = ? AND position > coalesce(
+                (SELECT position FROM turns WHERE conversation = ? AND id = ?), 0)
+            ORDER BY position
+        """
+        return self._read(later, name, name, encodable(turn_id))
+
+    def resources(self, conversation_id: str) -> tuple[Resource, ...]:
+        """What was given to its turns and what answered them, oldest first, without names."""
+        with reading():
+            return self._rows.resources(conversation_id)
+
+    def recap(self, conversation_id: str) -> Recap | None:
+        """What was kept of its older turns; None once one of its turns was deleted."""
+        find = "SELECT text, through FROM recaps WHERE conversation = ?"
+        with reading():
+            row = self._db.conn.execute(find, (encodable(conversation_id),)).fetchone()
+        return Recap(*row) if row else None
+
+    def keep_recap(self, conversation_id: str, recap: Recap) -> None:
+        """Keep it durably in the place of the last one; nothing happens where its turn is gone."""
+        values = {"conversation": conversation_id, "through": recap.through, "text": recap.text}
+        with writing(self._db) as db:
+            db.conn.execute(
+                "INSERT OR REPLACE INTO recaps (conversation, through, text)"
+                " SELECT conversation, id, :text FROM turns"
+                " WHERE conversation = :conversation AND id = :through",
+                {name: encodable(value) for name, value in values.items()},
+            )
 
     def latest(self, max_age: timedelta) -> str | None:
         """The id of the conversation that was last talked in, where that is at most so long ago."""

@@ -88,7 +88,61 @@ def timers(db: Database) -> None:
     )
 
 
-STEPS = (conversations_and_turns, timers)
+def expert_runs(db: Database) -> None:
+    """How experts did on this computer: one row per run, of which the newest few are kept."""
+    db.executescript(
+        """
+        CREATE TABLE expert_runs (
+            number INTEGER PRIMARY KEY AUTOINCREMENT,
+            task TEXT NOT NULL,
+            expert TEXT NOT NULL,
+            seconds REAL NOT NULL,
+            worked INTEGER NOT NULL,
+            at TEXT NOT NULL
+        );
+        CREATE INDEX expert_runs_task ON expert_runs(task, expert, number);
+        """
+    )
+
+
+def facts_and_recaps(db: Database) -> None:
+    """What the person wants remembered, and what is kept in words of older turns.
+
+    A recap may tell of any turn of its conversation, so it goes when one of them is deleted.
+    """
+    db.executescript(
+        """
+        CREATE TABLE facts (
+            number INTEGER PRIMARY KEY AUTOINCREMENT,
+            text TEXT NOT NULL
+        );
+        CREATE TABLE recaps (
+            conversation TEXT PRIMARY KEY REFERENCES conversations(id) ON DELETE CASCADE,
+            through TEXT NOT NULL,
+            text TEXT NOT NULL
+        ) WITHOUT ROWID;
+        CREATE TRIGGER turn_deleted AFTER DELETE ON turns BEGIN
+            DELETE FROM recaps WHERE conversation = OLD.conversation;
+        END;
+        """
+    )
+
+
+def selections(db: Database) -> None:
+    """Why its experts were chosen for each task of a turn."""
+    db.executescript(
+        """
+        CREATE TABLE selections (
+            turn INTEGER NOT NULL REFERENCES turns(number) ON DELETE CASCADE,
+            task_id INTEGER NOT NULL,
+            reason TEXT NOT NULL,
+            PRIMARY KEY (turn, task_id)
+        ) WITHOUT ROWID;
+        """
+    )
+
+
+STEPS = (conversations_and_turns, timers, expert_runs, facts_and_recaps, selections)
 
 
 def steps() -> Migrations:

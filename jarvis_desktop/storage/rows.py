@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from jarvis_desktop.core.artifact import Artifact, Kind
 from jarvis_desktop.core.errors import PlanError
-from jarvis_desktop.core.expert import Candidate, Expert
+from jarvis_desktop.core.expert import Candidate, Expert, Selection
 from jarvis_desktop.core.plan import Plan
+from jarvis_desktop.core.ports import Resource
 from jarvis_desktop.core.result import Attempt, Status, TaskResult
 from jarvis_desktop.core.shown import encodable
 from jarvis_desktop.core.task import TaskType
@@ -23,6 +24,28 @@ if TYPE_CHECKING:
     from sqlite_utils import Database
 
 Row = dict[str, Any]
+
+_RESOURCES = """
+    SELECT artifacts.*, tasks.type
+    FROM turns
+    JOIN artifacts ON artifacts.turn = turns.number
+    LEFT JOIN tasks ON tasks.turn = turns.number AND tasks.task_id = artifacts.task_id
+    WHERE turns.conversation = ? AND (
+        artifacts.task_id IS NULL
+        OR NOT EXISTS (
+            SELECT 1 FROM json_each(plan) AS step, json_each(step.value, '$.dep') AS used
+            WHERE used.value = artifacts.task_id)
+        OR EXISTS (
+            SELECT 1 FROM json_each(plan) AS step
+            WHERE json_extract(step.value, '$.id') = artifacts.task_id
+            AND json_extract(step.value, '$.wanted')))
+    ORDER BY turns.position, artifacts.task_id, artifacts.position
+"""
+"""What answered is what no other task of the plan used, and what was wanted besides."""
+
+
+_EMPTIED = ("files", "artifacts", "attempts", "selections", "tasks", "turns", "conversations")
+"""The tables of turns, each before those that it refers to."""
 
 
 class TurnRows:
@@ -55,6 +78,8 @@ class TurnRows:
         self._write_artifacts(number, None, turn.attachments)
         for result in turn.results.values():
             self._write_result(number, result, types.get(result.task_id, ""))
+        for task_id, reason in {item.task_id: item.reason for item in turn.selections}.items():
+            self._insert("selections", turn=number, task_id=task_id, reason=reason)
         for path in sorted({path for item in _artifacts(turn) if (path := self._inner(item))}):
             self._insert("files", turn=number, path=path)
         self._insert(
@@ -67,10 +92,21 @@ class TurnRows:
         tasks = self._grouped("tasks", "task_id", chosen)
         attempts = self._grouped("attempts", "task_id, position", chosen)
         artifacts = self._grouped("artifacts", "task_id, position", chosen)
+        reasons = self._grouped("selections", "task_id", chosen)
         turns = {row["number"]: row for row in self._select("turns", "number", "number", chosen)}
         return tuple(
-            self._turn(turns[number], tasks[number], attempts[number], artifacts[number])
+            self._turn(
+                turns[number], tasks[number], attempts[number], artifacts[number], reasons[number]
+            )
             for number in numbers
+        )
+
+    def resources(self, conversation: str) -> tuple[Resource, ...]:
+        """What was given to a conversation's turns and what answered them, oldest first."""
+        rows = self._db.query(_RESOURCES, [encodable(conversation)])
+        return tuple(
+            Resource("", self._artifact(row), row["task_id"] is None, row["type"] or "")
+            for row in rows
         )
 
     def remove(self, numbers: Sequence[int]) -> None:
@@ -86,7 +122,7 @@ class TurnRows:
     def clear(self) -> None:
         """Delete all turns and conversations. Needs an open transaction."""
         execute = self._db.conn.execute
-        for table in ("files", "artifacts", "attempts", "tasks", "turns", "conversations"):
+        for table in _EMPTIED:
             execute(f"DELETE FROM {table}")  # noqa: S608
         # Emptying the index row by row takes much longer than making it anew.
         (definition,) = execute("SELECT sql FROM sqlite_master WHERE name = 'search'").fetchone()
@@ -165,7 +201,14 @@ class TurnRows:
             rows[row["turn"]].append(row)
         return rows
 
-    def _turn(self, row: Row, tasks: list[Row], attempts: list[Row], artifacts: list[Row]) -> Turn:
+    def _turn(
+        self,
+        row: Row,
+        tasks: list[Row],
+        attempts: list[Row],
+        artifacts: list[Row],
+        reasons: list[Row],
+    ) -> Turn:
         made = defaultdict(list)
         for entry in artifacts:
             made[entry["task_id"]].append(self._artifact(entry))
@@ -190,6 +233,15 @@ class TurnRows:
             heard_by=row["heard_by"],
             attachments=tuple(made[None]),
             plan=self._plan(row["plan"]),
+            # Of the candidates those are known that were tried.
+            selections=tuple(
+                Selection(
+                    entry["task_id"],
+                    tuple(dict.fromkeys(item.candidate for item in tried[entry["task_id"]])),
+                    entry["reason"],
+                )
+                for entry in reasons
+            ),
             results=results,
             notes=tuple(json.loads(row["notes"])),
             reply=row["reply"],

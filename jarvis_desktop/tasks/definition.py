@@ -8,7 +8,7 @@ from datetime import datetime
 
 from jarvis_desktop.core.artifact import Artifact
 from jarvis_desktop.core.call import Call, Report
-from jarvis_desktop.core.ports import Desktop, Recogniser, Timers, Voice
+from jarvis_desktop.core.ports import Desktop, Facts, Recogniser, Timers, Voice
 from jarvis_desktop.core.task import TaskType
 
 
@@ -23,6 +23,7 @@ class Services:
     now: Callable[[], datetime]
     stop_others: Callable[[], int]
     """Stops every other turn and all speech; how many turns there were."""
+    facts: Facts
 
 
 Method = Callable[[Call, Report], Iterable[Artifact]]

@@ -9,17 +9,20 @@ from typing import Any
 
 import pytest
 
+from jarvis_desktop.assistant.prompts import Template
 from jarvis_desktop.backends.builtin import BuiltinBackend
+from jarvis_desktop.backends.llm import LLMBackend, Way
 from jarvis_desktop.backends.skill import SkillBackend
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.call import Call, Report
 from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.expert import Candidate, Expert
+from jarvis_desktop.core.llm import Prompt
 from jarvis_desktop.core.ports import Backend
 from jarvis_desktop.core.task import TaskType
 from jarvis_desktop.tasks.definition import Definition, Services
 from tests.backends import methods
-from tests.fakes import FakeBackend
+from tests.fakes import FakeBackend, FakeLLM, FakeLLMs
 
 LANES = {"gpu", "cpu", "llm", "network", "instant"}
 
@@ -47,7 +50,24 @@ def fake(candidate: Candidate, call: Call) -> list[Artifact]:
     return [text_artifact(call.text("text").upper())]
 
 
-@pytest.fixture(params=["builtin", "skill", "fake"])
+class Templates:
+    """A prompt for every task."""
+
+    def template(self, name: str) -> Template:
+        return Template(name, "1", "{{instruction}} {{mark}}" if name == "task" else name)
+
+
+class Obliging(FakeLLM):
+    """Says what the instruction of each task makes one expect."""
+
+    async def stream(self, prompt: Prompt) -> AsyncIterator[str]:
+        refusal = InputError("x.png is not a picture.", hint="Give another.")
+        self.answers = (refusal if "refuse" in prompt.messages[0].text else "HELLO",)
+        async for piece in super().stream(prompt):
+            yield piece
+
+
+@pytest.fixture(params=["builtin", "skill", "llm", "fake"])
 async def backend(request: pytest.FixtureRequest) -> AsyncIterator[Backend]:
     if request.param == "builtin":
         builtin = BuiltinBackend(methods.BY_NAME, width=1, registry=methods.__name__)
@@ -55,7 +75,10 @@ async def backend(request: pytest.FixtureRequest) -> AsyncIterator[Backend]:
         await builtin.close()
     elif request.param == "skill":
         ways = {"shout": skill("shout", shout), "refuse": skill("refuse", refuse)}
-        yield SkillBackend(ways, Services(*(None,) * 6))  # type: ignore[arg-type]
+        yield SkillBackend(ways, Services(*(None,) * 7))  # type: ignore[arg-type]
+    elif request.param == "llm":
+        prompted = {"shout": Way(), "refuse": Way()}
+        yield LLMBackend(FakeLLMs(Obliging()), Templates(), methods.BY_NAME, ways=prompted)
     else:
         yield FakeBackend(does=fake)
 

@@ -15,7 +15,7 @@ from jarvis_desktop.core.ports import Catalogue
 from jarvis_desktop.core.task import TaskType
 from jarvis_desktop.paths import shipped
 from jarvis_desktop.tasks.definition import Definition
-from tests.fakes import FakeCatalogue
+from tests.fakes import FakeCatalogue, FakeLLM
 
 TASK = "translation"
 
@@ -29,12 +29,14 @@ def real(tmp_path: Path) -> Catalogue:
         {TASK: definition},
         weights=Weights(tmp_path),
         runnable=lambda expert: True,
+        prompted=lambda task, llm: task == TASK,
     )
 
 
 def fake(tmp_path: Path) -> Catalogue:
     return FakeCatalogue(
-        to_fetch={TASK: (Expert("a", TASK, download_mb=1), Expert("b", TASK, download_mb=2))}
+        to_fetch={TASK: (Expert("a", TASK, download_mb=1), Expert("b", TASK, download_mb=2))},
+        prompted=frozenset({TASK}),
     )
 
 
@@ -57,3 +59,13 @@ def test_what_is_obtainable_does_the_task_smallest_first(tmp_path, make):
     assert {expert.task for expert in found} == {TASK}
     assert not make(tmp_path).obtainable("no-such-task")
     assert not make(tmp_path).out_of_reach(TASK)
+
+
+@pytest.mark.parametrize("make", [real, fake])
+def test_an_llm_is_a_candidate_where_there_is_a_prompt(tmp_path, make):
+    llm = FakeLLM(name="far:1b", remote=True)
+    found = make(tmp_path).by_llm(TASK, llm)
+    assert (found.expert.id, found.expert.task, found.backend) == ("far:1b", TASK, "llm")
+    assert found.remote
+    assert not found.heavy
+    assert make(tmp_path).by_llm("no-such-task", llm) is None

@@ -1,12 +1,13 @@
 """What every History promises, asked of the fake and of the SQLite one alike."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from jarvis_desktop.core.artifact import Artifact, Kind
-from jarvis_desktop.core.ports import History
+from jarvis_desktop.core.ports import History, Recap, Resource
 from jarvis_desktop.storage.history import SqliteHistory
 from tests.fakes import FakeHistory
 from tests.storage.samples import INVENTORY, START, full_turn, small_turn, stored_file
@@ -64,3 +65,61 @@ def test_a_turn_saved_again_takes_the_place_of_the_first(history: History):
 def test_an_id_that_is_not_known_begins_a_conversation(history: History):
     assert history.open_conversation("gone").id == "gone"
     assert history.open_conversation("gone").turns == ()
+
+
+def test_the_turns_since_a_turn(history: History):
+    turns = tuple(small_turn(f"t{count}", minutes=count) for count in range(30))
+    for turn in turns:
+        history.save("c", turn)
+        history.save("d", small_turn(f"other {turn.id}"))
+    assert tuple(history.since("c", "t26")) == turns[27:]
+    assert tuple(history.since("c", "t29")) == ()
+    assert tuple(history.since("c", "")) == turns
+    assert tuple(history.since("c", "other t3")) == turns
+    assert tuple(history.since("gone", "t3")) == ()
+
+
+def test_the_resources_of_all_turns_oldest_first(history: History, tmp_path: Path):
+    given, made = stored_file(tmp_path, "abc.png"), stored_file(tmp_path, "cde.wav")
+    history.save("c", full_turn("first", given, made))
+    for count in range(30):
+        history.save("c", small_turn(f"t{count}", minutes=count))
+    history.save("d", full_turn("other", given, made))
+    found = history.resources("c")
+    assert tuple(found) == (
+        Resource("", given, given=True),
+        Resource("", made, given=False, task="speak"),
+    )
+    assert not history.resources("gone")
+
+
+def test_only_what_answered_is_a_resource_and_what_was_wanted_besides(
+    history: History, tmp_path: Path
+):
+    given, made = stored_file(tmp_path, "abc.png"), stored_file(tmp_path, "cde.wav")
+    turn = full_turn("first", given, made)
+    assert turn.plan
+    read = replace(turn.plan.task(1), wanted=True)
+    history.save("c", replace(turn, plan=turn.plan.replacing(read)))
+    assert [item.task for item in history.resources("c")] == ["", "read", "speak"]
+    history.save("d", replace(turn, id="second", plan=None))
+    assert len(history.resources("d")) == 3
+
+
+def test_a_recap_is_kept_and_replaced(history: History):
+    assert history.recap("c") is None
+    for name in ("t1", "t2", "t3"):
+        history.save("c", small_turn(name))
+    history.keep_recap("c", Recap("It began.", "t1"))
+    history.keep_recap("c", Recap("It went on.", "t2"))
+    assert history.recap("c") == Recap("It went on.", "t2")
+    assert history.recap("d") is None
+
+
+def test_a_recap_of_turns_that_are_gone_is_not_kept(history: History):
+    history.save("c", small_turn("t1"))
+    history.save("d", small_turn("t2"))
+    history.keep_recap("c", Recap("Of another.", "t2"))
+    history.keep_recap("gone", Recap("Of none.", "t1"))
+    assert history.recap("c") is None
+    assert history.recap("gone") is None

@@ -13,7 +13,7 @@ from jarvis_desktop.core.errors import UnavailableError
 from jarvis_desktop.core.ports import Timer
 from jarvis_desktop.core.task import TaskType, Value
 from jarvis_desktop.tasks.definition import Services
-from tests.fakes import FakeRecogniser, FakeVoice
+from tests.fakes import FakeFacts, FakeRecogniser, FakeVoice
 
 NOON = datetime(2026, 5, 4, 12, 0, tzinfo=UTC)
 """A Monday."""
@@ -114,8 +114,15 @@ class FakeServices:
     timers: FakeTimers = field(default_factory=FakeTimers)
     desktop: FakeDesktop = field(default_factory=FakeDesktop)
     turns: int = 0
+    facts: FakeFacts = field(default_factory=FakeFacts)
 
     def services(self, now: datetime = NOON) -> Services:
         return Services(
-            self.recogniser, self.voice, self.timers, self.desktop, lambda: now, lambda: self.turns
+            self.recogniser,
+            self.voice,
+            self.timers,
+            self.desktop,
+            lambda: now,
+            lambda: self.turns,
+            self.facts,
         )

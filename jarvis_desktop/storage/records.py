@@ -1,0 +1,81 @@
+"""How experts did on this computer, so that the choice among them can rest on it."""
+
+from __future__ import annotations
+
+import logging
+from collections import defaultdict
+from collections.abc import Callable, Mapping
+from datetime import datetime, timedelta
+from statistics import median
+from typing import TYPE_CHECKING
+
+from jarvis_desktop.core.errors import StorageError
+from jarvis_desktop.core.expert import Experience
+from jarvis_desktop.storage.database import reading, writing
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
+
+log = logging.getLogger(__name__)
+
+KEPT = 20
+"""Runs of an expert at a task; older ones say little about today."""
+
+LAST = 3
+"""Runs of which most must have failed: one that works may be cut off once, by a full memory say."""
+
+LATELY = timedelta(days=1)
+"""How long failures keep an expert behind; after that it gets another chance."""
+
+
+class TrackRecords:
+    """Implements TrackRecord. Used from the thread that opened the database."""
+
+    def __init__(self, db: Database, *, now: Callable[[], datetime]) -> None:
+        self._db = db
+        self._now = now
+
+    def note(self, expert_id: str, task: str, *, seconds: float, worked: bool) -> None:
+        """Write one run, and drop the oldest of the same kind. What fails is only logged."""
+        row = (task, expert_id, seconds, worked, self._now().isoformat())
+        try:
+            with writing(self._db) as db:
+                db.conn.execute(
+                    "INSERT INTO expert_runs (task, expert, seconds, worked, at)"
+                    " VALUES (?, ?, ?, ?, ?)",
+                    row,
+                )
+                db.conn.execute(
+                    "DELETE FROM expert_runs WHERE task = ? AND expert = ? AND number NOT IN"
+                    " (SELECT number FROM expert_runs WHERE task = ? AND expert = ?"
+                    " ORDER BY number DESC LIMIT ?)",
+                    (task, expert_id, task, expert_id, KEPT),
+                )
+        except StorageError as error:
+            log.info("A run of %s was not kept: %s", expert_id, error.message)
+
+    def of(self, task: str) -> Mapping[str, Experience]:
+        """What is kept about the experts of a task, by their ids; nothing where it fails."""
+        find = "SELECT expert, seconds, worked, at FROM expert_runs WHERE task = ? ORDER BY number"
+        runs: dict[str, list[tuple[float, bool, str]]] = defaultdict(list)
+        try:
+            with reading():
+                for expert, seconds, worked, at in self._db.conn.execute(find, (task,)).fetchall():
+                    runs[str(expert)].append((seconds, bool(worked), at))
+        except StorageError as error:
+            log.info("The runs of %s were not read: %s", task, error.message)
+        return {expert: self._experience(rows) for expert, rows in runs.items()}
+
+    def _experience(self, rows: list[tuple[float, bool, str]]) -> Experience:
+        """`rows`, oldest first, as (seconds, worked, when)."""
+        times = [seconds for seconds, worked, _ in rows if worked]
+        at = rows[-1][2]
+        failures = [not worked for _, worked, _ in rows[-LAST:]]
+        age = self._now().astimezone() - datetime.fromisoformat(at).astimezone()
+        return Experience(
+            runs=len(rows),
+            worked=len(times),
+            # The first run loads weights; the median is not moved by it.
+            seconds=median(times) if times else None,
+            failed=failures[-1] and 2 * sum(failures) > len(failures) and age < LATELY,
+        )
