@@ -11,32 +11,31 @@ from datetime import datetime
 from pathlib import Path
 
 from jarvis_desktop.assistant import responder
+from jarvis_desktop.assistant.answering import Answerer
 from jarvis_desktop.assistant.executor import Executor
 from jarvis_desktop.assistant.intake import Intake
+from jarvis_desktop.assistant.live import Live
+from jarvis_desktop.assistant.memory import Memory
 from jarvis_desktop.assistant.planning import reading
-from jarvis_desktop.assistant.selector import Selector, described
+from jarvis_desktop.assistant.replanning import MOST_ROUNDS, Campaign
+from jarvis_desktop.assistant.selector import Selector
 from jarvis_desktop.assistant.speaker import Speaker
 from jarvis_desktop.core.artifact import Artifact, Kind
 from jarvis_desktop.core.current import current_turn
 from jarvis_desktop.core.errors import InputError, JarvisError
 from jarvis_desktop.core.events import (
     Attached,
-    Event,
-    ExpertsSelected,
     Noted,
     PlanAccepted,
     PlanProposed,
-    ReplyChunk,
-    TaskProgress,
     Transcribed,
     TurnFinished,
     TurnStarted,
 )
-from jarvis_desktop.core.expert import Selection
 from jarvis_desktop.core.plan import Plan
 from jarvis_desktop.core.ports import (
     Context,
-    Declined,
+    Direct,
     Fetcher,
     Frontend,
     History,
@@ -66,29 +65,10 @@ class Parts:
     fetcher: Fetcher
     recogniser: Recogniser
     speaker: Speaker
+    answerer: Answerer
+    memory: Memory
     history: History
     now: Callable[[], datetime]
-
-
-class _Live:
-    """A turn under way and the place where it is shown."""
-
-    def __init__(self, turn: Turn, frontend: Frontend) -> None:
-        self.turn = turn
-        self._frontend = frontend
-        self._asking = asyncio.Lock()
-
-    def show(self, event: Event) -> None:
-        self.turn = self.turn.apply(event)
-        try:
-            self._frontend.show(event)
-        except Exception as error:  # noqa: BLE001 - a front end that went away must not take the turn along
-            log.info("A front end could not show an event: %s", frames(error))
-
-    async def confirm(self, question: str) -> bool:
-        """One question at a time, whoever asks."""
-        async with self._asking:
-            return await self._frontend.confirm(question)
 
 
 class Assistant:
@@ -96,7 +76,15 @@ class Assistant:
 
     def __init__(self, parts: Parts) -> None:
         self._parts = parts
+        self._campaign = Campaign(
+            parts.planner,
+            parts.inventory,
+            selector=parts.selector,
+            executor=parts.executor,
+            fetcher=parts.fetcher,
+        )
         self._running: dict[str, asyncio.Task[Turn]] = {}
+        self._settling: set[asyncio.Task[None]] = set()
 
     async def handle(
         self,
@@ -111,17 +99,24 @@ class Assistant:
         Every turn ends in an answer or a stated reason and is kept in the history. Cancelling
         stops all work and all sound, keeps the turn as stopped, and raises CancelledError.
         """
+        self._leave_summing_up()
         known = self._open(conversation)
-        live = _Live(Turn(id=secrets.token_hex(8), started=self._parts.now()), frontend)
-        token = current_turn.set(live.turn.id)
-        self._running[live.turn.id] = _this_task()
+        turn = Turn(id=secrets.token_hex(8), started=self._parts.now())
+        live = Live(turn, frontend, speaker=self._parts.speaker if request.speak else None)
+        token = current_turn.set(turn.id)
+        self._running[turn.id] = _this_task()
         try:
-            live.show(TurnStarted(live.turn.id, self._parts.now(), request.text.strip()))
-            await self._complete(request, plan, frontend, known, live)
+            live.show(TurnStarted(turn.id, self._parts.now(), request.text.strip()))
+            await self._complete(request, plan, known, live)
         finally:
-            del self._running[live.turn.id]
+            del self._running[turn.id]
             current_turn.reset(token)
         return live.turn
+
+    async def close(self) -> None:
+        """End what goes on behind the turns; what was not begun yet is begun, to leave a trace."""
+        await asyncio.sleep(0)
+        await asyncio.gather(*self._leave_summing_up(), return_exceptions=True)
 
     def _open(self, conversation: str | None) -> Conversation:
         try:
@@ -139,69 +134,73 @@ class Assistant:
         return len(others)
 
     async def _complete(
-        self,
-        request: Request,
-        plan: Plan | None,
-        frontend: Frontend,
-        known: Conversation,
-        live: _Live,
+        self, request: Request, plan: Plan | None, known: Conversation, live: Live
     ) -> None:
-        """Answer, keep, speak."""
+        """Answer, keep, and speak to the end."""
         try:
-            status = await self._answer(request, plan, frontend, known, live)
+            status = await self._answer(request, plan, known, live)
         except asyncio.CancelledError:
-            live.show(ReplyChunk("Stopped."))
+            # Nothing is awaited before it is kept: people press a button twice.
+            live.silence()
+            live.say_apart("Stopped.")
             ended = TurnFinished(Status.CANCELLED, self._parts.now())
             self._keep(known, live, ended)
             live.show(ended)
+            await live.silent()
             raise
-        # Kept before it is spoken: a long answer may be silenced, or the power cut, while it
-        # plays, and is an answer all the same.
+        # Kept the moment it is whole: a long answer may be silenced, or the power cut, while it
+        # is still being spoken, and is an answer all the same.
         ended = TurnFinished(status, self._parts.now())
-        self._keep(known, live, ended)
+        if self._keep(known, live, ended):
+            self._sum_up(known)
         try:
-            await self._speak(request, live)
+            await live.spoken()
+            for audio, text in _speech_of(live.turn):
+                await self._parts.speaker.play(audio, text, live.show)
         finally:
             live.show(ended)
 
     async def _answer(
-        self,
-        request: Request,
-        plan: Plan | None,
-        frontend: Frontend,
-        known: Conversation,
-        live: _Live,
+        self, request: Request, plan: Plan | None, known: Conversation, live: Live
     ) -> Status:
         """Everything up to the written answer; says how it went."""
         try:
-            if plan is None:
-                plan = await self._plan(request, known, live)
-            else:
-                plan = await self._parts.intake.settled(plan, request.folder)
             if plan is not None:
-                live.show(PlanProposed(plan))
-                plan = await frontend.review(plan)
-                if plan is None:
-                    live.show(ReplyChunk("The plan was not accepted, so nothing was done."))
-                    return Status.CANCELLED
-                live.show(PlanAccepted(plan))
-                await self._run(plan, request, live)
-                live.show(ReplyChunk(responder.compose(live.turn)))
-                return responder.outcome(live.turn)
+                given = await self._parts.intake.settled(plan, request.folder)
+                context = Context(folder=request.folder, trace=live.trace)
+                return await self._carry_out(given, context, live, rounds=0)
+            context = await self._understood(request, known, live)
+            planned = await self._parts.planner.plan(live.turn.text, self._parts.inventory, context)
+            if isinstance(planned, Direct):
+                return await self._parts.answerer.direct(live.turn.text, context, live.say)
+            if isinstance(planned, Plan):
+                return await self._carry_out(planned, context, live, rounds=MOST_ROUNDS)
+            live.say(planned.reason)
         except JarvisError as error:
-            live.show(ReplyChunk(str(error)))
+            live.say_apart(str(error))
         except Exception as error:  # noqa: BLE001 - the engine's last resort: no turn ends in silence
             log.error("A turn ended in an unexpected error: %s", frames(error))
-            live.show(
-                ReplyChunk(
-                    "Something went wrong inside JARVIS itself. Nothing of yours was lost; "
-                    "the log has the details (jarvis-desktop doctor says where it is)."
-                )
+            live.say_apart(
+                "Something went wrong inside JARVIS itself. Nothing of yours was lost; "
+                "the log has the details (jarvis-desktop doctor says where it is)."
             )
         return Status.FAILED
 
-    async def _plan(self, request: Request, known: Conversation, live: _Live) -> Plan | None:
-        """The plan; None where the planner declined, after its reason was shown."""
+    async def _carry_out(self, plan: Plan, context: Context, live: Live, *, rounds: int) -> Status:
+        """Run a plan that the person agrees to, and answer from its results."""
+        live.show(PlanProposed(plan))
+        accepted = await live.review(plan)
+        if accepted is None:
+            live.say("The plan was not accepted, so nothing was done.")
+            return Status.CANCELLED
+        live.show(PlanAccepted(accepted))
+        await self._campaign.carry_out(accepted, context, live, rounds=rounds)
+        if _speech_of(live.turn):
+            live.hush()  # what is heard then is the speech that was asked for
+        return await self._parts.answerer.of_results(live.turn, context, live.say)
+
+    async def _understood(self, request: Request, known: Conversation, live: Live) -> Context:
+        """The words of the request in the turn, and all that is known beside them."""
         text = request.text.strip()
         if len(text) > LONGEST_REQUEST:
             raise InputError(
@@ -222,14 +221,11 @@ class Assistant:
         if named:
             attachments = (*attachments, *named)
             live.show(Attached(attachments))
-        context = Context(attachments, known, request.folder)
-        planned = await self._parts.planner.plan(text, self._parts.inventory, context)
-        if isinstance(planned, Declined):
-            live.show(ReplyChunk(planned.reason))
-            return None
-        return planned
+        return await self._parts.memory.context(
+            known, attachments, folder=request.folder, trace=live.trace
+        )
 
-    async def _listen(self, audio: Artifact, live: _Live) -> str:
+    async def _listen(self, audio: Artifact, live: Live) -> str:
         def report(fraction: float | None, message: str) -> None:
             """Speech is quick enough to need no progress of its own."""
 
@@ -245,46 +241,26 @@ class Assistant:
             live.show(Noted(heard.note))
         return heard.text
 
-    async def _run(self, plan: Plan, request: Request, live: _Live) -> None:
-        selections = self._parts.selector.select(plan)
-        if await self._fetched(selections, live):
-            selections = self._parts.selector.select(plan)
-        live.show(ExpertsSelected(selections))
-        await self._parts.executor.run(
-            plan, selections, show=live.show, confirm=live.confirm, folder=request.folder
-        )
-
-    async def _fetched(self, selections: Sequence[Selection], live: _Live) -> bool:
-        """Offer to fetch the experts that are missing; whether any was fetched."""
-        fetched = False
-        missing = {item.offer: item.task_id for item in selections if item.offer}
-        for expert, task_id in missing.items():
-            question = f"This needs {described(expert)}. Fetch it now?"
-            if not await live.confirm(question):
-                continue
-
-            def report(fraction: float | None, message: str, task_id: int = task_id) -> None:
-                live.show(TaskProgress(task_id, fraction, message))
-
-            try:
-                await self._parts.fetcher.fetch(expert, report)
-                fetched = True
-            except JarvisError as error:
-                live.show(Noted(str(error)))
-        return fetched
-
-    async def _speak(self, request: Request, live: _Live) -> None:
-        spoken = _speech_of(live.turn)
-        for audio, text in spoken:
-            await self._parts.speaker.play(audio, text, live.show)
-        if request.speak and not spoken:
-            await self._parts.speaker.say(live.turn.reply, live.show)
-
-    def _keep(self, known: Conversation, live: _Live, ended: TurnFinished) -> None:
+    def _keep(self, known: Conversation, live: Live, ended: TurnFinished) -> bool:
         try:
             self._parts.history.save(known.id, live.turn.apply(ended))
         except JarvisError as error:
             live.show(Noted(f"This turn could not be kept in the history: {error}"))
+            return False
+        return True
+
+    def _sum_up(self, known: Conversation) -> None:
+        """Let the older turns be summed up while nobody waits for an answer."""
+        settling = asyncio.create_task(self._parts.memory.settle(known.id))
+        self._settling.add(settling)
+        settling.add_done_callback(self._settling.discard)
+
+    def _leave_summing_up(self) -> list[asyncio.Task[None]]:
+        """A new request needs the LLM for itself; the rest is summed up after it."""
+        left = list(self._settling)
+        for task in left:
+            task.cancel()
+        return left
 
 
 def _this_task() -> asyncio.Task[Turn]:

@@ -6,6 +6,7 @@ import asyncio
 import logging
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterable, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from itertools import product
 from math import prod
@@ -24,7 +25,7 @@ from jarvis_desktop.core.events import (
 )
 from jarvis_desktop.core.expert import Candidate, Selection
 from jarvis_desktop.core.plan import Plan
-from jarvis_desktop.core.ports import ArtifactStore, Backend
+from jarvis_desktop.core.ports import ArtifactStore, Backend, TrackRecord
 from jarvis_desktop.core.result import Attempt, Status, TaskResult
 from jarvis_desktop.core.shown import frames
 from jarvis_desktop.core.task import Item, Port, Ref, Task, Value
@@ -48,16 +49,19 @@ class Executor:
         *,
         lanes: Mapping[str, int],
         timeout: float = 24 * 3600.0,
+        record: TrackRecord | None = None,
     ) -> None:
         """`lanes` gives how many calls of a lane run at once; a lane not in it has no limit.
 
         How long a call may take is its backend's business, which knows what it does; `timeout`,
-        in seconds, is the last resort against one that never ends.
+        in seconds, is the last resort against one that never ends. `record` is told of every call
+        how long it took and whether it worked, but for skills, between which there is no choice.
         """
         self._backends = backends
         self._store = store
         self._lanes = {name: asyncio.Semaphore(width) for name, width in lanes.items()}
         self._timeout = timeout
+        self._record = record
 
     async def run(
         self,
@@ -109,16 +113,22 @@ class Executor:
                 reason = "You did not agree to it, so it was not done."
                 return TaskResult(task.id, Status.FAILED, (), tuple(attempts), reason)
             except JarvisError as error:
-                failure = str(error)
+                failure = Attempt(
+                    candidate,
+                    monotonic() - started,
+                    str(error),
+                    kind=error.kind,
+                    retryable=error.retryable,
+                )
             except Exception as error:  # noqa: BLE001 - a slip here must not end the others
                 log.error("A task failed unexpectedly: %s", frames(error))
-                failure = "Something went wrong inside JARVIS itself; the log has the details."
+                slip = "Something went wrong inside JARVIS itself; the log has the details."
+                failure = Attempt(candidate, monotonic() - started, slip)
             else:
                 attempts.append(Attempt(candidate, monotonic() - started))
                 return TaskResult(task.id, Status.DONE, artifacts, tuple(attempts))
-            attempt = Attempt(candidate, monotonic() - started, failure)
-            attempts.append(attempt)
-            run.show(AttemptFailed(task.id, attempt))
+            attempts.append(failure)
+            run.show(AttemptFailed(task.id, failure))
         return TaskResult(
             task.id, Status.FAILED, attempts=tuple(attempts), reason=attempts[-1].error
         )
@@ -150,11 +160,15 @@ class Executor:
         call: Call,
         report: Callable[[float | None, str], None],
     ) -> Iterable[Artifact]:
-        lane = self._lanes.get(backend.lane)
-        if lane is None:
-            return await self._timed(backend.run(candidate, call, report), candidate)
-        async with lane:
-            return await self._timed(backend.run(candidate, call, report), candidate)
+        async with self._lanes.get(backend.lane) or nullcontext():
+            started = monotonic()
+            try:
+                made = await self._timed(backend.run(candidate, call, report), candidate)
+            except ExpertError:
+                self._note(backend, candidate, call, seconds=monotonic() - started, worked=False)
+                raise
+            self._note(backend, candidate, call, seconds=monotonic() - started, worked=True)
+            return made
 
     async def _timed(
         self, work: Awaitable[Iterable[Artifact]], candidate: Candidate
@@ -167,6 +181,13 @@ class Executor:
                 f"{candidate.expert.id} was stopped after {self._timeout:.0f} seconds.",
                 retryable=True,
             ) from error
+
+    def _note(
+        self, backend: Backend, candidate: Candidate, call: Call, *, seconds: float, worked: bool
+    ) -> None:
+        """Only its own failures are told: a wrong file or missing weights are not its fault."""
+        if self._record and backend.lane != "instant":
+            self._record.note(candidate.expert.id, call.task, seconds=seconds, worked=worked)
 
     async def _keep(self, artifact: Artifact, task: Task) -> Artifact:
         made = replace(artifact, made_by=task.id)

@@ -1,6 +1,10 @@
-"""Writes the answer of a turn from its results, with no LLM: what came out, what failed and why."""
+"""Writes the answer of a turn from its results, with no LLM: what came out, what failed and why.
+
+Where an LLM writes it, this is what stands below its words: what they must not be trusted with."""
 
 from __future__ import annotations
+
+import re
 
 from jarvis_desktop.core.artifact import Artifact, Kind
 from jarvis_desktop.core.result import Status, TaskResult
@@ -9,6 +13,12 @@ from jarvis_desktop.core.turn import Turn
 
 SPEECH_TASK = "text-to-speech"
 """The task whose result is played rather than shown."""
+
+SKILL = "skill"
+"""The backend of what the application does itself, at once: the time, a timer, a sum."""
+
+SHORT = 200
+"""Characters; a text up to this long may be told in other words, where its numbers are kept."""
 
 _nouns = {
     Kind.IMAGE: "picture",
@@ -34,28 +44,93 @@ def compose(turn: Turn) -> str:
     """The answer: each asked-for result, then what could not be done."""
     if turn.plan is None:
         return ""
-    done = [
-        (task, turn.results[task.id])
-        for task in turn.plan.answers
-        if _status(turn, task) is Status.DONE
-    ]
-    if not done:
-        # Better the half that came out than nothing at all.
-        done = [
-            (task, turn.results[task.id])
-            for task in turn.plan
-            if _status(turn, task) is Status.DONE
-        ][-1:]
+    done = shown(turn)
     several = len(done) > 1
     parts = [_labelled(turn, task, result, several) for task, result in done]
+    return "\n\n".join(part for part in [*parts, *_not_done(turn)] if part)
+
+
+def speaks_for_itself(turn: Turn) -> bool:
+    """Whether the results need no words around them.
+
+    So it is with skills, with a sole text, which is wanted as it is, and where nothing was asked
+    in words.
+    """
+    if turn.plan is None or not turn.text:
+        return True
+    ended = [item for item in turn.results.values() if item.status is not Status.SKIPPED]
+    if all(item.attempts and _by_a_skill(item) for item in ended):
+        return True
+    if len(turn.plan.answers) > 1 or any(item.status is not Status.DONE for item in ended):
+        return False
+    task = turn.plan.answers[0]
+    artifacts = turn.results[task.id].artifacts
+    return task.type.name == SPEECH_TASK or all(item.text for item in artifacts)
+
+
+def below(turn: Turn, words: str) -> str:
+    """What stands under an LLM's `words` about the results; "" where they say it all.
+
+    The texts that were asked for, as they are; the exact reasons of what failed; and who did it.
+    """
+    assert turn.plan is not None
+    done = shown(turn)
+    texts = [
+        (task, result)
+        for task, result in done
+        if task.type.name != SPEECH_TASK
+        and any(item.text and not _is_told(item.text, words) for item in result.artifacts)
+    ]
+    parts = [_labelled(turn, task, result, len(done) > 1) for task, result in texts]
+    experts = dict.fromkeys(
+        result.attempts[-1].candidate
+        for result in turn.results.values()
+        if result.status is Status.DONE and result.attempts
+    )
+    unnamed = [
+        item.expert.id
+        for item in experts
+        if not item.built_in and item.expert.id.lower() not in words.lower()
+    ]
+    by = [f"Done by {' and '.join(unnamed)}."] if unnamed else []
+    return "\n\n".join([*parts, *_not_done(turn), *by])
+
+
+def shown(turn: Turn) -> list[tuple[Task, TaskResult]]:
+    """What the answer shows: what was asked for, or the half that came out of it."""
+    assert turn.plan is not None
+    done = [task for task in turn.plan if _status(turn, task) is Status.DONE]
+    asked = [task for task in turn.plan.answers if task in done]
+    return [(task, turn.results[task.id]) for task in asked or done[-1:]]
+
+
+def _not_done(turn: Turn) -> list[str]:
+    assert turn.plan is not None
     failed = [task for task in turn.plan if _status(turn, task) is Status.FAILED]
     skipped = [task for task in turn.plan if _status(turn, task) is Status.SKIPPED]
-    for task in failed:
-        parts.append(f"Not done: {task.type.title}. {turn.results[task.id].reason}")
+    parts = [f"Not done: {task.type.title}. {turn.results[task.id].reason}" for task in failed]
     if skipped:
         titles = ", ".join(task.type.title for task in skipped)
         parts.append(f"Left out, because it needed that: {titles}.")
-    return "\n\n".join(part for part in parts if part)
+    return parts
+
+
+def _by_a_skill(result: TaskResult) -> bool:
+    return all(attempt.candidate.backend == SKILL for attempt in result.attempts)
+
+
+def _is_told(text: str, words: str) -> bool:
+    """Whether the words say it: a long text whole, of a short one the numbers and half the rest."""
+    plain, said = " ".join(text.split()).lower(), " ".join(words.split()).lower()
+    if plain in said:
+        return True
+    if len(text) > SHORT:
+        return False
+    numbers = re.findall(r"\d+(?:[.,:]\d+)*", plain)
+    there = set(re.findall(r"\d+(?:[.,:]\d+)*|[^\W\d]+", said))
+    others = re.findall(r"[^\W\d]{3,}", plain)
+    kept = sum(word in there for word in others)
+    return there.issuperset(numbers) and 2 * kept >= len(others)
 
 
 def _status(turn: Turn, task: Task) -> Status | None:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import AsyncGenerator, AsyncIterable, Callable
+from contextlib import aclosing
 from pathlib import Path
 
-from jarvis_desktop.assistant.speakable import sentences, speakable
+from jarvis_desktop.assistant.speakable import SentenceStream, sentences, speakable
 from jarvis_desktop.core.errors import JarvisError
 from jarvis_desktop.core.events import Event, Noted, Speaking
 from jarvis_desktop.core.ports import ArtifactStore, Player, Voice
+
+Show = Callable[[Event], None]
 
 
 class Speaker:
@@ -21,10 +24,12 @@ class Speaker:
         self._store = store
         self._turn = asyncio.Lock()
 
-    async def say(self, text: str, show: Callable[[Event], None]) -> None:
-        """Speak a text. What keeps it from being heard is shown as a note, never raised."""
-        parts = sentences(speakable(text))
-        async with self._turn:
+    async def say(self, text: str | AsyncIterable[str], show: Show) -> None:
+        """Speak a text, also one that is still being written: each sentence once it is whole.
+
+        What keeps it from being heard is shown as a note, never raised.
+        """
+        async with self._turn, aclosing(_sentences(text)) as parts:
             try:
                 workdir = self._store.workdir()
                 try:
@@ -34,7 +39,7 @@ class Speaker:
             except JarvisError as error:
                 show(Noted(f"The answer could not be spoken: {error}"))
 
-    async def play(self, audio: Path, text: str, show: Callable[[Event], None]) -> None:
+    async def play(self, audio: Path, text: str, show: Show) -> None:
         """Play speech that is already there; `text` is what it says."""
         async with self._turn:
             show(Speaking(text))
@@ -43,20 +48,63 @@ class Speaker:
             except JarvisError as error:
                 show(Noted(f"The answer could not be spoken: {error}"))
 
-    async def _say(self, parts: list[str], workdir: Path, show: Callable[[Event], None]) -> None:
-        ahead: asyncio.Task[Path] | None = None
+    async def _say(self, parts: AsyncGenerator[str], workdir: Path, show: Show) -> None:
+        number = 0
+        ahead = asyncio.create_task(self._next(parts, workdir / "0.wav"))
         try:
-            for number, part in enumerate(parts):
-                current = ahead or self._synthesise(part, workdir, number)
-                audio = await current
-                following = parts[number + 1 : number + 2]
-                ahead = self._synthesise(following[0], workdir, number + 1) if following else None
+            while made := await ahead:
+                number += 1
+                ahead = asyncio.create_task(self._next(parts, workdir / f"{number}.wav"))
+                part, audio = made
                 show(Speaking(part))
                 await self._player.play(audio)
         finally:
-            if ahead:
-                ahead.cancel()
-                await asyncio.gather(ahead, return_exceptions=True)
+            ahead.cancel()
+            await asyncio.gather(ahead, return_exceptions=True)
 
-    def _synthesise(self, part: str, workdir: Path, number: int) -> asyncio.Task[Path]:
-        return asyncio.create_task(self._voice.synthesise(part, workdir / f"{number}.wav"))
+    async def _next(self, parts: AsyncGenerator[str], to: Path) -> tuple[str, Path] | None:
+        """The next sentence and its sound; None after the last one."""
+        part = await anext(parts, None)
+        return None if part is None else (part, await self._voice.synthesise(part, to))
+
+
+class Speech:
+    """An answer that is spoken while it is being written."""
+
+    def __init__(self, speaker: Speaker, show: Show) -> None:
+        self._pieces: asyncio.Queue[str | None] = asyncio.Queue()
+        self._speaking = asyncio.create_task(speaker.say(self._written(), show))
+
+    def add(self, piece: str) -> None:
+        """Go on with this piece."""
+        self._pieces.put_nowait(piece)
+
+    async def finish(self) -> None:
+        """Wait until all of it was spoken. Cancelling silences it."""
+        self._pieces.put_nowait(None)
+        await self._speaking
+
+    def stop(self) -> None:
+        """Stop speaking at once."""
+        self._speaking.cancel()
+
+    async def stopped(self) -> None:
+        """Wait until nothing of it is heard any more, after `stop`."""
+        await asyncio.wait([self._speaking])
+
+    async def _written(self) -> AsyncGenerator[str]:
+        while (piece := await self._pieces.get()) is not None:
+            yield piece
+
+
+async def _sentences(text: str | AsyncIterable[str]) -> AsyncGenerator[str]:
+    if isinstance(text, str):
+        for part in sentences(speakable(text)):
+            yield part
+        return
+    stream = SentenceStream()
+    async for piece in text:
+        for part in stream.feed(piece):
+            yield part
+    for part in stream.rest():
+        yield part

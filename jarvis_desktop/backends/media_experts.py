@@ -6,10 +6,11 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from jarvis_desktop.backends.worker import Run, device, load_network, load_part
+from jarvis_desktop.backends.worker import Run, load_network, load_part
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.call import Call, Report
 from jarvis_desktop.core.expert import Expert
+from jarvis_desktop.fetched import device
 from jarvis_desktop.tasks.media import read_audio
 from jarvis_desktop.tasks.pictures import on_white, read_image, save_png
 

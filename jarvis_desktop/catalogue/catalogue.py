@@ -9,7 +9,11 @@ from typing import Protocol
 
 from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.expert import Candidate, Expert
+from jarvis_desktop.core.llm import LLM
 from jarvis_desktop.tasks.definition import Definition
+
+READERS = frozenset({"image-to-text", "document-question-answering"})
+"""Tasks that say what is printed somewhere: the built-in way may fail, but an LLM may invent."""
 
 
 class Disk(Protocol):
@@ -23,8 +27,9 @@ class Disk(Protocol):
 class ShippedCatalogue:
     """The catalogue over the shipped list, the built-in methods and what is on the disk.
 
-    `runnable` says whether the local backend can run an expert. `served` names tasks whose experts
-    another part loads by itself, such as the recogniser: they are offered, but never a candidate.
+    `runnable` says whether the local backend can run an expert, `prompted` whether an LLM can do a
+    task. `served` names tasks whose experts another part loads by itself, such as the recogniser:
+    they are offered, but never a candidate.
     """
 
     def __init__(
@@ -34,12 +39,14 @@ class ShippedCatalogue:
         *,
         weights: Disk,
         runnable: Callable[[Expert], bool],
+        prompted: Callable[[str, LLM], bool] = lambda task, llm: False,
         served: Collection[str] = ("automatic-speech-recognition",),
     ) -> None:
         self.experts = tuple(experts)
         self._definitions = definitions
         self._weights = weights
         self._runnable = runnable
+        self._prompted = prompted
         self._served = frozenset(served)
 
     def candidates(self, task: str) -> Sequence[Candidate]:
@@ -59,6 +66,18 @@ class ShippedCatalogue:
         if definition and definition.method:
             found.append(Candidate(Expert(f"builtin/{task}", task, definition.note), "builtin"))
         return tuple(found)
+
+    def by_llm(self, task: str, llm: LLM) -> Candidate | None:
+        """The LLM itself as an expert of the task, where there is a good prompt for it.
+
+        It is not heavy: it is there already, for planning.
+        """
+        definition = self._definitions.get(task)
+        if definition is None or not self._prompted(task, llm):
+            return None
+        expert = Expert(llm.name, task, f"The LLM itself: {definition.type.summary}")
+        spare = task in READERS and definition.method is not None
+        return Candidate(expert, "llm", remote=llm.remote, spare=spare)
 
     def obtainable(self, task: str) -> Sequence[Expert]:
         """Experts that could be fetched and would then run here, the smallest first."""

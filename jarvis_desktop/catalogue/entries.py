@@ -27,11 +27,14 @@ class Block(BaseModel):
     task: Handle
     summary: Words
     download_mb: int = Field(gt=0)
+    memory_mb: int = Field(gt=0)
     licence: Words
     languages: list[str] = Field(default_factory=list)
     revision: Commit = ""
     files: list[Words] = Field(min_length=1)
     verified: bool = False
+    gated: bool = False
+    downloads: int = Field(default=0, ge=0)
 
 
 class File(BaseModel):
@@ -75,6 +78,9 @@ def _expert(block: Block) -> Expert:
         verified=block.verified,
         repo=block.repo,
         files=tuple(block.files),
+        memory_mb=block.memory_mb,
+        gated=block.gated,
+        downloads=block.downloads,
     )
 
 

@@ -2,30 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
+from jarvis_desktop.assistant.answering import Answerer
 from jarvis_desktop.assistant.assistant import Assistant, Parts
 from jarvis_desktop.assistant.executor import Executor
 from jarvis_desktop.assistant.intake import Intake
+from jarvis_desktop.assistant.memory import Memory
+from jarvis_desktop.assistant.prompts import Prompts
 from jarvis_desktop.assistant.selector import Selector
 from jarvis_desktop.assistant.speaker import Speaker
 from jarvis_desktop.core.artifact import text_artifact
 from jarvis_desktop.core.plan import Plan
 from jarvis_desktop.core.policy import Policy
-from jarvis_desktop.core.ports import Context, Declined
+from jarvis_desktop.core.ports import Context, Declined, Direct
+from jarvis_desktop.core.result import TaskResult
 from jarvis_desktop.core.task import Task, TaskType
 from jarvis_desktop.core.turn import Request, Turn
+from jarvis_desktop.paths import shipped
 from tests.fakes import (
     FakeBackend,
     FakeCatalogue,
+    FakeFacts,
     FakeFetcher,
     FakeFrontend,
     FakeHistory,
+    FakeLLMs,
     FakePlayer,
     FakeRecogniser,
     FakeStore,
@@ -40,16 +47,35 @@ NOON = datetime(2026, 1, 2, 12, tzinfo=UTC)
 class FakePlanner:
     """Gives the plan it was given."""
 
-    planned: Plan | Declined | Exception = field(default_factory=lambda: Declined("No idea."))
+    planned: Plan | Direct | Declined | Exception = field(
+        default_factory=lambda: Declined("No idea.")
+    )
+    other_plans: list[Plan | Declined | Exception] = field(default_factory=list)
     asked: list[tuple[str, Context]] = field(default_factory=list)
+    failures: list[tuple[Plan, Mapping[int, TaskResult]]] = field(default_factory=list)
 
     async def plan(
         self, text: str, inventory: Sequence[TaskType], context: Context
-    ) -> Plan | Declined:
+    ) -> Plan | Direct | Declined:
         self.asked.append((text, context))
         if isinstance(self.planned, Exception):
             raise self.planned
         return self.planned
+
+    async def replan(
+        self,
+        text: str,
+        inventory: Sequence[TaskType],
+        context: Context,
+        *,
+        plan: Plan,
+        results: Mapping[int, TaskResult],
+    ) -> Plan | Declined:
+        self.failures.append((plan, results))
+        another = self.other_plans.pop(0) if self.other_plans else Declined("No other idea.")
+        if isinstance(another, Exception):
+            raise another
+        return another
 
 
 class House:
@@ -67,6 +93,9 @@ class House:
         self.player = FakePlayer()
         self.history = FakeHistory()
         self.frontend = FakeFrontend()
+        self.facts = FakeFacts()
+        self.llms = FakeLLMs()
+        self.prompts = Prompts(shipped("resources", "prompts"))
         self.assistant = Assistant(
             Parts(
                 planner=self.planner,
@@ -77,6 +106,8 @@ class House:
                 fetcher=self.fetcher,
                 recogniser=self.recogniser,
                 speaker=Speaker(self.voice, self.player, self.store),
+                answerer=Answerer(self.llms, self.prompts),
+                memory=Memory(self.history, self.facts, self.llms, self.prompts),
                 history=self.history,
                 now=lambda: NOON,
             )

@@ -9,6 +9,7 @@ from dataclasses import replace
 from jarvis_desktop.core import events
 from jarvis_desktop.core.errors import StorageError, UnavailableError
 from jarvis_desktop.core.expert import Candidate, Expert
+from jarvis_desktop.core.llm import LLM
 from jarvis_desktop.core.plan import Plan
 from jarvis_desktop.core.result import Status
 from jarvis_desktop.core.task import Task
@@ -33,6 +34,9 @@ def lacking(house: House) -> None:
 
         def out_of_reach(self, task: str) -> Sequence[Expert]:
             return ()
+
+        def by_llm(self, task: str, llm: LLM) -> None:
+            """No LLM does it."""
 
     house.assistant._parts.selector._catalogue = Catalogue()
     house.planner.planned = Plan((Task(0, CLOCK), Task(1, CLOCK)))

@@ -169,6 +169,7 @@ async def test_the_next_candidate_is_tried(run, frontend: FakeFrontend) -> None:
     assert results[0].status is Status.DONE
     assert results[0].artifacts[0].text == "second"
     assert [attempt.error for attempt in results[0].attempts] == ["first broke.", ""]
+    assert [attempt.kind for attempt in results[0].attempts] == ["expert", ""]
     failed = [item for item in frontend.events if isinstance(item, events.AttemptFailed)]
     assert [item.attempt.candidate for item in failed] == [FIRST]
 

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+import pytest
+
 from jarvis_desktop.assistant import responder
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
+from jarvis_desktop.core.expert import Candidate, Expert
 from jarvis_desktop.core.plan import Plan
-from jarvis_desktop.core.result import Status, TaskResult
+from jarvis_desktop.core.result import Attempt, Status, TaskResult
 from jarvis_desktop.core.task import Ref, Task
 from jarvis_desktop.core.turn import Turn
 from tests.types import BLUR, CLOCK, FIND, READ, SHORTEN, SPEAK
@@ -112,3 +116,90 @@ def test_nothing_done() -> None:
 def test_a_turn_that_was_cut_off_has_fewer_results() -> None:
     made = turn(Plan((Task(0, CLOCK), Task(1, CLOCK))), done(0, text_artifact("noon")))
     assert responder.compose(made) == "noon"
+
+
+def by(number: int, backend: str, *artifacts: Artifact, failed: str = "") -> TaskResult:
+    candidate = Candidate(Expert(f"{backend}-one", "any"), backend)
+    attempt = Attempt(candidate, 1.0, failed)
+    status = Status.FAILED if failed else Status.DONE
+    return TaskResult(number, status, artifacts, (attempt,), failed)
+
+
+def asked(plan: Plan | None, *results: TaskResult) -> Turn:
+    return replace(turn(plan, *results), text="do it")
+
+
+NOON = text_artifact("It is noon.")
+LONG = text_artifact("word " * 60)
+TWO = Plan((Task(0, CLOCK), Task(1, SHORTEN, {"text": "a"})))
+
+
+@pytest.mark.parametrize(
+    ("made", "expected"),
+    [
+        (turn(TWO, done(0, NOON), done(1, NOON)), True),  # nothing was asked in words
+        (asked(None), True),
+        (asked(Plan(())), True),
+        (asked(Plan((Task(0, CLOCK),)), by(0, "local", NOON)), True),
+        (asked(Plan((Task(0, CLOCK),)), by(0, "local", failed="It broke.")), False),
+        (asked(Plan((Task(0, BLUR, {"image": PICTURE}),)), by(0, "local", MADE)), False),
+        (asked(Plan((Task(0, SPEAK, {"text": "a"}),)), by(0, "local", MADE)), True),
+        (asked(TWO, by(0, "skill", NOON), by(1, "skill", NOON)), True),
+        (asked(TWO, by(0, "skill", NOON), by(1, "local", NOON)), False),
+        (asked(TWO, by(0, "skill", NOON), failed(1)), False),
+        (
+            asked(TWO, by(0, "skill", failed="No."), TaskResult(1, Status.SKIPPED, reason="…")),
+            True,
+        ),
+    ],
+)
+def test_when_no_words_are_needed(made: Turn, expected: bool) -> None:
+    assert responder.speaks_for_itself(made) is expected
+
+
+def test_below_an_answer_stands_what_it_kept_quiet_about() -> None:
+    plan = Plan(
+        (
+            Task(0, READ, {"image": PICTURE}),
+            Task(1, CLOCK),
+            Task(2, READ, {"image": MADE}),
+            Task(3, SHORTEN, {"text": Ref(2)}),
+        )
+    )
+    skipped = TaskResult(3, Status.SKIPPED, reason="It needs …")
+    made = asked(plan, by(0, "local", LONG), by(1, "local", NOON), failed(2), skipped)
+    assert responder.below(made, "It is noon now, and I read the scan.") == (
+        f"Image to text: {LONG.text}\n\nNot done: image to text. It broke.\n\n"
+        "Left out, because it needed that: summarization.\n\nDone by local-one."
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "expected"),
+    [
+        ("Two  dogs, 98 %", "There are TWO dogs, 98 % sure.", ""),
+        ("Two dogs, 98 %", "Two dogs, surely.", "Two dogs, 98 %"),
+        ("dog 98 %, cat 3:15", "A dog at 3:15, 98 percent.", ""),
+        ("a man on a horse", "Ein Reiter.", "a man on a horse"),
+        ("word " * 60, "It says word.", "word " * 60),
+        ("word " * 60, f"It says: {'word ' * 60}", ""),
+    ],
+)
+def test_which_texts_are_told(text: str, words: str, expected: str) -> None:
+    made = asked(Plan((Task(0, READ, {"image": PICTURE}),)), done(0, text_artifact(text)))
+    assert responder.below(made, words) == expected
+
+
+def test_experts_are_named_once_and_what_came_along_is_not() -> None:
+    builtin = Candidate(Expert("builtin/clock", "clock"), "builtin")
+    own = TaskResult(1, Status.DONE, (MADE,), (Attempt(builtin, 1.0),))
+    made = asked(TWO, by(0, "local", MADE), own)
+    assert responder.below(made, "Here it is.") == "Done by local-one."
+    assert responder.below(made, "LOCAL-ONE made it.") == ""
+
+
+def test_speech_is_not_repeated_below() -> None:
+    made = asked(
+        Plan((Task(0, SPEAK, {"text": "a"}), Task(1, CLOCK))), done(0, MADE), done(1, NOON)
+    )
+    assert responder.below(made, "It is noon.") == ""

@@ -1,8 +1,8 @@
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from jarvis_desktop.assistant.speakable import LONGEST, sentences, speakable
+from jarvis_desktop.assistant.speakable import LONGEST, SentenceStream, sentences, speakable
 
 MARKDOWN = st.text(
     st.sampled_from("ab Z9.!?…,;:-*_`~#>|[]()<>\n\t/&é°→你。😀\u200b\ufe0f\u20e3"), max_size=400
@@ -92,6 +92,7 @@ def test_a_long_run_is_cut_after_a_comma():
     assert all(part.endswith(",") for part in sentences("one two three four, " * 40))
 
 
+@settings(deadline=None)
 @given(MARKDOWN)
 def test_sentences_lose_no_word_and_make_no_empty_part(text):
     parts = sentences(text)
@@ -101,6 +102,7 @@ def test_sentences_lose_no_word_and_make_no_empty_part(text):
     assert kept == [letter for letter in text if letter.isalnum()]
 
 
+@settings(deadline=None)
 @given(MARKDOWN)
 def test_speakable_says_no_markup(text):
     spoken = speakable(text)
@@ -110,6 +112,70 @@ def test_speakable_says_no_markup(text):
     assert all(any(letter.isalnum() for letter in part) for part in sentences(spoken))
 
 
+@settings(deadline=None)
 @given(st.text(max_size=300))
 def test_any_text_at_all_is_accepted(text):
     assert all(part.strip() == part for part in sentences(speakable(text)))
+
+
+def streamed(text: str, size: int) -> list[str]:
+    stream = SentenceStream()
+    pieces = [text[at : at + size] for at in range(0, len(text), size)]
+    return [part for piece in pieces for part in stream.feed(piece)] + stream.rest()
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("One. Two! Three? Four", ["One.", "Two!", "Three?", "Four."]),
+        ("**One.** *Two*. Six", ["One.", "Two.", "Six."]),
+        ("**Three. Four** five. Six", ["Three.", "Four five.", "Six."]),
+        ("See [the. Guide](https://x.org/a. b) now. Then", ["See the.", "Guide now.", "Then."]),
+        ("Look: https://x.org/a. Next", ["Look:", "Next."]),
+        ("One\n```python\nprint('Hi. There.')\n<!--\n```\nTwo. C", ["One.", "Two.", "C."]),
+        ("~~~\nHi. There.", []),
+        ("```It. Is``` no block. So", ["It.", "Is no block.", "So."]),
+        ("In `it. Now` it. So", ["In it.", "Now it.", "So."]),
+        ("| It. Is | c |\n|---|---|\n| 1. X | 2 |\nEnd", ["It.", "Is, c.", "1. X, 2.", "End."]),
+        ("x <b>bold. Move</b> on. Y", ["x bold.", "Move on.", "Y."]),
+        ("One <!-- two. Three\nfour --> five. Six", ["One five.", "Six."]),
+        ("One <!-- two.", ["One."]),
+        ("Mr. Smith met Dr. Jones. They spoke", ["Mr. Smith met Dr. Jones.", "They spoke."]),
+        ("1. One\n- Two. Three\n# Four", ["1. One.", "Two.", "Three.", "Four."]),
+        ("你好。再见！好", ["你好。", "再见！", "好."]),
+        ("", []),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("size", [1, 3, 10_000])
+def test_a_text_that_is_being_written(text, parts, size):
+    assert streamed(text, size) == parts
+
+
+def test_a_sentence_comes_out_once_the_next_one_begins():
+    stream = SentenceStream()
+    assert [stream.feed(piece) for piece in ("One", ".", " ", "T", "wo. ", "[a](b", "). C")] == [
+        [], [], [], ["One."], [], ["Two."], ["a."],
+    ]  # fmt: skip
+    assert stream.rest() == ["C."]
+
+
+def test_what_never_ends_is_spoken_in_parts():
+    stream = SentenceStream()
+    assert stream.feed("word " * 300)
+    assert stream.feed("x" * 2000)
+
+
+@settings(deadline=None)
+@given(MARKDOWN, st.integers(1, 9))
+def test_a_stream_says_no_markup(text, size):
+    for part in streamed(text, size):
+        assert not set(part) & set("😀\u200b\ufe0f\u20e3\t`\n")
+        assert len(part) <= LONGEST
+        assert any(letter.isalnum() for letter in part)
+
+
+@settings(deadline=None)
+@given(st.text(st.sampled_from("ab Z9.!?,;:\n"), max_size=400), st.integers(1, 9))
+def test_a_stream_loses_no_word(text, size):
+    kept = [letter for part in streamed(text, size) for letter in part if letter.isalnum()]
+    assert kept == [letter for letter in text if letter.isalnum()]

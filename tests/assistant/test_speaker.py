@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from jarvis_desktop.assistant.speaker import Speaker
+from jarvis_desktop.assistant.speaker import Speaker, Speech
 from jarvis_desktop.core.errors import ExpertError, UnavailableError
 from jarvis_desktop.core.events import Event, Noted, Speaking
 from tests.fakes import FakePlayer, FakeStore, FakeVoice, write_wav
@@ -101,3 +101,52 @@ async def test_one_speaks_at_a_time(speaker: Speaker, player: FakePlayer) -> Non
         await asyncio.sleep(0)
     second.cancel()
     await asyncio.gather(first, second, return_exceptions=True)
+
+
+async def test_it_speaks_while_the_text_is_written(
+    speaker: Speaker, voice: FakeVoice, player: FakePlayer
+) -> None:
+    speech = Speech(speaker, lambda event: None)
+    for piece in ("First ", "sentence. ", "Second"):
+        speech.add(piece)
+    while not player.played:
+        await asyncio.sleep(0)
+    assert voice.said == ["First sentence."]
+    speech.add(" one.")
+    await speech.finish()
+    assert voice.said == ["First sentence.", "Second one."]
+    assert len(player.played) == 2
+
+
+async def test_a_silenced_speech_says_nothing_more(
+    speaker: Speaker, voice: FakeVoice, player: FakePlayer
+) -> None:
+    player.hold = True
+    shown: list[Event] = []
+    speech = Speech(speaker, shown.append)
+    speech.add("One. Two. Three. ")
+    while not player.played:
+        await asyncio.sleep(0)
+    speech.stop()
+    await speech.stopped()
+    assert player.stopped == 1
+    assert shown == [Speaking("One.")]
+    await speaker.say("", shown.append)
+
+
+async def test_code_and_links_that_come_in_pieces_are_not_read_aloud(
+    speaker: Speaker, voice: FakeVoice
+) -> None:
+    speech = Speech(speaker, lambda event: None)
+    for piece in (
+        "See [the",
+        " guide](htt",
+        "ps://x.org). ``",
+        "`\n",
+        "``",
+        "`\nco",
+        "de\n```\nEnd.",
+    ):
+        speech.add(piece)
+    await speech.finish()
+    assert voice.said == ["See the guide.", "End."]

@@ -10,6 +10,7 @@ from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.expert import Expert
 from jarvis_desktop.core.task import TaskType
 from jarvis_desktop.tasks.definition import Definition
+from tests.fakes import FakeLLM
 
 SMALL = Expert("small", "translation", download_mb=10, repo="a/small")
 LARGE = Expert("large", "translation", download_mb=99, repo="a/large")
@@ -85,6 +86,33 @@ def test_the_recognisers_experts_are_offered_but_it_loads_them_itself():
     assert catalogue().obtainable(EARS.task) == (EARS,)
     found = catalogue(EARS).candidates(EARS.task)
     assert [each.backend for each in found] == ["skill"]
+
+
+def test_an_llm_does_what_has_a_prompt_but_reads_only_after_the_built_in_way():
+    found = ShippedCatalogue(
+        [],
+        {
+            "image-to-text": definition("image-to-text", method=method),
+            "document-question-answering": definition("document-question-answering"),
+            "translation": definition("translation", method=method),
+        },
+        weights=Disk(),
+        runnable=lambda expert: True,
+        prompted=lambda task, llm: task != "clock",
+    )
+    llm = FakeLLM()
+    spare = {
+        name: each.spare
+        for name in ("image-to-text", "document-question-answering", "translation")
+        if (each := found.by_llm(name, llm))
+    }
+    assert spare == {
+        "image-to-text": True,
+        "document-question-answering": False,
+        "translation": False,
+    }
+    assert found.by_llm("unheard-of", llm) is None
+    assert catalogue().by_llm("translation", llm) is None
 
 
 def test_an_expert_is_found_by_handle_and_by_repository():

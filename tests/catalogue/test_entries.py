@@ -13,6 +13,7 @@ repo = "someone/small-one"
 task = "translation"
 summary = "Translates."
 download_mb = 5
+memory_mb = 40
 licence = "MIT"
 languages = ["en", "fr"]
 files = ["*.json", "*.safetensors"]
@@ -35,6 +36,12 @@ def test_a_block_becomes_an_expert(tmp_path):
     assert expert.languages == ("en", "fr")
     assert expert.files == ("*.json", "*.safetensors")
     assert (expert.revision, expert.verified, expert.download_mb) == ("", False, 5)
+    assert (expert.memory_mb, expert.gated, expert.downloads) == (40, False, 0)
+
+
+def test_what_the_hub_says_of_it_may_be_there_too(tmp_path):
+    (expert,) = load(written(tmp_path, BLOCK + "gated = true\ndownloads = 1200"))
+    assert (expert.gated, expert.downloads) == (True, 1200)
 
 
 @pytest.mark.parametrize(
@@ -42,6 +49,8 @@ def test_a_block_becomes_an_expert(tmp_path):
     [
         (BLOCK.replace("download_mb = 5", "download_mb = 0"), "expert 1, download_mb"),
         (BLOCK.replace("download_mb = 5", 'download_mb = "5"'), "expert 1, download_mb"),
+        (BLOCK.replace("memory_mb = 40", ""), "expert 1, memory_mb"),
+        (BLOCK + "downloads = -1", "expert 1, downloads"),
         (BLOCK.replace("someone/small-one", "small-one"), "expert 1, repo"),
         (BLOCK.replace("someone/", "../"), "expert 1, repo"),
         (BLOCK.replace('"small-one"', '"../x"'), "expert 1, name"),
@@ -82,3 +91,4 @@ def test_the_shipped_list_is_right_and_has_every_kind_of_work():
         )
         assert "*" not in expert.files
         assert len(expert.languages) in (0, 1, 2)
+        assert expert.memory_mb >= expert.download_mb or expert.id == "wan-1.3b", expert.id

@@ -1,0 +1,134 @@
+"""Says why an expert is not for this task on this computer: room, licence, terms, language."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+
+from jarvis_desktop.core.artifact import Artifact
+from jarvis_desktop.core.expert import Expert
+from jarvis_desktop.core.shown import one_line
+from jarvis_desktop.core.task import Task
+from jarvis_desktop.tasks.language_identification import NAMES
+
+MB = 1_000_000
+
+RESERVE_MB = 500
+"""What a download leaves free on the disk."""
+
+SHARE = 0.9
+"""Of the memory, for an expert: the rest is the system's."""
+
+_codes = {name.casefold(): code for code, name in NAMES.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """What this computer has, in bytes; 0 where it is not known, or there is none."""
+
+    memory: int = 0
+    gpu_memory: int = 0
+    disk: int = 0
+    """What is free where experts are kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class Licences:
+    """Which licences a person wants: patterns such as "CC-BY-NC-*", whatever their case."""
+
+    allowed: tuple[str, ...] = ("*",)
+    denied: tuple[str, ...] = ()
+
+    def allow(self, licence: str) -> bool:
+        """Whether experts with this licence may be used."""
+        return _matches(licence, self.allowed) and not _matches(licence, self.denied)
+
+
+@dataclass(frozen=True, slots=True)
+class Fitting:
+    """The rules. `room` may take a while: it is asked off the event loop, once per plan.
+
+    `gated` says whether experts behind the Hub's terms are offered. `ruled_out` says whether a
+    text is without a doubt not in the language of a code, such as "en".
+    """
+
+    room: Callable[[], Room] = Room
+    licences: Licences = field(default_factory=Licences)
+    gated: bool = False
+    ruled_out: Callable[[str, str], bool] = lambda text, code: False
+
+    def objection(self, expert: Expert, task: Task, *, request: str, room: Room) -> str:
+        """Why an expert that is here is not for the task, after its name; "" where it is."""
+        needed, there = _memory(expert, room)
+        if there and needed > there * SHARE:
+            return (
+                f"needs about {readable_size(needed)} of memory, "
+                f"and there are {readable_size(there)}"
+            )
+        if expert.licence and not self.licences.allow(expert.licence):
+            return f"has the licence {expert.licence}, which your settings leave out"
+        return self._wrong_language(expert, task, request)
+
+    def objection_to_fetching(self, expert: Expert, task: Task, *, request: str, room: Room) -> str:
+        """The same for one that would have to be fetched."""
+        if expert.gated and not self.gated:
+            return "is only given to people who accepted its terms on the Hub"
+        if room.disk and (expert.download_mb + RESERVE_MB) * MB > room.disk:
+            return (
+                f"takes {readable_size(expert.download_mb)} of the disk, "
+                f"and {readable_size(room.disk / MB)} are free"
+            )
+        return self.objection(expert, task, request=request, room=room)
+
+    def _wrong_language(self, expert: Expert, task: Task, request: str) -> str:
+        """An expert with one language understands that; one with two translates from to."""
+        if not expert.languages or "*" in expert.languages:
+            return ""
+        source, own = expert.languages[0], _own_text(task)
+        if len(expert.languages) == 1:
+            if self.ruled_out(own or request, source):
+                return f"understands {NAMES.get(source, source)} only"
+            return ""
+        target, wanted = expert.languages[1], _language(task)
+        pair = f"from {NAMES.get(source, source)} into {NAMES.get(target, target)} only"
+        if (wanted and wanted != target) or (own and self.ruled_out(own, source)):
+            return f"translates {pair}"
+        return ""
+
+
+def readable_size(megabytes: float) -> str:
+    """A size for people: "340 MB", "2.5 GB"."""
+    return f"{megabytes:.0f} MB" if megabytes < 1000 else f"{megabytes / 1000:.1f} GB"
+
+
+def _memory(expert: Expert, room: Room) -> tuple[float, float]:
+    """What it needs of the memory it would use, and how much there is of that, in MB."""
+    if not room.gpu_memory:
+        return expert.memory_mb, room.memory / MB
+    # Experts use a graphics card where there is one. There the weights stay as they were fetched,
+    # often in 16 bits; half as much again is for what is computed.
+    return min(expert.memory_mb, 1.5 * expert.download_mb), room.gpu_memory / MB
+
+
+def _matches(licence: str, patterns: tuple[str, ...]) -> bool:
+    return any(fnmatchcase(licence.casefold(), pattern.casefold()) for pattern in patterns)
+
+
+def _own_text(task: Task) -> str:
+    """The text that stands in the task itself; "" where it comes from a file or another task."""
+    texts = []
+    for name, item in task.items():
+        if task.type.port(name):
+            text = item.text if isinstance(item, Artifact) else item
+            texts += [text] if isinstance(text, str) else []
+    return "\n".join(texts)
+
+
+def _language(task: Task) -> str:
+    """The code of the language that is asked for; "" where none is, or an unheard-of one."""
+    option = task.type.option("language")
+    if option is None:
+        return ""
+    name = one_line(str(task.args.get("language", option.default))).casefold()
+    return name if name in NAMES else _codes.get(name, "")

@@ -1,0 +1,86 @@
+"""A turn under way: what happens in it is folded into the turn and shown; its answer is spoken
+while it is written."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+
+from jarvis_desktop.assistant.speaker import Speaker, Speech
+from jarvis_desktop.core.events import Event, ReplyChunk, Traced
+from jarvis_desktop.core.plan import Plan
+from jarvis_desktop.core.ports import Frontend
+from jarvis_desktop.core.shown import frames
+from jarvis_desktop.core.turn import Turn
+
+log = logging.getLogger(__name__)
+
+
+class Live:
+    """A turn and the front end where it is shown."""
+
+    def __init__(self, turn: Turn, frontend: Frontend, *, speaker: Speaker | None = None) -> None:
+        """`speaker` says the answer aloud; None where it is only to be read."""
+        self.turn = turn
+        self._frontend = frontend
+        self._speaker = speaker
+        self._speech: Speech | None = None
+        self._asking = asyncio.Lock()
+        self._refused: set[str] = set()
+
+    def show(self, event: Event) -> None:
+        """Take an event into the turn and hand it to the front end."""
+        self.turn = self.turn.apply(event)
+        try:
+            self._frontend.show(event)
+        except Exception as error:  # noqa: BLE001 - a front end that went away must not take the turn along
+            log.info("A front end could not show an event: %s", frames(error))
+
+    def trace(self, text: str) -> None:
+        """Tell those who look closer."""
+        self.show(Traced(text))
+
+    def say(self, piece: str) -> None:
+        """Add a piece to the answer."""
+        self.show(ReplyChunk(piece))
+        if self._speaker:
+            self._speech = self._speech or Speech(self._speaker, self.show)
+            self._speech.add(piece)
+
+    def say_apart(self, text: str) -> None:
+        """Add a paragraph to the answer."""
+        self.say(f"\n\n{text}" if self.turn.reply else text)
+
+    def hush(self) -> None:
+        """Speak nothing of what is said from now on."""
+        self._speaker = None
+
+    async def spoken(self) -> None:
+        """Wait until the whole answer was heard. Cancelling silences it at once."""
+        if self._speech:
+            await self._speech.finish()
+
+    def silence(self) -> None:
+        """Stop speaking, now and for the rest of the turn."""
+        self.hush()
+        if self._speech:
+            self._speech.stop()
+
+    async def silent(self) -> None:
+        """Wait until nothing is heard any more, after `silence`."""
+        if self._speech:
+            await self._speech.stopped()
+
+    async def confirm(self, question: str) -> bool:
+        """One question at a time, whoever asks; a No is not asked for again."""
+        async with self._asking:
+            if question in self._refused:
+                return False
+            agreed = await self._frontend.confirm(question)
+            if not agreed:
+                self._refused.add(question)
+            return agreed
+
+    async def review(self, plan: Plan) -> Plan | None:
+        """The plan as the person wants it; None where they refuse it."""
+        return await self._frontend.review(plan)

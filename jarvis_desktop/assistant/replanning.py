@@ -1,0 +1,143 @@
+"""Carries a plan out, and makes another one where tasks failed on all their candidates."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from jarvis_desktop.assistant.executor import Executor
+from jarvis_desktop.assistant.live import Live
+from jarvis_desktop.assistant.selector import Selector, described
+from jarvis_desktop.core.errors import JarvisError
+from jarvis_desktop.core.events import ExpertsSelected, Noted, Replanned, TaskProgress
+from jarvis_desktop.core.expert import Selection
+from jarvis_desktop.core.plan import Plan
+from jarvis_desktop.core.ports import Context, Declined, Fetcher, Planner
+from jarvis_desktop.core.result import Status, TaskResult
+from jarvis_desktop.core.shown import one_line
+from jarvis_desktop.core.task import Task, TaskType
+from jarvis_desktop.core.turn import Turn
+
+MOST_ROUNDS = 2
+"""New plans for one request."""
+
+
+class Campaign:
+    """Runs a plan to its end, by way of new plans where that helps."""
+
+    def __init__(
+        self,
+        planner: Planner,
+        inventory: Sequence[TaskType],
+        *,
+        selector: Selector,
+        executor: Executor,
+        fetcher: Fetcher,
+    ) -> None:
+        self._planner = planner
+        self._inventory = inventory
+        self._selector = selector
+        self._executor = executor
+        self._fetcher = fetcher
+
+    async def carry_out(self, plan: Plan, context: Context, live: Live, *, rounds: int) -> None:
+        """Run the plan, and at most so many `rounds` of new ones; what was done is kept.
+
+        A task that failed is a value in the turn, with its reason.
+        """
+        results = await self._run(plan, context, live, {})
+        for _ in range(rounds):
+            failed = mendable(live.turn)
+            if not failed:
+                return
+            another = await self._another(plan, results, context, live)
+            if another is None:
+                return
+            live.show(Replanned(another, _why(failed, results)))
+            same = {task.id for task in another if task in plan.tasks}
+            kept = {
+                number: item
+                for number, item in results.items()
+                if number in same and item.status is Status.DONE
+            }
+            plan, results = another, await self._run(another, context, live, kept)
+        if rounds and mendable(live.turn):
+            live.show(Noted(f"{rounds} other plans were tried, and failed as well."))
+
+    async def _another(
+        self, plan: Plan, results: Mapping[int, TaskResult], context: Context, live: Live
+    ) -> Plan | None:
+        """A new plan that the person agrees to; None where there is none."""
+        try:
+            another = await self._planner.replan(
+                live.turn.text, self._inventory, context, plan=plan, results=results
+            )
+        except JarvisError as error:
+            another = Declined(str(error))
+        if isinstance(another, Declined):
+            live.trace(f"There is no other plan: {another.reason}")
+            return None
+        accepted = await live.review(another)
+        if accepted is None:
+            live.show(Noted("The new plan was not accepted, so it ends with what there is."))
+        return accepted
+
+    async def _run(
+        self, plan: Plan, context: Context, live: Live, done: Mapping[int, TaskResult]
+    ) -> dict[int, TaskResult]:
+        left = [task for task in plan if task.id not in done]
+        chosen = await self._selector.select(left, live.turn.text, trace=live.trace)
+        if await self._fetched(chosen, live):
+            chosen = await self._selector.select(left, live.turn.text, trace=live.trace)
+        # Who did the finished tasks stays known.
+        selections = (*(item for item in live.turn.selections if item.task_id in done), *chosen)
+        live.show(ExpertsSelected(selections))
+        return await self._executor.run(
+            plan,
+            selections,
+            show=live.show,
+            confirm=live.confirm,
+            folder=context.folder,
+            done=done,
+        )
+
+    async def _fetched(self, selections: Sequence[Selection], live: Live) -> bool:
+        """Offer to fetch the experts that are missing; whether any was fetched."""
+        fetched = False
+        missing = {item.offer: item.task_id for item in selections if item.offer}
+        for expert, task_id in missing.items():
+            question = f"This needs {described(expert)}. Fetch it now?"
+            if not await live.confirm(question):
+                continue
+
+            def report(fraction: float | None, message: str, task_id: int = task_id) -> None:
+                live.show(TaskProgress(task_id, fraction, message))
+
+            try:
+                await self._fetcher.fetch(expert, report)
+                fetched = True
+            except JarvisError as error:
+                live.show(Noted(str(error)))
+        return fetched
+
+
+def mendable(turn: Turn) -> list[Task]:
+    """The tasks that another plan may do better: those whose every candidate was tried and failed.
+
+    Where there was no candidate, the reason says what would help, and no plan does. What the
+    person refused was not tried, and is not done by a way round.
+    """
+    tried = {item.task_id: len(item.candidates) for item in turn.selections}
+    return [
+        task
+        for task in turn.plan or ()
+        if (result := turn.results.get(task.id))
+        and result.status is Status.FAILED
+        and 0 < tried.get(task.id, 0) <= len(result.attempts)
+    ]
+
+
+def _why(failed: Sequence[Task], results: Mapping[int, TaskResult]) -> str:
+    return " ".join(
+        f"{task.type.title} failed: {one_line(results[task.id].reason, limit=300)}"
+        for task in failed
+    )

@@ -1,0 +1,147 @@
+"""Why an expert is not for a task: room, licence, terms, language."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from jarvis_desktop.assistant.fitting import Fitting, Licences, Room, readable_size
+from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
+from jarvis_desktop.core.expert import Expert
+from jarvis_desktop.core.task import Arg, Option, Port, Ref, Task, TaskType
+from tests.types import READ, SHORTEN
+
+GB = 10**9
+TRANSLATE = TaskType(
+    "translation",
+    "Translates.",
+    (Port("text", (Kind.TEXT,), many=True),),
+    (Kind.TEXT,),
+    options=(Option("language", "into which", "English"),),
+)
+BIG = Expert("big", "any", memory_mb=7000, download_mb=3000)
+ENGLISH = Expert("writer", "any", languages=("en",))
+PICTURE = Artifact(Kind.IMAGE, path=Path("a.png"))
+TO_GERMAN = Expert("opus", "any", languages=("en", "de"))
+
+
+def ruled_out(text: str, code: str) -> bool:
+    """Knows a German text by its first word."""
+    return text.startswith("Der") and code != "de"
+
+
+def shorten(text: Arg) -> Task:
+    return Task(0, SHORTEN, {"text": text})
+
+
+def translate(text: Arg, language: str = "") -> Task:
+    args: dict[str, Arg] = {"text": text}
+    return Task(0, TRANSLATE, args | {"language": language} if language else args)
+
+
+def objection(
+    expert: Expert,
+    task: Task | None = None,
+    *,
+    fitting: Fitting | None = None,
+    room: Room | None = None,
+    request: str = "",
+) -> str:
+    rules = fitting or Fitting(ruled_out=ruled_out)
+    return rules.objection(expert, task or shorten("Hello."), request=request, room=room or Room())
+
+
+def to_fetch(expert: Expert, *, room: Room | None = None, gated: bool = False) -> str:
+    return Fitting(gated=gated).objection_to_fetching(
+        expert, shorten("Hello."), request="", room=room or Room()
+    )
+
+
+def test_nothing_is_held_against_an_expert_of_which_nothing_is_known() -> None:
+    assert Fitting().objection(Expert("x", "any"), shorten("a"), request="", room=Room()) == ""
+    assert Fitting().room() == Room()
+
+
+def test_the_memory_must_suffice() -> None:
+    assert objection(BIG, room=Room(memory=16 * GB)) == ""
+    assert objection(BIG, room=Room(memory=4 * GB)) == (
+        "needs about 7.0 GB of memory, and there are 4.0 GB"
+    )
+
+
+def test_on_a_graphics_card_the_weights_are_as_they_were_fetched() -> None:
+    assert objection(BIG, room=Room(memory=4 * GB, gpu_memory=6 * GB)) == ""
+    assert "needs about 4.5 GB" in objection(BIG, room=Room(memory=64 * GB, gpu_memory=2 * GB))
+
+
+def test_the_licence_must_be_wanted() -> None:
+    free, not_for_sale = (
+        Expert("a", "any", licence="MIT"),
+        Expert("b", "any", licence="CC-BY-NC-4.0"),
+    )
+    no_nc = Fitting(licences=Licences(denied=("cc-by-nc-*",)))
+    assert objection(free, fitting=no_nc) == ""
+    assert "has the licence CC-BY-NC-4.0" in objection(not_for_sale, fitting=no_nc)
+    only_mit = Fitting(licences=Licences(allowed=("MIT",)))
+    assert objection(free, fitting=only_mit) == ""
+    assert "your settings leave out" in objection(not_for_sale, fitting=only_mit)
+    assert objection(Expert("c", "any"), fitting=only_mit) == ""
+
+
+def test_what_is_to_be_fetched_must_find_room_and_be_free_to_get() -> None:
+    assert to_fetch(BIG) == ""
+    assert to_fetch(BIG, room=Room(disk=4 * GB)) == ""
+    assert to_fetch(BIG, room=Room(disk=3 * GB)) == "takes 3.0 GB of the disk, and 3.0 GB are free"
+    assert "needs about" in to_fetch(BIG, room=Room(memory=1 * GB))
+    gated = Expert("flux", "any", gated=True)
+    assert "accepted its terms" in to_fetch(gated)
+    assert to_fetch(gated, gated=True) == ""
+
+
+@pytest.mark.parametrize(
+    ("task", "request_text", "why"),
+    [
+        (shorten("Hello."), "Der Text bitte kurz", ""),
+        (shorten("Der Hund bellt."), "Shorten this", "understands English only"),
+        (shorten(text_artifact("Der Hund.")), "Shorten this", "understands English only"),
+        (shorten(Ref(1)), "Der Text bitte kurz", "understands English only"),
+        (shorten(Ref(1)), "Shorten it", ""),
+        (Task(0, READ, {"image": PICTURE}), "Der Text bitte", "understands English only"),
+        (shorten(3), "Shorten it", ""),
+    ],
+)  # fmt: skip
+def test_an_expert_with_one_language_is_for_texts_in_it(
+    task: Task, request_text: str, why: str
+) -> None:
+    assert objection(ENGLISH, task, request=request_text) == why
+
+
+@pytest.mark.parametrize(
+    ("task", "fits"),
+    [
+        (translate("Hello.", "German"), True),
+        (translate("Hello.", "de"), True),
+        (translate("Hello.", "French"), False),
+        (translate("Hello."), False),
+        (translate("Hello.", "Klingon"), True),
+        (translate("Der Hund.", "German"), False),
+        (translate((Ref(1), "Der Hund."), "German"), False),
+        (translate(Ref(1), "German"), True),
+        (shorten("Hello."), True),
+    ],
+)
+def test_an_expert_with_two_languages_translates_in_one_direction(task: Task, fits: bool) -> None:
+    why = "" if fits else "translates from English into German only"
+    assert objection(TO_GERMAN, task, request="Der Hund") == why
+
+
+def test_an_expert_with_many_languages_is_for_all() -> None:
+    assert objection(Expert("nllb", "any", languages=("*",)), translate("Der", "French")) == ""
+    klingon = Expert("k", "any", languages=("tlh",))
+    assert objection(klingon, shorten("Der")) == "understands tlh only"
+
+
+def test_sizes_are_for_people() -> None:
+    assert readable_size(340) == "340 MB"
+    assert readable_size(1000) == "1.0 GB"
