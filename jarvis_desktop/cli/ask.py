@@ -7,7 +7,7 @@ import json
 import shutil
 from pathlib import Path
 
-from jarvis_desktop.cli import output
+from jarvis_desktop.cli import first_start, output
 from jarvis_desktop.cli.arguments import Subparsers, add_mode, add_shared
 from jarvis_desktop.cli.keyboard import whole_input
 from jarvis_desktop.cli.terminal import TerminalFrontend
@@ -100,8 +100,9 @@ def _handle(args: argparse.Namespace, request: Request, plan: object = None) -> 
         code = output.exit_code(turn.status)
         if args.out and not _copy_results(turn, args.out):
             code = output.PARTLY if code == output.DONE else code
-        if not args.events:
-            output.show_turn(turn, as_json=args.json)
+        frontend.end(turn)
+        if plan is None and not (args.json or args.events):
+            await first_start.tell_once(app)
         return code
 
     return session.run(args, work, loaded=loaded)

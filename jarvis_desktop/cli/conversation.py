@@ -7,7 +7,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from jarvis_desktop.cli import output
+from jarvis_desktop.cli import first_start, output
 from jarvis_desktop.cli.keyboard import KEYBOARD, somebody_is_there
 from jarvis_desktop.cli.terminal import TerminalFrontend
 from jarvis_desktop.core.turn import Request
@@ -37,6 +37,7 @@ def _converse(args: argparse.Namespace) -> int:
         code = output.DONE
         while (line := await _line()) is not None:
             code = await _turn(app, line, known)
+            await first_start.tell_once(app)
         return code
 
     return session.run(args, work)
@@ -48,8 +49,9 @@ async def _turn(app: App, line: str, conversation: str) -> int:
     if not line.strip():
         return await answer_until_enter(app, conversation)
     request = Request(text=line, folder=Path.cwd())
-    turn = await app.assistant.handle(request, TerminalFrontend(), conversation=conversation)
-    output.show_turn(turn)
+    frontend = TerminalFrontend()
+    turn = await app.assistant.handle(request, frontend, conversation=conversation)
+    frontend.end(turn)
     return output.exit_code(turn.status)
 
 
@@ -68,8 +70,9 @@ def _sample(args: argparse.Namespace) -> int:
             files=(shipped("resources", "sample", "letter.png"),),
             speak=True,
         )
-        turn = await app.assistant.handle(request, TerminalFrontend())
-        output.show_turn(turn)
+        frontend = TerminalFrontend()
+        turn = await app.assistant.handle(request, frontend)
+        frontend.end(turn)
         return output.exit_code(turn.status)
 
     return session.run(args, work)

@@ -61,7 +61,7 @@ async def examine(app: App) -> list[Finding]:
     """All findings, in the order a person would ask."""
     from jarvis_desktop.desktop import has_no_display
 
-    sound, recogniser, llm = await asyncio.gather(_sound(app), _recogniser(app), _llm())
+    sound, recogniser, llm = await asyncio.gather(_sound(app), _recogniser(app), _llm(app))
     screen = Finding("screen", "ok", "a window can be opened")
     if has_no_display():
         screen = Finding("screen", "limited", "none; the terminal is used instead")
@@ -74,6 +74,7 @@ async def examine(app: App) -> list[Finding]:
         *sound,
         _voice(),
         recogniser,
+        _planner(app),
         llm,
     ]
 
@@ -120,12 +121,20 @@ async def _recogniser(app: App) -> Finding:
     return Finding("recogniser", "limited", "the small built-in one, which mishears", fix)
 
 
-async def _llm() -> Finding:
-    from jarvis_desktop.llm.ollama import status
+def _planner(app: App) -> Finding:
+    try:
+        app.scorer.warm(())
+    except JarvisError as error:
+        detail = f"{error.message} Requests are planned by their wording alone."
+        return Finding("planner", "limited", detail, error.hint)
+    return Finding("planner", "ok", "the built-in one, with its weights")
 
-    found = await status()
-    if not found.running:
-        detail = f"{found.reason} The built-in planner is used."
-        return Finding("language model", "limited", detail)
-    names = ", ".join(item.name for item in found.llms[:3]) or "none installed"
-    return Finding("language model", "ok", f"Ollama with {names}")
+
+async def _llm(app: App) -> Finding:
+    from jarvis_desktop.llm.offering import Offering
+
+    what = "language model"
+    if await app.llms.current():
+        return Finding(what, "ok", app.llms.reason)
+    detail = f"{app.llms.reason} The built-in planner is used."
+    return Finding(what, "limited", detail, await Offering(app).advice())

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from jarvis_desktop.cli import output
 from jarvis_desktop.cli.arguments import Subparsers, add_shared
-from jarvis_desktop.core.call import Report
 from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.expert import Expert
 
@@ -40,7 +39,7 @@ def add(subparsers: Subparsers) -> None:
 
 
 def _list(args: argparse.Namespace) -> int:
-    from jarvis_desktop.assistant.selector import readable_size
+    from jarvis_desktop.assistant.fitting import readable_size
     from jarvis_desktop.cli import session
 
     async def work(app: App) -> int:
@@ -71,6 +70,7 @@ def _pull(args: argparse.Namespace) -> int:
     from pathlib import Path
 
     from jarvis_desktop.cli import session
+    from jarvis_desktop.cli.progress import progress
 
     async def work(app: App) -> int:
         expert = _named(app, args.name)
@@ -83,7 +83,7 @@ def _pull(args: argparse.Namespace) -> int:
         elif not app.policy.allows_downloads:
             raise InputError("The mode is offline, so nothing is fetched.", hint="Change the mode.")
         else:
-            path = await app.weights.fetch(expert, _progress())
+            path = await app.weights.fetch(expert, progress())
         if args.json:
             output.write_json({"expert": expert, "folder": path})
         else:
@@ -91,19 +91,6 @@ def _pull(args: argparse.Namespace) -> int:
         return output.DONE
 
     return session.run(args, work)
-
-
-def _progress() -> Report:
-    shown: list[str] = []
-
-    def report(fraction: float | None, message: str) -> None:
-        percent = "" if fraction is None else f"{fraction:4.0%} "
-        line = f"        {percent}{message}"
-        if not shown or shown[-1][:14] != line[:14]:
-            output.note(line)
-        shown[:] = [line]
-
-    return report
 
 
 def _remove(args: argparse.Namespace) -> int:

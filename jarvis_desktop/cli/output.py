@@ -10,7 +10,7 @@ from typing import TextIO
 
 from jarvis_desktop.core.errors import JarvisError
 from jarvis_desktop.core.result import Status
-from jarvis_desktop.core.turn import Turn
+from jarvis_desktop.core.shown import printable
 from jarvis_desktop.core.wire import to_wire
 
 DONE, FAILED, USAGE, PARTLY, INTERRUPTED = 0, 1, 2, 3, 130
@@ -36,23 +36,22 @@ def write_line_of_json(document: object) -> None:
 
 def say(text: str) -> None:
     """Words on stdout."""
-    _write(sys.stdout, text)
+    _write(sys.stdout, printable(text))
 
 
-def show_turn(turn: Turn, *, as_json: bool = False) -> None:
-    """A finished turn: its answer, and where the files are."""
-    if as_json:
-        write_json(turn)
-        return
-    say(turn.reply)
-    for artifact in turn.artifacts:
-        if artifact.path is not None:
-            say(f"  {artifact.title}: {artifact.path}")
+def say_piece(text: str) -> None:
+    """A piece of an answer on stdout, at once; the next one goes on in the same line."""
+    _write(sys.stdout, printable(text), end="")
+
+
+def is_on_screen() -> bool:
+    """Whether stdout is a terminal, where what goes to stderr stands in between."""
+    return sys.stdout is not None and sys.stdout.isatty()
 
 
 def note(text: str) -> None:
     """Progress and remarks, on stderr."""
-    _write(sys.stderr, text)
+    _write(sys.stderr, printable(text))
 
 
 def complain(error: JarvisError, *, as_json: bool) -> int:

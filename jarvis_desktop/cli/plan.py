@@ -6,8 +6,9 @@ import argparse
 import asyncio
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from jarvis_desktop.assistant.planning import mentions
 from jarvis_desktop.cli import output
@@ -15,10 +16,13 @@ from jarvis_desktop.cli.arguments import Subparsers, add_shared
 from jarvis_desktop.core.artifact import Artifact, Kind
 from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.plan import Plan
-from jarvis_desktop.core.ports import Context, Declined
+from jarvis_desktop.core.ports import Context, Declined, Direct, Planner
 from jarvis_desktop.core.suffixes import kind_of_name
 from jarvis_desktop.core.task import TaskType
 from jarvis_desktop.core.wire import plan_to_wire
+
+if TYPE_CHECKING:
+    from jarvis_desktop.compose import App
 
 
 def add(subparsers: Subparsers) -> None:
@@ -39,7 +43,11 @@ def add(subparsers: Subparsers) -> None:
         metavar="IN.jsonl",
         help='plan each line {"id": ..., "text": ...}; prints {"id": ..., "plan": [...]}',
     )
-    plan.add_argument("--planner", choices=("embedded",), default="embedded")
+    plan.add_argument(
+        "--planner",
+        choices=("auto", "embedded", "llm"),
+        help="who plans; default: as the settings say, and embedded for a batch",
+    )
     add_shared(plan)
     plan.set_defaults(command=_plan)
 
@@ -50,7 +58,7 @@ def _plan(args: argparse.Namespace) -> int:
 
     inventory: Sequence[TaskType] = load_tools(args.tools) if args.tools else INVENTORY
     if args.batch:
-        return asyncio.run(_batch(args.batch, inventory))
+        return _plan_batch(args, inventory)
     if not args.text.strip():
         output.note("jarvis-desktop plan: say what you would like planned.")
         return output.USAGE
@@ -59,17 +67,20 @@ def _plan(args: argparse.Namespace) -> int:
 
 def _plan_one(args: argparse.Namespace, inventory: Sequence[TaskType]) -> int:
     from jarvis_desktop.cli import session
-    from jarvis_desktop.compose import App
     from jarvis_desktop.core.turn import Request
 
     async def work(app: App) -> int:
         request = Request(text=args.text, files=tuple(args.files), folder=Path.cwd())
         given = await app.intake.given(request)
         named = await app.intake.named(args.text, request, given)
-        context = Context((*given, *named), folder=Path.cwd())
-        planned = await app.planner.plan(args.text, inventory, context)
+        context = Context((*given, *named), folder=Path.cwd(), trace=_trace(args))
+        planner = app.planners[args.planner] if args.planner else app.planner
+        planned = await planner.plan(args.text, inventory, context)
         if isinstance(planned, Declined):
             raise InputError(planned.reason)
+        if isinstance(planned, Direct):
+            planned = Plan(())
+            output.note("note    No expert is needed: the LLM answers this itself.")
         if args.json:
             output.write_json(plan_to_wire(planned))
         else:
@@ -77,6 +88,13 @@ def _plan_one(args: argparse.Namespace, inventory: Sequence[TaskType]) -> int:
         return output.DONE
 
     return session.run(args, work)
+
+
+def _trace(args: argparse.Namespace) -> Callable[[str], None]:
+    """Says why an LLM that was asked for did not plan; nothing otherwise."""
+    if args.planner == "llm":
+        return lambda text: output.note(f"note    {text}")
+    return lambda text: None
 
 
 def describe(plan: Plan) -> list[str]:
@@ -93,12 +111,25 @@ def _short(value: object) -> str:
     return text if len(text) <= 60 else text[:59] + "…"
 
 
-async def _batch(path: Path, inventory: Sequence[TaskType]) -> int:
-    from jarvis_desktop.assistant.planning.embedded import EmbeddedPlanner
+def _plan_batch(args: argparse.Namespace, inventory: Sequence[TaskType]) -> int:
+    from jarvis_desktop.cli import session
 
-    planner = EmbeddedPlanner()
+    lines = _lines(args.batch)
+    if args.planner in (None, "embedded"):
+        from jarvis_desktop.compose import embedded_planner
+
+        return asyncio.run(_batch(args.batch, lines, embedded_planner(), inventory))
+
+    async def work(app: App) -> int:
+        return await _batch(args.batch, lines, app.planners[args.planner], inventory)
+
+    return session.run(args, work)
+
+
+async def _batch(
+    path: Path, lines: Sequence[str], planner: Planner, inventory: Sequence[TaskType]
+) -> int:
     planned = 0
-    lines = _lines(path)
     for number, line in enumerate(lines, 1):
         if sys.stderr.isatty() and number % 200 == 0:
             output.note(f"        {number} of {len(lines)}")
@@ -109,16 +140,17 @@ async def _batch(path: Path, inventory: Sequence[TaskType]) -> int:
             raise InputError(
                 f'Line {number} of {path} is not of the form {{"id": ..., "text": ...}}.'
             ) from error
-        plan = await planner.plan(text, inventory, Context(_as_if_given(text)))
-        if isinstance(plan, Declined):
-            output.write_line_of_json({"id": key, "plan": [], "reason": plan.reason})
-        else:
+        plan = await planner.plan(text, inventory, Context(as_if_given(text)))
+        if isinstance(plan, Plan):
             planned += 1
             output.write_line_of_json({"id": key, "plan": plan_to_wire(plan)})
+        else:
+            reason = plan.reason if isinstance(plan, Declined) else "No expert is needed."
+            output.write_line_of_json({"id": key, "plan": [], "reason": reason})
     return output.DONE if planned == len(lines) else output.PARTLY if planned else output.FAILED
 
 
-def _as_if_given(text: str) -> tuple[Artifact, ...]:
+def as_if_given(text: str) -> tuple[Artifact, ...]:
     """The files a text names, taken to be there: a batch plans, and touches no file."""
     return tuple(
         Artifact(kind_of_name(item.name) or Kind.DOCUMENT, path=Path(item.text), name=item.name)

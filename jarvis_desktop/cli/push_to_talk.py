@@ -45,18 +45,17 @@ async def answer_until_enter(app: App, conversation: str) -> int:
 
 async def _take_turn(app: App, conversation: str, *, held: bool, as_json: bool) -> int:
     folder = app.store.workdir()
+    frontend = TerminalFrontend(quiet=as_json)
     try:
         audio = await _record(app, folder / "your recording", held=held)
         request = Request(audio=audio, speak=True, folder=Path.cwd())
-        turn = await app.assistant.handle(
-            request, TerminalFrontend(quiet=as_json), conversation=conversation
-        )
+        turn = await app.assistant.handle(request, frontend, conversation=conversation)
     except JarvisError as error:
         return output.complain(error, as_json=as_json)
     finally:
         # The voice of a person is kept nowhere.
         app.store.discard(folder)
-    output.show_turn(turn, as_json=as_json)
+    frontend.end(turn)
     return output.exit_code(turn.status)
 
 

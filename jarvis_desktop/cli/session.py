@@ -47,6 +47,9 @@ def log_to_file(paths: Paths) -> None:
         return
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
     logging.basicConfig(level=logging.INFO, handlers=[handler], force=True)
+    for name in ("httpx", "httpcore"):
+        # They log whole addresses, which may hold a password.
+        logging.getLogger(name).setLevel(logging.WARNING)
 
 
 def run(

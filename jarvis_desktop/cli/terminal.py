@@ -1,4 +1,5 @@
-"""A terminal as a front end: progress on stderr, questions where someone can answer them."""
+"""A terminal as a front end: the answer on stdout as it comes, progress on stderr, questions
+where someone can answer them."""
 
 from __future__ import annotations
 
@@ -7,6 +8,7 @@ from jarvis_desktop.cli.keyboard import KEYBOARD, somebody_is_there
 from jarvis_desktop.core import events
 from jarvis_desktop.core.plan import Plan
 from jarvis_desktop.core.result import Status, TaskResult
+from jarvis_desktop.core.turn import Turn
 
 
 class TerminalFrontend:
@@ -15,19 +17,61 @@ class TerminalFrontend:
     def __init__(
         self, *, quiet: bool = False, events_as_json: bool = False, consent: bool = False
     ) -> None:
-        """`consent` answers every question with yes; without it only a person at a terminal can."""
+        """`quiet` shows nothing but the finished turn, as JSON. `consent` answers every question
+        with yes; without it only a person at a terminal can."""
         self._quiet = quiet
         self._events_as_json = events_as_json
         self._consent = consent
         self._titles: dict[int, str] = {}
         self._percent: dict[int, int] = {}
+        self._in_answer = False
+        """Whether the cursor stands behind a piece of the answer."""
+        self._unshown: OSError | None = None
 
     def show(self, event: events.Event) -> None:
-        """One line for what a person would want to know."""
+        """The answer piece by piece, and one line for what else a person would want to know."""
+        try:
+            self._show(event)
+        except OSError as error:  # no reason to end the turn
+            self._unshown = self._unshown or error
+
+    def end(self, turn: Turn) -> None:
+        """What is shown of a turn when it is over: where its files are, or all of it as JSON.
+
+        Raises OSError where something could not be shown before.
+        """
+        if self._unshown:
+            raise self._unshown
+        if self._events_as_json:
+            return
+        if self._quiet:
+            output.write_json(turn)
+            return
+        for artifact in turn.artifacts:
+            if artifact.path is not None:
+                output.say(f"  {artifact.title}: {artifact.path}")
+
+    def _show(self, event: events.Event) -> None:
         if self._events_as_json:
             output.write_line_of_json(event)
-        elif not self._quiet and (line := self._line(event)):
+        elif self._quiet:
+            return
+        elif isinstance(event, events.ReplyChunk):
+            self._in_answer = True
+            output.say_piece(event.text)
+        elif isinstance(event, events.TurnFinished):
+            self._end_answer()
+        elif line := self._line(event):
+            if self._in_answer and output.is_on_screen():
+                if isinstance(event, events.Speaking):
+                    return  # it was read already, and would tear apart what is being written
+                self._end_answer()
             output.note(line)
+
+    def _end_answer(self) -> None:
+        if self._in_answer:
+            self._in_answer = False
+            output.say("")
 
     async def review(self, plan: Plan) -> Plan | None:
         """A command's plan runs as it is; `jarvis-desktop plan` shows it without running it."""
@@ -49,6 +93,10 @@ class TerminalFrontend:
 
     def _line(self, event: events.Event) -> str:
         match event:
+            case events.ExpertsSelected():
+                return "\n".join(
+                    f"expert  {item.task_id}  {item.reason}" for item in event.selections
+                )
             case events.Transcribed():
                 return f"heard   “{event.text}”  ({event.engine})"
             case events.Noted():

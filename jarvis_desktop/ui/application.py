@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from jarvis_desktop.core.policy import Mode
-from jarvis_desktop.core.ports import Frontend, Microphone, Player
+from jarvis_desktop.core.expert import Expert
+from jarvis_desktop.core.policy import Mode, Policy
+from jarvis_desktop.core.ports import Fetcher, Frontend, Microphone, Player
 from jarvis_desktop.core.turn import Conversation, Request, Turn
+from jarvis_desktop.paths import Paths
+
+if TYPE_CHECKING:
+    from jarvis_desktop.llm.choice import LLMChoice
 
 
 class Assistant(Protocol):
@@ -105,6 +110,31 @@ class App(Protocol):
     @property
     def mode(self) -> Mode:
         """How far a request may travel."""
+        ...
+
+    @property
+    def policy(self) -> Policy:
+        """What the mode allows."""
+        ...
+
+    @property
+    def llms(self) -> LLMChoice:
+        """Knows which LLM is used."""
+        ...
+
+    @property
+    def weights(self) -> Fetcher:
+        """Fetches experts."""
+        ...
+
+    @property
+    def experts(self) -> Sequence[Expert]:
+        """The catalogue."""
+        ...
+
+    @property
+    def paths(self) -> Paths:
+        """The person's folders."""
         ...
 
     async def start(self) -> None:

@@ -37,9 +37,12 @@ from jarvis_desktop.core.turn import Request
 from jarvis_desktop.ui import theme
 from jarvis_desktop.ui.actions import Actions
 from jarvis_desktop.ui.application import App
+from jarvis_desktop.ui.bridge import Outcome
 from jarvis_desktop.ui.composer import Composer
 from jarvis_desktop.ui.conversation_view import WIDEST, ConversationView
 from jarvis_desktop.ui.header import Header
+from jarvis_desktop.ui.llm_notice import LLMNotice
+from jarvis_desktop.ui.llm_watch import LLMWatch, Look, described
 from jarvis_desktop.ui.notices import Banner
 from jarvis_desktop.ui.overlays import DropZone, Viewer
 from jarvis_desktop.ui.recording import Recorder
@@ -50,6 +53,7 @@ from jarvis_desktop.ui.welcome import Welcome
 REPEAT_GAP = 70
 """Milliseconds within which a held key repeats."""
 SIZE = QSize(1120, 780)
+OLLAMA = "https://ollama.com/download"
 NARROW = 760
 """Pixels; a narrower window leaves the side list out."""
 
@@ -74,12 +78,14 @@ class MainWindow(QMainWindow):
         self._viewer: Viewer | None = None
         self.wishes = Actions(self)
         self.recorder = Recorder(session.engine, self)
+        self.llms = LLMWatch(session, self)
         self.setWindowTitle("JARVIS Desktop")
         self.setMinimumSize(460, 420)
         self.setAcceptDrops(True)
         self._build()
         self._connect_session()
         self._connect_parts()
+        self._connect_llms()
         self._restore()
         self.composer.field.setFocus()
 
@@ -97,9 +103,16 @@ class MainWindow(QMainWindow):
         self.header = Header()
         right.addWidget(self.header)
         self.banner = Banner()
-        held = QHBoxLayout()
+        self.llm_notice = LLMNotice()
+        self.llm_notice.setMaximumWidth(WIDEST)
+        held = QVBoxLayout()
         held.setContentsMargins(theme.space("three"), theme.space(), theme.space("three"), 0)
         held.addWidget(self.banner)
+        row = QHBoxLayout()
+        row.addStretch(1)
+        row.addWidget(self.llm_notice, 1000)
+        row.addStretch(1)
+        held.addLayout(row)
         right.addLayout(held)
         self.welcome = Welcome()
         self.conversation = ConversationView(self.wishes)
@@ -160,6 +173,17 @@ class MainWindow(QMainWindow):
         ):
             QShortcut(QKeySequence(keys), self).activated.connect(act)
 
+    def _connect_llms(self) -> None:
+        watch, notice = self.llms, self.llm_notice
+        watch.looked.connect(self._looked)
+        watch.progressed.connect(notice.advance)
+        watch.fetched.connect(self._fetched)
+        notice.fetch_wanted.connect(watch.fetch)
+        notice.stop_wanted.connect(watch.stop)
+        notice.page_wanted.connect(lambda: QDesktopServices.openUrl(QUrl(OLLAMA)))
+        notice.later.clicked.connect(self.composer.field.setFocus)
+        self.header.llm_wanted.connect(lambda: watch.look(wanted=True))
+
     def send(self, request: Request) -> None:
         """Send a request, to be answered aloud if the switch says so."""
         self.banner.hide()
@@ -194,6 +218,22 @@ class MainWindow(QMainWindow):
     def _show_title(self) -> None:
         entries = self.session.open.entries
         self.header.show_title(one_line(entries[0].turn.text) if entries else "")
+
+    def _looked(self, look: Look) -> None:
+        self.header.show_llm(look.used, look.reason)
+        if self.llms.fetching:
+            return
+        if look.missing:
+            self.llm_notice.offer(look.missing)
+        elif look.used:
+            self.llm_notice.hide()
+        elif look.wanted:
+            self.banner.say(look.reason, calm=True)
+
+    def _fetched(self, outcome: Outcome) -> None:
+        self.llm_notice.end(outcome)
+        if outcome.value:
+            self.banner.say(f"{described(outcome.value)} is ready. It is used now.", calm=True)
 
     def _listed(self, conversations: Sequence[Listing]) -> None:
         self.sidebar.show_list(conversations, date.today(), chosen=self.session.open.id)
@@ -286,7 +326,11 @@ class MainWindow(QMainWindow):
     def changeEvent(self, change: QEvent) -> None:
         """A window that is left never hears of the key's release, so it counts as released."""
         super().changeEvent(change)
-        if change.type() == QEvent.Type.ActivationChange and not self.isActiveWindow():
+        if change.type() != QEvent.Type.ActivationChange:
+            return
+        if self.isActiveWindow():  # perhaps from having installed an LLM
+            self.llms.look(wanted=self.llm_notice.isVisible())
+        else:
             self._let_go()
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:

@@ -112,6 +112,7 @@ class TaskRow(QWidget):
         self._began = 0.0
         self._details: QFrame | None = None
         self._artifacts: tuple[Artifact, ...] = ()
+        self._why = ""
         self._outer = outer = QVBoxLayout(self)
         outer.setContentsMargins(0, 0, 0, 0)
         outer.setSpacing(2)
@@ -129,7 +130,7 @@ class TaskRow(QWidget):
         self.elapsed = Label(role="small")
         self.elapsed.setMinimumWidth(44)
         self.elapsed.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-        self.toggle = IconButton("right", f"Show the result of {task.type.title}", kind="tiny")
+        self.toggle = IconButton("right", f"Show the details of {task.type.title}", kind="tiny")
         self.toggle.clicked.connect(self._toggle)
         keep = self.toggle.sizePolicy()
         keep.setRetainSizeWhenHidden(True)
@@ -165,6 +166,7 @@ class TaskRow(QWidget):
 
     def _draw_progress(self, turn: Turn) -> None:
         self.expert.show_text(expert_of(turn, self.task.id))
+        self._why = why(turn, self.task.id)
         running = self._state == "running"
         news = turn.progress.get(self.task.id) if running else None
         self.progress.setVisible(news is not None and news.fraction is not None)
@@ -185,7 +187,7 @@ class TaskRow(QWidget):
             spent = sum(attempt.seconds for attempt in result.attempts)
             self.elapsed.setText(phrases.seconds(spent) if result.attempts else "")
             self._artifacts = result.artifacts
-            self.toggle.setVisible(bool(self._artifacts))
+            self.toggle.setVisible(bool(self._artifacts or self._why))
 
     def _toggle(self) -> None:
         if self._details is None:
@@ -193,6 +195,8 @@ class TaskRow(QWidget):
             self._details.setObjectName("details")
             layout = QVBoxLayout(self._details)
             layout.setContentsMargins(theme.space(), theme.space(), theme.space(), theme.space())
+            if self._why:
+                layout.addWidget(Label(self._why, role="small", wrap=True))
             for artifact in self._artifacts[:20]:
                 layout.addWidget(results.card(artifact, self._actions))
             self._outer.addWidget(self._details)
@@ -201,7 +205,7 @@ class TaskRow(QWidget):
             self._details.setVisible(self._details.isHidden())
         hidden = self._details.isHidden()
         verb = "Show" if hidden else "Hide"
-        name = f"{verb} the result of {self.task.type.title}"
+        name = f"{verb} the details of {self.task.type.title}"
         self.toggle.show_icon("right" if hidden else "down", name)
 
 
@@ -296,6 +300,14 @@ def expert_of(turn: Turn, task_id: int) -> str:
     for selection in turn.selections:
         if selection.task_id == task_id and tried < len(selection.candidates):
             return selection.candidates[tried].label
+    return ""
+
+
+def why(turn: Turn, task_id: int) -> str:
+    """Why this expert was chosen for a task; "" where there was none, which the task says."""
+    for selection in turn.selections:
+        if selection.task_id == task_id and selection.candidates and selection.reason:
+            return f"Why this expert: {one_line(selection.reason, limit=400)}"
     return ""
 
 

@@ -22,6 +22,9 @@ from jarvis_desktop.ui.text import FIRST, ElidedLabel, Label, LongText, TextView
 MOST_RESULTS = 60
 """Results that get a card; more are reached through the steps that made them."""
 
+MOST_LINES = 100
+"""Lines of the trace that are shown."""
+
 _endings = {
     Status.DONE: "Done",
     Status.PARTLY: "Partly done",
@@ -118,11 +121,17 @@ class TurnView(QWidget):
         self.copy = IconButton("copy", "Copy the answer", kind="tiny")
         self.copy.setIconSize(QSize(14, 14))
         self.copy.clicked.connect(self._copy)
+        self.closer = IconButton(
+            "right", "Show how this was answered", kind="quiet", text="Details"
+        )
+        self.closer.clicked.connect(self._look_closer)
+        self.trace = _Trace()
         foot = QHBoxLayout()
         foot.setSpacing(theme.space())
         foot.addWidget(self.ending)
         foot.addWidget(self.copy)
         foot.addStretch(1)
+        foot.addWidget(self.closer)
         for widget in (
             self.request,
             self.status,
@@ -135,6 +144,7 @@ class TurnView(QWidget):
         ):
             layout.addWidget(widget)
         layout.addLayout(foot)
+        layout.addWidget(self.trace)
 
     @property
     def turn(self) -> Turn | None:
@@ -156,6 +166,8 @@ class TurnView(QWidget):
         self.ending.setVisible(turn.status is not None)
         self.ending.show_text(ending(turn))
         self.copy.setVisible(turn.status is not None and bool(turn.reply))
+        self.closer.setVisible(bool(turn.trace))
+        self.trace.draw(turn)
 
     @property
     def panel(self) -> QuestionPanel | None:
@@ -177,6 +189,8 @@ class TurnView(QWidget):
             self.status.say(waiting, busy=False)
         elif turn.status is None and turn.plan is None and not turn.reply:
             self.status.say("Listening to the recording…" if not turn.text else "Planning…")
+        elif turn.status is None and turn.plan and not turn.reply and _all_ended(turn):
+            self.status.say("Writing the answer…")
         else:
             self.status.say("")
 
@@ -190,7 +204,8 @@ class TurnView(QWidget):
         self._plan.draw(turn)
 
     def _draw_results(self, turn: Turn) -> None:
-        wanted = [item for item in turn.artifacts[:MOST_RESULTS] if not _said(item, turn.reply)]
+        said = " ".join(turn.reply.split())
+        wanted = [item for item in turn.artifacts[:MOST_RESULTS] if not _said(item, said)]
         for artifact in self._cards.keys() - set(wanted):
             old = self._cards.pop(artifact)
             old.hide()
@@ -214,9 +229,36 @@ class TurnView(QWidget):
             self._notes_place.column.addWidget(holder)
         self._notes_place.setVisible(bool(self._notes))
 
+    def _look_closer(self) -> None:
+        self.trace.setVisible(self.trace.isHidden())
+        hidden = self.trace.isHidden()
+        verb = "Show" if hidden else "Hide"
+        self.closer.show_icon("right" if hidden else "down", f"{verb} how this was answered")
+
     def _copy(self) -> None:
         if self._turn:
             self._actions.copy_text.emit(self._turn.reply)
+
+
+class _Trace(QFrame):
+    """How a turn was answered, for those who look closer: which prompts, what was left out."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setObjectName("details")
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(12, theme.space(), 12, theme.space())
+        self.lines = Label(role="small", wrap=True)
+        self.lines.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        layout.addWidget(self.lines)
+        self.hide()
+
+    def draw(self, turn: Turn) -> None:
+        """Show what is known of `turn`."""
+        shown = "\n".join(one_line(line, limit=400) for line in turn.trace[:MOST_LINES])
+        if shown != self.accessibleName():
+            self.setAccessibleName(shown)
+            self.lines.setText(shown)
 
 
 def ending(turn: Turn) -> str:
@@ -232,9 +274,16 @@ def ending(turn: Turn) -> str:
     return " · ".join(parts)
 
 
+def _all_ended(turn: Turn) -> bool:
+    return not turn.running and all(task.id in turn.results for task in turn.plan or ())
+
+
 def _said(artifact: Artifact, reply: str) -> bool:
-    """Whether a text is in the answer already, so that it need not be shown twice."""
-    return artifact.text is not None and " ".join(artifact.text.split()) in " ".join(reply.split())
+    """Whether a text is in the answer already, so that it need not be shown twice.
+
+    The answer with single spaces for every run of them.
+    """
+    return artifact.text is not None and " ".join(artifact.text.split()) in reply
 
 
 class _Box(QWidget):

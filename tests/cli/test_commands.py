@@ -175,15 +175,33 @@ def test_a_plan_that_is_none(jarvis: Jarvis, tmp_path: Path, content: str, says:
 
 def test_a_batch_of_plans(jarvis: Jarvis, tmp_path: Path) -> None:
     requests = [
-        {"id": "a", "text": "Read the text in 'example.jpg' and say it out loud."},
+        {
+            "id": "a",
+            "text": "Please translate the text 'good morning' to French.",
+        },
         {"id": 7, "text": "Frobnicate the widget."},
     ]
     (tmp_path / "in.jsonl").write_text("\n".join(map(json.dumps, requests)))
     tools = {
         "nodes": [
-            {"id": "Image-to-Text", "desc": "x", "input-type": ["image"], "output-type": ["text"]},
-            {"id": "Text-to-Speech", "desc": "x", "input-type": ["text"], "output-type": ["audio"]},
-            {"id": "Audio Splicer", "desc": "x", "input-type": ["audio", "audio"]},
+            {
+                "id": "Image-to-Text",
+                "desc": "Reads the text in an image.",
+                "input-type": ["image"],
+                "output-type": ["text"],
+            },
+            {
+                "id": "Translation",
+                "desc": "Translates a text into another language.",
+                "input-type": ["text"],
+                "output-type": ["text"],
+            },
+            {
+                "id": "Audio Splicer",
+                "desc": "Joins two recordings.",
+                "input-type": ["audio", "audio"],
+                "output-type": ["audio"],
+            },
         ]
     }
     (tmp_path / "tools.json").write_text(json.dumps(tools))
@@ -191,7 +209,8 @@ def test_a_batch_of_plans(jarvis: Jarvis, tmp_path: Path) -> None:
     assert shown.code == 3
     first, second = map(json.loads, shown.out.splitlines())
     assert first["id"] == "a"
-    assert [step["task"] for step in first["plan"]] == ["Image-to-Text", "Text-to-Speech"]
+    assert [step["task"] for step in first["plan"]] == ["Translation"]
+    assert first["plan"][0]["args"] == {"text": "good morning"}
     assert (second["id"], second["plan"]) == (7, [])
     assert second["reason"]
 
@@ -262,7 +281,9 @@ def test_the_history(jarvis: Jarvis, tmp_path: Path) -> None:
     assert [item["turns"] for item in listed] == [1, 1]
     assert "2 plus 2" in jarvis("history", "list").out.splitlines()[0]
     assert "42" in jarvis("history", "show", listed[1]["id"][:8]).out
-    assert "4" in jarvis("history", "show", "last", "--json").json["turns"][0]["reply"]
+    shown = jarvis("history", "show", "last", "--json").json["turns"][0]
+    assert "4" in shown["reply"]
+    assert "runs on this computer now" in shown["selections"][0]["reason"]
     found = jarvis("history", "search", "times 7", "--json").json
     assert len(found) == 1
     assert "Nothing in the history" in jarvis("history", "search", 'no"such* AND').out

@@ -11,15 +11,21 @@ import pytest
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
 from PySide6.QtCore import QCoreApplication, QEvent
+from PySide6.QtGui import QColor, QImage
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
+from jarvis_desktop.core.events import ExpertsSelected, PlanAccepted
+from jarvis_desktop.core.turn import Turn
 from jarvis_desktop.ui import pictures
-from jarvis_desktop.ui.bridge import EngineThread
+from jarvis_desktop.ui.actions import Actions
+from jarvis_desktop.ui.bridge import EngineThread, Question
 from jarvis_desktop.ui.main_window import MainWindow
 from jarvis_desktop.ui.session import Session
 from jarvis_desktop.ui.theme import Theme
-from tests.ui.scene import FakeApp
+from jarvis_desktop.ui.turn_view import TurnView
+from tests.ui import scene
+from tests.ui.scene import NOW, FakeApp, iter_files, three_steps
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -82,3 +88,41 @@ def window(
     window.recorder.cancel()
     session.engine.submit(session.close_app()).result(5)
     assert pictures.finish_reading(5000)
+
+
+@pytest.fixture
+def picture(tmp_path: Path, qapp: QApplication) -> Path:
+    path = tmp_path / "letter.png"
+    image = QImage(640, 480, QImage.Format.Format_RGB32)
+    image.fill(QColor("steelblue"))
+    assert image.save(str(path))
+    return path
+
+
+@pytest.fixture
+def actions(qapp: QApplication) -> Actions:
+    return Actions()
+
+
+class SettledView(TurnView):
+    """Lets Qt show what was added before the test looks at it."""
+
+    def draw(self, turn: Turn, *, waiting: str = "", question: Question | None = None) -> None:
+        super().draw(turn, waiting=waiting, question=question)
+        QApplication.processEvents()
+
+
+@pytest.fixture
+def view(qtbot: QtBot, actions: Actions) -> TurnView:
+    view = SettledView(actions)
+    qtbot.addWidget(view)
+    view.resize(800, 600)
+    view.show()
+    return view
+
+
+@pytest.fixture
+def turn(picture: Path) -> Turn:
+    plan = three_steps(picture)
+    turn = Turn("t", NOW, "Read this to me", attachments=(next(iter_files(plan)),))
+    return turn.apply(PlanAccepted(plan)).apply(ExpertsSelected(scene.selections(plan)))

@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
+
+from PySide6.QtWidgets import QLabel, QPushButton, QTextEdit, QWidget
 
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.errors import JarvisError
 from jarvis_desktop.core.events import Event, ReplyChunk, TurnFinished, TurnStarted
 from jarvis_desktop.core.expert import Candidate, Expert, Selection
 from jarvis_desktop.core.plan import Plan
-from jarvis_desktop.core.policy import Mode
+from jarvis_desktop.core.policy import Mode, Policy
 from jarvis_desktop.core.ports import Frontend
 from jarvis_desktop.core.result import Attempt, Status, TaskResult
 from jarvis_desktop.core.task import Option, Port, Ref, Task, TaskType
 from jarvis_desktop.core.turn import Conversation, Request, Turn
-from tests.fakes import FakePlayer, write_wav
+from jarvis_desktop.llm.choice import LLMChoice, Wanted
+from jarvis_desktop.paths import Paths, user_paths
+from jarvis_desktop.ui import plan_view
+from jarvis_desktop.ui.turn_view import TurnView
+from tests.fakes import FakeFetcher, FakePlayer, write_wav
 
 NOW = datetime(2026, 5, 4, 12, 0, tzinfo=UTC)
 
@@ -177,6 +183,11 @@ class FakeMicrophone:
         return write_wav(to)
 
 
+def no_llms() -> LLMChoice:
+    """None is wanted, and none is looked for."""
+    return LLMChoice(Wanted("none"), Policy(), on_disk=lambda: ())
+
+
 @dataclass
 class FakeApp:
     assistant: FakeAssistant = field(default_factory=FakeAssistant)
@@ -184,6 +195,11 @@ class FakeApp:
     microphone: FakeMicrophone = field(default_factory=FakeMicrophone)
     player: FakePlayer = field(default_factory=lambda: FakePlayer(hold=True))
     mode: Mode = Mode.LOCAL
+    llms: LLMChoice = field(default_factory=no_llms)
+    weights: FakeFetcher = field(default_factory=FakeFetcher)
+    experts: Sequence[Expert] = ()
+    policy: Policy = field(default_factory=Policy)
+    paths: Paths = field(default_factory=user_paths)
     closed: int = 0
 
     async def start(self) -> None:
@@ -216,3 +232,24 @@ HOSTILE = (
     "",
     "   ",
 )
+
+
+def iter_files(plan: Plan) -> Iterator[Artifact]:
+    """The artifacts that a plan is given."""
+    return (item for task in plan for _, item in task.items() if isinstance(item, Artifact))
+
+
+def rows(view: TurnView) -> list[plan_view.TaskRow]:
+    return view.findChildren(plan_view.TaskRow)
+
+
+def words(view: QWidget) -> str:
+    """All that can be read."""
+    labels = [label for label in view.findChildren(QLabel) if label.isVisible()]
+    texts = [field for field in view.findChildren(QTextEdit) if field.isVisible()]
+    buttons = [button for button in view.findChildren(QPushButton) if button.isVisible()]
+    return "\n".join(
+        [label.accessibleName() or label.text() for label in labels]
+        + [field.toPlainText() for field in texts]
+        + [button.text() for button in buttons]
+    )

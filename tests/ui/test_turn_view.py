@@ -4,16 +4,13 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QColor, QImage
-from PySide6.QtGui import Qt as GuiQt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QTextEdit, QWidget
+from PySide6.QtWidgets import QApplication, QPushButton
 from pytestqt.qtbot import QtBot
 
 from jarvis_desktop.core.artifact import Artifact, Kind
 from jarvis_desktop.core.events import (
     AttemptFailed,
-    ExpertsSelected,
     Noted,
     PlanAccepted,
     ReplyChunk,
@@ -29,76 +26,14 @@ from jarvis_desktop.core.task import Task
 from jarvis_desktop.core.turn import Turn
 from jarvis_desktop.ui import pictures, plan_view
 from jarvis_desktop.ui.actions import Actions
-from jarvis_desktop.ui.bridge import Question
 from jarvis_desktop.ui.results import FileCard, PictureCard, SoundCard, TextCard
 from jarvis_desktop.ui.text import FIRST
 from jarvis_desktop.ui.turn_view import TurnView
 from tests.fakes import write_wav
 from tests.ui import scene
-from tests.ui.scene import HOSTILE, NOW, READ, candidate, done, failed, three_steps
+from tests.ui.scene import NOW, READ, candidate, done, failed, rows, words
 
 pytestmark = pytest.mark.usefixtures("theme")
-
-
-@pytest.fixture
-def picture(tmp_path: Path, qapp: QApplication) -> Path:
-    path = tmp_path / "letter.png"
-    image = QImage(640, 480, QImage.Format.Format_RGB32)
-    image.fill(QColor("steelblue"))
-    assert image.save(str(path))
-    return path
-
-
-@pytest.fixture
-def actions(qapp: QApplication) -> Actions:
-    return Actions()
-
-
-class SettledView(TurnView):
-    """Lets Qt show what was added before the test looks at it."""
-
-    def draw(self, turn: Turn, *, waiting: str = "", question: Question | None = None) -> None:
-        super().draw(turn, waiting=waiting, question=question)
-        QApplication.processEvents()
-
-
-@pytest.fixture
-def view(qtbot: QtBot, actions: Actions) -> TurnView:
-    view = SettledView(actions)
-    qtbot.addWidget(view)
-    view.resize(800, 600)
-    view.show()
-    return view
-
-
-@pytest.fixture
-def turn(picture: Path) -> Turn:
-    plan = three_steps(picture)
-    turn = Turn("t", NOW, "Read this to me", attachments=(next(iter_files(plan)),))
-    return turn.apply(PlanAccepted(plan)).apply(ExpertsSelected(scene.selections(plan)))
-
-
-might_be_rich = GuiQt.mightBeRichText
-
-
-def iter_files(plan: Plan):
-    return (item for task in plan for _, item in task.items() if isinstance(item, Artifact))
-
-
-def rows(view: TurnView) -> list[plan_view.TaskRow]:
-    return view.findChildren(plan_view.TaskRow)
-
-
-def words(view: QWidget) -> str:
-    """All that can be read."""
-    labels = [label for label in view.findChildren(QLabel) if label.isVisible()]
-    texts = [field for field in view.findChildren(QTextEdit) if field.isVisible()]
-    buttons = [button for button in view.findChildren(QPushButton) if button.isVisible()]
-    return "\n".join(
-        [label.accessibleName() or label.text() for label in labels]
-        + [field.toPlainText() for field in texts]
-        + [button.text() for button in buttons]
-    )
 
 
 def test_a_request_that_was_just_sent(view: TurnView) -> None:
@@ -146,6 +81,17 @@ def test_progress_is_shown_while_it_runs(view: TurnView, turn: Turn) -> None:
     view.draw(running.apply(TaskFinished(done(0, seconds=1.5))))
     assert row.elapsed.text() == "1.5 s"
     assert row.subject.full_text() == "letter.png"
+
+
+def test_while_the_answer_is_being_written_the_status_says_so(view: TurnView, turn: Turn) -> None:
+    for number in range(3):
+        view.draw(turn)
+        assert not view.status.isVisible()
+        turn = turn.apply(TaskFinished(done(number)))
+    view.draw(turn)
+    assert view.status.words.text() == "Writing the answer…"
+    view.draw(turn.apply(ReplyChunk("It ")))
+    assert not view.status.isVisible()
 
 
 def test_the_next_expert_is_named_when_one_failed(view: TurnView, turn: Turn) -> None:
@@ -343,46 +289,3 @@ def test_a_plan_of_a_thousand_tasks_shows_its_beginning(view: TurnView, picture:
     assert more.more.text() == "Show 960 more steps"
     more.more.click()
     assert len(rows(view)) == 6 * plan_view.SHOWN
-
-
-def test_a_new_plan_takes_the_place_of_the_old_rows(view: TurnView, turn: Turn) -> None:
-    view.draw(turn)
-    assert turn.plan is not None
-    shorter = turn.plan.without(2).replacing(Task(1, scene.SUM, {"text": "other words"}))
-    view.draw(turn.apply(PlanAccepted(shorter)))
-    visible = [row for row in rows(view) if row.isVisible()]
-    assert [row.subject.full_text() for row in visible] == ["letter.png", "“other words”"]
-
-
-@pytest.mark.parametrize("hostile", HOSTILE, ids=range(len(HOSTILE)))
-def test_foreign_text_is_only_text_wherever_it_appears(
-    view: TurnView, tmp_path: Path, hostile: str, qtbot: QtBot
-) -> None:
-    given = Artifact(Kind.IMAGE, path=tmp_path / "missing.png", name=hostile)
-    plan = Plan((Task(0, READ, {"image": given}), Task(1, scene.SUM, {"text": hostile or "x"})))
-    turn = (
-        Turn("t", NOW, hostile, heard_by=hostile, attachments=(given,))
-        .apply(PlanAccepted(plan))
-        .apply(ExpertsSelected(scene.selections(plan)))
-        .apply(TaskStarted(0, candidate("first")))
-        .apply(TaskProgress(0, 2.5, hostile))
-    )
-    view.draw(turn)
-    turn = (
-        turn.apply(Noted(hostile))
-        .apply(Speaking(hostile))
-        .apply(TaskFinished(failed(0, hostile)))
-        .apply(TaskFinished(done(1, scene.text(hostile), given)))
-        .apply(ReplyChunk(hostile))
-    )
-    view.draw(turn)
-    QApplication.processEvents()
-    view.draw(turn.apply(TurnFinished(Status.PARTLY, NOW)))
-    assert pictures.finish_reading(5000)
-    view.grab()
-    for label in view.findChildren(QLabel):
-        assert label.textFormat() == Qt.TextFormat.PlainText or not label.text()
-    for widget in view.findChildren(QWidget):
-        assert not might_be_rich(widget.toolTip())
-    assert view.width() <= 800
-    assert view.minimumSizeHint().width() <= 800
