@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import os
 import tomllib
+from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
+from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from jarvis_desktop.core.errors import StorageError
+from jarvis_desktop.core.llm import Think
 from jarvis_desktop.core.policy import Mode
 
 
@@ -27,6 +31,47 @@ class SpeechSettings(BaseModel):
     """Name of the microphone; "" is the system's default."""
 
 
+class LLMSettings(BaseModel):
+    """The `[llm]` table."""
+
+    model_config = ConfigDict(frozen=True, extra="allow")
+
+    provider: Literal["auto", "ollama", "openai", "transformers", "none"] = "auto"
+    """Who runs it; "openai" is any service that speaks OpenAI's protocol."""
+    id: str = ""
+    """What the provider calls it; "" takes the best that is there."""
+    address: str = ""
+    """Of the service, up to its version: "http://127.0.0.1:1234/v1"."""
+    think: Think = Think.OFF
+    """How long it may reason before it answers."""
+    context: int = Field(8192, ge=2048, le=1 << 20)
+    """The most tokens of a prompt and its answer; more of them take more memory."""
+    sees: bool = False
+    """Whether the LLM of a service takes pictures: OpenAI's protocol does not tell."""
+
+
+class PlannerSettings(BaseModel):
+    """The `[planner]` table."""
+
+    model_config = ConfigDict(frozen=True, extra="allow")
+
+    kind: Literal["auto", "embedded", "llm"] = "auto"
+    """Who plans; "auto" is the built-in planner where its cues are sure, else the LLM."""
+
+
+class ExpertSettings(BaseModel):
+    """The `[experts]` table."""
+
+    model_config = ConfigDict(frozen=True, extra="allow")
+
+    allowed_licences: tuple[str, ...] = ("*",)
+    """Patterns of the licences that experts may have."""
+    denied_licences: tuple[str, ...] = ()
+    """Patterns of licences that are left out, such as "CC-BY-NC-*"."""
+    gated: bool = False
+    """Whether experts are offered whose terms must be accepted on the Hub first."""
+
+
 class Settings(BaseModel):
     """settings.toml. Keys that are not known are kept and ignored."""
 
@@ -34,6 +79,9 @@ class Settings(BaseModel):
 
     mode: Mode = Mode.LOCAL
     speech: SpeechSettings = SpeechSettings()
+    llm: LLMSettings = LLMSettings()
+    planner: PlannerSettings = PlannerSettings()
+    experts: ExpertSettings = ExpertSettings()
     processes: int = Field(0, ge=0, le=64)
     """How many built-in methods run at once; 0 is one per core, at most four."""
     conversation_minutes: int = Field(30, ge=0)
@@ -65,6 +113,48 @@ def load(path: Path) -> tuple[Settings, str]:
             f"The settings file has a mistake ({_first_line(error)}); defaults are used. "
             f"Your file is kept as {aside.name}."
         )
+
+
+def change(path: Path, table: str, values: Mapping[str, str | int]) -> None:
+    """Set keys of one table of the file; its comments and everything else stay as they are.
+
+    Raises StorageError where the file has a mistake or cannot be written.
+    """
+    import tomlkit
+    from tomlkit.exceptions import TOMLKitError
+
+    try:
+        path = path.resolve()  # a link, as people have for settings that they share, stays one
+        text = path.read_bytes().decode("utf-8") if path.exists() else ""
+        document = tomlkit.parse(text)
+        part = document.setdefault(table, tomlkit.table())
+        for name, value in values.items():
+            part[name] = value
+        fresh = tomlkit.dumps(document)
+        Settings.model_validate(tomllib.loads(fresh))
+        _replace(path, fresh)
+    except (TOMLKitError, TypeError, ValueError) as error:
+        mistake = _first_line(error) if isinstance(error, ValidationError) else str(error)
+        raise StorageError(
+            f"The settings were not changed, because they would have a mistake: {mistake}.",
+            hint=f"Look into {path}.",
+        ) from error
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise StorageError(f"The settings in {path} could not be written: {reason}.") from error
+
+
+def _replace(path: Path, text: str) -> None:
+    """Write the file anew in one step: whoever reads it finds the old text or the new one."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    fresh = path.with_name(f"{path.name}.new")
+    with fresh.open("w", encoding="utf-8", newline="") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+    if path.exists():
+        fresh.chmod(path.stat().st_mode & 0o777)
+    fresh.replace(path)
 
 
 def _first_line(error: tomllib.TOMLDecodeError | ValidationError) -> str:

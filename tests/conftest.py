@@ -25,8 +25,10 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder.mkdir()
     monkeypatch.setenv("HOME", str(folder))
     monkeypatch.setenv("JARVIS_DESKTOP_HOME", str(folder / "jarvis"))
-    for name in ("HF_HOME", "HF_ENDPOINT", "HF_TOKEN", "OLLAMA_HOST"):
+    for name in ("HF_HOME", "HF_ENDPOINT", "HF_TOKEN", "JARVIS_LLM_KEY"):
         monkeypatch.delenv(name, raising=False)
+    # An Ollama that happens to run on this computer has nothing to say in a test.
+    monkeypatch.setenv("OLLAMA_HOST", "127.0.0.1:9")
     return folder
 
 

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import shutil
 import uuid
 import wave
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from jarvis_desktop.assistant.resources import resources_of
 from jarvis_desktop.core.artifact import Artifact, Kind
 from jarvis_desktop.core.call import Call, Report
 from jarvis_desktop.core.errors import ExpertError, InputError, JarvisError, UnavailableError
 from jarvis_desktop.core.events import Event
-from jarvis_desktop.core.expert import Candidate, Expert
+from jarvis_desktop.core.expert import Candidate, Experience, Expert
+from jarvis_desktop.core.llm import LLM, Prompt
 from jarvis_desktop.core.plan import Plan
-from jarvis_desktop.core.ports import Transcript
+from jarvis_desktop.core.ports import Fact, Recap, Resource, Transcript
 from jarvis_desktop.core.shown import one_line
 from jarvis_desktop.core.suffixes import kind_of_name
 from jarvis_desktop.core.turn import Conversation, Turn
@@ -83,16 +86,40 @@ class FakeCatalogue:
     listed: dict[str, tuple[Candidate, ...]] = field(default_factory=dict)
     to_fetch: dict[str, tuple[Expert, ...]] = field(default_factory=dict)
     beyond: dict[str, tuple[Expert, ...]] = field(default_factory=dict)
+    prompted: frozenset[str] = frozenset()
+    """Tasks that an LLM can do as well."""
 
     def candidates(self, task: str) -> Sequence[Candidate]:
         default = (Candidate(Expert(f"builtin/{task}", task), "builtin"),)
         return self.listed.get(task, default)
+
+    def by_llm(self, task: str, llm: LLM) -> Candidate | None:
+        if task not in self.prompted:
+            return None
+        return Candidate(Expert(llm.name, task), "llm", remote=llm.remote)
 
     def obtainable(self, task: str) -> Sequence[Expert]:
         return self.to_fetch.get(task, ())
 
     def out_of_reach(self, task: str) -> Sequence[Expert]:
         return self.beyond.get(task, ())
+
+
+@dataclass
+class FakeTrackRecord:
+    """Keeps runs in memory; what is known is as scripted."""
+
+    known: dict[str, Experience] = field(default_factory=dict)
+    noted: list[tuple[str, str, bool]] = field(default_factory=list)
+    """Expert, task, and whether it worked."""
+    seconds: list[float] = field(default_factory=list)
+
+    def note(self, expert_id: str, task: str, *, seconds: float, worked: bool) -> None:
+        self.noted.append((expert_id, task, worked))
+        self.seconds.append(seconds)
+
+    def of(self, task: str) -> Mapping[str, Experience]:
+        return self.known
 
 
 @dataclass
@@ -176,6 +203,7 @@ class FakeHistory:
     """Keeps turns in memory."""
 
     kept: dict[str, list[Turn]] = field(default_factory=dict)
+    recaps: dict[str, Recap] = field(default_factory=dict)
     error: JarvisError | None = None
 
     def open_conversation(self, conversation_id: str | None = None) -> Conversation:
@@ -189,6 +217,62 @@ class FakeHistory:
         turns = self.kept.setdefault(conversation_id, [])
         place = next((at for at, old in enumerate(turns) if old.id == turn.id), len(turns))
         turns[place : place + 1] = [turn]
+
+    def since(self, conversation_id: str, turn_id: str) -> Sequence[Turn]:
+        turns = self.kept.get(conversation_id, [])
+        ids = [turn.id for turn in turns]
+        return tuple(turns[ids.index(turn_id) + 1 :] if turn_id in ids else turns)
+
+    def resources(self, conversation_id: str) -> Sequence[Resource]:
+        if self.error:
+            raise self.error
+        return resources_of(self.kept.get(conversation_id, ()))
+
+    def recap(self, conversation_id: str) -> Recap | None:
+        return self.recaps.get(conversation_id)
+
+    def keep_recap(self, conversation_id: str, recap: Recap) -> None:
+        if any(turn.id == recap.through for turn in self.kept.get(conversation_id, ())):
+            self.recaps[conversation_id] = recap
+
+    def delete(self, conversation_id: str, turn_id: str) -> None:
+        self.kept[conversation_id] = [
+            turn for turn in self.kept[conversation_id] if turn.id != turn_id
+        ]
+        self.recaps.pop(conversation_id, None)
+
+
+@dataclass
+class FakeFacts:
+    """Keeps facts in memory, at most three."""
+
+    kept: tuple[Fact, ...] = ()
+    given: int = 0
+
+    def list(self) -> Sequence[Fact]:
+        return self.kept
+
+    def add(self, text: str) -> Fact:
+        text = " ".join(text.split())
+        others = tuple(fact for fact in self.kept if _bare(fact.text) != _bare(text))
+        if not _bare(text) or len(text) > 300 or len(others) >= 3:
+            raise InputError("That cannot be remembered.")
+        self.given += 1
+        self.kept = (*others, Fact(self.given, text))
+        return self.kept[-1]
+
+    def remove(self, number: int) -> None:
+        if all(fact.number != number for fact in self.kept):
+            raise InputError(f"I remember nothing with the number {number}.")
+        self.kept = tuple(fact for fact in self.kept if fact.number != number)
+
+    def clear(self) -> int:
+        count, self.kept = len(self.kept), ()
+        return count
+
+
+def _bare(text: str) -> str:
+    return " ".join(re.findall(r"\w+", text.casefold()))
 
 
 @dataclass
@@ -232,3 +316,65 @@ class FakeStore:
         folder = self.root / str(self.made)
         folder.mkdir(parents=True)
         return folder
+
+
+@dataclass
+class FakeLLM:
+    """Answers as scripted, word by word; the last answer is repeated.
+
+    An answer is a text, a sequence of pieces, or an error that is raised instead; an error as the
+    last of the pieces breaks the answer off there. `hold` keeps it silent after its first piece.
+    """
+
+    answers: Sequence[str | JarvisError | Sequence[str | JarvisError]] = ("Yes.",)
+    name: str = "fake:1b"
+    provider: str = "ollama"
+    remote: bool = False
+    window: int = 8192
+    sees: bool = False
+    hold: bool = False
+    prompts: list[Prompt] = field(default_factory=list)
+    """All that it was asked, in order."""
+    stopped: int = 0
+    """How many answers were left before their end."""
+
+    async def stream(self, prompt: Prompt) -> AsyncIterator[str]:
+        if prompt.tokens + prompt.longest > self.window:
+            raise ExpertError(f"The prompt is too long for {self.name}.")
+        answer = self.answers[min(len(self.prompts), len(self.answers) - 1)]
+        self.prompts.append(prompt)
+        ended = False
+        try:
+            for piece in _pieces(answer):
+                await asyncio.sleep(0)
+                if isinstance(piece, JarvisError):
+                    raise piece
+                yield piece
+                if self.hold:
+                    await asyncio.Event().wait()
+            ended = True
+        except JarvisError:
+            ended = True
+            raise
+        finally:
+            self.stopped += not ended
+
+
+def _pieces(
+    answer: str | JarvisError | Sequence[str | JarvisError],
+) -> Sequence[str | JarvisError]:
+    if isinstance(answer, JarvisError):
+        return (answer,)
+    return re.findall(r"\s*\S+|\s+\Z", answer) if isinstance(answer, str) else answer
+
+
+@dataclass
+class FakeLLMs:
+    """The LLM that it is given, if one."""
+
+    llm: LLM | None = None
+    asked: int = 0
+
+    async def current(self) -> LLM | None:
+        self.asked += 1
+        return self.llm

@@ -1,0 +1,91 @@
+"""The settings file: what it may say, and how one key of it is changed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from jarvis_desktop.core.errors import StorageError
+from jarvis_desktop.core.llm import Think
+from jarvis_desktop.settings import Settings, change, load
+
+WRITTEN = """\
+# mine
+mode = "hybrid"  # for now
+
+[speech]
+rate = 200
+
+[llm]
+provider = "ollama"  # at home
+unknown = 7
+"""
+
+
+def test_what_is_not_said_is_the_usual(tmp_path: Path) -> None:
+    settings, notice = load(tmp_path / "settings.toml")
+    assert (settings, notice) == (Settings(), "")
+    assert (settings.llm.provider, settings.llm.id, settings.llm.think) == ("auto", "", Think.OFF)
+    assert settings.planner.kind == "auto"
+
+
+def test_a_change_leaves_everything_else_as_it_was(tmp_path: Path) -> None:
+    path = tmp_path / "settings.toml"
+    path.write_text(WRITTEN)
+    path.chmod(0o600)
+    change(path, "llm", {"provider": "openai", "address": "http://127.0.0.1:1234/v1"})
+    expected = WRITTEN.replace('"ollama"', '"openai"') + 'address = "http://127.0.0.1:1234/v1"\n'
+    assert path.read_text() == expected
+    assert path.stat().st_mode & 0o777 == 0o600
+    settings, notice = load(path)
+    assert not notice
+    assert (settings.speech.rate, settings.llm.provider) == (200, "openai")
+    assert sorted(item.name for item in tmp_path.iterdir()) == ["home", "settings.toml"]
+
+
+def test_the_file_and_its_folder_are_made(tmp_path: Path) -> None:
+    path = tmp_path / "config" / "settings.toml"
+    change(path, "llm", {"id": "qwen3.5:4b"})
+    assert path.read_text() == '[llm]\nid = "qwen3.5:4b"\n'
+
+
+def test_line_ends_stay_as_they_are(tmp_path: Path) -> None:
+    path = tmp_path / "settings.toml"
+    path.write_bytes(b'mode = "local"\r\n[llm]\r\nid = "a"\r\n')
+    change(path, "llm", {"id": "b"})
+    assert path.read_bytes() == b'mode = "local"\r\n[llm]\r\nid = "b"\r\n'
+
+
+def test_a_link_stays_a_link(tmp_path: Path) -> None:
+    shared = tmp_path / "shared.toml"
+    shared.write_text("")
+    link = tmp_path / "settings.toml"
+    link.symlink_to(shared)
+    change(link, "llm", {"id": "a"})
+    assert link.is_symlink()
+    assert load(link)[0].llm.id == "a"
+
+
+@pytest.mark.parametrize("text", ["[llm", "llm = 3\n", 'mode = "everywhere"\n', "\udcff"])
+def test_a_file_with_a_mistake_is_not_touched(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "settings.toml"
+    path.write_bytes(text.encode("utf-8", "surrogateescape"))
+    before = path.read_bytes()
+    with pytest.raises(StorageError, match="would have a mistake") as caught:
+        change(path, "llm", {"id": "a"})
+    assert str(path) in caught.value.hint
+    assert path.read_bytes() == before
+
+
+def test_a_value_that_is_not_allowed_is_not_written(tmp_path: Path) -> None:
+    path = tmp_path / "settings.toml"
+    with pytest.raises(StorageError, match=r"llm\.provider"):
+        change(path, "llm", {"provider": "skynet"})
+    assert not path.exists()
+
+
+def test_a_place_that_cannot_be_written_is_said(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(StorageError, match="could not be written"):
+        change(tmp_path / "file" / "settings.toml", "llm", {"id": "a"})
