@@ -169,7 +169,7 @@ def build(
         now=_now,
     )
     weights = Weights(paths.weights)
-    experts = load_experts(shipped("models", "experts.toml"))
+    experts = load_experts(shipped("models", "experts"))
     local = LocalBackend(definitions, weights, lane=usual_lane())
     llms = LLMChoice(
         _wanted(settings.llm),

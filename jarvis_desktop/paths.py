@@ -57,7 +57,7 @@ def user_paths() -> Paths:
 
 
 def shipped(*parts: str) -> Path:
-    """A shipped file or folder, such as shipped("models", "experts.toml").
+    """A shipped file or folder, such as shipped("models", "experts").
 
     In a frozen app they lie in the bundle, in a wheel beside this file, in a checkout beside the
     package.

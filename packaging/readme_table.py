@@ -25,7 +25,7 @@ def table() -> str:
     """First what works at once, then what needs an expert; both by name."""
     smallest: dict[str, str] = {}
     for expert in sorted(
-        entries.load(paths.shipped("models", "experts.toml")),
+        entries.load(paths.shipped("models", "experts")),
         key=lambda expert: expert.download_mb,
         reverse=True,
     ):

@@ -10,17 +10,15 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 
+from jarvis_desktop.backends.loaders import LOADERS, NEEDS
+from jarvis_desktop.backends.loading import Loading, Place
 from jarvis_desktop.backends.outcome import checked, portable, seconds_for
-from jarvis_desktop.backends.worker import LOADERS
 from jarvis_desktop.child import Child
 from jarvis_desktop.core.artifact import Artifact
 from jarvis_desktop.core.call import Call, Report
 from jarvis_desktop.core.errors import UnavailableError
 from jarvis_desktop.core.expert import Candidate, Expert
 from jarvis_desktop.tasks.definition import Definition
-
-NEEDS: Mapping[str, str] = {"text-to-image": "diffusers"}
-"""Tasks whose experts need a library that is not always installed."""
 
 
 class Disk(Protocol):
@@ -113,9 +111,10 @@ class LocalBackend:
             self._ending = None
         if self._child is None or self._holding != expert:
             self._end()
-            self._child = Child(
-                "jarvis_desktop.backends.worker:serve", expert, folder, name=expert.id
-            )
+            place = Place("cuda" if self.lane == "gpu" else "cpu", half=self.lane == "gpu")
+            base = self._weights.folder(expert.base) if expert.base else None
+            loading = Loading(expert, folder, place, base)
+            self._child = Child("jarvis_desktop.backends.worker:serve", loading, name=expert.id)
             self._holding = expert
         return self._child
 

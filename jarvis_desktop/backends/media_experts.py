@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from pathlib import Path
 from typing import Any
 
-from jarvis_desktop.backends.worker import Run, load_network, load_part
+from jarvis_desktop.backends.loading import Loading, Run
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.call import Call, Report
-from jarvis_desktop.core.expert import Expert
-from jarvis_desktop.fetched import device
 from jarvis_desktop.tasks.media import read_audio
 from jarvis_desktop.tasks.pictures import on_white, read_image, save_png
 
@@ -24,14 +21,14 @@ STEPS = 25
 """Steps of drawing; experts that are named turbo were made for one."""
 
 
-def load_depth(expert: Expert, folder: Path) -> Run:
+def load_depth(loading: Loading) -> Run:
     """A grey picture in which near is bright."""
     import numpy as np
     import torch
     from PIL import Image
 
-    processor = load_part("AutoImageProcessor", folder)
-    network = load_network("AutoModelForDepthEstimation", folder)
+    processor = loading.part("AutoImageProcessor")
+    network = loading.network("AutoModelForDepthEstimation")
 
     def run(call: Call, report: Report) -> Iterable[Artifact]:
         picture = _picture(call)
@@ -49,10 +46,10 @@ def load_depth(expert: Expert, folder: Path) -> Run:
     return run
 
 
-def load_viewer(expert: Expert, folder: Path) -> Run:
+def load_viewer(loading: Loading) -> Run:
     """Answers a question about a picture, by the expert's own chat template."""
-    processor = load_part("AutoProcessor", folder)
-    network = load_network("AutoModelForImageTextToText", folder)
+    processor = loading.part("AutoProcessor")
+    network = loading.network("AutoModelForImageTextToText")
 
     def run(call: Call, report: Report) -> Iterable[Artifact]:
         content = [{"type": "image"}, {"type": "text", "text": call.text("question")}]
@@ -69,24 +66,13 @@ def load_viewer(expert: Expert, folder: Path) -> Run:
     return run
 
 
-def load_painter(expert: Expert, folder: Path) -> Run:
+def load_painter(loading: Loading) -> Run:
     """Draws a picture from words, by diffusers."""
     import diffusers
-    import torch
 
     diffusers.utils.logging.disable_progress_bar()
-    where = device()
-    halves = any(folder.rglob("*.fp16.safetensors"))
-    auto: Any = diffusers.AutoPipelineForText2Image
-    pipeline = auto.from_pretrained(
-        folder,
-        use_safetensors=True,
-        local_files_only=True,
-        torch_dtype=torch.float32 if where == "cpu" else torch.float16,
-        variant="fp16" if halves else None,
-    ).to(where)
-    pipeline.set_progress_bar_config(disable=True)
-    turbo = "turbo" in expert.repo
+    pipeline = loading.pipeline(diffusers.AutoPipelineForText2Image)
+    turbo = "turbo" in loading.expert.repo
 
     def run(call: Call, report: Report) -> Iterable[Artifact]:
         steps = 1 if turbo else STEPS
@@ -108,12 +94,12 @@ def load_painter(expert: Expert, folder: Path) -> Run:
     return run
 
 
-def load_listener(expert: Expert, folder: Path) -> Run:
+def load_listener(loading: Loading) -> Run:
     """Says what kinds of sound a recording holds, the likeliest first."""
     import torch
 
-    extractor = load_part("AutoFeatureExtractor", folder)
-    network = load_network("AutoModelForAudioClassification", folder)
+    extractor = loading.part("AutoFeatureExtractor")
+    network = loading.network("AutoModelForAudioClassification")
 
     def run(call: Call, report: Report) -> Iterable[Artifact]:
         rate = int(extractor.sampling_rate)

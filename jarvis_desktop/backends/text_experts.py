@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 from typing import Any
 
 from jarvis_desktop.backends.languages import FLORES, NAMES, code_of, code_of_text, is_clearly_not
-from jarvis_desktop.backends.worker import Run, load_network, load_part
+from jarvis_desktop.backends.loading import Loading, Run
 from jarvis_desktop.core.artifact import Artifact, text_artifact
 from jarvis_desktop.core.call import Call, Report
 from jarvis_desktop.core.errors import ExpertError, InputError
@@ -27,10 +26,10 @@ LONGEST_SUMMARY = 160
 GAP = re.compile(r"\[mask\]|<mask>|_{2,}", re.IGNORECASE)
 
 
-def load_writer(expert: Expert, folder: Path) -> Run:
+def load_writer(loading: Loading) -> Run:
     """An LLM that answers a prompt, with its own chat template where it has one."""
-    tokenizer = load_part("AutoTokenizer", folder)
-    network = load_network("AutoModelForCausalLM", folder, half=True)
+    tokenizer = loading.part("AutoTokenizer")
+    network = loading.network("AutoModelForCausalLM")
 
     def run(call: Call, report: Report) -> Iterable[Artifact]:
         prompt = call.text("prompt")
@@ -46,7 +45,7 @@ def load_writer(expert: Expert, folder: Path) -> Run:
         given = inputs["input_ids"].shape[1]
         room = _context(network.config) - given
         if room < min(64, LONGEST_ANSWER):
-            raise ExpertError(f"The text is too long for {expert.id}: {given} tokens.")
+            raise ExpertError(f"The text is too long for {loading.expert.id}: {given} tokens.")
         longest = min(LONGEST_ANSWER, room)
         output = network.generate(
             **inputs.to(network.device),
@@ -78,9 +77,9 @@ class Steps:
         """Nothing more comes."""
 
 
-def load_translator(expert: Expert, folder: Path) -> Run:
+def load_translator(loading: Loading) -> Run:
     """OPUS-MT for one pair of languages, or NLLB-200 for many."""
-    tokenizer, network = _load_sequences(folder)
+    tokenizer, network = _load_sequences(loading)
     many = "eng_Latn" in tokenizer.get_vocab()
 
     def run(call: Call, report: Report) -> Iterable[Artifact]:
@@ -91,7 +90,7 @@ def load_translator(expert: Expert, folder: Path) -> Run:
             tokenizer.src_lang = origin
             extra["forced_bos_token_id"] = tokenizer.convert_tokens_to_ids(FLORES[to])
         else:
-            _check_pair(expert, text, to)
+            _check_pair(loading.expert, text, to)
         blocks = [sentences(block) for block in paragraphs(text)]
         flat = [sentence for block in blocks for sentence in block]
         done: list[str] = []
@@ -116,9 +115,9 @@ def _check_pair(expert: Expert, text: str, to: str) -> None:
         )
 
 
-def load_summariser(expert: Expert, folder: Path) -> Run:
+def load_summariser(loading: Loading) -> Run:
     """T5 and BART: parts that fit are summarised, and their summaries again."""
-    tokenizer, network = _load_sequences(folder)
+    tokenizer, network = _load_sequences(loading)
     prefix = "summarize: " if network.config.model_type == "t5" else ""
     longest = min(_context(network.config), 1024) - 16
 
@@ -149,16 +148,16 @@ def load_summariser(expert: Expert, folder: Path) -> Run:
     return run
 
 
-def load_sorter(expert: Expert, folder: Path) -> Run:
+def load_sorter(loading: Loading) -> Run:
     """Sorts by natural language inference (Yin et al. 2019): does the text say it is about X?"""
     import torch
 
-    tokenizer = load_part("AutoTokenizer", folder)
-    network = load_network("AutoModelForSequenceClassification", folder)
+    tokenizer = loading.part("AutoTokenizer")
+    network = loading.network("AutoModelForSequenceClassification")
     names = {str(name).lower(): index for name, index in network.config.label2id.items()}
     yes = next((index for name, index in names.items() if name.startswith("entail")), None)
     if yes is None:
-        raise ExpertError(f"{expert.id} was not made for sorting: it knows no entailment.")
+        raise ExpertError(f"{loading.expert.id} was not made for sorting: it knows no entailment.")
 
     def run(call: Call, report: Report) -> Iterable[Artifact]:
         labels = [label.strip() for label in call.words("labels").split(",") if label.strip()]
@@ -182,12 +181,12 @@ def load_sorter(expert: Expert, folder: Path) -> Run:
     return run
 
 
-def load_gap_filler(expert: Expert, folder: Path) -> Run:
+def load_gap_filler(loading: Loading) -> Run:
     """Proposes words for the first gap of a sentence."""
     import torch
 
-    tokenizer = load_part("AutoTokenizer", folder)
-    network = load_network("AutoModelForMaskedLM", folder)
+    tokenizer = loading.part("AutoTokenizer")
+    network = loading.network("AutoModelForMaskedLM")
 
     def run(call: Call, report: Report) -> Iterable[Artifact]:
         text = call.text("text")
@@ -202,7 +201,7 @@ def load_gap_filler(expert: Expert, folder: Path) -> Run:
         ).to(network.device)
         gaps = (inputs["input_ids"][0] == tokenizer.mask_token_id).nonzero().flatten()
         if not len(gaps):
-            raise ExpertError(f"The gap comes too late in the text for {expert.id}.")
+            raise ExpertError(f"The gap comes too late in the text for {loading.expert.id}.")
         with torch.inference_mode():
             scores = network(**inputs).logits[0, gaps[0]]
         best = [tokenizer.decode([index]).strip() for index in scores.topk(5).indices.tolist()]
@@ -214,10 +213,10 @@ def load_gap_filler(expert: Expert, folder: Path) -> Run:
     return run
 
 
-def _load_sequences(folder: Path) -> tuple[Any, Any]:
+def _load_sequences(loading: Loading) -> tuple[Any, Any]:
     """A tokenizer and a network that turns one text into another."""
-    network = load_network("AutoModelForSeq2SeqLM", folder)
-    return load_part("AutoTokenizer", folder), network
+    network = loading.network("AutoModelForSeq2SeqLM")
+    return loading.part("AutoTokenizer"), network
 
 
 def _rewrite(

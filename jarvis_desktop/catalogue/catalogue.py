@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
@@ -110,5 +111,9 @@ class ShippedCatalogue:
         )
 
     def _of(self, task: str) -> list[Expert]:
-        found = (expert for expert in self.experts if expert.task == task)
+        found = (
+            replace(expert, task=task)
+            for expert in self.experts
+            if task in (expert.task, *expert.also)
+        )
         return sorted(found, key=lambda expert: expert.download_mb)

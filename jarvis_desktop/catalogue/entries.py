@@ -1,8 +1,9 @@
-"""Reads the shipped list of experts (models/experts.toml) and checks every block of it."""
+"""Reads the shipped list of experts (models/experts/*.toml) and checks every block of it."""
 
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
@@ -28,6 +29,7 @@ class Block(BaseModel):
     summary: Words
     download_mb: int = Field(gt=0)
     memory_mb: int = Field(gt=0)
+    memory_half_mb: int = Field(default=0, ge=0)
     licence: Words
     languages: list[str] = Field(default_factory=list)
     revision: Commit = ""
@@ -35,6 +37,11 @@ class Block(BaseModel):
     verified: bool = False
     gated: bool = False
     downloads: int = Field(default=0, ge=0)
+    likes: int = Field(default=0, ge=0)
+    also: list[Handle] = Field(default_factory=list)
+    base: str = ""
+    providers: list[Words] = Field(default_factory=list)
+    pickled: bool = False
 
 
 class File(BaseModel):
@@ -45,31 +52,44 @@ class File(BaseModel):
     expert: list[Block]
 
 
-def load(path: Path) -> tuple[Expert, ...]:
-    """The experts of the file, in its order. Raises JarvisError naming the file and the key."""
+def load(folder: Path) -> tuple[Expert, ...]:
+    """The experts of all files in the folder. Raises JarvisError naming the file and the key."""
+    paths = sorted(folder.glob("*.toml"))
+    if not paths:
+        raise JarvisError(f"The catalogue of experts is missing: {folder} holds none.")
+    blocks: dict[str, Block] = {}
+    for path in paths:
+        for block in _blocks(path):
+            if block.name in blocks:
+                raise _wrong(path, f"name: {block.name} is twice")
+            if block.verified and not block.revision:
+                raise _wrong(path, f"revision: {block.name} is verified, but names no commit")
+            blocks[block.name] = block
+    for block in blocks.values():
+        base = blocks.get(block.base)
+        if block.base and (base is None or base.base):
+            raise _wrong(folder, f"base: {block.name} is built upon {block.base}, which cannot be")
+    return tuple(_expert(block, blocks) for block in blocks.values())
+
+
+def _blocks(path: Path) -> list[Block]:
     try:
-        blocks = File.model_validate(tomllib.loads(path.read_text("utf-8"))).expert
+        return File.model_validate(tomllib.loads(path.read_text("utf-8"))).expert
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise JarvisError(f"The catalogue {path.name} cannot be read: {error}.") from error
     except ValidationError as error:
-        raise JarvisError(f"The catalogue {path.name} is wrong at {_where(error)}.") from error
-    seen: set[str] = set()
-    for block in blocks:
-        if block.name in seen:
-            raise JarvisError(f"The catalogue {path.name} is wrong at name: {block.name} is twice.")
-        if block.verified and not block.revision:
-            raise JarvisError(
-                f"The catalogue {path.name} is wrong at revision: {block.name} is verified, "
-                "but names no commit."
-            )
-        seen.add(block.name)
-    return tuple(_expert(block) for block in blocks)
+        raise _wrong(path, _where(error)) from error
 
 
-def _expert(block: Block) -> Expert:
+def _wrong(path: Path, where: str) -> JarvisError:
+    return JarvisError(f"The catalogue {path.name} is wrong at {where}.")
+
+
+def _expert(block: Block, blocks: Mapping[str, Block]) -> Expert:
     return Expert(
         id=block.name,
         task=block.task,
+        also=tuple(block.also),
         summary=block.summary,
         revision=block.revision,
         download_mb=block.download_mb,
@@ -79,8 +99,13 @@ def _expert(block: Block) -> Expert:
         repo=block.repo,
         files=tuple(block.files),
         memory_mb=block.memory_mb,
+        memory_half_mb=block.memory_half_mb,
+        base=_expert(blocks[block.base], blocks) if block.base else None,
+        providers=tuple(block.providers),
+        pickled=block.pickled,
         gated=block.gated,
         downloads=block.downloads,
+        likes=block.likes,
     )
 
 

@@ -105,6 +105,16 @@ class AttemptFailed:
 
 
 @dataclass(frozen=True, slots=True)
+class Retrying:
+    """The same candidate is tried once more, after some seconds."""
+
+    task_id: int
+    candidate: Candidate
+    seconds: float
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class TaskFinished:
     """A task ended: done, failed, skipped or cancelled."""
 
@@ -146,6 +156,7 @@ Event = (
     | TaskStarted
     | TaskProgress
     | AttemptFailed
+    | Retrying
     | TaskFinished
     | ReplyChunk
     | Speaking

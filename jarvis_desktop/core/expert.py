@@ -25,11 +25,23 @@ class Expert:
     files: tuple[str, ...] = ()
     """Patterns of the files that are needed, as the shell writes them."""
     memory_mb: int = 0
-    """What it takes of memory, or of a graphics card's memory, while it works; 0 if not known."""
+    """What it takes of memory while it works, its weights in 32 bits; 0 if not known."""
+    memory_half_mb: int = 0
+    """The same with its weights in 16 bits; 0 if not known."""
+    also: tuple[str, ...] = ()
+    """Further tasks that it does."""
+    base: Expert | None = None
+    """The expert that it is built upon and works with: a ControlNet's painter."""
+    providers: tuple[str, ...] = ()
+    """Inference providers that run it behind an API, by the Hub's names for them."""
+    pickled: bool = False
+    """Whether its weights are only to be had in the pickle format, which may carry code."""
     gated: bool = False
     """Whether the Hub gives it only to people who accepted its terms there."""
     downloads: int = 0
     """How often the Hub gave it away in the last month; 0 if not known."""
+    likes: int = 0
+    """How many people marked it on the Hub; 0 if not known."""
 
 
 @dataclass(frozen=True, slots=True)

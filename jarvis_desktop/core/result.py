@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from jarvis_desktop.core.artifact import Artifact, Kind
+from jarvis_desktop.core.errors import Fault
 from jarvis_desktop.core.expert import Candidate
 
 
@@ -30,6 +31,7 @@ class Attempt:
     """The `kind` of the error; "" where it worked, for a slip of ours, and in the history."""
     retryable: bool = False
     """Whether the same may work when it is tried once more."""
+    fault: Fault = Fault.OTHER
 
 
 @dataclass(frozen=True, slots=True)

@@ -89,6 +89,9 @@ class Turn:
                 earlier = self.failed_attempts.get(task_id, ())
                 attempts = {**self.failed_attempts, task_id: (*earlier, attempt)}
                 return replace(self, failed_attempts=attempts)
+            case events.Retrying(task_id=task_id):
+                waiting = events.TaskProgress(task_id, None, event.reason)
+                return replace(self, progress={**self.progress, task_id: waiting})
             case events.TaskFinished(result=result):
                 return replace(
                     self,

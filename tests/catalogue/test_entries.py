@@ -23,7 +23,7 @@ files = ["*.json", "*.safetensors"]
 def written(tmp_path, text: str):
     path = tmp_path / "experts.toml"
     path.write_text(text, "utf-8")
-    return path
+    return tmp_path
 
 
 def test_a_block_becomes_an_expert(tmp_path):
@@ -71,13 +71,27 @@ def test_a_mistake_is_named_by_file_and_key(tmp_path, text, names):
     assert caught.value.message.endswith(".")
 
 
-def test_a_missing_file_is_named(tmp_path):
-    with pytest.raises(JarvisError, match=r"experts\.toml cannot be read"):
-        load(tmp_path / "experts.toml")
+def test_a_folder_without_a_list_is_named(tmp_path):
+    with pytest.raises(JarvisError, match="holds none"):
+        load(tmp_path)
+
+
+def test_an_expert_is_built_upon_another_one(tmp_path):
+    upper = BLOCK.replace("small-one", "upper-one") + 'base = "small-one"\nalso = ["fill-mask"]'
+    lower, expert = load(written(tmp_path, BLOCK + upper))
+    assert expert.base == lower
+    assert expert.also == ("fill-mask",)
+
+
+@pytest.mark.parametrize("base", ["nothing", "upper-one"])
+def test_a_base_is_another_expert_that_has_none(tmp_path, base):
+    upper = BLOCK.replace("small-one", "upper-one") + f'base = "{base}"'
+    with pytest.raises(JarvisError, match="at base: upper-one"):
+        load(written(tmp_path, BLOCK + upper))
 
 
 def test_the_shipped_list_is_right_and_has_every_kind_of_work():
-    experts = load(shipped("models", "experts.toml"))
+    experts = load(shipped("models", "experts"))
     by_id = {expert.id: expert for expert in experts}
     assert by_id["whisper-tiny"].repo == "Systran/faster-whisper-tiny"
     assert by_id["opus-mt-en-fr"].languages == ("en", "fr")

@@ -25,7 +25,7 @@ def real(tmp_path: Path) -> Catalogue:
         TaskType(TASK, "", (), (Kind.TEXT,)), method=lambda call, report: [text_artifact("x")]
     )
     return ShippedCatalogue(
-        load(shipped("models", "experts.toml")),
+        load(shipped("models", "experts")),
         {TASK: definition},
         weights=Weights(tmp_path),
         runnable=lambda expert: True,

@@ -38,7 +38,7 @@ def test_the_list_reaches_from_small_to_large_computers() -> None:
 
 
 def test_what_it_says_of_experts_is_true() -> None:
-    experts = {item.id: item for item in load_experts(shipped("models", "experts.toml"))}
+    experts = {item.id: item for item in load_experts(shipped("models", "experts"))}
     for llm in LLMS:
         if llm.expert:
             assert experts[llm.expert].task == "text-generation"
