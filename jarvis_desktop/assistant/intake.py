@@ -15,15 +15,25 @@ from jarvis_desktop.core.ports import ArtifactStore
 from jarvis_desktop.core.shown import one_line
 from jarvis_desktop.core.task import Arg, Item
 from jarvis_desktop.core.turn import Request
+from jarvis_desktop.core.web import Web
+
+MOST_LINKS = 10
+"""Addresses in one request."""
 
 
 class Intake:
     """Checks and copies files, so that nothing outside the store is touched later on."""
 
-    def __init__(self, store: ArtifactStore, *, folders: Sequence[Path] = ()) -> None:
-        """`folders` are searched, after the request's own, for files named in the words."""
+    def __init__(
+        self, store: ArtifactStore, *, folders: Sequence[Path] = (), web: Web | None = None
+    ) -> None:
+        """`folders` are searched, after the request's own, for files named in the words.
+
+        `web` fetches what they name by its address; None where nothing may be fetched.
+        """
         self._store = store
         self._folders = tuple(folders)
+        self._web = web
 
     async def given(self, request: Request) -> tuple[Artifact, ...]:
         """The files handed over with the request.
@@ -48,6 +58,34 @@ class Intake:
                         found[path] = None
                         break
         return await self._take_in(list(found))
+
+    async def linked(self, text: str) -> tuple[str, tuple[Artifact, ...]]:
+        """The words with a file's name in the place of each address, and those files.
+
+        Raises InputError and UnavailableError where one of them cannot be had.
+        """
+        mentioned = mentions.urls(text)
+        urls = tuple(dict.fromkeys(item.text for item in mentioned))
+        if len(urls) > MOST_LINKS:
+            raise InputError(f"Those are more than {MOST_LINKS} addresses at once.")
+        files = {url: await self._fetched(url) for url in urls}
+        for item in reversed(mentioned):
+            text = f"{text[: item.start]}{files[item.text].title}{text[item.end :]}"
+        return text, tuple(files.values())
+
+    async def _fetched(self, url: str) -> Artifact:
+        if self._web is None:
+            raise InputError(
+                f"{one_line(url, limit=100)} lies on the network, and the mode is offline.",
+                hint="Choose another mode, or give the file itself.",
+            )
+        folder = self._store.workdir()
+        try:
+            path = await self._web.fetch(url, folder)
+            (taken,) = await self._take_in([path])
+            return taken
+        finally:
+            self._store.discard(folder)
 
     async def settled(self, plan: Plan, folder: Path | None) -> Plan:
         """A plan written by hand or by a program, its files taken into the store."""

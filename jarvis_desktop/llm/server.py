@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import ipaddress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from jarvis_desktop.core.errors import UnavailableError
+from jarvis_desktop.offline import is_here
 
 if TYPE_CHECKING:
     import httpx
@@ -80,8 +80,4 @@ class Server:
 
 def is_remote(address: str) -> bool:
     """Whether what is sent to a URL leaves this computer."""
-    host = urlsplit(address).hostname or ""
-    try:
-        return not ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host != "localhost"
+    return not is_here(urlsplit(address).hostname or "")

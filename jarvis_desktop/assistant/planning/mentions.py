@@ -18,6 +18,9 @@ _quotes = re.compile(
 _name = re.compile(
     r"(?<![\w/\\.~-])(?P<path>(?:[A-Za-z]:)?[~/\\]?(?:[\w.+-]|[/\\:](?=[\w.~]))*\.(?P<ext>\w{2,8}))(?!\w)"
 )
+_url = re.compile(r"\b(?:https?://|www\.)[^\s<>\"'“”«»„]+", re.IGNORECASE)
+_CLOSING = ".,;:!?)]}'"
+"""Signs that end a sentence rather than an address."""
 _as_output = re.compile(
     r"(?:\bas|\binto|\bit to|\bin a file|"
     r"\b(?:save|store|write|export|put|keep|make|create)\b[^.;!?\n]{0,60}?\b(?:called|named))\s*$",
@@ -51,6 +54,18 @@ class FileMention(Mention):
     def name(self) -> str:
         """The last part of the path."""
         return PurePath(self.text.replace("\\", "/")).name
+
+
+def urls(text: str) -> list[Mention]:
+    """The addresses on the network; one that begins with www gets its https."""
+    found = []
+    for match in _url.finditer(text):
+        words = match[0].rstrip(_CLOSING)
+        if match[0][len(words) :].startswith(")") and "(" in words:
+            words += ")"
+        url = words if "://" in words else f"https://{words}"
+        found.append(Mention(match.start(), match.start() + len(words), url))
+    return found
 
 
 def quotes(text: str) -> list[Mention]:

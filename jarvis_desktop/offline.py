@@ -1,0 +1,111 @@
+"""Keeps a process, and those it starts, away from the network.
+
+The switches of libraries are a courtesy: they are read when a library is imported, and not all of
+its code honours them. Therefore two harder ways: `refuse` stops every connection that Python code
+opens, and `cut_off` takes the process into a network of its own, in which there is nothing to
+reach, for native code too (unshare(2), Linux).
+"""
+
+from __future__ import annotations
+
+import errno
+import ipaddress
+import os
+import socket
+import sys
+from pathlib import Path
+
+OFFLINE = "JARVIS_DESKTOP_OFFLINE"
+"""The environment variable by which a process that is offline tells those it starts."""
+
+QUIET = {
+    "HF_HUB_DISABLE_TELEMETRY": "1",
+    "DISABLE_TELEMETRY": "1",
+    "DO_NOT_TRACK": "1",
+}
+SWITCHES = {
+    "HF_HUB_OFFLINE": "1",
+    "HF_DATASETS_OFFLINE": "1",
+    "TRANSFORMERS_OFFLINE": "1",
+}
+
+CLONE_NEWUSER, CLONE_NEWNET = 0x10000000, 0x40000000
+
+_refusing = False
+
+
+def settle(*, offline: bool) -> None:
+    """Say for this process and those it starts whether they are offline; before libraries load.
+
+    Telemetry is off in any case. There is no way back online for a process.
+    """
+    os.environ.update(QUIET)
+    if offline:
+        os.environ.update(SWITCHES)
+        os.environ[OFFLINE] = "1"
+        refuse()
+
+
+def settle_child(*, network: bool) -> None:
+    """The same in a child process; `network` says whether its work is to reach other computers.
+
+    To be called before there is a second thread.
+    """
+    os.environ.update(QUIET)
+    if not network:
+        os.environ.update(SWITCHES)
+        cut_off()
+    if not network or os.environ.get(OFFLINE):
+        refuse()
+
+
+def refuse() -> None:
+    """From now on no Python code of this process opens a connection but to this computer."""
+    global _refusing
+    if not _refusing:
+        _refusing = True
+        sys.addaudithook(_check)
+
+
+def cut_off() -> bool:
+    """Leave the network for good; whether the system let this process do so."""
+    if sys.platform != "linux":
+        return False
+    import ctypes
+
+    libc = ctypes.CDLL(None, use_errno=True)
+    if os.geteuid() == 0 and libc.unshare(CLONE_NEWNET) == 0:
+        return True
+    user, group = os.geteuid(), os.getegid()
+    if libc.unshare(CLONE_NEWUSER | CLONE_NEWNET) != 0:  # forbidden here, or there are threads
+        return False
+    # Without these it would be nobody, whom sound servers and the like turn away.
+    for name, text in (("setgroups", "deny"), ("uid_map", user), ("gid_map", group)):
+        line = text if isinstance(text, str) else f"{text} {text} 1"
+        Path("/proc/self", name).write_text(line)
+    return True
+
+
+def _check(event: str, args: tuple[object, ...]) -> None:
+    """The audit hook: https://docs.python.org/3/library/audit_events.html lists what it is told."""
+    match event, args:
+        case (
+            ("socket.connect" | "socket.sendto" | "socket.sendmsg"),
+            (socket.socket(family=socket.AF_INET | socket.AF_INET6), (str(host), *_)),
+        ) if not is_here(host):
+            raise OSError(errno.ENETUNREACH, f"offline: {host} was not reached")
+        case (("socket.getaddrinfo" | "socket.gethostbyname"), (host, *_)):
+            name = host.decode("ascii", "replace") if isinstance(host, bytes) else host
+            if name and not is_here(str(name)):
+                raise socket.gaierror(socket.EAI_FAIL, f"offline: {name} was not looked up")
+        case (("socket.gethostbyaddr" | "socket.getnameinfo"), _):
+            raise socket.gaierror(socket.EAI_FAIL, "offline: no address was looked up")
+
+
+def is_here(host: str) -> bool:
+    """Whether a host name or address means this computer, without asking anybody."""
+    name = host.strip("[]").partition("%")[0].rstrip(".").casefold()
+    try:
+        return ipaddress.ip_address(name).is_loopback
+    except ValueError:
+        return name == "localhost"

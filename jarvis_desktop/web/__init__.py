@@ -1,0 +1,1 @@
+"""Files that lie on the network, fetched with care."""

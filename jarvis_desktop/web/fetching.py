@@ -1,0 +1,173 @@
+"""Fetches one file by its URL: over https, from public addresses, within limits."""
+
+from __future__ import annotations
+
+import asyncio
+import mimetypes
+import ssl
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
+from urllib.parse import unquote
+
+from jarvis_desktop.core.errors import InputError, UnavailableError
+from jarvis_desktop.core.shown import one_line
+from jarvis_desktop.core.suffixes import KINDS
+from jarvis_desktop.web.addresses import checked, look_up
+
+if TYPE_CHECKING:
+    import httpx
+
+MB = 1_000_000
+
+MOST_REDIRECTS = 3
+
+LONGEST_URL = 2000
+"""Characters."""
+
+LONGEST_NAME = 100
+"""Characters of a file's name; most file systems take 255 bytes."""
+
+BLOCK = 1 << 16
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What one fetch may cost."""
+
+    bytes: int = 100 * MB
+    seconds: float = 60.0
+    """From the question to the last byte, redirects included."""
+    silence: float = 10.0
+    """Seconds without a single byte."""
+
+
+class WebFetcher:
+    """Implements Web.
+
+    `find` gives the addresses of a host and `check` picks the one to connect to, or refuses.
+    `trust` is what certificates are checked against, the system's usual ones where it is None.
+    """
+
+    def __init__(
+        self,
+        limits: Limits = Limits(),
+        *,
+        find: Callable[[str], Awaitable[Sequence[str]]] = look_up,
+        check: Callable[[str, Sequence[str]], str] = checked,
+        trust: ssl.SSLContext | None = None,
+    ) -> None:
+        self._limits = limits
+        self._find = find
+        self._check = check
+        self._trust = trust
+
+    async def fetch(self, url: str, folder: Path) -> Path:
+        """The file at `url`, in `folder`. Raises InputError, UnavailableError."""
+        import httpx
+
+        shown = one_line(url, limit=100)
+        try:
+            async with (
+                asyncio.timeout(self._limits.seconds),
+                httpx.AsyncClient(
+                    verify=self._trust or True,
+                    # A proxy would look the name up anew, and could reach what may not be.
+                    trust_env=False,
+                    timeout=self._limits.silence,
+                    # What arrives is counted; packed bytes could become any number of others.
+                    headers={"Accept-Encoding": "identity", "User-Agent": "jarvis-desktop"},
+                ) as client,
+            ):
+                return await self._follow(client, _parsed(url), folder)
+        except (TimeoutError, httpx.TimeoutException) as error:
+            raise UnavailableError(
+                f"{shown} took too long to fetch.", hint="Try again later.", retryable=True
+            ) from error
+        except httpx.TransportError as error:
+            raise UnavailableError(
+                f"{shown} could not be fetched: {_reason(error)}.",
+                hint="Check the address and the network.",
+                retryable=True,
+            ) from error
+
+    async def _follow(self, client: httpx.AsyncClient, url: httpx.URL, folder: Path) -> Path:
+        for _ in range(MOST_REDIRECTS + 1):
+            address = self._check(url.host, await self._find(url.host))
+            async with client.stream(
+                "GET",
+                url.copy_with(host=address),
+                headers={"Host": url.netloc.decode("ascii")},
+                extensions={"sni_hostname": url.raw_host.decode("ascii")},
+            ) as response:
+                if response.has_redirect_location:
+                    url = _parsed(str(url.join(response.headers["Location"])))
+                    continue
+                if response.status_code != 200:
+                    raise UnavailableError(
+                        f"{url.host} does not give the file (status {response.status_code}).",
+                        hint="Open the address in a browser: it may have moved or want a login.",
+                        retryable=response.status_code in (429, 500, 502, 503, 504),
+                    )
+                return await self._write(response, url, folder)
+        raise UnavailableError(f"{url.host} sends on from one address to the next, without end.")
+
+    async def _write(self, response: httpx.Response, url: httpx.URL, folder: Path) -> Path:
+        if response.headers.get("Content-Encoding", "identity").lower() != "identity":
+            raise UnavailableError(f"{url.host} gives the file in a form that was not asked for.")
+        name = _name(url, response.headers.get("Content-Type", ""))
+        to, size = folder / name, 0
+        # The writes go to the page cache: nothing the loop would feel.
+        with to.open("xb") as file:
+            async for chunk in response.aiter_raw(BLOCK):
+                size += len(chunk)
+                if size > self._limits.bytes:
+                    raise InputError(
+                        f"{name} has more than {self._limits.bytes // MB} MB, which is the most "
+                        "that is fetched.",
+                        hint="Save it yourself and give it as a file.",
+                    )
+                file.write(chunk)
+        return to
+
+
+def _parsed(url: str) -> httpx.URL:
+    """The URL, on https where it was http. Raises InputError where it is none to be fetched."""
+    import httpx
+
+    shown = one_line(url, limit=100)
+    try:
+        parsed = httpx.URL(url) if len(url) <= LONGEST_URL else None
+    except httpx.InvalidURL:
+        parsed = None
+    if parsed is None or not parsed.host or parsed.scheme not in ("http", "https"):
+        raise InputError(f"{shown} is not the address of a web page or file.")
+    if parsed.userinfo:
+        raise InputError(
+            f"The address of {parsed.host} has a name or password in it, so it is not fetched.",
+            hint="Save the file yourself and give it.",
+        )
+    if parsed.scheme == "http":
+        # Plain http can be read and changed by everybody on the way.
+        parsed = parsed.copy_with(scheme="https", port=None)
+    return parsed.copy_with(fragment=None)
+
+
+def _name(url: httpx.URL, content_type: str) -> str:
+    """A file name for what a URL gives: its last part, with a suffix that the content has."""
+    last = PurePosixPath(unquote(url.path)).name
+    # No spaces: the name stands in the request in the place of the address.
+    kept = "".join(char if char.isalnum() or char in ".+-_" else "_" for char in last)
+    whole = PurePosixPath(kept.strip("._") or url.host)
+    stem, suffix = whole.stem, whole.suffix
+    if suffix.lower() not in KINDS:
+        kind = content_type.partition(";")[0].strip().lower()
+        stem, suffix = stem + suffix, mimetypes.guess_extension(kind) or ""
+    return stem[: LONGEST_NAME - len(suffix)] + suffix
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error.__context__, ssl.SSLError) or "certificate" in str(error).lower():
+        return "its certificate is not right"
+    return "the connection broke off"
