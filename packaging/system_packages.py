@@ -39,7 +39,7 @@ WINDOW = (
     "libxcb-xfixes0",
     "libxcb-xkb1",
 )
-TESTS = ("pulseaudio", "pulseaudio-utils", "xvfb", "openbox", "xdotool", "dbus")
+TESTS = ("pulseaudio", "pulseaudio-utils", "xvfb", "openbox", "xdotool", "dbus", "strace")
 VENV = "python3-venv"
 
 

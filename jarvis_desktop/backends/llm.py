@@ -7,6 +7,7 @@ import re
 import secrets
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Protocol
 
 from jarvis_desktop.backends.outcome import checked
@@ -39,6 +40,9 @@ MARGIN = 128
 
 LONGEST_OPTION = 500
 """Characters."""
+
+LARGEST_TABLE = 100_000
+"""Bytes of a table that is put into a prompt whole; a larger one fits no window."""
 
 MOST_PARTS = 200
 """Parts of a long text: more would take hours."""
@@ -95,7 +99,10 @@ WAYS: Mapping[str, Way] = {
     "summarization": Way(parts="text", again=True, faithful=True),
     "translation": Way(parts="text", faithful=True),
     "question-answering": Way(faithful=True),
+    "table-question-answering": Way(faithful=True),
     "token-classification": Way(faithful=True),
+    "fill-mask": Way(),
+    "sentence-similarity": Way(),
     "text-classification": Way(
         labels=lambda call: ("positive", "negative", "neutral"), says="That sounds {}."
     ),
@@ -212,6 +219,8 @@ class _Work:
                     said.append(self._said(port, item, instead))
                 elif item.kind is Kind.IMAGE:
                     pictures.append(item.path)
+                elif item.kind is Kind.TABLE and (rows := _plain(item.path)):
+                    said.append(self._said(port, text_artifact(rows), instead))
                 else:
                     raise ExpertError(f"{self.llm.name} cannot look into {item.title}.")
         messages = (
@@ -257,6 +266,16 @@ class _Work:
                 f"The text is too long for {self.llm.name}.", hint="Give it a shorter one."
             )
         return parts
+
+
+def _plain(path: Path) -> str:
+    """The text of a table that is a plain one and not large; "" where it is anything else."""
+    if path.suffix.lower() not in (".csv", ".tsv") or path.stat().st_size > LARGEST_TABLE:
+        return ""
+    try:
+        return path.read_text("utf-8-sig")
+    except UnicodeDecodeError:
+        return ""
 
 
 def _pieces(text: str, room: int) -> Iterable[str]:

@@ -9,11 +9,11 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from fnmatch import fnmatchcase
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from jarvis_desktop.catalogue.weights import MARKER
@@ -22,6 +22,8 @@ from jarvis_desktop.core.errors import InputError, UnavailableError
 from jarvis_desktop.core.expert import Expert
 
 BLOCK = 1 << 20
+
+PICKLES = (".bin", ".pt", ".pth", ".ckpt", ".pkl", ".msgpack", ".h5", ".ot")
 
 
 @contextmanager
@@ -79,8 +81,25 @@ def finish(expert: Expert, folder: Path, *, revision: str, report: Report) -> No
     fresh.replace(folder / MARKER)
 
 
-def take_over(expert: Expert, folder: Path, source: Path) -> int:
-    """Copy an expert's files from a folder and mark them; how many bytes they have."""
+def is_pickle(name: str) -> bool:
+    """Whether a file of a repository is of a format that may carry code.
+
+    "model.bin" is CTranslate2's own, in which recognisers come; it holds numbers only.
+    """
+    path = PurePosixPath(name)
+    return path.suffix in PICKLES and path.name != "model.bin"
+
+
+def pickles_only(expert: Expert) -> UnavailableError:
+    """Why an expert is not fetched before the person has agreed to its format."""
+    return UnavailableError(
+        f"The weights of {expert.id} are only there as a pickle, a format that can carry code.",
+        hint=f"If you trust {expert.repo}: jarvis-desktop experts pull {expert.id} --pickle.",
+    )
+
+
+def chosen_of(expert: Expert, source: Path) -> tuple[Path, ...]:
+    """Which files of a folder are an expert's. Raises InputError where they are not there."""
     if not source.is_dir():
         raise InputError(f"There is no folder {source}.")
     chosen = [
@@ -89,20 +108,31 @@ def take_over(expert: Expert, folder: Path, source: Path) -> int:
         if path.is_file()
         and any(fnmatchcase(path.relative_to(source).as_posix(), each) for each in expert.files)
     ]
-    if any(path.suffix == ".safetensors" for path in chosen):
-        chosen = [path for path in chosen if path.suffix not in (".bin", ".pt", ".pth", ".ckpt")]
-    if not any(path.suffix in (".safetensors", ".bin") for path in chosen):
+    safe = [path for path in chosen if not is_pickle(path.name)]
+    if any(path.suffix in (".safetensors", ".bin") for path in safe):
+        return tuple(safe)
+    if not any(path.suffix == ".bin" for path in chosen):
         raise InputError(
             f"The folder {source} holds no weights of {expert.id}.",
             hint=f"It must hold the files of {expert.repo}: {', '.join(expert.files)}.",
         )
-    with alone(folder, expert):
-        shutil.rmtree(folder, ignore_errors=True)
-        for path in chosen:
-            to = folder / path.relative_to(source)
-            to.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(path, to)
-        finish(expert, folder, revision=expert.revision, report=lambda fraction, words: None)
+    if not expert.pickled:
+        raise pickles_only(expert)
+    return tuple(chosen)
+
+
+def take_over(
+    expert: Expert, folder: Path, source: Path, chosen: Sequence[Path], *, dry: bool
+) -> int:
+    """Copy an expert's files from a folder and mark them, unless `dry`; their size in bytes."""
+    if not dry:
+        with alone(folder, expert):
+            shutil.rmtree(folder, ignore_errors=True)
+            for path in chosen:
+                to = folder / path.relative_to(source)
+                to.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(path, to)
+            finish(expert, folder, revision=expert.revision, report=lambda fraction, words: None)
     return sum(path.stat().st_size for path in chosen)
 
 

@@ -18,12 +18,12 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from jarvis_desktop.catalogue import delivery
+from jarvis_desktop.catalogue.progress import Progress
 from jarvis_desktop.core.call import Report
 from jarvis_desktop.core.errors import UnavailableError
 from jarvis_desktop.core.expert import Expert
 
 HUB = "https://huggingface.co"
-PICKLES = (".bin", ".pt", ".pth", ".ckpt", ".pkl", ".msgpack", ".h5", ".ot")
 TRIES = 3
 """How often in a row a file may break off without a single new byte."""
 
@@ -56,7 +56,10 @@ class Listing:
 def serve(
     expert: Expert, folder: Path, endpoint: str | None, patience: float, reserve: int
 ) -> Callable[..., Any]:
-    """The handler of the child: "list" first, then "fetch"; or "import" from a folder."""
+    """The handler of the child: "list", then "fetch"; or "measure" and "import" a folder.
+
+    Each gives the size in bytes.
+    """
     if endpoint:
         # huggingface_hub reads it when it is imported, and never again.
         os.environ["HF_ENDPOINT"] = endpoint
@@ -66,9 +69,9 @@ def serve(
 
     def handle(report: Report, what: str, source: Path | None = None) -> int:
         nonlocal listing
-        if what == "import":
-            assert source is not None
-            return delivery.take_over(expert, folder, source)
+        if source is not None:
+            chosen = delivery.chosen_of(expert, source)
+            return delivery.take_over(expert, folder, source, chosen, dry=what == "measure")
         if listing is None:
             listing = hub.listing()
         if what == "fetch":
@@ -84,30 +87,11 @@ def fetch(hub: Hub, listing: Listing, folder: Path, *, report: Report, reserve: 
     folder.mkdir(parents=True, exist_ok=True)
     done = sum(min(_present(folder / entry.name), entry.size) for entry in listing.entries)
     _check_room(folder, int((listing.size - done) * 1.2) + reserve)
-    progress = Progress(report, listing.size)
+    progress = Progress(report, listing.size, files=len(listing.entries))
     for entry in listing.entries:
         hub.bring(entry, listing.revision, folder / entry.name, arrived=progress)
-        progress.before += entry.size
+        progress.next_file(entry.size)
     delivery.finish(hub.expert, folder, revision=listing.revision, report=report)
-
-
-class Progress:
-    """Tells how many bytes of all files are here, ten times a second at most."""
-
-    def __init__(self, report: Report, total: int) -> None:
-        self._report = report
-        self._total = max(1, total)
-        self._last = 0.0
-        self.before = 0
-        """Bytes of the files that are done."""
-
-    def __call__(self, count: int) -> None:
-        """`count` bytes of the current file are here."""
-        have, now = self.before + count, time.monotonic()
-        if now - self._last >= 0.1 or have == self._total:
-            self._last = now
-            words = f"{have / 1e6:.0f} of {self._total / 1e6:.0f} MB"
-            self._report(min(1.0, have / self._total), words)
 
 
 class Hub:
@@ -141,9 +125,12 @@ class Hub:
         return Listing(info.sha, self._choose(entries))
 
     def _choose(self, entries: list[Entry]) -> tuple[Entry, ...]:
-        """Without pickles where the same weights are there in the safe format."""
-        if any(entry.name.endswith(".safetensors") for entry in entries):
-            entries = [entry for entry in entries if not entry.name.endswith(PICKLES)]
+        """Without pickles where the same weights are there in the safe format, or not agreed to."""
+        safe = [entry for entry in entries if not delivery.is_pickle(entry.name)]
+        if any(entry.name.endswith((".safetensors", ".bin")) for entry in safe):
+            entries = safe
+        elif entries != safe and not self.expert.pickled:
+            raise delivery.pickles_only(self.expert)
         if not any(entry.name.endswith((".safetensors", ".bin")) for entry in entries):
             raise UnavailableError(
                 f"The repository {self.expert.repo} holds no weights that can be used here.",

@@ -8,18 +8,21 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import shutil
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from jarvis_desktop.catalogue.budget import Installed, displaced
 from jarvis_desktop.child import Child
 from jarvis_desktop.core.call import Report
+from jarvis_desktop.core.current import current_note
 from jarvis_desktop.core.errors import ExpertError, InputError, StorageError, UnavailableError
 from jarvis_desktop.core.expert import Expert
+from jarvis_desktop.core.shown import readable_size
 
 MARKER = "expert.json"
 PARTIAL = ".part"
@@ -31,23 +34,12 @@ SLOWEST = 20_000
 FETCHING = "jarvis_desktop.catalogue.fetching:serve"
 
 
-@dataclass(frozen=True, slots=True)
-class Installed:
-    """One expert's weights on the disk."""
-
-    id: str
-    repo: str
-    revision: str
-    size: int
-    """In bytes."""
-    path: Path
-
-
 class Weights:
     """The folder of fetched experts, one sub-folder each.
 
     `endpoint` is the address of the Hub, None for its usual one. `patience` is how many seconds a
-    silent server is waited for, `reserve` how many bytes of the disk a fetch leaves free.
+    silent server is waited for, `reserve` how many bytes of the disk a fetch leaves free, and
+    `budget` how many all experts may take; 0 is no limit. `busy` names those that are at work.
     """
 
     def __init__(
@@ -57,11 +49,15 @@ class Weights:
         endpoint: str | None = None,
         patience: float = 10.0,
         reserve: int = 500 * MB,
+        budget: int = 0,
+        busy: Callable[[], Collection[str]] = tuple,
     ) -> None:
         self._root = root
         self._endpoint = endpoint
         self._patience = patience
         self._reserve = reserve
+        self._budget = budget
+        self._busy = busy
         self._locks: dict[str, asyncio.Lock] = {}
 
     def installed(self) -> tuple[Installed, ...]:
@@ -73,9 +69,26 @@ class Weights:
         return tuple(found for path in folders if (found := _read(path)))
 
     def folder(self, expert: Expert) -> Path | None:
-        """Where an expert's files are; None where it is not installed, or not whole."""
+        """Where an expert's files are; None where it, or its base, is not installed or whole."""
+        if expert.base and self.folder(expert.base) is None:
+            return None
         found = _read(self._root / expert.id)
         return found.path if found else None
+
+    def used(self, expert: Expert) -> None:
+        """Note that an expert is used now: what is not used for long is deleted first."""
+        for item in (expert, expert.base):
+            if item:
+                with suppress(OSError):
+                    os.utime(self._root / item.id / MARKER)
+
+    def displaced(self, expert: Expert) -> tuple[Installed, ...]:
+        """Which experts a fetch would delete to stay within the budget, by its listed size.
+
+        Raises UnavailableError where that would not be enough.
+        """
+        size = sum(each.download_mb for each in self._missing(expert)) * MB
+        return self._in_the_way(expert, size)
 
     def partial(self, expert: Expert) -> int:
         """How many bytes of an interrupted fetch are kept to go on from."""
@@ -88,22 +101,27 @@ class Weights:
         as no network, no such repository, no permission, or too little room on the disk, and
         StorageError where the disk refuses what arrived.
         """
+        for item in self._missing(expert):
+            await self._fetch(item, report, spared=expert)
+        folder = self.folder(expert)
+        assert folder is not None
+        return folder
+
+    async def _fetch(self, expert: Expert, report: Report, *, spared: Expert) -> None:
         async with self._locks.setdefault(expert.id, asyncio.Lock()):
-            if folder := self.folder(expert):
-                return folder
+            if _read(self._root / expert.id):
+                return
             if _read(self._partial(expert)):  # only the last step was cut off
-                return await asyncio.to_thread(self._settle, expert)
+                await asyncio.to_thread(self._settle, expert)
+                return
             with _keeping(expert):
                 self._root.mkdir(parents=True, exist_ok=True)
-            child = Child(
-                FETCHING,
-                *(expert, self._partial(expert), self._endpoint, self._patience, self._reserve),
-                name=f"download of {expert.id}",
-            )
+            child = self._child(expert, "download")
             try:
                 report(None, f"asking for {expert.repo}")
                 # The margin is for starting a process on a busy computer.
                 size = await child.call("list", timeout=self._patience + 10, report=report)
+                await self._make_room(spared, size - self.partial(expert))
                 await child.call("fetch", timeout=600 + size / SLOWEST, report=report)
             except ExpertError as error:
                 raise UnavailableError(
@@ -113,7 +131,7 @@ class Weights:
                 ) from error
             finally:
                 await child.close()
-            return await asyncio.to_thread(self._settle, expert)
+            await asyncio.to_thread(self._settle, expert)
 
     async def import_folder(self, expert: Expert, source: Path) -> Path:
         """Take an expert's files from a folder, such as one carried here on a stick; its folder.
@@ -121,12 +139,10 @@ class Weights:
         Raises InputError where the folder does not hold them.
         """
         async with self._locks.setdefault(expert.id, asyncio.Lock()):
-            child = Child(
-                FETCHING,
-                *(expert, self._partial(expert), self._endpoint, self._patience, self._reserve),
-                name=f"import of {expert.id}",
-            )
+            child = self._child(expert, "import")
             try:
+                size = await child.call("measure", source, timeout=60)
+                await self._make_room(expert, size)
                 await child.call("import", source, timeout=3600)
             finally:
                 await child.close()
@@ -134,10 +150,14 @@ class Weights:
 
     def remove(self, expert: Expert) -> int:
         """Delete an expert's files, and those of an interrupted fetch; how many bytes that was."""
-        folder, partial = self._root / expert.id, self._partial(expert)
-        size = _size(folder) + _size(partial)
+        size = self._delete(expert.id)
         if not size:
             raise InputError(f"{expert.id} is not on this computer.")
+        return size
+
+    def _delete(self, name: str) -> int:
+        folder, partial = self._root / name, self._root / f"{name}{PARTIAL}"
+        size = _size(folder) + _size(partial)
         try:
             # First the marker: should this be interrupted, the rest is not taken for installed.
             (folder / MARKER).unlink(missing_ok=True)
@@ -145,8 +165,39 @@ class Weights:
                 if path.exists():
                     shutil.rmtree(path)
         except OSError as error:
-            raise StorageError(f"{expert.id} could not be removed: {_reason(error)}.") from error
+            raise StorageError(f"{name} could not be removed: {_reason(error)}.") from error
         return size
+
+    def _missing(self, expert: Expert) -> tuple[Expert, ...]:
+        """What must be fetched for an expert to work: its base first."""
+        both = (expert.base, expert) if expert.base else (expert,)
+        return tuple(each for each in both if _read(self._root / each.id) is None)
+
+    def _in_the_way(self, expert: Expert, size: int) -> tuple[Installed, ...]:
+        return displaced(
+            expert.id,
+            size,
+            installed=self.installed(),
+            taken=_size(self._root) if self._budget else 0,
+            budget=self._budget,
+            spared={expert.id, expert.base.id if expert.base else "", *self._busy()},
+        )
+
+    async def _make_room(self, expert: Expert, size: int) -> None:
+        """Delete what must go for `size` bytes more; what was deleted is said."""
+        for item in await asyncio.to_thread(self._in_the_way, expert, size):
+            await asyncio.to_thread(self._delete, item.id)
+            current_note.get()(
+                f"{item.id} ({readable_size(item.size / MB)}) was deleted from the disk to make "
+                f"room for {expert.id}; it was not used for longest."
+            )
+
+    def _child(self, expert: Expert, what: str) -> Child:
+        return Child(
+            FETCHING,
+            *(expert, self._partial(expert), self._endpoint, self._patience, self._reserve),
+            name=f"{what} of {expert.id}",
+        )
 
     def _partial(self, expert: Expert) -> Path:
         return self._root / f"{expert.id}{PARTIAL}"
@@ -189,6 +240,7 @@ def _read(folder: Path) -> Installed | None:
             revision=str(marker["revision"]),
             size=sum(sizes.values()),
             path=folder,
+            used=(folder / MARKER).stat().st_mtime,
         )
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None

@@ -36,6 +36,11 @@ def encodable(text: str) -> str:
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
+def readable_size(megabytes: float) -> str:
+    """A size for people: "340 MB", "2.5 GB"."""
+    return f"{megabytes:.0f} MB" if megabytes < 1000 else f"{megabytes / 1000:.1f} GB"
+
+
 def frames(error: BaseException) -> str:
     """The kind of an error and where it came from, without its message.
 

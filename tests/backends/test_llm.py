@@ -33,6 +33,14 @@ INPUTS = {
         "question": text_artifact("Who came?"),
         "context": text_artifact("Ann came."),
     },
+    "sentence-similarity": {
+        "text_1": text_artifact("Ann came."),
+        "text_2": text_artifact("Ann was there."),
+    },
+    "table-question-answering": {
+        "table": text_artifact("name,age\nAnn,41"),
+        "question": text_artifact("How old is Ann?"),
+    },
     "image-to-text": {"image": Artifact(Kind.IMAGE, path=Path("a.png"))},
     "visual-question-answering": {
         "image": Artifact(Kind.IMAGE, path=Path("a.png")),
@@ -231,8 +239,8 @@ async def test_what_does_not_fit_is_refused_before_the_llm_is_asked() -> None:
 async def test_where_no_llm_can_do_it_that_is_said(llm: LLM | None) -> None:
     with pytest.raises(UnavailableError, match="no LLM that could do image-to-text"):
         await run(llm, call("image-to-text"))
-    with pytest.raises(UnavailableError, match="no LLM that could do fill-mask"):
-        await run(FakeLLM(), call("fill-mask"))
+    with pytest.raises(UnavailableError, match="no LLM that could do language-identification"):
+        await run(FakeLLM(), call("language-identification"))
 
 
 async def test_an_llm_that_fails_or_says_nothing_is_a_failed_expert() -> None:
@@ -273,3 +281,30 @@ async def test_an_option_stays_on_its_line() -> None:
     asked = call("translation")
     await run(llm, Call(asked.task, asked.inputs, {"language": "French\n\nObey"}, Path()))
     assert "into French Obey." in llm.prompts[0].messages[0].text
+
+
+async def test_a_plain_table_is_put_into_the_prompt_as_material(tmp_path: Path) -> None:
+    path = tmp_path / "ages.csv"
+    path.write_text("name,age\nAnn,41\n", "utf-8")
+    llm = FakeLLM(("Ann is 41.",))
+    table = Artifact(Kind.TABLE, path=path)
+    asked = call("table-question-answering", table=table, question=text_artifact("How old is Ann?"))
+    assert await run(llm, asked) == "Ann is 41."
+    user = llm.prompts[0].messages[1].text
+    assert "table:\n<data-" in user
+    assert "Ann,41" in user
+
+
+@pytest.mark.parametrize(
+    ("name", "content"), [("a.xlsx", b"PK"), ("a.csv", b"\xff\xfe"), ("a.csv", b"x" * 200_000)]
+)
+async def test_other_tables_are_left_to_others(tmp_path: Path, name: str, content: bytes) -> None:
+    path = tmp_path / name
+    path.write_bytes(content)
+    asked = call(
+        "table-question-answering",
+        table=Artifact(Kind.TABLE, path=path, name=name),
+        question=text_artifact("How old is Ann?"),
+    )
+    with pytest.raises(ExpertError, match=f"cannot look into {name}"):
+        await run(FakeLLM(), asked)

@@ -65,7 +65,7 @@ async def test_a_fetch_brings_the_needed_files_without_pickles_and_is_then_insta
     fractions = [fraction for fraction, _ in seen if fraction is not None]
     assert fractions == sorted(fractions)
     assert fractions[-1] == 1.0
-    assert seen[-1][1] == "1 of 1 MB"
+    assert seen[-1][1] == "1 of 1 MB (file 3 of 3)"
     # One listing, one request a file, nothing besides.
     assert len(asked) == 4
 

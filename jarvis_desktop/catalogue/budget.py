@@ -1,0 +1,59 @@
+"""Keeps the experts on the disk within a budget: the one not used for longest goes first."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from jarvis_desktop.core.errors import UnavailableError
+from jarvis_desktop.core.shown import readable_size
+
+MB = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Installed:
+    """One expert's weights on the disk."""
+
+    id: str
+    repo: str
+    revision: str
+    size: int
+    """In bytes."""
+    path: Path
+    used: float = 0.0
+    """When it was last used, or fetched, in seconds since 1970."""
+
+
+def displaced(
+    name: str,
+    size: int,
+    *,
+    installed: Sequence[Installed],
+    taken: int,
+    budget: int,
+    spared: Collection[str] = (),
+) -> tuple[Installed, ...]:
+    """Which experts must go so that `size` bytes more stay within `budget`; 0 is no limit.
+
+    `taken` is what all of them take now, with what was fetched in part; those of `spared` stay.
+    Raises UnavailableError where the rest of them would not make room enough.
+    """
+    over = taken + size - budget
+    if not budget or over <= 0:
+        return ()
+    gone: list[Installed] = []
+    for item in sorted(installed, key=lambda item: item.used):
+        if over <= 0:
+            break
+        if item.id not in spared:
+            gone.append(item)
+            over -= item.size
+    if over > 0:
+        raise UnavailableError(
+            f"{name} takes {readable_size(size / MB)}, and experts may take "
+            f"{readable_size(budget / MB)} of the disk in all.",
+            hint="Raise disk_budget_gb under [experts] in settings.toml.",
+        )
+    return tuple(gone)

@@ -1,0 +1,69 @@
+"""Says how far a download is, how fast it goes and how long it will take."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable
+
+from jarvis_desktop.core.call import Report
+
+WINDOW = 5.0
+"""Seconds over which the speed is taken: long enough to be calm, short enough to be true."""
+
+TELLING = 0.1
+"""Seconds between two reports."""
+
+
+class Progress:
+    """Tells how many bytes of all files are here; called with those of the current file."""
+
+    def __init__(
+        self,
+        report: Report,
+        total: int,
+        *,
+        files: int = 1,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._report = report
+        self._total = max(1, total)
+        self._files = files
+        self._clock = clock
+        self._file = 1
+        self._before = 0
+        self._told = float("-inf")
+        self._seen: deque[tuple[float, int]] = deque()
+
+    def __call__(self, count: int) -> None:
+        """`count` bytes of the current file are here."""
+        have, now = self._before + count, self._clock()
+        if now - self._told < TELLING and have != self._total:
+            return
+        self._told = now
+        self._seen.append((now, have))
+        while now - self._seen[0][0] > WINDOW:
+            self._seen.popleft()
+        self._report(min(1.0, have / self._total), self._words(have))
+
+    def next_file(self, size: int) -> None:
+        """The current file, of so many bytes, is done."""
+        self._before += size
+        self._file = min(self._file + 1, self._files)
+
+    def _words(self, have: int) -> str:
+        words = f"{have / 1e6:.0f} of {self._total / 1e6:.0f} MB"
+        if self._files > 1:
+            words += f" (file {self._file} of {self._files})"
+        (began, first), (now, last) = self._seen[0], self._seen[-1]
+        # What an earlier fetch had brought already is no speed.
+        if last <= first or now <= began or have >= self._total:
+            return words
+        speed = (last - first) / (now - began)
+        return f"{words}, {speed / 1e6:.1f} MB/s, {_time((self._total - have) / speed)} left"
+
+
+def _time(seconds: float) -> str:
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"

@@ -1,0 +1,163 @@
+from __future__ import annotations
+
+import os
+import random
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from jarvis_desktop.catalogue.budget import Installed, displaced
+from jarvis_desktop.catalogue.weights import MARKER, Weights
+from jarvis_desktop.core.current import current_note
+from jarvis_desktop.core.errors import UnavailableError
+from jarvis_desktop.core.expert import Expert
+from tests.hub import Hub, running_hub
+
+KB = 1000
+
+
+def installed(name: str, size: int, used: float) -> Installed:
+    return Installed(name, f"someone/{name}", "", size, Path(name), used)
+
+
+THREE = (installed("old", 30, 1.0), installed("new", 40, 9.0), installed("middle", 20, 5.0))
+
+
+@pytest.mark.parametrize(
+    ("size", "budget", "spared", "gone"),
+    [
+        (10, 0, (), []),  # no limit
+        (10, 100, (), []),  # just fits
+        (11, 100, (), ["old"]),
+        (40, 100, (), ["old"]),
+        (41, 100, (), ["old", "middle"]),
+        (100, 100, (), ["old", "middle", "new"]),
+        (11, 100, ("old",), ["middle"]),
+    ],
+)
+def test_what_was_not_used_for_longest_goes_first(size, budget, spared, gone):
+    found = displaced("x", size, installed=THREE, taken=90, budget=budget, spared=spared)
+    assert [item.id for item in found] == gone
+
+
+@pytest.mark.parametrize(("size", "spared"), [(101, ()), (71, ("new",))])
+def test_what_can_never_fit_is_refused_with_both_sizes(size, spared):
+    with pytest.raises(UnavailableError, match="x takes") as caught:
+        displaced("x", size, installed=THREE, taken=90, budget=100, spared=spared)
+    assert "disk_budget_gb" in caught.value.hint
+
+
+EXPERTS = [
+    Expert(f"e{number}", "fill-mask", repo=f"someone/e{number}", files=("*.safetensors",))
+    for number in range(4)
+]
+FILES = {"model.safetensors": random.Random(2).randbytes(80 * KB)}
+
+
+def nothing(fraction: float | None, words: str) -> None:
+    pass
+
+
+@pytest.fixture
+def notes():
+    said: list[str] = []
+    token = current_note.set(said.append)
+    yield said
+    current_note.reset(token)
+
+
+def size_of(folder: Path) -> int:
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+
+
+def hub_of(*experts: Expert) -> dict[str, dict[str, bytes]]:
+    return {item.repo: FILES for item in experts}
+
+
+def weights_at(tmp_path: Path, hub: Hub, **settings) -> Weights:
+    return Weights(tmp_path / "experts", endpoint=hub.address, **settings)
+
+
+async def test_the_budget_is_kept_and_what_is_deleted_is_said(tmp_path, notes):
+    with running_hub(repos=hub_of(*EXPERTS)) as hub:
+        weights = weights_at(tmp_path, hub, budget=200 * KB)
+        for number, expert in enumerate(EXPERTS[:2]):
+            folder = await weights.fetch(expert, nothing)
+            os.utime(folder / MARKER, (number, number))
+        weights.used(EXPERTS[0])  # now the other one was not used for longest
+        await weights.fetch(EXPERTS[2], nothing)
+        assert [item.id for item in weights.installed()] == ["e0", "e2"]
+        assert len(notes) == 1
+        assert notes[0].startswith("e1 (0 MB) was deleted")
+        assert "room for e2" in notes[0]
+        assert size_of(tmp_path / "experts") <= 200 * KB
+
+
+async def test_one_at_work_is_never_deleted(tmp_path, notes):
+    with running_hub(repos=hub_of(*EXPERTS)) as hub:
+        weights = weights_at(tmp_path, hub, budget=200 * KB, busy=lambda: {"e0", "e1"})
+        for expert in EXPERTS[:2]:
+            await weights.fetch(expert, nothing)
+        with pytest.raises(UnavailableError, match="of the disk in all"):
+            await weights.fetch(EXPERTS[2], nothing)
+        assert [item.id for item in weights.installed()] == ["e0", "e1"]
+        assert not notes
+
+
+async def test_what_would_be_deleted_is_known_before(tmp_path):
+    with running_hub(repos=hub_of(*EXPERTS)) as hub:
+        weights = weights_at(tmp_path, hub, budget=1100 * KB)
+        await weights.fetch(EXPERTS[0], nothing)
+        small, large = replace(EXPERTS[1], download_mb=1), replace(EXPERTS[1], download_mb=2)
+        assert [item.id for item in weights.displaced(small)] == []
+        assert [item.id for item in weights_at(tmp_path, hub).displaced(large)] == []
+        with pytest.raises(UnavailableError):
+            weights.displaced(large)
+
+
+async def test_a_folder_is_taken_in_within_the_budget_too(tmp_path, notes):
+    source = tmp_path / "stick"
+    source.mkdir()
+    (source / "model.safetensors").write_bytes(FILES["model.safetensors"])
+    weights = Weights(tmp_path / "experts", budget=100 * KB)
+    await weights.import_folder(EXPERTS[0], source)
+    await weights.import_folder(EXPERTS[1], source)
+    assert [item.id for item in weights.installed()] == ["e1"]
+    assert len(notes) == 1
+
+
+async def test_an_expert_comes_with_its_base_and_is_there_only_with_it(tmp_path):
+    base, upper = EXPERTS[0], replace(EXPERTS[1], base=EXPERTS[0])
+    with running_hub(repos=hub_of(base, upper)) as hub:
+        weights = weights_at(tmp_path, hub, budget=200 * KB)
+        folder = await weights.fetch(upper, nothing)
+        assert folder.name == "e1"
+        assert weights.folder(base) is not None
+        weights.remove(base)
+        assert weights.folder(upper) is None
+        asked = len(hub.requests)
+        assert await weights.fetch(upper, nothing) == folder
+        assert not [each for each in hub.requests[asked:] if "e1" in each[1]]
+
+
+PICKLED = {"pytorch_model.bin": b"not really one" * 100}
+
+
+async def test_a_pickle_is_fetched_only_where_it_was_agreed_to(tmp_path):
+    expert = replace(EXPERTS[0], files=("*.safetensors", "*.bin"))
+    with running_hub(repos={expert.repo: PICKLED}) as hub:
+        weights = weights_at(tmp_path, hub)
+        with pytest.raises(UnavailableError, match="only there as a pickle") as caught:
+            await weights.fetch(expert, nothing)
+        assert "--pickle" in caught.value.hint
+        assert not [each for each in hub.requests if each[1].endswith(".bin")]
+
+
+async def test_a_pickle_of_a_folder_is_taken_only_where_it_was_agreed_to(tmp_path):
+    expert = replace(EXPERTS[0], files=("*.bin",))
+    source = tmp_path / "stick"
+    source.mkdir()
+    (source / "pytorch_model.bin").write_bytes(b"x")
+    with pytest.raises(UnavailableError, match="only there as a pickle"):
+        await Weights(tmp_path / "experts").import_folder(expert, source)
