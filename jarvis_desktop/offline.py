@@ -13,6 +13,7 @@ import ipaddress
 import os
 import socket
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 OFFLINE = "JARVIS_DESKTOP_OFFLINE"
@@ -80,9 +81,13 @@ def cut_off() -> bool:
     if libc.unshare(CLONE_NEWUSER | CLONE_NEWNET) != 0:  # forbidden here, or there are threads
         return False
     # Without these it would be nobody, whom sound servers and the like turn away.
-    for name, text in (("setgroups", "deny"), ("uid_map", user), ("gid_map", group)):
-        line = text if isinstance(text, str) else f"{text} {text} 1"
-        Path("/proc/self", name).write_text(line)
+    for name, line in (
+        ("setgroups", "deny"),
+        ("uid_map", f"{user} {user} 1"),
+        ("gid_map", f"{group} {group} 1"),
+    ):
+        with suppress(OSError):
+            Path("/proc/self", name).write_text(line)
     return True
 
 

@@ -9,6 +9,7 @@ import logging.handlers
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
 
+from jarvis_desktop import offline
 from jarvis_desktop import settings as settings_file
 from jarvis_desktop.cli import output
 from jarvis_desktop.compose import App, build
@@ -57,6 +58,7 @@ def run(
 ) -> int:
     """Run `work` over a built application and take that down; `main` tells of errors."""
     settings, paths = loaded or load(args)
+    offline.settle(offline=settings.mode is Mode.OFFLINE)
     log_to_file(paths)
     return asyncio.run(_run(settings, paths, work))
 

@@ -20,7 +20,9 @@ class SoundMicrophone:
 
     def __init__(self, device: str | None = None) -> None:
         self._device = device
-        self._child = Child("jarvis_desktop.speech.sound_input:make", name="microphone")
+        self._child = Child(
+            "jarvis_desktop.speech.sound_input:make", name="microphone", network=True
+        )
         self._turn = asyncio.Lock()
 
     async def warm(self) -> None:

@@ -23,7 +23,12 @@ class SoundPlayer:
 
     def __init__(self, device: str | None = None) -> None:
         self._device = device
-        self._child = Child("jarvis_desktop.speech.sound_output:make", name="sound output")
+        self._child = Child(
+            # The sound server may be on another computer.
+            "jarvis_desktop.speech.sound_output:make",
+            name="sound output",
+            network=True,
+        )
         self._turn = asyncio.Lock()
         self._warming: asyncio.Task[None] | None = None
 

@@ -54,10 +54,12 @@ Build = Callable[[Session], App]
 
 def composed(session: Session) -> App:
     """The application as the settings want it."""
-    from jarvis_desktop import compose, settings
+    from jarvis_desktop import compose, offline, settings
+    from jarvis_desktop.core.policy import Mode
 
     folders = paths.user_paths()
     chosen, notice = settings.load(folders.settings)
+    offline.settle(offline=chosen.mode is Mode.OFFLINE)
     app = compose.build(chosen, folders, on_ring=session.rang.emit)
     for words in (notice, app.history.notice):
         if words:
