@@ -20,11 +20,13 @@ from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from multiprocessing.reduction import ForkingPickler
+from pathlib import Path
 from typing import Any
 
 from jarvis_desktop.core.call import Report
-from jarvis_desktop.core.errors import ExpertError, JarvisError
+from jarvis_desktop.core.errors import ExpertError, Fault, JarvisError
 from jarvis_desktop.core.shown import frames
+from jarvis_desktop.offline import settle_child
 
 log = logging.getLogger(__name__)
 
@@ -36,6 +38,11 @@ ENDED: Answer = ("ended",)
 
 ENDING_SECONDS = 3.0
 """How long the end of a killed process is waited for: one that waits for a device may never end."""
+
+KILLED = -9
+"""The exit code of a process that was killed, where the system has signals."""
+
+EVENTS = Path("/proc/vmstat")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,11 +63,12 @@ class Child:
 
     `factory` is named "package.module:function" so that only the child imports its module. The
     process starts at the first call, is killed when a call times out, is cancelled or goes wrong
-    here, and starts anew at the next one.
+    here, and starts anew at the next one. Unless its work is on the `network`, it reaches nothing.
     """
 
-    def __init__(self, factory: str, *args: object, name: str) -> None:
+    def __init__(self, factory: str, *args: object, name: str, network: bool = False) -> None:
         self._factory = factory
+        self._network = network
         self._args = args
         self._name = name
         self._running: _Running | None = None
@@ -89,7 +97,7 @@ class Child:
         """
         async with self._lock:
             running = await self._ensure()
-            limit = asyncio.timeout(timeout)
+            limit, kills = asyncio.timeout(timeout), memory_kills()
             try:
                 async with limit:
                     kind, *rest = await _exchange(running, args, report)
@@ -100,6 +108,7 @@ class Child:
                     raise ExpertError(
                         f"The {self._name} gave no answer within {timeout:.0f} seconds.",
                         retryable=True,
+                        fault=Fault.TIMEOUT,
                     ) from error
                 raise
             if kind == "unbuilt":  # the next call shall try anew
@@ -107,14 +116,15 @@ class Child:
                 kind, *rest = rest[0]
             elif kind == "ended":
                 self.kill()
-                raise await self._stopped(running)
+                raise await self._stopped(running, kills)
         if kind == "result":
             return rest[0]
         if kind == "refused":
             raise rest[0]
         message, details = rest
         log.info("%s failed: %s", self._name, details)
-        raise ExpertError(f"The {self._name} failed: {message}")
+        # What nobody foresaw may well have been chance.
+        raise ExpertError(f"The {self._name} failed: {message}", retryable=True)
 
     async def close(self) -> None:
         """End the process and wait for its end, for some seconds at most."""
@@ -145,11 +155,21 @@ class Child:
             ending.start()
             self._endings.append(ending)
 
-    async def _stopped(self, running: _Running) -> ExpertError:
+    async def _stopped(self, running: _Running, kills: int) -> ExpertError:
+        """Why it ended; `kills` is what `memory_kills` gave before."""
         await asyncio.to_thread(_join, tuple(self._endings))
         code = running.process.exitcode
+        if code == KILLED and memory_kills() > kills:
+            return ExpertError(
+                f"The {self._name} was ended because the memory of this computer was full.",
+                hint="Close other programs, or choose a smaller one.",
+                retryable=True,
+                fault=Fault.MEMORY,
+            )
         how = "" if code is None else f" (exit code {code})"
-        return ExpertError(f"The {self._name} stopped unexpectedly{how}.", retryable=True)
+        return ExpertError(
+            f"The {self._name} stopped unexpectedly{how}.", retryable=True, fault=Fault.CRASH
+        )
 
     async def _ensure(self) -> _Running:
         if self._running and not self._running.lives:
@@ -160,10 +180,14 @@ class Child:
                 await asyncio.shield(self._spawning or self._begin())
             except (OSError, RuntimeError) as error:
                 raise ExpertError(
-                    f"The {self._name} could not be started: {_one_line(error)}.", retryable=True
+                    f"The {self._name} could not be started: {_one_line(error)}.",
+                    retryable=True,
+                    fault=Fault.CRASH,
                 ) from error
         if self._running is None:
-            raise ExpertError(f"The {self._name} was ended while it started.", retryable=True)
+            raise ExpertError(
+                f"The {self._name} was ended while it started.", retryable=True, fault=Fault.CRASH
+            )
         return self._running
 
     def _begin(self) -> asyncio.Future[_Running]:
@@ -191,7 +215,10 @@ class Child:
         context = multiprocessing.get_context("spawn")
         ours, theirs = context.Pipe()
         process = context.Process(
-            target=_serve, args=(theirs, self._factory, self._args), name=self._name, daemon=True
+            target=_serve,
+            args=(theirs, self._factory, self._args, self._network),
+            name=self._name,
+            daemon=True,
         )
         # Our copy must go, or the end of the child would never show as end-of-file.
         with theirs:
@@ -209,6 +236,15 @@ class Child:
             process.join(ENDING_SECONDS)
             raise
         return _Running(process, ours, answers, listener)
+
+
+def memory_kills() -> int:
+    """How many processes Linux has ended so far because its memory was full; 0 elsewhere."""
+    try:
+        lines = EVENTS.read_text("ascii").splitlines()
+    except OSError:
+        return 0
+    return next((int(line.split()[1]) for line in lines if line.startswith("oom_kill ")), 0)
 
 
 def _join(threads: tuple[threading.Thread, ...]) -> None:
@@ -244,12 +280,12 @@ def _listen(
             return
 
 
-def _serve(pipe: Connection, factory: str, args: tuple[object, ...]) -> None:
+def _serve(pipe: Connection, factory: str, args: tuple[object, ...], network: bool) -> None:
     """The child's main loop: ends when the parent goes away."""
     # Ctrl-C in a terminal reaches the whole process group; only the parent decides what it means.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    settle_child(network=network)
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
     handler: Handler | None = None
     unbuilt: Answer = ()
     try:

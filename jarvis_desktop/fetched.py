@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from jarvis_desktop.core.errors import ExpertError
+from jarvis_desktop.core.errors import ExpertError, Fault
 
 MARKER = "expert.json"
 
@@ -54,8 +54,11 @@ def check(name: str, folder: Path) -> None:
 
 
 @contextmanager
-def memory_in_words(name: str) -> Iterator[None]:
-    """Say in a sentence that the memory, or that of the graphics card, was too small."""
+def memory_in_words(name: str, *, retryable: bool = True) -> Iterator[None]:
+    """Say in a sentence that the memory, or that of the graphics card, was too small.
+
+    Raises ExpertError, `retryable` where it may be put elsewhere on this computer.
+    """
     try:
         yield
     except (MemoryError, RuntimeError) as error:
@@ -63,6 +66,8 @@ def memory_in_words(name: str) -> Iterator[None]:
             raise ExpertError(
                 f"{name} needs more memory than there is.",
                 hint="Close other programs, or choose a smaller one.",
+                retryable=retryable,
+                fault=Fault.MEMORY,
             ) from error
         raise
 

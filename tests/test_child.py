@@ -19,8 +19,8 @@ from typing import Any
 
 import pytest
 
-from jarvis_desktop.child import Child
-from jarvis_desktop.core.errors import ExpertError, InputError
+from jarvis_desktop.child import Child, memory_kills
+from jarvis_desktop.core.errors import ExpertError, Fault, InputError
 
 
 def make(prefix: str = "") -> Callable[..., Any]:
@@ -146,8 +146,9 @@ async def test_a_crash_is_a_failed_call_and_the_next_one_works(child: Child) -> 
 
 async def test_a_hang_is_ended(child: Child) -> None:
     await child.start()
-    with pytest.raises(ExpertError, match="no answer"):
+    with pytest.raises(ExpertError, match="no answer") as caught:
         await child.call("hang", timeout=0.2)
+    assert (caught.value.fault, caught.value.retryable) == (Fault.TIMEOUT, True)
     assert child.pid is None
     assert await child.call("echo", "again", timeout=30) == "> again"
 
@@ -171,8 +172,27 @@ async def test_a_kill_from_outside_is_noticed(child: Child) -> None:
     hanging = asyncio.create_task(child.call("hang", timeout=60))
     await asyncio.sleep(0)
     os.kill(pid, signal.SIGKILL)
-    with pytest.raises(ExpertError, match="stopped unexpectedly"):
+    with pytest.raises(ExpertError, match="stopped unexpectedly") as caught:
         await hanging
+    assert (caught.value.fault, caught.value.retryable) == (Fault.CRASH, True)
+
+
+async def test_a_kill_for_want_of_memory_is_told_from_others(
+    child: Child, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    events = tmp_path / "vmstat"
+    monkeypatch.setattr("jarvis_desktop.child.EVENTS", events)
+    events.write_text("nr_free_pages 1\noom_kill 41\n")
+    pid = await child.call("pid", timeout=30)
+    hanging = asyncio.create_task(child.call("hang", timeout=60))
+    await asyncio.sleep(0)
+    events.write_text("nr_free_pages 1\noom_kill 42\n")
+    os.kill(pid, signal.SIGKILL)
+    with pytest.raises(ExpertError, match="memory of this computer was full") as caught:
+        await hanging
+    assert (caught.value.fault, caught.value.retryable) == (Fault.MEMORY, True)
+    events.unlink()
+    assert memory_kills() == 0
 
 
 async def test_calls_wait_for_each_other(child: Child) -> None:

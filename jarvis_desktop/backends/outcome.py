@@ -2,33 +2,63 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from jarvis_desktop.backends import doubts, file_doubts
 from jarvis_desktop.core.artifact import Artifact
 from jarvis_desktop.core.call import Call
-from jarvis_desktop.core.errors import ExpertError
+from jarvis_desktop.core.errors import ExpertError, Fault
+from jarvis_desktop.core.expert import Candidate
 from jarvis_desktop.core.task import TaskType
 
 
 def checked(results: Iterable[Artifact], type: TaskType) -> tuple[Artifact, ...]:
     """The results of one call. Raises ExpertError where one is missing, empty or not promised."""
+
+    def wrong(words: str) -> ExpertError:
+        return _wrong(f"{type.name} {words}.")
+
     found = tuple(results)
     if type.gives and not found:
-        raise ExpertError(f"{type.name} gave no result.")
+        raise wrong("gave no result")
     for each in found:
         if not isinstance(each, Artifact):
-            raise ExpertError(f"{type.name} gave something that is not a result.")
+            raise wrong("gave something that is not a result")
         if each.kind not in type.gives:
-            raise ExpertError(f"{type.name} gave {each.kind}, which it does not promise.")
+            raise wrong(f"gave {each.kind}, which it does not promise")
         if each.path is None:
             if not (each.text or "").strip():
-                raise ExpertError(f"{type.name} gave an empty text.")
+                raise wrong("gave an empty text")
         elif each.path.is_symlink() or not each.path.is_file():
-            raise ExpertError(f"{type.name} did not write its file {each.path.name}.")
+            raise wrong(f"did not write its file {each.path.name}")
         elif not each.path.stat().st_size:
-            raise ExpertError(f"{type.name} wrote an empty file {each.path.name}.")
+            raise wrong(f"wrote an empty file {each.path.name}")
     return found
+
+
+def inspect(candidate: Candidate, call: Call, type: TaskType, made: Sequence[Artifact]) -> None:
+    """Look closely at the results of one call: at their content, not only at their kinds.
+
+    Raises ExpertError where one of them cannot be right: blank, silent, cut off, garbled, an echo
+    of what was given. Built-in ways are trusted, being exact: an empty page of theirs is empty.
+    Reads files, so not for the event loop.
+    """
+    if candidate.built_in:
+        return
+    for each in made:
+        doubt = (
+            doubts.of_text(each.text or "", call)
+            if each.path is None
+            else file_doubts.of_file(each, call)
+        )
+        if doubt:
+            raise _wrong(f"{candidate.expert.id} {doubt}.")
+
+
+def _wrong(message: str) -> ExpertError:
+    """Retryable: most experts throw dice, and the next answer is another one."""
+    return ExpertError(message, retryable=True, fault=Fault.ANSWER)
 
 
 def portable(call: Call) -> Call:
@@ -37,11 +67,9 @@ def portable(call: Call) -> Call:
 
 
 def seconds_for(call: Call, base: float) -> float:
-    """How long a call may take: `base`, and 2 seconds for every megabyte of its inputs."""
-    size = 0
-    for items in call.inputs.values():
-        for item in items:
-            if item.path is not None and item.path.is_file():
-                size += item.path.stat().st_size
-            size += len(item.text or "")
-    return base + 2.0 * size / 1_000_000
+    """How long a call may take: `base`, and 2 seconds for every megabyte of its inputs.
+
+    Less where its expert is known to be quicker.
+    """
+    longest = base + 2.0 * call.size / 1_000_000
+    return longest if call.seconds is None else min(longest, call.seconds)

@@ -25,6 +25,19 @@ class Call:
     """An existing folder for the files the expert makes; swept when the call is over."""
     folder: Path | None = None
     """Where the person wants results with a name of their own; no plan can set it."""
+    seconds: float | None = None
+    """How long it may take by what is known of its expert; None where too little is known."""
+
+    @property
+    def size(self) -> int:
+        """How much there is to work on: bytes of files, and characters of texts."""
+        size = 0
+        for items in self.inputs.values():
+            for item in items:
+                if item.path is not None and item.path.is_file():
+                    size += item.path.stat().st_size
+                size += len(item.text or "")
+        return size
 
     def text(self, port: str) -> str:
         """The text that arrived at a port, several joined by blank lines; "" where none did."""

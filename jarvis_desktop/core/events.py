@@ -81,7 +81,7 @@ class ExpertsSelected:
 
 @dataclass(frozen=True, slots=True)
 class TaskStarted:
-    """A task's inputs are there and its first candidate runs."""
+    """A candidate is tried: a task's inputs are there, or what was tried before it failed."""
 
     task_id: int
     candidate: Candidate
@@ -98,7 +98,7 @@ class TaskProgress:
 
 @dataclass(frozen=True, slots=True)
 class AttemptFailed:
-    """One candidate failed; the next one is tried, if there is one."""
+    """One candidate failed; it or the next one is tried, if that may help."""
 
     task_id: int
     attempt: Attempt
@@ -106,12 +106,19 @@ class AttemptFailed:
 
 @dataclass(frozen=True, slots=True)
 class Retrying:
-    """The same candidate is tried once more, after some seconds."""
+    """A candidate that failed is tried once more, after some seconds."""
 
     task_id: int
     candidate: Candidate
     seconds: float
     reason: str
+    """What went wrong, in a sentence."""
+
+    @property
+    def words(self) -> str:
+        """What a person reads: when, and why."""
+        when = f" in {self.seconds:.0f} s" if self.seconds >= 0.5 else ""
+        return f"Trying again{when}: {self.reason}"
 
 
 @dataclass(frozen=True, slots=True)

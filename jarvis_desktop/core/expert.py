@@ -43,6 +43,11 @@ class Expert:
     likes: int = 0
     """How many people marked it on the Hub; 0 if not known."""
 
+    @property
+    def only_served(self) -> bool:
+        """Whether it runs behind an API alone: nothing of it is to be fetched."""
+        return bool(self.providers) and not self.files
+
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
@@ -56,6 +61,8 @@ class Candidate:
     """Whether it loads large weights here, which the lite mode is there to avoid."""
     spare: bool = False
     """Whether it is tried only after the built-in way, which may fail but invents nothing."""
+    provider: str = ""
+    """The inference provider that runs it, where it is behind an API; "auto" is any other one."""
 
     @property
     def built_in(self) -> bool:
@@ -63,9 +70,24 @@ class Candidate:
         return self.expert.id.startswith(f"{self.backend}/")
 
     @property
+    def kept_as(self) -> str:
+        """Under which name its runs are kept: those behind an API say nothing of those here."""
+        return f"{self.expert.id}@{self.provider}" if self.provider else self.expert.id
+
+    @property
+    def endpoint(self) -> str:
+        """The service that it needs, where trouble is trouble for all who need it; "" where none.
+
+        A provider that runs it behind an API has its own.
+        """
+        return ":".join(filter(None, (self.backend, self.provider))) if self.remote else ""
+
+    @property
     def label(self) -> str:
         """What a person reads: the expert and where it runs."""
-        return "built in" if self.built_in else f"{self.expert.id} ({self.backend})"
+        if self.built_in:
+            return "built in"
+        return f"{self.expert.id} ({self.backend}{f', {self.provider}' if self.provider else ''})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +101,12 @@ class Experience:
     """How long one that worked usually took; None where none did."""
     failed: bool = False
     """Whether most of its last few runs failed, the newest not long ago."""
+    slowest: float | None = None
+    """How long the longest one that worked took, the loading of weights included."""
+    largest: int = 0
+    """How much the largest input was that it worked on; see `Call.size`."""
+    memory_mb: int = 0
+    """The most memory that it was seen to take, in millions of bytes; 0 if not known."""
 
 
 @dataclass(frozen=True, slots=True)

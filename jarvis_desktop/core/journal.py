@@ -4,36 +4,75 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Protocol
 
-from jarvis_desktop.core.plan import Plan
 from jarvis_desktop.core.result import TaskResult
 from jarvis_desktop.core.turn import Turn
 
 
 @dataclass(frozen=True, slots=True)
 class Unfinished:
-    """A turn that was cut off: its plan, and the results of the tasks that were done by then."""
+    """A turn that is not over, and what going on with it needs besides.
+
+    The results of its turn are those of the tasks that were done. Its plan is None where today's
+    tasks no longer fit the one that was written down: it can then be given up only.
+    """
 
     conversation: str
     turn: Turn
+    speak: bool = False
+    """Whether the answer is to be spoken."""
+    folder: Path | None = None
+    """Where results with a name of the person's choosing are saved."""
+    perhaps: frozenset[int] = frozenset()
+    """Tasks that act outside of the store and were under way: they may have been done."""
+
+    @property
+    def progress(self) -> str:
+        """How far it is, in words: "2 of 6 steps are done"."""
+        done, plan = len(self.turn.results), self.turn.plan
+        of, count = ("", done) if plan is None else (f" of {len(plan)}", len(plan))
+        verb = "is" if 1 in (done, count) else "are"
+        return f"{done}{of} step{'' if count == 1 else 's'} {verb} done"
 
 
 class Journal(Protocol):
-    """Keeps what is done of each running turn, durably, until the turn is in the history."""
+    """Keeps what is done of each running turn, durably, until the turn is in the history.
 
-    def begin(self, conversation_id: str, turn: Turn, plan: Plan) -> None:
-        """Write down a turn and the plan about to run; a new plan takes the place of the old."""
+    A turn belongs to the process that began it, for as long as that one runs. What is told of a
+    turn that was not begun, or was ended, is not kept. Every method may raise StorageError.
+    """
+
+    def begin(self, unfinished: Unfinished) -> None:
+        """Write down a turn whose plan is about to run, and which results are there already.
+
+        It takes the place of what was written down of this turn before.
+        """
+        ...
+
+    def starting(self, turn_id: str, task_id: int) -> None:
+        """Write down a task that acts outside of the store, before it does."""
         ...
 
     def finished(self, turn_id: str, result: TaskResult) -> None:
-        """Write down a task that is done, with its artifacts, before anything builds on it."""
+        """Write down a task that is done, with its artifacts, before anything builds on it.
+
+        One that was not done counts as never started.
+        """
         ...
 
     def end(self, turn_id: str) -> None:
-        """Forget a turn: it is in the history, or the person gave it up."""
+        """Forget a turn: it is in the history, or the person stopped it."""
         ...
 
     def unfinished(self) -> Sequence[Unfinished]:
         """The turns that were cut off and belong to no process that still runs, oldest first."""
+        ...
+
+    def take_over(self, turn_id: str) -> Unfinished | None:
+        """Make such a turn this process's own, as it is by now; one of its own may be taken again.
+
+        None where it is over, or another process goes on with it: only one ever does.
+        """
         ...

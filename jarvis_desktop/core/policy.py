@@ -34,6 +34,16 @@ class Policy:
         return self.mode is not Mode.LITE or not candidate.heavy
 
     @property
+    def prefers_network(self) -> bool:
+        """Whether experts behind an API come before those of this computer."""
+        return self.mode is Mode.LITE
+
+    @property
+    def asks_for_downloads(self) -> bool:
+        """Whether every one of them is asked about, however small it is."""
+        return self.mode is Mode.LOCAL
+
+    @property
     def allows_downloads(self) -> bool:
         """Whether weights may be fetched when the person asks for them."""
         return self.mode is not Mode.OFFLINE

@@ -117,7 +117,7 @@ class Backend(Protocol):
 
     name: str
     lane: str
-    """Calls of one lane share its width: gpu, cpu, llm, network, or instant for no limit."""
+    """Calls of one lane share its width: local, cpu, llm, network, or instant for no limit."""
 
     def question(self, call: Call) -> str:
         """What the person must agree to before this call runs; "" where nothing."""
@@ -151,8 +151,20 @@ class Catalogue(Protocol):
 class TrackRecord(Protocol):
     """How experts did on this computer. A help, not a duty: neither method ever raises."""
 
-    def note(self, expert_id: str, task: str, *, seconds: float, worked: bool) -> None:
-        """Remember one run of an expert; `seconds` without any waiting for its turn."""
+    def note(
+        self,
+        expert_id: str,
+        task: str,
+        *,
+        seconds: float,
+        worked: bool,
+        size: int = 0,
+        memory: int = 0,
+    ) -> None:
+        """Remember one run of an expert; `seconds` without any waiting for its turn.
+
+        `size` is that of the call, and `memory` how many bytes it was seen to take, 0 if not known.
+        """
         ...
 
     def of(self, task: str) -> Mapping[str, Experience]:
@@ -165,6 +177,10 @@ class Fetcher(Protocol):
 
     async def fetch(self, expert: Expert, report: Report) -> Path:
         """Fetch one; its folder. Raises UnavailableError with the reason. Cancelling stops it."""
+        ...
+
+    def displaced(self, expert: Expert) -> Sequence[str]:
+        """Which experts would be deleted to make room for it. Raises UnavailableError."""
         ...
 
 

@@ -11,6 +11,9 @@ type_names = {bool: "yes or no", int: "a whole number", float: "a number", str: 
 
 Value = str | int | float | bool
 
+PROMPT = "prompt"
+"""The port for what is wished for in words."""
+
 
 @dataclass(frozen=True, slots=True)
 class Port:
@@ -20,6 +23,10 @@ class Port:
     kinds: tuple[Kind, ...]
     required: bool = True
     many: bool = False
+    through: str = ""
+    """The task whose results it takes: anything else of its kinds is brought through that first."""
+    known_as: tuple[str, ...] = ()
+    """Words by which people call what is already such a result: "this scribble"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +68,9 @@ class TaskType:
     options: tuple[Option, ...] = ()
     cues: tuple[str, ...] = ()
     presets: tuple[Preset, ...] = ()
+    exact: str = ""
+    """The option that names a way the built-in method does exactly; where it is left open and
+    there is a prompt, the wish is a free one, for an expert alone."""
 
     @property
     def title(self) -> str:
@@ -102,6 +112,16 @@ class Task:
         for name, arg in self.args.items():
             for item in arg if isinstance(arg, tuple) else (arg,):
                 yield name, item
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether the built-in way does just what is asked for, so that no expert need."""
+        return bool(self.type.exact and self.args.get(self.type.exact))
+
+    @property
+    def is_free(self) -> bool:
+        """Whether it wishes for something in words that the built-in way does not read."""
+        return bool(self.type.exact and self.args.get(PROMPT)) and not self.is_exact
 
     @property
     def depends_on(self) -> tuple[int, ...]:

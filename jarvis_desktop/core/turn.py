@@ -7,13 +7,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
-from typing import assert_never
+from typing import TypeVar, assert_never
 
 from jarvis_desktop.core import events
 from jarvis_desktop.core.artifact import Artifact
 from jarvis_desktop.core.expert import Selection
 from jarvis_desktop.core.plan import Plan
 from jarvis_desktop.core.result import Attempt, Status, TaskResult
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +46,8 @@ class Turn:
     selections: tuple[Selection, ...] = ()
     running: frozenset[int] = frozenset()
     progress: Mapping[int, events.TaskProgress] = field(default_factory=dict)
+    trying: Mapping[int, events.TaskStarted | events.Retrying] = field(default_factory=dict)
+    """What each running task is tried with, or will be tried with once more."""
     failed_attempts: Mapping[int, tuple[Attempt, ...]] = field(default_factory=dict)
     results: Mapping[int, TaskResult] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
@@ -78,24 +82,26 @@ class Turn:
                 ids = {task.id for task in plan}
                 kept = {number: item for number, item in self.results.items() if number in ids}
                 # What was tried for a task that is tried anew is told by its own result again.
-                return replace(self, plan=plan, results=kept, progress={}, failed_attempts={})
+                return replace(
+                    self, plan=plan, results=kept, progress={}, trying={}, failed_attempts={}
+                )
             case events.ExpertsSelected(selections=selections):
                 return replace(self, selections=selections)
             case events.TaskStarted(task_id=task_id):
-                return replace(self, running=self.running | {task_id})
+                return replace(self._trying(event), running=self.running | {task_id})
             case events.TaskProgress(task_id=task_id):
                 return replace(self, progress={**self.progress, task_id: event})
             case events.AttemptFailed(task_id=task_id, attempt=attempt):
                 earlier = self.failed_attempts.get(task_id, ())
                 attempts = {**self.failed_attempts, task_id: (*earlier, attempt)}
                 return replace(self, failed_attempts=attempts)
-            case events.Retrying(task_id=task_id):
-                waiting = events.TaskProgress(task_id, None, event.reason)
-                return replace(self, progress={**self.progress, task_id: waiting})
+            case events.Retrying():
+                return self._trying(event)
             case events.TaskFinished(result=result):
                 return replace(
                     self,
                     running=self.running - {result.task_id},
+                    trying=_without(self.trying, result.task_id),
                     results={**self.results, result.task_id: result},
                 )
             case events.ReplyChunk(text=text):
@@ -103,8 +109,15 @@ class Turn:
             case events.Speaking(text=text):
                 return replace(self, speaking=text)
             case events.TurnFinished(status=status, at=at):
-                return replace(self, status=status, finished=at, speaking="", running=frozenset())
+                return replace(
+                    self, status=status, finished=at, speaking="", running=frozenset(), trying={}
+                )
         assert_never(event)
+
+    def _trying(self, event: events.TaskStarted | events.Retrying) -> Turn:
+        # How far an earlier try was says nothing about this one.
+        progress = _without(self.progress, event.task_id)
+        return replace(self, progress=progress, trying={**self.trying, event.task_id: event})
 
     @property
     def artifacts(self) -> tuple[Artifact, ...]:
@@ -113,6 +126,10 @@ class Turn:
             return tuple(item for result in self.results.values() for item in result.artifacts)
         results = (self.results.get(task.id) for task in self.plan.answers)
         return tuple(item for result in results if result for item in result.artifacts)
+
+
+def _without(items: Mapping[int, T], task_id: int) -> dict[int, T]:
+    return {key: item for key, item in items.items() if key != task_id}
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,9 @@ import logging
 from collections import defaultdict
 from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
+from math import ceil
 from statistics import median
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from jarvis_desktop.core.errors import StorageError
 from jarvis_desktop.core.expert import Experience
@@ -35,14 +36,23 @@ class TrackRecords:
         self._db = db
         self._now = now
 
-    def note(self, expert_id: str, task: str, *, seconds: float, worked: bool) -> None:
+    def note(
+        self,
+        expert_id: str,
+        task: str,
+        *,
+        seconds: float,
+        worked: bool,
+        size: int = 0,
+        memory: int = 0,
+    ) -> None:
         """Write one run, and drop the oldest of the same kind. What fails is only logged."""
-        row = (task, expert_id, seconds, worked, self._now().isoformat())
+        row = (task, expert_id, seconds, worked, size, memory, self._now().isoformat())
         try:
             with writing(self._db) as db:
                 db.conn.execute(
-                    "INSERT INTO expert_runs (task, expert, seconds, worked, at)"
-                    " VALUES (?, ?, ?, ?, ?)",
+                    "INSERT INTO expert_runs (task, expert, seconds, worked, size, memory, at)"
+                    " VALUES (?, ?, ?, ?, ?, ?, ?)",
                     row,
                 )
                 db.conn.execute(
@@ -56,26 +66,40 @@ class TrackRecords:
 
     def of(self, task: str) -> Mapping[str, Experience]:
         """What is kept about the experts of a task, by their ids; nothing where it fails."""
-        find = "SELECT expert, seconds, worked, at FROM expert_runs WHERE task = ? ORDER BY number"
-        runs: dict[str, list[tuple[float, bool, str]]] = defaultdict(list)
+        find = (
+            "SELECT expert, seconds, worked, size, memory, at FROM expert_runs WHERE task = ?"
+            " ORDER BY number"
+        )
+        runs: dict[str, list[_Row]] = defaultdict(list)
         try:
             with reading():
-                for expert, seconds, worked, at in self._db.conn.execute(find, (task,)).fetchall():
-                    runs[str(expert)].append((seconds, bool(worked), at))
+                for expert, *row in self._db.conn.execute(find, (task,)).fetchall():
+                    runs[str(expert)].append(_Row(*row))
         except StorageError as error:
             log.info("The runs of %s were not read: %s", task, error.message)
         return {expert: self._experience(rows) for expert, rows in runs.items()}
 
-    def _experience(self, rows: list[tuple[float, bool, str]]) -> Experience:
-        """`rows`, oldest first, as (seconds, worked, when)."""
-        times = [seconds for seconds, worked, _ in rows if worked]
-        at = rows[-1][2]
-        failures = [not worked for _, worked, _ in rows[-LAST:]]
-        age = self._now().astimezone() - datetime.fromisoformat(at).astimezone()
+    def _experience(self, rows: list[_Row]) -> Experience:
+        """`rows`, oldest first."""
+        good = [row for row in rows if row.worked]
+        times = [row.seconds for row in good]
+        failures = [not row.worked for row in rows[-LAST:]]
+        age = self._now().astimezone() - datetime.fromisoformat(rows[-1].at).astimezone()
         return Experience(
             runs=len(rows),
-            worked=len(times),
+            worked=len(good),
             # The first run loads weights; the median is not moved by it.
             seconds=median(times) if times else None,
             failed=failures[-1] and 2 * sum(failures) > len(failures) and age < LATELY,
+            slowest=max(times, default=None),
+            largest=max((row.size for row in good), default=0),
+            memory_mb=ceil(max(row.memory for row in rows) / 1_000_000),
         )
+
+
+class _Row(NamedTuple):
+    seconds: float
+    worked: bool
+    size: int
+    memory: int
+    at: str

@@ -95,6 +95,7 @@ def run(store: FakeStore, frontend: FakeFrontend):
             store,
             lanes=lanes or {},
             timeout=timeout,
+            jitter=lambda: 0.0,
         )
         return await executor.run(
             plan,

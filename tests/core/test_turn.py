@@ -76,6 +76,19 @@ def test_what_runs_and_what_is_spoken() -> None:
     assert (ended.running, ended.speaking) == (frozenset(), "")
 
 
+def test_a_further_try_is_known_until_it_began() -> None:
+    started, again = events.TaskStarted(0, WHO), events.Retrying(0, WHO, 2.0, "It is busy.")
+    turn = fold(started, events.TaskProgress(0, 0.5, "half"), again)
+    assert turn.running == {0}
+    assert turn.trying == {0: again}
+    assert not turn.progress
+    assert again.words == "Trying again in 2 s: It is busy."
+    assert events.Retrying(0, WHO, 0.0, "It crashed.").words == "Trying again: It crashed."
+    assert turn.apply(started).trying == {0: started}
+    assert turn.apply(events.TaskFinished(TaskResult(0, Status.FAILED))).trying == {}
+    assert turn.apply(events.TurnFinished(Status.CANCELLED, NOON)).trying == {}
+
+
 def test_a_new_plan_takes_the_place_of_the_old() -> None:
     clock = Plan((Task(0, CLOCK),))
     first = TaskResult(0, Status.DONE, (text_artifact("noon"),))

@@ -9,6 +9,7 @@ import pytest
 
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.call import Call
+from jarvis_desktop.core.current import current_meter, current_note
 from jarvis_desktop.core.errors import ExpertError, InputError, JarvisError
 from jarvis_desktop.core.expert import Candidate, Expert
 from jarvis_desktop.core.policy import Mode, Policy
@@ -58,6 +59,9 @@ def test_what_a_call_gives_its_expert(tmp_path: Path) -> None:
     assert call.title("nothing") == "nothing"
     assert call.number("amount") == 3.0
     assert call.words("edit") == "blur"
+    assert call.size == 6, "what is not there counts nothing"
+    (tmp_path / "a.png").write_bytes(bytes(100))
+    assert call.size == 106
     with pytest.raises(InputError, match="needs a file as its text"):
         call.file("text")
 
@@ -84,6 +88,10 @@ def test_what_a_mode_allows(mode: Mode, allowed: set[str], downloads: bool) -> N
     assert policy.allows_downloads is downloads
     assert Candidate(expert, "local").label == "x (local)"
     assert Candidate(Expert("builtin/clock", "clock"), "builtin").label == "built in"
+    far = Candidate(expert, "api", remote=True, provider="fal-ai")
+    assert (far.label, far.kept_as, far.endpoint) == ("x (api, fal-ai)", "x@fal-ai", "api:fal-ai")
+    assert not expert.only_served
+    assert Expert("y", "clock", providers=("fal-ai",)).only_served
 
 
 def test_a_result_gives_one_kind() -> None:
@@ -96,3 +104,15 @@ def test_a_result_gives_one_kind() -> None:
 
 def test_the_last_turn_of_an_empty_conversation() -> None:
     assert Conversation("x").last is None
+
+
+def test_what_needs_a_service_names_it() -> None:
+    expert = Expert("bart", "summarization")
+    assert Candidate(expert, "local").endpoint == ""
+    assert Candidate(expert, "llm", remote=True).endpoint == "llm"
+    assert Candidate(expert, "api", remote=True, provider="groq").endpoint == "api:groq"
+
+
+def test_outside_of_a_call_and_a_turn_nobody_listens() -> None:
+    current_meter.get()(5)
+    current_note.get()("It was put out of memory.")

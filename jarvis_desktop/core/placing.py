@@ -1,0 +1,176 @@
+"""Decides on which part of this computer, and in how many bits, an expert runs.
+
+The rungs, from the best to the last: the graphics card in 16 bits; the same with the weights in the
+main memory, visiting the card part by part; the processor in 32 bits; the processor in 16 bits,
+which halves the weights and is slower on most.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from jarvis_desktop.core.expert import Expert
+from jarvis_desktop.core.hardware import MB, Graphics, Hardware, Memory
+from jarvis_desktop.core.shown import readable_size
+
+LIBRARIES = 400 * MB
+"""What a process takes with the libraries alone; an expert's memory counts it in."""
+
+DRIVER = Memory(800 * MB, 500 * MB)
+"""What the graphics card's own libraries add in both memories."""
+
+PART = 0.75
+"""The largest part of an expert that visits the card part by part: the network of SDXL or Flux."""
+
+SHARE = 0.8
+"""Of the main memory, for experts, by default: the rest is the system's."""
+
+SYSTEM = 1_500 * MB
+"""What is left to the system at least; it decides on small computers."""
+
+GRAPHICS_SHARE = 0.9
+"""Of the graphics card; the screen takes some."""
+
+Measured = Mapping[tuple[str, "Place"], Memory]
+"""What experts were seen to take, by their ids and places."""
+
+NOTHING_MEASURED: Measured = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where an expert computes, and in how many bits."""
+
+    device: str = "cpu"
+    """cpu, cuda or mps."""
+    half: bool = False
+    """Whether its weights are in 16 bits instead of 32."""
+    offload: bool = False
+    """Whether its weights stay in the main memory and visit the graphics card part by part."""
+    float16: bool = False
+    """Whether 16 bits means float16 here, for want of bfloat16."""
+
+    def __str__(self) -> str:
+        where = {"cpu": "on the processor", "cuda": "on the graphics card", "mps": "on the GPU"}
+        bits = " in 16 bits" if self.half else ""
+        parts = ", part by part" if self.offload else ""
+        return f"{where.get(self.device, self.device)}{bits}{parts}"
+
+
+PROCESSOR = Place()
+"""Where everything runs, if only there is enough memory."""
+
+
+def limits(hardware: Hardware, budget: int = 0) -> Memory:
+    """The most that experts may hold together. `budget` bounds both memories; 0 is none of ours.
+
+    A main memory that is not known bounds nothing.
+    """
+    main = min(int(hardware.memory * SHARE), hardware.memory - SYSTEM)
+    card = int(hardware.graphics.memory * GRAPHICS_SHARE) if hardware.graphics else 0
+    found = Memory(max(0, main) if hardware.memory else 1 << 62, card)
+    return found.least(Memory(budget, budget)) if budget else found
+
+
+def limits_now(hardware: Hardware, held: Memory, budget: int = 0) -> Memory:
+    """The same as other programs leave it; `held` is what our experts have of it already."""
+    found = limits(hardware, budget)
+    if hardware.available:
+        # Half of the swap: programs that nobody looks at may go there, not the one at work.
+        free = hardware.available + hardware.swap // 2
+        found = found.least(Memory(free + held.main, found.graphics))
+    if hardware.graphics_free:
+        found = found.least(Memory(found.main, hardware.graphics_free + held.graphics))
+    return found
+
+
+def places(
+    expert: Expert,
+    hardware: Hardware,
+    limit: Memory,
+    *,
+    measured: Measured = NOTHING_MEASURED,
+    without: Collection[Place] = (),
+    offloads: bool = True,
+) -> tuple[Place, ...]:
+    """Where the expert finds room within `limit`, the best place first; () where nowhere.
+
+    `without` leaves out places that failed; `offloads` says whether its loader works part by part.
+    """
+    return tuple(
+        place
+        for place in rungs(hardware.graphics, offloads=offloads)
+        if place not in without and need(expert, place, measured).within(limit)
+    )
+
+
+def rungs(graphics: Graphics | None, *, offloads: bool = True) -> tuple[Place, ...]:
+    """All places of a computer, the best first."""
+    processor = (PROCESSOR, Place(half=True))
+    if graphics is None:
+        return processor
+    card = Place(graphics.device, half=True, float16=not graphics.bfloat16)
+    if graphics.device == "mps" or not offloads:  # one memory for both: nothing to go between
+        return (card, *processor)
+    by_parts = Place(graphics.device, half=True, offload=True, float16=not graphics.bfloat16)
+    return (card, by_parts, *processor)
+
+
+def need(expert: Expert, place: Place, measured: Measured = NOTHING_MEASURED) -> Memory:
+    """What an expert takes at a place: as measured, else by estimate; nothing if nothing is known.
+
+    The estimate rests on what the catalogue says, or on the size of the weights.
+    """
+    seen = measured.get((expert.id, place))
+    if seen:
+        return seen
+    full, half = _in_32_bits(expert), _in_16_bits(expert)
+    if not full:
+        return Memory()
+    if place.device == "cpu":
+        return Memory(half if place.half else full)
+    weights = max(0, half - LIBRARIES)
+    if place.device == "mps":
+        return Memory(half, weights)
+    if place.offload:
+        return Memory(half, int(weights * PART)) + DRIVER
+    # On their way to the card they pass through the main memory: those that are converted wholly,
+    # the others only as far as there is room.
+    return Memory(half - weights // 2, weights) + DRIVER
+
+
+def too_large(
+    expert: Expert, hardware: Hardware, limit: Memory, *, measured: Measured = NOTHING_MEASURED
+) -> str:
+    """What to say of one that has no place, after its name."""
+    smallest = min(need(expert, place, measured).main for place in rungs(None))
+    card = f", or {_size(limit.graphics)} of the graphics card" if hardware.graphics else ""
+    room = f"{_size(limit.main)}{card}"
+    return f"needs about {_size(smallest)} of memory, and experts can have {room} here"
+
+
+def _size(size: int) -> str:
+    return readable_size(size / MB)
+
+
+def _in_32_bits(expert: Expert) -> int:
+    if expert.memory_mb:
+        return expert.memory_mb * MB
+    if expert.memory_half_mb:
+        half = expert.memory_half_mb * MB
+        return max(half, 2 * half - LIBRARIES)
+    weights = (expert.download_mb + (expert.base.download_mb if expert.base else 0)) * MB
+    if not weights:
+        return 0
+    if any("fp16" in pattern for pattern in expert.files):
+        weights *= 2
+    return LIBRARIES + weights * 6 // 5  # a fifth is for what is computed
+
+
+def _in_16_bits(expert: Expert) -> int:
+    if expert.memory_half_mb:
+        return expert.memory_half_mb * MB
+    full = _in_32_bits(expert)
+    return min(full, (full + LIBRARIES) // 2)
