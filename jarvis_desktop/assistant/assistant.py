@@ -5,38 +5,39 @@ from __future__ import annotations
 import asyncio
 import logging
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 
 from jarvis_desktop.assistant import responder
 from jarvis_desktop.assistant.answering import Answerer
 from jarvis_desktop.assistant.executor import Executor
 from jarvis_desktop.assistant.intake import Intake
+from jarvis_desktop.assistant.journalling import Scribe, blank, given_up, retold
 from jarvis_desktop.assistant.live import Live
 from jarvis_desktop.assistant.memory import Memory
-from jarvis_desktop.assistant.planning import reading
+from jarvis_desktop.assistant.obtaining import Obtainer
 from jarvis_desktop.assistant.replanning import MOST_ROUNDS, Campaign
 from jarvis_desktop.assistant.selector import Selector
 from jarvis_desktop.assistant.speaker import Speaker
-from jarvis_desktop.core.artifact import Artifact, Kind
-from jarvis_desktop.core.current import current_turn
+from jarvis_desktop.assistant.understanding import Understanding
+from jarvis_desktop.core.current import current_note, current_turn
 from jarvis_desktop.core.errors import InputError, JarvisError
 from jarvis_desktop.core.events import (
-    Attached,
     Noted,
     PlanAccepted,
     PlanProposed,
-    Transcribed,
     TurnFinished,
     TurnStarted,
 )
+from jarvis_desktop.core.journal import Journal, Unfinished
 from jarvis_desktop.core.plan import Plan
 from jarvis_desktop.core.ports import (
     Context,
     Direct,
-    Fetcher,
     Frontend,
     History,
     Planner,
@@ -44,13 +45,10 @@ from jarvis_desktop.core.ports import (
 )
 from jarvis_desktop.core.result import Status
 from jarvis_desktop.core.shown import frames
-from jarvis_desktop.core.task import TaskType
+from jarvis_desktop.core.task import Task, TaskType
 from jarvis_desktop.core.turn import Conversation, Request, Turn
 
 log = logging.getLogger(__name__)
-
-LONGEST_REQUEST = 200_000
-"""Characters; a longer text belongs in a file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,12 +60,15 @@ class Parts:
     selector: Selector
     executor: Executor
     intake: Intake
-    fetcher: Fetcher
+    obtainer: Obtainer
     recogniser: Recogniser
     speaker: Speaker
     answerer: Answerer
     memory: Memory
     history: History
+    journal: Journal
+    acting: Collection[str]
+    """The tasks that do something outside of the store, which must not be done twice unasked."""
     now: Callable[[], datetime]
 
 
@@ -81,8 +82,9 @@ class Assistant:
             parts.inventory,
             selector=parts.selector,
             executor=parts.executor,
-            fetcher=parts.fetcher,
+            obtainer=parts.obtainer,
         )
+        self._understanding = Understanding(parts.intake, parts.recogniser, parts.memory)
         self._running: dict[str, asyncio.Task[Turn]] = {}
         self._settling: set[asyncio.Task[None]] = set()
 
@@ -102,21 +104,81 @@ class Assistant:
         self._leave_summing_up()
         known = self._open(conversation)
         turn = Turn(id=secrets.token_hex(8), started=self._parts.now())
-        live = Live(turn, frontend, speaker=self._parts.speaker if request.speak else None)
-        token = current_turn.set(turn.id)
-        self._running[turn.id] = _this_task()
-        try:
+        unfinished = Unfinished(known.id, turn, speak=request.speak, folder=request.folder)
+        live = self._live(unfinished, turn, frontend)
+        with self._under_way(live):
             live.show(TurnStarted(turn.id, self._parts.now(), request.text.strip()))
-            await self._complete(request, plan, known, live)
-        finally:
-            del self._running[turn.id]
-            current_turn.reset(token)
+            await self._complete(partial(self._answer, request, plan, known, live), known, live)
         return live.turn
+
+    def unfinished(self) -> Sequence[Unfinished]:
+        """The turns that a crash or a power cut ended, oldest first. Raises StorageError."""
+        return self._parts.journal.unfinished()
+
+    async def resume(self, unfinished: Unfinished, frontend: Frontend) -> Turn:
+        """Go on with such a turn where it stopped; what was done is not done again.
+
+        It is shown from its beginning and ends as any other, under its own id in its conversation.
+        Raises InputError where it goes on elsewhere, is over, or cannot be gone on with.
+        """
+        self._leave_summing_up()
+        if unfinished.turn.plan is None:
+            raise InputError(
+                "This request cannot be gone on with: its plan is of another version of JARVIS.",
+                hint="Give it up, which keeps what was done of it, and ask anew.",
+            )
+        left = self._take_over(unfinished)
+        known = self._open(left.conversation)
+        live = self._live(left, blank(left), frontend)
+        with self._under_way(live):
+            for event in retold(left):
+                live.retell(event)
+            await self._complete(partial(self._go_on, left, known, live), known, live)
+        return live.turn
+
+    def give_up(self, unfinished: Unfinished) -> Turn:
+        """Keep such a turn in the history with what was done of it, and go on with it no more.
+
+        Raises InputError where it goes on elsewhere or is over, StorageError where it cannot be
+        written.
+        """
+        left = self._take_over(unfinished)
+        turn = given_up(left, self._parts.now())
+        self._parts.history.save(left.conversation, turn)
+        self._parts.journal.end(turn.id)
+        return turn
 
     async def close(self) -> None:
         """End what goes on behind the turns; what was not begun yet is begun, to leave a trace."""
         await asyncio.sleep(0)
         await asyncio.gather(*self._leave_summing_up(), return_exceptions=True)
+
+    def _take_over(self, unfinished: Unfinished) -> Unfinished:
+        turn_id = unfinished.turn.id
+        runs = turn_id in self._running
+        left = None if runs else self._parts.journal.take_over(turn_id)
+        if left is None:
+            raise InputError("This request is over already, or goes on elsewhere.")
+        return left
+
+    def _live(self, unfinished: Unfinished, turn: Turn, frontend: Frontend) -> Live:
+        parts = self._parts
+        scribe = Scribe(parts.journal, unfinished, acting=parts.acting)
+        speaker = parts.speaker if unfinished.speak else None
+        return Live(turn, frontend, scribe=scribe, speaker=speaker)
+
+    @contextmanager
+    def _under_way(self, live: Live) -> Iterator[None]:
+        """While the turn runs it can be stopped, and what runs for it knows that it does."""
+        turn_id = live.turn.id
+        turn, note = current_turn.set(turn_id), current_note.set(live.note)
+        self._running[turn_id] = _this_task()
+        try:
+            yield
+        finally:
+            del self._running[turn_id]
+            current_note.reset(note)
+            current_turn.reset(turn)
 
     def _open(self, conversation: str | None) -> Conversation:
         try:
@@ -134,11 +196,11 @@ class Assistant:
         return len(others)
 
     async def _complete(
-        self, request: Request, plan: Plan | None, known: Conversation, live: Live
+        self, answer: Callable[[], Awaitable[Status]], known: Conversation, live: Live
     ) -> None:
         """Answer, keep, and speak to the end."""
         try:
-            status = await self._answer(request, plan, known, live)
+            status = await self._answered(answer, live)
         except asyncio.CancelledError:
             # Nothing is awaited before it is kept: people press a button twice.
             live.silence()
@@ -160,22 +222,10 @@ class Assistant:
         finally:
             live.show(ended)
 
-    async def _answer(
-        self, request: Request, plan: Plan | None, known: Conversation, live: Live
-    ) -> Status:
-        """Everything up to the written answer; says how it went."""
+    async def _answered(self, answer: Callable[[], Awaitable[Status]], live: Live) -> Status:
+        """How it went; what kept from it is said."""
         try:
-            if plan is not None:
-                given = await self._parts.intake.settled(plan, request.folder)
-                context = Context(folder=request.folder, trace=live.trace)
-                return await self._carry_out(given, context, live, rounds=0)
-            context = await self._understood(request, known, live)
-            planned = await self._parts.planner.plan(live.turn.text, self._parts.inventory, context)
-            if isinstance(planned, Direct):
-                return await self._parts.answerer.direct(live.turn.text, context, live.say)
-            if isinstance(planned, Plan):
-                return await self._carry_out(planned, context, live, rounds=MOST_ROUNDS)
-            live.say(planned.reason)
+            return await answer()
         except JarvisError as error:
             live.say_apart(str(error))
         except Exception as error:  # noqa: BLE001 - the engine's last resort: no turn ends in silence
@@ -186,6 +236,40 @@ class Assistant:
             )
         return Status.FAILED
 
+    async def _answer(
+        self, request: Request, plan: Plan | None, known: Conversation, live: Live
+    ) -> Status:
+        """Everything up to the written answer; says how it went."""
+        if plan is not None:
+            given = await self._parts.intake.settled(plan, request.folder)
+            context = Context(folder=request.folder, trace=live.trace)
+            return await self._carry_out(given, context, live, rounds=0)
+        inventory = self._parts.inventory
+        words, context = await self._understanding.of(request, known, live, inventory=inventory)
+        planned = await self._parts.planner.plan(words, inventory, context)
+        if isinstance(planned, Direct):
+            return await self._parts.answerer.direct(live.turn.text, context, live.say)
+        if isinstance(planned, Plan):
+            return await self._carry_out(planned, context, live, rounds=MOST_ROUNDS)
+        live.say(planned.reason)
+        return Status.FAILED
+
+    async def _go_on(self, left: Unfinished, known: Conversation, live: Live) -> Status:
+        """Everything that is missing for the written answer of a turn that was cut off."""
+        plan = left.turn.plan
+        assert plan is not None
+        context = await self._parts.memory.context(
+            known, left.turn.attachments, folder=left.folder, trace=live.trace
+        )
+        withheld: dict[int, str] = {}
+        for task in plan:
+            if task.id in left.perhaps and not await live.confirm(_again(task)):
+                withheld[task.id] = "It may have been done already, so it was not done again."
+        # A plan that was given is carried out as it is, this time too.
+        rounds = MOST_ROUNDS if left.turn.text else 0
+        await self._campaign.carry_out(plan, context, live, rounds=rounds, withheld=withheld)
+        return await self._from_results(context, live)
+
     async def _carry_out(self, plan: Plan, context: Context, live: Live, *, rounds: int) -> Status:
         """Run a plan that the person agrees to, and answer from its results."""
         live.show(PlanProposed(plan))
@@ -195,59 +279,25 @@ class Assistant:
             return Status.CANCELLED
         live.show(PlanAccepted(accepted))
         await self._campaign.carry_out(accepted, context, live, rounds=rounds)
+        return await self._from_results(context, live)
+
+    async def _from_results(self, context: Context, live: Live) -> Status:
         if _speech_of(live.turn):
             live.hush()  # what is heard then is the speech that was asked for
         return await self._parts.answerer.of_results(live.turn, context, live.say)
-
-    async def _understood(self, request: Request, known: Conversation, live: Live) -> Context:
-        """The words of the request in the turn, and all that is known beside them."""
-        text = request.text.strip()
-        if len(text) > LONGEST_REQUEST:
-            raise InputError(
-                f"The text is {len(text):,} characters long; the most is {LONGEST_REQUEST:,}.",
-                hint="Put it in a file and give the file.",
-            )
-        attachments = await self._parts.intake.given(request)
-        audio = Artifact(Kind.AUDIO, path=request.audio) if request.audio else None
-        if not text and audio is None:
-            audio, attachments = _spoken(attachments)
-        if attachments:
-            live.show(Attached(attachments))
-        if audio is not None:
-            text = await self._listen(audio, live)
-        # Names in a pasted text are content: no file is fetched for them.
-        instruction, _ = reading.split(text, self._parts.inventory)
-        named = await self._parts.intake.named(instruction, request, attachments)
-        if named:
-            attachments = (*attachments, *named)
-            live.show(Attached(attachments))
-        return await self._parts.memory.context(
-            known, attachments, folder=request.folder, trace=live.trace
-        )
-
-    async def _listen(self, audio: Artifact, live: Live) -> str:
-        def report(fraction: float | None, message: str) -> None:
-            """Speech is quick enough to need no progress of its own."""
-
-        assert audio.path is not None
-        try:
-            heard = await self._parts.recogniser.transcribe(audio.path, report)
-        except InputError as error:
-            # The store's name for it means nothing to the person who gave the file.
-            message = error.message.replace(audio.path.name, audio.title)
-            raise InputError(message, hint=error.hint) from error
-        live.show(Transcribed(heard.text, heard.engine))
-        if heard.note:
-            live.show(Noted(heard.note))
-        return heard.text
 
     def _keep(self, known: Conversation, live: Live, ended: TurnFinished) -> bool:
         try:
             self._parts.history.save(known.id, live.turn.apply(ended))
         except JarvisError as error:
             live.show(Noted(f"This turn could not be kept in the history: {error}"))
-            return False
-        return True
+            kept = False
+        else:
+            kept = True
+        # What could not be kept may still be gone on with, and kept then; not what was stopped.
+        if kept or ended.status is Status.CANCELLED:
+            live.scribe.forget()
+        return kept
 
     def _sum_up(self, known: Conversation) -> None:
         """Let the older turns be summed up while nobody waits for an answer."""
@@ -263,19 +313,15 @@ class Assistant:
         return left
 
 
+def _again(task: Task) -> str:
+    title = task.type.title.capitalize()
+    return f"{title}: this may have been done already when JARVIS was cut off. Do it again?"
+
+
 def _this_task() -> asyncio.Task[Turn]:
     task = asyncio.current_task()
     assert task is not None
     return task
-
-
-def _spoken(attachments: tuple[Artifact, ...]) -> tuple[Artifact | None, tuple[Artifact, ...]]:
-    """With no words at all, the one recording among the files is the request."""
-    recordings = [item for item in attachments if item.kind is Kind.AUDIO]
-    if len(recordings) != 1:
-        return None, attachments
-    rest = tuple(item for item in attachments if item is not recordings[0])
-    return recordings[0], rest
 
 
 def _speech_of(turn: Turn) -> list[tuple[Path, str]]:

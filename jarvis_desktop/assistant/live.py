@@ -6,8 +6,9 @@ from __future__ import annotations
 import asyncio
 import logging
 
+from jarvis_desktop.assistant.journalling import Scribe
 from jarvis_desktop.assistant.speaker import Speaker, Speech
-from jarvis_desktop.core.events import Event, ReplyChunk, Traced
+from jarvis_desktop.core.events import Event, Noted, ReplyChunk, Traced
 from jarvis_desktop.core.plan import Plan
 from jarvis_desktop.core.ports import Frontend
 from jarvis_desktop.core.shown import frames
@@ -19,18 +20,43 @@ log = logging.getLogger(__name__)
 class Live:
     """A turn and the front end where it is shown."""
 
-    def __init__(self, turn: Turn, frontend: Frontend, *, speaker: Speaker | None = None) -> None:
-        """`speaker` says the answer aloud; None where it is only to be read."""
+    def __init__(
+        self, turn: Turn, frontend: Frontend, *, scribe: Scribe, speaker: Speaker | None = None
+    ) -> None:
+        """`scribe` writes down what happens. `speaker` says the answer aloud; None where it is
+        only to be read."""
         self.turn = turn
+        self.scribe = scribe
         self._frontend = frontend
+        self._loop = asyncio.get_running_loop()
         self._speaker = speaker
         self._speech: Speech | None = None
         self._asking = asyncio.Lock()
         self._refused: set[str] = set()
 
     def show(self, event: Event) -> None:
-        """Take an event into the turn and hand it to the front end."""
+        """Take an event into the turn, write it down, and hand it to the front end."""
         self.turn = self.turn.apply(event)
+        # Before anybody sees a task as done, and before another one builds on it.
+        unwritten = self.scribe.take(event, self.turn)
+        self._hand_over(event)
+        if unwritten:
+            self.show(Noted(unwritten))
+
+    def retell(self, event: Event) -> None:
+        """The same with what is written down already."""
+        self.turn = self.turn.apply(event)
+        self._hand_over(event)
+
+    def note(self, text: str) -> None:
+        """Tell the person something that stops nothing; may be called from any thread."""
+        self._loop.call_soon_threadsafe(self._note, text)
+
+    def _note(self, text: str) -> None:
+        if self.turn.status is None:  # nothing follows the end
+            self.show(Noted(text))
+
+    def _hand_over(self, event: Event) -> None:
         try:
             self._frontend.show(event)
         except Exception as error:  # noqa: BLE001 - a front end that went away must not take the turn along

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
+from jarvis_desktop.assistant.attempting import REFUSED
 from jarvis_desktop.assistant.executor import Executor
 from jarvis_desktop.assistant.live import Live
-from jarvis_desktop.assistant.selector import Selector, described
+from jarvis_desktop.assistant.obtaining import Obtainer
+from jarvis_desktop.assistant.selector import Selector
 from jarvis_desktop.core.errors import JarvisError
-from jarvis_desktop.core.events import ExpertsSelected, Noted, Replanned, TaskProgress
+from jarvis_desktop.core.events import ExpertsSelected, Noted, Replanned
 from jarvis_desktop.core.expert import Selection
 from jarvis_desktop.core.plan import Plan
-from jarvis_desktop.core.ports import Context, Declined, Fetcher, Planner
+from jarvis_desktop.core.ports import Context, Declined, Planner
 from jarvis_desktop.core.result import Status, TaskResult
 from jarvis_desktop.core.shown import one_line
 from jarvis_desktop.core.task import Task, TaskType
@@ -31,20 +34,31 @@ class Campaign:
         *,
         selector: Selector,
         executor: Executor,
-        fetcher: Fetcher,
+        obtainer: Obtainer,
     ) -> None:
         self._planner = planner
         self._inventory = inventory
         self._selector = selector
         self._executor = executor
-        self._fetcher = fetcher
+        self._obtainer = obtainer
 
-    async def carry_out(self, plan: Plan, context: Context, live: Live, *, rounds: int) -> None:
+    async def carry_out(
+        self,
+        plan: Plan,
+        context: Context,
+        live: Live,
+        *,
+        rounds: int,
+        withheld: Mapping[int, str] = MappingProxyType({}),
+    ) -> None:
         """Run the plan, and at most so many `rounds` of new ones; what was done is kept.
 
-        A task that failed is a value in the turn, with its reason.
+        That includes what the turn has done of the plan already. The tasks `withheld` are not run,
+        for the reason given. A task that failed is a value in the turn, with its reason.
         """
-        results = await self._run(plan, context, live, {})
+        held = {number: (plan.task(number), reason) for number, reason in withheld.items()}
+        done = dict(live.turn.results)
+        results = await self._run(plan, context, live, done, held)
         for _ in range(rounds):
             failed = mendable(live.turn)
             if not failed:
@@ -59,7 +73,7 @@ class Campaign:
                 for number, item in results.items()
                 if number in same and item.status is Status.DONE
             }
-            plan, results = another, await self._run(another, context, live, kept)
+            plan, results = another, await self._run(another, context, live, kept, held)
         if rounds and mendable(live.turn):
             live.show(Noted(f"{rounds} other plans were tried, and failed as well."))
 
@@ -82,14 +96,24 @@ class Campaign:
         return accepted
 
     async def _run(
-        self, plan: Plan, context: Context, live: Live, done: Mapping[int, TaskResult]
+        self,
+        plan: Plan,
+        context: Context,
+        live: Live,
+        done: Mapping[int, TaskResult],
+        held: Mapping[int, tuple[Task, str]],
     ) -> dict[int, TaskResult]:
-        left = [task for task in plan if task.id not in done]
+        refused = tuple(
+            Selection(task.id, (), reason) for task, reason in held.values() if task in plan.tasks
+        )
+        settled = {*done, *(item.task_id for item in refused)}
+        left = [task for task in plan if task.id not in settled]
         chosen = await self._selector.select(left, live.turn.text, trace=live.trace)
-        if await self._fetched(chosen, live):
+        if await self._obtainer.obtain(chosen, live):
             chosen = await self._selector.select(left, live.turn.text, trace=live.trace)
         # Who did the finished tasks stays known.
-        selections = (*(item for item in live.turn.selections if item.task_id in done), *chosen)
+        known = (item for item in live.turn.selections if item.task_id in done)
+        selections = (*known, *refused, *chosen)
         live.show(ExpertsSelected(selections))
         return await self._executor.run(
             plan,
@@ -100,25 +124,6 @@ class Campaign:
             done=done,
         )
 
-    async def _fetched(self, selections: Sequence[Selection], live: Live) -> bool:
-        """Offer to fetch the experts that are missing; whether any was fetched."""
-        fetched = False
-        missing = {item.offer: item.task_id for item in selections if item.offer}
-        for expert, task_id in missing.items():
-            question = f"This needs {described(expert)}. Fetch it now?"
-            if not await live.confirm(question):
-                continue
-
-            def report(fraction: float | None, message: str, task_id: int = task_id) -> None:
-                live.show(TaskProgress(task_id, fraction, message))
-
-            try:
-                await self._fetcher.fetch(expert, report)
-                fetched = True
-            except JarvisError as error:
-                live.show(Noted(str(error)))
-        return fetched
-
 
 def mendable(turn: Turn) -> list[Task]:
     """The tasks that another plan may do better: those whose every candidate was tried and failed.
@@ -126,13 +131,13 @@ def mendable(turn: Turn) -> list[Task]:
     Where there was no candidate, the reason says what would help, and no plan does. What the
     person refused was not tried, and is not done by a way round.
     """
-    tried = {item.task_id: len(item.candidates) for item in turn.selections}
     return [
         task
         for task in turn.plan or ()
         if (result := turn.results.get(task.id))
         and result.status is Status.FAILED
-        and 0 < tried.get(task.id, 0) <= len(result.attempts)
+        and result.attempts
+        and result.reason != REFUSED
     ]
 
 

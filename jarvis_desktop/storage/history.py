@@ -19,6 +19,8 @@ from jarvis_desktop.storage.artifacts import FileStore
 from jarvis_desktop.storage.database import connect, reading, writing
 from jarvis_desktop.storage.export import exported
 from jarvis_desktop.storage.facts import FactRecords
+from jarvis_desktop.storage.journal import SqliteJournal
+from jarvis_desktop.storage.owners import Owners
 from jarvis_desktop.storage.records import TrackRecords
 from jarvis_desktop.storage.rows import TurnRows
 from jarvis_desktop.storage.search import Found, search
@@ -79,9 +81,11 @@ class SqliteHistory:
         self.timers = TimerRecords(self._db)
         self.facts = FactRecords(self._db)
         self.records = TrackRecords(self._db, now=now)
+        self.journal = SqliteJournal(self._db, self._rows, Owners(path.with_name("running")))
 
     def close(self) -> None:
         """Close the database."""
+        self.journal.close()
         self._db.close()
 
     def open_conversation(self, conversation_id: str | None = None) -> Conversation:
@@ -102,6 +106,7 @@ class SqliteHistory:
             with writing(self._db) as db:
                 db.conn.execute(begin, (conversation_id, turn.started.isoformat(), title))
                 self._rows.write(conversation_id, turn)
+                self.journal.remove(turn.id)
         finally:
             self._store.release(turn.id)
 
@@ -196,6 +201,7 @@ class SqliteHistory:
             files = self._files(numbers)
             if chosen is None:
                 self._rows.clear()
+                self.journal.clear()
             else:
                 self._rows.remove(numbers)
             # Looked at while nobody can save: a turn that is saved later still has its claims.
@@ -208,7 +214,10 @@ class SqliteHistory:
         return len(numbers)
 
     def files(self) -> frozenset[Path]:
-        """The files of the artifact store that turns refer to, for its `sweep`."""
+        """The files of the artifact store that turns refer to, for its `sweep`.
+
+        Those of the journal are among them.
+        """
         with reading():
             return frozenset(self._root / path for path in self._files(None))
 
@@ -253,12 +262,14 @@ class SqliteHistory:
         return list(found)
 
     def _files(self, numbers: Sequence[int] | None) -> set[str]:
-        """The files of these turns, or of all."""
+        """The files of these turns, or of all and of the journal."""
         if numbers is None:
             rows = self._db.conn.execute("SELECT DISTINCT path FROM files")
+            journalled = self.journal.files()
         else:
             rows = self._db.conn.execute(
                 "SELECT DISTINCT path FROM files WHERE turn IN (SELECT value FROM json_each(?))",
                 (json.dumps(numbers),),
             )
-        return {str(row[0]) for row in rows.fetchall()}
+            journalled = set()
+        return journalled | {str(row[0]) for row in rows.fetchall()}

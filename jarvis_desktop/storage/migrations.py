@@ -142,7 +142,48 @@ def selections(db: Database) -> None:
     )
 
 
-STEPS = (conversations_and_turns, timers, expert_runs, facts_and_recaps, selections)
+def faults_and_sizes(db: Database) -> None:
+    """What an attempt failed of, in a word; how much a run worked on, and the memory it took."""
+    db.executescript(
+        """
+        ALTER TABLE attempts ADD COLUMN fault TEXT NOT NULL DEFAULT '';
+        ALTER TABLE expert_runs ADD COLUMN size INTEGER NOT NULL DEFAULT 0;
+        ALTER TABLE expert_runs ADD COLUMN memory INTEGER NOT NULL DEFAULT 0;
+        """
+    )
+
+
+def journal(db: Database) -> None:
+    """What is done of the turns that run now, or were cut off; each belongs to a process.
+
+    A task without a result acts outside of the store, and was started.
+    """
+    db.executescript(
+        """
+        CREATE TABLE journal (
+            turn TEXT PRIMARY KEY,
+            owner TEXT NOT NULL,
+            document TEXT NOT NULL
+        ) WITHOUT ROWID;
+        CREATE TABLE journal_tasks (
+            turn TEXT NOT NULL REFERENCES journal(turn) ON DELETE CASCADE,
+            task_id INTEGER NOT NULL,
+            result TEXT,
+            PRIMARY KEY (turn, task_id)
+        ) WITHOUT ROWID;
+        """
+    )
+
+
+STEPS = (
+    conversations_and_turns,
+    timers,
+    expert_runs,
+    facts_and_recaps,
+    selections,
+    faults_and_sizes,
+    journal,
+)
 
 
 def steps() -> Migrations:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jarvis_desktop.core.artifact import Artifact, Kind
-from jarvis_desktop.core.errors import PlanError
+from jarvis_desktop.core.errors import Fault, PlanError
 from jarvis_desktop.core.expert import Candidate, Expert, Selection
 from jarvis_desktop.core.plan import Plan
 from jarvis_desktop.core.ports import Resource
@@ -105,7 +105,7 @@ class TurnRows:
         """What was given to a conversation's turns and what answered them, oldest first."""
         rows = self._db.query(_RESOURCES, [encodable(conversation)])
         return tuple(
-            Resource("", self._artifact(row), row["task_id"] is None, row["type"] or "")
+            Resource("", self.artifact(row), row["task_id"] is None, row["type"] or "")
             for row in rows
         )
 
@@ -128,6 +128,33 @@ class TurnRows:
         (definition,) = execute("SELECT sql FROM sqlite_master WHERE name = 'search'").fetchone()
         execute("DROP TABLE search")
         execute(definition)
+
+    def artifact_values(self, artifact: Artifact) -> Row:
+        """An artifact as it is written."""
+        return {
+            "kind": artifact.kind.value,
+            "text": artifact.text,
+            "path": artifact.path and self._stored(str(artifact.path)),
+            "name": artifact.name,
+            "made_by": artifact.made_by,
+        }
+
+    def artifact(self, row: Row) -> Artifact:
+        """The artifact that was written so."""
+        path = self._root / row["path"] if row["path"] is not None else None
+        return Artifact(Kind(row["kind"]), row["text"], path, row["name"], row["made_by"])
+
+    def plan_values(self, plan: Plan) -> list[Row]:
+        """A plan as it is written."""
+        return _with_paths(plan_to_wire(plan, whole=True), self._stored)
+
+    def plan(self, values: list[Row]) -> Plan | None:
+        """The plan that was written so, or None where the task types of today no longer fit it."""
+        try:
+            wire = _with_paths(values, lambda path: str(self._root / path))
+            return plan_from_wire(wire, self._inventory)
+        except PlanError:
+            return None
 
     def _place(self, conversation: str, turn_id: str) -> tuple[int, int]:
         """Number and position of an earlier version, which is removed; else the next position."""
@@ -158,11 +185,7 @@ class TurnRows:
                 turn=number,
                 task_id=result.task_id,
                 position=position,
-                expert=attempt.candidate.expert.id,
-                revision=attempt.candidate.expert.revision,
-                backend=attempt.candidate.backend,
-                seconds=attempt.seconds,
-                error=attempt.error,
+                **attempt_values(attempt),
             )
         self._write_artifacts(number, result.task_id, result.artifacts)
 
@@ -175,11 +198,7 @@ class TurnRows:
                 turn=number,
                 task_id=task_id,
                 position=position,
-                kind=artifact.kind.value,
-                text=artifact.text,
-                path=artifact.path and self._stored(str(artifact.path)),
-                name=artifact.name,
-                made_by=artifact.made_by,
+                **self.artifact_values(artifact),
             )
 
     def _insert(self, table: str, **values: object) -> None:
@@ -211,11 +230,11 @@ class TurnRows:
     ) -> Turn:
         made = defaultdict(list)
         for entry in artifacts:
-            made[entry["task_id"]].append(self._artifact(entry))
+            made[entry["task_id"]].append(self.artifact(entry))
         tried = defaultdict(list)
         types = {entry["task_id"]: entry["type"] for entry in tasks}
         for entry in attempts:
-            tried[entry["task_id"]].append(_attempt(entry, types[entry["task_id"]]))
+            tried[entry["task_id"]].append(attempt_of(entry, types[entry["task_id"]]))
         results = {
             entry["task_id"]: TaskResult(
                 entry["task_id"],
@@ -249,25 +268,11 @@ class TurnRows:
             finished=datetime.fromisoformat(row["finished"]) if row["finished"] else None,
         )
 
-    def _artifact(self, row: Row) -> Artifact:
-        path = self._root / row["path"] if row["path"] is not None else None
-        return Artifact(Kind(row["kind"]), row["text"], path, row["name"], row["made_by"])
-
     def _plan_text(self, plan: Plan | None) -> str | None:
-        if plan is None:
-            return None
-        wire = _with_paths(plan_to_wire(plan, whole=True), self._stored)
-        return json.dumps(wire, ensure_ascii=False)
+        return None if plan is None else json.dumps(self.plan_values(plan), ensure_ascii=False)
 
     def _plan(self, text: str | None) -> Plan | None:
-        """The plan, or None where the task types of today no longer fit it."""
-        if text is None:
-            return None
-        try:
-            wire = _with_paths(json.loads(text), lambda path: str(self._root / path))
-            return plan_from_wire(wire, self._inventory)
-        except PlanError:
-            return None
+        return None if text is None else self.plan(json.loads(text))
 
     def _stored(self, path: str) -> str:
         inner = Path(path)
@@ -282,9 +287,24 @@ class TurnRows:
         return self._stored(str(artifact.path))
 
 
-def _attempt(row: Row, task: str) -> Attempt:
+def attempt_values(attempt: Attempt) -> Row:
+    """An attempt as it is written."""
+    return {
+        "expert": attempt.candidate.expert.id,
+        "revision": attempt.candidate.expert.revision,
+        "backend": attempt.candidate.backend,
+        "seconds": attempt.seconds,
+        "error": attempt.error,
+        "fault": attempt.fault.value,
+    }
+
+
+def attempt_of(row: Row, task: str) -> Attempt:
+    """The attempt that was written so, of a task of this type."""
     expert = Expert(row["expert"], task, revision=row["revision"])
-    return Attempt(Candidate(expert, row["backend"]), row["seconds"], row["error"])
+    return Attempt(
+        Candidate(expert, row["backend"]), row["seconds"], row["error"], fault=Fault(row["fault"])
+    )
 
 
 def _artifacts(turn: Turn) -> Iterator[Artifact]:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.current import current_turn
+from jarvis_desktop.core.errors import Fault
 from jarvis_desktop.core.expert import Candidate, Expert
 from jarvis_desktop.core.plan import Plan
 from jarvis_desktop.core.result import Attempt, Status, TaskResult
@@ -32,7 +33,8 @@ INVENTORY = {kind.name: kind for kind in (READ, SUM, SPEAK)}
 
 def attempt(task: str, error: str = "") -> Attempt:
     expert = Expert(f"builtin/{task}", task, revision="a" * 40)
-    return Attempt(Candidate(expert, "builtin"), 0.25, error)
+    fault = Fault.ANSWER if error else Fault.OTHER
+    return Attempt(Candidate(expert, "builtin"), 0.25, error, fault=fault)
 
 
 def small_turn(turn_id: str, text: str = "hello", *, minutes: int = 0, reply: str = "Hi.") -> Turn:

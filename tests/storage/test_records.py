@@ -46,8 +46,8 @@ def test_runs_are_counted_for_each_expert_and_task(records: TrackRecords) -> Non
     records.note("nllb", TASK, seconds=9.0, worked=True)
     records.note("opus", "summarization", seconds=9.0, worked=False)
     assert records.of(TASK) == {
-        "opus": Experience(runs=3, worked=3, seconds=3.0),
-        "nllb": Experience(runs=1, worked=1, seconds=9.0),
+        "opus": Experience(runs=3, worked=3, seconds=3.0, slowest=30.0),
+        "nllb": Experience(runs=1, worked=1, seconds=9.0, slowest=9.0),
     }
 
 
@@ -60,7 +60,15 @@ def test_a_failure_is_held_against_an_expert_until_it_works_or_time_has_passed(
     assert records.of(TASK) == {"opus": Experience(1, 0, None)}
     records.note("opus", TASK, seconds=1.0, worked=False)
     records.note("opus", TASK, seconds=2.0, worked=True)
-    assert records.of(TASK) == {"opus": Experience(3, 1, 2.0)}
+    assert records.of(TASK) == {"opus": Experience(3, 1, 2.0, slowest=2.0)}
+
+
+def test_the_largest_work_that_succeeded_and_all_memory_is_known(records: TrackRecords) -> None:
+    records.note("opus", TASK, seconds=4.0, worked=True, size=2000, memory=700_000_001)
+    records.note("opus", TASK, seconds=1.0, worked=True, size=50)
+    records.note("opus", TASK, seconds=9.0, worked=False, size=9000, memory=900_000_000)
+    known = records.of(TASK)["opus"]
+    assert (known.slowest, known.largest, known.memory_mb) == (4.0, 2000, 900)
 
 
 @pytest.mark.parametrize(
@@ -80,7 +88,7 @@ def test_only_the_newest_runs_are_kept(records: TrackRecords) -> None:
     for number in range(3 * KEPT):
         records.note("opus", TASK, seconds=float(number), worked=number >= 2 * KEPT)
     known = records.of(TASK)
-    assert known["opus"] == Experience(KEPT, KEPT, seconds=2.5 * KEPT - 0.5)
+    assert known["opus"] == Experience(KEPT, KEPT, seconds=2.5 * KEPT - 0.5, slowest=3.0 * KEPT - 1)
     assert known["nllb"].runs == 1
 
 

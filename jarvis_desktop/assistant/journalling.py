@@ -1,0 +1,138 @@
+"""Writes a turn into the journal while it runs, and reads from it what a turn that was cut off
+goes on with."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Collection, Iterator
+from dataclasses import replace
+from datetime import datetime
+
+from jarvis_desktop.assistant import responder
+from jarvis_desktop.core.errors import JarvisError
+from jarvis_desktop.core.events import (
+    Event,
+    Noted,
+    PlanAccepted,
+    Replanned,
+    TaskFinished,
+    TaskStarted,
+    Transcribed,
+    TurnFinished,
+    TurnStarted,
+)
+from jarvis_desktop.core.journal import Journal, Unfinished
+from jarvis_desktop.core.plan import Plan
+from jarvis_desktop.core.result import Status, TaskResult
+from jarvis_desktop.core.turn import Turn
+
+log = logging.getLogger(__name__)
+
+
+class Scribe:
+    """Keeps the journal of one turn. What cannot be written is told once, and stops nothing."""
+
+    def __init__(
+        self, journal: Journal, unfinished: Unfinished, *, acting: Collection[str]
+    ) -> None:
+        """`acting` names the tasks with effects outside of the store. A turn that has its plan is
+        in the journal already."""
+        self._journal = journal
+        self._unfinished = unfinished
+        self._acting = acting
+        self._begun = unfinished.turn.plan is not None
+        self._starting: set[int] = set()
+        self._told = False
+
+    def take(self, event: Event, turn: Turn) -> str:
+        """Write down what an event changes; `turn` is the one after it.
+
+        Gives what the person should know where that could not be done, the first time; else "".
+        """
+        try:
+            self._write(event, turn)
+        except JarvisError as error:
+            log.info("The journal was not written: %s", error.message)
+            if not self._told:
+                self._told = True
+                return f"After a crash this could not go on where it stops: {error}"
+        return ""
+
+    def forget(self) -> None:
+        """The turn is over."""
+        try:
+            self._journal.end(self._unfinished.turn.id)
+        except JarvisError as error:
+            log.info("The journal was not written: %s", error.message)
+
+    def _write(self, event: Event, turn: Turn) -> None:
+        match event:
+            case PlanAccepted(plan=plan) | Replanned(plan=plan):
+                self._begin(plan, turn)
+            case TaskStarted(task_id=task_id) if self._begun and self._acts(task_id, turn):
+                self._starting.add(task_id)
+                self._journal.starting(turn.id, task_id)
+            case TaskFinished(result=result) if self._begun and self._matters(result):
+                self._journal.finished(turn.id, result)
+
+    def _begin(self, plan: Plan, turn: Turn) -> None:
+        """A new plan keeps what was done for the tasks that it shares with the one before."""
+        before = self._unfinished.turn.plan
+        same = {task.id for task in plan if before and task in before.tasks}
+        results = {number: item for number, item in turn.results.items() if number in same}
+        self._unfinished = replace(
+            self._unfinished,
+            turn=replace(turn, results=results),
+            perhaps=self._unfinished.perhaps & same,
+        )
+        self._begun = False
+        self._journal.begin(self._unfinished)
+        self._begun = True
+
+    def _acts(self, task_id: int, turn: Turn) -> bool:
+        """Whether this is the first candidate of a task that acts outside."""
+        return task_id not in self._starting and any(
+            task.id == task_id and task.type.name in self._acting for task in turn.plan or ()
+        )
+
+    def _matters(self, result: TaskResult) -> bool:
+        failed = result.status is Status.FAILED and result.task_id in self._starting
+        return result.status is Status.DONE or failed
+
+
+def blank(unfinished: Unfinished) -> Turn:
+    """A turn before anything is told of it, but for who did what is done."""
+    turn = unfinished.turn
+    return Turn(turn.id, turn.started, selections=turn.selections)
+
+
+def retold(unfinished: Unfinished) -> Iterator[Event]:
+    """What happened in a turn until it was cut off, for whoever shows it from its beginning."""
+    turn = unfinished.turn
+    assert turn.plan is not None
+    yield TurnStarted(turn.id, turn.started, turn.text, turn.attachments)
+    if turn.heard_by:
+        yield Transcribed(turn.text, turn.heard_by)
+    yield from (Noted(note) for note in turn.notes)
+    yield PlanAccepted(turn.plan)
+    yield from (
+        TaskFinished(turn.results[task.id]) for task in turn.plan if task.id in turn.results
+    )
+    yield Noted(f"It goes on where it was cut off: {unfinished.progress}.")
+
+
+def given_up(unfinished: Unfinished, now: datetime) -> Turn:
+    """A turn that was cut off as the history keeps it, where the person does not go on with it."""
+    turn = unfinished.turn
+    cut = "JARVIS was cut off before it was done."
+    left = {
+        task.id: TaskResult(task.id, Status.CANCELLED, reason=cut)
+        for task in turn.plan or ()
+        if task.id not in turn.results
+    }
+    words = "This was cut off, and not gone on with."
+    if turn.results and (done := responder.compose(turn)):
+        words = f"{words}\n\n{done}"
+    status = Status.PARTLY if turn.results else Status.CANCELLED
+    turn = replace(turn, results={**turn.results, **left}, reply=words)
+    return turn.apply(TurnFinished(status, now))

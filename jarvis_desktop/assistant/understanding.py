@@ -1,0 +1,89 @@
+"""What a request says and what it is about: its words, heard where they were spoken, its files, and
+all that is known beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from jarvis_desktop.assistant.intake import Intake
+from jarvis_desktop.assistant.live import Live
+from jarvis_desktop.assistant.memory import Memory
+from jarvis_desktop.assistant.planning import reading
+from jarvis_desktop.core.artifact import Artifact, Kind
+from jarvis_desktop.core.errors import InputError
+from jarvis_desktop.core.events import Attached, Noted, Transcribed
+from jarvis_desktop.core.ports import Context, Recogniser
+from jarvis_desktop.core.task import TaskType
+from jarvis_desktop.core.turn import Conversation, Request
+
+LONGEST_REQUEST = 200_000
+"""Characters; a longer text belongs in a file."""
+
+
+class Understanding:
+    """Takes in what a person said and gave."""
+
+    def __init__(self, intake: Intake, recogniser: Recogniser, memory: Memory) -> None:
+        self._intake = intake
+        self._recogniser = recogniser
+        self._memory = memory
+
+    async def of(
+        self, request: Request, known: Conversation, live: Live, *, inventory: Sequence[TaskType]
+    ) -> tuple[str, Context]:
+        """What is asked, a file's name in the place of each address, and what is known beside it.
+
+        Raises JarvisError where the words cannot be heard, or a file cannot be had or used.
+        """
+        text = request.text.strip()
+        if len(text) > LONGEST_REQUEST:
+            raise InputError(
+                f"The text is {len(text):,} characters long; the most is {LONGEST_REQUEST:,}.",
+                hint="Put it in a file and give the file.",
+            )
+        attachments = await self._intake.given(request)
+        audio = Artifact(Kind.AUDIO, path=request.audio) if request.audio else None
+        if not text and audio is None:
+            audio, attachments = _spoken(attachments)
+        if attachments:
+            live.show(Attached(attachments))
+        if audio is not None:
+            text = await self._listen(audio, live)
+        # Names and addresses in a pasted text are content: no file is fetched for them.
+        instruction, _ = reading.split(text, inventory)
+        named = await self._intake.named(instruction, request, attachments)
+        linked = await self._intake.linked(instruction)
+        if named or linked:
+            attachments = (*attachments, *named, *linked.values())
+            live.show(Attached(attachments))
+        for written in sorted(linked, key=len, reverse=True):  # one may begin another
+            text = text.replace(written, linked[written].title)
+        context = await self._memory.context(
+            known, attachments, folder=request.folder, trace=live.trace
+        )
+        return text, context
+
+    async def _listen(self, audio: Artifact, live: Live) -> str:
+        def report(fraction: float | None, message: str) -> None:
+            """Speech is quick enough to need no progress of its own."""
+
+        assert audio.path is not None
+        try:
+            heard = await self._recogniser.transcribe(audio.path, report)
+        except InputError as error:
+            # The store's name for it means nothing to the person who gave the file.
+            message = error.message.replace(audio.path.name, audio.title)
+            raise InputError(message, hint=error.hint) from error
+        live.show(Transcribed(heard.text, heard.engine))
+        if heard.note:
+            live.show(Noted(heard.note))
+        return heard.text
+
+
+def _spoken(attachments: tuple[Artifact, ...]) -> tuple[Artifact | None, tuple[Artifact, ...]]:
+    """With no words at all, the one recording among the files is the request."""
+    recordings = [item for item in attachments if item.kind is Kind.AUDIO]
+    if len(recordings) != 1:
+        return None, attachments
+    rest = tuple(item for item in attachments if item is not recordings[0])
+    return recordings[0], rest

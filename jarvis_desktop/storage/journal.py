@@ -1,0 +1,217 @@
+"""The journal: what is done of the turns that run now, so that a crash or a power cut loses none
+of it. It lies in the history's database: a turn is in one of the two, never in both."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from jarvis_desktop.core.artifact import Artifact
+from jarvis_desktop.core.expert import Selection
+from jarvis_desktop.core.journal import Unfinished
+from jarvis_desktop.core.plan import Plan
+from jarvis_desktop.core.result import Status, TaskResult
+from jarvis_desktop.core.shown import encodable
+from jarvis_desktop.core.turn import Turn
+from jarvis_desktop.storage.database import reading, writing
+from jarvis_desktop.storage.owners import Owners
+from jarvis_desktop.storage.rows import Row, TurnRows, attempt_of, attempt_values
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
+
+_FILES = """
+    SELECT atom FROM journal, json_tree(document) WHERE key = 'path' AND type = 'text'
+    UNION
+    SELECT atom FROM journal_tasks, json_tree(result) WHERE key = 'path' AND type = 'text'
+"""
+
+
+class SqliteJournal:
+    """Implements Journal. Used from the thread that opened the database."""
+
+    def __init__(self, db: Database, rows: TurnRows, owners: Owners) -> None:
+        self._db = db
+        self._rows = rows
+        self._owners = owners
+
+    def begin(self, unfinished: Unfinished) -> None:
+        """Write down a turn and its plan durably, in the place of what there was of it."""
+        turn, own = unfinished.turn, self._own()
+        name, done = encodable(turn.id), _done(turn)
+        with writing(self._db) as db:
+            db.conn.execute("DELETE FROM journal WHERE turn = ?", (name,))
+            row = (name, own, self._document(unfinished))
+            db.conn.execute("INSERT INTO journal (turn, owner, document) VALUES (?, ?, ?)", row)
+            for task_id in unfinished.perhaps - done.keys():
+                self._put(name, task_id, None)
+            for task_id, result in done.items():
+                self._put(name, task_id, result)
+
+    def starting(self, turn_id: str, task_id: int) -> None:
+        """Write down durably that a task with effects outside is about to begin."""
+        with writing(self._db):
+            self._put(encodable(turn_id), task_id, None)
+
+    def finished(self, turn_id: str, result: TaskResult) -> None:
+        """Write down the end of a task: when this returns, it survives a crash or power cut."""
+        name = encodable(turn_id)
+        with writing(self._db) as db:
+            if result.status is Status.DONE:
+                self._put(name, result.task_id, result)
+            else:
+                unmade = "DELETE FROM journal_tasks WHERE turn = ? AND task_id = ?"
+                db.conn.execute(unmade, (name, result.task_id))
+
+    def end(self, turn_id: str) -> None:
+        """Forget a turn; one that is not there is no error, and costs no writing."""
+        name = encodable(turn_id)
+        with reading():
+            there = self._db.conn.execute("SELECT 1 FROM journal WHERE turn = ?", (name,))
+            if not there.fetchone():
+                return
+        with writing(self._db):
+            self.remove(turn_id)
+
+    def remove(self, turn_id: str) -> None:
+        """Forget a turn. Needs an open transaction, that which writes it into the history."""
+        self._db.conn.execute("DELETE FROM journal WHERE turn = ?", (encodable(turn_id),))
+
+    def clear(self) -> None:
+        """Forget the turns that were cut off; those under way go on. Needs an open transaction."""
+        rows = list(self._db.query("SELECT DISTINCT owner FROM journal"))
+        for owner in _owners(rows):
+            if self._owners.has_ended(owner):
+                self._db.conn.execute("DELETE FROM journal WHERE owner = ?", (owner,))
+
+    def unfinished(self) -> tuple[Unfinished, ...]:
+        """The turns of processes that ended before them, oldest first."""
+        with reading():
+            rows = list(self._db.query("SELECT * FROM journal"))
+            ended = {name for name in _owners(rows) if self._owners.has_ended(name)}
+            left = [self._read(row) for row in rows if row["owner"] in ended]
+        return tuple(sorted(left, key=lambda item: item.turn.started.astimezone()))
+
+    def take_over(self, turn_id: str) -> Unfinished | None:
+        """Make a turn of a process that ended this one's own; None where it is not to be had."""
+        name, own = encodable(turn_id), self._own()
+        # The lock of the database lets one process at a time look whose it is.
+        with writing(self._db) as db:
+            rows = list(db.query("SELECT * FROM journal WHERE turn = ?", [name]))
+            if not rows:
+                return None
+            owner = rows[0]["owner"]
+            if owner != own and not self._owners.has_ended(owner):
+                return None
+            db.conn.execute("UPDATE journal SET owner = ? WHERE turn = ?", (own, name))
+            return self._read(rows[0])
+
+    def files(self) -> set[str]:
+        """The files that its turns refer to, in the artifact store as their paths inside it.
+
+        Needs to be called within `reading` or `writing`.
+        """
+        return {str(row[0]) for row in self._db.conn.execute(_FILES).fetchall()}
+
+    def close(self) -> None:
+        """Let other processes have what is left of this one."""
+        self._owners.close()
+
+    def _own(self) -> str:
+        return self._owners.own(self._named)
+
+    def _named(self) -> set[str]:
+        with reading():
+            return _owners(list(self._db.query("SELECT owner FROM journal")))
+
+    def _put(self, name: str, task_id: int, result: TaskResult | None) -> None:
+        """Write a task, for a turn that is there. Needs an open transaction."""
+        self._db.conn.execute(
+            "INSERT OR REPLACE INTO journal_tasks (turn, task_id, result)"
+            " SELECT turn, ?, ? FROM journal WHERE turn = ?",
+            (task_id, result and self._result_text(result), name),
+        )
+
+    def _document(self, unfinished: Unfinished) -> str:
+        turn, folder = unfinished.turn, unfinished.folder
+        return _text(
+            {
+                "conversation": unfinished.conversation,
+                "speak": unfinished.speak,
+                "folder": folder and str(folder),
+                "started": turn.started.isoformat(),
+                "text": turn.text,
+                "heard_by": turn.heard_by,
+                "attachments": [self._rows.artifact_values(item) for item in turn.attachments],
+                "notes": turn.notes,
+                "plan": None if turn.plan is None else self._rows.plan_values(turn.plan),
+            }
+        )
+
+    def _result_text(self, result: TaskResult) -> str:
+        return _text(
+            {
+                "artifacts": [self._rows.artifact_values(item) for item in result.artifacts],
+                "attempts": [attempt_values(item) for item in result.attempts],
+            }
+        )
+
+    def _read(self, row: Row) -> Unfinished:
+        document = json.loads(row["document"])
+        plan = None if document["plan"] is None else self._rows.plan(document["plan"])
+        find = "SELECT task_id, result FROM journal_tasks WHERE turn = ? ORDER BY task_id"
+        written = self._db.conn.execute(find, (row["turn"],)).fetchall()
+        results = [self._result(number, text, plan) for number, text in written if text]
+        turn = Turn(
+            id=row["turn"],
+            started=datetime.fromisoformat(document["started"]),
+            text=document["text"],
+            heard_by=document["heard_by"],
+            attachments=tuple(self._rows.artifact(item) for item in document["attachments"]),
+            plan=plan,
+            selections=tuple(_selection(item) for item in results),
+            # A result whose file somebody removed must be made again.
+            results={item.task_id: item for item in results if all(map(_there, item.artifacts))},
+            notes=tuple(document["notes"]),
+        )
+        return Unfinished(
+            document["conversation"],
+            turn,
+            speak=document["speak"],
+            folder=Path(document["folder"]) if document["folder"] else None,
+            perhaps=frozenset(number for number, text in written if not text),
+        )
+
+    def _result(self, number: int, text: str, plan: Plan | None) -> TaskResult:
+        values = json.loads(text)
+        kind = next((task.type.name for task in plan or () if task.id == number), "")
+        return TaskResult(
+            number,
+            Status.DONE,
+            tuple(self._rows.artifact(item) for item in values["artifacts"]),
+            tuple(attempt_of(item, kind) for item in values["attempts"]),
+        )
+
+
+def _done(turn: Turn) -> dict[int, TaskResult]:
+    found = turn.results.items()
+    return {number: result for number, result in found if result.status is Status.DONE}
+
+
+def _selection(result: TaskResult) -> Selection:
+    tried = dict.fromkeys(item.candidate for item in result.attempts)
+    return Selection(result.task_id, tuple(tried), "It was done before the turn was cut off.")
+
+
+def _there(artifact: Artifact) -> bool:
+    return artifact.path is None or artifact.path.is_file()
+
+
+def _owners(rows: list[Row]) -> set[str]:
+    return {row["owner"] for row in rows}
+
+
+def _text(document: Row) -> str:
+    return encodable(json.dumps(document, ensure_ascii=False))
