@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import platform
 import shutil
 import subprocess
@@ -39,7 +40,8 @@ def driver(monkeypatch: pytest.MonkeyPatch) -> Callable[[Answer], None]:
 
 def says(text: str, code: int = 0) -> Answer:
     def run(command: list[str], **options: object) -> object:
-        assert command[1:] == ["--query-gpu=memory.total", "--format=csv,noheader,nounits"]
+        assert command[1] in {"--query-gpu=memory.total", "--query-gpu=memory.free"}
+        assert command[2] == "--format=csv,noheader,nounits"
         assert options["timeout"] == computer.PATIENCE
         return SimpleNamespace(stdout=text, returncode=code)
 
@@ -115,13 +117,123 @@ def test_on_apple_silicon_two_thirds_of_the_memory_are_for_graphics(
     assert computer.gpu_memory_bytes() == computer.memory_bytes() * 2 // 3
 
 
+def test_what_is_free_of_the_card_is_asked_each_time(
+    driver: Callable[[Answer], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    driver(says("6000"))
+    assert computer.gpu_free_bytes() == 6000 * computer.MIB
+    asked: list[list[str]] = []
+
+    def run(command: list[str], **options: object) -> object:
+        asked.append(command)
+        return SimpleNamespace(stdout="100", returncode=0)
+
+    driver(run)
+    assert computer.gpu_free_bytes("GPU-7") == 100 * computer.MIB
+    assert asked[0][-1] == "--id=GPU-7"
+
+
+def on_linux(monkeypatch: pytest.MonkeyPatch, root: Path, **files: str) -> None:
+    """A Linux whose files are these; "__" stands for a folder."""
+    for name, text in files.items():
+        path = root / name.replace("__", "/")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    monkeypatch.setattr(computer, "PROC", root / "proc")
+    monkeypatch.setattr(computer, "CGROUPS", root / "groups")
+
+
+MEMINFO = "MemTotal:  16000000 kB\nMemAvailable:  9000000 kB\nSwapFree: 2000 kB\nHugePages: x\n"
+
+
+def test_on_linux_the_system_tells_what_is_free(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    on_linux(monkeypatch, tmp_path, proc__meminfo=MEMINFO)
+    assert computer.available_bytes() == 9_000_000 * 1024
+    assert computer.swap_bytes() == 2000 * 1024
+    on_linux(monkeypatch, tmp_path / "none")
+    assert computer.available_bytes() == computer.swap_bytes() == 0
+
+
+def test_a_control_group_that_gives_less_is_all_there_is(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    files = {
+        "proc__meminfo": MEMINFO,
+        "proc__self__cgroup": "12:cpu:/x\n0::/user/app\n",
+        "groups__user__app__memory.max": "max\n",
+        "groups__user__memory.max": "800000000\n",
+        "groups__user__memory.current": "700000000\n",
+        "groups__user__memory.stat": "anon 1\ninactive_file 200000000\n",
+    }
+    on_linux(monkeypatch, tmp_path, **files)
+    assert computer.memory_bytes() == 800_000_000
+    assert computer.available_bytes() == 300_000_000
+
+
+def test_a_process_knows_what_it_takes_and_took_at_most() -> None:
+    now, most = computer.resident_bytes()
+    assert most >= now > 10_000_000
+    ballast = bytearray(200_000_000)
+    assert computer.resident_bytes()[1] >= now + len(ballast) // 2
+    assert computer.resident_bytes_of(os.getpid()) > len(ballast)
+    del ballast
+    assert computer.resident_bytes()[1] >= now + 100_000_000
+    assert computer.resident_bytes_of(2**22 + 1) == 0
+
+
+def test_on_macos_vm_stat_tells_what_is_free(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = (
+        "Mach Virtual Memory Statistics: (page size of 16384 bytes)\n"
+        "Pages free:                               10.\n"
+        "Pages active:                           5000.\n"
+        "Pages inactive:                           20.\n"
+        "Pages speculative:                         3.\n"
+        "Pages purgeable:                           4.\n"
+    )
+    monkeypatch.setattr(computer, "sys", SimpleNamespace(platform="darwin"))
+    monkeypatch.setattr(
+        subprocess, "run", lambda *_, **__: SimpleNamespace(stdout=text, returncode=0)
+    )
+    assert computer.available_bytes() == 37 * 16384
+    assert computer.swap_bytes() == 0
+    now, most = computer.resident_bytes()
+    assert now == most > 0
+    monkeypatch.setattr(subprocess, "run", raises(OSError()))
+    assert computer.available_bytes() == 0
+
+
+@pytest.mark.parametrize(
+    ("system", "machine", "driver", "there"),
+    [
+        ("darwin", "arm64", False, True),
+        ("darwin", "x86_64", False, False),
+        ("linux", "x86_64", True, True),
+        ("win32", "AMD64", False, False),
+    ],
+)
+def test_signs_of_a_graphics_card(
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    system: str,
+    machine: str,
+    driver: bool,
+    there: bool,
+) -> None:
+    monkeypatch.setattr(computer, "sys", SimpleNamespace(platform=system))
+    monkeypatch.setattr(platform, "machine", lambda: machine)
+    monkeypatch.setattr(computer, "DRIVERS", (tmp_path if driver else tmp_path / "none",))
+    assert computer.seems_to_have_graphics() is there
+
+
 def test_on_windows_the_kernel_tells_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     import ctypes
 
     def fill(reference: object) -> int:
         status = reference._obj  # type: ignore[attr-defined]
         assert status.length == 64  # as Windows documents MEMORYSTATUSEX
-        status.total = 16 << 30
+        status.total, status.free, status.free_with_swap = 16 << 30, 5 << 30, 8 << 30
         return 1
 
     kernel = SimpleNamespace(GlobalMemoryStatusEx=fill)
@@ -129,6 +241,31 @@ def test_on_windows_the_kernel_tells_the_memory(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(ctypes, "c_ulong", ctypes.c_uint32)  # its size on Windows
     monkeypatch.setattr(computer, "sys", SimpleNamespace(platform="win32"))
     assert computer.memory_bytes() == 16 << 30
+    assert computer.available_bytes() == 5 << 30
+    assert computer.swap_bytes() == 3 << 30
     kernel.GlobalMemoryStatusEx = lambda reference: 0
     computer.memory_bytes.cache_clear()
     assert computer.memory_bytes() == 0
+
+
+def test_on_windows_the_kernel_tells_what_a_process_takes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    import ctypes
+
+    def fill(process: object, reference: object, length: int) -> int:
+        counters = reference._obj  # type: ignore[attr-defined]
+        assert counters.length == length == 72  # as Windows documents PROCESS_MEMORY_COUNTERS
+        counters.most, counters.now = 7 << 20, 5 << 20
+        return 1
+
+    def current() -> int:
+        return -1
+
+    kernel = SimpleNamespace(K32GetProcessMemoryInfo=fill, GetCurrentProcess=current)
+    monkeypatch.setattr(ctypes, "windll", SimpleNamespace(kernel32=kernel), raising=False)
+    monkeypatch.setattr(ctypes, "c_ulong", ctypes.c_uint32)
+    monkeypatch.setattr(computer, "sys", SimpleNamespace(platform="win32"))
+    assert computer.resident_bytes() == (5 << 20, 7 << 20)
+    kernel.K32GetProcessMemoryInfo = lambda *_: 0
+    assert computer.resident_bytes() == (0, 0)

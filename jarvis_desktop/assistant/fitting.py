@@ -8,29 +8,34 @@ from fnmatch import fnmatchcase
 
 from jarvis_desktop.core.artifact import Artifact
 from jarvis_desktop.core.expert import Expert
+from jarvis_desktop.core.hardware import MB, Hardware
+from jarvis_desktop.core.placing import NOTHING_MEASURED, Measured, limits, places, too_large
 from jarvis_desktop.core.shown import one_line
+from jarvis_desktop.core.shown import readable_size as readable_size
 from jarvis_desktop.core.task import Task
 from jarvis_desktop.tasks.language_identification import NAMES
 
-MB = 1_000_000
-
 RESERVE_MB = 500
 """What a download leaves free on the disk."""
-
-SHARE = 0.9
-"""Of the memory, for an expert: the rest is the system's."""
 
 _codes = {name.casefold(): code for code, name in NAMES.items()}
 
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """What this computer has, in bytes; 0 where it is not known, or there is none."""
+    """What this computer has for experts.
 
-    memory: int = 0
-    gpu_memory: int = 0
+    What other programs take of the memory at this moment does not count: that is another when an
+    expert is loaded, and then experts that are idle, and the LLM, make room.
+    """
+
+    hardware: Hardware = field(default_factory=Hardware)
     disk: int = 0
-    """What is free where experts are kept."""
+    """Bytes that are free where experts are kept; 0 where that is not known."""
+    budget: int = 0
+    """The most bytes of memory that the person lets experts have; 0 for the usual share."""
+    measured: Measured = field(default_factory=lambda: NOTHING_MEASURED)
+    """What experts were seen to take here."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,12 +65,13 @@ class Fitting:
 
     def objection(self, expert: Expert, task: Task, *, request: str, room: Room) -> str:
         """Why an expert that is here is not for the task, after its name; "" where it is."""
-        needed, there = _memory(expert, room)
-        if there and needed > there * SHARE:
-            return (
-                f"needs about {readable_size(needed)} of memory, "
-                f"and there are {readable_size(there)}"
-            )
+        limit = limits(room.hardware, room.budget)
+        if not places(expert, room.hardware, limit, measured=room.measured):
+            return too_large(expert, room.hardware, limit, measured=room.measured)
+        return self.objection_to_asking(expert, task, request=request)
+
+    def objection_to_asking(self, expert: Expert, task: Task, *, request: str) -> str:
+        """The same for one behind an API, which takes no room here."""
         if expert.licence and not self.licences.allow(expert.licence):
             return f"has the licence {expert.licence}, which your settings leave out"
         return self._wrong_language(expert, task, request)
@@ -95,20 +101,6 @@ class Fitting:
         if (wanted and wanted != target) or (own and self.ruled_out(own, source)):
             return f"translates {pair}"
         return ""
-
-
-def readable_size(megabytes: float) -> str:
-    """A size for people: "340 MB", "2.5 GB"."""
-    return f"{megabytes:.0f} MB" if megabytes < 1000 else f"{megabytes / 1000:.1f} GB"
-
-
-def _memory(expert: Expert, room: Room) -> tuple[float, float]:
-    """What it needs of the memory it would use, and how much there is of that, in MB."""
-    if not room.gpu_memory:
-        return expert.memory_mb, room.memory / MB
-    # Experts use a graphics card where there is one. There the weights stay as they were fetched,
-    # often in 16 bits; half as much again is for what is computed.
-    return min(expert.memory_mb, 1.5 * expert.download_mb), room.gpu_memory / MB
 
 
 def _matches(licence: str, patterns: tuple[str, ...]) -> bool:

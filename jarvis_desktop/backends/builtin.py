@@ -2,34 +2,22 @@
 
 from __future__ import annotations
 
-import asyncio
 import importlib
 import os
-import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 
+from jarvis_desktop.backends.memory import limit
 from jarvis_desktop.backends.outcome import checked, portable, seconds_for
+from jarvis_desktop.backends.pool import Pool
 from jarvis_desktop.child import Child
 from jarvis_desktop.core.artifact import Artifact
 from jarvis_desktop.core.call import Call, Report
-from jarvis_desktop.core.errors import ExpertError, UnavailableError
+from jarvis_desktop.core.errors import ExpertError, Fault, UnavailableError
 from jarvis_desktop.core.expert import Candidate
 from jarvis_desktop.tasks.definition import Definition
 
 GB = 1 << 30
-
-
-@dataclass(eq=False)
-class _Worker:
-    child: Child
-    ending: asyncio.TimerHandle | None = field(default=None)
-
-    def stay(self) -> None:
-        if self.ending:
-            self.ending.cancel()
-            self.ending = None
 
 
 class BuiltinBackend:
@@ -57,12 +45,9 @@ class BuiltinBackend:
         self._definitions = definitions
         self._registry = registry
         self._time_limit = time_limit
-        self._idle_seconds = idle
         self._memory = memory
         self._keep = keep
-        self._idle: list[_Worker] = []
-        self._busy: set[_Worker] = set()
-        self._turns = asyncio.Semaphore(width)
+        self._pool = Pool(self._child, width=width, idle=idle)
 
     def question(self, call: Call) -> str:
         """What the task's definition wants to ask first."""
@@ -74,77 +59,38 @@ class BuiltinBackend:
         definition = self._definitions.get(call.task)
         if definition is None or definition.method is None:
             raise UnavailableError(f"There is no built-in way to do {call.task}.")
-        async with self._turns:
-            worker = self._take()
-            try:
-                results, held = await worker.child.call(
-                    portable(call), timeout=seconds_for(call, self._time_limit), report=report
-                )
-            except BaseException:
-                self._give_back(worker, held=0)
-                raise
-            self._give_back(worker, held)
+        results, _ = await self._pool.call(
+            portable(call),
+            timeout=seconds_for(call, self._time_limit),
+            report=report,
+            spent=lambda answer: answer[1] > self._keep,
+        )
         return checked(results, definition.type)
 
     async def warm(self) -> None:
         """Start one process in advance, so that the first call need not wait for it."""
-        if not self._idle and not self._busy:
-            worker = self._take()
-            try:
-                await worker.child.start()
-            finally:
-                self._give_back(worker, held=0)
+        await self._pool.warm()
 
     async def close(self) -> None:
         """End all processes."""
-        workers = (*self._idle, *self._busy)
-        self._idle.clear()
-        self._busy.clear()
-        for worker in workers:
-            worker.stay()
-        await asyncio.gather(*(worker.child.close() for worker in workers))
+        await self._pool.close()
 
     @property
     def processes(self) -> tuple[int, ...]:
         """The ids of the processes that are there now."""
-        workers = (*self._idle, *self._busy)
-        return tuple(worker.child.pid for worker in workers if worker.child.pid)
+        return self._pool.processes
 
-    def _take(self) -> _Worker:
-        if self._idle:
-            worker = self._idle.pop()  # the one that was used last is the warmest
-            worker.stay()
-        else:
-            child = Child(
-                "jarvis_desktop.backends.builtin:serve",
-                *(self._registry, self._memory),
-                name="built-in expert",
-            )
-            worker = _Worker(child)
-        self._busy.add(worker)
-        return worker
-
-    def _give_back(self, worker: _Worker, held: int) -> None:
-        if worker not in self._busy:  # closed in the meantime
-            return
-        self._busy.discard(worker)
-        if held > self._keep:
-            worker.child.kill()
-        if worker.child.pid is None:  # ended just now, timed out, cancelled or crashed
-            return
-        loop = asyncio.get_running_loop()
-        worker.ending = loop.call_later(self._idle_seconds, self._end, worker)
-        self._idle.append(worker)
-
-    def _end(self, worker: _Worker) -> None:
-        if worker in self._idle:
-            self._idle.remove(worker)
-            worker.child.kill()
+    def _child(self) -> Child:
+        return Child(
+            "jarvis_desktop.backends.builtin:serve",
+            *(self._registry, self._memory),
+            name="built-in expert",
+        )
 
 
 def serve(registry: str, memory: int) -> Callable[[Report, Call], tuple[list[Artifact], int]]:
     """The handler of a child: the method's results, and how many bytes the process holds now."""
-    _limit(memory)
+    limit(memory)
     definitions: Sequence[Definition] = importlib.import_module(registry).DEFINITIONS
     methods = {each.type.name: each.method for each in definitions}
 
@@ -158,21 +104,10 @@ def serve(registry: str, memory: int) -> Callable[[Report, Call], tuple[list[Art
             raise ExpertError(
                 f"{call.task} needed more than {memory / GB:.0f} GB of memory.",
                 hint="Try it with a smaller file.",
+                fault=Fault.MEMORY,
             ) from error
 
     return handle
-
-
-def _limit(memory: int) -> None:
-    """Let the process fail rather than fill the computer's memory, where the system can do that."""
-    if sys.platform != "linux":
-        return
-    import resource
-
-    # Not RLIMIT_AS: threads and native libraries reserve many times what they ever use.
-    _, hard = resource.getrlimit(resource.RLIMIT_DATA)
-    soft = memory if hard == resource.RLIM_INFINITY else min(memory, hard)
-    resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
 
 
 def _held() -> int:

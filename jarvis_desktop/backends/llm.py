@@ -13,7 +13,7 @@ from typing import Any, Protocol
 from jarvis_desktop.backends.outcome import checked
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.call import Call, Report
-from jarvis_desktop.core.errors import ExpertError, InputError, UnavailableError
+from jarvis_desktop.core.errors import ExpertError, Fault, InputError, UnavailableError
 from jarvis_desktop.core.expert import Candidate
 from jarvis_desktop.core.llm import (
     LLM,
@@ -196,7 +196,9 @@ class _Work:
             if not self.way.again:
                 return text
             if len(text) > len(longer) * 3 // 4:  # or it might never fit
-                raise ExpertError(f"{self.llm.name} did not make the text shorter.")
+                raise ExpertError(
+                    f"{self.llm.name} did not make the text shorter.", fault=Fault.ANSWER
+                )
         return await self._answer({port: text})
 
     async def _answer(self, instead: Mapping[str, str]) -> str:
@@ -208,7 +210,11 @@ class _Work:
             return self.guard("\n".join(message.text for message in prompt.messages), text)
         label = _label_in(text, labels)
         if label is None:
-            raise ExpertError(f"{self.llm.name} chose none of: {', '.join(labels)}.")
+            raise ExpertError(
+                f"{self.llm.name} chose none of: {', '.join(labels)}.",
+                retryable=True,
+                fault=Fault.ANSWER,
+            )
         return self.way.says.format(label)
 
     def _prompt(self, instead: Mapping[str, str], labels: Sequence[str]) -> Prompt:

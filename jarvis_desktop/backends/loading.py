@@ -14,27 +14,14 @@ from typing import Any
 from jarvis_desktop.core.artifact import Artifact
 from jarvis_desktop.core.call import Call, Report
 from jarvis_desktop.core.expert import Expert
+from jarvis_desktop.core.placing import PROCESSOR
+from jarvis_desktop.core.placing import Place as Place
 
 Run = Callable[[Call, Report], Iterable[Artifact]]
 """A loaded expert."""
 
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where an expert computes, and in how many bits."""
-
-    device: str = "cpu"
-    """cpu, cuda or mps."""
-    half: bool = False
-    """Whether its weights are in 16 bits instead of 32."""
-    offload: bool = False
-    """Whether its weights stay in the main memory and visit the graphics card part by part."""
-
-    def __str__(self) -> str:
-        where = {"cpu": "on the processor", "cuda": "on the graphics card", "mps": "on the GPU"}
-        bits = " in 16 bits" if self.half else ""
-        parts = ", part by part" if self.offload else ""
-        return f"{where.get(self.device, self.device)}{bits}{parts}"
+MAIN_MEMORY = 1 << 50
+"""Bytes; how much there is was looked at before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,9 +30,11 @@ class Loading:
 
     expert: Expert
     folder: Path
-    place: Place = Place()
+    place: Place = PROCESSOR
     base: Path | None = None
     """The folder of the expert that it is built upon, where there is one (`Expert.base`)."""
+    on_card: int = 0
+    """Bytes of the weights that may stay on the graphics card, where the rest visits it."""
 
     def part(self, kind: str, **settings: Any) -> Any:
         """A tokenizer or processor: `kind` is the class of transformers that loads it."""
@@ -61,6 +50,9 @@ class Loading:
         import transformers
 
         auto: Any = getattr(transformers, kind)
+        if self.place.offload:
+            settings["device_map"] = "auto"
+            settings["max_memory"] = {0: self.on_card, "cpu": MAIN_MEMORY}
         network = auto.from_pretrained(
             self.folder,
             use_safetensors=True,
@@ -69,7 +61,7 @@ class Loading:
             dtype=self.dtype,
             **settings,
         )
-        return network.to(self.place.device).eval()
+        return (network if self.place.offload else network.to(self.place.device)).eval()
 
     def pipeline(self, auto: Any, **settings: Any) -> Any:
         """A pipeline of diffusers on its place; `auto` is its class.
@@ -100,5 +92,4 @@ class Loading:
 
         if not self.place.half:
             return torch.float32
-        # What was made for graphics cards is in float16; the processor has no fast way with that.
-        return torch.float16 if self.place.device == "mps" else torch.bfloat16
+        return torch.float16 if self.place.float16 else torch.bfloat16

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from typing import Any
 
 from jarvis_desktop.backends.languages import FLORES, NAMES, code_of, code_of_text, is_clearly_not
 from jarvis_desktop.backends.loading import Loading, Run
+from jarvis_desktop.backends.windows import MOST_TOKENS, context
 from jarvis_desktop.core.artifact import Artifact, text_artifact
 from jarvis_desktop.core.call import Call, Report
 from jarvis_desktop.core.errors import ExpertError, InputError
@@ -22,6 +23,11 @@ BATCH = 8
 
 LONGEST_SUMMARY = 160
 """Tokens of the summary of one part."""
+
+PROPOSED = 5
+"""Words for a gap."""
+
+MOST_GAPS = 20
 
 GAP = re.compile(r"\[mask\]|<mask>|_{2,}", re.IGNORECASE)
 
@@ -43,7 +49,7 @@ def load_writer(loading: Loading) -> Run:
         else:
             inputs = tokenizer(prompt, return_tensors="pt")
         given = inputs["input_ids"].shape[1]
-        room = _context(network.config) - given
+        room = context(network.config) - given
         if room < min(64, LONGEST_ANSWER):
             raise ExpertError(f"The text is too long for {loading.expert.id}: {given} tokens.")
         longest = min(LONGEST_ANSWER, room)
@@ -78,30 +84,48 @@ class Steps:
 
 
 def load_translator(loading: Loading) -> Run:
-    """OPUS-MT for one pair of languages, or NLLB-200 for many."""
+    """OPUS-MT for one pair of languages; NLLB-200, M2M-100 or MADLAD-400 for many."""
     tokenizer, network = _load_sequences(loading)
-    many = "eng_Latn" in tokenizer.get_vocab()
+    vocabulary = tokenizer.get_vocab()
+    tongues = getattr(tokenizer, "lang_code_to_token", {})  # M2M-100 keeps them apart
 
     def run(call: Call, report: Report) -> Iterable[Artifact]:
         text, to = call.text("text"), code_of(call.words("language"))
         extra: dict[str, Any] = {}
-        if many:
-            origin = FLORES.get(code_of_text(text), "eng_Latn")
-            tokenizer.src_lang = origin
+        prefix = ""
+        if "eng_Latn" in vocabulary:
+            tokenizer.src_lang = FLORES.get(code_of_text(text), "eng_Latn")
             extra["forced_bos_token_id"] = tokenizer.convert_tokens_to_ids(FLORES[to])
+        elif tongues:
+            origin = code_of_text(text)
+            tokenizer.src_lang = origin if origin in tongues else "en"
+            _check_known(loading.expert, tongues, to, to)
+            extra["forced_bos_token_id"] = tokenizer.get_lang_id(to)
+        elif "<2en>" in vocabulary:
+            prefix = f"<2{to}> "
+            _check_known(loading.expert, vocabulary, prefix.strip(), to)
         else:
             _check_pair(loading.expert, text, to)
         blocks = [sentences(block) for block in paragraphs(text)]
-        flat = [sentence for block in blocks for sentence in block]
+        flat = [prefix + sentence for block in blocks for sentence in block]
+        if not flat:
+            raise InputError("There is no text to translate.")
         done: list[str] = []
         for at in range(0, len(flat), BATCH):
             report(at / len(flat), f"{at} of {len(flat)} sentences")
             done += _rewrite(tokenizer, network, flat[at : at + BATCH], **extra)
-        answers = iter(done)
+        # The mark of the language is no word, though some tokenizers take it for one.
+        answers = iter(text.removeprefix(f"__{to}__").strip() for text in done)
         lines = [" ".join(next(answers) for _ in block) for block in blocks]
         return [text_artifact("\n\n".join(lines))]
 
     return run
+
+
+def _check_known(expert: Expert, marks: Container[str], mark: str, language: str) -> None:
+    """Refuse a language for which an expert has no mark."""
+    if mark not in marks:
+        raise ExpertError(f"{expert.id} does not translate into {NAMES[language]}.")
 
 
 def _check_pair(expert: Expert, text: str, to: str) -> None:
@@ -116,10 +140,12 @@ def _check_pair(expert: Expert, text: str, to: str) -> None:
 
 
 def load_summariser(loading: Loading) -> Run:
-    """T5 and BART: parts that fit are summarised, and their summaries again."""
+    """T5, BART, PEGASUS and their kin: parts that fit are summarised, their summaries again."""
     tokenizer, network = _load_sequences(loading)
     prefix = "summarize: " if network.config.model_type == "t5" else ""
-    longest = min(_context(network.config), 1024) - 16
+    # What an expert wants at least is meant for whole articles, and not for every part.
+    network.generation_config.min_length = 0
+    longest = min(context(network.config), 1024) - 16
 
     def count(text: str) -> int:
         return len(tokenizer(text)["input_ids"])
@@ -136,6 +162,8 @@ def load_summariser(loading: Loading) -> Run:
 
     def run(call: Call, report: Report) -> Iterable[Artifact]:
         summary, size, fits = call.text("text"), 0, False
+        if not summary.strip():
+            raise InputError("There is no text to summarise.")
         while not fits:
             before, size = size, count(summary)
             if before and size >= before:
@@ -148,67 +176,46 @@ def load_summariser(loading: Loading) -> Run:
     return run
 
 
-def load_sorter(loading: Loading) -> Run:
-    """Sorts by natural language inference (Yin et al. 2019): does the text say it is about X?"""
-    import torch
-
-    tokenizer = loading.part("AutoTokenizer")
-    network = loading.network("AutoModelForSequenceClassification")
-    names = {str(name).lower(): index for name, index in network.config.label2id.items()}
-    yes = next((index for name, index in names.items() if name.startswith("entail")), None)
-    if yes is None:
-        raise ExpertError(f"{loading.expert.id} was not made for sorting: it knows no entailment.")
-
-    def run(call: Call, report: Report) -> Iterable[Artifact]:
-        labels = [label.strip() for label in call.words("labels").split(",") if label.strip()]
-        if len(labels) < 2:
-            raise InputError(
-                "Sorting needs at least two labels.", hint="Say for example: sport or politics?"
-            )
-        inputs = tokenizer(
-            [call.text("text")] * len(labels),
-            [f"This example is about {label}." for label in labels],
-            truncation="only_first",
-            max_length=min(_context(network.config), 512),
-            padding=True,
-            return_tensors="pt",
-        ).to(network.device)
-        with torch.inference_mode():
-            shares = network(**inputs).logits[:, yes].softmax(0).tolist()
-        ranked = sorted(zip(shares, labels, strict=True), reverse=True)
-        return [text_artifact("\n".join(f"{label}: {share:.0%}" for share, label in ranked))]
-
-    return run
-
-
 def load_gap_filler(loading: Loading) -> Run:
-    """Proposes words for the first gap of a sentence."""
+    """Proposes words for each gap of a text, and fills in the likeliest."""
     import torch
 
     tokenizer = loading.part("AutoTokenizer")
     network = loading.network("AutoModelForMaskedLM")
+    if tokenizer.mask_token is None:
+        raise ExpertError(f"{loading.expert.id} was not made for filling gaps.")
+
+    def likeliest(text: str) -> list[str]:
+        """Words for the first gap of a text that has one."""
+        asked = GAP.sub(lambda match: tokenizer.mask_token, text)
+        ids = tokenizer(asked, return_tensors="pt")["input_ids"][0]
+        gap = int((ids == tokenizer.mask_token_id).nonzero()[0])
+        # Of a long text that stretch which has the gap in its middle.
+        room = min(context(network.config), MOST_TOKENS)
+        start = max(0, min(gap - room // 2, len(ids) - room))
+        window = ids[start : start + room].unsqueeze(0).to(network.device)
+        with torch.inference_mode():
+            scores = network(input_ids=window).logits[0, gap - start]
+        best = [tokenizer.decode([index]).strip() for index in scores.topk(10).indices.tolist()]
+        words = [word for word in best if any(sign.isalnum() for sign in word)]
+        return (words or best)[:PROPOSED]
 
     def run(call: Call, report: Report) -> Iterable[Artifact]:
         text = call.text("text")
-        if not GAP.search(text):
+        gaps = len(GAP.findall(text))
+        if not gaps:
             raise InputError("The sentence has no gap.", hint="Mark it with ___ or [MASK].")
-        asked = GAP.sub(lambda match: tokenizer.mask_token, text)
-        inputs = tokenizer(
-            asked,
-            truncation=True,
-            max_length=min(_context(network.config), 512),
-            return_tensors="pt",
-        ).to(network.device)
-        gaps = (inputs["input_ids"][0] == tokenizer.mask_token_id).nonzero().flatten()
-        if not len(gaps):
-            raise ExpertError(f"The gap comes too late in the text for {loading.expert.id}.")
-        with torch.inference_mode():
-            scores = network(**inputs).logits[0, gaps[0]]
-        best = [tokenizer.decode([index]).strip() for index in scores.topk(5).indices.tolist()]
-        words = [word for word in best if word] or [""]
-        filled = GAP.sub(lambda match: words[0], text, count=1)
-        others = f"\nAlso possible: {', '.join(words[1:])}." if words[1:] else ""
-        return [text_artifact(filled + others)]
+        if gaps > MOST_GAPS:
+            raise InputError(f"{gaps} gaps are too many to fill at once.")
+        others = ""
+        for at in range(gaps):
+            report(at / gaps, f"gap {at + 1} of {gaps}")
+            words = likeliest(text)
+            text = GAP.sub(lambda match, word=words[0]: word, text, count=1)  # type: ignore[misc]
+            if words[1:]:
+                where = f" instead of {words[0]}" if gaps > 1 else ""
+                others += f"\nAlso possible{where}: {', '.join(words[1:])}."
+        return [text_artifact(text + others)]
 
     return run
 
@@ -223,7 +230,7 @@ def _rewrite(
     tokenizer: Any, network: Any, texts: Sequence[str], *, longest: int = 0, **extra: Any
 ) -> list[str]:
     """What the network makes of each text; at most `longest` tokens, or twice what was given."""
-    limit = _context(network.config)
+    limit = context(network.config)
     inputs = tokenizer(
         list(texts), padding=True, truncation=True, max_length=limit, return_tensors="pt"
     ).to(network.device)
@@ -244,11 +251,3 @@ def _parts(text: str, longest: int, *, count: Any) -> list[str]:
         parts[-1].append(sentence)
         size += more
     return [" ".join(part) for part in parts]
-
-
-def _context(config: Any) -> int:
-    """How many tokens a network takes, as its settings say it; 512 where they do not."""
-    for name in ("max_position_embeddings", "n_positions"):
-        if value := getattr(config, name, None):
-            return int(value)
-    return 512

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import signal
 import time
 from collections.abc import Iterable
+from pathlib import Path
 
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.call import Call, Report
@@ -89,6 +91,29 @@ def meet(call: Call, report: Report) -> Iterable[Artifact]:
     return [text_artifact(mine)]
 
 
+def once(call: Call, report: Report) -> Iterable[Artifact]:
+    """Ends badly the first time: "how folder", where the folder remembers that it did."""
+    how, folder = call.text("text").split(maxsplit=1)
+    mark = Path(folder) / how
+    if mark.exists():
+        return [text_artifact(f"{how} was survived")]
+    mark.write_text(str(os.getpid()))
+    (call.workdir / "half").touch()
+    report(0.5, str(os.getpid()))
+    match how:
+        case "killed":
+            os.kill(os.getpid(), signal.SIGKILL)
+        case "stopped":
+            os.kill(os.getpid(), signal.SIGSTOP)
+        case "aborted":
+            os.abort()
+        case "exhausted":
+            raise MemoryError
+        case "raised":
+            raise ValueError("a shape is wrong")
+    return hang(call, report)
+
+
 TEXT = (Port("text", (Kind.TEXT,), required=False),)
 
 
@@ -98,7 +123,7 @@ def _define(method, *gives: Kind) -> Definition:
 
 DEFINITIONS = (
     *(_define(each, Kind.TEXT) for each in (shout, pid, nothing, odd, refuse, crash, fail)),
-    *(_define(each, Kind.TEXT) for each in (hang, bomb, hoard, meet)),
+    *(_define(each, Kind.TEXT) for each in (hang, bomb, hoard, meet, once)),
     *(_define(each, Kind.IMAGE) for each in (write, forget, link, wrong)),
     Definition(
         TaskType("delete", "", (), (Kind.TEXT,)),

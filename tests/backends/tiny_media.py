@@ -87,7 +87,7 @@ def viewer(folder: Path) -> Path:
             intermediate_size=16,
             num_hidden_layers=1,
             num_attention_heads=2,
-            max_position_embeddings=512,
+            max_position_embeddings=160,
             bos_token_id=1,
             eos_token_id=2,
             pad_token_id=0,

@@ -1,0 +1,213 @@
+"""Experts that answer questions about a text or a table. Used in the worker process only."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from jarvis_desktop.backends.loading import Loading, Run
+from jarvis_desktop.backends.tapas import Ask, encode, pick
+from jarvis_desktop.backends.windows import LONGEST_TEXT, context, windows
+from jarvis_desktop.core.artifact import Artifact, text_artifact
+from jarvis_desktop.core.call import Call, Report
+from jarvis_desktop.core.errors import ExpertError, InputError
+from jarvis_desktop.tasks.question_answering import Answer
+from jarvis_desktop.tasks.tables import Table, number, read_tables
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Scores = NDArray[np.float32]
+
+LONGEST_ANSWER = 40
+"""Tokens of an answer that stands in a text."""
+
+LONGEST_WRITTEN = 64
+"""Tokens of an answer that is written."""
+
+_END = re.compile(r"[.!?。！？]+[\"'”’)]*(?:\s|$)|\n\s*\n|(?<=[。！？])")
+
+
+def load_reader(loading: Loading) -> Run:
+    """Finds the stretch of a text that answers a question, or says that there is none.
+
+    Windows that lack the answer point to their first token, as they were taught to (Devlin et al.,
+    "BERT", 2019, section 4.3): where no window's best stretch beats that, there is no answer.
+    """
+    import torch
+
+    tokenizer = loading.part("AutoTokenizer")
+    network = loading.network("AutoModelForQuestionAnswering")
+
+    def run(call: Call, report: Report) -> Iterable[Artifact]:
+        question, text = call.text("question").strip(), call.text("context")
+        if not question:
+            raise InputError("There is no question.")
+        if not text.strip():
+            raise InputError("There is no text to look for the answer in.")
+        if len(text) > LONGEST_TEXT:
+            report(None, f"Reading the first {LONGEST_TEXT:,} characters.")
+        text = text[:LONGEST_TEXT]
+        parts = windows(tokenizer, network.config, text, question=question)
+        best, none, found = float("-inf"), float("inf"), (0, 0)
+        for numbers, inputs in parts.batches(network.device):
+            report(numbers[0] / len(parts), f"part {numbers[0] + 1} of {len(parts)}")
+            with torch.inference_mode():
+                output = network(**inputs)
+            starts = output.start_logits.float().cpu().numpy()
+            ends = output.end_logits.float().cpu().numpy()
+            for row, window in enumerate(numbers):
+                places = parts.offsets[window]
+                at = int(inputs["attention_mask"][row].argmax())  # behind padding on the left
+                own = slice(at, at + len(places))
+                none = min(none, float(starts[row, at] + ends[row, at]))
+                score, first, last = _best(starts[row, own], ends[row, own], places)
+                if score > best:
+                    best, found = score, (places[first][0], places[last][1])
+        said = text[slice(*found)].strip()
+        if best <= none or not said:
+            raise ExpertError(
+                "The text does not seem to answer that.",
+                hint="Ask in other words, or about something that stands in the text.",
+            )
+        return [text_artifact(str(Answer(said, evidence(text, *found))))]
+
+    return run
+
+
+def _best(
+    starts: Scores, ends: Scores, places: Sequence[tuple[int, int]]
+) -> tuple[float, int, int]:
+    """The best stretch of the text among the tokens: its score, first and last token."""
+    import numpy as np
+
+    outside = np.array([end == start for start, end in places])
+    begin = np.where(outside, -np.inf, starts)
+    end = np.where(outside, -np.inf, ends)
+    sums = begin[:, None] + end[None, :]
+    length = np.arange(len(places))
+    span = length[None, :] - length[:, None]
+    sums[(span < 0) | (span >= LONGEST_ANSWER)] = -np.inf
+    first, last = np.unravel_index(int(sums.argmax()), sums.shape)
+    return float(sums[first, last]), int(first), int(last)
+
+
+def evidence(text: str, start: int, end: int) -> str:
+    """The sentence in which a stretch stands, on one line."""
+    begin = 0
+    for mark in _END.finditer(text):
+        if mark.start() >= end or mark.end() > start:
+            stop = mark.start() if text[mark.start() : mark.end()].isspace() else mark.end()
+            if mark.end() >= end:
+                return " ".join(text[begin : max(stop, end)].split())
+            continue
+        begin = mark.end()
+    return " ".join(text[begin:].split())
+
+
+def load_table_reader(loading: Loading) -> Run:
+    """TAPAS, which points to cells, or TAPEX, a BART that writes the answer."""
+    tokenizer_kind = "BertTokenizer"
+    config = loading.part("AutoConfig")
+    if config.model_type == "tapas":
+        # The library's own tokenizer of TAPAS needs pandas; its words are those of BERT.
+        return _pointing(loading, loading.part(tokenizer_kind))
+    return _writing(loading, loading.part("BartTokenizer"))
+
+
+def _pointing(loading: Loading, tokenizer: Any) -> Run:
+    """Cells, and what is to be reckoned with them (Herzig et al., "TaPas", 2020)."""
+    import torch
+
+    network = loading.network("AutoModelForTableQuestionAnswering")
+    config = network.config
+
+    def run(call: Call, report: Report) -> Iterable[Artifact]:
+        question, table = _asked(call)
+        ask = encode(tokenizer, config, question, table)
+        report(None, "looking")
+        with torch.inference_mode():
+            output = network(**ask.tensors(network.device))
+        cells = pick(ask, output.logits[0].float().cpu().numpy())
+        if not cells:
+            raise ExpertError(
+                "The table does not seem to answer that.", hint="Ask with the names of its columns."
+            )
+        reckoned = ""
+        if config.aggregation_labels and output.logits_aggregation is not None:
+            reckoned = config.aggregation_labels[int(output.logits_aggregation[0].argmax())]
+        values = [table.rows[row][column] for row, column in cells]
+        return [text_artifact(_told(values, reckoned) + _left_out(table, ask))]
+
+    return run
+
+
+def _told(values: Sequence[str], reckoned: str) -> str:
+    """The answer, and the cells that it rests on where it was reckoned."""
+    shown = ", ".join(values[:20]) + (f" and {len(values) - 20} more" if len(values) > 20 else "")
+    if reckoned == "COUNT":
+        return f"{len(values)}\n\nThat many cells: {shown}."
+    numbers = [value for each in values if (value := number(each)) is not None]
+    if reckoned in ("SUM", "AVERAGE") and numbers and len(numbers) == len(values):
+        total = sum(numbers) / (len(numbers) if reckoned == "AVERAGE" else 1)
+        word = "average" if reckoned == "AVERAGE" else "sum"
+        written = f"{total:,.2f}".rstrip("0").rstrip(".")
+        return f"{written}\n\nThe {word} of: {shown}." if len(values) > 1 else written
+    return shown
+
+
+def _left_out(table: Table, ask: Ask) -> str:
+    if ask.rows == len(table.rows) and ask.columns == len(table.columns):
+        return ""
+    columns = f" and {ask.columns} of {len(table.columns)} columns"
+    return (
+        f"\n\nOnly the first {ask.rows:,} of {len(table.rows):,} rows"
+        f"{columns if ask.columns < len(table.columns) else ''} fitted into the expert: "
+        "what stands below was not looked at."
+    )
+
+
+def _writing(loading: Loading, tokenizer: Any) -> Run:
+    """The table as a line of text (Liu et al., "TAPEX", 2022), rows left out where it is long."""
+    network = loading.network("AutoModelForSeq2SeqLM")
+    longest = min(context(network.config), 1024)
+
+    def run(call: Call, report: Report) -> Iterable[Artifact]:
+        question, table = _asked(call)
+        names = " | ".join(name or f"column {at + 1}" for at, name in enumerate(table.columns))
+        line = f"{question} col : {names}".lower()
+        room = longest - len(tokenizer(line)["input_ids"])
+        rows = 0
+        for at, row in enumerate(table.rows):
+            piece = f" row {at + 1} : {' | '.join(row)}".lower()
+            room -= len(tokenizer(piece, add_special_tokens=False)["input_ids"])
+            if room < 0:
+                break
+            line, rows = line + piece, rows + 1
+        if not rows:
+            raise ExpertError(f"The table is too wide for {loading.expert.id}.")
+        report(None, "looking")
+        inputs = tokenizer(line, truncation=True, max_length=longest, return_tensors="pt")
+        output = network.generate(**inputs.to(network.device), max_new_tokens=LONGEST_WRITTEN)
+        said = tokenizer.decode(output[0], skip_special_tokens=True).strip()
+        if not said:
+            raise ExpertError("The table does not seem to answer that.")
+        ask = Ask({}, rows, len(table.columns))
+        return [text_artifact(said + _left_out(table, ask))]
+
+    return run
+
+
+def _asked(call: Call) -> tuple[str, Table]:
+    """The question and the largest table of the file."""
+    question = call.text("question").strip()
+    if not question:
+        raise InputError("There is no question.")
+    name = call.title("table")
+    tables = read_tables(call.file("table"), name=name)
+    table = max(tables, key=lambda each: len(each.rows) * len(each.columns))
+    if not table.rows:
+        raise InputError(f"{name} holds no rows.")
+    return question, table

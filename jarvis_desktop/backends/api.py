@@ -1,0 +1,154 @@
+"""Runs experts behind an API: the inference providers that the Hugging Face Hub routes to.
+
+A call is made by a child process, so that its deadline and a cancel really end it, a body of any
+size fills no more memory than it may, and huggingface_hub's import holds up nobody. The key comes
+from the keyring and goes there with each call, over the pipe.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from jarvis_desktop.backends.api_failures import no_key
+from jarvis_desktop.backends.api_tasks import ANY, API_TASKS, SLOW, Account, Job, Way
+from jarvis_desktop.backends.outcome import checked, portable, seconds_for
+from jarvis_desktop.backends.pool import Pool
+from jarvis_desktop.child import Child
+from jarvis_desktop.core.artifact import Artifact
+from jarvis_desktop.core.call import Call, Report
+from jarvis_desktop.core.errors import Fault, JarvisError, UnavailableError
+from jarvis_desktop.core.expert import Candidate, Expert
+from jarvis_desktop.keys import Key, hub_key
+from jarvis_desktop.tasks.definition import Definition
+
+if TYPE_CHECKING:
+    from jarvis_desktop.backends.api_transport import Check
+
+GB = 1 << 30
+
+MOST_PROVIDERS = 3
+"""Candidates that one expert makes: its own providers, the first of them first."""
+
+GRACE = 5.0
+"""Seconds that the process has beyond a call's deadline to say that it is over."""
+
+ASKED_AGAIN = 60.0
+"""Seconds after which a key that was not there is looked for anew."""
+
+
+class ApiBackend:
+    """The "api" backend: up to `width` processes, each of which makes one call at a time.
+
+    `check` gives the address that a host may be reached at, or refuses it (web.addresses.checked).
+    `ways` says how each task is asked for.
+    `provider` names the only one that may be asked, "auto" allows all. `via` is an address that
+    every request goes to instead of its own. A call gets `time_limit` seconds, more where its task
+    is known to be slow or its inputs are large.
+    """
+
+    name = "api"
+    lane = "network"
+
+    def __init__(
+        self,
+        definitions: Mapping[str, Definition],
+        *,
+        check: Check,
+        key: Key | None = None,
+        provider: str = ANY,
+        ways: Mapping[str, Way] = API_TASKS,
+        via: str = "",
+        width: int = 3,
+        time_limit: float = 120.0,
+        idle: float = 120.0,
+        memory: int = 2 * GB,
+    ) -> None:
+        self._definitions = definitions
+        self._check = check
+        self._key = key or Key(hub_key)
+        self._looked = 0.0
+        self._provider = provider
+        self._ways = ways
+        self._via = via
+        self._time_limit = time_limit
+        self._memory = memory
+        self._pool = Pool(self._child, width=width, idle=idle)
+
+    def candidates(self, expert: Expert) -> tuple[Candidate, ...]:
+        """One for each provider of an expert, and one for any other; none where none is known."""
+        if expert.task not in self._ways or not expert.providers or not expert.repo:
+            return ()
+        names = expert.providers[:MOST_PROVIDERS]
+        if self._provider != ANY:
+            names = tuple(name for name in expert.providers if name == self._provider)
+        elif len(names) < MOST_PROVIDERS:
+            names = (*(name for name in names if name != ANY), ANY)
+        return tuple(Candidate(expert, self.name, remote=True, provider=name) for name in names)
+
+    async def objection(self) -> str:
+        """Why no expert can be asked, in a sentence; "" where nothing is known against it."""
+        return "" if await self._known_key() else str(no_key())
+
+    def question(self, call: Call) -> str:
+        """The mode is the consent to send things away."""
+        return ""
+
+    async def run(self, candidate: Candidate, call: Call, report: Report) -> Sequence[Artifact]:
+        """The expert's results. Raises JarvisError; cancelling ends its process."""
+        expert, provider = candidate.expert, candidate.provider or ANY
+        definition = self._definitions.get(call.task)
+        if definition is None or call.task not in self._ways or not expert.repo:
+            raise UnavailableError(
+                f"{expert.id} cannot be asked for this over the network.", fault=Fault.GONE
+            )
+        key = await self._known_key()
+        if not key:
+            raise no_key()
+        seconds = seconds_for(call, max(self._time_limit, SLOW.get(call.task, 0.0)))
+        named = expert.providers[:MOST_PROVIDERS] if provider == ANY and candidate.provider else ()
+        job = Job(expert, provider, portable(call), self._ways[call.task], seconds, key, named)
+        results: Sequence[Artifact] = await self._ask("run", job, seconds=seconds, report=report)
+        return checked(results, definition.type)
+
+    async def account(self, key: str = "") -> Account:
+        """Whose key it is; without one, whose the kept one is. Raises JarvisError."""
+        key = key or await self._known_key()
+        if not key:
+            raise no_key()
+        found: Account = await self._ask("who", key, 30.0, seconds=30.0)
+        return found
+
+    async def close(self) -> None:
+        """End all processes."""
+        await self._pool.close()
+
+    @property
+    def processes(self) -> tuple[int, ...]:
+        """The ids of the processes that are there now."""
+        return self._pool.processes
+
+    async def _ask(self, *args: object, seconds: float, report: Report | None = None) -> Any:
+        try:
+            return await self._pool.call(*args, timeout=seconds + GRACE, report=report)
+        except JarvisError as error:
+            if error.fault is Fault.KEY:
+                self._key.forget()  # it may have been changed in the meantime
+            raise
+
+    async def _known_key(self) -> str:
+        key = await self._key.get()
+        if not key and time.monotonic() - self._looked > ASKED_AGAIN:
+            self._looked = time.monotonic()
+            self._key.forget()
+            key = await self._key.get()
+        return key
+
+    def _child(self) -> Child:
+        return Child(
+            "jarvis_desktop.backends.api_worker:serve",
+            *(self._via, self._check, self._memory),
+            name="service",
+            network=True,
+        )

@@ -1,0 +1,231 @@
+"""Finds the spot of an expert on this computer as it is now, and the next one when it failed there.
+
+The LLM in use is a neighbour in the same memory: where only its going makes room, it goes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import Protocol
+
+from jarvis_desktop.backends.failing import Why
+from jarvis_desktop.backends.measures import Measures
+from jarvis_desktop.backends.probe import Probe
+from jarvis_desktop.backends.residency import Residency
+from jarvis_desktop.computer import resident_bytes_of
+from jarvis_desktop.core.current import current_note
+from jarvis_desktop.core.errors import ExpertError, Fault, JarvisError
+from jarvis_desktop.core.expert import Expert
+from jarvis_desktop.core.hardware import MB, Hardware, Memory
+from jarvis_desktop.core.placing import (
+    Measured,
+    Place,
+    limits,
+    limits_now,
+    need,
+    places,
+    rungs,
+    too_large,
+)
+from jarvis_desktop.core.shown import readable_size
+
+log = logging.getLogger(__name__)
+
+CLOSE_OTHERS = "Close other programs, or choose a smaller expert."
+
+
+class Neighbour(Protocol):
+    """The LLM in use, which has its part of the memory and comes back by itself when asked."""
+
+    async def memory(self) -> Memory:
+        """What it takes; nothing where it is not loaded, or not by us. It never raises."""
+        ...
+
+    async def leave(self) -> str:
+        """Make it give the memory back, after the answers that it is at; its name.
+
+        Raises JarvisError.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """An expert that wants to be loaded."""
+
+    expert: Expert
+    loader: str
+    by_parts: bool
+    """Whether its loader can leave weights in the main memory, which visit the card as needed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """Where an expert goes now."""
+
+    place: Place
+    need: Memory
+    limit: Memory
+    """What all experts may take together."""
+    most: int
+    """Bytes of the main memory that this one's process can have."""
+    hardware: Hardware
+
+
+class Spots:
+    """What is known of this computer's places: what is free there, and who failed where."""
+
+    def __init__(
+        self,
+        residency: Residency,
+        *,
+        probe: Probe,
+        measures: Measures,
+        budget: int,
+        neighbour: Neighbour | None,
+    ) -> None:
+        self._residency = residency
+        self._probe = probe
+        self._measures = measures
+        self._budget = budget
+        self._neighbour = neighbour
+        self._failed: defaultdict[tuple[str, str], set[Place]] = defaultdict(set)
+        """Per expert and loader, the places that are not tried again."""
+        self._doubted = False
+        """Whether a graphics card failed that has not been looked at since."""
+        self.neighbour_left = False
+        """Whether the LLM went to make room, and has not come back."""
+
+    async def find(self, wish: Wish) -> Spot | None:
+        """The best place that has room now, None where it may have some after a call under way.
+
+        Raises ExpertError where there is none.
+        """
+        expert = wish.expert
+        measured = await asyncio.to_thread(self._measures.known)
+        held = self._residency.find(expert, wish.loader)
+        if held and not self._doubted:  # what has its spot keeps it
+            hardware = self._probe.guess()
+            whole = limits(hardware, self._budget)
+            return self._spot(expert, held.key.place, hardware, whole, measured)
+        hardware = await self._probe.hardware()
+        self._say_what_was_lost(hardware)
+        whole = limits(hardware, self._budget)
+        taken = self._residency.taken(resident_bytes_of)
+        now = limits_now(hardware, taken, self._budget)
+        possible, found = (self._places(wish, hardware, limit, measured) for limit in (whole, now))
+        if not possible:
+            raise ExpertError(
+                f"{expert.id} {too_large(expert, hardware, whole, measured=measured)}.",
+                hint="Choose a smaller expert, or one that runs elsewhere.",
+                fault=Fault.MEMORY,
+            )
+        best = possible[0]
+        if best in found:
+            return self._spot(expert, best, hardware, now, measured)
+        if not found and self._residency.busy:
+            return None
+        if not found or best.device != "cpu":
+            with_its = await self._neighbour_leaves(
+                expert, need(expert, best, measured), now, whole
+            )
+            if with_its:
+                return self._spot(expert, best, hardware, with_its, measured)
+        if not found:
+            least = min(need(expert, place, measured).main for place in possible)
+            raise ExpertError(
+                f"{expert.id} needs about {readable_size(least / MB)} of memory, "
+                f"and {readable_size(now.main / MB)} can be had now.",
+                hint=CLOSE_OTHERS,
+                fault=Fault.MEMORY,
+            )
+        return self._spot(expert, found[0], hardware, now, measured)
+
+    async def failed(self, wish: Wish, spot: Spot, why: Why) -> ExpertError:
+        """What to say of a spot that failed, whose place this expert does not try again."""
+        key, place = (wish.expert.id, wish.loader), spot.place
+        failed, every = self._failed[key], rungs(spot.hardware.graphics)
+        failed.add(place)
+        if why is Why.NUMBERS:
+            failed.update(each for each in every if each.half)
+        if why is Why.CARD:
+            failed.update(each for each in every if each.device == place.device)
+            # It may have been this expert's own doing: only looking again tells.
+            self._doubted = True
+            self._probe.forget()
+        measured = await asyncio.to_thread(self._measures.known)
+        left = self._places(wish, spot.hardware, spot.limit, measured)
+        if not left:
+            del self._failed[key]  # who asks again has perhaps closed other programs
+        words = {
+            Why.MEMORY: f"found too little memory {place}",
+            Why.CARD: "was stopped by the graphics card",
+            Why.NUMBERS: f"cannot compute {place}",
+        }[why]
+        return ExpertError(
+            f"{wish.expert.id} {words}{f'; the next try is {left[0]}' if left else ''}.",
+            hint="" if left else CLOSE_OTHERS,
+            retryable=bool(left),
+            fault=Fault.MEMORY if why is Why.MEMORY else Fault.CRASH,
+        )
+
+    def _spot(
+        self,
+        expert: Expert,
+        place: Place,
+        hardware: Hardware,
+        limit: Memory,
+        measured: Measured,
+    ) -> Spot:
+        most = limits(hardware, self._budget).main
+        return Spot(place, need(expert, place, measured), limit, most, hardware)
+
+    def _places(
+        self, wish: Wish, hardware: Hardware, limit: Memory, measured: Measured
+    ) -> tuple[Place, ...]:
+        return places(
+            wish.expert,
+            hardware,
+            limit,
+            measured=measured,
+            without=self._failed.get((wish.expert.id, wish.loader), ()),
+            offloads=wish.by_parts,
+        )
+
+    async def _neighbour_leaves(
+        self, expert: Expert, wanted: Memory, now: Memory, whole: Memory
+    ) -> Memory | None:
+        """The limit after the LLM went; None where that would not help, or it did not go."""
+        if self._neighbour is None:
+            return None
+        its = await self._neighbour.memory()
+        with_its = (now + its).least(whole)
+        if its == Memory() or not wanted.within(with_its):
+            return None
+        try:
+            name = await self._neighbour.leave()
+        except JarvisError as error:
+            log.info("The LLM stays in memory: %s", error.message)
+            return None
+        self.neighbour_left = True
+        current_note.get()(
+            f"The language model {name} was put out of memory to make room for {expert.id}; "
+            "it is loaded again when it is needed."
+        )
+        return with_its
+
+    def _say_what_was_lost(self, hardware: Hardware) -> None:
+        """After a card failed and was looked at again: whether it is gone for all."""
+        doubted, self._doubted = self._doubted, False
+        if not doubted or hardware.graphics:
+            return
+        for each in self._residency.held:
+            if each.key.place.device != "cpu" and not each.calls:
+                self._residency.end(each)
+        reason = f" {hardware.trouble}" if hardware.trouble else ""
+        current_note.get()(
+            f"The graphics card can no longer be used; experts run on the processor.{reason}"
+        )

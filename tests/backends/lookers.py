@@ -1,0 +1,33 @@
+"""Looks at graphics cards that go wrong, for the child process."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+
+from jarvis_desktop.backends.probe import Seen
+from jarvis_desktop.core.call import Report
+from jarvis_desktop.core.hardware import Graphics
+
+
+def crashing() -> Callable[[Report], Seen]:
+    def handle(report: Report) -> Seen:
+        os.abort()
+
+    return handle
+
+
+def hanging() -> Callable[[Report], Seen]:
+    def handle(report: Report) -> Seen:
+        while True:
+            time.sleep(60)
+
+    return handle
+
+
+def finding() -> Callable[[Report], Seen]:
+    def handle(report: Report) -> Seen:
+        return Seen(Graphics(f"card of process {os.getpid()}", memory=8 << 30))
+
+    return handle

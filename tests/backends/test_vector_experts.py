@@ -1,0 +1,84 @@
+"""Vectors of texts, by tiny experts that are really run."""
+
+from __future__ import annotations
+
+import csv
+
+import numpy as np
+import pytest
+
+from jarvis_desktop.core.artifact import Kind
+from jarvis_desktop.core.errors import ExpertError, InputError
+
+LIKE, VECTORS = "sentence-similarity", "feature-extraction"
+
+
+def rows(artifact) -> tuple[list[str], np.ndarray]:
+    with artifact.path.open(encoding="utf-8", newline="") as file:
+        head, *body = csv.reader(file)
+    assert head[:2] == ["text", "v1"]
+    return [row[0] for row in body], np.array([row[1:] for row in body], float)
+
+
+def share(said: str) -> int:
+    return int(said.split(" are ")[1].split("%")[0])
+
+
+def test_the_same_text_is_wholly_alike_and_another_less(bench):
+    same = {"text_1": "the cat sat", "text_2": "the cat sat"}
+    said = bench.text(LIKE, "tiny_words:vectors", same)
+    assert said == "The two texts are 100% alike in meaning (cosine 1.00, by vectors)."
+    other = {"text_1": "the cat sat", "text_2": "politics sport"}
+    assert share(bench.text(LIKE, "tiny_words:vectors", other)) < 100
+
+
+def test_both_texts_must_have_words(bench):
+    with pytest.raises(InputError, match="Two texts"):
+        bench.run(LIKE, "tiny_words:vectors", {"text_1": "the cat", "text_2": " "})
+
+
+def test_a_text_becomes_a_table_with_one_vector_of_length_one(bench):
+    table, said = bench.run(VECTORS, "tiny_words:vectors", {"text": "the cat\nsat"})
+    assert (table.kind, table.name) == (Kind.TABLE, "vectors.csv")
+    texts, vectors = rows(table)
+    assert texts == ["the cat sat"]
+    assert vectors.shape == (1, 4)
+    assert np.linalg.norm(vectors[0]) == pytest.approx(1.0, abs=1e-4)
+    assert said.text.startswith("1 vector of 4 numbers")
+
+
+@pytest.mark.parametrize(
+    ("each", "count"), [("text", 1), ("line", 3), ("paragraph", 2), ("sentence", 3)]
+)
+def test_each_part_gets_a_vector_if_that_is_wanted(bench, each, count):
+    text = "The cat sat on the mat.\nIt is happy.\n\nA dog ran home."
+    table, _ = bench.run(VECTORS, "tiny_words:vectors", {"text": text}, {"each": each})
+    texts, vectors = rows(table)
+    assert len(texts) == len(vectors) == count
+
+
+def test_vectors_do_not_depend_on_what_is_beside_them(bench):
+    """Padding must not leak into the mean."""
+    text = "the cat\nthe dog ran home on the mat and it is happy\na"
+    one, _ = bench.run(VECTORS, "tiny_words:plain_vectors", {"text": text}, {"each": "line"})
+    for name, vector in zip(*rows(one), strict=True):
+        alone, _ = bench.run(VECTORS, "tiny_words:plain_vectors", {"text": name})
+        assert rows(alone)[1][0] == pytest.approx(vector, abs=1e-4)
+
+
+def test_a_text_longer_than_the_expert_takes_is_read_to_its_end(bench):
+    text = "the cat sat on the mat " * 20
+    long, _ = bench.run(VECTORS, "tiny_words:vectors", {"text": text})
+    other, _ = bench.run(VECTORS, "tiny_words:vectors", {"text": text + "politics " * 90})
+    assert not np.allclose(rows(long)[1], rows(other)[1], atol=1e-3)
+    assert len(bench.reports) > 1
+
+
+def test_an_empty_text_has_no_vector(bench):
+    with pytest.raises(InputError, match="no text"):
+        bench.run(VECTORS, "tiny_words:vectors", {"text": " \n "}, {"each": "line"})
+
+
+def test_settings_that_lead_out_of_the_experts_folder_are_refused(bench):
+    with pytest.raises(ExpertError, match="not its own"):
+        bench.run(VECTORS, "tiny_words:first_word_vectors", {"text": "the cat"})
