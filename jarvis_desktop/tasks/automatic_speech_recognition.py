@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.call import Call, Report
 from jarvis_desktop.core.errors import ExpertError, InputError
-from jarvis_desktop.core.task import Port, TaskType
+from jarvis_desktop.core.task import Option, Port, Preset, TaskType
 from jarvis_desktop.tasks.definition import Definition, Services
 
 TYPE = TaskType(
@@ -16,14 +16,22 @@ TYPE = TaskType(
     summary="Writes down what is said in a recording.",
     ports=(Port("audio", (Kind.AUDIO,)),),
     gives=(Kind.TEXT,),
+    options=(Option("timestamps", "whether each stretch begins with its time", False),),
     cues=(
         "transcri*", "transcribe", "transcript", "transcription", "speech to text",
         "speech recognition", "what is said", "what's said", "whats said", "what does he say",
         "what does she say", "what do they say", "what did ... say", "write down", "take down",
-        "dictat*", "turn the recording into text", "subtitles", "captions for", "minutes of",
+        "dictat*", "turn the recording into text", "minutes of",
         "recording to text", "audio to text", "what is spoken", "type up",
         "put the recording in writing", "voice memo to text", "listen to xfile*",
         "listen to the recording", "listen to this",
+    ),
+    presets=tuple(
+        Preset(phrase, (("timestamps", True),))
+        for phrase in (
+            "subtitles", "captions for", "with timestamps", "with time stamps", "with timecodes",
+            "with the times", "when what is said",
+        )
     ),
 )  # fmt: skip
 
@@ -39,12 +47,31 @@ async def transcribe(call: Call, report: Report, services: Services) -> Iterable
         # The stored file's name means nothing to a person, nor does what helps at a microphone.
         hint = "" if _AT_THE_MICROPHONE.search(error.hint) else error.hint
         message = error.message.replace(path.name, title)
-        raise type(error)(message, hint=hint, retryable=error.retryable) from error
+        raise type(error)(
+            message, hint=hint, retryable=error.retryable, fault=error.fault
+        ) from error
     if transcript.note:
         report(None, transcript.note)
     if not transcript.text.strip():
         raise ExpertError(f"No words were heard in {title}.")
+    if call.options.get("timestamps") and transcript.segments:
+        lines = [(segment.start, segment.text.strip()) for segment in transcript.segments]
+        return [text_artifact(written(lines, times=True))]
     return [text_artifact(transcript.text)]
+
+
+def written(lines: Sequence[tuple[float, str]], *, times: bool) -> str:
+    """Stretches of speech, each with the second it begins at, as running text or line by line."""
+    if not times:
+        return " ".join(text for _, text in lines)
+    return "\n".join(f"[{clock_time(start)}] {text}" for start, text in lines)
+
+
+def clock_time(seconds: float) -> str:
+    """A place in a recording, such as 1:05 or 1:02:03."""
+    minutes, rest = divmod(int(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
 
 
 DEFINITION = Definition(TYPE, skill=transcribe, note="the recogniser that also hears the requests")

@@ -8,6 +8,7 @@ from jarvis_desktop.core.artifact import Artifact, Kind
 from jarvis_desktop.core.call import Call, Report
 from jarvis_desktop.core.task import Port, TaskType
 from jarvis_desktop.tasks.definition import Definition
+from jarvis_desktop.tasks.naming import IN_PICTURE
 
 TYPE = TaskType(
     name="canny-control",
@@ -18,8 +19,9 @@ TYPE = TaskType(
     cues=(
         "canny*", "canny control", "canny-control", "edge detection", "edge map",
         "edges of the picture", "edges of the image", "edges of this", "detect the edges",
-        "find the edges", "detect edges", "find edges", "outline of", "outlines of",
-        "show the edges", "extract the edges",
+        "find the edges", *(f"find ... edges {at}" for at in IN_PICTURE),
+        "detect edges", "find edges", "outline of", "outlines of",
+        "show the edges", "extract the edges", "draw the edges",
     ),
 )  # fmt: skip
 

@@ -16,6 +16,10 @@ if TYPE_CHECKING:
 
 SIDE = 1600
 
+FACING_SIDE, STEEPNESS, FARTHEST = 384, 30.0, 0.1
+"""For normals: the size at which slopes are measured, how much they count, and how near, 0 to 1,
+things must be to have any."""
+
 
 def canny(pixels: Pixels) -> Pixels:
     """Edges one pixel wide, 255 on 0, by thresholds that follow the picture's own contrast."""
@@ -112,6 +116,28 @@ def areas(pixels: Pixels) -> Pixels:
     colours = cv2.cvtColor(palette[None], cv2.COLOR_LAB2RGB)[0]
     nearest = cv2.resize(merged, full, interpolation=cv2.INTER_NEAREST)
     return np.asarray(colours[nearest], np.uint8)
+
+
+def normals(nearness: NDArray[np.float32]) -> Pixels:
+    """Which way surfaces face, from how near they are, 0 to 1, (height, width).
+
+    Blue faces the viewer, red the left and green up, as painters were trained to read it; what is
+    farthest away counts as a plane, as in MiDaS' way of making such maps (controlnet_aux, 2023).
+    """
+    import cv2
+    import numpy as np
+
+    height, width = nearness.shape
+    soft = cv2.GaussianBlur(nearness, (0, 0), max(0.8, max(height, width) / 500))
+    # The slopes of a picture enlarged are flatter: they are measured as if it were of one size.
+    scale = STEEPNESS * max(height, width) / FACING_SIDE
+    across = scale * cv2.Sobel(soft, cv2.CV_32F, 1, 0, ksize=3)
+    down = scale * cv2.Sobel(soft, cv2.CV_32F, 0, 1, ksize=3)
+    far = nearness < FARTHEST
+    across[far], down[far] = 0.0, 0.0
+    facing = np.stack([across, down, np.full_like(across, 2 * np.pi)], axis=2)
+    facing /= np.linalg.norm(facing, axis=2, keepdims=True)
+    return np.asarray((facing * 127.5 + 127.5).round().clip(0, 255), np.uint8)
 
 
 def _reduced(pixels: Pixels, side: int = SIDE) -> tuple[Pixels, tuple[int, int]]:

@@ -1,4 +1,4 @@
-"""Says what can be measured of a picture: its kind, colours, size, light and sharpness."""
+"""Says what a picture shows, with an expert, and what can be measured of it."""
 
 from __future__ import annotations
 
@@ -6,25 +6,35 @@ from collections.abc import Iterable
 
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.call import Call, Report
-from jarvis_desktop.core.task import Port, TaskType
+from jarvis_desktop.core.task import Option, Port, Preset, TaskType
 from jarvis_desktop.tasks.definition import Definition
+
+CONTENT, MEASURES = "content", "measures"
+
+_MEASURED = (
+    "what colours are", "what colors are", "main colours", "main colors", "dominant colo*",
+    "which colours", "which colors", "how large is the picture", "how big is the picture",
+    "size of the picture", "size of the image", "dimensions of", "resolution of", "is it sharp",
+    "is this picture sharp", "is the photo sharp", "is it blurry", "is this picture blurry",
+    "is the photo blurry", "too dark or",
+)  # fmt: skip
 
 TYPE = TaskType(
     name="image-classification",
-    summary="Says what can be measured of a picture: photo, page or drawing, main colours, size, "
-    "light and sharpness. It does not know objects.",
+    summary="Says in a word what a picture shows, with an expert, or what can be measured of it: "
+    "photo, page or drawing, main colours, size, light and sharpness.",
     ports=(Port("image", (Kind.IMAGE,)),),
     gives=(Kind.TEXT,),
+    options=(
+        Option("about", "content = what it shows; measures = colours, size, light and sharpness",
+               CONTENT, choices=(CONTENT, MEASURES)),
+    ),
+    presets=tuple(Preset(phrase, (("about", MEASURES),)) for phrase in _MEASURED),
     cues=(
         "classify the picture", "classify the image", "classify this", "classify image",
         "image classification", "image-classification", "what kind of picture",
-        "what kind of image", "what type of picture", "what type of image", "what colours are",
-        "what colors are", "main colours", "main colors", "dominant colo*", "which colours",
-        "which colors", "how large is the picture", "how big is the picture",
-        "size of the picture", "size of the image", "dimensions of", "resolution of",
-        "is it sharp", "is this picture sharp", "is the photo sharp", "is it blurry",
-        "is this picture blurry", "is the photo blurry", "too dark or", "categor* the picture",
-        "categor* the image",
+        "what kind of image", "what type of picture", "what type of image",
+        "categor* the picture", "categor* the image",
     ),
 )  # fmt: skip
 

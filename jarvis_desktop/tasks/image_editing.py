@@ -6,8 +6,10 @@ from collections.abc import Iterable
 
 from jarvis_desktop.core.artifact import Artifact, Kind
 from jarvis_desktop.core.call import Call, Report
-from jarvis_desktop.core.task import Option, Port, Preset, TaskType, Value
+from jarvis_desktop.core.errors import ExpertError
+from jarvis_desktop.core.task import PROMPT, Option, Port, Preset, TaskType, Value
 from jarvis_desktop.tasks.definition import Definition
+from jarvis_desktop.tasks.painting import SEED
 
 EDITS = (
     *("enhance", "grey", "brightness", "contrast", "colour", "blur", "sharpen", "rotate", "flip"),
@@ -159,11 +161,12 @@ TYPE = TaskType(
     name="image-editing",
     summary="Edits a picture in a named way: black and white, brighter, darker, contrast, colour, "
     "blur, blur the background, sharpen, rotate, flip, crop, resize, pencil sketch, cartoon, "
-    "painting, sepia, invert, enhance.",
-    ports=(Port("image", (Kind.IMAGE,)),),
+    "painting, sepia, invert, enhance; or as the prompt says, such as to add, remove or replace "
+    "something.",
+    ports=(Port("image", (Kind.IMAGE,)), Port(PROMPT, (Kind.TEXT,), required=False)),
     gives=(Kind.IMAGE,),
     options=(
-        Option("edit", "which edit", "enhance", choices=EDITS),
+        Option("edit", "which edit, where it is one of these", "", choices=("", *EDITS)),
         AMOUNT,
         Option(
             "direction",
@@ -178,12 +181,22 @@ TYPE = TaskType(
             "",
             reads="size",
         ),
+        SEED,
     ),
     presets=presets(EDITS),
+    exact="edit",
     cues=(
         "edit the picture", "edit the image", "edit the photo", "edit this", "image editing",
         "change the picture", "change the photo", "make the picture", "make the photo",
-        "make the image", "photo edit*",
+        "make the image", "photo edit*", "edit my photo", "edit my picture", "^edit",
+        "remove the ... from", "remove ... from the picture", "remove ... from the photo",
+        "take the ... out of the picture", "take the ... out of the photo", "erase the",
+        "get rid of the", "replace the", "add a ... to the picture", "add a ... to the photo",
+        "add ... to the picture", "add ... to the photo", "add ... to the image",
+        "put a ... in the picture", "put a ... in the photo", "put a ... into the picture",
+        "put a ... into the photo", "change the background", "change the sky",
+        "change the season", "make it look like", "make him wear", "make her wear",
+        "make it night", "make it winter", "make it summer",
     ),
 )  # fmt: skip
 
@@ -196,6 +209,12 @@ def edit(call: Call, report: Report) -> Iterable[Artifact]:
     path, name = call.file("image"), call.title("image")
     report(None, f"editing {name}")
     which = call.words("edit")
+    if not which and call.text(PROMPT).strip():
+        raise ExpertError(
+            "An edit that is told in words of one's own needs an expert for image-editing.",
+            hint="What works without: black and white, brighter, blur, rotate, crop, resize ...",
+        )
+    which = which or "enhance"
     wish = Wish(call.number("amount"), call.words("direction"), call.words("size"))
     return [save_image(apply_edit(read_image(path, name=name), which, wish), call, which)]
 

@@ -1,4 +1,4 @@
-"""Cuts the main thing in a picture out of its background."""
+"""Cuts the main thing in a picture out of its background, or parts it into kinds of things."""
 
 from __future__ import annotations
 
@@ -6,22 +6,40 @@ from collections.abc import Iterable
 
 from jarvis_desktop.core.artifact import Artifact, Kind
 from jarvis_desktop.core.call import Call, Report
-from jarvis_desktop.core.task import Port, TaskType
+from jarvis_desktop.core.task import Option, Port, Preset, TaskType
 from jarvis_desktop.tasks.definition import Definition
+
+FOREGROUND = "foreground"
+
+_BACKGROUND = (
+    "remove the background", "remove background", "background remov*", "without background",
+    "without the background", "without its background", "transparent background",
+    "take away the background", "delete the background", "foreground", "sticker",
+)  # fmt: skip
+_PARTS = (
+    "segment*", "segment the picture", "segment the image", "segment the photo",
+    "segment this picture", "segment this image", "segment this photo", "semantic segmentation",
+    "panoptic segmentation", "instance segmentation",
+)  # fmt: skip
 
 TYPE = TaskType(
     name="image-segmentation",
     summary="Cuts the main thing in a picture out of its background: a transparent cut-out and a "
-    "mask.",
+    "mask. With an expert, cuts out what is named, or colours each kind of thing in the picture.",
     ports=(Port("image", (Kind.IMAGE,)),),
-    gives=(Kind.IMAGE,),
+    gives=(Kind.IMAGE, Kind.TEXT),
+    options=(
+        Option("what", "foreground = the main thing without its background; everything = all kinds "
+               "of things in colours; or what to cut out, such as the dog", "", reads="clause"),
+    ),
+    presets=(
+        *(Preset(phrase, (("what", FOREGROUND),)) for phrase in _BACKGROUND),
+        *(Preset(phrase, (("what", "everything"),)) for phrase in _PARTS),
+    ),
     cues=(
-        "remove the background", "remove background", "background remov*", "without background",
-        "without the background", "without its background", "transparent background",
-        "take away the background", "delete the background", "cut out", "cut it out", "cutout",
-        "cut-out", "cut the person out", "cut the subject out", "isolate the", "foreground",
-        "segment*", "image segmentation", "image-segmentation", "mask of", "make a mask",
-        "sticker",
+        "cut out", "cut it out", "cutout", "cut-out", "cut the person out", "cut the subject out",
+        "isolate the", "image segmentation", "image-segmentation", "mask of", "make a mask",
+        "segment the", "segment out",
     ),
 )  # fmt: skip
 

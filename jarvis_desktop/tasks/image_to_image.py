@@ -7,20 +7,22 @@ from collections.abc import Iterable
 from jarvis_desktop.core.artifact import Artifact, Kind
 from jarvis_desktop.core.call import Call, Report
 from jarvis_desktop.core.errors import ExpertError
-from jarvis_desktop.core.task import Option, Port, TaskType
+from jarvis_desktop.core.task import PROMPT, Option, Port, TaskType
 from jarvis_desktop.tasks.definition import Definition
 from jarvis_desktop.tasks.image_editing import presets
+from jarvis_desktop.tasks.painting import AVOID, SEED, STRENGTH
 
 STYLES = ("sketch", "cartoon", "painting", "sepia", "grey", "invert")
 
 TYPE = TaskType(
     name="image-to-image",
     summary="Turns a picture into another style: pencil sketch, cartoon, painting, sepia, black "
-    "and white, negative. Everything else is image-editing.",
-    ports=(Port("image", (Kind.IMAGE,)),),
+    "and white, negative; any other style as the prompt says. Everything else is image-editing.",
+    ports=(Port("image", (Kind.IMAGE,)), Port(PROMPT, (Kind.TEXT,), required=False)),
     gives=(Kind.IMAGE,),
-    options=(Option("edit", "the style", "", choices=("", *STYLES)),),
+    options=(Option("edit", "the style", "", choices=("", *STYLES)), STRENGTH, AVOID, SEED),
     presets=presets(STYLES),
+    exact="edit",
     cues=(
         "in the style of", "into the style", "style of a", "another style", "restyle*", "stylise*",
         "stylize*", "style transfer", "transform the picture", "transform the image",
@@ -49,5 +51,5 @@ def restyle(call: Call, report: Report) -> Iterable[Artifact]:
 
 
 DEFINITION = Definition(
-    TYPE, method=restyle, note="six named styles by OpenCV; free wishes need an expert"
+    TYPE, method=restyle, note="six named styles by OpenCV; any other style needs an expert"
 )

@@ -7,14 +7,28 @@ from collections.abc import Iterable
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.call import Call, Report
 from jarvis_desktop.core.errors import ExpertError
-from jarvis_desktop.core.task import Port, TaskType
+from jarvis_desktop.core.task import Option, Port, Preset, TaskType
 from jarvis_desktop.tasks.definition import Definition
+from jarvis_desktop.tasks.naming import IN_PICTURE
+
+TEXT, CAPTION = "text", "caption"
+
+_CAPTIONS = (
+    "caption this", "caption the", "caption it", "caption xfile*", "a caption", "image caption*",
+    "picture caption*", "captions for",
+)  # fmt: skip
 
 TYPE = TaskType(
     name="image-to-text",
-    summary="Reads the text in a picture: signs, letters, scans, receipts, screenshots.",
+    summary="Reads the text in a picture: signs, letters, scans, receipts, screenshots; or, with "
+    "an expert, writes a caption for it.",
     ports=(Port("image", (Kind.IMAGE,)),),
     gives=(Kind.TEXT,),
+    options=(
+        Option("what", "text = the words written in it; caption = a sentence about what it shows",
+               TEXT),
+    ),
+    presets=tuple(Preset(phrase, (("what", CAPTION),)) for phrase in _CAPTIONS),
     cues=(
         "read the text", "read the letter", "what does ... say", "written on", "text on",
         "read the sign", "read this sign", "read this picture", "read the scan",
@@ -26,9 +40,14 @@ TYPE = TaskType(
         "text from this image", "extract the text", "extract text", "extract the words",
         "get the text", "copy the text", "recogni* the text", "scan the text", "text recognition",
         "character recognition", "ocr", "image to text", "picture to text", "image-to-text",
-        "turn this scan into text", "digiti*",
+        "turn this scan into text", "digiti*", *(f"find ... text {at}" for at in IN_PICTURE),
     ),
 )  # fmt: skip
+
+
+def wants_caption(call: Call) -> bool:
+    """Whether what the picture shows is wanted, not the text in it."""
+    return call.words("what").strip().lower().startswith((CAPTION, "descri"))
 
 
 def read(call: Call, report: Report) -> Iterable[Artifact]:
@@ -38,6 +57,11 @@ def read(call: Call, report: Report) -> Iterable[Artifact]:
     from jarvis_desktop.tasks.pictures import frame_count, read_pages, to_array
 
     path, name = call.file("image"), call.title("image")
+    if wants_caption(call):
+        raise ExpertError(
+            f"I can read the text in {name}, but say what it shows only with an expert.",
+            hint="Fetch one for image to text: jarvis-desktop experts list.",
+        )
     count = frame_count(path, name=name)
     pages = []
     for number, page in enumerate(read_pages(path, name=name), 1):

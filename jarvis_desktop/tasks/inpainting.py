@@ -3,19 +3,33 @@
 from __future__ import annotations
 
 from jarvis_desktop.core.artifact import Kind
-from jarvis_desktop.core.task import Port, TaskType
+from jarvis_desktop.core.task import PROMPT, Option, Port, TaskType
 from jarvis_desktop.tasks.definition import Definition
+from jarvis_desktop.tasks.painting import AVOID, REGIONS, SEED, STRENGTH
 
 TYPE = TaskType(
     name="inpainting",
-    summary="Paints a part of a picture anew after a description.",
-    ports=(Port("image", (Kind.IMAGE,)), Port("prompt", (Kind.TEXT,))),
+    summary="Paints a part of a picture anew after a description. Which part is told by a mask, "
+    "white where it is painted, or a cut-out, or by a region such as the left half.",
+    ports=(
+        Port("image", (Kind.IMAGE,)),
+        Port("mask", (Kind.IMAGE,), required=False, known_as=("mask",)),
+        Port(PROMPT, (Kind.TEXT,)),
+    ),
     gives=(Kind.IMAGE,),
+    options=(
+        Option("region", "the part that is painted, where there is no mask", "",
+               choices=("", *REGIONS)),
+        AVOID,
+        STRENGTH,
+        SEED,
+    ),
     cues=(
-        "inpaint*", "remove the ... from", "remove ... from the picture",
-        "remove ... from the photo", "erase", "get rid of", "replace the",
-        "add a ... to the picture", "add a ... to the photo", "paint over", "fill the gap",
-        "put a ... in the", "restore the missing", "retouch",
+        "inpaint*", "in-paint*", "paint over", "fill the gap", "fill in the gap",
+        "fill the masked", "fill the mask", "paint the masked", "replace the masked",
+        "restore the missing", "fill in the missing", "repaint the", "paint the left half",
+        "paint the right half", "paint the upper half", "paint the lower half",
+        "inpaint the ... half", "inpaint the middle",
     ),
 )  # fmt: skip
 

@@ -8,6 +8,7 @@ from jarvis_desktop.core.artifact import Artifact, Kind
 from jarvis_desktop.core.call import Call, Report
 from jarvis_desktop.core.task import Port, TaskType
 from jarvis_desktop.tasks.definition import Definition
+from jarvis_desktop.tasks.naming import IN_PICTURE
 
 TYPE = TaskType(
     name="mlsd-control",
@@ -17,7 +18,9 @@ TYPE = TaskType(
     gives=(Kind.IMAGE,),
     cues=(
         "mlsd", "mlsd control", "mlsd-control", "m-lsd", "straight line*", "line segment*",
-        "line detection", "detect the lines", "detect lines", "find the lines", "wireframe",
+        "line detection", "detect the lines", "detect lines", "find the lines",
+        *(f"find ... lines {at}" for at in IN_PICTURE),
+        "wireframe",
     ),
 )  # fmt: skip
 

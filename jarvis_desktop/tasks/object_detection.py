@@ -1,20 +1,20 @@
-"""Finds faces and people in a picture and says where they are."""
+"""Finds faces, people and other everyday things in a picture and says where they are."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
+from jarvis_desktop.core.artifact import Artifact, Kind
 from jarvis_desktop.core.call import Call, Report
 from jarvis_desktop.core.errors import ExpertError
 from jarvis_desktop.core.task import Option, Port, Preset, TaskType
 from jarvis_desktop.tasks.definition import Definition
+from jarvis_desktop.tasks.found import Box
+from jarvis_desktop.tasks.naming import IN_PICTURE
 
 if TYPE_CHECKING:
-    from PIL.Image import Image
-
-    from jarvis_desktop.tasks.detectors import Box
+    from jarvis_desktop.tasks.detectors import Box as Place
 
 KNOWN = {
     "": "both", "both": "both", "all": "both", "auto": "both", "everything": "both",
@@ -38,14 +38,30 @@ PEOPLE = (
     "locate the people", "is there a person", "is anyone in", "is anybody in",
 )  # fmt: skip
 
+
+_PEOPLE = ("people", "person", "everyone")
+
+
+def _in_pictures(*nouns: str) -> tuple[str, ...]:
+    """Heavier than the cues that ask for anything at all in a picture."""
+    asked = ("find ...", "detect ...", "locate ...", "mark ...", "where is ...", "where are ...")
+    return tuple(f"{ask} {noun} {at}" for ask in asked for noun in nouns for at in IN_PICTURE)
+
+
 TYPE = TaskType(
     name="object-detection",
-    summary="Finds faces and people in a picture, counts them, says where they are and draws a "
-    "box around each.",
+    summary="Finds faces, people and, with an expert, everyday things such as cars and dogs in a "
+    "picture, counts them, says where they are and draws a box around each.",
     ports=(Port("image", (Kind.IMAGE,)),),
     gives=(Kind.IMAGE, Kind.TEXT),
-    options=(Option("what", "what to find: faces, people or both", "both"),),
+    options=(
+        Option("what", "what to find: everything, faces, people, or things such as cars",
+               "everything"),
+        Option("threshold", "how sure it must be, 0 to 1; 0 = what suits the expert", 0.0),
+    ),
     presets=(
+        *(Preset(phrase, (("what", "faces"),)) for phrase in _in_pictures("face*")),
+        *(Preset(phrase, (("what", "people"),)) for phrase in _in_pictures(*_PEOPLE)),
         *(Preset(phrase, (("what", "faces"),)) for phrase in FACES),
         *(Preset(phrase, (("what", "people"),)) for phrase in PEOPLE),
     ),
@@ -55,13 +71,12 @@ TYPE = TaskType(
     ),
 )  # fmt: skip
 
-GREEN, BLUE = (40, 200, 70), (40, 120, 255)
-
 
 def detect(call: Call, report: Report) -> Iterable[Artifact]:
     """The picture with boxes, and a sentence with their number and places."""
     from jarvis_desktop.tasks.detectors import find_faces, find_people
-    from jarvis_desktop.tasks.pictures import on_white, read_image, save_image, to_array
+    from jarvis_desktop.tasks.drawing import box_results
+    from jarvis_desktop.tasks.pictures import on_white, read_image, to_array
 
     path, name = call.file("image"), call.title("image")
     wanted = call.words("what").strip().lower()
@@ -76,58 +91,18 @@ def detect(call: Call, report: Report) -> Iterable[Artifact]:
     report(0.1, f"looking at {name}")
     faces = find_faces(pixels)
     people = find_people(pixels) if what != "faces" else []
-    found: list[tuple[str, Sequence[Box]]] = []
     if what == "people":
         alone = [face for face in faces if all(face.overlap(body) < 0.5 for body in people)]
-        found = [("person", sorted([*people, *alone], key=lambda box: box.left))]
+        found = _boxes("person", sorted([*people, *alone], key=lambda box: box.left))
     else:
-        found = [("face", faces), *([("person", people)] if people else [])]
-    drawn = _drawn(image, found)
-    sentence = " ".join(_sentence(name, noun, boxes, pixels.shape[1]) for noun, boxes in found)
-    if what == "both" and not faces and not people:
-        sentence = f"I find no faces and no people in {name}."
-    return [save_image(drawn, call, "found"), text_artifact(sentence)]
+        found = [*_boxes("face", faces), *_boxes("person", people)]
+    none = "faces and no people" if what == "both" else what
+    return box_results(call, image, found, none=none)
 
 
-def _sentence(name: str, noun: str, boxes: Sequence[Box], width: int) -> str:
-    several = {"person": "people", "face": "faces"}[noun]
-    if not boxes:
-        return f"I find no {several} in {name}."
-    thirds = [(box.left + box.width / 2) / width for box in boxes]
-    places = [
-        "on the left" if at < 1 / 3 else "on the right" if at > 2 / 3 else "in the middle"
-        for at in thirds
-    ]
-    if len(boxes) == 1:
-        return f"I find one {noun} in {name}, {places[0]}."
-    counts = [f"{places.count(place)} {place}" for place in dict.fromkeys(places)]
-    spread = (
-        ", ".join(counts[:-1]) + f" and {counts[-1]}" if len(counts) > 1 else f"all {places[0]}"
-    )
-    return f"I find {len(boxes)} {several} in {name}: {spread}."
-
-
-def _drawn(image: Image, found: Sequence[tuple[str, Sequence[Box]]]) -> Image:
-    from PIL import ImageDraw, ImageFont
-
-    out = image.copy()
-    draw = ImageDraw.Draw(out)
-    line = max(2, round(max(image.size) / 250))
-    font = ImageFont.load_default(max(12, max(image.size) / 45))
-    for noun, boxes in found:
-        colour = GREEN if noun == "face" else BLUE
-        for number, box in enumerate(boxes, 1):
-            corner = (box.left + box.width, box.top + box.height)
-            draw.rectangle((box.left, box.top, *corner), outline=colour, width=line)
-            label = f"{noun} {number}" if len(boxes) > 1 else noun
-            left, top, right, bottom = draw.textbbox((0, 0), label, font)
-            pad = line + 1
-            height = bottom - top + 2 * pad
-            above = max(0, box.top - height)
-            plate = (box.left, above, box.left + right - left + 2 * pad, above + height)
-            draw.rectangle(plate, fill=colour)
-            draw.text((box.left + pad - left, above + pad - top), label, "white", font)
-    return out
+def _boxes(label: str, places: Sequence[Place]) -> list[Box]:
+    # How sure the detectors are is no probability, and so it is not shown.
+    return [Box(label, at.left, at.top, at.left + at.width, at.top + at.height) for at in places]
 
 
 DEFINITION = Definition(

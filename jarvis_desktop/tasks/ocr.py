@@ -78,6 +78,15 @@ def find_lines(pixels: Pixels) -> list[Line]:
     return _in_one_script(lines)
 
 
+def find_places(pixels: Pixels) -> list[Line]:
+    """Where the lines of text in an upright RGB picture are, without reading them."""
+    corners = _boxes(_engine(), pixels[:, :, ::-1])
+    return [
+        Line("", 1.0, float(x.min()), float(y.min()), float(x.max()), float(y.max()))
+        for x, y in ((box[:, 0], box[:, 1]) for box in corners)
+    ]
+
+
 def read_strip(pixels: Pixels) -> tuple[str, float]:
     """The text of a picture that holds one line, and how sure the reading is, 0 to 1."""
     text, score = _recognise(_engine(), [pixels[:, :, ::-1]])[0]

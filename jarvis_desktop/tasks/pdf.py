@@ -4,10 +4,12 @@ Runs in a child process."""
 from __future__ import annotations
 
 import logging
+import math
 import struct
 import time
 import zlib
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,7 +18,9 @@ from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.tasks.plain_text import clean, damaged
 
 if TYPE_CHECKING:
+    from PIL.Image import Image
     from pypdf import PageObject, PdfReader
+    from pypdfium2 import PdfPage
 
 Recognise = Callable[[Path], str]
 """Reads the text in a picture."""
@@ -29,6 +33,8 @@ SCANNED_BELOW = 15
 """Characters on a page below which its pictures are looked at."""
 LARGEST_PICTURE = 40_000_000
 """Pixels."""
+PAGE_DPI = 150
+"""Of a page that is drawn: small print can be read, and an A4 page has two million pixels."""
 
 # What pypdf, Pillow and zlib raise on malformed files besides their own errors.
 _MALFORMED = (
@@ -64,11 +70,14 @@ def _open(file: object, name: str) -> PdfReader:
 
     reader = PdfReader(file)  # type: ignore[arg-type]
     if reader.is_encrypted and reader.decrypt("") == PasswordType.NOT_DECRYPTED:
-        raise InputError(
-            f"{name} needs a password.",
-            hint="Save a copy without the password and give that.",
-        )
+        raise _locked(name)
     return reader
+
+
+def _locked(name: str) -> InputError:
+    return InputError(
+        f"{name} needs a password.", hint="Save a copy without the password and give that."
+    )
 
 
 def _read(reader: PdfReader, name: str, report: Report, recognise: Recognise, workdir: Path) -> str:
@@ -123,20 +132,58 @@ def _page_text(page: PageObject) -> str:
 
 def _pictured(page: PageObject, recognise: Recognise, workdir: Path) -> Iterator[str]:
     """The text in the page's pictures, the largest three."""
-    from PIL import Image
+    for picture in _pictures(page, 3):
+        to = workdir / "scanned-page.png"
+        picture.save(to)
+        yield recognise(to)
+        to.unlink()
+        picture.close()
 
+
+def _pictures(page: PageObject, most: int) -> Iterator[Image]:
+    """The page's largest pictures as they lie on it, RGB, in the order of the page."""
     sized: list[tuple[int, int]] = []
     for at, picture in enumerate(page.images):
         if picture.image is not None and at < 50:
             width, height = picture.image.size
             if 10_000 <= width * height <= LARGEST_PICTURE:
                 sized.append((width * height, at))
-    for _, at in sorted(sorted(sized, reverse=True)[:3], key=lambda pair: pair[1]):
+    for _, at in sorted(sorted(sized, reverse=True)[:most], key=lambda pair: pair[1]):
         image = page.images[at].image
         assert image is not None
         turned = image.rotate(-page.rotation, expand=True) if page.rotation else image
-        to = workdir / "scanned-page.png"
-        turned.convert("RGB").save(to)
-        yield recognise(to)
-        to.unlink()
-        Image.Image.close(turned)
+        yield turned.convert("RGB")
+
+
+def is_pdf(path: Path) -> bool:
+    """Whether the file says that it is a PDF."""
+    with path.open("rb") as file:
+        return b"%PDF-" in file.read(1024)
+
+
+def page_pictures(path: Path, *, name: str, most: int) -> list[Image]:
+    """The pages of a PDF as a person sees them: RGB, the first `most` of them.
+
+    [] where there are more, and they are written: then its text says more than some of its pages.
+    Raises InputError where the file is encrypted or damaged.
+    """
+    import pypdfium2
+
+    try:
+        with closing(pypdfium2.PdfDocument(path)) as document:
+            if len(document) > most and len(_written(document[0])) >= SCANNED_BELOW:
+                return []
+            return [_drawn(document[at]) for at in range(min(len(document), most))]
+    except pypdfium2.PdfiumError as error:
+        raise (_locked if "password" in str(error) else damaged)(name) from error
+
+
+def _written(page: PdfPage) -> str:
+    return str(page.get_textpage().get_text_bounded()).strip()
+
+
+def _drawn(page: PdfPage) -> Image:
+    width, height = page.get_size()
+    scale = min(PAGE_DPI / 72, math.sqrt(LARGEST_PICTURE / max(1.0, width * height)))
+    picture: Image = page.render(scale=scale).to_pil().convert("RGB")
+    return picture

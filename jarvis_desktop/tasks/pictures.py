@@ -31,7 +31,22 @@ FORMATS = (
 MOST_PIXELS = 50_000_000
 MOST_PAGES = 50
 LONGEST_STEM = 60
-_OTHER_EDITS = ("found", "cut-out", "mask", "canny", "hed", "mlsd", "scribble", "seg")
+_OTHER_EDITS = (
+    *(
+        "found",
+        "parts",
+        "cut-out",
+        "mask",
+        "canny",
+        "hed",
+        "mlsd",
+        "scribble",
+        "seg",
+        "depth",
+        "normal",
+    ),
+    *("openpose", "edited", "restyled", "inpainted"),
+)
 
 _BROKEN = (
     *(OSError, SyntaxError, ValueError, TypeError, LookupError, ArithmeticError, EOFError),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from jarvis_desktop.core.artifact import Kind
-from jarvis_desktop.core.task import Port, TaskType
+from jarvis_desktop.core.task import Option, Port, TaskType
 from jarvis_desktop.tasks.definition import Definition
 
 TYPE = TaskType(
@@ -11,6 +11,10 @@ TYPE = TaskType(
     summary="Makes music or a sound from a description.",
     ports=(Port("prompt", (Kind.TEXT,)),),
     gives=(Kind.AUDIO,),
+    options=(
+        Option("seconds", "how long it is", 10.0, units=("second*", "sec", "secs")),
+        Option("seed", "another number makes another piece of the same words", 0),
+    ),
     cues=(
         "compose music", "compose a song", "compose a melody", "make music", "make me music",
         "generate music", "create music", "make a song", "make me a song", "write music",

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from jarvis_desktop.core.artifact import Kind
-from jarvis_desktop.core.task import Port, TaskType
+from jarvis_desktop.core.task import PROMPT, Port, TaskType
 from jarvis_desktop.tasks.definition import Definition
+from jarvis_desktop.tasks.painting import AVOID, SEED, SIZE
 
 TYPE = TaskType(
     name="text-to-image",
     summary="Paints a picture from a description.",
-    ports=(Port("prompt", (Kind.TEXT,)),),
+    ports=(Port(PROMPT, (Kind.TEXT,)),),
     gives=(Kind.IMAGE,),
+    options=(SIZE, AVOID, SEED),
     cues=(
         "draw", "draw me", "paint", "paint me", "picture of", "image of", "generate an image",
         "generate a picture", "create an image", "create a picture", "make an image",

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 from jarvis_desktop.core.artifact import Artifact, Kind
 from jarvis_desktop.core.call import Call, Report
-from jarvis_desktop.core.errors import ExpertError, InputError
+from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.task import Option, Port, TaskType
 from jarvis_desktop.tasks.definition import Definition
 
 MOST = 60
-MOST_PIXELS = 50_000_000
 
 TYPE = TaskType(
     name="video-to-image",
@@ -40,41 +38,26 @@ TYPE = TaskType(
 
 def take_pictures(call: Call, report: Report) -> Iterable[Artifact]:
     """The pictures, in the order of the video."""
-    from jarvis_desktop.tasks.media import open_media
+    from jarvis_desktop.tasks.frames import frames_at, length_of, open_film, upright
 
     path, name = call.file("video"), call.title("video")
     count, at = int(call.number("count")), call.number("at")
     if not 1 <= count <= MOST:
         raise InputError(f"Between 1 and {MOST} pictures can be taken out of a video at a time.")
     artifacts = []
-    with open_media(path, name=name) as container:
-        if not container.streams.video:
-            raise ExpertError(f"{name} has no moving picture.", hint="Give a video.")
-        stream = container.streams.video[0]
-        if stream.width * stream.height > MOST_PIXELS:
-            raise InputError(f"{name} is too large: {stream.width} by {stream.height} pixels.")
-        stream.thread_type = "AUTO"
-        length = _length(container, stream)
+    with open_film(path, name=name) as (container, stream):
+        length = length_of(container, stream)
         if at >= 0 and length and at > length:
             raise InputError(f"{name} is only {length:.1f} seconds long.")
         moments = _moments(count, at, length)
-        for number, frame in enumerate(_frames(container, stream, moments), 1):
+        for number, frame in enumerate(frames_at(container, stream, moments), 1):
             report(number / len(moments), f"picture {number} of {len(moments)}")
             out = call.workdir / f"{Path(name).stem or 'video'}-{number:02d}.png"
-            _upright(frame).save(out, compress_level=3)
+            upright(frame).save(out, compress_level=3)
             artifacts.append(Artifact(Kind.IMAGE, path=out, name=out.name))
     if not artifacts:
         raise InputError(f"{name} holds no picture that can be read.", hint="It may be damaged.")
     return artifacts
-
-
-def _length(container: Any, stream: Any) -> float:
-    """The video's length in seconds; 0 where the file does not say."""
-    import av
-
-    if stream.duration and stream.time_base:
-        return float(stream.duration * stream.time_base)
-    return float((container.duration or 0) / av.time_base)
 
 
 def _moments(count: int, at: float, length: float) -> list[float]:
@@ -83,40 +66,6 @@ def _moments(count: int, at: float, length: float) -> list[float]:
         # More pictures than one from a given second on: one second apart.
         return [at + i for i in range(count) if not length or at + i <= length]
     return [length * (i + 0.5) / count for i in range(count)]
-
-
-def _frames(container: Any, stream: Any, moments: list[float]) -> Iterator[Any]:
-    """For each moment the frame shown then; what is broken is passed over."""
-    import av
-
-    start = float((stream.start_time or 0) * stream.time_base) if stream.time_base else 0.0
-    shown = None
-    for moment in moments:
-        target = moment + start
-        if stream.time_base:
-            container.seek(round(target / stream.time_base), stream=stream)
-        shown = None
-        for packet in container.demux(stream):
-            try:
-                frames = packet.decode()
-            except av.InvalidDataError:
-                continue
-            for frame in frames:
-                if shown is not None and frame.time is not None and frame.time > target:
-                    break
-                shown = frame
-            else:
-                continue
-            break
-        if shown is not None:
-            yield shown
-
-
-def _upright(frame: Any) -> Any:
-    """The frame as a Pillow image, turned as its camera was held."""
-    image = frame.to_image()
-    turn = int(getattr(frame, "rotation", 0) or 0)
-    return image.rotate(turn, expand=True) if turn else image
 
 
 DEFINITION = Definition(TYPE, method=take_pictures, note="PyAV (FFmpeg)")

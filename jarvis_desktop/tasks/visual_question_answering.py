@@ -19,7 +19,7 @@ TYPE = TaskType(
         "what is the woman", "what is the person", "what is happening", "who is in", "who's in",
         "whos in", "how many ... are there", "what kind of", "what animal is", "what breed is",
         "describe the picture", "describe the photo", "describe the image", "describe this",
-        "describe what", "describe xfile*", "describe it", "caption", "caption*", "look at the",
+        "describe what", "describe xfile*", "describe it", "look at the",
         "look at this",
     ),
 )  # fmt: skip

@@ -4,6 +4,7 @@ import pytest
 
 from jarvis_desktop.core.artifact import Artifact, Kind
 from jarvis_desktop.core.errors import ExpertError, InputError
+from jarvis_desktop.core.ports import Segment
 from jarvis_desktop.tasks.automatic_speech_recognition import TYPE, transcribe
 from tests.fakes import write_wav
 from tests.tasks.calls import FakeServices, Reports, call_of, text_of
@@ -45,3 +46,25 @@ async def test_errors_name_the_file_as_the_person_does(tmp_path: Path, hint: str
         await transcribe(call_of(TYPE, tmp_path, audio=memo), Reports(), parts.services())
     assert raised.value.message == "There is no sound in memo.wav."
     assert raised.value.hint == kept
+
+
+@pytest.mark.parametrize(
+    ("wanted", "text"),
+    [
+        (True, "[0:01] good morning\n[1:05] to you\n[1:02:03] all"),
+        (False, "good morning to you all"),
+    ],
+)
+async def test_each_stretch_begins_with_its_time_if_that_is_wanted(tmp_path, wanted, text):
+    parts = FakeServices()
+    parts.recogniser.hears = "good morning to you all"
+    said = ((1.4, "good morning"), (65.0, " to you"), (3723.0, "all"))
+    parts.recogniser.segments = tuple(Segment(start, start + 1, words) for start, words in said)
+    call = call_of(TYPE, tmp_path, audio=write_wav(tmp_path / "a.wav"), timestamps=wanted)
+    assert text_of(await transcribe(call, Reports(), parts.services())) == text
+
+
+async def test_an_engine_that_knows_no_times_gives_the_text_alone(tmp_path):
+    call = call_of(TYPE, tmp_path, audio=write_wav(tmp_path / "a.wav"), timestamps=True)
+    result = await transcribe(call, Reports(), FakeServices().services())
+    assert text_of(result) == "what time is it"

@@ -14,6 +14,7 @@ from jarvis_desktop.tasks import (
     scribble_control,
     seg_control,
 )
+from jarvis_desktop.tasks.controls import normals
 from tests.tasks.calls import call_of, quiet
 from tests.tasks.drawing import shapes
 
@@ -63,3 +64,21 @@ def test_survives_pictures_with_nothing_in_them(
 ) -> None:
     Image.new("RGB", size, "grey").save(tmp_path / "plain.png")
     assert drawn(task, tmp_path / "plain.png", tmp_path).shape[:2] == size[::-1]
+
+
+def test_normals_tell_which_way_a_slope_faces() -> None:
+    ramp = np.tile(np.linspace(0.2, 1, 200, dtype=np.float32), (120, 1))
+    towards_left, flat = normals(ramp), normals(np.full((120, 200), 0.5, np.float32))
+    assert towards_left.shape == (120, 200, 3)
+    assert flat[60, 100].tolist() == [128, 128, 255]
+    assert towards_left[60, 100, 0] > 134
+    assert normals(ramp[:, ::-1].copy())[60, 100, 0] < 122
+    assert normals(ramp.T.copy())[100, 60, 1] > 134
+    assert normals(np.zeros((9, 9), np.float32))[4, 4].tolist() == [128, 128, 255]
+
+
+def test_normals_do_not_hang_on_the_size() -> None:
+    small = np.tile(np.linspace(0.2, 1, 100, dtype=np.float32), (60, 1))
+    large = np.tile(np.linspace(0.2, 1, 800, dtype=np.float32), (480, 1))
+    one, other = normals(small)[30, 50].astype(int), normals(large)[240, 400].astype(int)
+    assert np.abs(one - other).max() <= 3

@@ -9,7 +9,8 @@ from PIL import Image
 from jarvis_desktop.core.artifact import Kind
 from jarvis_desktop.core.errors import ExpertError
 from jarvis_desktop.tasks.detectors import Box, find_faces, find_people
-from jarvis_desktop.tasks.object_detection import GREEN, TYPE, detect
+from jarvis_desktop.tasks.drawing import COLOURS
+from jarvis_desktop.tasks.object_detection import TYPE, detect
 from tests.tasks.calls import call_of, quiet
 from tests.tasks.drawing import face, page, shapes
 
@@ -34,7 +35,7 @@ def test_finds_the_faces_and_says_where(group: Path, tmp_path: Path) -> None:
     assert (picture.kind, picture.name) == (Kind.IMAGE, "group-found.jpg")
     assert picture.path
     drawn = np.asarray(Image.open(picture.path), int)
-    assert (np.abs(drawn - GREEN).sum(axis=2) < 60).sum() > 500
+    assert (np.abs(drawn - COLOURS[0]).sum(axis=2) < 60).sum() > 500
 
 
 def test_each_box_is_around_its_face(group: Path) -> None:

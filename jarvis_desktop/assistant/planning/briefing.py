@@ -95,9 +95,9 @@ def brief(
 ) -> Prompt:
     """The prompt for a plan: rules, tasks, examples, earlier turns, and `asked` last and whole.
 
-    Where not all of it fits, the details of the schema go first, then examples, earlier turns and
-    what the tasks are for; the trace is told. Raises ExpertError where `asked` does not fit even
-    so, StorageError where a prompt cannot be read.
+    Where not all of it fits, the details of the schema go first, then examples, earlier turns,
+    what the tasks are for, and at last their names in the schema; the trace is told. Raises
+    ExpertError where `asked` does not fit even so, StorageError where a prompt cannot be read.
     """
     template = prompts.template("plan")
     names = {task_type.name for task_type in inventory}
@@ -107,11 +107,17 @@ def brief(
         for summaries in (True, False)
     )
     full, short = plan_schema(inventory, Named(context)), short_schema(inventory)
+    least = short_schema(())
     longest = max(1, min(PLAN_TOKENS + estimated_tokens(asked), llm.window // 4))
     whole = llm.window - 2 * longest - REFUSAL_TOKENS - telling.tokens([_last(asked, [])])
     wanted, _ = memory.messages(context, HISTORY_TOKENS)
     everything = telling.tokens([*wanted, *chain(*shown)])
-    for system, schema, needed in ((rules, full, everything), (rules, short, 0), (fewer, short, 0)):
+    for system, schema, needed in (
+        (rules, full, everything),
+        (rules, short, 0),
+        (fewer, short, 0),
+        (fewer, least, 0),
+    ):
         room = whole - telling.tokens([system]) - estimated_tokens(json.dumps(schema))
         if room < needed:
             continue
@@ -150,21 +156,29 @@ def _first(shown: Sequence[tuple[Message, Message]], room: int) -> list[tuple[Me
 
 
 def _listed(inventory: Sequence[TaskType], *, summaries: bool) -> str:
-    return "\n".join(_line(task_type, summaries) for task_type in inventory)
+    """A line a task; without summaries, those that take and give the same share one."""
+    if summaries:
+        return "\n".join(_line(task_type) for task_type in inventory)
+    alike: dict[str, list[str]] = {}
+    for task_type in inventory:
+        alike.setdefault(_signature(task_type), []).append(task_type.name)
+    return "\n".join(f"- {', '.join(names)}{shape}" for shape, names in alike.items())
 
 
-def _line(task_type: TaskType, summaries: bool) -> str:
+def _line(task_type: TaskType) -> str:
     """One task: `summarization(text, sentences: a whole number) -> text. Makes a text shorter.`"""
+    line = f"- {task_type.name}{_signature(task_type)}"
+    about = "; ".join(f"{option.name}: {option.summary}" for option in task_type.options)
+    return f"{line}. {task_type.summary}{f' ({about})' if about else ''}"
+
+
+def _signature(task_type: TaskType) -> str:
     places = [
         f"{port.name}{'' if port.required else '?'}: {'/'.join(port.kinds)}{' list' * port.many}"
         for port in task_type.ports
     ]
     places += [f"{option.name}?: {_takes(option)}" for option in task_type.options]
-    line = f"- {task_type.name}({', '.join(places)}) -> {'/'.join(task_type.gives)}"
-    if not summaries:
-        return line
-    about = "; ".join(f"{option.name}: {option.summary}" for option in task_type.options)
-    return f"{line}. {task_type.summary}{f' ({about})' if about else ''}"
+    return f"({', '.join(places)}) -> {'/'.join(task_type.gives)}"
 
 
 def _takes(option: Option) -> str:

@@ -30,7 +30,7 @@ def plan_schema(inventory: Sequence[TaskType], named: Named) -> dict[str, Any]:
 
 
 def short_schema(inventory: Sequence[TaskType]) -> dict[str, Any]:
-    """The same without the arguments of each task, about a tenth as long."""
+    """The same without the arguments of each task, about a tenth as long; any name for none."""
     return _answer(_task([task_type.name for task_type in inventory], {"type": "object"}))
 
 
@@ -40,7 +40,8 @@ def _answer(task: dict[str, Any]) -> dict[str, Any]:
 
 
 def _task(names: list[str], args: dict[str, Any]) -> dict[str, Any]:
-    properties = {"task": {"enum": names}, "id": {"type": "integer"}, "args": args}
+    which = {"enum": names} if names else {"type": "string"}
+    properties = {"task": which, "id": {"type": "integer"}, "args": args}
     return _object(properties | {"wanted": {"type": "boolean"}}, list(properties))
 
 

@@ -18,8 +18,33 @@ LANGUAGES = (
     "turkish ukrainian urdu vietnamese welsh"
 ).split()
 
+_says_nothing = frozenset(
+    "a an the this that these my it me for please picture pictures photo photos image images so "
+    "some of in to on and then better nicer different good great edit edits editing change make "
+    "turn transform restyle stylise stylize style another image into a like look".split()
+)
 _joints = re.compile(r"(?:[\s,;]|\b(?:and|then|also|plus|afterwards|after that)\b)+$")
 """What only joins one step to the next."""
+
+_settings = re.compile(
+    r"[,;]?\s*\b(?:(?:with|using|and)\s+)?(?:the\s+)?seed\s+(?:number\s+|of\s+)?\d+|"
+    r"[,;]?\s*\b(?:in\s+|at\s+|of\s+)?\d{2,5}\s*(?:x|×|by)\s*\d{2,5}(?:\s*(?:pixels|px))?\b|"
+    rf"[,;]?\s*\b(?:for\s+)?{NUMBER}\s+(?:seconds?|sec)\b(?:\s+long)?"
+)
+"""What settles how something is drawn, not what."""
+
+_ordered = re.compile(
+    r"^(?:\W|\b(?:to|and|then)\b)*"
+    r"(?:(?:draw|paint|make|create|generate|render|show|give)\b(?:\s+(?:me|us))?\s*)?"
+    r"(?:an?\s+(?:new\s+)?(?:picture|image|photo|painting|drawing)\s+of\s+)?"
+)
+_loose_end = re.compile(
+    r"(?:\W|\b(?:in|on|with|from|of|the|that|this|using|by|for|to|as|and|it|picture|image|photo)\b)+$"
+)
+_file_there = re.compile(
+    r"(?:\b(?:in|on|from|of|with|using|for|to|by|at|into|as)\s+)?"
+    r"(?:(?:the|this|my)\s+)?(?:(?:picture|photo|image|mask)\s+)?xfile\d+x"
+)
 
 _ones = {word: number for number, word in enumerate(NUMBER_WORDS[:20])}
 _tens = {word: 20 + 10 * number for number, word in enumerate(NUMBER_WORDS[20:28])}
@@ -94,6 +119,40 @@ def clause(step: Step, reading: Reading) -> str:
     return _joints.sub("", reading.words(step.start, step.end)).strip(" ,;")
 
 
+def prompt(step: Step, reading: Reading) -> str:
+    """What is to be drawn, as the words behind the cue say it, without how it is to be."""
+    words = _without_files(step.cue.end, step.end, reading)
+    return re.sub(
+        r"^(?:(?:me|us|of|for|that|about|to|so that|where)\b|[:,-])\s*", "", words
+    ).strip()
+
+
+def wish(step: Step, reading: Reading) -> str:
+    """What is wished for of a picture: "replace the dog in a.jpg with a cat" is "replace the dog
+    with a cat". "" where nothing is said but that it is to be changed."""
+    words = _file_there.sub(" ", reading.text[step.start : step.end])
+    if not set(re.findall(r"[a-z']+", words)) - _says_nothing:
+        return ""
+    return _without_files(step.start, step.end, reading)
+
+
+def described(step: Step, reading: Reading) -> str:
+    """What is to be painted by the help of a picture: "draw a knight in the same pose as a.jpg" is
+    "a knight"."""
+    before = _loose_end.sub("", _without_files(step.start, step.cue.start, reading))
+    behind = _without_files(step.cue.end, step.end, reading)
+    before, behind = (_ordered.sub("", part).strip(" ,;:.") for part in (before, behind))
+    if step.type.port("mask") and "with " in behind:
+        behind = behind.partition("with ")[2]
+    return before or behind or clause(step, reading)
+
+
+def _without_files(start: int, end: int, reading: Reading) -> str:
+    plain = _settings.sub("", _file_there.sub(" ", reading.text[start:end]))
+    spelled = re.sub(r"\w+", lambda it: reading.spelling.get(it[0], it[0]), plain)
+    return _joints.sub("", " ".join(spelled.split())).strip(" ,;:")
+
+
 def _language(step: Step, reading: Reading) -> str | None:
     words = reading.text[step.start : step.end]
     match = re.search(rf"\b(?:in|into|to)\s+({'|'.join(LANGUAGES)})\b", words) or re.search(
@@ -113,6 +172,29 @@ def _size(step: Step, reading: Reading) -> str | None:
     return f"{match[1]}x{match[2]}" if match else None
 
 
+def _shape(step: Step, reading: Reading) -> str | None:
+    words = reading.text[step.start : step.end]
+    match = re.search(
+        r"\b(square|landscape|portrait|wide)[\s-]?(?:screen|format|orientation|shape)\b", words
+    ) or re.search(r"\b(landscape|portrait)\b", words)
+    return _size(step, reading) or (match[1] if match else None)
+
+
+def _without(step: Step, reading: Reading) -> str | None:
+    words = reading.words(step.start, step.end)
+    match = re.search(
+        r"\b(?:without|with no|but no)\s+(?:any\s+)?([\w' -]+?)(?=\W*$|[.,;!?]| (?:but|with|in)\b)",
+        words,
+    )
+    return match[1] if match else None
+
+
+def _seed(step: Step, reading: Reading) -> int | None:
+    words = reading.text[step.start : step.end]
+    match = re.search(r"\bseed\s+(?:number\s+|of\s+)?(\d{1,9})\b", words)
+    return int(match[1]) if match else None
+
+
 _readers: dict[str, Callable[[Step, Reading], Value | None]] = {
     "as-said": lambda step, reading: reading.as_said(step.start, step.end),
     "clause": clause,
@@ -120,5 +202,8 @@ _readers: dict[str, Callable[[Step, Reading], Value | None]] = {
     "language": _language,
     "file-name": _file_name,
     "size": _size,
+    "shape": _shape,
+    "without": _without,
+    "seed": _seed,
     "last-reply": lambda step, reading: reading.last_reply or None,
 }

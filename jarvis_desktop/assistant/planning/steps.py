@@ -23,6 +23,8 @@ _not_before_a_verb = frozenset(
     "as by at about no more some any every each what which how whose very".split()
 )
 
+_joining = frozenset("in with from along using following guided based posing standing".split())
+
 _negation = re.compile(
     r"\b(?:not|don't|dont|do not|doesn't|never|without|no need to|instead of|rather than)"
     r"(?:\s+\w+)?\s*$"
@@ -179,6 +181,8 @@ def _groups(text: str, matches: list[Match]) -> list[list[Match]]:
         same = any(match.overlaps(item) or match.type is item.type for item in current)
         before = re.findall(r"[\w'-]+", text[max(0, match.start - 40) : match.start])[-1:]
         verb_like = not before or before[0] not in _not_before_a_verb
+        # "A knight | in the same pose as": what begins so goes with what stands before it.
+        verb_like &= text[match.start : match.end].split()[0] not in _joining
         if current and (same or not verb_like):
             current.append(match)
         else:

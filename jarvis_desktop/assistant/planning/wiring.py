@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from jarvis_desktop.assistant.planning import references, slots, sources
@@ -58,6 +58,7 @@ class Wiring:
         if step.type.port(sources.QUESTION):
             options[sources.QUESTION] = slots.clause(step, self._reading)
         inputs = self._inputs(step, content) if content else [{}]
+        options |= self._free_wish(step, options)
         self._groups.append([self._append(step.type, {**item, **options}) for item in inputs])
 
     def save_as(self, task_type: TaskType, names: Sequence[str]) -> None:
@@ -80,6 +81,10 @@ class Wiring:
         first = (required or content)[0]
         alike = [port for port in required if port.kinds == first.kinds] or [first]
         found = self._choose(step, first, len(alike))
+        if spare := [
+            p for p in content if not p.required and p.kinds == first.kinds != (Kind.TEXT,)
+        ]:
+            found, alike = _with_spare(found, [*alike, *spare], len(alike))
         if not found and not required:
             return [{}]
         if len(found) < len(alike):
@@ -92,6 +97,16 @@ class Wiring:
         if first.many:
             return [{first.name: tuple(brought), **others}]
         return [{first.name: item, **others} for item in brought]
+
+    def _free_wish(self, step: Step, options: Mapping[str, Arg]) -> dict[str, Arg]:
+        """What is asked for in words of one's own, where no word named it outright."""
+        port = step.type.port(sources.PROMPT)
+        if port is None or port.required or options.get(step.type.exact):
+            return {}
+        quoted = self._reading.quotes_in(step.start, step.end)
+        told = slots.wish if step.type.exact else slots.prompt
+        text = quoted[0] if quoted else told(step, self._reading)
+        return {port.name: text} if text else {}
 
     def _one(self, step: Step, port: Port) -> Arg:
         found = self._choose(step, port, 1, direct=True) or self._choose(step, port, 1)
@@ -229,6 +244,10 @@ class Wiring:
         if Kind.TEXT not in port.kinds or step.type.port(sources.QUESTION):
             return []
         text = _in_language.sub("", slots.after_cue(step, self._reading))
+        if port.name == sources.PROMPT:
+            steered = step.type.ports[0] is not port
+            told = slots.described if steered else slots.prompt
+            text = told(step, self._reading)
         short = step.type.gives[:1] != (Kind.TEXT,) or step.type.name in sources.FOLLOWING
         fewest = 1 if short or port.name == sources.PROMPT else FEWEST_WORDS
         if port.name == sources.PROMPT and not text:
@@ -256,7 +275,10 @@ class Wiring:
 
     def _bring(self, source: Source, port: Port) -> Item:
         """The source as the port takes it, through converters where it must be."""
-        for converter in sources.route(source.kinds, port.kinds, self._inventory) or ():
+        converters = list(sources.route(source.kinds, port.kinds, self._inventory) or ())
+        if port.through and not self._is_already(source, port):
+            converters += [item for item in self._inventory if item.name == port.through]
+        for converter in converters:
             key = (source, converter.name)
             if key not in self._converted:
                 self._converted[key] = self._asked_for(source, converter) or self._append(
@@ -264,6 +286,17 @@ class Wiring:
                 )
             source = self._converted[key]
         return source.value
+
+    def _is_already(self, source: Source, port: Port) -> bool:
+        """Whether it is what the port's `through` would make of it: made by that, or called so."""
+        if source.step == port.through:
+            return True
+        names = "|".join(re.escape(name).replace(r"\ ", r"[\s_-]+") for name in port.known_as)
+        title = source.value.title if isinstance(source.value, Artifact) else ""
+        return bool(
+            re.search(rf"(?:^|[\W_])(?:{names})(?:$|[\W_])", title.lower())
+            or re.search(rf"\b(?:this|that|my) (?:{names})\b", self._reading.text)
+        )
 
     def _asked_for(self, source: Source, converter: TaskType) -> Source | None:
         """The result of a step that did this conversion because it was asked for."""
@@ -273,6 +306,26 @@ class Wiring:
                 self._wanted.add(task.id)
                 return Source(Ref(task.id), converter.gives, converter.name)
         return None
+
+
+def _with_spare(
+    found: list[Source], ports: list[Port], needed: int
+) -> tuple[list[Source], list[Port]]:
+    """Sources and ports in pairs, where there is one for a port that could go without, such as
+    a mask: the source that is called so, else the last."""
+    if len(found) < len(ports):
+        return found, ports[:needed]
+    for at, port in enumerate(ports[needed:], needed):
+        names = tuple(port.known_as)
+        called = [item for item in found if any(name in _title(item) for name in names)]
+        if called:
+            rest = [item for item in found if item is not called[0]]
+            found = [*rest[:at], called[0], *rest[at:]]
+    return found, ports
+
+
+def _title(source: Source) -> str:
+    return source.value.title.lower() if isinstance(source.value, Artifact) else ""
 
 
 def _by_name(found: Sequence[Source]) -> dict[str, Source]:

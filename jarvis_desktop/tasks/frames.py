@@ -1,0 +1,94 @@
+"""Pictures out of a film, by PyAV. Runs in child processes only."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from jarvis_desktop.core.errors import ExpertError, InputError
+from jarvis_desktop.tasks.media import open_media
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+MOST_PIXELS = 50_000_000
+"""Of one picture."""
+
+
+def even_frames(path: Path, count: int, *, name: str) -> list[Image]:
+    """`count` RGB pictures spread evenly over a film, upright; of a short one, some repeat.
+
+    Raises InputError where none can be read, ExpertError where there is no moving picture.
+    """
+    with open_film(path, name=name) as (container, stream):
+        length = length_of(container, stream)
+        moments = [length * (at + 0.5) / count for at in range(count)]
+        frames = [upright(frame) for frame in frames_at(container, stream, moments)]
+    if not frames:
+        raise InputError(f"{name} holds no picture that can be read.", hint="It may be damaged.")
+    return [frames[at * len(frames) // count] for at in range(count)]
+
+
+@contextmanager
+def open_film(path: Path, *, name: str) -> Iterator[tuple[Any, Any]]:
+    """The container of a film and its first stream of pictures.
+
+    Raises ExpertError where it has none, InputError where they are too large or unreadable.
+    """
+    with open_media(path, name=name) as container:
+        if not container.streams.video:
+            raise ExpertError(f"{name} has no moving picture.", hint="Give a video.")
+        stream = container.streams.video[0]
+        if stream.codec_context is None:  # PyAV found nobody who decodes it
+            raise InputError(
+                f"{name} cannot be read as a film.", hint="It may be damaged or cut off."
+            )
+        if stream.width * stream.height > MOST_PIXELS:
+            raise InputError(f"{name} is too large: {stream.width} by {stream.height} pixels.")
+        stream.thread_type = "AUTO"
+        yield container, stream
+
+
+def length_of(container: Any, stream: Any) -> float:
+    """The film's length in seconds; 0 where the file does not say."""
+    import av
+
+    if stream.duration and stream.time_base:
+        return float(stream.duration * stream.time_base)
+    return float((container.duration or 0) / av.time_base)
+
+
+def frames_at(container: Any, stream: Any, moments: Sequence[float]) -> Iterator[Any]:
+    """For each moment, in seconds, the frame shown then; what is broken is passed over."""
+    import av
+
+    start = float((stream.start_time or 0) * stream.time_base) if stream.time_base else 0.0
+    shown = None
+    for moment in moments:
+        target = moment + start
+        if stream.time_base:
+            container.seek(round(target / stream.time_base), stream=stream)
+        shown = None
+        for packet in container.demux(stream):
+            try:
+                frames = packet.decode()
+            except av.InvalidDataError:
+                continue
+            for frame in frames:
+                if shown is not None and frame.time is not None and frame.time > target:
+                    break
+                shown = frame
+            else:
+                continue
+            break
+        if shown is not None:
+            yield shown
+
+
+def upright(frame: Any) -> Image:
+    """The frame as an RGB picture, turned as its camera was held."""
+    image: Image = frame.to_image()
+    turn = int(getattr(frame, "rotation", 0) or 0)
+    return image.rotate(turn, expand=True) if turn else image
