@@ -59,19 +59,15 @@ class Intake:
                         break
         return await self._take_in(list(found))
 
-    async def linked(self, text: str) -> tuple[str, tuple[Artifact, ...]]:
-        """The words with a file's name in the place of each address, and those files.
+    async def linked(self, text: str) -> dict[str, Artifact]:
+        """The files that lie at the addresses in the words, by the address as it is written.
 
         Raises InputError and UnavailableError where one of them cannot be had.
         """
-        mentioned = mentions.urls(text)
-        urls = tuple(dict.fromkeys(item.text for item in mentioned))
+        urls = {text[item.start : item.end]: item.text for item in mentions.urls(text)}
         if len(urls) > MOST_LINKS:
             raise InputError(f"Those are more than {MOST_LINKS} addresses at once.")
-        files = {url: await self._fetched(url) for url in urls}
-        for item in reversed(mentioned):
-            text = f"{text[: item.start]}{files[item.text].title}{text[item.end :]}"
-        return text, tuple(files.values())
+        return {written: await self._fetched(url) for written, url in urls.items()}
 
     async def _fetched(self, url: str) -> Artifact:
         if self._web is None:

@@ -1,7 +1,9 @@
 """Orders the candidates of a task, by a few things that are known about each of them.
 
-Fetched experts and the LLM come first, the built-in way after them, and last whatever failed here
-lately or is spare. Within that, the mean of these, each from 0 to 1, with the weights below:
+Fetched experts and the LLM come first, then those behind an API, the built-in way after them, and
+last whatever failed here lately or is spare. A skill of the application, such as its own voice,
+goes before an API; who prefers the network has the API first. Within that, the mean of these, each
+from 0 to 1, with the weights below:
 
 match      how well the description meets the words of the request
 success    the share of its runs on this computer that worked; a half where it has not run
@@ -32,6 +34,10 @@ WEIGHTS: Mapping[str, float] = {
 MIDDLING = 10.0
 """Seconds; an expert that takes as long is neither quick nor slow."""
 
+CHOICE, SKILL, NETWORK, BUILT_IN, LAST = range(5)
+"""The choice proper; the application's own skill; by API where that is not the choice; a built-in
+method; what is tried last."""
+
 UNTRIED = Experience(runs=0, worked=0)
 
 
@@ -41,7 +47,7 @@ class Ranked:
 
     candidate: Candidate
     tier: int
-    """0 for the choice proper, 1 for the built-in way, 2 for what is tried last."""
+    """CHOICE, SKILL, NETWORK, BUILT_IN or LAST."""
     score: float
     experience: Experience
 
@@ -52,12 +58,13 @@ def rank(
     *,
     known: Mapping[str, Experience],
     similarity: Similarity,
+    network_first: bool = False,
 ) -> tuple[Ranked, ...]:
     """The candidates, best first; of equals the one that was listed first."""
     matches = similarity(request, [described(item.expert) for item in candidates])
     found = []
     for candidate, match in zip(candidates, matches, strict=True):
-        experience = known.get(candidate.expert.id, UNTRIED)
+        experience = known.get(candidate.kept_as, UNTRIED)
         score = _score(
             match=match,
             success=(experience.worked + 1) / (experience.runs + 2),
@@ -65,7 +72,9 @@ def rank(
             speed=MIDDLING / (MIDDLING + _seconds(experience)),
             downloads=_popularity(candidate.expert),
         )
-        found.append(Ranked(candidate, _tier(candidate, experience), score, experience))
+        found.append(
+            Ranked(candidate, _tier(candidate, experience, network_first), score, experience)
+        )
     return tuple(sorted(found, key=lambda item: (item.tier, -item.score)))
 
 
@@ -109,10 +118,12 @@ def _score(**parts: float) -> float:
     return sum(WEIGHTS[name] * value for name, value in parts.items()) / whole
 
 
-def _tier(candidate: Candidate, experience: Experience) -> int:
+def _tier(candidate: Candidate, experience: Experience, network_first: bool) -> int:
     if candidate.built_in:
-        return 1
-    return 2 if candidate.spare or experience.failed else 0
+        return SKILL if candidate.backend == "skill" else BUILT_IN
+    if candidate.spare or experience.failed:
+        return LAST
+    return NETWORK if candidate.provider and not network_first else CHOICE
 
 
 def _size(expert: Expert) -> float:

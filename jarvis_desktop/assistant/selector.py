@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from jarvis_desktop.assistant.choosing import TOP, Choice, Chooser, Question, told
 from jarvis_desktop.assistant.fitting import Fitting, Room, readable_size
-from jarvis_desktop.assistant.ranking import Ranked, Similarity, overlap, rank, rank_to_fetch
+from jarvis_desktop.assistant.ranking import (
+    CHOICE,
+    Ranked,
+    Similarity,
+    overlap,
+    rank,
+    rank_to_fetch,
+)
 from jarvis_desktop.core.expert import Candidate, Experience, Expert, Selection
 from jarvis_desktop.core.llm import LLM, LLMs
 from jarvis_desktop.core.policy import Policy
@@ -23,12 +30,23 @@ class _Known:
     task: Task
     candidates: tuple[Candidate, ...]
     experience: Mapping[str, Experience]
+    barred: str = ""
+    """Why those of its experts that are behind an API cannot be asked, in sentences."""
+
+
+OTHER_MODES = "In the modes hybrid and lite, experts on the network do it."
+
+
+async def _unbarred() -> str:
+    """Nothing is known against experts behind an API."""
+    return ""
 
 
 class Selector:
     """Turns a plan into one Selection per task.
 
-    Without `llms` no LLM is a candidate, and without `chooser` none is asked to choose.
+    Without `llms` no LLM is a candidate, and without `chooser` none is asked to choose. `barred`
+    says why experts behind an API cannot be asked at all, "" where they can.
     """
 
     def __init__(
@@ -41,6 +59,7 @@ class Selector:
         similarity: Similarity = overlap,
         llms: LLMs | None = None,
         chooser: Chooser | None = None,
+        barred: Callable[[], Awaitable[str]] = _unbarred,
     ) -> None:
         self._catalogue = catalogue
         self._policy = policy
@@ -49,6 +68,7 @@ class Selector:
         self._similarity = similarity
         self._llms = llms
         self._chooser = chooser
+        self._barred = barred
 
     async def select(
         self,
@@ -62,9 +82,13 @@ class Selector:
         `text` is the request. `trace` is told how the LLM was asked, where it was.
         """
         tasks = tuple(tasks)
-        listed = [tuple(self._catalogue.candidates(task.type.name)) for task in tasks]
+        listed = [self._listed(task.type) for task in tasks]
+        remote = any(item.provider for found in listed for item in found)
+        barred = await self._barred() if remote else ""
         llm = await self._llm(listed)
-        known = [self._known(task, found, llm) for task, found in zip(tasks, listed, strict=True)]
+        known = [
+            self._known(task, found, llm, barred) for task, found in zip(tasks, listed, strict=True)
+        ]
         # Measuring memory and telling languages apart may take a while the first time.
         ordered = await asyncio.to_thread(self._ordered, known, text)
         selections = [selection for selection, _ in ordered]
@@ -89,10 +113,15 @@ class Selector:
             spoken_by_all = replace(expert, languages=())
             return not objection(spoken_by_all, task, request="", room=room)
 
-        known = self._known(task, tuple(self._catalogue.candidates(task_type.name)), llm)
+        known = self._known(task, self._listed(task_type), llm)
+        allowed = [item for item in known.candidates if self._policy.allows(item)]
         if any(
-            self._policy.allows(item) and fits(item.expert, self._fitting.objection)
-            for item in known.candidates
+            not self._fitting.objection_to_asking(
+                replace(item.expert, languages=()), task, request=""
+            )
+            if item.provider
+            else fits(item.expert, self._fitting.objection)
+            for item in allowed
         ):
             return True
         return self._policy.allows_downloads and any(
@@ -106,12 +135,28 @@ class Selector:
             return None
         return await self._llms.current()
 
-    def _known(self, task: Task, found: tuple[Candidate, ...], llm: LLM | None) -> _Known:
+    def _listed(self, task_type: TaskType) -> tuple[Candidate, ...]:
+        """What there is for a task; of the network nothing where the mode forbids it."""
+        found = self._catalogue.candidates(task_type.name)
+        return tuple(item for item in found if not item.provider or self._policy.allows(item))
+
+    def _forbidden(self, name: str) -> bool:
+        """Whether the mode alone keeps a task from those who would do it behind an API."""
+        found = self._catalogue.candidates(name)
+        return any(item.provider and not self._policy.allows(item) for item in found)
+
+    def _known(
+        self, task: Task, found: tuple[Candidate, ...], llm: LLM | None, barred: str = ""
+    ) -> _Known:
         name = task.type.name
+        if not any(item.provider for item in found):
+            barred = "" if found or not self._forbidden(name) else OTHER_MODES
+        elif barred:
+            found = tuple(item for item in found if not item.provider)
         if llm and not (found and _instant(found)):
             itself = self._catalogue.by_llm(name, llm)
             found = (*found, itself) if itself else found
-        return _Known(task, found, self._record.of(name) if self._record else {})
+        return _Known(task, found, self._record.of(name) if self._record else {}, barred)
 
     def _ordered(
         self, known: Sequence[_Known], text: str
@@ -122,19 +167,35 @@ class Selector:
     def _order(self, known: _Known, text: str, room: Room) -> tuple[Selection, Question | None]:
         """One task's selection; with it a question, where there is one to ask."""
         task = known.task
-        allowed = [item for item in known.candidates if self._policy.allows(item)]
-        objections = {
-            item: self._fitting.objection(item.expert, task, request=text, room=room)
-            for item in allowed
-        }
+        able = [item for item in known.candidates if not (task.is_free and item.built_in)]
+        allowed = [item for item in able if self._policy.allows(item)]
+        objections = {item: self._objection(item, task, text, room) for item in allowed}
         fitting = [item for item in allowed if not objections[item]]
         if not fitting:
-            return self._none(known, objections, text, room), None
-        ranked = rank(fitting, text, known=known.experience, similarity=self._similarity)
+            none = self._none(replace(known, candidates=tuple(able)), objections, text, room)
+            return replace(none, reason=f"{none.reason} {known.barred}".strip()), None
+        ranked = rank(
+            fitting,
+            text,
+            known=known.experience,
+            similarity=self._similarity,
+            network_first=self._policy.prefers_network,
+        )
+        if task.is_exact:
+            ranked = tuple(sorted(ranked, key=lambda item: not item.candidate.built_in))
         order = tuple(item.candidate for item in ranked)
-        choice = tuple(item for item in ranked if item.tier == 0)[:TOP]
-        question = Question(task, choice) if len(choice) > 1 else None
-        return Selection(task.id, order, _why(ranked)), question
+        choice = [item for item in ranked if item.tier == CHOICE and not task.is_exact]
+        apart = _each_once(choice)[:TOP]
+        question = Question(task, apart) if len(apart) > 1 else None
+        why = _why(ranked)
+        if known.barred and self._policy.prefers_network:
+            why = f"{why} {known.barred}"
+        return Selection(task.id, order, why), question
+
+    def _objection(self, candidate: Candidate, task: Task, text: str, room: Room) -> str:
+        if candidate.provider:
+            return self._fitting.objection_to_asking(candidate.expert, task, request=text)
+        return self._fitting.objection(candidate.expert, task, request=text, room=room)
 
     def _none(
         self, known: _Known, objections: Mapping[Candidate, str], text: str, room: Room
@@ -187,6 +248,14 @@ def _instant(candidates: Sequence[Candidate]) -> bool:
     return all(item.backend == "skill" for item in candidates)
 
 
+def _each_once(ranked: Sequence[Ranked]) -> tuple[Ranked, ...]:
+    """Those of an expert that several providers run count as one."""
+    first: dict[tuple[str, str], Ranked] = {}
+    for item in ranked:
+        first.setdefault((item.candidate.expert.id, item.candidate.backend), item)
+    return tuple(first.values())
+
+
 def _why(ranked: Sequence[Ranked]) -> str:
     """Why the first one is first, in a sentence or two."""
     first = ranked[0]
@@ -194,7 +263,7 @@ def _why(ranked: Sequence[Ranked]) -> str:
     parts = [f"{first.candidate.expert.id} {where}"]
     if experience := told(first.experience):
         parts.append(experience)
-    others = [item for item in ranked[1:] if item.tier == first.tier]
+    others = _each_once([item for item in ranked if item.tier == first.tier])[1:]
     if others:
         plural = "s" if len(others) > 1 else ""
         parts.append(f"ranked before {len(others)} other{plural}")
@@ -203,10 +272,16 @@ def _why(ranked: Sequence[Ranked]) -> str:
 
 def _chosen(selection: Selection, choice: Choice, llm: LLM) -> Selection:
     """The chosen one first; the rest stays in its order, as the fallback."""
-    rest = tuple(item for item in selection.candidates if item != choice.candidate)
+    chosen = choice.candidate
+    same = [
+        item
+        for item in selection.candidates
+        if (item.expert, item.backend) == (chosen.expert, chosen.backend) and item != chosen
+    ]
+    rest = [item for item in selection.candidates if item != chosen and item not in same]
     why = f": {choice.reason}" if choice.reason else "."
     return replace(
         selection,
-        candidates=(choice.candidate, *rest),
+        candidates=(chosen, *same, *rest),
         reason=f"{llm.name} chose {choice.candidate.expert.id}{why}",
     )

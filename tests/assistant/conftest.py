@@ -14,6 +14,7 @@ from jarvis_desktop.assistant.assistant import Assistant, Parts
 from jarvis_desktop.assistant.executor import Executor
 from jarvis_desktop.assistant.intake import Intake
 from jarvis_desktop.assistant.memory import Memory
+from jarvis_desktop.assistant.obtaining import Obtainer
 from jarvis_desktop.assistant.prompts import Prompts
 from jarvis_desktop.assistant.selector import Selector
 from jarvis_desktop.assistant.speaker import Speaker
@@ -25,6 +26,8 @@ from jarvis_desktop.core.result import TaskResult
 from jarvis_desktop.core.task import Task, TaskType
 from jarvis_desktop.core.turn import Request, Turn
 from jarvis_desktop.paths import shipped
+from tests.fake_journal import FakeJournal
+from tests.fake_web import FakeWeb
 from tests.fakes import (
     FakeBackend,
     FakeCatalogue,
@@ -88,10 +91,12 @@ class House:
         self.backend = FakeBackend()
         self.catalogue = FakeCatalogue()
         self.fetcher = FakeFetcher()
+        self.web = FakeWeb()
         self.recogniser = FakeRecogniser()
         self.voice = FakeVoice()
         self.player = FakePlayer()
         self.history = FakeHistory()
+        self.journal = FakeJournal()
         self.frontend = FakeFrontend()
         self.facts = FakeFacts()
         self.llms = FakeLLMs()
@@ -102,13 +107,15 @@ class House:
                 inventory=(),
                 selector=Selector(self.catalogue, Policy()),
                 executor=Executor({"builtin": self.backend}, self.store, lanes={}),
-                intake=Intake(self.store, folders=(folder / "usual",)),
-                fetcher=self.fetcher,
+                intake=Intake(self.store, folders=(folder / "usual",), web=self.web),
+                obtainer=Obtainer(self.fetcher, Policy()),
                 recogniser=self.recogniser,
                 speaker=Speaker(self.voice, self.player, self.store),
                 answerer=Answerer(self.llms, self.prompts),
                 memory=Memory(self.history, self.facts, self.llms, self.prompts),
                 history=self.history,
+                journal=self.journal,
+                acting=("clock",),
                 now=lambda: NOON,
             )
         )

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from jarvis_desktop.assistant.assistant import LONGEST_REQUEST
+from jarvis_desktop.assistant.understanding import LONGEST_REQUEST
 from jarvis_desktop.core import events
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.call import Call

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,8 @@ import pytest
 from jarvis_desktop.assistant.fitting import Fitting, Licences, Room, readable_size
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.expert import Expert
+from jarvis_desktop.core.hardware import Graphics, Hardware, Memory
+from jarvis_desktop.core.placing import PROCESSOR, Place
 from jarvis_desktop.core.task import Arg, Option, Port, Ref, Task, TaskType
 from tests.types import READ, SHORTEN
 
@@ -29,6 +32,12 @@ TO_GERMAN = Expert("opus", "any", languages=("en", "de"))
 def ruled_out(text: str, code: str) -> bool:
     """Knows a German text by its first word."""
     return text.startswith("Der") and code != "de"
+
+
+def having(memory: int, *, graphics: int = 0) -> Room:
+    """So many gigabytes."""
+    card = Graphics("card", memory=graphics * GB) if graphics else None
+    return Room(Hardware(memory * GB, graphics=card))
 
 
 def shorten(text: Arg) -> Task:
@@ -64,15 +73,44 @@ def test_nothing_is_held_against_an_expert_of_which_nothing_is_known() -> None:
 
 
 def test_the_memory_must_suffice() -> None:
-    assert objection(BIG, room=Room(memory=16 * GB)) == ""
-    assert objection(BIG, room=Room(memory=4 * GB)) == (
-        "needs about 7.0 GB of memory, and there are 4.0 GB"
+    assert objection(BIG, room=having(16)) == ""
+    assert objection(BIG, room=having(4)) == (
+        "needs about 3.7 GB of memory, and experts can have 2.5 GB here"
     )
 
 
-def test_on_a_graphics_card_the_weights_are_as_they_were_fetched() -> None:
-    assert objection(BIG, room=Room(memory=4 * GB, gpu_memory=6 * GB)) == ""
-    assert "needs about 4.5 GB" in objection(BIG, room=Room(memory=64 * GB, gpu_memory=2 * GB))
+def test_an_expert_that_fits_in_16_bits_only_is_not_refused() -> None:
+    assert objection(BIG, room=having(8)) == ""
+
+
+def test_a_graphics_card_holds_what_the_main_memory_cannot() -> None:
+    large = Expert("large", "any", memory_mb=20_000, memory_half_mb=10_000)
+    assert "needs about 10.0 GB" in objection(large, room=having(10))
+    assert objection(large, room=having(10, graphics=12)) == ""
+    assert objection(large, room=having(10, graphics=8)) == (
+        "needs about 10.0 GB of memory, "
+        "and experts can have 8.0 GB, or 7.2 GB of the graphics card here"
+    )
+
+
+def test_what_was_measured_counts_and_not_what_was_thought() -> None:
+    """Neither is what could run refused, nor what cannot run accepted."""
+    here = having(8)
+    seen = {("big", PROCESSOR): Memory(9 * GB), ("big", Place(half=True)): Memory(7 * GB)}
+    assert "needs about 7.0 GB" in objection(BIG, room=replace(here, measured=seen))
+    small = {("large", PROCESSOR): Memory(3 * GB)}
+    large = Expert("large", "any", memory_mb=20_000)
+    assert objection(large, room=here) != ""
+    assert objection(large, room=replace(here, measured=small)) == ""
+
+
+def test_the_memory_that_a_person_gives_to_experts_is_all_they_get() -> None:
+    assert "experts can have 2.0 GB" in objection(BIG, room=replace(having(16), budget=2 * GB))
+
+
+def test_programs_that_are_open_now_do_not_count() -> None:
+    full = Room(Hardware(memory=16 * GB, available=GB))
+    assert objection(BIG, room=full) == ""
 
 
 def test_the_licence_must_be_wanted() -> None:
@@ -93,7 +131,7 @@ def test_what_is_to_be_fetched_must_find_room_and_be_free_to_get() -> None:
     assert to_fetch(BIG) == ""
     assert to_fetch(BIG, room=Room(disk=4 * GB)) == ""
     assert to_fetch(BIG, room=Room(disk=3 * GB)) == "takes 3.0 GB of the disk, and 3.0 GB are free"
-    assert "needs about" in to_fetch(BIG, room=Room(memory=1 * GB))
+    assert "needs about" in to_fetch(BIG, room=having(1))
     gated = Expert("flux", "any", gated=True)
     assert "accepted its terms" in to_fetch(gated)
     assert to_fetch(gated, gated=True) == ""

@@ -7,7 +7,9 @@ import pytest
 from jarvis_desktop.assistant.intake import MOST_LINKS, Intake
 from jarvis_desktop.assistant.planning.mentions import urls
 from jarvis_desktop.core.errors import InputError, UnavailableError
-from tests.fakes import FakeStore, FakeWeb
+from jarvis_desktop.core.turn import Request
+from tests.fake_web import FakeWeb
+from tests.fakes import FakeStore
 
 CAT = "https://example.com/cat.png"
 PAGE = "https://example.com/wiki/Cat_(animal)"
@@ -40,15 +42,14 @@ def store(tmp_path: Path) -> FakeStore:
     return FakeStore(tmp_path / "store")
 
 
-async def test_a_file_takes_the_place_of_its_address(store, web):
-    text, files = await Intake(store, web=web).linked(f"Blur {CAT}, read {PAGE}, and blur {CAT}.")
-    assert text == "Blur cat.png, read Cat.html, and blur cat.png."
-    assert [item.name for item in files] == ["cat.png", "Cat.html"]
-    assert sorted(web.asked) == [CAT, PAGE]
+async def test_files_are_fetched_by_their_addresses_once(store, web):
+    found = await Intake(store, web=web).linked(f"Blur {CAT}, read {PAGE}, and blur {CAT}.")
+    assert {url: item.name for url, item in found.items()} == {CAT: "cat.png", PAGE: "Cat.html"}
+    assert web.asked == [CAT, PAGE]
 
 
-async def test_words_without_addresses_stay(store, web):
-    assert await Intake(store, web=web).linked("Blur cat.png") == ("Blur cat.png", ())
+async def test_words_without_addresses_ask_for_nothing(store, web):
+    assert await Intake(store, web=web).linked("Blur cat.png") == {}
     assert not web.asked
 
 
@@ -67,3 +68,18 @@ async def test_so_many_addresses_are_refused(store, web):
     with pytest.raises(InputError, match="more than"):
         await Intake(store, web=web).linked(text)
     assert not web.asked
+
+
+async def test_the_planner_reads_a_file_s_name_in_the_place_of_its_address(house):
+    house.web.pages["https://www.example.com/a.txt"] = ("a.txt", "words")
+    turn = await house.handle(Request("Read www.example.com/a.txt aloud"))
+    assert turn.text == "Read www.example.com/a.txt aloud"
+    ((words, context),) = house.planner.asked
+    assert words == "Read a.txt aloud"
+    assert [item.name for item in context.attachments] == ["a.txt"]
+
+
+async def test_addresses_in_a_long_pasted_text_are_content(house):
+    pasted = "Words upon words. " * 2000 + "It all stands at https://example.com/a.txt as they say."
+    await house.handle(Request(f"What is this about?\n{pasted}"))
+    assert not house.web.asked

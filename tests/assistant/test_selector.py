@@ -9,6 +9,7 @@ from jarvis_desktop.assistant.fitting import Fitting, Licences, Room
 from jarvis_desktop.assistant.prompts import Prompts
 from jarvis_desktop.assistant.selector import Selector
 from jarvis_desktop.core.expert import Candidate, Experience, Expert, Selection
+from jarvis_desktop.core.hardware import Hardware
 from jarvis_desktop.core.llm import LLM
 from jarvis_desktop.core.plan import Plan
 from jarvis_desktop.core.policy import Mode, Policy
@@ -111,7 +112,7 @@ async def test_no_expert_at_all() -> None:
 async def test_what_does_not_fit_is_left_out_and_something_that_fits_is_offered() -> None:
     large = Expert("large", "clock", memory_mb=9000, download_mb=9000)
     small = Expert("small", "clock", memory_mb=100, download_mb=100)
-    small_room = Fitting(room=lambda: Room(memory=4 * 10**9))
+    small_room = Fitting(room=lambda: Room(Hardware(memory=4 * 10**9)))
     here = Candidate(large, "local")
     catalogue = FakeCatalogue(listed={"clock": (here, LOCAL)})
     (selection,) = await Selector(catalogue, Policy(), fitting=small_room).select(PLAN)
@@ -124,7 +125,8 @@ async def test_what_does_not_fit_is_left_out_and_something_that_fits_is_offered(
 
     catalogue = FakeCatalogue(listed={"clock": (here,)})
     assert await reason(catalogue, fitting=small_room) == (
-        "None of its experts is for this: large needs about 9.0 GB of memory, and there are 4.0 GB."
+        "None of its experts is for this: "
+        "large needs about 4.7 GB of memory, and experts can have 2.5 GB here."
     )
 
 
@@ -237,7 +239,7 @@ def test_a_task_can_be_done_by_what_fits_here_or_could_be_fetched(mode: Mode) ->
     gated = Expert("gated", NAME, gated=True)
     greek = Expert("greek", NAME, download_mb=50, languages=("el", "de"))
     there = Fitting(
-        room=lambda: Room(memory=4 * 10**9),
+        room=lambda: Room(Hardware(memory=4 * 10**9)),
         licences=Licences(denied=("MIT",)),
         ruled_out=lambda text, code: True,
     )

@@ -1,0 +1,65 @@
+"""Brings the experts that a plan is missing onto this computer, as far as the person agrees."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from jarvis_desktop.assistant.live import Live
+from jarvis_desktop.assistant.selector import described
+from jarvis_desktop.core.errors import JarvisError
+from jarvis_desktop.core.events import Noted, TaskProgress
+from jarvis_desktop.core.expert import Expert, Selection
+from jarvis_desktop.core.policy import Policy
+from jarvis_desktop.core.ports import Fetcher
+
+
+class Obtainer:
+    """Fetches what is offered by selections.
+
+    A download larger than `ask_above_mb` is asked about; in the local mode, where the network is
+    used for nothing that was not asked for, every one is, and so is one that comes as a pickle or
+    takes the place of another expert.
+    """
+
+    def __init__(self, fetcher: Fetcher, policy: Policy, *, ask_above_mb: int = 500) -> None:
+        self._fetcher = fetcher
+        self._policy = policy
+        self._ask_above_mb = ask_above_mb
+
+    async def obtain(self, selections: Sequence[Selection], live: Live) -> bool:
+        """Fetch the experts that the selections offer; whether any was fetched."""
+        fetched = False
+        missing = {item.offer: item.task_id for item in selections if item.offer}
+        for expert, task_id in missing.items():
+            try:
+                if await self._agreed(expert, live):
+                    await self._fetch(expert, task_id, live)
+                    fetched = True
+            except JarvisError as error:
+                live.show(Noted(str(error)))
+        return fetched
+
+    async def _agreed(self, expert: Expert, live: Live) -> bool:
+        gone = self._fetcher.displaced(expert)
+        size = expert.download_mb + (expert.base.download_mb if expert.base else 0)
+        small = 0 < size <= self._ask_above_mb
+        if small and not gone and not expert.pickled and not self._policy.asks_for_downloads:
+            live.show(Noted(f"{described(expert)} is fetched for this."))
+            return True
+        question = f"This needs {described(expert)}."
+        if expert.base:
+            question += f" It is built upon {described(expert.base)}."
+        if expert.pickled:
+            question += (
+                " Its weights come as a pickle, a format that can carry code; they are read in a "
+                "guarded way and kept in the safe format."
+            )
+        if gone:
+            question += f" To make room on the disk, {' and '.join(gone)} will be deleted."
+        return await live.confirm(f"{question} Fetch it now?")
+
+    async def _fetch(self, expert: Expert, task_id: int, live: Live) -> None:
+        def report(fraction: float | None, message: str) -> None:
+            live.show(TaskProgress(task_id, fraction, message))
+
+        await self._fetcher.fetch(expert, report)

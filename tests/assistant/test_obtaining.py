@@ -1,0 +1,97 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from jarvis_desktop.assistant.journalling import Scribe
+from jarvis_desktop.assistant.live import Live
+from jarvis_desktop.assistant.obtaining import Obtainer
+from jarvis_desktop.core.errors import UnavailableError
+from jarvis_desktop.core.events import Noted, TaskProgress
+from jarvis_desktop.core.expert import Expert, Selection
+from jarvis_desktop.core.journal import Unfinished
+from jarvis_desktop.core.policy import Mode, Policy
+from jarvis_desktop.core.turn import Turn
+from tests.assistant.conftest import NOON
+from tests.fake_journal import FakeJournal
+from tests.fakes import FakeFetcher, FakeFrontend
+
+SMALL = Expert("small-one", "fill-mask", download_mb=300, licence="MIT", verified=True)
+
+
+def offer(expert: Expert, task_id: int = 1) -> Selection:
+    return Selection(task_id, (), "It needs one.", offer=expert)
+
+
+class Scene:
+    """An obtainer, and somebody who is asked."""
+
+    def __init__(self, mode: Mode = Mode.HYBRID, *, consent: bool = True) -> None:
+        self.fetcher = FakeFetcher()
+        self.frontend = FakeFrontend(consent=consent)
+        turn = Turn("t", NOON)
+        scribe = Scribe(FakeJournal(), Unfinished("c", turn), acting=())
+        self.live = Live(turn, self.frontend, scribe=scribe)
+        self.obtainer = Obtainer(self.fetcher, Policy(mode), ask_above_mb=500)
+
+    async def obtain(self, *experts: Expert) -> bool:
+        return await self.obtainer.obtain([offer(item) for item in experts], self.live)
+
+    @property
+    def notes(self) -> list[str]:
+        return [event.text for event in self.frontend.events if isinstance(event, Noted)]
+
+
+async def test_a_small_one_is_fetched_at_once_and_that_is_said():
+    scene = Scene()
+    assert await scene.obtain(SMALL)
+    assert scene.fetcher.fetched == [SMALL]
+    assert not scene.frontend.questions
+    assert scene.notes == ["small-one (300 MB to download, licence MIT) is fetched for this."]
+    assert TaskProgress(1, 0.5, "half of it") in scene.frontend.events
+
+
+@pytest.mark.parametrize(
+    ("mode", "expert", "words"),
+    [
+        (Mode.LOCAL, SMALL, "This needs small-one"),
+        (Mode.HYBRID, replace(SMALL, download_mb=501), "501 MB"),
+        (Mode.HYBRID, replace(SMALL, download_mb=0), "This needs small-one"),
+        (Mode.HYBRID, replace(SMALL, pickled=True), "a format that can carry code"),
+        (
+            Mode.HYBRID,
+            replace(SMALL, base=Expert("painter", "text-to-image", download_mb=3000)),
+            "It is built upon painter (about 3.0 GB to download)",
+        ),
+    ],
+)
+async def test_others_are_asked_about(mode, expert, words):
+    scene = Scene(mode, consent=False)
+    assert not await scene.obtain(expert)
+    (question,) = scene.frontend.questions
+    assert words in question
+    assert question.endswith("Fetch it now?")
+    assert not scene.fetcher.fetched
+    assert await Scene(mode).obtain(expert)
+
+
+async def test_what_would_be_deleted_is_named_and_asked_about():
+    scene = Scene()
+    scene.fetcher.gone = ("old-one", "older-one")
+    assert await scene.obtain(SMALL)
+    assert "old-one and older-one will be deleted" in scene.frontend.questions[0]
+
+
+async def test_one_that_cannot_be_had_does_not_keep_the_next_one_away():
+    scene = Scene()
+    scene.fetcher.error = UnavailableError("The Hub cannot be reached.")
+    assert not await scene.obtain(SMALL, replace(SMALL, id="other"))
+    assert scene.notes.count("The Hub cannot be reached.") == 2
+
+
+async def test_the_same_one_is_fetched_once_for_two_tasks():
+    scene = Scene()
+    assert await scene.obtainer.obtain([offer(SMALL), offer(SMALL, 2)], scene.live)
+    assert scene.fetcher.fetched == [SMALL]
+    assert not await scene.obtainer.obtain([Selection(1, (), "None.")], scene.live)
