@@ -1,4 +1,5 @@
-"""A Hugging Face Hub on loopback, for tests: what of its protocol huggingface_hub 2 uses to fetch.
+"""A Hugging Face Hub on loopback, for tests: what of its protocol huggingface_hub 2 uses to fetch,
+and its list of repositories, page by page.
 
 It can also do what a network does: cut a body off, say nothing, lie about a size, ask for a login.
 """
@@ -12,7 +13,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from urllib.parse import unquote, urlsplit
+from typing import Any
+from urllib.parse import parse_qs, unquote, urlencode, urlsplit
 
 COMMIT = "a" * 40
 
@@ -40,6 +42,22 @@ class Hub:
     page: bool = False
     """Answer everything with a web page, as a hotel's network does."""
     no_ranges: bool = False
+    listed: list[Any] = field(default_factory=list)
+    """What the list of repositories holds; items without a `pipeline_tag` are on every list."""
+    longest_page: int = 1000
+    """A request for a longer page is refused with status 400."""
+    answers: list[tuple[int, dict[str, str], bytes]] = field(default_factory=list)
+    """Statuses, headers and bodies with which the next requests for a list are answered."""
+    cut_lists: int = 0
+    """How many of the next pages break off in the middle."""
+    hold_list: int = -1
+    """From which page on, counted from 0, no page is answered."""
+    moved: dict[str, str] = field(default_factory=dict)
+    """Repositories that have another name now."""
+    asked: list[dict[str, list[str]]] = field(default_factory=list)
+    """The parameters of each request for a list."""
+    agents: set[str] = field(default_factory=set)
+    """As whom those who asked for a list named themselves."""
     requests: list[tuple[str, str, str]] = field(default_factory=list)
     """(method, path, Range header), as they came."""
     held: threading.Event = field(default_factory=threading.Event)
@@ -95,16 +113,53 @@ class _Handler(BaseHTTPRequestHandler):
             return self._send(200, b"<html>Please log in</html>", {"Content-Type": "text/html"})
         if self.hub.status:
             return self._send(self.hub.status, b"{}", {})
+        if path == "/api/models":
+            return self._list(parse_qs(urlsplit(self.path).query))
         if path.startswith("/api/models/"):
             return self._listing(path.removeprefix("/api/models/"))
         parts = path.lstrip("/").split("/")
         return self._file("/".join(parts[:2]), "/".join(parts[4:]))
+
+    def _list(self, asked: dict[str, list[str]]) -> None:
+        self.hub.asked.append(asked)
+        self.hub.agents.add(self.headers.get("User-Agent", ""))
+        if 0 <= self.hub.hold_list < len(self.hub.asked):
+            self.hub.held.set()
+            self.hub.closing.wait()
+            return None
+        if self.hub.answers:
+            status, headers, body = self.hub.answers.pop(0)
+            return self._send(status, body, headers)
+        task, sort = asked["pipeline_tag"][0], asked["sort"][0]
+        limit, cursor = int(asked["limit"][0]), asked.get("cursor", ["0"])[0]
+        start = int(cursor) if cursor.isdecimal() else -1
+        if limit > self.hub.longest_page or start < 0:
+            return self._send(400, b'{"error":"limit"}', {})
+        found = [item for item in self.hub.listed if _task(item, task) == task]
+        found.sort(key=lambda item: _sorted_by(item, sort), reverse=True)
+        headers = {}
+        if start + limit < len(found):
+            query = {**{key: value[0] for key, value in asked.items()}, "cursor": start + limit}
+            # The address is another's: whoever follows it instead of the cursor ends nowhere.
+            headers["Link"] = f'<http://127.0.0.1:9/api/models?{urlencode(query)}>; rel="next"'
+        kept = {"id", *asked["expand"]}
+        page = [
+            {key: value for key, value in item.items() if key in kept}
+            if isinstance(item, dict) else item
+            for item in found[start : start + limit]
+        ]  # fmt: skip
+        body = json.dumps(page).encode()
+        if self.hub.cut_lists:
+            self.hub.cut_lists -= 1
+            self.hub.cut["list"] = len(body) // 2
+        return self._send(200, body, headers, name="list")
 
     def _listing(self, rest: str) -> None:
         if "listing" in self.hub.hang:
             self.hub.closing.wait()
             return None
         repo = "/".join(rest.split("/")[:2])
+        repo = self.hub.moved.get(repo, repo)
         if repo not in self.hub.repos:
             return self._send(401, b'{"error":"Repo not found"}', {"X-Error-Code": "RepoNotFound"})
         files = self.hub.repos[repo]
@@ -119,6 +174,9 @@ class _Handler(BaseHTTPRequestHandler):
             size = len(body) + (name in self.hub.short)
             siblings.append({"rfilename": name, "size": size, "blobId": _blob(body)} | _lfs(body))
         info = {"id": repo, "sha": COMMIT, "siblings": siblings, "private": False, "tags": []}
+        for item in self.hub.listed:
+            if isinstance(item, dict) and item.get("id") == repo:
+                info |= item
         return self._send(200, json.dumps(info).encode(), {})
 
     def _file(self, repo: str, name: str) -> None:
@@ -165,6 +223,17 @@ class _Handler(BaseHTTPRequestHandler):
             self.hub.closing.wait()
         if until is not None:
             self.close_connection = True
+
+
+def _task(item: object, task: str) -> object:
+    return item.get("pipeline_tag", task) if isinstance(item, dict) else task
+
+
+def _sorted_by(item: object, key: str) -> tuple[bool, object]:
+    value = item.get(key) if isinstance(item, dict) else None
+    if key == "downloads":
+        return (isinstance(value, int), value if isinstance(value, int) else 0)
+    return (isinstance(value, str), value if isinstance(value, str) else "")
 
 
 def _blob(body: bytes) -> str:

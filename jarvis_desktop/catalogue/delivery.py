@@ -140,16 +140,14 @@ def _rewrite(folder: Path) -> None:
     """Replace pickled weights by safetensors; a pickle is read this once, and never again."""
     import transformers
 
-    config = transformers.AutoConfig.from_pretrained(
-        folder, local_files_only=True, trust_remote_code=False
-    )
-    architecture = (config.architectures or [""])[0]
-    kind = getattr(transformers, architecture, None)
+    # Not by AutoConfig: of some kinds, such as vocoders, it knows nothing.
+    written = json.loads((folder / "config.json").read_text("utf-8"))
+    architecture = str((written.get("architectures") or ["none"])[0])
+    kind: Any = getattr(transformers, architecture, None)
     if not (isinstance(kind, type) and issubclass(kind, transformers.PreTrainedModel)):
-        raise UnavailableError(f"{folder.stem} is of an unknown kind ({architecture or 'none'}).")
+        raise UnavailableError(f"{folder.stem} is of an unknown kind ({architecture}).")
     network = kind.from_pretrained(
         folder,
-        config=config,
         use_safetensors=False,
         weights_only=True,
         local_files_only=True,

@@ -7,7 +7,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    ValidationError,
+    model_validator,
+)
 
 from jarvis_desktop.core.errors import JarvisError
 from jarvis_desktop.core.expert import Expert
@@ -27,13 +34,13 @@ class Block(BaseModel):
     repo: Repo
     task: Handle
     summary: Words
-    download_mb: int = Field(gt=0)
-    memory_mb: int = Field(gt=0)
+    download_mb: int = Field(default=0, ge=0)
+    memory_mb: int = Field(default=0, ge=0)
     memory_half_mb: int = Field(default=0, ge=0)
     licence: Words
     languages: list[str] = Field(default_factory=list)
     revision: Commit = ""
-    files: list[Words] = Field(min_length=1)
+    files: list[Words] = Field(default_factory=list)
     verified: bool = False
     gated: bool = False
     downloads: int = Field(default=0, ge=0)
@@ -42,6 +49,16 @@ class Block(BaseModel):
     base: str = ""
     providers: list[Words] = Field(default_factory=list)
     pickled: bool = False
+
+    @model_validator(mode="after")
+    def _has_what_it_needs(self) -> Block:
+        """What is fetched has files and sizes; what is not is run by somebody else."""
+        sizes = self.download_mb, self.memory_mb
+        if self.files and not all(sizes):
+            raise ValueError("download_mb and memory_mb are wanted where there are files")
+        if not self.files and (not self.providers or any(sizes) or self.base):
+            raise ValueError("files are wanted, or else providers and neither sizes nor a base")
+        return self
 
 
 class File(BaseModel):

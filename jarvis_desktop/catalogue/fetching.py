@@ -67,8 +67,10 @@ def serve(
     hub = Hub(expert, endpoint or os.environ.get("HF_ENDPOINT") or HUB, patience)
     listing: Listing | None = None
 
-    def handle(report: Report, what: str, source: Path | None = None) -> int:
+    def handle(report: Report, what: str, source: Path | None = None, key: str = "") -> int:
         nonlocal listing
+        if key:  # of this process alone: no other one is given it
+            os.environ["HF_TOKEN"] = key
         if source is not None:
             chosen = delivery.chosen_of(expert, source)
             return delivery.take_over(expert, folder, source, chosen, dry=what == "measure")

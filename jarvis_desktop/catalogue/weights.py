@@ -40,6 +40,7 @@ class Weights:
     `endpoint` is the address of the Hub, None for its usual one. `patience` is how many seconds a
     silent server is waited for, `reserve` how many bytes of the disk a fetch leaves free, and
     `budget` how many all experts may take; 0 is no limit. `busy` names those that are at work.
+    `key` gives the key of the Hub, "" for none, which experts behind terms are fetched with.
     """
 
     def __init__(
@@ -51,6 +52,7 @@ class Weights:
         reserve: int = 500 * MB,
         budget: int = 0,
         busy: Callable[[], Collection[str]] = tuple,
+        key: Callable[[], str] = str,
     ) -> None:
         self._root = root
         self._endpoint = endpoint
@@ -58,6 +60,7 @@ class Weights:
         self._reserve = reserve
         self._budget = budget
         self._busy = busy
+        self._key = key
         self._locks: dict[str, asyncio.Lock] = {}
 
     def installed(self) -> tuple[Installed, ...]:
@@ -82,13 +85,13 @@ class Weights:
                 with suppress(OSError):
                     os.utime(self._root / item.id / MARKER)
 
-    def displaced(self, expert: Expert) -> tuple[Installed, ...]:
+    def displaced(self, expert: Expert) -> tuple[str, ...]:
         """Which experts a fetch would delete to stay within the budget, by its listed size.
 
         Raises UnavailableError where that would not be enough.
         """
         size = sum(each.download_mb for each in self._missing(expert)) * MB
-        return self._in_the_way(expert, size)
+        return tuple(item.id for item in self._in_the_way(expert, size))
 
     def partial(self, expert: Expert) -> int:
         """How many bytes of an interrupted fetch are kept to go on from."""
@@ -120,7 +123,10 @@ class Weights:
             try:
                 report(None, f"asking for {expert.repo}")
                 # The margin is for starting a process on a busy computer.
-                size = await child.call("list", timeout=self._patience + 10, report=report)
+                key = await asyncio.to_thread(self._key)
+                size = await child.call(
+                    "list", None, key, timeout=self._patience + 10, report=report
+                )
                 await self._make_room(spared, size - self.partial(expert))
                 await child.call("fetch", timeout=600 + size / SLOWEST, report=report)
             except ExpertError as error:
@@ -197,6 +203,7 @@ class Weights:
             FETCHING,
             *(expert, self._partial(expert), self._endpoint, self._patience, self._reserve),
             name=f"{what} of {expert.id}",
+            network=True,
         )
 
     def _partial(self, expert: Expert) -> Path:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+from jarvis_desktop.backends.api_tasks import API_TASKS
 from jarvis_desktop.catalogue.entries import load
 from jarvis_desktop.core.errors import JarvisError
 from jarvis_desktop.paths import shipped
@@ -17,6 +18,22 @@ memory_mb = 40
 licence = "MIT"
 languages = ["en", "fr"]
 files = ["*.json", "*.safetensors"]
+"""
+
+PROVIDERS = {
+    *("hf-inference", "fal-ai", "replicate", "together", "groq", "cerebras", "fireworks-ai"),
+    *("novita", "nscale", "zai-org", "wavespeed", "deepinfra", "scaleway"),
+}
+"""Those of the shipped list; huggingface_hub knows some more."""
+
+SERVED = """
+[[expert]]
+name = "large-one"
+repo = "someone/large-one"
+task = "text-to-video"
+summary = "Films."
+licence = "MIT"
+providers = ["fal-ai", "replicate"]
 """
 
 
@@ -39,6 +56,12 @@ def test_a_block_becomes_an_expert(tmp_path):
     assert (expert.memory_mb, expert.gated, expert.downloads) == (40, False, 0)
 
 
+def test_what_runs_behind_an_api_alone_has_no_files(tmp_path):
+    served, fetched = load(written(tmp_path, SERVED + BLOCK + 'providers = ["hf-inference"]'))
+    assert (served.only_served, served.providers) == (True, ("fal-ai", "replicate"))
+    assert not fetched.only_served
+
+
 def test_what_the_hub_says_of_it_may_be_there_too(tmp_path):
     (expert,) = load(written(tmp_path, BLOCK + "gated = true\ndownloads = 1200"))
     assert (expert.gated, expert.downloads) == (True, 1200)
@@ -47,14 +70,17 @@ def test_what_the_hub_says_of_it_may_be_there_too(tmp_path):
 @pytest.mark.parametrize(
     ("text", "names"),
     [
-        (BLOCK.replace("download_mb = 5", "download_mb = 0"), "expert 1, download_mb"),
+        (BLOCK.replace("download_mb = 5", "download_mb = 0"), "download_mb and memory_mb"),
         (BLOCK.replace("download_mb = 5", 'download_mb = "5"'), "expert 1, download_mb"),
-        (BLOCK.replace("memory_mb = 40", ""), "expert 1, memory_mb"),
+        (BLOCK.replace("memory_mb = 40", ""), "download_mb and memory_mb"),
+        (SERVED.replace("providers", "files"), "download_mb and memory_mb"),
+        (SERVED + "download_mb = 5", "or else providers"),
+        (BLOCK.split("files")[0], "or else providers"),
         (BLOCK + "downloads = -1", "expert 1, downloads"),
         (BLOCK.replace("someone/small-one", "small-one"), "expert 1, repo"),
         (BLOCK.replace("someone/", "../"), "expert 1, repo"),
         (BLOCK.replace('"small-one"', '"../x"'), "expert 1, name"),
-        (BLOCK.replace("files = ", "flies = "), "files"),
+        (BLOCK.replace("files = ", "flies = "), "expert 1, flies"),
         (BLOCK + BLOCK.replace("summary", "sumary"), "expert 2, summary"),
         (BLOCK + 'revision = "main"', "expert 1, revision"),
         (BLOCK + "verified = true", "at revision: small-one is verified"),
@@ -100,9 +126,13 @@ def test_the_shipped_list_is_right_and_has_every_kind_of_work():
     }
     # A file pattern that lets nothing through, or everything, would be found out only by a fetch.
     for expert in experts:
+        assert len(expert.languages) < 2 + (expert.task == "translation"), expert.id
+        if expert.only_served:
+            assert set(expert.providers) <= PROVIDERS, expert.id
+            assert {expert.task, *expert.also} <= set(API_TASKS), expert.id
+            continue
         assert any(pattern.endswith((".safetensors", "model.bin")) for pattern in expert.files), (
             expert.id
         )
         assert "*" not in expert.files
-        assert len(expert.languages) in (0, 1, 2)
         assert expert.memory_mb >= expert.download_mb or expert.id == "wan-1.3b", expert.id
