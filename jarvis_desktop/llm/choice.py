@@ -17,7 +17,7 @@ from jarvis_desktop.core.expert import Candidate, Expert
 from jarvis_desktop.core.llm import LLM, Prompt, Think
 from jarvis_desktop.core.policy import Policy
 from jarvis_desktop.core.shown import one_line
-from jarvis_desktop.llm.keys import Key, key_for
+from jarvis_desktop.keys import Key, key_for
 from jarvis_desktop.llm.ollama import OllamaLLM
 from jarvis_desktop.llm.ollama_server import InstalledLLM, OllamaServer, OllamaStatus
 from jarvis_desktop.llm.openai_compatible import OpenAICompatibleLLM, listed, server_at
@@ -69,6 +69,7 @@ class LLMChoice:
 
     A `policy` that keeps everything on this computer keeps it from asking any other one. `key`
     gives the key for an address, `room` measures the computer; both are called in a thread.
+    `on_use` is told before each prompt.
     """
 
     def __init__(
@@ -80,6 +81,7 @@ class LLMChoice:
         shipped: Sequence[ShippedLLM] = (),
         room: Callable[[], Computer] | None = None,
         key: Callable[[str], str] = key_for,
+        on_use: Callable[[], None] = lambda: None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.ollama = OllamaServer(wanted.address if wanted.provider == "ollama" else "")
@@ -91,6 +93,7 @@ class LLMChoice:
         self._policy = policy
         self._room = room or this_computer
         self._key = Key(partial(key, wanted.address))
+        self._on_use = on_use
         self._clock = clock
         self._looking = asyncio.Lock()
         self._looked: float | None = None
@@ -141,6 +144,11 @@ class LLMChoice:
             )
         return self._real.name
 
+    @property
+    def in_use(self) -> Real | None:
+        """The LLM that is used, as it is; None where none is, or nobody has looked yet."""
+        return self._real
+
     async def close(self) -> None:
         """End what runs here, also in the middle of an answer."""
         if isinstance(self._real, TransformersLLM):
@@ -157,7 +165,9 @@ class LLMChoice:
             self._let_go(self._real)
         self._known_by = found.key
         self._real = found.make() if found.make else None
-        self._watched = _Watched(self._real, self.wanted.think, self.forget) if self._real else None
+        self._watched = None
+        if self._real:
+            self._watched = _Watched(self._real, self.wanted.think, self.forget, self._on_use)
 
     def _let_go(self, llm: TransformersLLM) -> None:
         """End one that is no longer used, after the answers that it is at."""
@@ -300,7 +310,9 @@ class LLMChoice:
 class _Watched:
     """An LLM whose failures are noticed."""
 
-    def __init__(self, llm: Real, think: Think, on_failure: Callable[[], None]) -> None:
+    def __init__(
+        self, llm: Real, think: Think, on_failure: Callable[[], None], on_use: Callable[[], None]
+    ) -> None:
         self.name = llm.name
         self.provider: str = llm.provider
         self.remote = llm.remote
@@ -309,11 +321,13 @@ class _Watched:
         self._llm = llm
         self._think = think
         self._on_failure = on_failure
+        self._on_use = on_use
 
     async def stream(self, prompt: Prompt) -> AsyncGenerator[str, None]:
         if prompt.think is Think.OFF and prompt.schema is None:
             # Reasoning before JSON makes some servers forget the schema.
             prompt = replace(prompt, think=self._think)
+        self._on_use()
         try:
             async with aclosing(self._llm.stream(prompt)) as pieces:
                 async for piece in pieces:

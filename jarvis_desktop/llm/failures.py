@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from jarvis_desktop.core.errors import ExpertError, JarvisError, UnavailableError
+from jarvis_desktop.core.errors import ExpertError, Fault, JarvisError, UnavailableError
 from jarvis_desktop.core.shown import one_line
 from jarvis_desktop.llm.server import Server
 
@@ -33,13 +33,16 @@ def sentences(server: Server) -> Iterator[None]:
         yield
     except (httpx.ConnectError, httpx.ConnectTimeout, httpx.ProxyError, ConnectionError) as error:
         raise UnavailableError(
-            f"{server.program} does not run at {server.host}.", hint=server.start
+            f"{server.program} does not run at {server.host}.",
+            hint=server.start,
+            fault=Fault.NETWORK,
         ) from error
     except (TimeoutError, httpx.TimeoutException) as error:
         raise ExpertError(
             f"{server.program} at {server.host} does not answer.",
             hint="It may be busy, or the LLM too large for the computer it runs on.",
             retryable=True,
+            fault=Fault.TIMEOUT,
         ) from error
     except httpx.TransportError as error:
         raise broken_off(server) from error
@@ -53,6 +56,7 @@ def broken_off(server: Server) -> ExpertError:
         f"The answer of {server.host} broke off.",
         hint=f"The server may have been closed, or have run out of memory. {server.start}",
         retryable=True,
+        fault=Fault.NETWORK,
     )
 
 
@@ -61,13 +65,16 @@ def cut_short(name: str) -> ExpertError:
     return ExpertError(
         f"The answer of {name} reached its longest length.",
         hint="Ask for less at once, or let it think less.",
+        fault=Fault.ANSWER,
     )
 
 
 def stranger(server: Server) -> UnavailableError:
     """Something else listens at the address."""
     return UnavailableError(
-        f"What answers at {server.host} is not {server.kind}.", hint="Look at the address."
+        f"What answers at {server.host} is not {server.kind}.",
+        hint="Look at the address.",
+        fault=Fault.GONE,
     )
 
 
@@ -76,24 +83,32 @@ def failed(server: Server, detail: object) -> ExpertError:
     return ExpertError(f"{server.program} failed: {_words(detail)}")
 
 
-def refusal(server: Server, status: int, body: str, *, name: str = "") -> JarvisError:
-    """The error that an HTTP status stands for; `name` is the LLM that was asked for."""
+def refusal(
+    server: Server, status: int, body: str, *, name: str = "", wait: float = 0.0
+) -> JarvisError:
+    """The error that an HTTP status stands for; `name` is the LLM that was asked for.
+
+    `wait` is after how many seconds the server wants to be asked again, where it says so.
+    """
     if status in (401, 403):
         # The body is not quoted: some servers repeat the key that they refuse.
         return UnavailableError(
             f"{server.program} at {server.host} refused the key, or wants one.",
             hint="Set a key that is valid there.",
+            fault=Fault.KEY,
         )
     if status == 402 or NO_CREDIT in body:
         return UnavailableError(
             f"The account at {server.host} has no credit left.",
             hint="Add credit there, or choose an LLM of this computer.",
+            fault=Fault.PAYMENT,
         )
     if status == 404:
         wanted = one_line(name) or "such an LLM"
         return UnavailableError(
             f"{server.program} at {server.host} does not have {wanted}.",
             hint=server.obtain.format(name=wanted),
+            fault=Fault.GONE,
         )
     if 300 <= status < 400:
         return stranger(server)
@@ -108,8 +123,12 @@ def refusal(server: Server, status: int, body: str, *, name: str = "") -> Jarvis
             f"{server.program} has too much to do{said}",
             hint="Try again in a while.",
             retryable=True,
+            fault=Fault.LOADING if status == 503 else Fault.BUSY,
+            wait=wait,
         )
-    return ExpertError(f"{server.program} failed{said}", retryable=status >= 500)
+    if status >= 500:
+        return ExpertError(f"{server.program} failed{said}", retryable=True, fault=Fault.BUSY)
+    return ExpertError(f"{server.program} failed{said}")
 
 
 def _words(detail: object) -> str:

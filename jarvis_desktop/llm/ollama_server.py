@@ -138,6 +138,18 @@ class OllamaServer:
         """
         await self._ask(lambda client: client.generate(name, keep_alive=0), name=name)
 
+    async def in_memory(self, *, timeout: float = 2.0) -> Mapping[str, tuple[int, int]]:
+        """By name, what each LLM that is loaded takes in all, and of the graphics card; in bytes.
+
+        Raises UnavailableError, ExpertError.
+        """
+        loaded = await self._ask(lambda client: client.ps(), timeout=timeout)
+        return {
+            each.model: (int(each.size or 0), int(each.size_vram or 0))
+            for each in loaded.models
+            if each.model
+        }
+
     async def _listed(self, timeout: float) -> tuple[InstalledLLM, ...]:
         listed = await self._ask(lambda client: client.list(), timeout=timeout)
         found = [

@@ -19,6 +19,7 @@ from urllib.parse import urlsplit
 
 from jarvis_desktop.core.errors import UnavailableError
 from jarvis_desktop.core.llm import Message, Prompt, Think
+from jarvis_desktop.keys import Key
 from jarvis_desktop.llm.asking import pictures, room, sendable
 from jarvis_desktop.llm.failures import (
     Refused,
@@ -29,7 +30,6 @@ from jarvis_desktop.llm.failures import (
     sentences,
     stranger,
 )
-from jarvis_desktop.llm.keys import Key
 from jarvis_desktop.llm.server import USUAL, Patience, Server
 from jarvis_desktop.llm.streaming import Post, Sleep
 from jarvis_desktop.llm.thinking import Thinking

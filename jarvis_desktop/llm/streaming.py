@@ -76,14 +76,16 @@ class Post:
                 if response.status_code == 200:
                     return response
                 text = (await response.aread()).decode(errors="replace")
-            wait = _seconds(response.headers.get("Retry-After", "")) or wait
+            asked = _seconds(response.headers.get("Retry-After", ""))
+            wait = asked or wait
             left -= wait
             over = left < 0 if response.status_code == LOADING else tries == len(WAITS)
             hopeless = over or wait > LONGEST_WAIT or NO_CREDIT in text
             if response.status_code not in BUSY or hopeless:
                 break
             await self.sleep(wait)
-        raise refusal(self.server, response.status_code, self.without_key(text), name=self.name)
+        words = self.without_key(text)
+        raise refusal(self.server, response.status_code, words, name=self.name, wait=asked)
 
     def without_key(self, text: str) -> str:
         """The text with the key taken out; what stands in for one, such as "none", may stay."""

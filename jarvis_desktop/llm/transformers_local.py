@@ -62,6 +62,11 @@ class TransformersLLM:
         """Its process, where it is in memory."""
         return self._child.pid
 
+    @property
+    def folder(self) -> Path:
+        """Where its weights are."""
+        return self._folder
+
     async def stream(self, prompt: Prompt) -> AsyncGenerator[str, None]:
         """The answer in pieces, as `core.llm.LLM` says; one prompt at a time."""
         asked = sendable(prompt)

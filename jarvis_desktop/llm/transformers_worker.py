@@ -47,7 +47,7 @@ def serve(name: str, folder: Path, window: int, stopped: Stopped) -> Callable[..
 
     def handle(report: Report, question: Question) -> None:
         nonlocal writer
-        with memory_in_words(name):
+        with memory_in_words(name, retryable=False):
             if writer is None:
                 check(name, folder)
                 writer = Writer(name, folder, window)

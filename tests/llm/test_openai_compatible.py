@@ -7,7 +7,7 @@ import pytest
 
 from jarvis_desktop.core.errors import ExpertError, UnavailableError
 from jarvis_desktop.core.llm import Message, Prompt, Role, Think, answer
-from jarvis_desktop.llm.keys import Key
+from jarvis_desktop.keys import Key
 from jarvis_desktop.llm.openai_compatible import OpenAICompatibleLLM, listed, server_at
 from jarvis_desktop.llm.server import Patience
 from tests.line_server import Answer

@@ -1,4 +1,5 @@
-"""Keys of LLM services: from the system's keyring or the environment, never from a file of ours."""
+"""Keys of services on the network: from the system's keyring or the environment, never from a file
+of ours."""
 
 from __future__ import annotations
 
@@ -11,12 +12,18 @@ from contextlib import suppress
 from urllib.parse import urlsplit
 
 from jarvis_desktop.core.errors import InputError, StorageError, UnavailableError
-from jarvis_desktop.llm.server import is_remote
+from jarvis_desktop.offline import is_here
 
 SERVICE = "jarvis-desktop"
 VARIABLE = "JARVIS_LLM_KEY"
+HUB_VARIABLE = "HF_TOKEN"
 HUGGING_FACE = "router.huggingface.co"
 """The one host that is given the key of the Hub, HF_TOKEN."""
+HUB = f"https://{HUGGING_FACE}"
+"""Under which address the key of the Hub is kept, for its LLMs and its experts alike."""
+
+_hidden: dict[str, str] = {}
+"""Keys of the environment that were taken out of it."""
 
 
 class Key:
@@ -57,6 +64,40 @@ class Key:
             asked.set_exception(error)
 
 
+def hide() -> None:
+    """Take the keys out of the environment, so that no process that is started is given them.
+
+    They are known to this process until it ends.
+    """
+    for name in (VARIABLE, HUB_VARIABLE):
+        if key := os.environ.pop(name, ""):
+            _hidden[name] = key
+
+
+def hub_key() -> str:
+    """The key of the Hugging Face Hub; "" where there is none. Not on an event loop, as key_for."""
+    return _kept(HUB) or _variable(HUB_VARIABLE)
+
+
+def keep_hub_key(key: str) -> None:
+    """Put the key of the Hub into the keyring. Raises InputError, UnavailableError."""
+    key = key.strip()
+    if not key.startswith("hf_"):
+        raise InputError(
+            "That is no key of the Hugging Face Hub: those begin with hf_.",
+            hint="Make one at https://huggingface.co/settings/tokens, with the permission to make "
+            "calls to Inference Providers.",
+        )
+    try:
+        keep(HUB, key)
+    except UnavailableError as error:
+        raise UnavailableError(
+            error.message,
+            hint=f"Unlock or install one, or set the variable {HUB_VARIABLE} instead: it holds as "
+            "long as the program runs.",
+        ) from error
+
+
 def key_for(address: str) -> str:
     """The key for the service at an address, which is that of the settings; "" where there is none.
 
@@ -64,21 +105,13 @@ def key_for(address: str) -> str:
     keyring that is missing or locked is as good as an empty one. May wait for the person who is
     asked to unlock it: not on an event loop.
     """
-    import keyring
-    from keyring.errors import KeyringError
-
     place = origin(address)
-    safe = place.startswith("https://") or not is_remote(place)
-    if safe and (key := os.environ.get(VARIABLE, "").strip()):
+    safe = place.startswith("https://") or is_here(urlsplit(place).hostname or "")
+    if safe and (key := _variable(VARIABLE)):
         return key
-    try:
-        if kept := keyring.get_password(SERVICE, place):
-            return kept
-    except (KeyringError, RuntimeError, OSError):  # no keyring, a locked one, no session bus
-        pass
-    if place == f"https://{HUGGING_FACE}":
-        return os.environ.get("HF_TOKEN", "").strip()
-    return ""
+    if kept := _kept(place):
+        return kept
+    return _variable(HUB_VARIABLE) if place == HUB else ""
 
 
 def keep(address: str, key: str) -> None:
@@ -129,6 +162,20 @@ def origin(address: str) -> str:
         )
     host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
     return f"{parts.scheme}://{host}" + (f":{port}" if port else "")
+
+
+def _variable(name: str) -> str:
+    return os.environ.get(name, _hidden.get(name, "")).strip()
+
+
+def _kept(place: str) -> str:
+    import keyring
+    from keyring.errors import KeyringError
+
+    try:
+        return keyring.get_password(SERVICE, place) or ""
+    except (KeyringError, RuntimeError, OSError):  # no keyring, a locked one, no session bus
+        return ""
 
 
 def _no_keyring(what: str) -> UnavailableError:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 
@@ -10,8 +12,8 @@ import keyring
 import pytest
 from keyring.backends.fail import Keyring as NoKeyring
 
+from jarvis_desktop import keys
 from jarvis_desktop.core.errors import InputError, StorageError, UnavailableError
-from jarvis_desktop.llm import keys
 from tests.llm.keyring import MemoryKeyring
 
 OPENAI = "https://api.openai.com/v1"
@@ -99,6 +101,51 @@ def test_the_hubs_token_is_for_the_hubs_router_alone(monkeypatch: pytest.MonkeyP
         assert keys.key_for(address) == ""
     keys.keep(ROUTER, "hf_kept")
     assert keys.key_for(ROUTER) == "hf_kept"
+
+
+def test_keys_of_the_environment_are_given_to_no_other_process(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(keys, "_hidden", {})
+    monkeypatch.setenv("HF_TOKEN", "hf_token")
+    monkeypatch.setenv(keys.VARIABLE, "sk-other")
+    keys.hide()
+    environment = subprocess.run(
+        [sys.executable, "-c", "import os; print(dict(os.environ))"],
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout
+    assert "hf_token" not in environment
+    assert "sk-other" not in environment
+    # They hold for the session.
+    assert keys.hub_key() == "hf_token"
+    assert keys.key_for(OPENAI) == "sk-other"
+    keys.hide()
+    assert keys.hub_key() == "hf_token"
+
+
+def test_the_key_of_the_hub_is_kept_for_llms_and_experts_alike(ring: MemoryKeyring) -> None:
+    assert keys.hub_key() == ""
+    keys.keep_hub_key(" hf_kept\n")
+    assert keys.hub_key() == keys.key_for(ROUTER) == "hf_kept"
+    assert keys.forget(keys.HUB)
+    assert keys.hub_key() == ""
+
+
+@pytest.mark.parametrize("key", ["sk-secret", "", "hg_word", "hf_two words"])
+def test_what_is_no_key_of_the_hub_is_refused_unnamed(key: str) -> None:
+    with pytest.raises(InputError, match="That is no key") as caught:
+        keys.keep_hub_key(key)
+    assert not key or key not in str(caught.value)
+
+
+def test_without_a_keyring_the_hubs_key_may_be_in_the_environment(ring: MemoryKeyring) -> None:
+    ring.locked = True
+    with pytest.raises(UnavailableError, match="no keyring that is open") as caught:
+        keys.keep_hub_key("hf_secret")
+    assert "HF_TOKEN" in caught.value.hint
+    assert "secret" not in str(caught.value)
 
 
 @pytest.mark.parametrize("closed", ["locked", "absent"])
