@@ -12,6 +12,9 @@ def main() -> int:
 
     multiprocessing.freeze_support()
     from jarvis_desktop.desktop import has_no_display
+    from jarvis_desktop.keys import hide
+
+    hide()  # before there is any process that would inherit them
 
     if len(sys.argv) == 1 and not has_no_display():
         from jarvis_desktop.ui.app import run

@@ -9,16 +9,16 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-import platformdirs
-
 from jarvis_desktop.assistant.answering import Answerer
 from jarvis_desktop.assistant.assistant import Assistant, Parts
+from jarvis_desktop.assistant.bell import Bell
 from jarvis_desktop.assistant.choosing import Chooser
 from jarvis_desktop.assistant.executor import Executor
 from jarvis_desktop.assistant.file_guard import guarded
 from jarvis_desktop.assistant.fitting import Fitting, Licences, Room
 from jarvis_desktop.assistant.intake import Intake
 from jarvis_desktop.assistant.memory import Memory
+from jarvis_desktop.assistant.obtaining import Obtainer
 from jarvis_desktop.assistant.planning.embedded import EmbeddedPlanner
 from jarvis_desktop.assistant.planning.layered import LayeredPlanner
 from jarvis_desktop.assistant.planning.llm_planner import LlmPlanner
@@ -26,24 +26,35 @@ from jarvis_desktop.assistant.prompts import Prompts
 from jarvis_desktop.assistant.selector import Selector
 from jarvis_desktop.assistant.speaker import Speaker
 from jarvis_desktop.assistant.timers import RingingTimers
+from jarvis_desktop.backends.api import ApiBackend
 from jarvis_desktop.backends.builtin import BuiltinBackend
 from jarvis_desktop.backends.languages import is_clearly_not
 from jarvis_desktop.backends.llm import LLMBackend
-from jarvis_desktop.backends.local import LocalBackend, usual_lane
+from jarvis_desktop.backends.local import LocalBackend
+from jarvis_desktop.backends.measures import Measures
+from jarvis_desktop.backends.outcome import inspect
 from jarvis_desktop.backends.skill import SkillBackend
 from jarvis_desktop.catalogue.catalogue import ShippedCatalogue
 from jarvis_desktop.catalogue.entries import load as load_experts
+from jarvis_desktop.catalogue.hub.index import HubIndex
+from jarvis_desktop.catalogue.hub.offers import HubOffers
+from jarvis_desktop.catalogue.hub.refresh import HubRefresh
+from jarvis_desktop.catalogue.hub.wanted import Wanted as WantedOfHub
 from jarvis_desktop.catalogue.weights import Weights
-from jarvis_desktop.computer import free_disk_bytes, gpu_memory_bytes, memory_bytes
+from jarvis_desktop.computer import free_disk_bytes, seems_to_have_graphics
 from jarvis_desktop.core.errors import JarvisError
 from jarvis_desktop.core.expert import Expert
+from jarvis_desktop.core.hardware import MB
+from jarvis_desktop.core.placing import limits
 from jarvis_desktop.core.policy import Mode, Policy
 from jarvis_desktop.core.ports import Backend, Planner, Timer
 from jarvis_desktop.core.task import TaskType
 from jarvis_desktop.desktop import SystemDesktop
+from jarvis_desktop.keys import hub_key
 from jarvis_desktop.llm.choice import LLMChoice, Wanted
+from jarvis_desktop.llm.in_memory import LLMInMemory
 from jarvis_desktop.llm.shipped import load as load_llms
-from jarvis_desktop.paths import Paths, shipped
+from jarvis_desktop.paths import Paths, shipped, usual_folders
 from jarvis_desktop.scoring.encoder import TaskEncoder
 from jarvis_desktop.settings import ExpertSettings, LLMSettings, Settings
 from jarvis_desktop.speech.microphone import SoundMicrophone
@@ -53,36 +64,15 @@ from jarvis_desktop.speech.voice import LocalVoice
 from jarvis_desktop.storage.artifacts import FileStore
 from jarvis_desktop.storage.history import SqliteHistory
 from jarvis_desktop.tasks.definition import Services
-from jarvis_desktop.tasks.registry import DEFINITIONS, INVENTORY
+from jarvis_desktop.tasks.registry import ACTING, DEFINITIONS, INVENTORY
+from jarvis_desktop.web.addresses import checked
+from jarvis_desktop.web.fetching import WebFetcher
+
+CALLS_AT_ONCE = 3
+"""Of experts behind an API."""
 
 WHISPER = ("whisper-small", "whisper-base", "whisper-tiny")
 """Recognisers of the catalogue, the best first; the best one on the disk is used."""
-
-
-class Bell:
-    """Rings for a timer: the sound, and whoever wants to be told."""
-
-    def __init__(self, player: SoundPlayer, on_ring: Callable[[Timer], None]) -> None:
-        self._player = player
-        self._on_ring = on_ring
-        self._ringing: set[asyncio.Task[None]] = set()
-
-    async def finished(self) -> None:
-        """Return when no bell sounds any more."""
-        if self._ringing:
-            await asyncio.wait(self._ringing)
-
-    def __call__(self, timer: Timer) -> None:
-        """Ring."""
-        self._on_ring(timer)
-        ringing = asyncio.get_running_loop().create_task(self._ring())
-        self._ringing.add(ringing)
-        ringing.add_done_callback(self._ringing.discard)
-
-    async def _ring(self) -> None:
-        # No sound device is no reason to fail: the person is told in words as well.
-        with contextlib.suppress(JarvisError):
-            await self._player.play(shipped("resources", "sounds", "ring.wav"))
 
 
 @dataclass
@@ -108,10 +98,14 @@ class App:
     experts: tuple[Expert, ...]
     inventory: Mapping[str, TaskType]
     catalogue: ShippedCatalogue
+    hub: HubIndex
+    hub_refresh: HubRefresh
+    hub_policy: Callable[[], WantedOfHub]
     weights: Weights
     llms: LLMChoice
     builtin: BuiltinBackend
     local: LocalBackend
+    api: ApiBackend
     paths: Paths
     _warming: asyncio.Task[None] | None = None
 
@@ -123,11 +117,14 @@ class App:
 
     async def _warm(self) -> None:
         """Load, one after the other, what the first request would wait for; the quickest first."""
-        await asyncio.to_thread(gpu_memory_bytes)  # kept: planning asks for it on the event loop
+        # Kept: planning asks for it on the event loop.
+        await asyncio.to_thread(self.local.probe.guess)
         with contextlib.suppress(JarvisError):
             await asyncio.to_thread(self.scorer.warm, tuple(self.inventory.values()))
         await asyncio.to_thread(is_clearly_not, "warm", "en")
-        for part in (self.player, self.microphone, self.builtin, self.voice, self.recogniser):
+        await asyncio.to_thread(self.catalogue.warm)
+        parts = (self.player, self.microphone, self.builtin, self.voice, self.recogniser)
+        for part in (*parts, self.local):
             # What cannot be had is told when it is asked for, with its reason.
             with contextlib.suppress(JarvisError):
                 await part.warm()
@@ -142,6 +139,7 @@ class App:
         await asyncio.gather(
             self.builtin.close(),
             self.local.close(),
+            self.api.close(),
             self.llms.close(),
             self.recogniser.close(),
             self.voice.close(),
@@ -149,6 +147,7 @@ class App:
             self.microphone.close(),
         )
         self.history.close()
+        self.hub.close()
 
 
 def build(
@@ -168,28 +167,48 @@ def build(
         inventory=inventory,
         now=_now,
     )
-    weights = Weights(paths.weights)
+    weights = Weights(
+        paths.weights,
+        key=hub_key,
+        budget=round(settings.experts.disk_budget_gb * 1000 * MB),
+        busy=lambda: local.holding,
+    )
     experts = load_experts(shipped("models", "experts"))
-    local = LocalBackend(definitions, weights, lane=usual_lane())
     llms = LLMChoice(
         _wanted(settings.llm),
         policy,
         on_disk=lambda: _writers(experts, weights),
         shipped=load_llms(shipped("models", "llms.toml")),
+        on_use=lambda: local.make_way(),
+    )
+    api = ApiBackend(
+        definitions, check=checked, provider=settings.api.provider, width=CALLS_AT_ONCE
+    )
+    local = LocalBackend(
+        definitions,
+        weights,
+        budget=settings.experts.memory_budget_mb * MB,
+        measures=Measures(paths.cache / "memory.json"),
+        neighbour=LLMInMemory(llms),
     )
     prompts = Prompts(shipped("resources", "prompts"), paths.config / "prompts")
+    scorer = TaskEncoder(shipped("models", "planner"))
+    hub = HubIndex(paths.hub_index, embed=scorer.directions)
+    hub_policy = _hub_policy(settings.experts, local)
     catalogue = ShippedCatalogue(
         experts,
         definitions,
         weights=weights,
         runnable=local.can_run,
+        by_api=api.candidates,
         prompted=LLMBackend.can_do,
+        hub=HubOffers(hub, hub_policy),
     )
     recogniser = LocalRecogniser(find_weights=lambda: _whisper(experts, weights))
     voice = LocalVoice(rate=settings.speech.rate, voice=settings.speech.voice)
     player = SoundPlayer(settings.speech.output or None)
     speaker = Speaker(voice, player, store)
-    bell = Bell(player, on_ring)
+    bell = Bell(player, shipped("resources", "sounds", "ring.wav"), on_ring)
     timers = RingingTimers(history.timers, ring=bell, now=_now)
     stop = _StopSwitch()
     services = Services(recogniser, voice, timers, SystemDesktop(), _now, stop, history.facts)
@@ -200,19 +219,24 @@ def build(
             SkillBackend(definitions, services),
             builtin,
             local,
+            api,
             LLMBackend(llms, prompts, definitions, guard=guarded),
         )
     }
-    intake = Intake(store, folders=_usual_folders())
-    scorer = TaskEncoder(shipped("models", "planner"))
+    intake = Intake(
+        store,
+        folders=usual_folders(),
+        web=WebFetcher() if policy.allows_downloads else None,
+    )
     embedded = EmbeddedPlanner(scorer)
     selector = Selector(
         catalogue,
         policy,
-        fitting=_fitting(settings.experts, paths),
+        fitting=_fitting(settings.experts, paths, local),
         record=history.records,
         llms=llms,
         chooser=Chooser(prompts),
+        barred=api.objection,
     )
     llm_planner = LlmPlanner(
         llms,
@@ -235,16 +259,24 @@ def build(
             executor=Executor(
                 backends,
                 store,
-                lanes={"cpu": settings.width, "gpu": 1, "llm": 1},
+                lanes={
+                    "cpu": settings.width,
+                    "local": 1 + seems_to_have_graphics(),
+                    "llm": 1,
+                    "network": CALLS_AT_ONCE,
+                },
                 record=history.records,
+                inspect=inspect,
             ),
             intake=intake,
-            fetcher=weights,
+            obtainer=Obtainer(weights, policy, ask_above_mb=settings.experts.ask_above_mb),
             recogniser=recogniser,
             speaker=speaker,
             answerer=Answerer(llms, prompts),
             memory=Memory(history, history.facts, llms, prompts),
             history=history,
+            journal=history.journal,
+            acting=ACTING,
             now=_now,
         )
     )
@@ -269,10 +301,14 @@ def build(
         experts=experts,
         inventory=inventory,
         catalogue=catalogue,
+        hub=hub,
+        hub_refresh=HubRefresh(paths.hub_index, embed=scorer.directions, key=hub_key),
+        hub_policy=hub_policy,
         weights=weights,
         llms=llms,
         builtin=builtin,
         local=local,
+        api=api,
         paths=paths,
     )
 
@@ -291,13 +327,32 @@ def embedded_planner() -> EmbeddedPlanner:
     return EmbeddedPlanner(TaskEncoder(shipped("models", "planner")))
 
 
-def _fitting(experts: ExpertSettings, paths: Paths) -> Fitting:
+def _fitting(experts: ExpertSettings, paths: Paths, local: LocalBackend) -> Fitting:
+    def room() -> Room:
+        disk = free_disk_bytes(paths.weights)
+        return Room(local.probe.guess(), disk, local.budget, local.measures.known())
+
     return Fitting(
-        room=lambda: Room(memory_bytes(), gpu_memory_bytes(), free_disk_bytes(paths.weights)),
+        room=room,
         licences=Licences(experts.allowed_licences, experts.denied_licences),
         gated=experts.gated,
         ruled_out=is_clearly_not,
     )
+
+
+def _hub_policy(experts: ExpertSettings, local: LocalBackend) -> Callable[[], WantedOfHub]:
+    """What is wanted of the Hub by someone with these settings and this computer."""
+
+    def policy() -> WantedOfHub:
+        room = limits(local.probe.guess(), local.budget)
+        return WantedOfHub(
+            allowed_licences=experts.allowed_licences,
+            denied_licences=experts.denied_licences,
+            gated=experts.gated,
+            memory_mb=max(room.main, room.graphics) / MB,
+        )
+
+    return policy
 
 
 def _now() -> datetime:
@@ -318,17 +373,4 @@ def _writers(experts: tuple[Expert, ...], weights: Weights) -> list[tuple[Expert
 def _wanted(llm: LLMSettings) -> Wanted:
     return Wanted(
         llm.provider, llm.id, llm.address, think=llm.think, context=llm.context, sees=llm.sees
-    )
-
-
-def _usual_folders() -> tuple[Path, ...]:
-    """Where a file that is only named is looked for, after the folder of the request."""
-    return (
-        platformdirs.user_downloads_path(),
-        platformdirs.user_documents_path(),
-        platformdirs.user_pictures_path(),
-        platformdirs.user_music_path(),
-        platformdirs.user_videos_path(),
-        platformdirs.user_desktop_path(),
-        Path.home(),
     )

@@ -42,6 +42,11 @@ class Paths:
         """Weights of experts that were fetched."""
         return self.cache / "experts"
 
+    @property
+    def hub_index(self) -> Path:
+        """What the Hub lists."""
+        return self.cache / "hub.db"
+
 
 def user_paths() -> Paths:
     """The folders of this person on this system; none of them need exist yet."""
@@ -68,3 +73,16 @@ def shipped(*parts: str) -> Path:
         if (path := root.joinpath(*parts)).exists():
             return path
     return package.parent.joinpath(*parts)
+
+
+def usual_folders() -> tuple[Path, ...]:
+    """Where a file that is only named is looked for, after the folder of the request."""
+    return (
+        platformdirs.user_downloads_path(),
+        platformdirs.user_documents_path(),
+        platformdirs.user_pictures_path(),
+        platformdirs.user_music_path(),
+        platformdirs.user_videos_path(),
+        platformdirs.user_desktop_path(),
+        Path.home(),
+    )

@@ -70,6 +70,22 @@ class ExpertSettings(BaseModel):
     """Patterns of licences that are left out, such as "CC-BY-NC-*"."""
     gated: bool = False
     """Whether experts are offered whose terms must be accepted on the Hub first."""
+    disk_budget_gb: float = Field(20.0, ge=0)
+    """The most disk that fetched experts take together, in gigabytes; 0 is no limit."""
+    ask_above_mb: int = Field(500, ge=0)
+    """A larger download is asked about first; in the mode "local" every one is."""
+    memory_budget_mb: int = Field(0, ge=0, le=1 << 20)
+    """The most memory that experts take together, of the main memory and of the graphics card
+    each; 0 leaves other programs their part of both."""
+
+
+class ApiSettings(BaseModel):
+    """The `[api]` table."""
+
+    model_config = ConfigDict(frozen=True, extra="allow")
+
+    provider: str = Field("auto", pattern=r"^[a-z0-9][a-z0-9-]{0,39}$")
+    """The only inference provider that may be asked, by the Hub's name for it; "auto" is any."""
 
 
 class Settings(BaseModel):
@@ -82,6 +98,7 @@ class Settings(BaseModel):
     llm: LLMSettings = LLMSettings()
     planner: PlannerSettings = PlannerSettings()
     experts: ExpertSettings = ExpertSettings()
+    api: ApiSettings = ApiSettings()
     processes: int = Field(0, ge=0, le=64)
     """How many built-in methods run at once; 0 is one per core, at most four."""
     conversation_minutes: int = Field(30, ge=0)

@@ -19,7 +19,7 @@ from jarvis_desktop.core.events import Event
 from jarvis_desktop.core.expert import Candidate, Experience, Expert
 from jarvis_desktop.core.llm import LLM, Prompt
 from jarvis_desktop.core.plan import Plan
-from jarvis_desktop.core.ports import Fact, Recap, Resource, Transcript
+from jarvis_desktop.core.ports import Fact, Recap, Resource, Segment, Transcript
 from jarvis_desktop.core.shown import one_line
 from jarvis_desktop.core.suffixes import kind_of_name
 from jarvis_desktop.core.turn import Conversation, Turn
@@ -113,10 +113,23 @@ class FakeTrackRecord:
     noted: list[tuple[str, str, bool]] = field(default_factory=list)
     """Expert, task, and whether it worked."""
     seconds: list[float] = field(default_factory=list)
+    sizes: list[int] = field(default_factory=list)
+    memory: list[int] = field(default_factory=list)
 
-    def note(self, expert_id: str, task: str, *, seconds: float, worked: bool) -> None:
+    def note(
+        self,
+        expert_id: str,
+        task: str,
+        *,
+        seconds: float,
+        worked: bool,
+        size: int = 0,
+        memory: int = 0,
+    ) -> None:
         self.noted.append((expert_id, task, worked))
         self.seconds.append(seconds)
+        self.sizes.append(size)
+        self.memory.append(memory)
 
     def of(self, task: str) -> Mapping[str, Experience]:
         return self.known
@@ -128,6 +141,7 @@ class FakeFetcher:
 
     fetched: list[Expert] = field(default_factory=list)
     error: JarvisError | None = None
+    gone: tuple[str, ...] = ()
 
     async def fetch(self, expert: Expert, report: Report) -> Path:
         report(0.5, "half of it")
@@ -135,6 +149,9 @@ class FakeFetcher:
             raise self.error
         self.fetched.append(expert)
         return Path(expert.id)
+
+    def displaced(self, expert: Expert) -> Sequence[str]:
+        return self.gone
 
 
 @dataclass
@@ -144,6 +161,7 @@ class FakeRecogniser:
     hears: str = "what time is it"
     note: str = ""
     error: JarvisError | None = None
+    segments: tuple[Segment, ...] = ()
     heard: list[Path] = field(default_factory=list)
 
     async def transcribe(self, audio: Path, report: Report) -> Transcript:
@@ -152,7 +170,7 @@ class FakeRecogniser:
             raise InputError(f"There is no recording {audio.name}.")
         if self.error:
             raise self.error
-        return Transcript(self.hears, engine="fake", language="en", note=self.note)
+        return Transcript(self.hears, "fake", "en", self.segments, self.note)
 
     async def close(self) -> None:
         pass

@@ -40,6 +40,10 @@ class Ollama(LineServer):
     shown: list[str] = field(default_factory=list)
     """What /api/show was asked for."""
     unloaded: list[str] = field(default_factory=list)
+    loaded: dict[str, tuple[int, int]] = field(default_factory=dict)
+    """What is in memory: bytes in all, and those on the graphics card."""
+    lingers: int = 0
+    """How often an unloaded one is still listed as being in memory."""
     meeting: threading.Barrier | None = None
     """As many /api/show as it has parties are answered only when all of them are there."""
 
@@ -62,11 +66,13 @@ class _Handler(LineHandler):
 
     def do_GET(self) -> None:
         self.take()
+        if self.path == "/api/ps":
+            return self._in_memory()
         models = [
             {"name": name, "model": name, "size": shown.size, "digest": shown.digest}
             for name, shown in self.served.llms.items()
         ]
-        self.send(json.dumps({"models": models}).encode())
+        return self.send(json.dumps({"models": models}).encode())
 
     def do_POST(self) -> None:
         body = self.take()
@@ -89,6 +95,18 @@ class _Handler(LineHandler):
             return self.send(json.dumps(gone).encode())
         self.served.asked.append(body)
         return self.stream(self.served.next_answer())
+
+    def _in_memory(self) -> None:
+        if self.served.lingers and self.served.unloaded:
+            self.served.lingers -= 1
+        elif not self.served.lingers:
+            for name in self.served.unloaded:
+                self.served.loaded.pop(name, None)
+        models = [
+            {"name": name, "model": name, "size": size, "size_vram": graphics}
+            for name, (size, graphics) in self.served.loaded.items()
+        ]
+        self.send(json.dumps({"models": models}).encode())
 
     def _show(self, shown: Shown) -> None:
         if shown.broken:

@@ -7,7 +7,7 @@ import json
 import shutil
 from pathlib import Path
 
-from jarvis_desktop.cli import first_start, output
+from jarvis_desktop.cli import first_start, output, resume
 from jarvis_desktop.cli.arguments import Subparsers, add_mode, add_shared
 from jarvis_desktop.cli.keyboard import whole_input
 from jarvis_desktop.cli.terminal import TerminalFrontend
@@ -93,6 +93,7 @@ def _handle(args: argparse.Namespace, request: Request, plan: object = None) -> 
         _make_folder(args.out)
 
     async def work(app: App) -> int:
+        resume.tell(app)
         frontend = TerminalFrontend(quiet=args.json, events_as_json=args.events, consent=args.yes)
         known = session.conversation(app, loaded[0].conversation_minutes, args)
         given = None if plan is None else plan_from_wire(plan, app.inventory)

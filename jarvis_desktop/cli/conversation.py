@@ -7,7 +7,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from jarvis_desktop.cli import first_start, output
+from jarvis_desktop.cli import first_start, output, resume
 from jarvis_desktop.cli.keyboard import KEYBOARD, somebody_is_there
 from jarvis_desktop.cli.terminal import TerminalFrontend
 from jarvis_desktop.core.turn import Request
@@ -33,6 +33,7 @@ def _converse(args: argparse.Namespace) -> int:
     async def work(app: App) -> int:
         await app.start()
         output.note(GREETING)
+        resume.tell(app)
         known = app.history.open_conversation().id
         code = output.DONE
         while (line := await _line()) is not None:

@@ -168,7 +168,7 @@ def _use(args: argparse.Namespace) -> int:
 
 async def _wish(app: App, name: str, address: str | None) -> dict[str, str]:
     """What `use` writes into the settings. Raises InputError where there is no such LLM."""
-    from jarvis_desktop.llm.keys import origin
+    from jarvis_desktop.keys import origin
 
     if address:
         origin(address)  # refuses what is no address
@@ -309,8 +309,8 @@ def _unload(args: argparse.Namespace) -> int:
 def _set_key(args: argparse.Namespace) -> int:
     import getpass
 
+    from jarvis_desktop import keys
     from jarvis_desktop.cli.keyboard import somebody_is_there, whole_input
-    from jarvis_desktop.llm import keys
 
     address = _address(args)
     place = keys.origin(address)
@@ -325,7 +325,7 @@ def _set_key(args: argparse.Namespace) -> int:
 
 
 def _remove_key(args: argparse.Namespace) -> int:
-    from jarvis_desktop.llm import keys
+    from jarvis_desktop import keys
 
     address = _address(args)
     removed = keys.forget(address)

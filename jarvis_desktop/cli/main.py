@@ -6,7 +6,18 @@ import argparse
 from collections.abc import Callable, Sequence
 
 from jarvis_desktop import __version__
-from jarvis_desktop.cli import ask, doctor, experts, history, llm, memory, output, plan, speech
+from jarvis_desktop.cli import (
+    ask,
+    doctor,
+    experts,
+    history,
+    llm,
+    memory,
+    output,
+    plan,
+    resume,
+    speech,
+)
 from jarvis_desktop.core.errors import JarvisError
 
 EPILOG = """\
@@ -32,7 +43,7 @@ def parser() -> argparse.ArgumentParser:
     top.add_argument("--version", action="version", version=f"jarvis-desktop {__version__}")
     top.set_defaults(command=None)
     subparsers = top.add_subparsers(title="commands", metavar="COMMAND")
-    for group in (ask, plan, speech, history, memory, experts, llm, doctor):
+    for group in (ask, plan, resume, speech, history, memory, experts, llm, doctor):
         group.add(subparsers)
     completion = subparsers.add_parser("completion", help="print a completion script for a shell")
     completion.add_argument("shell", choices=("bash", "zsh", "tcsh"))

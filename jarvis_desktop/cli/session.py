@@ -13,6 +13,7 @@ from jarvis_desktop import offline
 from jarvis_desktop import settings as settings_file
 from jarvis_desktop.cli import output
 from jarvis_desktop.compose import App, build
+from jarvis_desktop.core.current import current_note
 from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.policy import Mode
 from jarvis_desktop.core.ports import Timer
@@ -79,6 +80,7 @@ async def _run(settings: Settings, paths: Paths, work: Work) -> int:
     app = build(settings, paths, on_ring=_ring)
     if app.history.notice:
         output.note(f"note    {app.history.notice}")
+    current_note.set(lambda text: output.note(f"note    {text}"))
     try:
         app.store.tidy(app.history.files)
         code = await work(app)

@@ -112,6 +112,8 @@ class TerminalFrontend:
             case events.AttemptFailed():
                 title = self._titles.get(event.task_id, "")
                 return f"failed  {event.task_id} {title}: {event.attempt.error}"
+            case events.Retrying():
+                return f"again   {event.task_id} {event.words}"
             case events.TaskFinished():
                 return self._finished(event.result)
             case events.Speaking():

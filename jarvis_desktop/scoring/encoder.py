@@ -63,6 +63,19 @@ class TaskEncoder:
             where=tuple(short.origin(offsets[int(place + 0.5)]) for place in where[0]),
         )
 
+    def directions(self, texts: Sequence[str]) -> list[list[float]]:
+        """For each text the mean of its states, 384 numbers: texts that mean alike point alike.
+
+        It reads the beginning of each. Raises UnavailableError.
+        """
+        found = []
+        for text in texts:
+            with self._lock:  # one by one: who waits for a plan gets in between
+                loaded = self._load()
+                states = loaded.states(loaded.tokenizer.encode(text).ids)
+            found.append([float(value) for value in states[0].mean(0)])
+        return found
+
     def _described(self, inventory: Sequence[TaskType]) -> tuple[np.ndarray, np.ndarray]:
         """One vector per task (n, 384), and an (n, n) table of whose result fits whom."""
         import numpy as np

@@ -23,9 +23,7 @@ class Device:
 
 async def devices() -> tuple[Device, ...]:
     """The sound devices of this computer now; none is opened. Raises UnavailableError."""
-    child = Child(
-        "jarvis_desktop.speech.devices:make", name="list of sound devices", network=True
-    )
+    child = Child("jarvis_desktop.speech.devices:make", name="list of sound devices", network=True)
     try:
         found: tuple[Device, ...] = await child.call(timeout=15)
     except ExpertError as error:

@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Protocol
 
 from jarvis_desktop.core.expert import Expert
+from jarvis_desktop.core.journal import Unfinished
 from jarvis_desktop.core.policy import Mode, Policy
 from jarvis_desktop.core.ports import Fetcher, Frontend, Microphone, Player
 from jarvis_desktop.core.turn import Conversation, Request, Turn
@@ -23,6 +24,18 @@ class Assistant(Protocol):
         self, request: Request, frontend: Frontend, *, conversation: str | None = None
     ) -> Turn:
         """Answer one request as a turn of a conversation; cancelling stops it."""
+        ...
+
+    def unfinished(self) -> Sequence[Unfinished]:
+        """The turns that a crash or a power cut ended, oldest first."""
+        ...
+
+    async def resume(self, unfinished: Unfinished, frontend: Frontend) -> Turn:
+        """Go on with such a turn where it stopped; cancelling stops it."""
+        ...
+
+    def give_up(self, unfinished: Unfinished) -> Turn:
+        """Keep such a turn with what was done of it, and go on with it no more."""
         ...
 
 

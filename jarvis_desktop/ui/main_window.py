@@ -46,6 +46,7 @@ from jarvis_desktop.ui.llm_watch import LLMWatch, Look, described
 from jarvis_desktop.ui.notices import Banner
 from jarvis_desktop.ui.overlays import DropZone, Viewer
 from jarvis_desktop.ui.recording import Recorder
+from jarvis_desktop.ui.resuming import ResumeNotice
 from jarvis_desktop.ui.session import Exchange, Session
 from jarvis_desktop.ui.sidebar import Listing, Sidebar
 from jarvis_desktop.ui.welcome import Welcome
@@ -103,16 +104,17 @@ class MainWindow(QMainWindow):
         self.header = Header()
         right.addWidget(self.header)
         self.banner = Banner()
-        self.llm_notice = LLMNotice()
-        self.llm_notice.setMaximumWidth(WIDEST)
+        self.llm_notice, self.resume_notice = LLMNotice(), ResumeNotice(self.session)
         held = QVBoxLayout()
         held.setContentsMargins(theme.space("three"), theme.space(), theme.space("three"), 0)
         held.addWidget(self.banner)
-        row = QHBoxLayout()
-        row.addStretch(1)
-        row.addWidget(self.llm_notice, 1000)
-        row.addStretch(1)
-        held.addLayout(row)
+        for notice in (self.resume_notice, self.llm_notice):
+            notice.setMaximumWidth(WIDEST)
+            row = QHBoxLayout()
+            row.addStretch(1)
+            row.addWidget(notice, 1000)
+            row.addStretch(1)
+            held.addLayout(row)
         right.addLayout(held)
         self.welcome = Welcome()
         self.conversation = ConversationView(self.wishes)

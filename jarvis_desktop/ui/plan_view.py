@@ -10,6 +10,7 @@ from PySide6.QtGui import QHideEvent, QPainter, QPaintEvent, QPen, QShowEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QProgressBar, QPushButton, QVBoxLayout, QWidget
 
 from jarvis_desktop.core.artifact import Artifact
+from jarvis_desktop.core.events import Retrying
 from jarvis_desktop.core.plan import Plan
 from jarvis_desktop.core.result import Status
 from jarvis_desktop.core.shown import one_line
@@ -177,10 +178,7 @@ class TaskRow(QWidget):
 
     def _draw_end(self, turn: Turn) -> None:
         result = turn.results.get(self.task.id)
-        failed = turn.failed_attempts.get(self.task.id, ())
-        words = result.reason if result else ""
-        if not result and failed:
-            words = f"{failed[-1].candidate.expert.id}: {failed[-1].error} Trying the next one."
+        words = result.reason if result else trouble(turn, self.task.id)
         self.reason.setVisible(bool(words))
         self.reason.setText(words[:600])
         if result:
@@ -294,13 +292,21 @@ def expert_of(turn: Turn, task_id: int) -> str:
     """The expert that does or did a task."""
     if (result := turn.results.get(task_id)) and result.attempts:
         return result.attempts[-1].candidate.label
-    if task_id not in turn.running:
+    trying = turn.trying.get(task_id) if task_id in turn.running else None
+    return trying.candidate.label if trying else ""
+
+
+def trouble(turn: Turn, task_id: int) -> str:
+    """What went wrong with a task that goes on, and what is done about it."""
+    failed, trying = turn.failed_attempts.get(task_id, ()), turn.trying.get(task_id)
+    if isinstance(trying, Retrying):
+        return trying.words
+    if not failed:
         return ""
-    tried = len(turn.failed_attempts.get(task_id, ()))
-    for selection in turn.selections:
-        if selection.task_id == task_id and tried < len(selection.candidates):
-            return selection.candidates[tried].label
-    return ""
+    last = failed[-1]
+    same = trying and trying.candidate == last.candidate
+    then = "Trying again." if same else "Trying the next one."
+    return f"{last.candidate.expert.id}: {last.error} {then}"
 
 
 def why(turn: Turn, task_id: int) -> str:

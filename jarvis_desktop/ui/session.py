@@ -14,8 +14,9 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Qt, Signal
 
-from jarvis_desktop.core.errors import StorageError
+from jarvis_desktop.core.errors import InputError, StorageError
 from jarvis_desktop.core.events import Event, TurnFinished, TurnStarted
+from jarvis_desktop.core.journal import Unfinished
 from jarvis_desktop.core.result import Status
 from jarvis_desktop.core.turn import Conversation, Request, Turn
 from jarvis_desktop.ui.application import App
@@ -43,6 +44,8 @@ class Exchange:
     waiting: str = ""
     """Why it has not begun; "" once it has."""
     review_plan: bool = False
+    unfinished: Unfinished | None = None
+    """What it goes on with; None where it is a new request."""
     question: Question | None = None
     """What its turn waits to be told."""
 
@@ -110,13 +113,30 @@ class Session(QObject):
         attachments = tuple(given(path) for path in request.files)
         turn = Turn("", datetime.now().astimezone(), request.text, attachments=attachments)
         exchange = Exchange(turn, self.open, request, review_plan=review_plan)
-        exchange.waiting = "Waiting for the request before it…" if self.app else "Getting ready…"
-        self.open.entries.append(exchange)
-        self._waiting.append(exchange)
-        self.added.emit(exchange)
-        self._refuse() if self._broken else self._next()
-        self.busy_changed.emit(self.busy)
+        self._put_in_line(exchange)
         return exchange
+
+    def go_on(self, unfinished: Unfinished) -> None:
+        """Go on with a turn that was cut off, in its conversation, which is opened for it."""
+        conversation_id = unfinished.conversation
+
+        async def read(app: App) -> Conversation | Turn:
+            try:
+                return app.history.show(conversation_id)
+            except InputError:  # its first turn was the one that was cut off
+                return Conversation(conversation_id)
+
+        def put(outcome: Outcome) -> None:
+            if place := self._place_of(conversation_id):
+                self._switch(place)
+            else:
+                self._read(outcome)
+            if not outcome.error:
+                # What was noted is told again with the rest.
+                turn = replace(unfinished.turn, notes=())
+                self._put_in_line(Exchange(turn, self.open, unfinished=unfinished))
+
+        self._ask_app(read, put)
 
     def stop(self) -> None:
         """Stop the turn that runs and drop those that wait."""
@@ -136,11 +156,9 @@ class Session(QObject):
         """Open an earlier conversation."""
         if conversation_id == self.open.id:
             return
-        active = [*self._waiting, *([self._running[0]] if self._running else [])]
-        for exchange in active:
-            if exchange.place.id == conversation_id:
-                self._switch(exchange.place)
-                return
+        if place := self._place_of(conversation_id):
+            self._switch(place)
+            return
 
         async def read(app: App) -> Conversation | Turn:
             return app.history.show(conversation_id)
@@ -217,6 +235,20 @@ class Session(QObject):
         self._next()
         self.refresh_list()
 
+    def _put_in_line(self, exchange: Exchange) -> None:
+        exchange.waiting = "Waiting for the request before it…" if self.app else "Getting ready…"
+        exchange.place.entries.append(exchange)
+        self._waiting.append(exchange)
+        self.added.emit(exchange)
+        self._refuse() if self._broken else self._next()
+        self.busy_changed.emit(self.busy)
+
+    def _place_of(self, conversation_id: str) -> Open | None:
+        """The conversation, where it is open or a turn of it runs or waits."""
+        active = [*self._waiting, *([self._running[0]] if self._running else [])]
+        places = [self.open, *(exchange.place for exchange in active)]
+        return next((place for place in places if place.id == conversation_id), None)
+
     def _refuse(self) -> None:
         while self._waiting:
             self._finish(self._waiting.popleft(), Status.FAILED)
@@ -242,6 +274,8 @@ class Session(QObject):
         frontend.withdrawn.connect(lambda _: self._asked(exchange, None), queued)
 
         async def work() -> Turn:
+            if exchange.unfinished:
+                return await app.assistant.resume(exchange.unfinished, frontend)
             if exchange.place.id is None:
                 exchange.place.id = app.history.open_conversation().id
             return await app.assistant.handle(

@@ -10,7 +10,8 @@ import pytest
 from jarvis_desktop.cli import output
 from jarvis_desktop.cli.terminal import TerminalFrontend
 from jarvis_desktop.core.artifact import Artifact, Kind
-from jarvis_desktop.core.events import Noted, ReplyChunk, Speaking, TurnFinished
+from jarvis_desktop.core.events import Noted, ReplyChunk, Retrying, Speaking, TurnFinished
+from jarvis_desktop.core.expert import Candidate, Expert
 from jarvis_desktop.core.result import Status, TaskResult
 from jarvis_desktop.core.turn import Turn
 
@@ -48,6 +49,13 @@ def test_on_a_screen_no_line_is_torn_apart(
         frontend.show(event)
     shown = capsys.readouterr()
     assert (shown.out, shown.err) == ("Here it is.\n", "note    Well.\n")
+
+
+def test_a_further_try_is_told(capsys: Capture) -> None:
+    candidate = Candidate(Expert("bart", "summarization"), "api", remote=True)
+    TerminalFrontend().show(Retrying(1, candidate, 2.4, "The service has too much to do."))
+    told = "again   1 Trying again in 2 s: The service has too much to do.\n"
+    assert capsys.readouterr().err == told
 
 
 def test_a_turn_without_an_answer_leaves_no_line(capsys: Capture) -> None:

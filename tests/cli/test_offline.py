@@ -1,4 +1,4 @@
-"""Offline mode as the system sees it: every network call of every process, written down by strace."""
+"""Offline mode as the system sees it: strace writes down every network call of every process."""
 
 from __future__ import annotations
 

@@ -10,8 +10,11 @@ from typing import Any
 import pytest
 
 from jarvis_desktop.assistant.prompts import Template
+from jarvis_desktop.backends.api import ApiBackend
 from jarvis_desktop.backends.builtin import BuiltinBackend
 from jarvis_desktop.backends.llm import LLMBackend, Way
+from jarvis_desktop.backends.local import LocalBackend
+from jarvis_desktop.backends.probe import Probe
 from jarvis_desktop.backends.skill import SkillBackend
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.call import Call, Report
@@ -20,11 +23,16 @@ from jarvis_desktop.core.expert import Candidate, Expert
 from jarvis_desktop.core.llm import Prompt
 from jarvis_desktop.core.ports import Backend
 from jarvis_desktop.core.task import TaskType
+from jarvis_desktop.keys import Key
 from jarvis_desktop.tasks.definition import Definition, Services
+from jarvis_desktop.web.addresses import checked
 from tests.backends import methods
+from tests.backends.api.ways import REPO, SERVED, WAYS
+from tests.backends.misbehaving import Folder, start
 from tests.fakes import FakeBackend, FakeLLM, FakeLLMs
+from tests.router import running_router
 
-LANES = {"gpu", "cpu", "llm", "network", "instant"}
+LANES = {"local", "cpu", "llm", "network", "instant"}
 
 
 def nothing(fraction: float | None, words: str) -> None:
@@ -67,8 +75,10 @@ class Obliging(FakeLLM):
             yield piece
 
 
-@pytest.fixture(params=["builtin", "skill", "llm", "fake"])
-async def backend(request: pytest.FixtureRequest) -> AsyncIterator[Backend]:
+@pytest.fixture(params=["builtin", "skill", "llm", "local", "api", "fake"])
+async def backend(
+    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> AsyncIterator[Backend]:
     if request.param == "builtin":
         builtin = BuiltinBackend(methods.BY_NAME, width=1, registry=methods.__name__)
         yield builtin
@@ -79,6 +89,19 @@ async def backend(request: pytest.FixtureRequest) -> AsyncIterator[Backend]:
     elif request.param == "llm":
         prompted = {"shout": Way(), "refuse": Way()}
         yield LLMBackend(FakeLLMs(Obliging()), Templates(), methods.BY_NAME, ways=prompted)
+    elif request.param == "local":
+        loaders = {"shout": "any:shout", "refuse": "any:refuse"}
+        monkeypatch.setattr("jarvis_desktop.backends.local.LOADERS", loaders)
+        folder, probe = Folder(tmp_path / "expert"), Probe(signs=lambda: False)
+        local = LocalBackend(methods.BY_NAME, folder, probe=probe, start=start)
+        yield local
+        await local.close()
+    elif request.param == "api":
+        with running_router(served=SERVED) as router:
+            key, via = Key(lambda: "hf_key"), router.address
+            api = ApiBackend(methods.BY_NAME, check=checked, key=key, via=via, ways=WAYS)
+            yield api
+            await api.close()
     else:
         yield FakeBackend(does=fake)
 
@@ -88,7 +111,7 @@ def call(task: str, workdir: Path) -> Call:
 
 
 def candidate(backend: Backend, task: str) -> Candidate:
-    return Candidate(Expert(f"{backend.name}/{task}", task), backend.name)
+    return Candidate(Expert(f"{backend.name}/{task}", task, repo=REPO), backend.name)
 
 
 def test_it_has_a_name_and_a_lane(backend: Backend) -> None:

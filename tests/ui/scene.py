@@ -10,10 +10,12 @@ from pathlib import Path
 
 from PySide6.QtWidgets import QLabel, QPushButton, QTextEdit, QWidget
 
+from jarvis_desktop.assistant.journalling import retold
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
-from jarvis_desktop.core.errors import JarvisError
+from jarvis_desktop.core.errors import InputError, JarvisError
 from jarvis_desktop.core.events import Event, ReplyChunk, TurnFinished, TurnStarted
 from jarvis_desktop.core.expert import Candidate, Expert, Selection
+from jarvis_desktop.core.journal import Unfinished
 from jarvis_desktop.core.plan import Plan
 from jarvis_desktop.core.policy import Mode, Policy
 from jarvis_desktop.core.ports import Frontend
@@ -106,6 +108,33 @@ class FakeAssistant:
     script: Script = echo
     handled: list[tuple[Request, str | None]] = field(default_factory=list)
     turns: list[Turn] = field(default_factory=list)
+    left: list[Unfinished] = field(default_factory=list)
+    """What was cut off before it started."""
+    given_up: list[Unfinished] = field(default_factory=list)
+    error: JarvisError | None = None
+    """Raised instead of dealing with what was cut off."""
+
+    def unfinished(self) -> Sequence[Unfinished]:
+        return self.left
+
+    async def resume(self, unfinished: Unfinished, frontend: Frontend) -> Turn:
+        """Tells what there is, and does the script for the rest."""
+        if self.error:
+            raise self.error
+        turn = unfinished.turn
+        shown = Shown(Turn(turn.id, turn.started), frontend)
+        for event in retold(unfinished):
+            shown.show(event)
+        status = await self.script(Request(text=turn.text), shown)
+        shown.show(TurnFinished(status, NOW))
+        self.turns.append(shown.turn)
+        return shown.turn
+
+    def give_up(self, unfinished: Unfinished) -> Turn:
+        if self.error:
+            raise self.error
+        self.given_up.append(unfinished)
+        return unfinished.turn
 
     async def handle(
         self, request: Request, frontend: Frontend, *, conversation: str | None = None
@@ -149,6 +178,8 @@ class FakeHistory:
         return self.conversations[conversation_id]
 
     def show(self, prefix: str) -> Conversation:
+        if prefix not in self.conversations:
+            raise InputError(f"The history has nothing with the id '{prefix}'.")
         return self.conversations[prefix]
 
     def list(self, limit: int) -> Sequence[Row]:

@@ -14,6 +14,7 @@ from jarvis_desktop.core.events import (
     Noted,
     PlanAccepted,
     ReplyChunk,
+    Retrying,
     Speaking,
     TaskFinished,
     TaskProgress,
@@ -97,9 +98,26 @@ def test_while_the_answer_is_being_written_the_status_says_so(view: TurnView, tu
 def test_the_next_expert_is_named_when_one_failed(view: TurnView, turn: Turn) -> None:
     running = turn.apply(TaskStarted(0, candidate("first")))
     attempt = Attempt(candidate("first"), 0.1, "It ran out of memory.")
-    view.draw(running.apply(AttemptFailed(0, attempt)))
+    failed = running.apply(AttemptFailed(0, attempt))
+    view.draw(failed.apply(TaskStarted(0, candidate("second"))))
     assert rows(view)[0].expert.full_text() == "second (builtin)"
-    assert "It ran out of memory." in rows(view)[0].reason.text()
+    assert rows(view)[0].reason.text() == "first: It ran out of memory. Trying the next one."
+
+
+def test_a_further_try_is_told_with_its_time(view: TurnView, turn: Turn) -> None:
+    busy = "The service has too much to do."
+    turn = turn.apply(TaskStarted(0, candidate("first")))
+    turn = turn.apply(TaskProgress(0, 0.5, "half"))
+    turn = turn.apply(AttemptFailed(0, Attempt(candidate("first"), 0.1, busy)))
+    view.draw(turn.apply(Retrying(0, candidate("first"), 2.0, busy)))
+    row = rows(view)[0]
+    assert row.reason.text() == f"Trying again in 2 s: {busy}"
+    assert row.expert.full_text() == "first (builtin)"
+    assert not row.progress.isVisible()
+    view.draw(turn.apply(TaskStarted(0, candidate("first"))))
+    assert row.reason.text() == f"first: {busy} Trying again."
+    view.draw(turn.apply(TaskFinished(done(0))))
+    assert not row.reason.isVisible()
 
 
 def test_a_failure_says_why_and_what_it_left_out(view: TurnView, turn: Turn) -> None:
