@@ -54,7 +54,9 @@ def run_all(root: Path, pytest_args: list[str]) -> int:
 def _pytest(args: list[str]) -> list[str]:
     colour = ["--color=yes"] if sys.stdout.isatty() else []
     # Elsewhere there is no private screen and no private sound server to be had.
-    only = [] if sys.platform.startswith("linux") else ["-m", "not screen and not sound"]
+    only = (
+        [] if sys.platform.startswith("linux") else ["-m", "not screen and not sound and not gpu"]
+    )
     if args:
         return colour + only + args
     # coverage first erases what an interrupted run left behind

@@ -6,40 +6,73 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from jarvis_desktop import paths
+from jarvis_desktop.backends.api_tasks import API_TASKS
+from jarvis_desktop.backends.llm import WAYS
 from jarvis_desktop.backends.local import LocalBackend
 from jarvis_desktop.catalogue import entries
+from jarvis_desktop.core.expert import Expert
+from jarvis_desktop.core.shown import readable_size
 from jarvis_desktop.tasks.definition import Definition
 from jarvis_desktop.tasks.registry import DEFINITIONS
-
-SERVED = ("automatic-speech-recognition",)
-"""Tasks whose experts another part than the local backend runs."""
 
 README = Path(__file__).resolve().parent.parent / "README.md"
 BEGIN, END = "<!-- tasks:begin -->\n", "<!-- tasks:end -->"
 
+HEAD = ("Task", "What it does", "With no download", "On this computer", "By API", "By an LLM")
+
 
 def table() -> str:
-    """First what works at once, then what needs an expert; both by name."""
-    smallest: dict[str, str] = {}
-    for expert in sorted(
-        entries.load(paths.shipped("models", "experts")),
-        key=lambda expert: expert.download_mb,
-        reverse=True,
-    ):
-        about = "" if expert.verified else "about "
-        runs = expert.task in SERVED or LocalBackend.can_run(expert)
-        beyond = "" if runs else ", not run by this version yet"
-        smallest[expert.task] = f"`{expert.id}`, {about}{_size(expert.download_mb)}{beyond}"
+    """What runs where: first what works at once, then what needs an expert; both by name."""
+    experts = entries.load(paths.shipped("models", "experts"))
     rows = sorted(DEFINITIONS, key=lambda item: (not _built_in(item), item.type.name))
-    lines = ["| Task | What it does | With no download | Smallest expert |", "|---|---|---|---|"]
+    lines = [_line(HEAD), "|" + "---|" * len(HEAD)]
     for item in rows:
-        now = f"yes: {item.note}" if _built_in(item) else f"no: {item.note}"
-        cells = (f"`{item.type.name}`", item.type.summary, now, smallest.get(item.type.name, "–"))
-        lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
+        name = item.type.name
+        lines.append(
+            _line(
+                (
+                    f"`{name}`",
+                    item.type.summary,
+                    f"yes: {item.note}" if _built_in(item) else f"no: {item.note}",
+                    _smallest(name, experts),
+                    "yes" if name in API_TASKS else "–",
+                    _by_llm(name),
+                )
+            )
+        )
     return "\n".join(lines) + "\n"
+
+
+def _line(cells: Sequence[str]) -> str:
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+
+
+def _smallest(task: str, experts: Sequence[Expert]) -> str:
+    """The smallest expert that is run for a task, and how many others are listed."""
+    here = [item for item in experts if task in (item.task, *item.also) and item.download_mb]
+    able = [item for item in here if LocalBackend.can_run(replace(item, task=task))]
+    if not able:
+        return "–"
+    best = min(able, key=_size)
+    about = "" if best.verified else "about "
+    others = f", and {len(able) - 1} more" if len(able) > 1 else ""
+    return f"`{best.id}`, {about}{readable_size(_size(best))}{others}"
+
+
+def _size(expert: Expert) -> int:
+    """Of its download and of what it is built upon, in megabytes."""
+    return expert.download_mb + (expert.base.download_mb if expert.base else 0)
+
+
+def _by_llm(task: str) -> str:
+    if task not in WAYS:
+        return "–"
+    return "yes, one that sees" if WAYS[task].sees else "yes"
 
 
 def with_table(readme: str) -> str:
@@ -50,10 +83,6 @@ def with_table(readme: str) -> str:
 
 def _built_in(item: Definition) -> bool:
     return bool(item.method or item.skill)
-
-
-def _size(megabytes: int) -> str:
-    return f"{megabytes} MB" if megabytes < 1000 else f"{megabytes / 1000:.1f} GB"
 
 
 def main() -> int:
