@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -45,6 +45,7 @@ from jarvis_desktop.computer import free_disk_bytes, seems_to_have_graphics
 from jarvis_desktop.core.errors import JarvisError
 from jarvis_desktop.core.expert import Expert
 from jarvis_desktop.core.hardware import MB
+from jarvis_desktop.core.llm import LLM
 from jarvis_desktop.core.placing import limits
 from jarvis_desktop.core.policy import Mode, Policy
 from jarvis_desktop.core.ports import Backend, Planner, Timer
@@ -54,6 +55,7 @@ from jarvis_desktop.keys import hub_key
 from jarvis_desktop.llm.choice import LLMChoice, Wanted
 from jarvis_desktop.llm.in_memory import LLMInMemory
 from jarvis_desktop.llm.shipped import load as load_llms
+from jarvis_desktop.llm.transformers_local import TransformersLLM
 from jarvis_desktop.paths import Paths, shipped, usual_folders
 from jarvis_desktop.scoring.encoder import TaskEncoder
 from jarvis_desktop.settings import ExpertSettings, LLMSettings, Settings
@@ -170,8 +172,8 @@ def build(
     weights = Weights(
         paths.weights,
         key=hub_key,
-        budget=round(settings.experts.disk_budget_gb * 1000 * MB),
-        busy=lambda: local.holding,
+        budget=settings.experts.disk_budget,
+        busy=lambda: at_work(local.holding, llms.in_use, experts),
     )
     experts = load_experts(shipped("models", "experts"))
     llms = LLMChoice(
@@ -179,7 +181,7 @@ def build(
         policy,
         on_disk=lambda: _writers(experts, weights),
         shipped=load_llms(shipped("models", "llms.toml")),
-        on_use=lambda: local.make_way(),
+        on_use=lambda: _make_way(local, llms, weights),
     )
     api = ApiBackend(
         definitions, check=checked, provider=settings.api.provider, width=CALLS_AT_ONCE
@@ -204,7 +206,7 @@ def build(
         prompted=LLMBackend.can_do,
         hub=HubOffers(hub, hub_policy),
     )
-    recogniser = LocalRecogniser(find_weights=lambda: _whisper(experts, weights))
+    recogniser = LocalRecogniser(find_weights=lambda: whisper(experts, weights))
     voice = LocalVoice(rate=settings.speech.rate, voice=settings.speech.voice)
     player = SoundPlayer(settings.speech.output or None)
     speaker = Speaker(voice, player, store)
@@ -330,7 +332,8 @@ def embedded_planner() -> EmbeddedPlanner:
 def _fitting(experts: ExpertSettings, paths: Paths, local: LocalBackend) -> Fitting:
     def room() -> Room:
         disk = free_disk_bytes(paths.weights)
-        return Room(local.probe.guess(), disk, local.budget, local.measures.known())
+        hardware, measured = local.probe.guess(), local.measures.known()
+        return Room(hardware, disk, experts.disk_budget, local.budget, measured)
 
     return Fitting(
         room=room,
@@ -359,9 +362,27 @@ def _now() -> datetime:
     return datetime.now().astimezone()
 
 
-def _whisper(experts: tuple[Expert, ...], weights: Weights) -> Path | None:
-    found = {item.id: weights.folder(item) for item in experts if item.id in WHISPER}
-    return next((folder for name in WHISPER if (folder := found.get(name))), None)
+def whisper(experts: Sequence[Expert], weights: Weights) -> Path | None:
+    """The folder of the best recogniser on the disk, which is about to be used."""
+    known = {item.id: item for item in experts}
+    for expert in filter(None, map(known.get, WHISPER)):
+        if folder := weights.folder(expert):
+            weights.used(expert)
+            return folder
+    return None
+
+
+def at_work(holding: Iterable[str], llm: LLM | None, experts: Sequence[Expert]) -> frozenset[str]:
+    """The experts that must stay on the disk: those in memory, their bases, and the LLM's own."""
+    names = {*holding, *([llm.name] if llm else ())}
+    return frozenset(names | {each.base.id for each in experts if each.base and each.id in names})
+
+
+def _make_way(local: LocalBackend, llms: LLMChoice, weights: Weights) -> None:
+    """An LLM is about to be used: it gets the memory that it needs."""
+    local.make_way()
+    if isinstance(llms.in_use, TransformersLLM):
+        weights.used(Expert(llms.in_use.name, "text-generation"))
 
 
 def _writers(experts: tuple[Expert, ...], weights: Weights) -> list[tuple[Expert, Path]]:

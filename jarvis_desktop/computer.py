@@ -50,7 +50,8 @@ def available_bytes() -> int:
     if sys.platform == "darwin":
         return _mac_available()
     free = _linux_memory().get("MemAvailable", 0)
-    return min([free, *(max(0, limit - used) for limit, used in _groups())])
+    # Nothing left is not the same as not knowing.
+    return min([free, *(max(1, limit - used) for limit, used in _groups())])
 
 
 def swap_bytes() -> int:

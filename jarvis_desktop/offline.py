@@ -96,15 +96,20 @@ def _check(event: str, args: tuple[object, ...]) -> None:
     match event, args:
         case (
             ("socket.connect" | "socket.sendto" | "socket.sendmsg"),
-            (socket.socket(family=socket.AF_INET | socket.AF_INET6), (str(host), *_)),
-        ) if not is_here(host):
-            raise OSError(errno.ENETUNREACH, f"offline: {host} was not reached")
+            # The sockets of C beneath Python's own are of this type, too.
+            (socket.SocketType(family=socket.AF_INET | socket.AF_INET6), (host, *_)),
+        ) if not is_here(_name(host)):
+            raise OSError(errno.ENETUNREACH, f"offline: {_name(host)} was not reached")
         case (("socket.getaddrinfo" | "socket.gethostbyname"), (host, *_)):
-            name = host.decode("ascii", "replace") if isinstance(host, bytes) else host
-            if name and not is_here(str(name)):
-                raise socket.gaierror(socket.EAI_FAIL, f"offline: {name} was not looked up")
+            if host and not is_here(_name(host)):
+                raise socket.gaierror(socket.EAI_FAIL, f"offline: {_name(host)} was not looked up")
         case (("socket.gethostbyaddr" | "socket.getnameinfo"), _):
             raise socket.gaierror(socket.EAI_FAIL, "offline: no address was looked up")
+
+
+def _name(host: object) -> str:
+    """A host as Python's sockets take it: a text, or bytes."""
+    return host.decode("ascii", "replace") if isinstance(host, bytes | bytearray) else str(host)
 
 
 def is_here(host: str) -> bool:

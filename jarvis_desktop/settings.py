@@ -78,6 +78,11 @@ class ExpertSettings(BaseModel):
     """The most memory that experts take together, of the main memory and of the graphics card
     each; 0 leaves other programs their part of both."""
 
+    @property
+    def disk_budget(self) -> int:
+        """The most disk that they take, in bytes; 0 is no limit."""
+        return round(self.disk_budget_gb * 1_000_000_000)
+
 
 class ApiSettings(BaseModel):
     """The `[api]` table."""

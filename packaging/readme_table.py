@@ -58,15 +58,10 @@ def _smallest(task: str, experts: Sequence[Expert]) -> str:
     able = [item for item in here if LocalBackend.can_run(replace(item, task=task))]
     if not able:
         return "–"
-    best = min(able, key=_size)
+    best = min(able, key=lambda item: item.whole_mb)
     about = "" if best.verified else "about "
     others = f", and {len(able) - 1} more" if len(able) > 1 else ""
-    return f"`{best.id}`, {about}{readable_size(_size(best))}{others}"
-
-
-def _size(expert: Expert) -> int:
-    """Of its download and of what it is built upon, in megabytes."""
-    return expert.download_mb + (expert.base.download_mb if expert.base else 0)
+    return f"`{best.id}`, {about}{readable_size(best.whole_mb)}{others}"
 
 
 def _by_llm(task: str) -> str:

@@ -98,7 +98,7 @@ class FakeCatalogue:
             return None
         return Candidate(Expert(llm.name, task), "llm", remote=llm.remote)
 
-    def obtainable(self, task: str) -> Sequence[Expert]:
+    def obtainable(self, task: str, request: str = "") -> Sequence[Expert]:
         return self.to_fetch.get(task, ())
 
     def out_of_reach(self, task: str) -> Sequence[Expert]:
@@ -133,25 +133,6 @@ class FakeTrackRecord:
 
     def of(self, task: str) -> Mapping[str, Experience]:
         return self.known
-
-
-@dataclass
-class FakeFetcher:
-    """Fetches at once."""
-
-    fetched: list[Expert] = field(default_factory=list)
-    error: JarvisError | None = None
-    gone: tuple[str, ...] = ()
-
-    async def fetch(self, expert: Expert, report: Report) -> Path:
-        report(0.5, "half of it")
-        if self.error:
-            raise self.error
-        self.fetched.append(expert)
-        return Path(expert.id)
-
-    def displaced(self, expert: Expert) -> Sequence[str]:
-        return self.gone
 
 
 @dataclass

@@ -170,6 +170,8 @@ def test_a_control_group_that_gives_less_is_all_there_is(
     on_linux(monkeypatch, tmp_path, **files)
     assert computer.memory_bytes() == 800_000_000
     assert computer.available_bytes() == 300_000_000
+    (tmp_path / "groups/user/memory.current").write_text("1000000000\n")
+    assert computer.available_bytes() == 1  # 0 would be: nobody knows
 
 
 def test_a_process_knows_what_it_takes_and_took_at_most() -> None:

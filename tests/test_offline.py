@@ -15,7 +15,7 @@ import pytest
 from jarvis_desktop.offline import is_here
 
 TRIES = """
-import json, socket
+import json, socket, _socket
 outcome = {}
 def attempt(name, what):
     try:
@@ -28,6 +28,8 @@ def sender(family=socket.AF_INET):
     return socket.socket(family, socket.SOCK_DGRAM)
 attempt("connect", lambda: socket.create_connection(ELSEWHERE, 0.1))
 attempt("connect6", lambda: socket.socket(socket.AF_INET6).connect(("2001:db8::1", 80)))
+attempt("connect bytes", lambda: socket.socket().connect((b"198.51.100.1", 80)))
+attempt("connect in C", lambda: _socket.socket().connect(ELSEWHERE))
 attempt("send", lambda: sender().sendto(b"x", ELSEWHERE))
 attempt("message", lambda: sender().sendmsg([b"x"], [], 0, ELSEWHERE))
 attempt("name", lambda: socket.getaddrinfo("files.example", 443))
@@ -59,7 +61,10 @@ def outcome(first: str, *, loopback: bool = True) -> dict[str, str]:
     return found
 
 
-OUTWARD = ("connect", "connect6", "send", "message", "name", "old name", "bytes", "address")
+OUTWARD = (
+    *("connect", "connect6", "connect bytes", "connect in C", "send", "message"),
+    *("name", "old name", "bytes", "address"),
+)
 
 
 def test_what_an_offline_process_opens_stays_on_this_computer():

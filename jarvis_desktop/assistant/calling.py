@@ -121,14 +121,14 @@ class Trial:
         if self.means.record is None or self._skilled:
             return None
         candidate = self.step.candidate
-        known = self.means.record.of(self.call.task).get(candidate.expert.id)
+        known = self.means.record.of(self.call.task).get(candidate.kept_as)
         return deadline(candidate, known, size=self.call.size, timeouts=self.timeouts)
 
     def _note(self, *, worked: bool) -> None:
         """Only its own failures are told: a wrong file or missing weights are not its fault."""
         if self.means.record and not self._skilled:
             self.means.record.note(
-                self.step.candidate.expert.id,
+                self.step.candidate.kept_as,
                 self.call.task,
                 seconds=self.seconds,
                 worked=worked,

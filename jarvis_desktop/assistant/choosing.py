@@ -10,14 +10,13 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from jarvis_desktop.assistant.fitting import readable_size
 from jarvis_desktop.assistant.planning.loose import Loose
 from jarvis_desktop.assistant.prompts import Prompts
 from jarvis_desktop.assistant.ranking import Ranked
 from jarvis_desktop.core.errors import JarvisError, PlanError
 from jarvis_desktop.core.expert import Candidate, Experience
 from jarvis_desktop.core.llm import LLM, Message, Prompt, Role, answer
-from jarvis_desktop.core.shown import one_line
+from jarvis_desktop.core.shown import one_line, readable_size
 from jarvis_desktop.core.task import Task
 
 TOP = 5

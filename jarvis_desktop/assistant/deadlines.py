@@ -30,5 +30,5 @@ def deadline(
     if size and not known.largest:
         return None
     longer = max(1.0, size / known.largest) if known.largest else 1.0
-    shortest = SHORTEST + (0.0 if candidate.remote else candidate.expert.download_mb / LOADED)
+    shortest = SHORTEST + (0.0 if candidate.remote else candidate.expert.whole_mb / LOADED)
     return float(max(shortest, FACTOR * known.slowest * longer) * FACTOR**timeouts)

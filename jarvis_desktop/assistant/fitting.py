@@ -10,8 +10,7 @@ from jarvis_desktop.core.artifact import Artifact
 from jarvis_desktop.core.expert import Expert
 from jarvis_desktop.core.hardware import MB, Hardware
 from jarvis_desktop.core.placing import NOTHING_MEASURED, Measured, limits, places, too_large
-from jarvis_desktop.core.shown import one_line
-from jarvis_desktop.core.shown import readable_size as readable_size
+from jarvis_desktop.core.shown import one_line, readable_size
 from jarvis_desktop.core.task import Task
 from jarvis_desktop.tasks.language_identification import NAMES
 
@@ -32,6 +31,8 @@ class Room:
     hardware: Hardware = field(default_factory=Hardware)
     disk: int = 0
     """Bytes that are free where experts are kept; 0 where that is not known."""
+    disk_budget: int = 0
+    """The most bytes of the disk that experts may take together; 0 is no limit."""
     budget: int = 0
     """The most bytes of memory that the person lets experts have; 0 for the usual share."""
     measured: Measured = field(default_factory=lambda: NOTHING_MEASURED)
@@ -84,6 +85,12 @@ class Fitting:
             return (
                 f"takes {readable_size(expert.download_mb)} of the disk, "
                 f"and {readable_size(room.disk / MB)} are free"
+            )
+        with_base = expert.download_mb + (expert.base.download_mb if expert.base else 0)
+        if 0 < room.disk_budget < with_base * MB:
+            return (
+                f"takes {readable_size(with_base)} of the disk, "
+                f"and your settings let experts have {readable_size(room.disk_budget / MB)}"
             )
         return self.objection(expert, task, request=request, room=room)
 

@@ -62,7 +62,7 @@ class Intake:
     async def linked(self, text: str) -> dict[str, Artifact]:
         """The files that lie at the addresses in the words, by the address as it is written.
 
-        Raises InputError and UnavailableError where one of them cannot be had.
+        Raises InputError, UnavailableError and StorageError where one of them cannot be had.
         """
         urls = {text[item.start : item.end]: item.text for item in mentions.urls(text)}
         if len(urls) > MOST_LINKS:

@@ -42,6 +42,7 @@ class Scribe:
         self._acting = acting
         self._begun = unfinished.turn.plan is not None
         self._starting: set[int] = set()
+        """The tasks of the plan that act, and were begun."""
         self._told = False
 
     def take(self, event: Event, turn: Turn) -> str:
@@ -86,6 +87,7 @@ class Scribe:
             perhaps=self._unfinished.perhaps & same,
         )
         self._begun = False
+        self._starting.clear()
         self._journal.begin(self._unfinished)
         self._begun = True
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from jarvis_desktop.assistant.live import Live
 from jarvis_desktop.assistant.selector import described
@@ -27,29 +27,33 @@ class Obtainer:
         self._ask_above_mb = ask_above_mb
 
     async def obtain(self, selections: Sequence[Selection], live: Live) -> bool:
-        """Fetch the experts that the selections offer; whether any was fetched."""
+        """Fetch the experts that the selections offer; whether any was fetched.
+
+        None that another task of theirs needs is deleted for it.
+        """
         fetched = False
         missing = {item.offer: item.task_id for item in selections if item.offer}
+        spared = _needed(selections)
         for expert, task_id in missing.items():
             try:
-                if await self._agreed(expert, live):
-                    await self._fetch(expert, task_id, live)
+                if await self._agreed(expert, live, spared):
+                    await self._fetch(expert, task_id, live, spared)
                     fetched = True
             except JarvisError as error:
                 live.show(Noted(str(error)))
         return fetched
 
-    async def _agreed(self, expert: Expert, live: Live) -> bool:
-        gone = self._fetcher.displaced(expert)
-        size = expert.download_mb + (expert.base.download_mb if expert.base else 0)
-        small = 0 < size <= self._ask_above_mb
-        if small and not gone and not expert.pickled and not self._policy.asks_for_downloads:
+    async def _agreed(self, expert: Expert, live: Live, spared: Collection[str]) -> bool:
+        gone, parts = self._fetcher.displaced(expert, spared=spared), self._fetcher.missing(expert)
+        small = 0 < sum(each.download_mb for each in parts) <= self._ask_above_mb
+        pickled = any(each.pickled for each in parts)
+        if small and not gone and not pickled and not self._policy.asks_for_downloads:
             live.show(Noted(f"{described(expert)} is fetched for this."))
             return True
         question = f"This needs {described(expert)}."
-        if expert.base:
+        if expert.base and expert.base in parts:
             question += f" It is built upon {described(expert.base)}."
-        if expert.pickled:
+        if pickled:
             question += (
                 " Its weights come as a pickle, a format that can carry code; they are read in a "
                 "guarded way and kept in the safe format."
@@ -58,8 +62,17 @@ class Obtainer:
             question += f" To make room on the disk, {' and '.join(gone)} will be deleted."
         return await live.confirm(f"{question} Fetch it now?")
 
-    async def _fetch(self, expert: Expert, task_id: int, live: Live) -> None:
+    async def _fetch(
+        self, expert: Expert, task_id: int, live: Live, spared: Collection[str]
+    ) -> None:
         def report(fraction: float | None, message: str) -> None:
             live.show(TaskProgress(task_id, fraction, message))
 
-        await self._fetcher.fetch(expert, report)
+        await self._fetcher.fetch(expert, report, spared=spared)
+
+
+def _needed(selections: Sequence[Selection]) -> set[str]:
+    """The experts that do the tasks, those to be fetched too, with what they are built upon."""
+    first = (item.candidates[0].expert if item.candidates else item.offer for item in selections)
+    both = (each for expert in first if expert for each in (expert, expert.base))
+    return {each.id for each in both if each}

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from jarvis_desktop.assistant.choosing import TOP, Choice, Chooser, Question, told
-from jarvis_desktop.assistant.fitting import Fitting, Room, readable_size
+from jarvis_desktop.assistant.fitting import Fitting, Room
 from jarvis_desktop.assistant.ranking import (
     CHOICE,
     Ranked,
@@ -20,6 +20,7 @@ from jarvis_desktop.core.expert import Candidate, Experience, Expert, Selection
 from jarvis_desktop.core.llm import LLM, LLMs
 from jarvis_desktop.core.policy import Policy
 from jarvis_desktop.core.ports import Catalogue, TrackRecord
+from jarvis_desktop.core.shown import readable_size
 from jarvis_desktop.core.task import Task, TaskType
 
 
@@ -207,7 +208,7 @@ class Selector:
             return Selection(task.id, (), reason)
         against = {item.expert: objection for item, objection in objections.items()}
         fetchable = []
-        for expert in self._catalogue.obtainable(task.type.name):
+        for expert in self._catalogue.obtainable(task.type.name, text):
             objection = self._fitting.objection_to_fetching(expert, task, request=text, room=room)
             if objection:
                 against[expert] = objection

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from jarvis_desktop.backends.api_failures import Asked, not_served, unusable
@@ -34,7 +34,7 @@ class Question:
     expert: Expert
     provider: str
     asked: Asked
-    key: str = ""
+    key: str = field(default="", repr=False)
 
     def unusable(self, why: str = "") -> ExpertError:
         """The answer is not as it was promised; `why` ends the sentence."""
@@ -84,16 +84,6 @@ class Question:
             (self.words(each.label), self.share(each.score)) for each in self.several(elements)
         ]
         return sorted(found, key=lambda pair: -pair[1])
-
-
-def split_labels(words: str) -> list[str]:
-    """Labels that are parted by commas, at least two. Raises InputError."""
-    labels = list(dict.fromkeys(each.strip() for each in words.split(",") if each.strip()))
-    if len(labels) < 2:
-        raise InputError(
-            "Sorting needs at least two labels.", hint="Say for example: sport or politics?"
-        )
-    return labels
 
 
 def chatted(question: Question, content: object, *, longest: int = 2048) -> str:

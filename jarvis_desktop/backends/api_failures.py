@@ -6,7 +6,7 @@ import json
 import re
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
 
 from jarvis_desktop.core.errors import ExpertError, Fault, JarvisError, UnavailableError
@@ -28,7 +28,7 @@ class Asked:
     who: str
     """Begins a sentence: "fal-ai", "The Hugging Face Hub"."""
     expert: str
-    secret: str = ""
+    secret: str = field(default="", repr=False)
     """Taken out of all that the other side says."""
 
 

@@ -187,7 +187,12 @@ class Gate(httpx2.BaseTransport):
         # A file may lie elsewhere; a question never goes to another than it was meant for.
         if response.has_redirect_location and request.method == "GET":
             return
-        if status in (401, 404) and "authorization" not in request.headers:
+        if request.url.host not in self._services and status in range(400, 500):
+            # Whoever keeps a file knows neither the expert nor the key.
+            if status not in (408, 429):
+                why = "the file that it names cannot be fetched"
+                raise failures.unusable(errand.asked, why=why, retryable=True)
+        elif status in (401, 403, 404) and "authorization" not in request.headers:
             # The Hub says so of what it does not have, too.
             raise failures.not_served(errand.asked)
         if status >= 300:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 
 from jarvis_desktop.backends.answer_experts import evidence
-from jarvis_desktop.backends.api_answers import Question, chatted, in_parts, split_labels
+from jarvis_desktop.backends.api_answers import Question, chatted, in_parts
 from jarvis_desktop.backends.languages import FLORES, NAMES, code_of, code_of_text, is_clearly_not
+from jarvis_desktop.backends.text_experts import GAP
 from jarvis_desktop.core.artifact import Artifact, text_artifact
 from jarvis_desktop.core.errors import ExpertError, InputError
 from jarvis_desktop.tasks.found import label_lines
 from jarvis_desktop.tasks.question_answering import Answer
 from jarvis_desktop.tasks.sentences import paragraphs, sentences
+from jarvis_desktop.tasks.zero_shot_classification import labels_of
 
 PART = 3000
 """Characters of a text that is summarised or translated at once: most experts that do so behind an
@@ -20,8 +21,6 @@ API read 512 or 1024 tokens and leave out the rest without a word."""
 
 MOST_PARTS = 20
 """Requests that one call may make."""
-
-GAP = re.compile(r"\[mask\]|<mask>|_{2,}", re.IGNORECASE)
 
 MARKS = ("[MASK]", "<mask>")
 """How experts mark a gap: BERT's way and RoBERTa's."""
@@ -149,7 +148,7 @@ def judge(question: Question) -> Iterable[Artifact]:
 
 def sort(question: Question) -> Iterable[Artifact]:
     """The labels that were given, the likeliest first."""
-    labels = split_labels(question.call.words("labels"))
+    labels = labels_of(question.call.words("labels"))
     found = question.client.zero_shot_classification(question.text("text"), labels)
     scores = [pair for pair in question.scores(found) if pair[0] in labels]
     if len(scores) < len(labels):

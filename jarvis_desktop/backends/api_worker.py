@@ -31,7 +31,6 @@ USUAL_ANSWER = 16_000_000
 
 SECRETS = ("HF_TOKEN", "HUGGING_FACE_HUB_TOKEN", "HUGGINGFACE_HUB_TOKEN", "HF_DEBUG")
 
-
 SWITCHES = {
     "HF_HUB_DISABLE_IMPLICIT_TOKEN": "1",
     "HF_HUB_DISABLE_TELEMETRY": "1",
@@ -95,13 +94,23 @@ class Worker:
             question = Question(
                 client, job.call, report, job.expert, served.provider, asked, job.key
             )
-            return list(_function(job.way, served)(question))
+            try:
+                return list(_function(job.way, served)(question))
+            except JarvisError as error:
+                if error.fault is Fault.GONE:  # what the Hub said is no longer so
+                    self._known.pop(job.expert.repo, None)
+                raise
 
     def who(self, key: str, seconds: float) -> Account:
         """Whose key it is. Raises JarvisError where it is not taken."""
         from huggingface_hub import HfApi
 
-        errand = Errand(Asked(THE_HUB, "accounts", key), time.monotonic() + seconds, USUAL_ANSWER)
+        errand = Errand(
+            Asked(THE_HUB, "accounts", key),
+            time.monotonic() + seconds,
+            USUAL_ANSWER,
+            posted=True,
+        )
         with self._gate.open(errand), _in_words(errand):
             found = HfApi(token=key).whoami()
             token = found["auth"]["accessToken"]
@@ -118,6 +127,7 @@ class Worker:
             )
             if wanted and each.service in services:
                 return each
+        self._known.pop(job.expert.repo, None)  # it may be served by the next time
         raise failures.not_served(asked)
 
     def _served_by(self, repo: str) -> tuple[Served, ...]:

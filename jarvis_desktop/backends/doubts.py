@@ -11,6 +11,8 @@ import zlib
 
 from jarvis_desktop.backends.languages import CODES, NAMES, is_clearly_not
 from jarvis_desktop.core.call import Call
+from jarvis_desktop.tasks.found import clean_label
+from jarvis_desktop.tasks.naming import named_things
 from jarvis_desktop.tasks.sentences import sentences
 
 UNREADABLE = 0.02
@@ -40,6 +42,8 @@ TRANSLATED_FROM = 200
 FEWEST = 4
 """Words of a question or an order that nobody gives back as an answer by chance."""
 
+PICTURE_LABELS = "zero-shot-image-classification"
+
 ORDERS = {
     "text-generation": "prompt",
     "question-answering": "question",
@@ -53,7 +57,7 @@ _UNREAD = re.compile("[\ufffd\u0000-\u0008\u000b\u000e-\u001f\u007f\ue000-\uf8ff
 # UTF-8 that was read as Latin-1 or Windows-1252: "Ã¤", "â€™".
 _MISREAD = re.compile("[ÂÃÐÑ][\u0080-\u00bf€‚ƒ„…†‡ˆ‰Š‹ŒŽ‘’“”•–—˜™š›œžŸ]|â€.|ï¿½")
 _NO_NUMBER = re.compile(r"(?<![\w.])[-+]?(?:nan|inf(?:inity)?)\s*%?(?!\w)", re.IGNORECASE)
-_SHARE = re.compile(r"(-?\d+(?:\.\d+)?) ?%")
+_SHARE = re.compile(r"(?<![\d.,])(-?\d+(?:\.\d+)?) ?%")  # the "-20%" of "10-20%" is none
 
 
 def of_text(text: str, call: Call) -> str:
@@ -119,8 +123,11 @@ def _no_labels(text: str, call: Call) -> str:
         return "gave shares that are none"
     if len(text) > LONGEST_LABEL:
         return "gave far too long an answer"
-    known = [each.strip().casefold() for each in asked.split(",") if each.strip()]
-    if known and not any(each in text.casefold() for each in known):
+    # Of a picture it is asked in a sentence: "is this a cat or a dog?"
+    parted = named_things(asked) if call.task == PICTURE_LABELS else asked.split(",")
+    # Long ones may be shown shortened.
+    known = [clean_label(each).rstrip("…").casefold() for each in parted if each.strip()]
+    if known and not any(each in text.replace("_", " ").casefold() for each in known):
         return "named none of the labels"
     return ""
 

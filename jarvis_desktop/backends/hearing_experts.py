@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from jarvis_desktop.backends.label_experts import ranked
 from jarvis_desktop.backends.loading import Loading, Run
-from jarvis_desktop.backends.windows import BATCH, context, stretches
+from jarvis_desktop.backends.windows import context, stretches
 from jarvis_desktop.core.artifact import Artifact, text_artifact
 from jarvis_desktop.core.call import Call, Report
 from jarvis_desktop.core.errors import ExpertError, InputError
@@ -151,17 +151,15 @@ def load_listener(loading: Loading) -> Run:
             if len(part := sound[0, at : at + step]) >= rate or at == 0
         ]
         total = np.zeros(len(labels))
-        for at in range(0, len(parts), BATCH):
+        # One by one: some were taught without a mask for what is filled up.
+        for at, part in enumerate(parts):
             report(at / len(parts), f"{at * LISTENED:.0f} of {sound.shape[1] / rate:.0f} seconds")
-            chosen = [_padded(part, rate) for part in parts[at : at + BATCH]]
-            # One by one: some were taught without a mask for what is filled up.
-            for part in chosen:
-                inputs = extractor(part, sampling_rate=rate, return_tensors="pt")
-                with torch.inference_mode():
-                    scores = network(**inputs.to(network.device, network.dtype)).logits[0].float()
-                shares = scores.sigmoid() if several else scores.softmax(-1)
-                total += shares.cpu().numpy() * len(part)
-        shares = total / sum(len(_padded(part, rate)) for part in parts)
+            inputs = extractor(_padded(part, rate), sampling_rate=rate, return_tensors="pt")
+            with torch.inference_mode():
+                scores = network(**inputs.to(network.device, network.dtype)).logits[0].float()
+            shares = scores.sigmoid() if several else scores.softmax(-1)
+            total += shares.cpu().numpy() * len(part)
+        shares = total / sum(map(len, parts))
         return [text_artifact(ranked(labels, shares.tolist()))]
 
     return run

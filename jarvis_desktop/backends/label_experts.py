@@ -13,6 +13,7 @@ from jarvis_desktop.backends.windows import LONGEST_TEXT, windows
 from jarvis_desktop.core.artifact import Artifact, text_artifact
 from jarvis_desktop.core.call import Call, Report
 from jarvis_desktop.core.errors import ExpertError, InputError
+from jarvis_desktop.tasks.zero_shot_classification import labels_of
 
 SHOWN = 5
 """Labels of a text that are named."""
@@ -231,11 +232,7 @@ def load_sorter(loading: Loading) -> Run:
         raise ExpertError(f"{loading.expert.id} was not made for sorting: it knows no entailment.")
 
     def run(call: Call, report: Report) -> Iterable[Artifact]:
-        labels = [label.strip() for label in call.words("labels").split(",") if label.strip()]
-        if len(labels) < 2:
-            raise InputError(
-                "Sorting needs at least two labels.", hint="Say for example: sport or politics?"
-            )
+        labels = labels_of(call.words("labels"))
         claims = [f"This example is about {label}." for label in labels]
         # A claim stands behind each part of the text, which must leave room for the longest one.
         parts = windows(

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 from jarvis_desktop.backends.outcome import checked
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.call import Call, Report
-from jarvis_desktop.core.errors import ExpertError, Fault, InputError, UnavailableError
+from jarvis_desktop.core.errors import ExpertError, Fault, UnavailableError
 from jarvis_desktop.core.expert import Candidate
 from jarvis_desktop.core.llm import (
     LLM,
@@ -28,6 +28,8 @@ from jarvis_desktop.core.llm import (
 from jarvis_desktop.core.shown import one_line
 from jarvis_desktop.tasks.definition import Definition
 from jarvis_desktop.tasks.sentences import paragraphs, sentences
+from jarvis_desktop.tasks.zero_shot_classification import labels_of
+from jarvis_desktop.tasks.zero_shot_image_classification import labels_of as picture_labels_of
 
 LONGEST = 2048
 """Tokens of an answer, where the LLM has room for so many."""
@@ -85,15 +87,6 @@ class Way:
     temperature: float = 0.0
 
 
-def _named(call: Call) -> Sequence[str]:
-    labels = [label.strip() for label in call.words("labels").split(",") if label.strip()]
-    if len(labels) < 2:
-        raise InputError(
-            "Sorting needs at least two labels.", hint="Say for example: sport or politics?"
-        )
-    return labels
-
-
 WAYS: Mapping[str, Way] = {
     "text-generation": Way(order="prompt", temperature=0.7),
     "summarization": Way(parts="text", again=True, faithful=True),
@@ -106,7 +99,10 @@ WAYS: Mapping[str, Way] = {
     "text-classification": Way(
         labels=lambda call: ("positive", "negative", "neutral"), says="That sounds {}."
     ),
-    "zero-shot-classification": Way(labels=_named),
+    "zero-shot-classification": Way(labels=lambda call: labels_of(call.words("labels"))),
+    "zero-shot-image-classification": Way(
+        sees=True, labels=lambda call: picture_labels_of(call.words("labels"))
+    ),
     "image-to-text": Way(sees=True),
     "visual-question-answering": Way(order="question", sees=True),
     "document-question-answering": Way(order="question", sees=True),

@@ -35,6 +35,8 @@ class Measures:
 
     def note(self, expert_id: str, place: Place, most: Memory) -> None:
         """Remember what an expert took at most. It may write the file; it never raises."""
+        if most == Memory():  # a system that says nothing: that is not to need nothing
+            return
         with self._lock:
             known = self._read()
             before = known.get((expert_id, place), Memory())

@@ -40,9 +40,19 @@ class Process(Protocol):
 class Key:
     """What one process holds: tasks with the same loader share it."""
 
-    expert: Expert
+    expert: Expert = field(compare=False)
+    """What is said of it, such as how popular it is, may change; its weights and size may not."""
+    weights: tuple[object, ...] = field(init=False)
     loader: str
     place: Place
+
+    def __post_init__(self) -> None:
+        both = (self.expert, self.expert.base) if self.expert.base else (self.expert,)
+        weights = [
+            (each.id, each.repo, each.revision, each.memory_mb, each.memory_half_mb)
+            for each in both
+        ]
+        object.__setattr__(self, "weights", tuple(weights))
 
 
 @dataclass(eq=False)
@@ -143,10 +153,10 @@ class Residency:
     def give_back(self, held: Held, memory: Memory | None, limit: Memory) -> None:
         """The call is over. `memory` is what the process takes now, None where nobody knows."""
         held.calls -= 1
-        if self._held.get(held.key) is held:
-            if held.process.pid is None:  # it ended, or was ended
+        if not held.calls:  # others that wait for the same process start it anew where it ended
+            if self._held.get(held.key) is not held or held.process.pid is None:
                 self.end(held)
-            elif not held.calls:
+            else:
                 held.memory = memory or held.memory
                 self._touch(held)
                 loop = asyncio.get_running_loop()

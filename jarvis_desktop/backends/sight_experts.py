@@ -5,11 +5,12 @@ Used in the worker process only.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from jarvis_desktop.backends.loading import Loading, Run
 from jarvis_desktop.backends.seeing import (
+    Sight,
     explained,
     given_to,
     image_processor,
@@ -86,32 +87,44 @@ def load_matcher(loading: Loading) -> Run:
 def load_depth(loading: Loading) -> Run:
     """A grey picture in which near is bright."""
     import numpy as np
-    import torch
     from PIL import Image
+
+    near_in = load_nearness(loading)
+
+    def run(call: Call, report: Report) -> Iterable[Artifact]:
+        sight = sight_of(call)
+        report(None, f"looking at {call.title('image')}")
+        grey = Image.fromarray(np.asarray(near_in(sight) * 255, np.uint8))
+        if grey.size != sight.given.size:
+            grey = grey.resize(sight.given.size, Image.Resampling.BICUBIC)
+        return [save_png(grey, call, "depth")]
+
+    return run
+
+
+def load_nearness(loading: Loading) -> Callable[[Sight], Any]:
+    """How near all of a picture is, from 0 to the nearest, 1: an array of what is shown of it."""
+    import numpy as np
+    import torch
 
     processor = image_processor(loading)
     network = loading.network("AutoModelForDepthEstimation")
     # These give metres; the others give how near something is, on no scale.
     metric = _gives_metres(network.config)
 
-    def run(call: Call, report: Report) -> Iterable[Artifact]:
-        sight = sight_of(call)
+    def near_in(sight: Sight) -> Any:
         inputs = given_to(processor(images=sight.shown, return_tensors="pt"), network)
         with torch.inference_mode():
             output = network(**inputs)
         (found,) = processor.post_process_depth_estimation(
             output, [(sight.shown.height, sight.shown.width)]
         )
-        depth = np.nan_to_num(sight.inside(found["predicted_depth"].float().cpu().numpy()))
+        near = np.nan_to_num(sight.inside(found["predicted_depth"].float().cpu().numpy()))
         if metric:
-            depth = 1.0 / np.clip(depth, 0.1, None)
-        span = float(np.ptp(depth)) or 1.0  # a picture may be flat
-        grey = Image.fromarray(np.asarray((depth - depth.min()) / span * 255, np.uint8))
-        if grey.size != sight.given.size:
-            grey = grey.resize(sight.given.size, Image.Resampling.BICUBIC)
-        return [save_png(grey, call, "depth")]
+            near = 1.0 / np.clip(near, 0.1, None)
+        return (near - near.min()) / (float(np.ptp(near)) or 1.0)  # a picture may be flat
 
-    return run
+    return near_in
 
 
 @explained

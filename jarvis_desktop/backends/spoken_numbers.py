@@ -10,7 +10,7 @@ _ONES = (
 ).split()
 _TENS = "zero ten twenty thirty forty fifty sixty seventy eighty ninety".split()
 _SCALES = ((10**9, "billion"), (10**6, "million"), (1000, "thousand"), (100, "hundred"))
-_NUMBER = re.compile(r"(?<![\w.])([$€£])?(-?)(\d{1,3}(?:,\d{3})+|\d+)(\.\d+)?(%)?")
+_NUMBER = re.compile(r"(?<![\w.])([$€£])?(-?)(\d{1,3}(?:,\d{3})+|\d+)(\.\d+)?(\s?%)?")
 _SIGNS = {"$": "dollars", "€": "euros", "£": "pounds"}
 
 LONGEST = 12

@@ -18,6 +18,7 @@ from jarvis_desktop.backends.seeing import (
     labels_of,
     sight_of,
 )
+from jarvis_desktop.backends.sight_experts import load_nearness
 from jarvis_desktop.core.artifact import Artifact
 from jarvis_desktop.core.call import Call, Report
 from jarvis_desktop.core.errors import ExpertError
@@ -45,27 +46,14 @@ JOINTS = 17
 def load_normals(loading: Loading) -> Run:
     """Which way surfaces face, out of how near they are; any depth expert does."""
     import numpy as np
-    import torch
     from PIL import Image as images
 
-    processor = image_processor(loading)
-    network = loading.network("AutoModelForDepthEstimation")
-    kind, scale = network.config.model_type, getattr(network.config, "depth_estimation_type", "")
-    metres = scale == "metric" or kind in ("zoedepth", "depth_pro")
+    near_in = load_nearness(loading)
 
     def run(call: Call, report: Report) -> Iterable[Artifact]:
         sight = sight_of(call)
         report(None, f"looking at {call.title('image')}")
-        inputs = given_to(processor(images=sight.shown, return_tensors="pt"), network)
-        with torch.inference_mode():
-            output = network(**inputs)
-        (found,) = processor.post_process_depth_estimation(
-            output, [(sight.shown.height, sight.shown.width)]
-        )
-        near = np.nan_to_num(sight.inside(found["predicted_depth"].float().cpu().numpy()))
-        near = 1.0 / np.clip(near, 0.1, None) if metres else near
-        near = (near - near.min()) / (float(np.ptp(near)) or 1.0)
-        facing = images.fromarray(normals(np.asarray(near, np.float32)))
+        facing = images.fromarray(normals(np.asarray(near_in(sight), np.float32)))
         return [save_png(_as_given(facing, sight), call, "normal")]
 
     return run

@@ -130,13 +130,14 @@ def _check_known(expert: Expert, marks: Container[str], mark: str, language: str
 
 def _check_pair(expert: Expert, text: str, to: str) -> None:
     """An OPUS-MT expert knows one direction; a wrong one must fail so that the next is tried."""
+    if len(expert.languages) != 2:
+        raise ExpertError(f"{expert.id} does not say from which language into which it translates.")
     source, target = expert.languages
+    into, origin = NAMES.get(target, target), NAMES.get(source, source)
     if to != target:
-        raise ExpertError(f"{expert.id} translates into {NAMES[target]}, not into {NAMES[to]}.")
+        raise ExpertError(f"{expert.id} translates into {into}, not into {NAMES[to]}.")
     if is_clearly_not(text, source):
-        raise ExpertError(
-            f"{expert.id} translates from {NAMES[source]}, and the text is not in it."
-        )
+        raise ExpertError(f"{expert.id} translates from {origin}, and the text is not in it.")
 
 
 def load_summariser(loading: Loading) -> Run:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import importlib
 import os
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from typing import Any
 from jarvis_desktop.backends.failing import PlaceError, why_it_failed
 from jarvis_desktop.backends.loaders import LOADERS
 from jarvis_desktop.backends.loading import Loading, Run
+from jarvis_desktop.backends.memory import limit
 from jarvis_desktop.computer import resident_bytes
 from jarvis_desktop.core.artifact import Artifact
 from jarvis_desktop.core.call import Call, Report
@@ -64,7 +64,7 @@ def hold(loading: Loading, most: int, card: str) -> Callable[[Report, Call], Don
     if card:
         os.environ["CUDA_VISIBLE_DEVICES"] = card
     if loading.place.device == "cpu":
-        _limit(most)
+        limit(most)
     answer = serve(loading)
 
     def handle(report: Report, call: Call) -> Done:
@@ -112,15 +112,3 @@ def _troubles(loading: Loading) -> Iterator[None]:
         if why := why_it_failed(error, loading.place):
             raise PlaceError(f"{loading.expert.id} failed {loading.place}.", why) from error
         raise
-
-
-def _limit(most: int) -> None:
-    """Let the process fail rather than take more than that, where the system can do it."""
-    if sys.platform != "linux":
-        return
-    import resource
-
-    # Not RLIMIT_AS: threads and native libraries reserve many times what they ever use.
-    _, hard = resource.getrlimit(resource.RLIMIT_DATA)
-    soft = most if hard == resource.RLIM_INFINITY else min(most, hard)
-    resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))

@@ -51,9 +51,12 @@ def displaced(
             gone.append(item)
             over -= item.size
     if over > 0:
+        left = taken - sum(item.size for item in gone)
+        stays = f", of which {readable_size(left / MB)} must stay" if left > 0 else ""
         raise UnavailableError(
             f"{name} takes {readable_size(size / MB)}, and experts may take "
-            f"{readable_size(budget / MB)} of the disk in all.",
-            hint="Raise disk_budget_gb under [experts] in settings.toml.",
+            f"{readable_size(budget / MB)} of the disk in all{stays}.",
+            hint="Raise disk_budget_gb under [experts] in settings.toml, or remove one yourself: "
+            "jarvis-desktop experts remove NAME.",
         )
     return tuple(gone)

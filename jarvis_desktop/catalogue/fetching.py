@@ -144,7 +144,8 @@ class Hub:
         self, entry: Entry, revision: str, to: Path, *, arrived: Callable[[int], None]
     ) -> None:
         """Fetch one file, or the rest of it, and compare it with its digest."""
-        if _present(to) == entry.size and delivery.matches(to, entry.sha256, entry.blob):
+        whole = to.is_file() and to.stat().st_size == entry.size
+        if whole and delivery.matches(to, entry.sha256, entry.blob):
             return arrived(entry.size)
         to.unlink(missing_ok=True)
         to.parent.mkdir(parents=True, exist_ok=True)
@@ -247,7 +248,8 @@ class Hub:
         except errors.GatedRepoError as error:
             raise UnavailableError(
                 f"{repo} is only given to people who accepted its terms.",
-                hint=f"Accept them on {self._endpoint}/{repo}, then log in with: hf auth login.",
+                hint=f"Accept them on {self._endpoint}/{repo}, then keep its key: "
+                "jarvis-desktop experts key set.",
             ) from error
         except (errors.RepositoryNotFoundError, errors.RevisionNotFoundError) as error:
             raise UnavailableError(

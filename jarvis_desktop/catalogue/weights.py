@@ -62,6 +62,8 @@ class Weights:
         self._busy = busy
         self._key = key
         self._locks: dict[str, asyncio.Lock] = {}
+        self._coming: dict[str, int] = {}
+        """What is being fetched now, and how many bytes each will take."""
 
     def installed(self) -> tuple[Installed, ...]:
         """What is on the disk, whole, by name."""
@@ -80,37 +82,46 @@ class Weights:
 
     def used(self, expert: Expert) -> None:
         """Note that an expert is used now: what is not used for long is deleted first."""
-        for item in (expert, expert.base):
-            if item:
-                with suppress(OSError):
-                    os.utime(self._root / item.id / MARKER)
+        for item in _both(expert):
+            with suppress(OSError):
+                os.utime(self._root / item.id / MARKER)
 
-    def displaced(self, expert: Expert) -> tuple[str, ...]:
+    def missing(self, expert: Expert) -> tuple[Expert, ...]:
+        """What must be fetched for an expert to work: its base first."""
+        return tuple(each for each in _both(expert) if _read(self._root / each.id) is None)
+
+    def displaced(self, expert: Expert, *, spared: Collection[str] = ()) -> tuple[str, ...]:
         """Which experts a fetch would delete to stay within the budget, by its listed size.
 
-        Raises UnavailableError where that would not be enough.
+        Raises UnavailableError where that would not be enough; none of those `spared` goes.
         """
-        size = sum(each.download_mb for each in self._missing(expert)) * MB
-        return tuple(item.id for item in self._in_the_way(expert, size))
+        size = sum(each.download_mb for each in self.missing(expert)) * MB
+        stay = {*spared, *self._busy(), *(each.id for each in _both(expert))}
+        return tuple(item.id for item in self._in_the_way(expert, size, stay))
 
     def partial(self, expert: Expert) -> int:
         """How many bytes of an interrupted fetch are kept to go on from."""
         return _size(self._partial(expert))
 
-    async def fetch(self, expert: Expert, report: Report) -> Path:
+    async def fetch(self, expert: Expert, report: Report, *, spared: Collection[str] = ()) -> Path:
         """Fetch an expert, going on where an earlier fetch stopped; its folder.
 
-        Cancelling stops it and keeps what arrived. Raises UnavailableError with the reason, such
+        To make room for it none of those `spared` is deleted. Cancelling stops it and keeps what
+        arrived. Raises UnavailableError with the reason, such
         as no network, no such repository, no permission, or too little room on the disk, and
         StorageError where the disk refuses what arrived.
         """
-        for item in self._missing(expert):
-            await self._fetch(item, report, spared=expert)
-        folder = self.folder(expert)
-        assert folder is not None
-        return folder
+        for item in self.missing(expert):
+            await self._fetch(item, report, {*spared, *(each.id for each in _both(expert))})
+        if folder := self.folder(expert):
+            return folder
+        raise StorageError(
+            f"{expert.id} was fetched, but is not whole on the disk any more.",
+            hint="See that no other program changes its files, and try again.",
+            retryable=True,
+        )
 
-    async def _fetch(self, expert: Expert, report: Report, *, spared: Expert) -> None:
+    async def _fetch(self, expert: Expert, report: Report, spared: Collection[str]) -> None:
         async with self._locks.setdefault(expert.id, asyncio.Lock()):
             if _read(self._root / expert.id):
                 return
@@ -127,7 +138,8 @@ class Weights:
                 size = await child.call(
                     "list", None, key, timeout=self._patience + 10, report=report
                 )
-                await self._make_room(spared, size - self.partial(expert))
+                self._coming[expert.id] = size
+                await self._make_room(expert, size - self.partial(expert), spared)
                 await child.call("fetch", timeout=600 + size / SLOWEST, report=report)
             except ExpertError as error:
                 raise UnavailableError(
@@ -136,6 +148,7 @@ class Weights:
                     retryable=True,
                 ) from error
             finally:
+                self._coming.pop(expert.id, None)
                 await child.close()
             await asyncio.to_thread(self._settle, expert)
 
@@ -148,7 +161,7 @@ class Weights:
             child = self._child(expert, "import")
             try:
                 size = await child.call("measure", source, timeout=60)
-                await self._make_room(expert, size)
+                await self._make_room(expert, size, {each.id for each in _both(expert)})
                 await child.call("import", source, timeout=3600)
             finally:
                 await child.close()
@@ -174,24 +187,24 @@ class Weights:
             raise StorageError(f"{name} could not be removed: {_reason(error)}.") from error
         return size
 
-    def _missing(self, expert: Expert) -> tuple[Expert, ...]:
-        """What must be fetched for an expert to work: its base first."""
-        both = (expert.base, expert) if expert.base else (expert,)
-        return tuple(each for each in both if _read(self._root / each.id) is None)
-
-    def _in_the_way(self, expert: Expert, size: int) -> tuple[Installed, ...]:
+    def _in_the_way(
+        self, expert: Expert, size: int, spared: Collection[str]
+    ) -> tuple[Installed, ...]:
+        others = [item for item in tuple(self._coming.items()) if item[0] != expert.id]
+        coming = sum(max(0, full - _size(self._root / f"{name}{PARTIAL}")) for name, full in others)
         return displaced(
             expert.id,
             size,
             installed=self.installed(),
-            taken=_size(self._root) if self._budget else 0,
+            taken=_size(self._root) + coming if self._budget else 0,
             budget=self._budget,
-            spared={expert.id, expert.base.id if expert.base else "", *self._busy()},
+            spared=spared,
         )
 
-    async def _make_room(self, expert: Expert, size: int) -> None:
+    async def _make_room(self, expert: Expert, size: int, spared: Collection[str]) -> None:
         """Delete what must go for `size` bytes more; what was deleted is said."""
-        for item in await asyncio.to_thread(self._in_the_way, expert, size):
+        stay = {*spared, *self._busy()}  # asked here: it changes on the loop
+        for item in await asyncio.to_thread(self._in_the_way, expert, size, stay):
             await asyncio.to_thread(self._delete, item.id)
             current_note.get()(
                 f"{item.id} ({readable_size(item.size / MB)}) was deleted from the disk to make "
@@ -203,7 +216,7 @@ class Weights:
             FETCHING,
             *(expert, self._partial(expert), self._endpoint, self._patience, self._reserve),
             name=f"{what} of {expert.id}",
-            network=True,
+            network=what == "download",
         )
 
     def _partial(self, expert: Expert) -> Path:
@@ -216,6 +229,11 @@ class Weights:
                 shutil.rmtree(folder)
             self._partial(expert).replace(folder)
         return folder
+
+
+def _both(expert: Expert) -> tuple[Expert, ...]:
+    """An expert, and before it the base that it works with."""
+    return (expert.base, expert) if expert.base else (expert,)
 
 
 @contextmanager

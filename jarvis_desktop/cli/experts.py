@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from jarvis_desktop.cli import hub, key, output
 from jarvis_desktop.cli.arguments import Subparsers, add_shared
 from jarvis_desktop.core.errors import InputError
-from jarvis_desktop.core.expert import Expert
 from jarvis_desktop.core.shown import readable_size
 
 if TYPE_CHECKING:
@@ -83,7 +82,7 @@ def _pull(args: argparse.Namespace) -> int:
     from jarvis_desktop.cli.progress import progress
 
     async def work(app: App) -> int:
-        expert = _named(app, args.name)
+        expert = app.catalogue.find(args.name)
         if expert.only_served:
             raise InputError(
                 f"{expert.id} runs behind an API alone: there is nothing of it to fetch.",
@@ -119,7 +118,7 @@ def _remove(args: argparse.Namespace) -> int:
     from jarvis_desktop.cli import session
 
     async def work(app: App) -> int:
-        expert = _named(app, args.name)
+        expert = app.catalogue.find(args.name)
         freed = app.weights.remove(expert)
         if args.json:
             output.write_json({"expert": expert.id, "freed_bytes": freed})
@@ -128,7 +127,3 @@ def _remove(args: argparse.Namespace) -> int:
         return output.DONE
 
     return session.run(args, work)
-
-
-def _named(app: App, name: str) -> Expert:
-    return app.catalogue.find(name)

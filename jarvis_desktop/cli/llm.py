@@ -43,7 +43,7 @@ class Row:
     @property
     def size(self) -> str:
         """What a person reads of its size; that of the shipped list may be from memory."""
-        from jarvis_desktop.assistant.fitting import readable_size
+        from jarvis_desktop.core.shown import readable_size
 
         about = "about " if self.listed and not self.listed.verified else ""
         return about + readable_size(self.download_mb) if self.download_mb else ""

@@ -44,6 +44,11 @@ class Expert:
     """How many people marked it on the Hub; 0 if not known."""
 
     @property
+    def whole_mb(self) -> int:
+        """Its download together with that of what it is built upon."""
+        return self.download_mb + (self.base.download_mb if self.base else 0)
+
+    @property
     def only_served(self) -> bool:
         """Whether it runs behind an API alone: nothing of it is to be fetched."""
         return bool(self.providers) and not self.files

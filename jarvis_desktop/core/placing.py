@@ -161,7 +161,7 @@ def _in_32_bits(expert: Expert) -> int:
     if expert.memory_half_mb:
         half = expert.memory_half_mb * MB
         return max(half, 2 * half - LIBRARIES)
-    weights = (expert.download_mb + (expert.base.download_mb if expert.base else 0)) * MB
+    weights = expert.whole_mb * MB
     if not weights:
         return 0
     if any("fp16" in pattern for pattern in expert.files):

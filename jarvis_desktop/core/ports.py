@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -139,7 +139,7 @@ class Catalogue(Protocol):
         """The LLM itself as an expert of the task, where there is a good prompt for it."""
         ...
 
-    def obtainable(self, task: str) -> Sequence[Expert]:
+    def obtainable(self, task: str, request: str = "") -> Sequence[Expert]:
         """Those that would have to be fetched first, smallest first."""
         ...
 
@@ -175,11 +175,18 @@ class TrackRecord(Protocol):
 class Fetcher(Protocol):
     """Brings the weights of experts onto this computer."""
 
-    async def fetch(self, expert: Expert, report: Report) -> Path:
-        """Fetch one; its folder. Raises UnavailableError with the reason. Cancelling stops it."""
+    async def fetch(self, expert: Expert, report: Report, *, spared: Collection[str] = ()) -> Path:
+        """Fetch one; its folder. Raises UnavailableError with the reason. Cancelling stops it.
+
+        To make room for it none of those `spared` is deleted.
+        """
         ...
 
-    def displaced(self, expert: Expert) -> Sequence[str]:
+    def missing(self, expert: Expert) -> Sequence[Expert]:
+        """What must be fetched for it: it and its base, as far as they are not here."""
+        ...
+
+    def displaced(self, expert: Expert, *, spared: Collection[str] = ()) -> Sequence[str]:
         """Which experts would be deleted to make room for it. Raises UnavailableError."""
         ...
 

@@ -12,7 +12,7 @@ class Web(Protocol):
     async def fetch(self, url: str, folder: Path) -> Path:
         """The file at `url`, written into `folder` under a name that fits it.
 
-        Raises InputError where this is no address to be fetched from or holds too much, and
-        UnavailableError where it gives nothing.
+        Raises InputError where this is no address to be fetched from or holds too much,
+        UnavailableError where it gives nothing, and StorageError where it cannot be written.
         """
         ...

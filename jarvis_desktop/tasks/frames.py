@@ -65,7 +65,6 @@ def frames_at(container: Any, stream: Any, moments: Sequence[float]) -> Iterator
     import av
 
     start = float((stream.start_time or 0) * stream.time_base) if stream.time_base else 0.0
-    shown = None
     for moment in moments:
         target = moment + start
         if stream.time_base:

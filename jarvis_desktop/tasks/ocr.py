@@ -87,12 +87,6 @@ def find_places(pixels: Pixels) -> list[Line]:
     ]
 
 
-def read_strip(pixels: Pixels) -> tuple[str, float]:
-    """The text of a picture that holds one line, and how sure the reading is, 0 to 1."""
-    text, score = _recognise(_engine(), [pixels[:, :, ::-1]])[0]
-    return text.strip(), score
-
-
 @cache
 def _engine() -> Any:
     from rapidocr_onnxruntime import RapidOCR

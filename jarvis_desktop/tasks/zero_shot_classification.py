@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from jarvis_desktop.core.artifact import Kind
+from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.task import Option, Port, TaskType
 from jarvis_desktop.tasks.definition import Definition
 
@@ -18,5 +19,16 @@ TYPE = TaskType(
         "one of these topics", "zero-shot", "zero shot", "which topic",
     ),
 )  # fmt: skip
+
+
+def labels_of(words: str) -> list[str]:
+    """Labels that are parted by commas, each once. Raises InputError where there are not two."""
+    labels = list(dict.fromkeys(each.strip() for each in words.split(",") if each.strip()))
+    if len(labels) < 2:
+        raise InputError(
+            "Sorting needs at least two labels.", hint="Say for example: sport or politics?"
+        )
+    return labels
+
 
 DEFINITION = Definition(TYPE, note="needs an expert that understands text")

@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import mimetypes
 import ssl
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
-from jarvis_desktop.core.errors import InputError, UnavailableError
+from jarvis_desktop.core.errors import InputError, StorageError, UnavailableError
 from jarvis_desktop.core.shown import one_line
 from jarvis_desktop.core.suffixes import KINDS
 from jarvis_desktop.web.addresses import checked, look_up
@@ -26,8 +27,10 @@ MOST_REDIRECTS = 3
 LONGEST_URL = 2000
 """Characters."""
 
-LONGEST_NAME = 100
-"""Characters of a file's name; most file systems take 255 bytes."""
+LAST_PORT = 65_535
+
+LONGEST_NAME = 60
+"""Characters of a file's name; most file systems take 255 bytes, up to four for a character."""
 
 BLOCK = 1 << 16
 
@@ -64,7 +67,7 @@ class WebFetcher:
         self._trust = trust
 
     async def fetch(self, url: str, folder: Path) -> Path:
-        """The file at `url`, in `folder`. Raises InputError, UnavailableError."""
+        """The file at `url`, in `folder`. Raises InputError, UnavailableError, StorageError."""
         import httpx
 
         shown = one_line(url, limit=100)
@@ -119,7 +122,7 @@ class WebFetcher:
         name = _name(url, response.headers.get("Content-Type", ""))
         to, size = folder / name, 0
         # The writes go to the page cache: nothing the loop would feel.
-        with to.open("xb") as file:
+        with _kept(name), to.open("xb") as file:
             async for chunk in response.aiter_raw(BLOCK):
                 size += len(chunk)
                 if size > self._limits.bytes:
@@ -132,6 +135,19 @@ class WebFetcher:
         return to
 
 
+@contextmanager
+def _kept(name: str) -> Iterator[None]:
+    try:
+        yield
+    except TimeoutError:  # an OSError by its class, but of the network
+        raise
+    except OSError as error:
+        reason = (error.strerror or "unknown reason").lower()
+        raise StorageError(
+            f"{name} could not be kept: {reason}.", hint="See that the disk has room."
+        ) from error
+
+
 def _parsed(url: str) -> httpx.URL:
     """The URL, on https where it was http. Raises InputError where it is none to be fetched."""
     import httpx
@@ -141,7 +157,12 @@ def _parsed(url: str) -> httpx.URL:
         parsed = httpx.URL(url) if len(url) <= LONGEST_URL else None
     except httpx.InvalidURL:
         parsed = None
-    if parsed is None or not parsed.host or parsed.scheme not in ("http", "https"):
+    if (
+        parsed is None
+        or not parsed.host
+        or parsed.scheme not in ("http", "https")
+        or (parsed.port or 0) > LAST_PORT
+    ):
         raise InputError(f"{shown} is not the address of a web page or file.")
     if parsed.userinfo:
         raise InputError(

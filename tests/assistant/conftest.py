@@ -26,13 +26,13 @@ from jarvis_desktop.core.result import TaskResult
 from jarvis_desktop.core.task import Task, TaskType
 from jarvis_desktop.core.turn import Request, Turn
 from jarvis_desktop.paths import shipped
+from tests.fake_fetcher import FakeFetcher
 from tests.fake_journal import FakeJournal
 from tests.fake_web import FakeWeb
 from tests.fakes import (
     FakeBackend,
     FakeCatalogue,
     FakeFacts,
-    FakeFetcher,
     FakeFrontend,
     FakeHistory,
     FakeLLMs,

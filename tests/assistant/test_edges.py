@@ -29,7 +29,7 @@ def lacking(house: House) -> None:
             here = SUN_DIAL in house.fetcher.fetched
             return (Candidate(SUN_DIAL, "builtin"),) if here else ()
 
-        def obtainable(self, task: str) -> Sequence[Expert]:
+        def obtainable(self, task: str, request: str = "") -> Sequence[Expert]:
             return (SUN_DIAL,)
 
         def out_of_reach(self, task: str) -> Sequence[Expert]:

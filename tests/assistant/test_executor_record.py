@@ -56,6 +56,11 @@ async def test_every_call_is_told_to_the_track_record(tmp_path: Path) -> None:
     assert record.noted == [("first", "clock", False)]
 
     record.noted.clear()
+    far = Candidate(Expert("first", "any"), "builtin", remote=True, provider="fal-ai")
+    await run(works, Plan((Task(0, SHORTEN, {"text": "a"}),)), far)
+    assert record.noted == [("first@fal-ai", "summarization", True)]
+
+    record.noted.clear()
     skill = FakeBackend(does=lambda candidate, call: [text_artifact("x")])
     await run(skill, Plan((Task(0, CLOCK),)), FIRST)
     assert record.noted == []

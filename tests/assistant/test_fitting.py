@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from jarvis_desktop.assistant.fitting import Fitting, Licences, Room, readable_size
+from jarvis_desktop.assistant.fitting import Fitting, Licences, Room
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.expert import Expert
 from jarvis_desktop.core.hardware import Graphics, Hardware, Memory
@@ -131,6 +131,14 @@ def test_what_is_to_be_fetched_must_find_room_and_be_free_to_get() -> None:
     assert to_fetch(BIG) == ""
     assert to_fetch(BIG, room=Room(disk=4 * GB)) == ""
     assert to_fetch(BIG, room=Room(disk=3 * GB)) == "takes 3.0 GB of the disk, and 3.0 GB are free"
+
+
+def test_what_can_never_be_within_the_disk_budget_is_not_fetched():
+    assert to_fetch(BIG, room=Room(disk_budget=3 * GB)) == ""
+    built = replace(BIG, base=Expert("base", "any", download_mb=1000))
+    assert to_fetch(built, room=Room(disk_budget=3 * GB)) == (
+        "takes 4.0 GB of the disk, and your settings let experts have 3.0 GB"
+    )
     assert "needs about" in to_fetch(BIG, room=having(1))
     gated = Expert("flux", "any", gated=True)
     assert "accepted its terms" in to_fetch(gated)
@@ -178,8 +186,3 @@ def test_an_expert_with_many_languages_is_for_all() -> None:
     assert objection(Expert("nllb", "any", languages=("*",)), translate("Der", "French")) == ""
     klingon = Expert("k", "any", languages=("tlh",))
     assert objection(klingon, shorten("Der")) == "understands tlh only"
-
-
-def test_sizes_are_for_people() -> None:
-    assert readable_size(340) == "340 MB"
-    assert readable_size(1000) == "1.0 GB"

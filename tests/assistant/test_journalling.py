@@ -101,6 +101,24 @@ async def test_a_task_that_acts_and_failed_is_free_to_be_tried_again(house: Hous
     assert finished == [f"finished {turn.id} 2"]
 
 
+async def test_a_task_that_acts_is_written_down_again_when_a_new_plan_begins_it(
+    house: House,
+) -> None:
+    begun: list[frozenset[int]] = []
+
+    def does(candidate: Candidate, call: Call) -> Sequence[Artifact]:
+        if call.task == "clock":
+            begun.append(next(iter(house.journal.kept.values()))[1].perhaps)
+            raise ExpertError("There is no clock.")
+        return [text_artifact("made")]
+
+    house.backend.does = does
+    house.planner.planned = CHAIN
+    house.planner.other_plans = [Plan((Task(1, SHORTEN, {"text": "b"}), CHAIN.tasks[2]))]
+    await house.handle(Request(text="shorten it"))
+    assert begun == [{2}, {2}]
+
+
 async def test_a_journal_that_cannot_be_written_stops_nothing_and_is_told_once(
     house: House,
 ) -> None:

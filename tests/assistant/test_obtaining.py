@@ -9,15 +9,17 @@ from jarvis_desktop.assistant.live import Live
 from jarvis_desktop.assistant.obtaining import Obtainer
 from jarvis_desktop.core.errors import UnavailableError
 from jarvis_desktop.core.events import Noted, TaskProgress
-from jarvis_desktop.core.expert import Expert, Selection
+from jarvis_desktop.core.expert import Candidate, Expert, Selection
 from jarvis_desktop.core.journal import Unfinished
 from jarvis_desktop.core.policy import Mode, Policy
 from jarvis_desktop.core.turn import Turn
 from tests.assistant.conftest import NOON
+from tests.fake_fetcher import FakeFetcher
 from tests.fake_journal import FakeJournal
-from tests.fakes import FakeFetcher, FakeFrontend
+from tests.fakes import FakeFrontend
 
 SMALL = Expert("small-one", "fill-mask", download_mb=300, licence="MIT", verified=True)
+OTHER = replace(SMALL, id="other")
 
 
 def offer(expert: Expert, task_id: int = 1) -> Selection:
@@ -64,6 +66,11 @@ async def test_a_small_one_is_fetched_at_once_and_that_is_said():
             replace(SMALL, base=Expert("painter", "text-to-image", download_mb=3000)),
             "It is built upon painter (about 3.0 GB to download)",
         ),
+        (
+            Mode.HYBRID,
+            replace(SMALL, base=Expert("painter", "text-to-image", download_mb=1, pickled=True)),
+            "a format that can carry code",
+        ),
     ],
 )
 async def test_others_are_asked_about(mode, expert, words):
@@ -86,7 +93,7 @@ async def test_what_would_be_deleted_is_named_and_asked_about():
 async def test_one_that_cannot_be_had_does_not_keep_the_next_one_away():
     scene = Scene()
     scene.fetcher.error = UnavailableError("The Hub cannot be reached.")
-    assert not await scene.obtain(SMALL, replace(SMALL, id="other"))
+    assert not await scene.obtain(SMALL, OTHER)
     assert scene.notes.count("The Hub cannot be reached.") == 2
 
 
@@ -95,3 +102,22 @@ async def test_the_same_one_is_fetched_once_for_two_tasks():
     assert await scene.obtainer.obtain([offer(SMALL), offer(SMALL, 2)], scene.live)
     assert scene.fetcher.fetched == [SMALL]
     assert not await scene.obtainer.obtain([Selection(1, (), "None.")], scene.live)
+
+
+async def test_a_base_that_is_here_already_is_neither_told_nor_counted():
+    scene = Scene()
+    scene.fetcher.here = ("painter",)
+    painter = Expert("painter", "text-to-image", download_mb=3000, pickled=True)
+    assert await scene.obtain(replace(SMALL, base=painter))
+    assert not scene.frontend.questions
+
+
+async def test_what_other_tasks_of_the_plan_need_is_not_deleted_for_it():
+    scene = Scene()
+    scene.fetcher.gone = ("chosen", "its-base", "fallback")
+    chosen = Expert("chosen", "any", base=Expert("its-base", "any"))
+    candidates = Candidate(chosen, "local"), Candidate(Expert("fallback", "any"), "local")
+    selections = [Selection(2, candidates, "Ranked."), offer(SMALL), offer(OTHER, 3)]
+    assert await scene.obtainer.obtain([*selections, Selection(4, (), "None.")], scene.live)
+    assert "To make room on the disk, fallback will be deleted." in scene.frontend.questions[0]
+    assert scene.fetcher.spared == {"chosen", "its-base", "small-one", "other"}

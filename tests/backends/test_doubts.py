@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from jarvis_desktop.backends import doubts
 from jarvis_desktop.backends.outcome import inspect
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.call import Call
@@ -40,6 +41,28 @@ def test_a_doubt_is_said_of_the_expert_and_another_try_may_help(tmp_path: Path) 
     with pytest.raises(ExpertError, match=r"^sorter named none of the labels\.$") as caught:
         inspect(expert, call, TYPES[call.task], [text_artifact("A horse: 99%")])
     assert (caught.value.fault, caught.value.retryable) == (Fault.ANSWER, True)
+
+
+@pytest.mark.parametrize(
+    ("task", "labels", "said"),
+    [
+        ("zero-shot-image-classification", "is this a cat or a dog?", "cat: 80%\ndog: 20%"),
+        ("zero-shot-classification", f"{'a b' * 20}, {'c_d' * 20}", f"{('a b' * 20)[:39]}…: 90%"),
+        ("zero-shot-classification", "very_good, bad", "very good: 90%"),
+        ("zero-shot-classification", "10-20% off, full price", "10-20% off: 35%"),
+        ("text-classification", "", "1.5-2.5%: 99.5 %"),
+    ],
+)
+def test_labels_are_read_as_experts_read_them(
+    tmp_path: Path, task: str, labels: str, said: str
+) -> None:
+    call = Call(task, {}, {"labels": labels} if labels else {}, tmp_path)
+    assert doubts.of_text(said, call) == ""
+
+
+def test_a_share_below_nothing_is_seen(tmp_path: Path) -> None:
+    call = Call("text-classification", {}, {}, tmp_path)
+    assert doubts.of_text("positive: -3%", call) == "gave shares that are none"
 
 
 def test_a_built_in_way_is_trusted(tmp_path: Path) -> None:

@@ -42,6 +42,7 @@ INPUTS = {
         "question": text_artifact("How old is Ann?"),
     },
     "image-to-text": {"image": Artifact(Kind.IMAGE, path=Path("a.png"))},
+    "zero-shot-image-classification": {"image": Artifact(Kind.IMAGE, path=Path("a.png"))},
     "visual-question-answering": {
         "image": Artifact(Kind.IMAGE, path=Path("a.png")),
         "question": text_artifact("What is it?"),
@@ -61,7 +62,7 @@ def report(fraction: float | None, words: str) -> None:
 def call(task: str, **given: Artifact) -> Call:
     inputs = given or INPUTS.get(task, {"text": text_artifact("All is well.")})
     options = {option.name: option.default for option in BY_NAME[task].type.options}
-    if task == "zero-shot-classification":
+    if task.startswith("zero-shot"):
         options["labels"] = "sport, politics"
     return Call(task, {port: (item,) for port, item in inputs.items()}, options, Path())
 

@@ -25,6 +25,12 @@ def test_the_most_that_was_seen_is_what_counts() -> None:
     }
 
 
+def test_a_system_that_tells_nothing_says_nothing() -> None:
+    measures = Measures()
+    measures.note("a", PROCESSOR, Memory())
+    assert measures.known() == {}
+
+
 def test_it_is_there_at_the_next_start(tmp_path: Path) -> None:
     file = tmp_path / "cache" / "memory.json"
     Measures(file).note("a", CARD, Memory(100 * MB, 50 * MB))

@@ -59,6 +59,11 @@ def test_one_vision_llm_reads_describes_and_answers(bench: Bench, photo: Path, l
     assert bench.text(task, viewer, inputs, options=options) == said
 
 
+def test_a_document_without_a_question_is_no_task(bench: Bench, letter: Path):
+    with pytest.raises(InputError, match=r"no question about letter"):
+        bench.run(PAGE, "tiny_media:viewer", {"document": letter, "question": " "})
+
+
 def test_a_vision_llm_sees_the_pages_of_a_scan_and_reads_other_documents(
     bench: Bench, letter: Path, tmp_path: Path
 ):

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from jarvis_desktop.backends.residency import Key
 from jarvis_desktop.core.call import Call
 from jarvis_desktop.core.current import current_meter
 from jarvis_desktop.core.errors import ExpertError, Fault
+from jarvis_desktop.core.expert import Expert
 from jarvis_desktop.core.hardware import MB, Memory
+from jarvis_desktop.core.placing import Place
 from tests.backends.workshop import GB, TASK, Bench, Room, computer, done, expert, works
 
 
@@ -210,6 +214,66 @@ async def test_stopping_a_call_ends_its_process_alone():
     assert room.backend.held == Memory(2 * GB)
 
 
+async def test_stopping_one_of_two_calls_leaves_the_other_its_process():
+    room = Room(computer(16))
+    running, _ = await waits(room, "a", 4000)
+    late = asyncio.create_task(room.run("a", 4000))  # in line for the same process
+    await settled()
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    assert room.backend.held == Memory(4 * GB)
+    assert await late == ["done"]
+    assert room.holding == ("a",)
+    await room.backend.close()
+    assert [bench.pid for bench in room.shop.benches] == [None]
+
+
+async def test_one_in_line_that_is_stopped_does_not_end_a_process_that_starts():
+    room = Room(computer(16))
+    gate = Gate()
+
+    async def starts(bench: Bench, call: Call):
+        bench.kill()  # not there yet
+        await gate(bench, call)
+        bench.revive()
+        return await works(bench, call)
+
+    room.shop.does = starts
+    running = asyncio.create_task(room.run("a", 4000))
+    await gate.came.wait()
+    late = asyncio.create_task(room.run("a", 4000))
+    await settled()
+    late.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await late
+    assert room.backend.held == Memory(4 * GB)
+    gate.open.set()
+    assert await running == ["done"]
+    assert room.holding == ("a",)
+
+
+async def test_a_process_that_was_let_go_while_another_call_waited_ends_with_that_call():
+    room = Room(computer(16))
+    gate = Gate()
+
+    async def fails(bench: Bench, call: Call):
+        await gate(bench, call)
+        room.shop.does = works
+        raise ExpertError("too little", fault=Fault.MEMORY)
+
+    room.shop.does = fails
+    running = asyncio.create_task(room.run("a", 4000))
+    await gate.came.wait()
+    late = asyncio.create_task(room.run("a", 4000))
+    await settled()
+    gate.open.set()
+    with pytest.raises(ExpertError, match="too little memory"):
+        await running
+    assert await late == ["done"]
+    assert [bench.pid for bench in room.shop.benches] == [None]
+
+
 async def test_a_crash_is_one_failed_call_and_a_fresh_process_follows():
     room = Room(computer(16))
 
@@ -299,3 +363,13 @@ async def test_closing_ends_every_process():
     await room.backend.close()
     assert room.holding == ()
     assert [bench.pid for bench in room.shop.benches] == [None, None]
+
+
+def test_what_is_said_of_an_expert_does_not_make_it_another_one():
+    expert = Expert("one", "fill-mask", repo="a/one", revision="1" * 40)
+    key = Key(expert, "load", Place())
+    assert key == Key(replace(expert, likes=5, task="summarization"), "load", Place())
+    assert key != Key(replace(expert, revision="2" * 40), "load", Place())
+    assert key != Key(replace(expert, base=expert), "load", Place())
+    assert key != Key(expert, "other", Place())
+    assert key != Key(expert, "load", Place(half=True))

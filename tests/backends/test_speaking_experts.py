@@ -113,6 +113,7 @@ def test_music_needs_words(bench):
         ),
         ("$3.50", "three point five zero dollars"),
         ("-7%", "minus seven percent"),
+        ("3.5 % of it", "three point five percent of it"),
         ("007", "zero zero seven"),
         ("9" * 13, " ".join(["nine"] * 13)),
         ("5kg", "five kg"),

@@ -9,6 +9,7 @@ import pytest
 from PIL import Image
 
 from jarvis_desktop.core.errors import ExpertError
+from jarvis_desktop.tasks.controls import normals
 from jarvis_desktop.tasks.poses import COLOURS
 from tests.backends.bench import Bench
 from tests.tasks.drawing import shapes
@@ -39,6 +40,15 @@ def test_normals_are_of_length_one(bench: Bench, photo: Path):
     facing = drawn(bench, "normal-control", "tiny_media:depth", photo).astype(float) / 127.5 - 1
     assert np.abs(np.linalg.norm(facing, axis=2) - 1).max() < 0.02
     assert facing[..., 2].min() > 0
+
+
+@pytest.mark.parametrize("expert", ["tiny_sight:metres", "tiny_media:depth"])
+def test_normals_face_as_the_picture_of_depth_has_it(bench: Bench, photo: Path, expert: str):
+    facing = drawn(bench, "normal-control", expert, photo).astype(float)
+    depth = (drawn(bench, "depth-control", expert, photo) / 255).astype(np.float32)
+    other = normals(depth).astype(float)
+    for axis in (0, 1):
+        assert np.corrcoef(facing[..., axis].ravel(), other[..., axis].ravel())[0, 1] > 0.5
 
 
 def test_areas_have_the_colour_of_what_they_are(bench: Bench, photo: Path):

@@ -32,6 +32,13 @@ def test_a_language_that_an_expert_lacks_is_refused(bench, builder):
         bench.run(INTO, builder, {"text": "the cat"}, {"language": "welsh"}, languages=("*",))
 
 
+@pytest.mark.parametrize("languages", [(), ("en", "fr", "de"), ("xx", "yy")])
+def test_an_expert_for_an_unknown_pair_of_languages_is_refused(bench, languages):
+    with pytest.raises(ExpertError, match=r"does not say from which|translates into yy, not into"):
+        bench.run(INTO, "tiny:summariser", {"text": "the cat"}, {"language": "de"},
+                  languages=languages)  # fmt: skip
+
+
 @pytest.mark.parametrize(
     ("task", "builder", "options"),
     [(INTO, "tiny:polyglot", {"language": "German"}), (SHORT, "tiny:summariser", {})],

@@ -82,6 +82,10 @@ class Bench:
     def kill(self) -> None:
         self._lives = False
 
+    def revive(self) -> None:
+        """A process is there again, as where it takes a while to start."""
+        self._lives = True
+
     async def close(self) -> None:
         self.kill()
 

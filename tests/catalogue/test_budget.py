@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import asyncio
 import os
 import random
 from dataclasses import replace
@@ -7,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from jarvis_desktop.catalogue.budget import Installed, displaced
+from jarvis_desktop.catalogue.budget import MB, Installed, displaced
 from jarvis_desktop.catalogue.weights import MARKER, Weights
 from jarvis_desktop.core.current import current_note
-from jarvis_desktop.core.errors import UnavailableError
+from jarvis_desktop.core.errors import StorageError, UnavailableError
 from jarvis_desktop.core.expert import Expert
 from tests.hub import Hub, running_hub
 
@@ -41,10 +42,15 @@ def test_what_was_not_used_for_longest_goes_first(size, budget, spared, gone):
     assert [item.id for item in found] == gone
 
 
-@pytest.mark.parametrize(("size", "spared"), [(101, ()), (71, ("new",))])
-def test_what_can_never_fit_is_refused_with_both_sizes(size, spared):
-    with pytest.raises(UnavailableError, match="x takes") as caught:
-        displaced("x", size, installed=THREE, taken=90, budget=100, spared=spared)
+@pytest.mark.parametrize(
+    ("size", "spared", "stays"),
+    [(101, (), "in all."), (71, ("new",), "of which 40 MB must stay.")],
+)
+def test_what_can_never_fit_is_refused_with_the_sizes(size, spared, stays):
+    three = [replace(item, size=item.size * MB) for item in THREE]
+    with pytest.raises(UnavailableError, match=f"x takes {size} MB") as caught:
+        displaced("x", size * MB, installed=three, taken=90 * MB, budget=100 * MB, spared=spared)
+    assert caught.value.message.endswith(stays)
     assert "disk_budget_gb" in caught.value.hint
 
 
@@ -103,6 +109,47 @@ async def test_one_at_work_is_never_deleted(tmp_path, notes):
             await weights.fetch(EXPERTS[2], nothing)
         assert [item.id for item in weights.installed()] == ["e0", "e1"]
         assert not notes
+
+
+async def test_one_that_is_needed_besides_is_never_deleted(tmp_path):
+    with running_hub(repos=hub_of(*EXPERTS)) as hub:
+        weights = weights_at(tmp_path, hub, budget=200 * KB)
+        for number, expert in enumerate(EXPERTS[:2]):
+            folder = await weights.fetch(expert, nothing)
+            os.utime(folder / MARKER, (number, number))
+        listed = replace(EXPERTS[2], download_mb=1)
+        larger = weights_at(tmp_path, hub, budget=1100 * KB)
+        assert larger.displaced(listed) == ("e0",)
+        assert larger.displaced(listed, spared={"e0"}) == ("e1",)
+        await weights.fetch(EXPERTS[2], nothing, spared={"e0"})
+        assert [item.id for item in weights.installed()] == ["e0", "e2"]
+
+
+async def test_two_fetches_at_once_stay_within_the_budget_together(tmp_path):
+    with running_hub(repos=hub_of(*EXPERTS), hold={"model.safetensors": 40 * KB}) as hub:
+        weights = weights_at(tmp_path, hub, budget=150 * KB)
+        first = asyncio.create_task(weights.fetch(EXPERTS[0], nothing))
+        assert await asyncio.to_thread(hub.held.wait, 30)
+        with pytest.raises(UnavailableError, match="of the disk in all"):
+            await weights.fetch(EXPERTS[1], nothing)
+        first.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await first
+        await weights.fetch(EXPERTS[0], nothing)
+        assert [item.id for item in weights.installed()] == ["e0"]
+
+
+async def test_one_that_somebody_deletes_while_it_arrives_is_told(tmp_path):
+    upper = replace(EXPERTS[1], base=EXPERTS[0])
+    with running_hub(repos=hub_of(*EXPERTS)) as hub:
+        weights = weights_at(tmp_path, hub)
+
+        def report(fraction: float | None, words: str) -> None:
+            if words == f"asking for {upper.repo}":
+                weights.remove(EXPERTS[0])
+
+        with pytest.raises(StorageError, match="not whole on the disk"):
+            await weights.fetch(upper, report)
 
 
 async def test_what_would_be_deleted_is_known_before(tmp_path):

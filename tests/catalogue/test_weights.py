@@ -123,6 +123,16 @@ async def test_what_was_kept_of_another_commit_is_read_anew(tmp_path):
     assert (folder / "model.safetensors").read_bytes() == WEIGHTS
 
 
+async def test_a_cut_between_the_last_byte_and_the_digest_is_gone_on_with(tmp_path):
+    part = tmp_path / "experts" / "small-one.part" / "model.safetensors.incomplete"
+    part.parent.mkdir(parents=True)
+    part.write_bytes(WEIGHTS)
+    with running_hub(repos={EXPERT.repo: FILES}) as hub:
+        folder = await make(tmp_path, hub).fetch(EXPERT, nothing)
+        assert not hub.ranges("model.safetensors")  # it was here already
+    assert (folder / "model.safetensors").read_bytes() == WEIGHTS
+
+
 async def test_a_cut_between_marker_and_rename_is_settled_without_the_network(tmp_path):
     with running_hub(repos={EXPERT.repo: FILES}) as hub:
         weights = make(tmp_path, hub)

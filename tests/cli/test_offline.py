@@ -71,7 +71,7 @@ REQUESTS = {
     "an expert to be fetched": (1, "ask", "Translate 'good morning' into French"),
     "a fetch": (1, "experts", "pull", "whisper-tiny"),
     "the list of the Hub": (1, "experts", "refresh"),
-    "a look at the computer": (0, "doctor"),
+    "a look at the computer": (3, "doctor"),
     "a recording": (1, "transcribe", "tone.wav"),
 }
 

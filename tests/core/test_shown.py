@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jarvis_desktop.core.shown import encodable, frames, one_line, printable
+from jarvis_desktop.core.shown import encodable, frames, one_line, printable, readable_size
 
 
 def test_ordinary_names_stay_as_they_are():
@@ -49,3 +49,8 @@ def test_the_road_of_an_error_without_its_words() -> None:
 def test_what_steers_a_terminal_is_not_printed():
     assert printable("a\tb\nc") == "a\tb\nc"
     assert printable("\x1b]52;c;ZXZp\x07\u202eabc\x9b31m") == "�]52;c;ZXZp��abc�31m"
+
+
+def test_sizes_are_for_people():
+    assert readable_size(340) == "340 MB"
+    assert readable_size(1000) == "1.0 GB"

@@ -14,7 +14,7 @@ from jarvis_desktop.llm.choice import LLMChoice, Provider, Wanted
 from jarvis_desktop.llm.offering import DOWNLOAD, OFFLINE, SERVICE, Offering
 from jarvis_desktop.llm.shipped import GB, Computer, load
 from jarvis_desktop.paths import Paths, shipped
-from tests.fakes import FakeFetcher
+from tests.fake_fetcher import FakeFetcher
 from tests.ollama import Ollama, running_ollama
 
 WRITER = Expert("qwen2.5-1.5b", "text-generation", download_mb=3100, licence="Apache-2.0")

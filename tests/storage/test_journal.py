@@ -66,7 +66,7 @@ def test_its_files_outlive_a_deleted_turn_that_had_them_too(tmp_path: Path):
     _, given, made = begun(tmp_path)
     history = opened(tmp_path)
     history.save("d", full_turn("other", given, made))
-    history.delete()
+    history.delete(["other"])
     assert given.path
     assert given.path.exists()
     history.journal.end("t")

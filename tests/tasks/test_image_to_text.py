@@ -9,7 +9,7 @@ from rapidfuzz.distance import Levenshtein
 
 from jarvis_desktop.core.errors import ExpertError, InputError
 from jarvis_desktop.tasks.image_to_text import TYPE, read
-from jarvis_desktop.tasks.ocr import read_strip
+from jarvis_desktop.tasks.ocr import find_lines
 from tests.tasks.calls import Reports, call_of, quiet, text_of
 from tests.tasks.drawing import page, shapes, two_columns
 
@@ -67,9 +67,9 @@ def test_reads_each_page_of_a_tiff(tmp_path: Path) -> None:
 
 def test_puts_spaces_between_words(tmp_path: Path) -> None:
     image = Image.open(page(tmp_path / "a.png", ("Octavia Hill and Social Reform",), width=560))
-    text, score = read_strip(np.asarray(image.crop((36, 42, 430, 76)), np.uint8))
-    assert text == "Octavia Hill and Social Reform"
-    assert score > 0.9
+    (line,) = find_lines(np.asarray(image, np.uint8))
+    assert line.text == "Octavia Hill and Social Reform"
+    assert line.score > 0.9
 
 
 def test_reads_a_thin_strip_without_blowing_it_up(tmp_path: Path) -> None:

@@ -26,7 +26,8 @@ from jarvis_desktop.llm.choice import LLMChoice, Wanted
 from jarvis_desktop.paths import Paths, user_paths
 from jarvis_desktop.ui import plan_view
 from jarvis_desktop.ui.turn_view import TurnView
-from tests.fakes import FakeFetcher, FakePlayer, write_wav
+from tests.fake_fetcher import FakeFetcher
+from tests.fakes import FakePlayer, write_wav
 
 NOW = datetime(2026, 5, 4, 12, 0, tzinfo=UTC)
 

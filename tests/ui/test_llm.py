@@ -28,7 +28,8 @@ from jarvis_desktop.ui.llm_watch import described
 from jarvis_desktop.ui.main_window import OLLAMA, MainWindow
 from jarvis_desktop.ui.session import Session
 from jarvis_desktop.ui.theme import Theme
-from tests.fakes import FakeFetcher, FakeLLM
+from tests.fake_fetcher import FakeFetcher
+from tests.fakes import FakeLLM
 from tests.ollama import Ollama, Shown, layer, running_ollama
 from tests.ui.scene import HOSTILE, FakeApp
 
@@ -38,7 +39,7 @@ WRITER = Expert("qwen2.5-1.5b", "text-generation", download_mb=3100, licence="Ap
 class Fetching(FakeFetcher):
     """What it fetched is on the disk."""
 
-    async def fetch(self, expert: Expert, report) -> Path:
+    async def fetch(self, expert: Expert, report, *, spared=()) -> Path:
         path = await super().fetch(expert, report)
         report(None, "almost there")
         return path

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from jarvis_desktop.core.errors import InputError, UnavailableError
+from jarvis_desktop.core.errors import InputError, StorageError, UnavailableError
 from jarvis_desktop.web.addresses import checked
 from jarvis_desktop.web.fetching import Limits, WebFetcher
 from tests.web.server import Site, running_site
@@ -59,7 +59,8 @@ async def test_a_file_is_fetched_under_its_own_name(site, to):
         ("/..%2F..%2Fetc%2Fpasswd", "text/plain", "passwd.txt"),
         ("/a%00%0Ab.png", "image/png", "a__b.png"),
         ("/.bashrc", "text/plain", "bashrc.txt"),
-        ("/" + "n" * 300 + ".png", "image/png", "n" * 96 + ".png"),
+        ("/" + "n" * 300 + ".png", "image/png", "n" * 56 + ".png"),
+        ("/" + "%E6%BC%A2" * 90 + ".png", "image/png", "漢" * 56 + ".png"),
         ("/data", "", "data"),
     ],
 )
@@ -83,6 +84,13 @@ async def test_a_redirect_is_followed_and_checked_anew(site, to):
     assert [each.name for each in to.iterdir()] == ["new.png"]
 
 
+async def test_a_disk_that_refuses_the_file_is_told(site, to):
+    site.pages["/x.png"] = (200, {}, PNG)
+    (to / "x.png").mkdir()
+    with pytest.raises(StorageError, match=r"x\.png could not be kept: file exists"):
+        await fetcher(site).fetch(site.url("/x.png"), to)
+
+
 async def test_redirects_end_somewhere(site, to):
     site.pages["/round"] = (302, {"Location": "/round"}, b"")
     with pytest.raises(UnavailableError, match="without end"):
@@ -99,6 +107,7 @@ async def test_redirects_end_somewhere(site, to):
         "https://[::1",
         "javascript:alert(1)",
         "https://files.example/" + "x" * 3000,
+        "https://files.example:99999/x",
     ],
 )
 async def test_other_addresses_are_refused(site, to, url):

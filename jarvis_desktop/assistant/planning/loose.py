@@ -182,7 +182,7 @@ class Loose:
         start = self._at + len(mark)
         end, self._at = self._end_of_string(mark, start, after)
         text = self._text[start:end]
-        if text.count(mark) % 2:  # the first or the last mark was doubled
+        if _escape.sub("", text).count(mark) % 2:  # the first or the last mark was doubled
             text = text.removeprefix(mark) if text.startswith(mark) else text.removesuffix(mark)
         text = _escape.sub(_unescaped, text)
         return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

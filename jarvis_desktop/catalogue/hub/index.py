@@ -74,6 +74,7 @@ class HubIndex:
         self._connection: sqlite3.Connection | None = None
         self._file = 0
         self._opened = 0
+        self._allowed: tuple[object, Sequence[str]] = (None, ())
         self._last: tuple[str, Sequence[float]] | None = None
 
     def close(self) -> None:
@@ -125,7 +126,8 @@ class HubIndex:
                 db = self._open()
                 if db is None:
                     return []
-                if (condition := _condition(db, wanted)) is None:
+                condition = _condition(wanted, self._licences(db, wanted))
+                if condition is None:
                     return []
                 for task, name in _tasks(db, wanted.tasks):
                     found += _search(db, task, name, wanted, condition, asked, direction)
@@ -133,6 +135,18 @@ class HubIndex:
                 self._give_up(error)
         found.sort(key=lambda each: (-each.score, -each.entry.downloads))
         return found[: wanted.limit]
+
+    def _licences(self, db: sqlite3.Connection, wanted: Wanted) -> Sequence[str]:
+        """The terms of the licences that are wanted; kept, as there are thousands of names."""
+        if wanted.any_licence:
+            return ()
+        (count,) = db.execute("SELECT count(*) FROM licences").fetchone()
+        key = (count, wanted.allowed_licences, wanted.denied_licences)
+        if self._allowed[0] != key:
+            names = [row[0] for row in db.execute("SELECT name FROM licences")]
+            found = [terms.licence(name) for name in names if wanted.licence_allowed(name)]
+            self._allowed = key, tuple(dict.fromkeys(found))
+        return self._allowed[1]
 
     def _direction(self, words: str) -> Sequence[float] | None:
         """Where a request points; the last one is kept, as a plan asks for several tasks."""
@@ -192,8 +206,11 @@ def _tasks(db: sqlite3.Connection, names: Sequence[str]) -> list[tuple[int, str]
     return [(number, name) for number, name in rows if not names or name in names]
 
 
-def _condition(db: sqlite3.Connection, wanted: Wanted) -> str | None:
-    """What every entry must have, as FTS5 says it; "" for nothing, None where none can have it."""
+def _condition(wanted: Wanted, allowed: Sequence[str]) -> str | None:
+    """What every entry must have, as FTS5 says it; "" for nothing, None where none can have it.
+
+    `allowed` are the terms of the licences that are wanted, where not all are.
+    """
     parts = []
     if wanted.runs:
         parts.append(terms.quoted(terms.RUNS))
@@ -202,13 +219,10 @@ def _condition(db: sqlite3.Connection, wanted: Wanted) -> str | None:
     if not wanted.gated:
         parts.append(terms.quoted(terms.OPEN))
     if not wanted.any_licence:
-        names = [row[0] for row in db.execute("SELECT name FROM licences")]
-        allowed = [terms.LICENCE + (terms.coded(name) or terms.UNKNOWN)
-                   for name in names if wanted.licence_allowed(name)]  # fmt: skip
         if not allowed:
             return None
         if len(allowed) <= FEW_LICENCES:
-            parts.append(terms.any_of(dict.fromkeys(allowed)))
+            parts.append(terms.any_of(allowed))
     if wanted.language:
         parts.append(terms.any_of((terms.LANGUAGE + wanted.language, terms.LANGUAGE + "*")))
     if wanted.largest_mb and (size := terms.size_term(wanted.largest_mb)):

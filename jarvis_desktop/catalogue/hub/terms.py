@@ -56,7 +56,7 @@ def facts(entry: Entry) -> Iterator[str]:
         yield OPEN
     if entry.providers:
         yield SERVED
-    yield LICENCE + (coded(entry.licence) or UNKNOWN)
+    yield licence(entry.licence)
     for code in entry.languages or (UNKNOWN,):
         yield LANGUAGE + code
     if entry.weights_mb:
@@ -68,9 +68,9 @@ def size_term(megabytes: float) -> str:
     return next((f"{SIZE}{size}" for size in SIZES if megabytes <= size), "")
 
 
-def coded(text: str) -> str:
-    """A licence's name as a term."""
-    return _UNFIT.sub("-", text.casefold()).strip("-")
+def licence(name: str) -> str:
+    """What entries with a licence are listed under."""
+    return LICENCE + (_UNFIT.sub("-", name.casefold()).strip("-") or UNKNOWN)
 
 
 def asked(text: str) -> tuple[str, ...]:

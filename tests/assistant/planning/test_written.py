@@ -154,6 +154,11 @@ def test_json_with_a_comma_too_many_is_read_all_the_same(value: object) -> None:
     assert not loose.broken_off
 
 
+def test_an_escaped_mark_belongs_to_the_text():
+    assert list(Loose(r'["\"",]').values()) == [['"']]
+    assert list(Loose(r'["say \"yes\"", "\"",]').values()) == [['say "yes"', '"']]
+
+
 @pytest.mark.parametrize(
     "unit",
     [

@@ -116,6 +116,10 @@ async def test_whose_key_it_is(desk: Desk) -> None:
     assert (await desk.backend.account()).may_call is None
     token["role"] = "read"
     assert (await desk.backend.account()).may_call is True
+    desk.router.hub_days.append(Day(200, body=b'{"name":"ada"}'))
+    with pytest.raises(JarvisError, match="cannot be used") as caught:
+        await desk.backend.account()
+    assert caught.value.fault is Fault.ANSWER
     desk.router.hub_days.append(Day(401, body=b'{"error":"Invalid credentials"}'))
     with pytest.raises(UnavailableError, match="The Hugging Face Hub refused the key"):
         await desk.backend.account()

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from jarvis_desktop.core.artifact import Kind
 from jarvis_desktop.core.errors import ExpertError, Fault, JarvisError
 from jarvis_desktop.core.expert import Candidate, Expert
 from tests.backends.api.desk import KEY, Desk
@@ -200,9 +201,9 @@ async def test_a_provider_cannot_send_us_anywhere(desk: Desk, address: str) -> N
 
 async def test_a_result_that_is_gone_is_said(desk: Desk) -> None:
     desk.router.days.append(Day(body=body(images=[{"url": "https://cdn.example.com/gone.png"}])))
-    with pytest.raises(JarvisError, match="does not serve") as caught:
+    with pytest.raises(JarvisError, match="the file that it names cannot be fetched") as caught:
         await desk.ask("text-to-image", "fal-ai", prompt="a boat")
-    assert caught.value.fault is Fault.GONE
+    assert (caught.value.fault, caught.value.retryable) == (Fault.ANSWER, True)
 
 
 async def test_a_provider_that_does_not_run_it_is_not_asked(desk: Desk) -> None:
@@ -210,6 +211,32 @@ async def test_a_provider_that_does_not_run_it_is_not_asked(desk: Desk) -> None:
         await desk.ask("text-to-image", "fal-ai", service="text-to-video", prompt="a boat")
     assert caught.value.fault is Fault.GONE
     assert not desk.router.bodies
+
+
+async def test_a_provider_that_runs_it_from_now_on_is_asked(desk: Desk) -> None:
+    repo = f"org/late-text-to-video-{len(desk.router.served)}"
+    with pytest.raises(JarvisError, match="does not serve"):
+        await desk.ask(
+            "text-to-image", "fal-ai", repo="org/late", service="text-to-video", prompt="a boat"
+        )
+    expert = Expert("tiny", "text-to-image", repo=repo, providers=("fal-ai",))
+    candidate = Candidate(expert, "api", remote=True, provider="fal-ai")
+
+    async def drawn() -> list[Kind]:
+        call = desk.call("text-to-image", prompt="a boat")
+        made = await desk.backend.run(candidate, call, lambda share, words: None)
+        return [each.kind for each in made]
+
+    desk.router.served[repo] = {"fal-ai": "text-to-image"}
+    assert await drawn() == [Kind.IMAGE]
+    desk.router.days.append(Day(410))
+    with pytest.raises(JarvisError, match="does not serve"):
+        await drawn()
+    del desk.router.served[repo]["fal-ai"]
+    asked = len(desk.router.bodies)
+    with pytest.raises(JarvisError, match="does not serve"):
+        await drawn()
+    assert len(desk.router.bodies) == asked
 
 
 async def test_a_tag_that_says_something_else_is_no_question(desk: Desk) -> None:

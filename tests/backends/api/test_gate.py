@@ -134,6 +134,22 @@ def test_a_file_may_lie_elsewhere_but_not_within(names: dict[str, Sequence[str]]
             asking(gate(Network(moved(place))), FILE)
 
 
+@pytest.mark.parametrize(
+    ("status", "fault"),
+    [
+        (401, Fault.ANSWER), (402, Fault.ANSWER), (403, Fault.ANSWER), (410, Fault.ANSWER),
+        (429, Fault.BUSY), (503, Fault.LOADING),
+    ],
+)  # fmt: skip
+def test_who_keeps_a_file_says_nothing_about_the_key(
+    names: object, status: int, fault: Fault
+) -> None:
+    network = Network(lambda request: httpx2.Response(status))
+    with pytest.raises(JarvisError) as caught:
+        asking(gate(network), FILE, **KEY)
+    assert (caught.value.fault, caught.value.retryable) == (fault, True)
+
+
 def test_a_question_goes_to_nobody_else(names: object) -> None:
     network = Network(moved(FILE))
     with pytest.raises(UnavailableError, match="web page answered"):

@@ -1,0 +1,42 @@
+"""Which weights the composed application keeps from being deleted."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+from jarvis_desktop.catalogue.weights import MARKER, Weights
+from jarvis_desktop.compose import at_work, whisper
+from jarvis_desktop.core.expert import Expert
+from tests.fakes import FakeLLM
+
+PAINTER = Expert("painter", "text-to-image")
+EDGES = Expert("edges", "canny-control", base=PAINTER)
+RECOGNISERS = [Expert(name, "automatic-speech-recognition") for name in ("whisper-tiny", "other")]
+
+
+def test_what_is_loaded_stays_with_its_base_and_so_does_the_llm():
+    assert at_work((), None, [PAINTER, EDGES]) == set()
+    llm = FakeLLM()
+    assert at_work(["edges"], llm, [PAINTER, EDGES]) == {"edges", "painter", llm.name}
+
+
+def installed(folder: Path) -> Path:
+    """A folder that counts as an expert's, not used for very long."""
+    folder.mkdir()
+    marker = {"id": folder.name, "repo": "", "revision": "", "files": {}}
+    (folder / MARKER).write_text(json.dumps(marker))
+    os.utime(folder / MARKER, (1, 1))
+    return folder
+
+
+def test_a_recogniser_counts_as_used_when_it_hears(tmp_path):
+    weights = Weights(tmp_path)
+    assert whisper(RECOGNISERS, weights) is None
+    installed(tmp_path / "other")
+    folder = installed(tmp_path / "whisper-tiny")
+    assert whisper(RECOGNISERS, weights) == folder
+    used = {item.id: item.used for item in weights.installed()}
+    assert used["other"] == 1
+    assert used["whisper-tiny"] > 1
