@@ -125,7 +125,11 @@ def keep(address: str, key: str) -> None:
     try:
         keyring.set_password(SERVICE, origin(address), key)
     except (KeyringError, RuntimeError, OSError) as error:
-        raise _no_keyring("kept") from error
+        raise UnavailableError(
+            "The key could not be kept: the system has no keyring that is open.",
+            hint=f"Unlock or install one, or set the variable {VARIABLE} instead: it is sent to "
+            "the address of the settings alone, and to another computer only over https.",
+        ) from error
 
 
 def forget(address: str) -> bool:
@@ -141,7 +145,11 @@ def forget(address: str) -> bool:
     except PasswordDeleteError as error:
         raise StorageError(f"The keyring did not delete the key for {place}.") from error
     except (KeyringError, RuntimeError, OSError) as error:
-        raise _no_keyring("deleted") from error
+        raise UnavailableError(
+            "There is no key to delete: the system has no keyring that is open.",
+            hint=f"Where the key is in the variable {HUB_VARIABLE if place == HUB else VARIABLE}, "
+            "unset that.",
+        ) from error
     return True
 
 
@@ -176,11 +184,3 @@ def _kept(place: str) -> str:
         return keyring.get_password(SERVICE, place) or ""
     except (KeyringError, RuntimeError, OSError):  # no keyring, a locked one, no session bus
         return ""
-
-
-def _no_keyring(what: str) -> UnavailableError:
-    return UnavailableError(
-        f"The key could not be {what}: the system has no keyring that is open.",
-        hint=f"Unlock or install one, or set the variable {VARIABLE} instead: it is sent to the "
-        "address of the settings alone, and to another computer only over https.",
-    )

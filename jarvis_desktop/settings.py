@@ -70,7 +70,7 @@ class ExpertSettings(BaseModel):
     """Patterns of licences that are left out, such as "CC-BY-NC-*"."""
     gated: bool = False
     """Whether experts are offered whose terms must be accepted on the Hub first."""
-    disk_budget_gb: float = Field(20.0, ge=0)
+    disk_budget_gb: float = Field(20.0, ge=0, le=1_000_000, allow_inf_nan=False)
     """The most disk that fetched experts take together, in gigabytes; 0 is no limit."""
     ask_above_mb: int = Field(500, ge=0)
     """A larger download is asked about first; in the mode "local" every one is."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 
 from jarvis_desktop.core.errors import JarvisError
@@ -61,6 +61,10 @@ class FakeJournal:
     def unfinished(self) -> Sequence[Unfinished]:
         left = [item for owner, item in self.kept.values() if owner.has_ended]
         return tuple(sorted(left, key=lambda item: item.turn.started))
+
+    def elsewhere(self) -> Collection[str]:
+        others = self.kept.items()
+        return {name for name, (it, _) in others if not (it is self or it.has_ended)}
 
     def take_over(self, turn_id: str) -> Unfinished | None:
         owner, left = self.kept.get(turn_id, (self, None))

@@ -114,22 +114,13 @@ class FakeTrackRecord:
     """Expert, task, and whether it worked."""
     seconds: list[float] = field(default_factory=list)
     sizes: list[int] = field(default_factory=list)
-    memory: list[int] = field(default_factory=list)
 
     def note(
-        self,
-        expert_id: str,
-        task: str,
-        *,
-        seconds: float,
-        worked: bool,
-        size: int = 0,
-        memory: int = 0,
+        self, expert_id: str, task: str, *, seconds: float, worked: bool, size: int = 0
     ) -> None:
         self.noted.append((expert_id, task, worked))
         self.seconds.append(seconds)
         self.sizes.append(size)
-        self.memory.append(memory)
 
     def of(self, task: str) -> Mapping[str, Experience]:
         return self.known

@@ -166,6 +166,14 @@ def test_a_closed_keyring_is_as_good_as_an_empty_one(
         assert "secret" not in str(caught.value)
 
 
+def test_with_no_keyring_there_is_nothing_to_delete(ring: MemoryKeyring) -> None:
+    ring.locked = True
+    with pytest.raises(UnavailableError, match="There is no key to delete") as caught:
+        keys.forget(keys.HUB)
+    assert keys.HUB_VARIABLE in caught.value.hint
+    assert keys.VARIABLE not in caught.value.hint
+
+
 def test_a_keyring_that_refuses_to_delete_is_said(
     ring: MemoryKeyring, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -67,6 +67,15 @@ def test_a_link_stays_a_link(tmp_path: Path) -> None:
     assert load(link)[0].llm.id == "a"
 
 
+@pytest.mark.parametrize("budget", ["inf", "1e400", "nan", "-1", "1e9"])
+def test_a_budget_without_a_sense_is_refused(tmp_path: Path, budget: str) -> None:
+    path = tmp_path / "settings.toml"
+    path.write_text(f"[experts]\ndisk_budget_gb = {budget}\n")
+    settings, notice = load(path)
+    assert "experts.disk_budget_gb" in notice
+    assert settings.experts.disk_budget == 20_000_000_000
+
+
 @pytest.mark.parametrize("text", ["[llm", "llm = 3\n", 'mode = "everywhere"\n', "\udcff"])
 def test_a_file_with_a_mistake_is_not_touched(tmp_path: Path, text: str) -> None:
     path = tmp_path / "settings.toml"

@@ -115,6 +115,10 @@ class Assistant:
         """The turns that a crash or a power cut ended, oldest first. Raises StorageError."""
         return self._parts.journal.unfinished()
 
+    def elsewhere(self) -> Collection[str]:
+        """The ids of the turns that another process works on now. Raises StorageError."""
+        return self._parts.journal.elsewhere()
+
     async def resume(self, unfinished: Unfinished, frontend: Frontend) -> Turn:
         """Go on with such a turn where it stopped; what was done is not done again.
 

@@ -14,7 +14,6 @@ from jarvis_desktop.assistant.deadlines import deadline
 from jarvis_desktop.assistant.retrying import Patience, Step
 from jarvis_desktop.core.artifact import Artifact
 from jarvis_desktop.core.call import Call, Report
-from jarvis_desktop.core.current import current_meter
 from jarvis_desktop.core.errors import ExpertError, Fault, UnavailableError
 from jarvis_desktop.core.expert import Candidate
 from jarvis_desktop.core.ports import ArtifactStore, Backend, TrackRecord
@@ -63,8 +62,6 @@ class Trial:
     timeouts: int = 0
     seconds: float = 0.0
     """How long it took, without any waiting for its turn."""
-    memory: int = 0
-    """Bytes that it was seen to take; 0 if not known."""
 
     async def results(self) -> Sequence[Artifact]:
         """What it gave. How it went is told to the track record and the breakers.
@@ -95,16 +92,15 @@ class Trial:
             if not self.step.last and (objection := means.breakers.admit(candidate)):
                 raise Unwanted(objection)
             call = replace(self.call, seconds=self._deadline())
-            current_meter.set(self._weigh)
             started = means.clock()
             try:
-                async with asyncio.timeout(means.timeout):
+                async with asyncio.timeout(means.timeout) as timeout:
                     return await self._backend.run(candidate, call, self.report)
             except TimeoutError as error:
-                raise ExpertError(
-                    f"{candidate.expert.id} was stopped after {means.timeout:.0f} seconds.",
-                    fault=Fault.TIMEOUT,
-                ) from error
+                # Else it is the backend's own, of whatever it waited for.
+                stopped = f"was stopped after {means.timeout:.0f} seconds"
+                how = stopped if timeout.expired() else "did not get done in time"
+                raise ExpertError(f"{candidate.expert.id} {how}.", fault=Fault.TIMEOUT) from error
             finally:
                 self.seconds = means.clock() - started
 
@@ -133,11 +129,7 @@ class Trial:
                 seconds=self.seconds,
                 worked=worked,
                 size=self.call.size,
-                memory=self.memory,
             )
-
-    def _weigh(self, memory: int) -> None:
-        self.memory = max(self.memory, memory)
 
     @property
     def _backend(self) -> Backend:

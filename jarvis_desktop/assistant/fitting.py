@@ -81,15 +81,14 @@ class Fitting:
         """The same for one that would have to be fetched."""
         if expert.gated and not self.gated:
             return "is only given to people who accepted its terms on the Hub"
-        if room.disk and (expert.download_mb + RESERVE_MB) * MB > room.disk:
+        if room.disk and (expert.whole_mb + RESERVE_MB) * MB > room.disk:
             return (
-                f"takes {readable_size(expert.download_mb)} of the disk, "
+                f"takes {readable_size(expert.whole_mb)} of the disk, "
                 f"and {readable_size(room.disk / MB)} are free"
             )
-        with_base = expert.download_mb + (expert.base.download_mb if expert.base else 0)
-        if 0 < room.disk_budget < with_base * MB:
+        if 0 < room.disk_budget < expert.whole_mb * MB:
             return (
-                f"takes {readable_size(with_base)} of the disk, "
+                f"takes {readable_size(expert.whole_mb)} of the disk, "
                 f"and your settings let experts have {readable_size(room.disk_budget / MB)}"
             )
         return self.objection(expert, task, request=request, room=room)

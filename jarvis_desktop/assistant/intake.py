@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
-from pathlib import Path
+from itertools import count
+from pathlib import Path, PurePath
 
 from jarvis_desktop.assistant.planning import mentions
 from jarvis_desktop.core.artifact import Artifact
+from jarvis_desktop.core.current import current_note
 from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.plan import Plan
 from jarvis_desktop.core.ports import ArtifactStore
@@ -59,15 +61,29 @@ class Intake:
                         break
         return await self._take_in(list(found))
 
-    async def linked(self, text: str) -> dict[str, Artifact]:
+    async def linked(self, text: str, given: Sequence[Artifact] = ()) -> dict[str, Artifact]:
         """The files that lie at the addresses in the words, by the address as it is written.
 
+        All are fetched at once. Each has a title that no other one has, nor any of those `given`.
         Raises InputError, UnavailableError and StorageError where one of them cannot be had.
         """
         urls = {text[item.start : item.end]: item.text for item in mentions.urls(text)}
         if len(urls) > MOST_LINKS:
             raise InputError(f"Those are more than {MOST_LINKS} addresses at once.")
-        return {written: await self._fetched(url) for written, url in urls.items()}
+        try:
+            async with asyncio.TaskGroup() as group:
+                fetches = {
+                    written: group.create_task(self._fetched(url)) for written, url in urls.items()
+                }
+        except ExceptionGroup as failures:
+            raise failures.exceptions[0] from None  # the first to fail, which ended the others
+        titles = {item.title.casefold() for item in given}
+        found = {}
+        for written, fetch in fetches.items():
+            taken = fetch.result()
+            found[written] = replace(taken, name=_apart(taken.title, titles))
+            titles.add(found[written].title.casefold())
+        return found
 
     async def _fetched(self, url: str) -> Artifact:
         if self._web is None:
@@ -75,6 +91,7 @@ class Intake:
                 f"{one_line(url, limit=100)} lies on the network, and the mode is offline.",
                 hint="Choose another mode, or give the file itself.",
             )
+        current_note.get()(f"Fetching {one_line(url, limit=100)} …")
         folder = self._store.workdir()
         try:
             path = await self._web.fetch(url, folder)
@@ -128,6 +145,14 @@ class Intake:
         if errors:
             raise InputError(" ".join(str(error) for error in errors))
         return tuple(taken)
+
+
+def _apart(name: str, taken: Collection[str]) -> str:
+    """The name, or else "x-2.png" and so on: one that is not taken, whatever its case."""
+    path, number = PurePath(name), count(2)
+    while name.casefold() in taken:
+        name = f"{path.stem}-{next(number)}{path.suffix}"
+    return name
 
 
 def _exists(path: Path) -> bool:

@@ -50,11 +50,16 @@ class Live:
 
     def note(self, text: str) -> None:
         """Tell the person something that stops nothing; may be called from any thread."""
-        self._loop.call_soon_threadsafe(self._note, text)
+        try:
+            self._loop.call_soon_threadsafe(self._note, text)
+        except RuntimeError:  # the loop is closed: the application has ended
+            _too_late(text)
 
     def _note(self, text: str) -> None:
-        if self.turn.status is None:  # nothing follows the end
+        if self.turn.status is None:
             self.show(Noted(text))
+        else:  # nothing follows the end
+            _too_late(text)
 
     def _hand_over(self, event: Event) -> None:
         try:
@@ -110,3 +115,7 @@ class Live:
     async def review(self, plan: Plan) -> Plan | None:
         """The plan as the person wants it; None where they refuse it."""
         return await self._frontend.review(plan)
+
+
+def _too_late(text: str) -> None:
+    log.info("Noted after the end of a turn: %s", text)

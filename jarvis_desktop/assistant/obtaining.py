@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 
 from jarvis_desktop.assistant.live import Live
 from jarvis_desktop.assistant.selector import described
@@ -47,12 +48,14 @@ class Obtainer:
         gone, parts = self._fetcher.displaced(expert, spared=spared), self._fetcher.missing(expert)
         small = 0 < sum(each.download_mb for each in parts) <= self._ask_above_mb
         pickled = any(each.pickled for each in parts)
+        with_base = expert.base in parts  # else it is here, or there is none
+        needed = described(expert if with_base else replace(expert, base=None))
         if small and not gone and not pickled and not self._policy.asks_for_downloads:
-            live.show(Noted(f"{described(expert)} is fetched for this."))
+            live.show(Noted(f"{needed} is fetched for this."))
             return True
-        question = f"This needs {described(expert)}."
-        if expert.base and expert.base in parts:
-            question += f" It is built upon {described(expert.base)}."
+        question = f"This needs {needed}."
+        if expert.base and with_base:
+            question += f" That includes {described(expert.base)}, which it is built upon."
         if pickled:
             question += (
                 " Its weights come as a pickle, a format that can carry code; they are read in a "

@@ -47,7 +47,7 @@ def compose(turn: Turn) -> str:
     done = shown(turn)
     several = len(done) > 1
     parts = [_labelled(turn, task, result, several) for task, result in done]
-    return "\n\n".join(part for part in [*parts, *_not_done(turn)] if part)
+    return "\n\n".join(part for part in [*parts, *_not_done(turn), *_instead(turn)] if part)
 
 
 def speaks_for_itself(turn: Turn) -> bool:
@@ -93,7 +93,7 @@ def below(turn: Turn, words: str) -> str:
         if not item.built_in and item.expert.id.lower() not in words.lower()
     ]
     by = [f"Done by {' and '.join(unnamed)}."] if unnamed else []
-    return "\n\n".join([*parts, *_not_done(turn), *by])
+    return "\n\n".join([*parts, *_not_done(turn), *_instead(turn), *by])
 
 
 def shown(turn: Turn) -> list[tuple[Task, TaskResult]]:
@@ -113,6 +113,25 @@ def _not_done(turn: Turn) -> list[str]:
         titles = ", ".join(task.type.title for task in skipped)
         parts.append(f"Left out, because it needed that: {titles}.")
     return parts
+
+
+def _instead(turn: Turn) -> list[str]:
+    """Who did what other experts had failed at."""
+    parts: dict[str, None] = {}
+    for result in turn.results.values():
+        if result.status is not Status.DONE or not result.attempts:
+            continue
+        doer = result.attempts[-1].candidate
+        failures = {
+            item.candidate.expert.id: item.error
+            for item in result.attempts[:-1]
+            if item.candidate.expert != doer.expert and not item.candidate.built_in
+        }
+        if failures:
+            way = "The built-in way" if doer.built_in else doer.expert.id
+            names, why = " and ".join(failures), list(failures.values())[-1]
+            parts[f"{way} was used, because {names} failed: {why}"] = None
+    return list(parts)
 
 
 def _by_a_skill(result: TaskResult) -> bool:

@@ -139,19 +139,28 @@ class Selector:
     def _listed(self, task_type: TaskType) -> tuple[Candidate, ...]:
         """What there is for a task; of the network nothing where the mode forbids it."""
         found = self._catalogue.candidates(task_type.name)
-        return tuple(item for item in found if not item.provider or self._policy.allows(item))
+        return tuple(
+            item
+            for item in found
+            if not item.provider or (self._policy.allows(item) and _is_served(item))
+        )
 
-    def _forbidden(self, name: str) -> bool:
-        """Whether the mode alone keeps a task from those who would do it behind an API."""
-        found = self._catalogue.candidates(name)
-        return any(item.provider and not self._policy.allows(item) for item in found)
+    def _kept_away(self, name: str) -> str:
+        """What keeps all those from a task who would do it behind an API, in a sentence."""
+        found = [item for item in self._catalogue.candidates(name) if item.provider]
+        if any(not self._policy.allows(item) for item in found):
+            return OTHER_MODES
+        if not found:
+            return ""
+        return f"The provider {found[0].provider} of your settings serves none of its experts."
 
     def _known(
         self, task: Task, found: tuple[Candidate, ...], llm: LLM | None, barred: str = ""
     ) -> _Known:
         name = task.type.name
         if not any(item.provider for item in found):
-            barred = "" if found or not self._forbidden(name) else OTHER_MODES
+            told = self._policy.prefers_network or not found
+            barred = self._kept_away(name) if told else ""
         elif barred:
             found = tuple(item for item in found if not item.provider)
         if llm and not (found and _instant(found)):
@@ -221,7 +230,7 @@ class Selector:
         if not self._policy.allows_downloads:
             reason = f"{needs} The mode is offline; choose another mode to fetch it."
             return Selection(task.id, (), reason)
-        reason = f"{needs} To get it: jarvis-desktop experts pull {best.id}"
+        reason = f"{needs} To get it: jarvis-desktop experts pull {best.id}."
         return Selection(task.id, (), reason, offer=best)
 
     def _nothing(self, task: Task, against: Mapping[Expert, str]) -> str:
@@ -238,10 +247,16 @@ class Selector:
 
 
 def described(expert: Expert) -> str:
-    """An expert with its download's size and its licence."""
+    """An expert with the size of its download, what it is built upon included, and its licence."""
     about = "" if expert.verified else "about "
     licence = f", licence {expert.licence}" if expert.licence else ""
-    return f"{expert.id} ({about}{readable_size(expert.download_mb)} to download{licence})"
+    return f"{expert.id} ({about}{readable_size(expert.whole_mb)} to download{licence})"
+
+
+def _is_served(candidate: Candidate) -> bool:
+    """Whether the provider runs the expert, as far as is known."""
+    known = candidate.expert.providers
+    return not known or candidate.provider in ("auto", *known)
 
 
 def _instant(candidates: Sequence[Candidate]) -> bool:

@@ -52,7 +52,7 @@ class Understanding:
         # Names and addresses in a pasted text are content: no file is fetched for them.
         instruction, _ = reading.split(text, inventory)
         named = await self._intake.named(instruction, request, attachments)
-        linked = await self._intake.linked(instruction)
+        linked = await self._intake.linked(instruction, (*attachments, *named))
         if named or linked:
             attachments = (*attachments, *named, *linked.values())
             live.show(Attached(attachments))

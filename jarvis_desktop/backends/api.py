@@ -77,12 +77,15 @@ class ApiBackend:
         self._pool = Pool(self._child, width=width, idle=idle)
 
     def candidates(self, expert: Expert) -> tuple[Candidate, ...]:
-        """One for each provider of an expert, and one for any other; none where none is known."""
+        """One for each provider of an expert, and one for any other; none where none is known.
+
+        Where the settings name a provider, that one alone, even if it does not serve the expert.
+        """
         if expert.task not in self._ways or not expert.providers or not expert.repo:
             return ()
         names = expert.providers[:MOST_PROVIDERS]
         if self._provider != ANY:
-            names = tuple(name for name in expert.providers if name == self._provider)
+            names = (self._provider,)
         elif len(names) < MOST_PROVIDERS:
             names = (*(name for name in names if name != ANY), ANY)
         return tuple(Candidate(expert, self.name, remote=True, provider=name) for name in names)

@@ -31,6 +31,11 @@ class Asked:
     secret: str = field(default="", repr=False)
     """Taken out of all that the other side says."""
 
+    @property
+    def whom(self) -> str:
+        """`who` within a sentence: "the Hugging Face Hub"."""
+        return re.sub(r"^The ", "the ", self.who)
+
 
 def no_key() -> UnavailableError:
     """There is no key to show."""
@@ -53,7 +58,7 @@ def refusal(asked: Asked, status: int, headers: Mapping[str, str], body: bytes) 
         )
     if status == 402:
         return UnavailableError(
-            f"The account has no credit left for {asked.expert} at {asked.who}.",
+            f"The account has no credit left for {asked.expert} at {asked.whom}.",
             hint="Add credit at https://huggingface.co/settings/billing, or use experts of this "
             "computer.",
             fault=Fault.PAYMENT,
@@ -85,7 +90,7 @@ def refusal(asked: Asked, status: int, headers: Mapping[str, str], body: bytes) 
         return too_slow(asked)
     if status == 413:
         return ExpertError(
-            f"What was sent is too large for {asked.who}.", hint="Try it with a smaller file."
+            f"What was sent is too large for {asked.whom}.", hint="Try it with a smaller file."
         )
     tail = f": {said}" if said else f" (status {status})."
     if status >= 500:
@@ -105,7 +110,7 @@ def not_served(asked: Asked) -> UnavailableError:
 def no_way(asked: Asked) -> UnavailableError:
     """No connection came about."""
     return UnavailableError(
-        f"There is no way to {asked.who}.",
+        f"There is no way to {asked.whom}.",
         hint="Look whether this computer is connected to the network.",
         retryable=True,
         fault=Fault.NETWORK,
@@ -115,7 +120,7 @@ def no_way(asked: Asked) -> UnavailableError:
 def not_trusted(asked: Asked) -> UnavailableError:
     """Something between here and there shows a certificate of its own."""
     return UnavailableError(
-        f"What answers in the place of {asked.who} cannot prove who it is.",
+        f"What answers in the place of {asked.whom} cannot prove who it is.",
         hint="The network may want a log-in, or filter what passes; or the clock is wrong.",
         fault=Fault.NETWORK,
     )
@@ -124,7 +129,7 @@ def not_trusted(asked: Asked) -> UnavailableError:
 def a_stranger(asked: Asked) -> UnavailableError:
     """A web page or a redirection came instead of an answer."""
     return UnavailableError(
-        f"A web page answered in the place of {asked.who}.",
+        f"A web page answered in the place of {asked.whom}.",
         hint="The network may want a log-in first: open any page in a browser.",
         fault=Fault.ANSWER,
     )
@@ -133,14 +138,14 @@ def a_stranger(asked: Asked) -> UnavailableError:
 def broke_off(asked: Asked) -> ExpertError:
     """The connection ended before an answer began."""
     return ExpertError(
-        f"The connection to {asked.who} broke off.", retryable=True, fault=Fault.NETWORK
+        f"The connection to {asked.whom} broke off.", retryable=True, fault=Fault.NETWORK
     )
 
 
 def cut_off(asked: Asked) -> ExpertError:
     """The connection ended in the middle of an answer."""
     return ExpertError(
-        f"The answer of {asked.who} was cut off.", retryable=True, fault=Fault.ANSWER
+        f"The answer of {asked.whom} was cut off.", retryable=True, fault=Fault.ANSWER
     )
 
 
@@ -154,7 +159,7 @@ def too_slow(asked: Asked) -> ExpertError:
 def too_much(asked: Asked, most: int) -> ExpertError:
     """The answer is larger than any that could be meant."""
     return ExpertError(
-        f"The answer of {asked.who} has more than {most // 1_000_000} MB, which is more than "
+        f"The answer of {asked.whom} has more than {most // 1_000_000} MB, which is more than "
         f"{asked.expert} should give.",
         fault=Fault.ANSWER,
     )
@@ -164,7 +169,7 @@ def unusable(asked: Asked, *, why: str = "", retryable: bool = False) -> ExpertE
     """An answer came, but not what was asked for. `why` ends the sentence."""
     tail = f": {why}." if why else "."
     return ExpertError(
-        f"What {asked.who} answered for {asked.expert} cannot be used{tail}",
+        f"What {asked.whom} answered for {asked.expert} cannot be used{tail}",
         retryable=retryable,
         fault=Fault.ANSWER,
     )

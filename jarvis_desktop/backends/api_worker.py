@@ -175,7 +175,7 @@ def _in_words(errand: Errand) -> Iterator[None]:
         raise
     except MemoryError as error:
         raise ExpertError(
-            f"The answer of {errand.asked.who} needs more memory than it may have.",
+            f"The answer of {errand.asked.whom} needs more memory than it may have.",
             fault=Fault.MEMORY,
         ) from error
     except TimeoutError as error:  # Replicate's, where nothing was made within a minute

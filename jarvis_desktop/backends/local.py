@@ -20,7 +20,6 @@ from jarvis_desktop.backends.spots import Neighbour, Spot, Spots, Wish
 from jarvis_desktop.backends.worker import Done
 from jarvis_desktop.core.artifact import Artifact
 from jarvis_desktop.core.call import Call, Report
-from jarvis_desktop.core.current import current_meter
 from jarvis_desktop.core.errors import ExpertError, Fault, UnavailableError
 from jarvis_desktop.core.expert import Candidate, Expert
 from jarvis_desktop.core.hardware import Memory
@@ -144,7 +143,6 @@ class LocalBackend:
             raise failure from error
         finally:
             self._residency.give_back(held, at_rest, spot.limit)
-        current_meter.get()(done.most.main + done.most.graphics)
         await asyncio.to_thread(self.measures.note, expert.id, spot.place, done.most)
         return checked(done.results, self._definitions[call.task].type)
 

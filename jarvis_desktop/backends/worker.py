@@ -19,6 +19,7 @@ from jarvis_desktop.backends.memory import limit
 from jarvis_desktop.computer import resident_bytes
 from jarvis_desktop.core.artifact import Artifact
 from jarvis_desktop.core.call import Call, Report
+from jarvis_desktop.core.errors import ExpertError, JarvisError
 from jarvis_desktop.core.hardware import Memory
 from jarvis_desktop.core.placing import DRIVER
 from jarvis_desktop.fetched import check, memory_in_words, quiet_libraries
@@ -99,7 +100,19 @@ def _load(loading: Loading, task: str) -> Run:
     quiet()
     module, _, function = LOADERS[task].partition(":")
     loader = getattr(importlib.import_module(f"jarvis_desktop.backends.{module}"), function)
-    run: Run = loader(loading)
+    try:
+        run: Run = loader(loading)
+    except (JarvisError, ImportError):
+        raise
+    except Exception as error:  # foreign expert code runs here
+        if isinstance(error, MemoryError) or why_it_failed(error, loading.place):
+            raise
+        name = loading.expert.id
+        raise ExpertError(
+            f"{name} could not be loaded ({type(error).__name__}): its files are not those of such "
+            "an expert.",
+            hint=f"Remove it and fetch it again: jarvis-desktop experts remove {name}.",
+        ) from error
     return run
 
 

@@ -1,4 +1,5 @@
-"""Keeps the experts on the disk within a budget: the one not used for longest goes first."""
+"""Keeps the experts on the disk within a budget: fetches that were given up go first, then the
+expert not used for longest."""
 
 from __future__ import annotations
 
@@ -24,6 +25,8 @@ class Installed:
     path: Path
     used: float = 0.0
     """When it was last used, or fetched, in seconds since 1970."""
+    whole: bool = True
+    """Whether it is there; else this is what arrived before its fetch was given up."""
 
 
 def displaced(
@@ -44,7 +47,7 @@ def displaced(
     if not budget or over <= 0:
         return ()
     gone: list[Installed] = []
-    for item in sorted(installed, key=lambda item: item.used):
+    for item in sorted(installed, key=lambda item: (item.whole, item.used)):
         if over <= 0:
             break
         if item.id not in spared:

@@ -8,9 +8,9 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import shlex
 import shutil
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
@@ -20,26 +20,11 @@ from jarvis_desktop.catalogue.weights import MARKER
 from jarvis_desktop.core.call import Report
 from jarvis_desktop.core.errors import InputError, UnavailableError
 from jarvis_desktop.core.expert import Expert
+from jarvis_desktop.fetched import quiet_libraries
 
 BLOCK = 1 << 20
 
 PICKLES = (".bin", ".pt", ".pth", ".ckpt", ".pkl", ".msgpack", ".h5", ".ot")
-
-
-@contextmanager
-def alone(folder: Path, expert: Expert) -> Iterator[None]:
-    """Hold the folder against a second fetch, of another window or a terminal."""
-    from filelock import FileLock, Timeout
-
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    lock = FileLock(folder.with_suffix(".lock"), timeout=0)
-    try:
-        with lock:
-            yield
-    except Timeout as error:
-        raise UnavailableError(
-            f"{expert.id} is being fetched already.", hint="Wait until it is done."
-        ) from error
 
 
 def matches(path: Path, sha256: str, blob: str) -> bool:
@@ -58,6 +43,8 @@ def finish(expert: Expert, folder: Path, *, revision: str, report: Report) -> No
         _rewrite(folder)
     for leftover in folder.rglob("*.incomplete"):
         leftover.unlink()
+    for path in sorted(folder.rglob("*.safetensors")):
+        _check_whole(expert, path)
     files = {
         path.relative_to(folder).as_posix(): {
             "size": path.stat().st_size,
@@ -90,11 +77,16 @@ def is_pickle(name: str) -> bool:
     return path.suffix in PICKLES and path.name != "model.bin"
 
 
-def pickles_only(expert: Expert) -> UnavailableError:
-    """Why an expert is not fetched before the person has agreed to its format."""
+def pickles_only(expert: Expert, folder: str | None = None) -> UnavailableError:
+    """Why an expert is not fetched before the person has agreed to its format.
+
+    `folder` is where it would be taken from instead of the Hub.
+    """
+    source = f" --from {shlex.quote(folder)}" if folder else ""
     return UnavailableError(
         f"The weights of {expert.id} are only there as a pickle, a format that can carry code.",
-        hint=f"If you trust {expert.repo}: jarvis-desktop experts pull {expert.id} --pickle.",
+        hint=f"If you trust {expert.repo}: jarvis-desktop experts pull {expert.id}{source} "
+        "--pickle.",
     )
 
 
@@ -117,7 +109,7 @@ def chosen_of(expert: Expert, source: Path) -> tuple[Path, ...]:
             hint=f"It must hold the files of {expert.repo}: {', '.join(expert.files)}.",
         )
     if not expert.pickled:
-        raise pickles_only(expert)
+        raise pickles_only(expert, str(source))
     return tuple(chosen)
 
 
@@ -125,21 +117,40 @@ def take_over(
     expert: Expert, folder: Path, source: Path, chosen: Sequence[Path], *, dry: bool
 ) -> int:
     """Copy an expert's files from a folder and mark them, unless `dry`; their size in bytes."""
+    for path in chosen:
+        if path.suffix == ".safetensors":  # now, before much is deleted or copied
+            _check_whole(expert, path)
     if not dry:
-        with alone(folder, expert):
-            shutil.rmtree(folder, ignore_errors=True)
-            for path in chosen:
-                to = folder / path.relative_to(source)
-                to.parent.mkdir(parents=True, exist_ok=True)
-                shutil.copyfile(path, to)
-            finish(expert, folder, revision=expert.revision, report=lambda fraction, words: None)
+        shutil.rmtree(folder, ignore_errors=True)
+        for path in chosen:
+            to = folder / path.relative_to(source)
+            to.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(path, to)
+        finish(expert, folder, revision=expert.revision, report=lambda fraction, words: None)
     return sum(path.stat().st_size for path in chosen)
+
+
+def _check_whole(expert: Expert, path: Path) -> None:
+    """Refuse weights that are cut off: their header says how long they are."""
+    from safetensors import SafetensorError, safe_open
+
+    try:
+        with safe_open(path, framework="np"):
+            pass
+    except SafetensorError as error:
+        raise UnavailableError(
+            f"The weights {path.name} of {expert.id} are damaged or cut off.",
+            hint=f"Look for a whole copy of {expert.repo}.",
+        ) from error
 
 
 def _rewrite(folder: Path) -> None:
     """Replace pickled weights by safetensors; a pickle is read this once, and never again."""
+    quiet_libraries()
     import transformers
 
+    # A bar would take a semaphore, too, which is left over when this process is killed.
+    transformers.utils.logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     # Not by AutoConfig: of some kinds, such as vocoders, it knows nothing.
     written = json.loads((folder / "config.json").read_text("utf-8"))
     architecture = str((written.get("architectures") or ["none"])[0])

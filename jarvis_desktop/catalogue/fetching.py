@@ -12,12 +12,13 @@ import os
 import shutil
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from jarvis_desktop.catalogue import delivery
+from jarvis_desktop.catalogue.alone import alone
 from jarvis_desktop.catalogue.progress import Progress
 from jarvis_desktop.core.call import Report
 from jarvis_desktop.core.errors import UnavailableError
@@ -58,7 +59,8 @@ def serve(
 ) -> Callable[..., Any]:
     """The handler of the child: "list", then "fetch"; or "measure" and "import" a folder.
 
-    Each gives the size in bytes.
+    Each gives the size in bytes. From the first on, the folder is held until the child ends: room
+    is made for an expert only where no other process fetches it.
     """
     if endpoint:
         # huggingface_hub reads it when it is imported, and never again.
@@ -66,9 +68,11 @@ def serve(
     os.environ.setdefault("HF_HUB_VERBOSITY", "error")
     hub = Hub(expert, endpoint or os.environ.get("HF_ENDPOINT") or HUB, patience)
     listing: Listing | None = None
+    hold: AbstractContextManager[object] | None = None
 
     def handle(report: Report, what: str, source: Path | None = None, key: str = "") -> int:
-        nonlocal listing
+        nonlocal listing, hold
+        hold = hold or alone(folder, expert.id)
         if key:  # of this process alone: no other one is given it
             os.environ["HF_TOKEN"] = key
         if source is not None:
@@ -77,8 +81,7 @@ def serve(
         if listing is None:
             listing = hub.listing()
         if what == "fetch":
-            with delivery.alone(folder, expert):
-                fetch(hub, listing, folder, report=report, reserve=reserve)
+            fetch(hub, listing, folder, report=report, reserve=reserve)
         return listing.size
 
     return handle
@@ -91,6 +94,7 @@ def fetch(hub: Hub, listing: Listing, folder: Path, *, report: Report, reserve: 
     _check_room(folder, int((listing.size - done) * 1.2) + reserve)
     progress = Progress(report, listing.size, files=len(listing.entries))
     for entry in listing.entries:
+        progress.had(min(_present(folder / entry.name), entry.size))
         hub.bring(entry, listing.revision, folder / entry.name, arrived=progress)
         progress.next_file(entry.size)
     delivery.finish(hub.expert, folder, revision=listing.revision, report=report)

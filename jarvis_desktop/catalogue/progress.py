@@ -32,8 +32,13 @@ class Progress:
         self._clock = clock
         self._file = 1
         self._before = 0
+        self._had = 0
         self._told = float("-inf")
         self._seen: deque[tuple[float, int]] = deque()
+
+    def had(self, count: int) -> None:
+        """So many bytes of the current file are here from an earlier fetch: they are no speed."""
+        self._had += count
 
     def __call__(self, count: int) -> None:
         """`count` bytes of the current file are here."""
@@ -41,7 +46,7 @@ class Progress:
         if now - self._told < TELLING and have != self._total:
             return
         self._told = now
-        self._seen.append((now, have))
+        self._seen.append((now, have - self._had))
         while now - self._seen[0][0] > WINDOW:
             self._seen.popleft()
         self._report(min(1.0, have / self._total), self._words(have))
@@ -52,15 +57,15 @@ class Progress:
         self._file = min(self._file + 1, self._files)
 
     def _words(self, have: int) -> str:
-        words = f"{have / 1e6:.0f} of {self._total / 1e6:.0f} MB"
+        unit, of = ("MB", 1e6) if self._total >= 1e6 else ("kB", 1e3)
+        words = f"{have / of:.0f} of {self._total / of:.0f} {unit}"
         if self._files > 1:
             words += f" (file {self._file} of {self._files})"
         (began, first), (now, last) = self._seen[0], self._seen[-1]
-        # What an earlier fetch had brought already is no speed.
         if last <= first or now <= began or have >= self._total:
             return words
         speed = (last - first) / (now - began)
-        return f"{words}, {speed / 1e6:.1f} MB/s, {_time((self._total - have) / speed)} left"
+        return f"{words}, {speed / of:.1f} {unit}/s, {_time((self._total - have) / speed)} left"
 
 
 def _time(seconds: float) -> str:

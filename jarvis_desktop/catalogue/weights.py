@@ -12,10 +12,11 @@ import os
 import shutil
 import stat
 from collections.abc import Callable, Collection, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
+from jarvis_desktop.catalogue.alone import alone, is_held
 from jarvis_desktop.catalogue.budget import Installed, displaced
 from jarvis_desktop.child import Child
 from jarvis_desktop.core.call import Report
@@ -93,11 +94,12 @@ class Weights:
     def displaced(self, expert: Expert, *, spared: Collection[str] = ()) -> tuple[str, ...]:
         """Which experts a fetch would delete to stay within the budget, by its listed size.
 
-        Raises UnavailableError where that would not be enough; none of those `spared` goes.
+        What is left of fetches that were given up goes before them, and is not among them. Raises
+        UnavailableError where all that would not be enough; none of those `spared` goes.
         """
         size = sum(each.download_mb for each in self.missing(expert)) * MB
         stay = {*spared, *self._busy(), *(each.id for each in _both(expert))}
-        return tuple(item.id for item in self._in_the_way(expert, size, stay))
+        return tuple(item.id for item in self._in_the_way(expert, size, stay) if item.whole)
 
     def partial(self, expert: Expert) -> int:
         """How many bytes of an interrupted fetch are kept to go on from."""
@@ -141,6 +143,7 @@ class Weights:
                 self._coming[expert.id] = size
                 await self._make_room(expert, size - self.partial(expert), spared)
                 await child.call("fetch", timeout=600 + size / SLOWEST, report=report)
+                await asyncio.to_thread(self._settle, expert)  # while the child holds the folder
             except ExpertError as error:
                 raise UnavailableError(
                     f"{expert.id} could not be fetched: {error.message}",
@@ -150,7 +153,6 @@ class Weights:
             finally:
                 self._coming.pop(expert.id, None)
                 await child.close()
-            await asyncio.to_thread(self._settle, expert)
 
     async def import_folder(self, expert: Expert, source: Path) -> Path:
         """Take an expert's files from a folder, such as one carried here on a stick; its folder.
@@ -163,9 +165,9 @@ class Weights:
                 size = await child.call("measure", source, timeout=60)
                 await self._make_room(expert, size, {each.id for each in _both(expert)})
                 await child.call("import", source, timeout=3600)
+                return await asyncio.to_thread(self._settle, expert)
             finally:
                 await child.close()
-            return await asyncio.to_thread(self._settle, expert)
 
     def remove(self, expert: Expert) -> int:
         """Delete an expert's files, and those of an interrupted fetch; how many bytes that was."""
@@ -174,13 +176,15 @@ class Weights:
             raise InputError(f"{expert.id} is not on this computer.")
         return size
 
-    def _delete(self, name: str) -> int:
-        folder, partial = self._root / name, self._root / f"{name}{PARTIAL}"
-        size = _size(folder) + _size(partial)
+    def _delete(self, name: str, *, whole: bool = True) -> int:
+        """`whole` or only what arrived of it before its fetch was given up."""
+        partial = self._root / f"{name}{PARTIAL}"
+        folders = (self._root / name, partial) if whole else (partial,)
+        size = sum(map(_size, folders))
         try:
-            # First the marker: should this be interrupted, the rest is not taken for installed.
-            (folder / MARKER).unlink(missing_ok=True)
-            for path in (folder, partial):
+            for path in folders:
+                # First the marker: should this be interrupted, the rest is not taken for installed.
+                (path / MARKER).unlink(missing_ok=True)
                 if path.exists():
                     shutil.rmtree(path)
         except OSError as error:
@@ -195,21 +199,35 @@ class Weights:
         return displaced(
             expert.id,
             size,
-            installed=self.installed(),
+            installed=(*self._given_up(), *self.installed()) if self._budget else (),
             taken=_size(self._root) + coming if self._budget else 0,
             budget=self._budget,
             spared=spared,
         )
 
+    def _given_up(self) -> Iterator[Installed]:
+        """What is left of fetches that nobody goes on with, here or in another process."""
+        for path in sorted(self._root.glob(f"*{PARTIAL}")):
+            lock = self._locks.get(path.stem)
+            if not (lock and lock.locked()) and not is_held(path):
+                yield Installed(path.stem, "", "", _size(path), path, whole=False)
+
     async def _make_room(self, expert: Expert, size: int, spared: Collection[str]) -> None:
         """Delete what must go for `size` bytes more; what was deleted is said."""
         stay = {*spared, *self._busy()}  # asked here: it changes on the loop
         for item in await asyncio.to_thread(self._in_the_way, expert, size, stay):
-            await asyncio.to_thread(self._delete, item.id)
+            await asyncio.to_thread(self._displace, item)
+            what = f"{item.id} ({readable_size(item.size / MB)})"
             current_note.get()(
-                f"{item.id} ({readable_size(item.size / MB)}) was deleted from the disk to make "
-                f"room for {expert.id}; it was not used for longest."
+                f"{what if item.whole else f'What had arrived of {what}'} was deleted from the "
+                f"disk to make room for {expert.id}; "
+                f"{'it had gone unused the longest' if item.whole else 'its fetch was given up'}."
             )
+
+    def _displace(self, item: Installed) -> None:
+        # Somebody may go on with the fetch by now.
+        with nullcontext() if item.whole else alone(item.path, item.id):
+            self._delete(item.id, whole=item.whole)
 
     def _child(self, expert: Expert, what: str) -> Child:
         return Child(

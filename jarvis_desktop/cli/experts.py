@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from jarvis_desktop.cli import hub, key, output
 from jarvis_desktop.cli.arguments import Subparsers, add_shared
 from jarvis_desktop.core.errors import InputError
+from jarvis_desktop.core.hardware import MB
 from jarvis_desktop.core.shown import readable_size
 
 if TYPE_CHECKING:
@@ -93,9 +94,11 @@ def _pull(args: argparse.Namespace) -> int:
                 f"{expert.id} cannot be run by this version of JARVIS, so it is not fetched."
             )
         if expert.pickled and not args.pickle:
-            raise pickles_only(expert)
+            raise pickles_only(expert, args.folder)
         expert = replace(expert, pickled=args.pickle)
-        if args.folder:
+        if args.folder is not None:
+            if not args.folder:  # Path takes it for the folder that one is in
+                raise InputError("There is no folder without a name.")
             path = await app.weights.import_folder(expert, Path(args.folder))
         elif not app.policy.allows_downloads:
             raise InputError("The mode is offline, so nothing is fetched.", hint="Change the mode.")
@@ -123,7 +126,7 @@ def _remove(args: argparse.Namespace) -> int:
         if args.json:
             output.write_json({"expert": expert.id, "freed_bytes": freed})
         else:
-            output.say(f"{expert.id} is removed; {freed / 1e6:.0f} MB are free again.")
+            output.say(f"{expert.id} is removed; {readable_size(freed / MB)} are free again.")
         return output.DONE
 
     return session.run(args, work)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -65,7 +65,7 @@ def _resume(args: argparse.Namespace) -> int:
         left = app.assistant.unfinished()
         if args.list or not (left or args.id):
             return _list(left, as_json=args.json)
-        chosen = _chosen(left, args.id)
+        chosen = _chosen(left, args.id, elsewhere=app.assistant.elsewhere())
         frontend = TerminalFrontend(quiet=args.json, events_as_json=args.events, consent=args.yes)
         if args.drop:
             turn = app.assistant.give_up(chosen)
@@ -107,10 +107,17 @@ def _listed(item: Unfinished) -> dict[str, object]:
     }
 
 
-def _chosen(left: Sequence[Unfinished], prefix: str | None) -> Unfinished:
+def _chosen(
+    left: Sequence[Unfinished], prefix: str | None, *, elsewhere: Collection[str] = ()
+) -> Unfinished:
     found = [item for item in left if prefix is None or item.turn.id.startswith(prefix)]
     if len(found) == 1:
         return found[0]
+    if not found and any(turn_id.startswith(prefix or "") for turn_id in elsewhere):
+        raise InputError(
+            f"The request '{one_line(str(prefix))}' is being worked on elsewhere.",
+            hint="Wait for it there, or end that and try again.",
+        )
     if not found:
         raise InputError(f"Nothing that was cut off has the id '{one_line(str(prefix))}'.")
     ids = ", ".join(item.turn.id[:8] for item in found)

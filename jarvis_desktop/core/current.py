@@ -16,11 +16,3 @@ def _unheard(text: str) -> None:
 
 current_note: ContextVar[Callable[[str], None]] = ContextVar("current_note", default=_unheard)
 """Tells the person something that stops nothing: what was put out of memory, what was deleted."""
-
-
-def _unmeasured(memory: int) -> None:
-    """Outside of any call nobody keeps it."""
-
-
-current_meter: ContextVar[Callable[[int], None]] = ContextVar("current_meter", default=_unmeasured)
-"""Takes how many bytes of memory the expert of the running call was seen to take."""

@@ -110,8 +110,6 @@ class Experience:
     """How long the longest one that worked took, the loading of weights included."""
     largest: int = 0
     """How much the largest input was that it worked on; see `Call.size`."""
-    memory_mb: int = 0
-    """The most memory that it was seen to take, in millions of bytes; 0 if not known."""
 
 
 @dataclass(frozen=True, slots=True)

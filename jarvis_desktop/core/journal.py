@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -68,6 +68,10 @@ class Journal(Protocol):
 
     def unfinished(self) -> Sequence[Unfinished]:
         """The turns that were cut off and belong to no process that still runs, oldest first."""
+        ...
+
+    def elsewhere(self) -> Collection[str]:
+        """The ids of the turns that another process works on now."""
         ...
 
     def take_over(self, turn_id: str) -> Unfinished | None:

@@ -152,18 +152,11 @@ class TrackRecord(Protocol):
     """How experts did on this computer. A help, not a duty: neither method ever raises."""
 
     def note(
-        self,
-        expert_id: str,
-        task: str,
-        *,
-        seconds: float,
-        worked: bool,
-        size: int = 0,
-        memory: int = 0,
+        self, expert_id: str, task: str, *, seconds: float, worked: bool, size: int = 0
     ) -> None:
         """Remember one run of an expert; `seconds` without any waiting for its turn.
 
-        `size` is that of the call, and `memory` how many bytes it was seen to take, 0 if not known.
+        `size` is that of the call.
         """
         ...
 

@@ -37,7 +37,9 @@ def encodable(text: str) -> str:
 
 
 def readable_size(megabytes: float) -> str:
-    """A size for people: "340 MB", "2.5 GB"."""
+    """A size for people: "12 kB", "340 MB", "2.5 GB"."""
+    if 0 < megabytes < 1:
+        return f"{megabytes * 1000:.0f} kB"
     return f"{megabytes:.0f} MB" if megabytes < 1000 else f"{megabytes / 1000:.1f} GB"
 
 

@@ -58,7 +58,8 @@ class TaskType:
     `gives` lists the kinds of its results, the main one first. `cues` are words and phrases by
     which people ask for it, lower case: `*` stands for any ending, `...` for a few words between,
     `#` for a number and `@` for a sign of arithmetic; `^` is the beginning of the request or of a
-    clause and `$` the end of the request.
+    clause and `$` the end of the request. "The picture" is also heard where one is named by its
+    file, and so are the recording, the table and the video.
     """
 
     name: str

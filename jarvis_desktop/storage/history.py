@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import uuid
 from collections.abc import Callable, Mapping, Sequence
@@ -192,20 +191,22 @@ class SqliteHistory:
     def delete(self, ids: Sequence[str] | None = None) -> int:
         """Delete conversations and turns, all or those of `ids`; how many turns that were.
 
-        Their files go too, unless another turn refers to them or is about to. Raises InputError on
-        an unknown id before anything is deleted.
+        What was cut off of these conversations goes with them. Their files go too, unless another
+        turn refers to them or is about to. Raises InputError on an unknown id before anything is
+        deleted.
         """
         chosen = None if ids is None else [self._resolve(prefix) for prefix in ids]
         with writing(self._db):
             numbers = self._numbers(chosen)
-            files = self._files(numbers)
+            files = self._files()
             if chosen is None:
                 self._rows.clear()
                 self.journal.clear()
             else:
                 self._rows.remove(numbers)
+                self.journal.clear([name for table, name in chosen if table == "conversations"])
             # Looked at while nobody can save: a turn that is saved later still has its claims.
-            places = [self._root / path for path in files - self._files(None)]
+            places = [self._root / path for path in files - self._files()]
             unused = [place for place in places if not self._store.claimed(place)]
         self._store.remove(unused)
         with reading():
@@ -219,7 +220,7 @@ class SqliteHistory:
         Those of the journal are among them.
         """
         with reading():
-            return frozenset(self._root / path for path in self._files(None))
+            return frozenset(self._root / path for path in self._files())
 
     def _turns_of(self, conversation_id: str, *, limit: int = -1) -> tuple[Turn, ...]:
         numbers = "SELECT number FROM turns WHERE conversation = ? ORDER BY position DESC LIMIT ?"
@@ -261,15 +262,7 @@ class SqliteHistory:
             found |= {row[0]: None for row in self._db.conn.execute(find, (name,)).fetchall()}
         return list(found)
 
-    def _files(self, numbers: Sequence[int] | None) -> set[str]:
-        """The files of these turns, or of all and of the journal."""
-        if numbers is None:
-            rows = self._db.conn.execute("SELECT DISTINCT path FROM files")
-            journalled = self.journal.files()
-        else:
-            rows = self._db.conn.execute(
-                "SELECT DISTINCT path FROM files WHERE turn IN (SELECT value FROM json_each(?))",
-                (json.dumps(numbers),),
-            )
-            journalled = set()
-        return journalled | {str(row[0]) for row in rows.fetchall()}
+    def _files(self) -> set[str]:
+        """The files of all turns, those of the journal too."""
+        rows = self._db.conn.execute("SELECT DISTINCT path FROM files")
+        return self.journal.files() | {str(row[0]) for row in rows.fetchall()}

@@ -4,6 +4,7 @@ of it. It lies in the history's database: a turn is in one of the two, never in 
 from __future__ import annotations
 
 import json
+from collections.abc import Collection
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -79,12 +80,20 @@ class SqliteJournal:
         """Forget a turn. Needs an open transaction, that which writes it into the history."""
         self._db.conn.execute("DELETE FROM journal WHERE turn = ?", (encodable(turn_id),))
 
-    def clear(self) -> None:
-        """Forget the turns that were cut off; those under way go on. Needs an open transaction."""
+    def clear(self, conversations: Collection[str] | None = None) -> None:
+        """Forget the turns that were cut off, all or those of `conversations`.
+
+        Those under way go on. Needs an open transaction.
+        """
         rows = list(self._db.query("SELECT DISTINCT owner FROM journal"))
-        for owner in _owners(rows):
-            if self._owners.has_ended(owner):
-                self._db.conn.execute("DELETE FROM journal WHERE owner = ?", (owner,))
+        ended = [owner for owner in _owners(rows) if self._owners.has_ended(owner)]
+        chosen = None if conversations is None else json.dumps(list(conversations))
+        self._db.conn.execute(
+            "DELETE FROM journal WHERE owner IN (SELECT value FROM json_each(:ended))"
+            " AND (:chosen IS NULL OR json_extract(document, '$.conversation') IN"
+            " (SELECT value FROM json_each(:chosen)))",
+            {"ended": json.dumps(ended), "chosen": chosen},
+        )
 
     def unfinished(self) -> tuple[Unfinished, ...]:
         """The turns of processes that ended before them, oldest first."""
@@ -93,6 +102,14 @@ class SqliteJournal:
             ended = {name for name in _owners(rows) if self._owners.has_ended(name)}
             left = [self._read(row) for row in rows if row["owner"] in ended]
         return tuple(sorted(left, key=lambda item: item.turn.started.astimezone()))
+
+    def elsewhere(self) -> Collection[str]:
+        """The ids of the turns that another process works on now."""
+        own = self._own()
+        with reading():
+            rows = list(self._db.query("SELECT turn, owner FROM journal"))
+            ended = {own, *filter(self._owners.has_ended, _owners(rows))}
+            return {row["turn"] for row in rows if row["owner"] not in ended}
 
     def take_over(self, turn_id: str) -> Unfinished | None:
         """Make a turn of a process that ended this one's own; None where it is not to be had."""

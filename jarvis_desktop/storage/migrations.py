@@ -143,12 +143,11 @@ def selections(db: Database) -> None:
 
 
 def faults_and_sizes(db: Database) -> None:
-    """What an attempt failed of, in a word; how much a run worked on, and the memory it took."""
+    """What an attempt failed of, in a word, and how much a run worked on."""
     db.executescript(
         """
         ALTER TABLE attempts ADD COLUMN fault TEXT NOT NULL DEFAULT '';
         ALTER TABLE expert_runs ADD COLUMN size INTEGER NOT NULL DEFAULT 0;
-        ALTER TABLE expert_runs ADD COLUMN memory INTEGER NOT NULL DEFAULT 0;
         """
     )
 

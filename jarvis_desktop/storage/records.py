@@ -6,7 +6,6 @@ import logging
 from collections import defaultdict
 from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
-from math import ceil
 from statistics import median
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -37,22 +36,15 @@ class TrackRecords:
         self._now = now
 
     def note(
-        self,
-        expert_id: str,
-        task: str,
-        *,
-        seconds: float,
-        worked: bool,
-        size: int = 0,
-        memory: int = 0,
+        self, expert_id: str, task: str, *, seconds: float, worked: bool, size: int = 0
     ) -> None:
         """Write one run, and drop the oldest of the same kind. What fails is only logged."""
-        row = (task, expert_id, seconds, worked, size, memory, self._now().isoformat())
+        row = (task, expert_id, seconds, worked, size, self._now().isoformat())
         try:
             with writing(self._db) as db:
                 db.conn.execute(
-                    "INSERT INTO expert_runs (task, expert, seconds, worked, size, memory, at)"
-                    " VALUES (?, ?, ?, ?, ?, ?, ?)",
+                    "INSERT INTO expert_runs (task, expert, seconds, worked, size, at)"
+                    " VALUES (?, ?, ?, ?, ?, ?)",
                     row,
                 )
                 db.conn.execute(
@@ -67,7 +59,7 @@ class TrackRecords:
     def of(self, task: str) -> Mapping[str, Experience]:
         """What is kept about the experts of a task, by their ids; nothing where it fails."""
         find = (
-            "SELECT expert, seconds, worked, size, memory, at FROM expert_runs WHERE task = ?"
+            "SELECT expert, seconds, worked, size, at FROM expert_runs WHERE task = ?"
             " ORDER BY number"
         )
         runs: dict[str, list[_Row]] = defaultdict(list)
@@ -93,7 +85,6 @@ class TrackRecords:
             failed=failures[-1] and 2 * sum(failures) > len(failures) and age < LATELY,
             slowest=max(times, default=None),
             largest=max((row.size for row in good), default=0),
-            memory_mb=ceil(max(row.memory for row in rows) / 1_000_000),
         )
 
 
@@ -101,5 +92,4 @@ class _Row(NamedTuple):
     seconds: float
     worked: bool
     size: int
-    memory: int
     at: str

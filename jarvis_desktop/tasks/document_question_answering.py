@@ -10,9 +10,12 @@ from jarvis_desktop.core.call import Call, Report
 from jarvis_desktop.core.errors import ExpertError
 from jarvis_desktop.core.task import Port, TaskType
 from jarvis_desktop.tasks.definition import Definition
+from jarvis_desktop.tasks.naming import IN_PICTURE
 
 if TYPE_CHECKING:
     from jarvis_desktop.tasks.layout import Row
+
+_VALUES = ("total", "amount", "date", "price", "address", "phone number")
 
 TYPE = TaskType(
     name="document-question-answering",
@@ -35,6 +38,7 @@ TYPE = TaskType(
         "the date on the", "when is this due", "when is it due", "what is the due date",
         "invoice number", "who is it from", "who is this from", "who sent this", "which shop",
         "which store", "what is the phone number", "what is the e-mail", "document question",
+        *(f"find the {what} {at}" for what in _VALUES for at in IN_PICTURE),
         "question about this document", "document-question-answering",
     ),
 )  # fmt: skip

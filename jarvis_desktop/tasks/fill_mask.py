@@ -12,8 +12,9 @@ TYPE = TaskType(
     ports=(Port("text", (Kind.TEXT,)),),
     gives=(Kind.TEXT,),
     cues=(
-        "fill in", "fill the blank", "fill in the blank", "missing word", "the blank", "[mask]",
-        "<mask>", "fill mask", "complete the sentence", "which word is missing", "____",
+        "fill in", "fill the blank", "fill in the blank", "missing word",
+        "fill in the missing word", "the blank", "[mask]", "<mask>",
+        "fill mask", "complete the sentence", "which word is missing", "____",
         "guess the word",
     ),
 )  # fmt: skip

@@ -9,6 +9,7 @@ from jarvis_desktop.core.call import Call, Report
 from jarvis_desktop.core.errors import ExpertError
 from jarvis_desktop.core.task import PROMPT, Option, Port, Preset, TaskType, Value
 from jarvis_desktop.tasks.definition import Definition
+from jarvis_desktop.tasks.naming import PICTURE_WORDS
 from jarvis_desktop.tasks.painting import SEED
 
 EDITS = (
@@ -86,16 +87,20 @@ EDIT_CUES: dict[str, tuple[str, dict[str, Value]]] = {
         ("flip", {"direction": "horizontal"}),
     ),
     **dict.fromkeys(
-        ("left half",), ("crop", {"direction": "left"}),
+        ("left half", "to the left half", "remove the right half", "cut off the right half"),
+        ("crop", {"direction": "left"}),
     ),
     **dict.fromkeys(
-        ("right half",), ("crop", {"direction": "right"}),
+        ("right half", "to the right half", "remove the left half", "cut off the left half"),
+        ("crop", {"direction": "right"}),
     ),
     **dict.fromkeys(
-        ("upper half", "top half"), ("crop", {"direction": "top"}),
+        ("upper half", "top half", "remove the lower half", "remove the bottom half"),
+        ("crop", {"direction": "top"}),
     ),
     **dict.fromkeys(
-        ("lower half", "bottom half"), ("crop", {"direction": "bottom"}),
+        ("lower half", "bottom half", "remove the upper half", "remove the top half"),
+        ("crop", {"direction": "bottom"}),
     ),
     **dict.fromkeys(
         ("crop", "crops", "cropped", "cropping", "trim*", "cut out the middle", "cut off the edges",
@@ -112,7 +117,8 @@ EDIT_CUES: dict[str, tuple[str, dict[str, Value]]] = {
          "enlarge*", "scale up", "scale it up", "upscale*"),
         ("resize", {"amount": 200.0}),
     ),
-    **dict.fromkeys(("resize*", "resizing", "rescale*", "pixels wide"), ("resize", {})),
+    **dict.fromkeys(("resize*", "resizing", "rescale*", "pixels wide",
+                     *(f"make the {what} #@#" for what in PICTURE_WORDS)), ("resize", {})),
     **dict.fromkeys(
         ("pencil sketch", "pencil drawing", "sketch*", "line drawing", "pencil", "charcoal",
          "drawing of it"),
@@ -135,6 +141,11 @@ EDIT_CUES: dict[str, tuple[str, dict[str, Value]]] = {
     ),
 }  # fmt: skip
 """How people say it -> the edit and what else that settles. Longer phrases go before shorter."""
+
+_ASKED = ("add", "put", "insert", "remove", "erase", "replace", "swap", "change", "turn")
+_THERE = tuple(
+    f"{at} the {what}" for at in ("in", "on", "to", "into", "from") for what in PICTURE_WORDS
+)
 
 AMOUNT = Option(
     "amount",
@@ -189,12 +200,15 @@ TYPE = TaskType(
         "edit the picture", "edit the image", "edit the photo", "edit this", "image editing",
         "change the picture", "change the photo", "make the picture", "make the photo",
         "make the image", "photo edit*", "edit my photo", "edit my picture", "^edit",
-        "remove the ... from", "remove ... from the picture", "remove ... from the photo",
+        "remove the ... from",
+        *(f"{ask} ... {there}" for ask in _ASKED for there in _THERE),
+        *(
+            f"{ask} ... {at} the ... in the {what}"
+            for ask in ("add", "put") for at in ("to", "on") for what in PICTURE_WORDS
+        ),
+        *(f"make the {what} look like" for what in PICTURE_WORDS),
         "take the ... out of the picture", "take the ... out of the photo", "erase the",
-        "get rid of the", "replace the", "add a ... to the picture", "add a ... to the photo",
-        "add ... to the picture", "add ... to the photo", "add ... to the image",
-        "put a ... in the picture", "put a ... in the photo", "put a ... into the picture",
-        "put a ... into the photo", "change the background", "change the sky",
+        "get rid of the", "replace the", "change the background", "change the sky",
         "change the season", "make it look like", "make him wear", "make her wear",
         "make it night", "make it winter", "make it summer",
     ),

@@ -8,6 +8,7 @@ from jarvis_desktop.core.artifact import Artifact, Kind
 from jarvis_desktop.core.call import Call, Report
 from jarvis_desktop.core.task import Option, Port, Preset, TaskType
 from jarvis_desktop.tasks.definition import Definition
+from jarvis_desktop.tasks.naming import IN_PICTURE
 
 FOREGROUND = "foreground"
 
@@ -15,6 +16,7 @@ _BACKGROUND = (
     "remove the background", "remove background", "background remov*", "without background",
     "without the background", "without its background", "transparent background",
     "take away the background", "delete the background", "foreground", "sticker",
+    "cut the subject out", "cut out the subject", "isolate the subject",
 )  # fmt: skip
 _PARTS = (
     "segment*", "segment the picture", "segment the image", "segment the photo",
@@ -30,14 +32,15 @@ TYPE = TaskType(
     gives=(Kind.IMAGE, Kind.TEXT),
     options=(
         Option("what", "foreground = the main thing without its background; everything = all kinds "
-               "of things in colours; or what to cut out, such as the dog", "", reads="clause"),
+               "of things in colours; or what to cut out, such as the dog", "", reads="thing"),
     ),
     presets=(
         *(Preset(phrase, (("what", FOREGROUND),)) for phrase in _BACKGROUND),
         *(Preset(phrase, (("what", "everything"),)) for phrase in _PARTS),
     ),
     cues=(
-        "cut out", "cut it out", "cutout", "cut-out", "cut the person out", "cut the subject out",
+        "cut out", "cut it out", "cutout", "cut-out", "cut the ... out",
+        *(f"cut ... out {place.replace('in', 'of', 1)}" for place in IN_PICTURE),
         "isolate the", "image segmentation", "image-segmentation", "mask of", "make a mask",
         "segment the", "segment out",
     ),

@@ -9,7 +9,7 @@ from jarvis_desktop.core.call import Call, Report
 from jarvis_desktop.core.errors import ExpertError
 from jarvis_desktop.core.task import Option, Port, Preset, TaskType
 from jarvis_desktop.tasks.definition import Definition
-from jarvis_desktop.tasks.naming import IN_PICTURE
+from jarvis_desktop.tasks.naming import IN_PICTURE, PICTURE_WORDS
 
 TEXT, CAPTION = "text", "caption"
 
@@ -40,7 +40,9 @@ TYPE = TaskType(
         "text from this image", "extract the text", "extract text", "extract the words",
         "get the text", "copy the text", "recogni* the text", "scan the text", "text recognition",
         "character recognition", "ocr", "image to text", "picture to text", "image-to-text",
-        "turn this scan into text", "digiti*", *(f"find ... text {at}" for at in IN_PICTURE),
+        "turn this scan into text", *(f"turn the {what} into text" for what in PICTURE_WORDS),
+        *(f"how many {what} are {at}" for what in ("words", "letters") for at in IN_PICTURE),
+        "digiti*", *(f"find ... text {at}" for at in IN_PICTURE),
     ),
 )  # fmt: skip
 

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from jarvis_desktop.core.artifact import Kind
-from jarvis_desktop.core.task import PROMPT, Option, Port, TaskType
+from jarvis_desktop.core.task import PROMPT, Option, Port, Preset, TaskType
 from jarvis_desktop.tasks.definition import Definition
 from jarvis_desktop.tasks.painting import AVOID, REGIONS, SEED, STRENGTH
+
+_SAID = {region: region for region in REGIONS} | {
+    "top half": "upper half", "bottom half": "lower half", "centre": "middle", "center": "middle",
+}  # fmt: skip
+_PAINTED = ("paint", "repaint", "inpaint", "replace", "fill", "change", "turn")
 
 TYPE = TaskType(
     name="inpainting",
@@ -27,9 +32,12 @@ TYPE = TaskType(
     cues=(
         "inpaint*", "in-paint*", "paint over", "fill the gap", "fill in the gap",
         "fill the masked", "fill the mask", "paint the masked", "replace the masked",
-        "restore the missing", "fill in the missing", "repaint the", "paint the left half",
-        "paint the right half", "paint the upper half", "paint the lower half",
-        "inpaint the ... half", "inpaint the middle",
+        "restore the missing", "fill in the missing", "repaint the",
+    ),
+    presets=tuple(
+        Preset(f"{verb} the {said}", (("region", region),))
+        for verb in _PAINTED
+        for said, region in _SAID.items()
     ),
 )  # fmt: skip
 

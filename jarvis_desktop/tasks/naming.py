@@ -15,33 +15,42 @@ MOST_NAMES = 40
 LONGEST_NAME = 60
 """Characters."""
 
+PICTURE_WORDS = ("picture", "photo", "image")
+
 IN_PICTURE = tuple(
-    f"in {which} {what}"
-    for which in ("the", "this", "my")
-    for what in ("picture", "photo", "image")
+    f"in {which} {what}" for which in ("the", "this", "my", "a") for what in PICTURE_WORDS
 )
 """Ends of cues, by which asking for something in a picture is told from other finding."""
 
 EVERYTHING = frozenset({"", "all", "anything", "both", "everything", "objects", "things", "auto"})
 
 _picture = r"(?:picture|photo|photograph|image|screenshot|scene|drawing|file|one)s?"
+_file = r"\S+\.\w{2,5}"
 _ASKING = re.compile(
     r"^(?:and|then|please|can you|could you|now)\b\s*|"
     r"^(?:find|locate|detect|mark|spot|show me where|show me|show|tell me where|look for|point out|"
     r"search for|search|count|cut out|segment|isolate|extract|outline|highlight|"
     r"draw (?:a )?box(?:es)? (?:around|round)|put (?:a )?box(?:es)? (?:around|round)|"
     r"where(?:'s| is| are)|how many|is there|are there|"
-    r"(?:is|does|do|are|was) (?:this|that|it|these|those|there)(?: " + _picture + r")?"
+    r"(?:is|does|do|are|was) (?:this|that|it|these|those|there|"
+    + _file
+    + r")(?: "
+    + _picture
+    + r")?"
     r"(?: (?:show|of|about))?|does the " + _picture + r" show|"
-    r"(?:sort|classify|categori[sz]e) (?:the |this |that |it\b)?(?:" + _picture + r")?\s*"
+    r"(?:sort|classify|categori[sz]e) (?:the |this |that |it\b)?(?:"
+    + _picture
+    + "|"
+    + _file
+    + r")?\s*"
     r"(?:into|as|by)|"
     r"which of (?:these|the following)(?: labels)? .*?(?::|" + _picture + r")|"
-    r"which label suits .*?(?::|" + _picture + r"))(?=\W|$)[\s:,]*",
+    r"which of|which label suits .*?(?::|" + _picture + r"))(?=\W|$)[\s:,]*",
     re.IGNORECASE,
 )
 _WHERE = re.compile(
     r"\s*\b(?:in|on|of|from|within|inside) (?:(?:the|this|that|my|our|these) )?"
-    r"(?:" + _picture + r"\b|\S+\.\w{2,5}\b|it\W*$|this\W*$|that\W*$|here\W*$).*$",
+    r"(?:" + _picture + r"\b|" + _file + r"\b|it\W*$|this\W*$|that\W*$|here\W*$).*$",
     re.IGNORECASE,
 )
 _ARTICLE = re.compile(

@@ -39,6 +39,7 @@ PEOPLE = (
 )  # fmt: skip
 
 
+_SEEN = ("", "are", "are there", "do you see", "can you see", "can be seen")
 _PEOPLE = ("people", "person", "everyone")
 
 
@@ -56,7 +57,7 @@ TYPE = TaskType(
     gives=(Kind.IMAGE, Kind.TEXT),
     options=(
         Option("what", "what to find: everything, faces, people, or things such as cars",
-               "everything"),
+               "everything", reads="gap"),
         Option("threshold", "how sure it must be, 0 to 1; 0 = what suits the expert", 0.0),
     ),
     presets=(
@@ -67,6 +68,7 @@ TYPE = TaskType(
     ),
     cues=(
         "detect object*", "detect the object*", "object detection", "object-detection",
+        *(f"how many ... {seen} {place}" for seen in _SEEN for place in IN_PICTURE),
         "box around", "boxes around", "bounding box*", "locate the object*",
     ),
 )  # fmt: skip

@@ -30,9 +30,10 @@ TYPE = TaskType(
         "classify the table", "label the rows", "label each row", "predict the column",
         "predict ... column", "predict the missing", "predict the values", "predict the label*",
         "predict ... for each row", "predict ... for every row", "predict ... in the table",
-        "predict ... in xfile*", "predict ... from xfile*", "fill in the column",
+        "predict ... from the table", "fill in the column",
         "fill in ... column", "fill in the missing values", "fill in the missing labels",
-        "fill in the empty cells", "impute the missing", "missing values in xfile*",
+        "fill in the missing", "fill in the empty", "fill in the empty cells",
+        "impute the missing", "missing values in the table",
     ),
 )  # fmt: skip
 

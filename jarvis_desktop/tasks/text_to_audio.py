@@ -16,6 +16,7 @@ TYPE = TaskType(
         Option("seed", "another number makes another piece of the same words", 0),
     ),
     cues=(
+        "compose ... music", "compose ... melody", "compose ... tune", "compose ... jingle",
         "compose music", "compose a song", "compose a melody", "make music", "make me music",
         "generate music", "create music", "make a song", "make me a song", "write music",
         "generate a song", "create a song", "make a melody", "generate a melody", "make a beat",

@@ -8,6 +8,7 @@ from jarvis_desktop.core.task import Option, Port, TaskType
 from jarvis_desktop.tasks.definition import Definition
 from jarvis_desktop.tasks.naming import named_things
 
+_PICTURES = ("the picture", "the photo", "the image")
 _EITHER = ("is this a ... or a", "is this an ... or a", "is this the ... or the")
 
 TYPE = TaskType(
@@ -18,7 +19,9 @@ TYPE = TaskType(
     options=(Option("labels", "the labels, parted by commas", "", reads="clause"),),
     cues=(
         *_EITHER,
-        *(cue.replace("this", which) for cue in _EITHER for which in ("it", "that")),
+        *(cue.replace("this", which) for cue in _EITHER for which in ("it", "that", *_PICTURES)),
+        *(f"which of ... is in {what}" for what in _PICTURES),
+        *(f"which of ... does {what} show" for what in _PICTURES),
         *(f"does the {what} show a ... or a" for what in ("picture", "photo", "image")),
         *(f"does this {what} show a ... or a" for what in ("picture", "photo", "image")),
         *(f"sort the {what} into" for what in ("picture", "photo", "image", "pictures", "photos")),

@@ -20,11 +20,12 @@ TYPE = TaskType(
     ports=(Port("image", (Kind.IMAGE,)),),
     gives=(Kind.IMAGE, Kind.TEXT),
     options=(
-        Option("what", "what to find; several things parted by commas", "", reads="clause"),
+        Option("what", "what to find; several things parted by commas", "", reads="thing"),
         Option("threshold", "how sure it must be, 0 to 1; 0 = what suits the expert", 0.0),
     ),
     cues=(
         *(f"{ask} {place}" for ask in _ASKED for place in IN_PICTURE),
+        "show me where ... is$", "show me where ... are$",
         "zero-shot object detection", "zero shot object detection",
         "open vocabulary detection", "open-vocabulary detection",
     ),

@@ -17,7 +17,6 @@ from jarvis_desktop.assistant.retrying import Patience
 from jarvis_desktop.core import events
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.call import Call, Report
-from jarvis_desktop.core.current import current_meter
 from jarvis_desktop.core.errors import ExpertError, Fault, InputError, JarvisError, UnavailableError
 from jarvis_desktop.core.expert import Candidate, Experience, Expert, Selection
 from jarvis_desktop.core.plan import Plan
@@ -264,14 +263,18 @@ async def test_only_its_own_faults_are_kept_of_an_expert(
     assert world.record.noted == noted
 
 
-async def test_how_much_was_worked_on_and_the_memory_it_took_is_kept(world: World) -> None:
-    def during(call: Call) -> None:
-        current_meter.get()(700)
-        current_meter.get()(300)
+async def test_a_time_out_of_the_backends_own_is_not_taken_for_the_tasks(world: World) -> None:
+    def waits_in_vain(candidate: Candidate, call: Call) -> Sequence[Artifact]:
+        raise TimeoutError
 
-    await world.run(Scripted({FIRST: ["done"]}, during=during), FIRST)
-    assert (world.record.sizes, world.record.memory) == ([5], [700])
-    current_meter.get()(5)
+    result = await world.run(FakeBackend(does=waits_in_vain), FIRST)
+    assert result.reason == "first did not get done in time."
+    assert result.attempts[0].fault is Fault.TIMEOUT
+
+
+async def test_how_much_was_worked_on_is_kept(world: World) -> None:
+    await world.run(Scripted({FIRST: ["done"]}), FIRST)
+    assert world.record.sizes == [5]
 
 
 async def test_a_call_has_as_long_as_its_expert_is_known_to_need(world: World) -> None:

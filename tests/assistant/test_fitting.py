@@ -131,6 +131,10 @@ def test_what_is_to_be_fetched_must_find_room_and_be_free_to_get() -> None:
     assert to_fetch(BIG) == ""
     assert to_fetch(BIG, room=Room(disk=4 * GB)) == ""
     assert to_fetch(BIG, room=Room(disk=3 * GB)) == "takes 3.0 GB of the disk, and 3.0 GB are free"
+    built = replace(BIG, base=Expert("base", "any", download_mb=1000))
+    assert to_fetch(built, room=Room(disk=4 * GB)) == (
+        "takes 4.0 GB of the disk, and 4.0 GB are free"
+    )
 
 
 def test_what_can_never_be_within_the_disk_budget_is_not_fetched():

@@ -1,11 +1,14 @@
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 
 import pytest
 
 from jarvis_desktop.assistant.intake import MOST_LINKS, Intake
 from jarvis_desktop.assistant.planning.mentions import urls
+from jarvis_desktop.core.artifact import Artifact, Kind
+from jarvis_desktop.core.current import current_note
 from jarvis_desktop.core.errors import InputError, UnavailableError
 from jarvis_desktop.core.turn import Request
 from tests.fake_web import FakeWeb
@@ -61,6 +64,60 @@ async def test_nothing_is_fetched_where_nothing_may_be(store):
 async def test_what_cannot_be_had_is_told(store, web):
     with pytest.raises(UnavailableError, match="not found"):
         await Intake(store, web=web).linked("Blur https://example.com/dog.png")
+
+
+async def test_all_are_fetched_at_once_and_each_is_told(store):
+    class Together(FakeWeb):
+        async def fetch(self, url: str, folder: Path) -> Path:
+            await both.wait()
+            return await super().fetch(url, folder)
+
+    def note(text: str) -> None:
+        notes.append(text)
+        if len(notes) == 2:
+            both.set()
+
+    notes: list[str] = []
+    both = asyncio.Event()
+    current_note.set(note)
+    web = Together({CAT: ("cat.png", "a cat"), PAGE: ("Cat.html", "<p>cats</p>")})
+    assert len(await Intake(store, web=web).linked(f"Blur {CAT}, read {PAGE}")) == 2
+    assert notes == [f"Fetching {CAT} …", f"Fetching {PAGE} …"]
+
+
+async def test_one_that_fails_ends_the_others_with_its_own_sentence(store):
+    class Slow(FakeWeb):
+        async def fetch(self, url: str, folder: Path) -> Path:
+            if url == CAT:
+                await asyncio.Event().wait()
+            return await super().fetch(url, folder)
+
+    with pytest.raises(UnavailableError, match="not found"):
+        await Intake(store, web=Slow()).linked(f"Blur {CAT} and {PAGE}")
+    assert not list(store.root.iterdir())
+
+
+async def test_files_of_one_name_are_told_apart(store, web):
+    urls = [f"https://{host}.example.com/Cat.PNG" for host in "abc"]
+    web.pages |= {url: ("Cat.PNG", f"cat {url}") for url in urls}
+    given = (Artifact(Kind.IMAGE, path=Path("cat.png")), Artifact(Kind.IMAGE, path=Path("dog.png")))
+    found = await Intake(store, web=web).linked(" and ".join(urls), given)
+    assert [found[url].title for url in urls] == ["Cat-2.PNG", "Cat-3.PNG", "Cat-4.PNG"]
+    read = [item.path.read_text() for item in found.values() if item.path]
+    assert read == [f"cat {url}" for url in urls]
+
+
+async def test_the_words_tell_an_address_from_a_file_that_was_given(house, tmp_path):
+    mine = tmp_path / "a.txt"
+    mine.write_text("mine")
+    house.web.pages["https://example.com/a.txt"] = ("a.txt", "theirs")
+    turn = await house.handle(
+        Request("Compare a.txt with https://example.com/a.txt", files=(mine,))
+    )
+    ((words, context),) = house.planner.asked
+    assert words == "Compare a.txt with a-2.txt"
+    assert [item.name for item in context.attachments] == ["a.txt", "a-2.txt"]
+    assert "Fetching https://example.com/a.txt …" in turn.notes
 
 
 async def test_so_many_addresses_are_refused(store, web):

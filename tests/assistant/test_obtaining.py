@@ -64,7 +64,7 @@ async def test_a_small_one_is_fetched_at_once_and_that_is_said():
         (
             Mode.HYBRID,
             replace(SMALL, base=Expert("painter", "text-to-image", download_mb=3000)),
-            "It is built upon painter (about 3.0 GB to download)",
+            "3.3 GB to download, licence MIT). That includes painter (about 3.0 GB to download)",
         ),
         (
             Mode.HYBRID,

@@ -77,6 +77,24 @@ def test_twins_without_files_keep_the_plain_label() -> None:
     assert responder.compose(made) == "Summarization: x\n\nSummarization: y"
 
 
+def test_it_is_told_who_stood_in_for_an_expert_that_failed() -> None:
+    plan = Plan((Task(0, SHORTEN, {"text": "a"}), Task(1, READ, {"image": PICTURE})))
+    first, second, third = (Candidate(Expert(name, "any"), "local") for name in ("a", "b", "c"))
+    method = Candidate(Expert("builtin/summarization", "any"), "builtin")
+    stood_in = (Attempt(first, 1.0, "No."), Attempt(second, 1.0, "Never."), Attempt(method, 1.0))
+    again = (Attempt(method, 1.0, "Hm."), Attempt(third, 1.0, "Busy."), Attempt(third, 1.0))
+    made = turn(
+        plan,
+        replace(done(0, text_artifact("x")), attempts=stood_in),
+        replace(done(1, text_artifact("y")), attempts=again),
+    )
+    words = "The built-in way was used, because a and b failed: Never."
+    assert responder.compose(made).endswith(f"y\n\n{words}")
+    assert words in responder.below(made, "x and y")
+    other = replace(done(0), attempts=(Attempt(first, 1.0, "No."), Attempt(second, 1.0)))
+    assert responder.compose(turn(plan, other)).endswith("b was used, because a failed: No.")
+
+
 def test_speech_is_shown_as_what_it_says() -> None:
     speech = Artifact(Kind.AUDIO, path=Path("s.wav"))
     plan = Plan((Task(0, CLOCK), Task(1, SPEAK, {"text": Ref(0)})))

@@ -219,6 +219,7 @@ async def test_what_was_done_meanwhile_elsewhere_is_not_done_again(house: House)
     found = left(house)
     other = FakeJournal(house.journal.kept)
     assert other.take_over("t")
+    assert set(house.assistant.elsewhere()) == {"t"}
     other.finished("t", replace(DONE, task_id=1))
     other.close()
     await house.assistant.resume(found, house.frontend)

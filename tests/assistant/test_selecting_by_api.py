@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from jarvis_desktop.assistant.choosing import Chooser
@@ -84,6 +86,25 @@ async def test_other_modes_stay_here(mode: Mode) -> None:
     assert order == []
     assert "bart" in why
     assert why.endswith(OTHER_MODES)
+
+
+@pytest.mark.parametrize(
+    ("mode", "others", "told"),
+    [
+        (Mode.LITE, (METHOD,), True),
+        (Mode.LITE, (), True),
+        (Mode.HYBRID, (METHOD,), False),
+        (Mode.HYBRID, (), True),
+    ],
+)
+async def test_a_provider_that_serves_none_of_them_is_told_where_that_matters(
+    mode: Mode, others: tuple[Candidate, ...], told: bool
+) -> None:
+    unserved = replace(OTHER[0], provider="nosuch")
+    order, why = await chosen(unserved, *others, mode=mode)
+    assert order == [item.expert.id for item in others]
+    assert told is ("The provider nosuch of your settings serves none of its experts." in why)
+    assert "nosuch" not in (await chosen(unserved, *OTHER, mode=mode))[1]
 
 
 async def test_a_skill_of_the_application_goes_before_an_api_unless_the_network_is_wanted() -> None:

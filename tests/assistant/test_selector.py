@@ -84,13 +84,14 @@ async def test_an_expert_that_would_have_to_be_fetched_is_named_with_its_size() 
     catalogue = FakeCatalogue(listed={"clock": ()}, to_fetch={"clock": (expert,)})
     assert await reason(catalogue) == (
         "It needs an expert that is not on this computer: sun-dial (about 2.5 GB to download, "
-        "licence MIT). To get it: jarvis-desktop experts pull sun-dial"
+        "licence MIT). To get it: jarvis-desktop experts pull sun-dial."
     )
     assert "choose another mode" in await reason(catalogue, Mode.OFFLINE)
 
 
-async def test_a_size_that_was_checked_is_not_about() -> None:
-    expert = Expert("sun-dial", "clock", download_mb=340, verified=True)
+async def test_a_size_that_was_checked_is_not_about_and_holds_what_it_is_built_upon() -> None:
+    stone = Expert("stone", "clock", download_mb=300)
+    expert = Expert("sun-dial", "clock", download_mb=40, verified=True, base=stone)
     catalogue = FakeCatalogue(listed={"clock": ()}, to_fetch={"clock": (expert,)})
     assert "sun-dial (340 MB to download)." in await reason(catalogue)
 

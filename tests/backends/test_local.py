@@ -186,6 +186,14 @@ async def test_words_become_a_picture(road):
     assert any(fraction == 1.0 and "step" in words for fraction, words in road.reports)
 
 
+async def test_files_of_another_kind_of_expert_are_told(road):
+    expert = replace(await road.fetch("gap_filler", "fill-mask"), task="translation")
+    with pytest.raises(ExpertError, match=r"gap_filler could not be loaded \(\w+\): ") as caught:
+        await road.run(expert, text=text_artifact("a cat"), language="fr")
+    assert "experts remove gap_filler" in caught.value.hint
+    assert not caught.value.retryable
+
+
 async def test_one_changed_byte_is_found_before_loading(road):
     expert = await road.fetch("gap_filler", "fill-mask")
     path = road.weights.folder(expert) / "model.safetensors"

@@ -10,7 +10,6 @@ import pytest
 
 from jarvis_desktop.backends.residency import Key
 from jarvis_desktop.core.call import Call
-from jarvis_desktop.core.current import current_meter
 from jarvis_desktop.core.errors import ExpertError, Fault
 from jarvis_desktop.core.expert import Expert
 from jarvis_desktop.core.hardware import MB, Memory
@@ -342,17 +341,15 @@ async def test_a_call_keeps_it_however_long_it_takes():
     assert await running == ["done"]
 
 
-async def test_the_record_hears_how_much_it_took():
+async def test_the_most_it_took_is_measured_and_what_it_keeps_is_held():
     room = Room(computer(16))
-    heard: list[int] = []
-    current_meter.set(heard.append)
 
     async def peaks(bench: Bench, call: Call):
         return done(main=1000, most=3000)
 
     room.shop.does = peaks
     await room.run("a", 2000)
-    assert heard == [3 * GB]
+    assert list(room.backend.measures.known().values()) == [Memory(3 * GB)]
     assert room.backend.held == Memory(GB)  # what it takes at rest
 
 

@@ -2,18 +2,20 @@ from __future__ import annotations
 
 import asyncio
 import os
-import random
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from jarvis_desktop.catalogue.alone import alone
 from jarvis_desktop.catalogue.budget import MB, Installed, displaced
 from jarvis_desktop.catalogue.weights import MARKER, Weights
 from jarvis_desktop.core.current import current_note
 from jarvis_desktop.core.errors import StorageError, UnavailableError
 from jarvis_desktop.core.expert import Expert
+from jarvis_desktop.core.shown import readable_size
 from tests.hub import Hub, running_hub
+from tests.safetensors import weights_of
 
 KB = 1000
 
@@ -42,6 +44,13 @@ def test_what_was_not_used_for_longest_goes_first(size, budget, spared, gone):
     assert [item.id for item in found] == gone
 
 
+def test_what_is_left_of_fetches_that_were_given_up_goes_before_any_expert():
+    left = replace(installed("left", 10, 99.0), whole=False)
+    for size, gone in ((10, ["left"]), (11, ["left", "old"])):
+        found = displaced("x", size, installed=(*THREE, left), taken=100, budget=100)
+        assert [item.id for item in found] == gone
+
+
 @pytest.mark.parametrize(
     ("size", "spared", "stays"),
     [(101, (), "in all."), (71, ("new",), "of which 40 MB must stay.")],
@@ -58,7 +67,7 @@ EXPERTS = [
     Expert(f"e{number}", "fill-mask", repo=f"someone/e{number}", files=("*.safetensors",))
     for number in range(4)
 ]
-FILES = {"model.safetensors": random.Random(2).randbytes(80 * KB)}
+FILES = {"model.safetensors": weights_of(80 * KB)}
 
 
 def nothing(fraction: float | None, words: str) -> None:
@@ -95,7 +104,7 @@ async def test_the_budget_is_kept_and_what_is_deleted_is_said(tmp_path, notes):
         await weights.fetch(EXPERTS[2], nothing)
         assert [item.id for item in weights.installed()] == ["e0", "e2"]
         assert len(notes) == 1
-        assert notes[0].startswith("e1 (0 MB) was deleted")
+        assert notes[0].startswith("e1 (80 kB) was deleted")
         assert "room for e2" in notes[0]
         assert size_of(tmp_path / "experts") <= 200 * KB
 
@@ -137,6 +146,67 @@ async def test_two_fetches_at_once_stay_within_the_budget_together(tmp_path):
             await first
         await weights.fetch(EXPERTS[0], nothing)
         assert [item.id for item in weights.installed()] == ["e0"]
+
+
+def left_behind(tmp_path: Path, name: str) -> Path:
+    part = tmp_path / "experts" / f"{name}.part"
+    part.mkdir(parents=True)
+    (part / "model.safetensors.incomplete").write_bytes(bytes(70 * KB))
+    return part
+
+
+async def test_a_fetch_that_was_given_up_makes_way_and_that_is_said(tmp_path, notes):
+    part = left_behind(tmp_path, "e1")
+    with running_hub(repos=hub_of(*EXPERTS)) as hub:
+        weights = weights_at(tmp_path, hub, budget=200 * KB)
+        await weights.fetch(EXPERTS[0], nothing)
+        assert part.exists()  # there is room
+        await weights.fetch(EXPERTS[2], nothing)
+    assert not part.exists()
+    assert [item.id for item in weights.installed()] == ["e0", "e2"]
+    assert notes == [
+        f"What had arrived of e1 ({readable_size(0.07)}) was deleted from the disk to make room "
+        "for e2; its fetch was given up."
+    ]
+
+
+async def test_it_is_not_among_those_that_are_asked_about(tmp_path):
+    part = left_behind(tmp_path, "e1")
+    weights = Weights(tmp_path / "experts", budget=1050 * KB)
+    assert weights.displaced(replace(EXPERTS[0], download_mb=1)) == ()
+    with alone(part, "e1"), pytest.raises(UnavailableError, match="of the disk in all"):
+        weights.displaced(replace(EXPERTS[0], download_mb=1))
+
+
+async def test_a_fetch_that_runs_keeps_what_arrived(tmp_path):
+    with running_hub(repos=hub_of(*EXPERTS), hold={"model.safetensors": 70 * KB}) as hub:
+        weights, other = (weights_at(tmp_path, hub, budget=100 * KB) for _ in range(2))
+        running = asyncio.create_task(weights.fetch(EXPERTS[0], nothing))
+        assert await asyncio.to_thread(hub.held.wait, 30)
+        for one in (weights, other):  # of this process, and as of another one
+            with pytest.raises(UnavailableError, match="of the disk in all"):
+                await one.fetch(EXPERTS[1], nothing)
+        running.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await running
+        await other.fetch(EXPERTS[1], nothing)
+    assert [item.id for item in other.installed()] == ["e1"]
+    assert not weights.partial(EXPERTS[0])
+
+
+async def test_what_another_process_fetches_costs_no_expert(tmp_path, notes):
+    with running_hub(repos=hub_of(*EXPERTS)) as hub:
+        weights = weights_at(tmp_path, hub, budget=100 * KB)
+        await weights.fetch(EXPERTS[0], nothing)
+        with (
+            alone(tmp_path / "experts" / "e1.part", "e1"),
+            pytest.raises(UnavailableError, match="e1 is being fetched already"),
+        ):
+            await weights.fetch(EXPERTS[1], nothing)
+        assert [item.id for item in weights.installed()] == ["e0"]
+        await weights.fetch(EXPERTS[1], nothing)
+    assert [item.id for item in weights.installed()] == ["e1"]
+    assert len(notes) == 1
 
 
 async def test_one_that_somebody_deletes_while_it_arrives_is_told(tmp_path):

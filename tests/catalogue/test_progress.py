@@ -31,6 +31,12 @@ def test_speed_and_time_left_come_with_the_second_report():
     assert told.at(50, 100 * MB) == "100 of 100 MB"
 
 
+def test_what_is_small_is_told_in_kilobytes():
+    told = Told(400_000)
+    assert told.at(0, 0) == "0 of 400 kB"
+    assert told.at(1, 100_000) == "100 of 400 kB, 100.0 kB/s, 3 s left"
+
+
 def test_the_speed_is_that_of_the_last_seconds():
     told = Told(1000 * MB)
     for second in range(20):
@@ -45,6 +51,18 @@ def test_long_waits_are_told_in_hours_and_standstill_without_a_time():
     told.at(0, 0)
     assert told.at(1, 2 * MB).endswith("2.0 MB/s, 13.9 h left")
     assert told.at(10, 2 * MB) == "2 of 100000 MB"
+
+
+def test_what_an_earlier_fetch_had_brought_is_no_speed():
+    told = Told(1000 * MB, files=3)
+    told.progress.had(100 * MB)
+    told.at(0, 100 * MB)
+    told.progress.next_file(100 * MB)
+    told.progress.had(500 * MB)
+    assert told.at(1, 502 * MB) == "602 of 1000 MB (file 2 of 3), 2.0 MB/s, 3 min left"
+    told.progress.next_file(500 * MB)
+    assert told.at(1.5, 0) == "600 of 1000 MB (file 3 of 3)"
+    assert told.at(2, 10 * MB) == "610 of 1000 MB (file 3 of 3), 5.0 MB/s, 78 s left"
 
 
 def test_files_are_counted_and_their_bytes_added_up():

@@ -4,7 +4,6 @@ import asyncio
 import errno
 import json
 import os
-import random
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -16,8 +15,9 @@ from jarvis_desktop.core.call import Report
 from jarvis_desktop.core.errors import InputError, StorageError, UnavailableError
 from jarvis_desktop.core.expert import Expert
 from tests.hub import COMMIT, Hub, running_hub
+from tests.safetensors import weights_of
 
-WEIGHTS = random.Random(1).randbytes(700_000)
+WEIGHTS = weights_of(700_000)
 FILES = {
     "config.json": b'{"model_type": "whisper"}',
     "model.safetensors": WEIGHTS,
@@ -65,7 +65,7 @@ async def test_a_fetch_brings_the_needed_files_without_pickles_and_is_then_insta
     fractions = [fraction for fraction, _ in seen if fraction is not None]
     assert fractions == sorted(fractions)
     assert fractions[-1] == 1.0
-    assert seen[-1][1] == "1 of 1 MB (file 3 of 3)"
+    assert seen[-1][1] == "700 of 700 kB (file 3 of 3)"
     # One listing, one request a file, nothing besides.
     assert len(asked) == 4
 
@@ -317,6 +317,24 @@ async def test_a_disk_that_refuses_the_last_step_is_told_and_it_can_be_gone_on_w
         folder = await weights.fetch(EXPERT, nothing)
         assert len(hub.requests) == asked
     assert (folder / "model.safetensors").read_bytes() == WEIGHTS
+
+
+@pytest.mark.parametrize("bytes_left", [5, 100, len(WEIGHTS) - 1])
+async def test_weights_that_are_cut_off_are_not_taken(tmp_path, bytes_left):
+    (tmp_path / "stick").mkdir()
+    (tmp_path / "stick" / "model.safetensors").write_bytes(WEIGHTS[:bytes_left])
+    weights = Weights(tmp_path / "experts")
+    with pytest.raises(UnavailableError, match=r"model\.safetensors of small-one are damaged"):
+        await weights.import_folder(EXPERT, tmp_path / "stick")
+    assert not weights.installed()
+    assert not weights.partial(EXPERT)
+
+
+async def test_a_damaged_file_of_the_hub_is_no_expert(tmp_path):
+    with running_hub(repos={EXPERT.repo: {**FILES, "model.safetensors": WEIGHTS[:9000]}}) as hub:
+        with pytest.raises(UnavailableError, match="are damaged or cut off"):
+            await make(tmp_path, hub).fetch(EXPERT, nothing)
+        assert not make(tmp_path, hub).installed()
 
 
 async def test_an_import_that_the_disk_refuses_is_told(tmp_path, monkeypatch):

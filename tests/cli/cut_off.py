@@ -76,6 +76,11 @@ class Running:
         )  # fmt: skip
         self._events: list[Line] = []
 
+    @property
+    def turn_id(self) -> str:
+        """That of its turn, as its first event told."""
+        return str(self._events[0]["turn_id"])
+
     def until(self, event: str, count: int = 1) -> bool:
         """Read up to this event, the `count`-th of its name; whether there was one."""
         assert self.process.stdout is not None

@@ -308,6 +308,9 @@ def test_experts(jarvis: Jarvis) -> None:
     assert shown.code == 1
     assert "whisper-base" in shown.err
     assert jarvis("experts", "pull", "wan-1.3b").code == 1
+    assert "no folder" in jarvis("experts", "pull", "whisper-base", "--from", "").err
+    shown = jarvis("experts", "pull", "opus-mt-en-fr", "--from", "my stick")
+    assert "experts pull opus-mt-en-fr --from 'my stick' --pickle" in shown.err
     assert jarvis("experts", "remove", "whisper-base").code in (0, 1)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from pathlib import Path
 
 from tests.cli.conftest import Jarvis
@@ -85,6 +87,16 @@ def test_of_several_one_is_chosen_and_may_be_given_up(jarvis: Jarvis, tmp_path: 
     listed = jarvis("resume", "--list").out
     assert listed.startswith(second[:8])
     assert "of 6 steps" in listed
+
+
+def test_what_goes_on_elsewhere_is_said(jarvis: Jarvis, tmp_path: Path) -> None:
+    running = Running(tmp_path, "run", str(six_edits(tmp_path)))
+    assert running.until("task_finished")
+    os.kill(running.process.pid, signal.SIGSTOP)
+    told = jarvis("resume", running.turn_id[:8])
+    running.killed()
+    assert told.code == 1
+    assert "is being worked on elsewhere" in told.err
 
 
 def test_whoever_comes_next_is_told(jarvis: Jarvis, tmp_path: Path) -> None:

@@ -204,6 +204,7 @@ def test_only_one_process_goes_on_with_a_turn(disk: Disk, given: Artifact):
     assert second.take_over("t") is not None
     assert third.take_over("t") is None
     assert not third.unfinished()
+    assert [set(item.elsewhere()) for item in (second, third)] == [set(), {"t"}]
     assert second.take_over("t") is not None
     second.finished("t", done(1))
     disk.end(second)

@@ -52,5 +52,6 @@ def test_what_steers_a_terminal_is_not_printed():
 
 
 def test_sizes_are_for_people():
+    assert readable_size(0.0123) == "12 kB"
     assert readable_size(340) == "340 MB"
     assert readable_size(1000) == "1.0 GB"

@@ -9,7 +9,7 @@ import pytest
 
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.call import Call
-from jarvis_desktop.core.current import current_meter, current_note
+from jarvis_desktop.core.current import current_note
 from jarvis_desktop.core.errors import ExpertError, InputError, JarvisError
 from jarvis_desktop.core.expert import Candidate, Expert
 from jarvis_desktop.core.policy import Mode, Policy
@@ -113,6 +113,5 @@ def test_what_needs_a_service_names_it() -> None:
     assert Candidate(expert, "api", remote=True, provider="groq").endpoint == "api:groq"
 
 
-def test_outside_of_a_call_and_a_turn_nobody_listens() -> None:
-    current_meter.get()(5)
+def test_outside_of_a_turn_nobody_listens() -> None:
     current_note.get()("It was put out of memory.")

@@ -21,7 +21,15 @@ from jarvis_desktop.core.turn import Turn
 from jarvis_desktop.storage.artifacts import FileStore
 from jarvis_desktop.storage.history import SqliteHistory
 from jarvis_desktop.storage.owners import HOUR
-from tests.storage.samples import INVENTORY, READ, START, full_turn, stored_file, written
+from tests.storage.samples import (
+    INVENTORY,
+    READ,
+    START,
+    full_turn,
+    small_turn,
+    stored_file,
+    written,
+)
 
 ROOT = Path(__file__).parents[2]
 ROUNDS = 10
@@ -226,13 +234,38 @@ def test_a_process_killed_at_any_moment_loses_nothing_that_it_told(tmp_path: Pat
         history.close()
 
 
+def test_deleting_a_conversation_forgets_what_was_cut_off_of_it_but_nothing_under_way(
+    tmp_path: Path,
+):
+    _, given, made = begun(tmp_path)
+    history, other = opened(tmp_path), opened(tmp_path)
+    elsewhere, runs = (Turn(name, START, plan=Plan(())) for name in ("elsewhere", "runs"))
+    other.journal.begin(Unfinished("d", elsewhere))
+    other.close()
+    other = opened(tmp_path)
+    other.journal.begin(Unfinished("c", runs))
+    for conversation in ("c", "d"):
+        history.save(conversation, small_turn(f"saved-{conversation}"))
+    history.delete(["saved-d"])
+    assert {item.turn.id for item in history.journal.unfinished()} == {"t", "elsewhere"}
+    assert history.delete(["c"]) == 1
+    assert [item.turn.id for item in history.journal.unfinished()] == ["elsewhere"]
+    assert [item.path.exists() for item in (given, made) if item.path] == [False, False]
+    other.close()
+    left = {item.turn.id for item in history.journal.unfinished()}
+    assert left == {"elsewhere", "runs"}
+    history.close()
+
+
 def test_deleting_everything_forgets_what_was_cut_off_but_nothing_under_way(tmp_path: Path):
     begun(tmp_path)
     history, other = opened(tmp_path), opened(tmp_path)
-    running = replace(full_turn("running", *begun(tmp_path, "cut")[1:]), results={})
+    whole, given, made = begun(tmp_path, "cut")
+    running = replace(whole, id="running", attachments=(given,), plan=None, results={})
     other.journal.begin(Unfinished("c", running))
     assert {item.turn.id for item in history.journal.unfinished()} == {"t", "cut"}
     history.delete()
     assert history.journal.unfinished() == ()
+    assert [item.path.exists() for item in (given, made) if item.path] == [True, False]
     other.close()
     assert [item.turn.id for item in history.journal.unfinished()] == ["running"]

@@ -14,6 +14,8 @@ from jarvis_desktop.tasks.zero_shot_object_detection import wanted
         ("find the red car in the picture", ["red car"]),
         ("is this a cat or a dog?", ["cat", "dog"]),
         ("cat, dog, bird", ["cat", "dog", "bird"]),
+        ("which of cat, dog or horse is in photo.jpg ?", ["cat", "dog", "horse"]),
+        ("does photo.jpg show a beach or a lake", ["beach", "lake"]),
         ("where is my blue umbrella in this photo?", ["blue umbrella"]),
         ("find all street signs and bicycles in street.jpg", ["street signs", "bicycles"]),
         ("which of these does the picture show: cat, dog or bird?", ["cat", "dog", "bird"]),

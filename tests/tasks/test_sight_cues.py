@@ -60,7 +60,8 @@ async def test_is_heard(text: str, task: str, options: set[str]):
     [
         ("remove the background", "foreground"),
         ("segment this picture", "everything"),
-        ("cut out the dog", "cut out the dog"),
+        ("cut out the dog", "the dog"),
+        ("cut the dog out of the photo", "the dog"),
     ],
 )
 async def test_what_is_cut_out_is_heard(text: str, what: str):

@@ -10,6 +10,7 @@ from functools import lru_cache
 from rapidfuzz import process
 from rapidfuzz.distance import DamerauLevenshtein
 
+from jarvis_desktop.core.artifact import Kind
 from jarvis_desktop.core.task import TaskType, Value
 
 NUMBER_WORDS = (
@@ -21,6 +22,15 @@ _word = f"(?:{'|'.join(NUMBER_WORDS)})"
 NUMBER = rf"(?:\d[\d,]{{0,14}}(?:\.\d{{1,6}})?|{_word}(?:[\s-]+{_word})*)"
 
 _beginning = r"(?:^\W*|(?<=\band )|(?<=\bthen )|(?<=, )|(?<=[.!?;] ))"
+_nouns = {
+    **dict.fromkeys(("picture", "photo", "image"), Kind.IMAGE),
+    **dict.fromkeys(("recording", "audio"), Kind.AUDIO),
+    **dict.fromkeys(("table",), Kind.TABLE),
+    "video": Kind.VIDEO,
+}
+_thing = re.compile(rf"\b(the|this|my) ({'|'.join(_nouns)})(?![\w*-])")
+_BY_NAME = 7.0
+"""So much less weighs a name in the place of "the picture": an article, which says nothing."""
 _determiners = frozenset("the that this these those its your my our their".split())
 
 
@@ -33,6 +43,8 @@ class Match:
     end: int
     weight: float
     options: tuple[tuple[str, Value], ...] = ()
+    gap: tuple[int, int] | None = None
+    """Where the words lie that stand in the place of "...": "find ... in the picture"."""
 
     def overlaps(self, other: Match) -> bool:
         """Whether the two share any character."""
@@ -47,6 +59,8 @@ class _Cue:
     pattern: re.Pattern[str]
     weight: float
     options: tuple[tuple[str, Value], ...]
+    things: bool
+    """Whether a file's name may stand in it."""
 
 
 @lru_cache(maxsize=8)
@@ -85,7 +99,12 @@ def find(text: str, inventory: Sequence[TaskType]) -> list[Match]:
     """All cues in a lower-case text, by place; of one task's overlapping cues the heaviest."""
     kept: list[Match] = []
     found = [
-        Match(cue.type, match.start(), match.end(), cue.weight, cue.options)
+        Match(
+            *(cue.type, match.start(), match.end()),
+            cue.weight - _BY_NAME * (cue.things and "xfile" in match[0]),
+            cue.options,
+            gap=match.span(1) if cue.pattern.groups else None,
+        )
         for cue in _compiled(tuple(inventory))
         if cue.stem in text
         for match in cue.pattern.finditer(text)
@@ -118,17 +137,26 @@ def _cues_of(task_type: TaskType) -> Iterable[_Cue]:
         letters = len(re.sub(r"[*.#@^$\s]", "", phrase)) + 3 * phrase.count("@")
         words = len(re.findall(r"\w[\w'*-]*|#", phrase))
         weight = letters + 4.0 * (words - 1) + (1.0 if options else 0.0)
-        stem = max(re.split(r"[*#@^$\s.-]+", phrase), key=len)
-        yield _Cue(task_type, stem, _pattern(phrase), weight, options)
+        stem = max(re.split(r"[*#@^$\s.-]+", _thing.sub(" ", phrase)), key=len)
+        things = _thing.search(phrase) is not None
+        yield _Cue(task_type, stem, _pattern(phrase), weight, options, things)
 
 
 def _pattern(phrase: str) -> re.Pattern[str]:
-    """The pattern of a cue, in the signs that TaskType tells."""
+    """The pattern of a cue, in the signs that TaskType tells; names of pictures are heard in the
+    place of "the picture", and so with the other kinds."""
     parts: list[str] = []
+    phrase = _thing.sub(r"\1~\2", phrase)
     for word in phrase.removeprefix("^").removesuffix("$").split():
         if word == "...":
             # The gap brings its own spaces and takes the place of the plain separator.
-            parts[-1:] = [r"(?:\W+[\w']+){0,5}?\W+"]
+            parts[-1:] = [r"((?:\W+[\w']+){0,5}?)\W+"]
+            continue
+        if "~" in word:
+            which, noun = word.split("~")
+            file = rf"xfile\d+x{_nouns[noun]}"
+            files = rf"{file}(?:(?:[\s,&]|\b(?:and|or)\b)+{file})*"
+            parts += [rf"(?:{which}[\s-]+{noun}|{files})", r"[\s-]+"]
             continue
         stem = re.escape(word).replace(r"\*", r"\w*").replace(r"\#", NUMBER)
         parts += [stem.replace("@", r"\s*[-+*/x×÷^]\s*"), r"[\s-]+"]

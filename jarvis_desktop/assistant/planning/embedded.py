@@ -29,7 +29,7 @@ _destructive = re.compile(
     r"\brm\s+-\w+|"
     r"\b(?:(?:delete|erase|wipe|destroy|shred|get rid of)\s+(?:\w+\s+){0,3}?"
     r"(?:files?|folders?|director(?:y|ies)|documents?|photos|pictures|downloads|disks?|drives?|"
-    r"everything|data|history|desktop|computer|system|xfile\d+x|[/~]\S*)|"
+    r"everything|data|history|desktop|computer|system|xfile\d+x[a-z]*|[/~]\S*)|"
     r"(?:format|reformat|wipe)\s+(?:\w+\s+){0,2}?(?:disk|drive|computer|partition)|"
     r"empty\s+(?:the\s+|my\s+)?(?:trash|recycle bin|bin)|(?:delete|erase) (?:it|this|them|all))\b"
 )
@@ -38,6 +38,7 @@ _question = re.compile(
     r"could|should|would|will)\b|\?\s*$"
 )
 
+_elsewhere = re.compile(r"\b(file|s?ftps?|smb|ssh|s3|gs|hdfs|data|ipfs)://\S", re.IGNORECASE)
 _wish_not = re.compile(r"^\W*(?:do not|don't|dont|never)\b")
 
 SAVE = "save-file"
@@ -88,6 +89,11 @@ class EmbeddedPlanner:
             return Declined(
                 "I do not delete, erase or format anything, so nothing was touched. "
                 "Your own history is deleted with: jarvis-desktop history delete."
+            )
+        if address := _elsewhere.search(reading.split(text, inventory)[0]):
+            return Declined(
+                f"An address that begins with {address[1].lower()}:// is not fetched. Give an "
+                "address on the web (https://), drop the file on the window or name its path."
             )
         if missing := _missing_files(read, context):
             return Declined(missing)
@@ -151,7 +157,8 @@ class EmbeddedPlanner:
         if not all(node.type.ports for node in nodes) or (chosen[1:] and chosen[0] < SEVERAL):
             return []
         places = [min(len(read.text), node.where * len(read.text) // len(text)) for node in nodes]
-        cuts = [0, *(sum(pair) // 2 for pair in itertools.pairwise(places)), len(read.text)]
+        between = (sum(pair) // 2 for pair in itertools.pairwise(places))
+        cuts = [0, *(read.text.rfind(" ", 0, at) + 1 for at in between), len(read.text)]
         return [
             Step(node.type, start, end, Match(node.type, start, start, 0.0))
             for node, (start, end) in zip(nodes, itertools.pairwise(cuts), strict=False)

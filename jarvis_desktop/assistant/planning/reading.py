@@ -10,6 +10,7 @@ from operator import attrgetter
 from jarvis_desktop.assistant.planning import cues, mentions, sources
 from jarvis_desktop.assistant.planning.mentions import FileMention, Mention
 from jarvis_desktop.core.ports import Context
+from jarvis_desktop.core.suffixes import kind_of_name
 from jarvis_desktop.core.task import TaskType
 
 _spoken_dot = re.compile(
@@ -23,7 +24,7 @@ _courtesy = re.compile(
     r"i(?:'d like| would like| want| need) you to\s+|go ahead and\s+)?"
 )
 _filler = re.compile(r"\b(?:please|kindly|for me|just|uh|um)\b,?")
-_mark = re.compile(r"\bx(quote|file)(\d+)x\b")
+_mark = re.compile(r"\bx(quote|file)(\d+)x[a-z]*\b")
 
 BODY_AFTER = 300
 """An instruction before a pasted text is no longer than this many characters."""
@@ -36,7 +37,8 @@ LONGEST = 4000
 class Reading:
     """A request as the planner sees it.
 
-    `text` is lower case, with xquote0x and xfile0x in the places of what was quoted or named.
+    `text` is lower case, with xquote0x in the place of what was quoted, xfile0ximage of a picture
+    that was named, and xfile0x of a file that is to be made.
     """
 
     text: str
@@ -88,7 +90,7 @@ def read(text: str, inventory: Sequence[TaskType], context: Context) -> Reading:
     spans: list[tuple[Mention, str]] = []
     for mention in sorted([*mentions.quotes(text), *mentions.files(text)], key=attrgetter("start")):
         if isinstance(mention, FileMention):
-            spans.append((mention, f" xfile{len(named)}x "))
+            spans.append((mention, f" xfile{len(named)}x{_kind(mention)} "))
             named.append(mention)
         else:
             spans.append((mention, f" xquote{len(quoted)}x "))
@@ -112,6 +114,10 @@ def read(text: str, inventory: Sequence[TaskType], context: Context) -> Reading:
         made=frozenset() if context.attachments else _made(context),
         spelling={word.lower(): word for word in spelled if word != word.lower()},
     )
+
+
+def _kind(mention: FileMention) -> str:
+    return "" if mention.output else str(kind_of_name(mention.name) or "")
 
 
 def _made(context: Context) -> frozenset[str]:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 
+from jarvis_desktop.assistant.planning import cues
 from jarvis_desktop.assistant.planning.cues import NUMBER, NUMBER_WORDS
 from jarvis_desktop.assistant.planning.reading import Reading
 from jarvis_desktop.assistant.planning.steps import Step
-from jarvis_desktop.core.task import Option, Value
+from jarvis_desktop.core.task import Option, TaskType, Value
 
 LANGUAGES = (
     "arabic bengali bulgarian catalan chinese mandarin croatian czech danish dutch english "
@@ -21,7 +23,19 @@ LANGUAGES = (
 _says_nothing = frozenset(
     "a an the this that these my it me for please picture pictures photo photos image images so "
     "some of in to on and then better nicer different good great edit edits editing change make "
-    "turn transform restyle stylise stylize style another image into a like look".split()
+    "turn transform restyle stylise stylize style another image into a like look apply use using "
+    "give replace swap add insert put remove erase take out convert more less bit little lot "
+    "effect effects tone tones filter colour colours color colors".split()
+)
+_object = re.compile(
+    r"\b(?:replace|swap|add|insert|put|remove|erase|take out|"
+    r"(?:turn|change|transform|convert)(?=\b.*\binto\b))\s"
+    r".*?(?=\s(?:with|by|for|from|to|into|in|on|of)\b|$)"
+)
+"""What is to be replaced, added or removed."""
+_in_picture = re.compile(
+    r"\s*\b(?:in|on|of|from|for) (?:the|this|that|my|an?) (?:picture|photo|image)$|"
+    r"\s+(?:is|are)$|^(?:of|for)\b\s*"
 )
 _joints = re.compile(r"(?:[\s,;]|\b(?:and|then|also|plus|afterwards|after that)\b)+$")
 """What only joins one step to the next."""
@@ -43,7 +57,7 @@ _loose_end = re.compile(
 )
 _file_there = re.compile(
     r"(?:\b(?:in|on|from|of|with|using|for|to|by|at|into|as)\s+)?"
-    r"(?:(?:the|this|my)\s+)?(?:(?:picture|photo|image|mask)\s+)?xfile\d+x"
+    r"(?:(?:the|this|my)\s+)?(?:(?:picture|photo|image|mask)\s+)?xfile\d+x[a-z]*"
 )
 
 _ones = {word: number for number, word in enumerate(NUMBER_WORDS[:20])}
@@ -53,13 +67,43 @@ _tens = {word: 20 + 10 * number for number, word in enumerate(NUMBER_WORDS[20:28
 def options(step: Step, reading: Reading) -> dict[str, Value]:
     """The options the words give; what they leave open keeps its default."""
     found: dict[str, Value] = dict(step.options)
+    free = False
+    if step.type.exact:
+        if step.type.exact not in found:  # a longer cue stood over it
+            for cue in _named_edits(reading.text[step.start : step.end], step.type):
+                found |= cue.options
+        if free := _is_free(step, reading, settled=step.type.exact in found):
+            found = {}
     for option in step.type.options:
-        if option.name in found and not option.units:
+        if (option.name in found and not option.units) or (free and option.choices):
             continue
         value = _value(option, step, reading)
         if value is not None:
             found[option.name] = value
     return found
+
+
+def _named_edits(words: str, task_type: TaskType) -> list[cues.Match]:
+    return cues.find(words, (replace(task_type, cues=(), name=""),))
+
+
+def _is_free(step: Step, reading: Reading, *, settled: bool) -> bool:
+    """Whether more is wished for than a named edit: "add a cartoon dog" is no cartoon."""
+    words = _settings.sub(" ", _file_there.sub(" ", reading.text[step.start : step.end]))
+    if not settled:
+        known = {choice for option in step.type.options for choice in option.choices}
+        return bool(_telling(words) - known)
+    for wished in _object.findall(words):
+        for cue in reversed(_named_edits(wished, step.type)):
+            wished = f"{wished[: cue.start]} {wished[cue.end :]}"
+        if _telling(wished):
+            return True
+    return False
+
+
+def _telling(words: str) -> set[str]:
+    """The words that say what is wished for."""
+    return set(re.findall(r"[a-z']+", words)) - _says_nothing
 
 
 def _value(option: Option, step: Step, reading: Reading) -> Value | None:
@@ -130,10 +174,8 @@ def prompt(step: Step, reading: Reading) -> str:
 def wish(step: Step, reading: Reading) -> str:
     """What is wished for of a picture: "replace the dog in a.jpg with a cat" is "replace the dog
     with a cat". "" where nothing is said but that it is to be changed."""
-    words = _file_there.sub(" ", reading.text[step.start : step.end])
-    if not set(re.findall(r"[a-z']+", words)) - _says_nothing:
-        return ""
-    return _without_files(step.start, step.end, reading)
+    words = _without_files(step.start, step.end, reading)
+    return words if _telling(words.lower()) else ""
 
 
 def described(step: Step, reading: Reading) -> str:
@@ -142,8 +184,8 @@ def described(step: Step, reading: Reading) -> str:
     before = _loose_end.sub("", _without_files(step.start, step.cue.start, reading))
     behind = _without_files(step.cue.end, step.end, reading)
     before, behind = (_ordered.sub("", part).strip(" ,;:.") for part in (before, behind))
-    if step.type.port("mask") and "with " in behind:
-        behind = behind.partition("with ")[2]
+    if step.type.port("mask"):
+        behind = re.split(r"\b(?:with|into)\s", behind, maxsplit=1)[-1]
     return before or behind or clause(step, reading)
 
 
@@ -151,6 +193,18 @@ def _without_files(start: int, end: int, reading: Reading) -> str:
     plain = _settings.sub("", _file_there.sub(" ", reading.text[start:end]))
     spelled = re.sub(r"\w+", lambda it: reading.spelling.get(it[0], it[0]), plain)
     return _joints.sub("", " ".join(spelled.split())).strip(" ,;:")
+
+
+def _thing_named(step: Step, reading: Reading) -> str | None:
+    """What is to be found: "find the red car in a.jpg" is "the red car"."""
+    if step.cue.gap is None:
+        return _things(step.cue.end, step.end, reading)
+    return _things(*step.cue.gap, reading)
+
+
+def _things(start: int, end: int, reading: Reading) -> str | None:
+    words = _in_picture.sub("", _without_files(start, end, reading)).strip(" .!?")
+    return ", ".join(reading.quotes_in(start, end)) or (words if _telling(words) else None)
 
 
 def _language(step: Step, reading: Reading) -> str | None:
@@ -199,6 +253,8 @@ _readers: dict[str, Callable[[Step, Reading], Value | None]] = {
     "as-said": lambda step, reading: reading.as_said(step.start, step.end),
     "clause": clause,
     "after-cue": after_cue,
+    "thing": _thing_named,
+    "gap": lambda step, reading: _things(*step.cue.gap, reading) if step.cue.gap else None,
     "language": _language,
     "file-name": _file_name,
     "size": _size,

@@ -23,13 +23,13 @@ _not_before_a_verb = frozenset(
     "as by at about no more some any every each what which how whose very".split()
 )
 
-_joining = frozenset("in with from along using following guided based posing standing".split())
+_joining = frozenset("in into with from along using following guided based posing standing".split())
 
 _negation = re.compile(
     r"\b(?:not|don't|dont|do not|doesn't|never|without|no need to|instead of|rather than)"
     r"(?:\s+\w+)?\s*$"
 )
-_marked = re.compile(r"\bxfile\d+x\b")
+_marked = re.compile(r"\bxfile\d+x[a-z]*\b")
 _determined = re.compile(r"\b(?:the|that|this|your|my)\s+$")
 _sentence_end = re.compile(r"[.!?\n]+(?=\s|$)")
 _small_words = frozenset(

@@ -291,6 +291,8 @@ class Wiring:
         """Whether it is what the port's `through` would make of it: made by that, or called so."""
         if source.step == port.through:
             return True
+        if not port.known_as:
+            return False
         names = "|".join(re.escape(name).replace(r"\ ", r"[\s_-]+") for name in port.known_as)
         title = source.value.title if isinstance(source.value, Artifact) else ""
         return bool(

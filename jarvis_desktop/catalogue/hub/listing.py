@@ -131,7 +131,7 @@ class Hub:
         gone = status in (401, 403, 404, 410)
         return UnavailableError(
             f"The Hub refused to answer (status {status}).",
-            hint="Log in anew: hf auth login." if status in (401, 403) else _retry,
+            hint="Log in anew: jarvis-desktop experts key set." if status in (401, 403) else _retry,
             retryable=not gone,
             fault=Fault.GONE if gone else Fault.BUSY,
         )

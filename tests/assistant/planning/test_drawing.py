@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
+from jarvis_desktop.assistant.planning.embedded import EmbeddedPlanner
 from jarvis_desktop.core.artifact import Artifact, Kind
-from jarvis_desktop.core.ports import Declined
+from jarvis_desktop.core.ports import Context, Declined
+from jarvis_desktop.tasks.registry import INVENTORY
 from tests.assistant.planning.planned import ask, conversation, file, show
 
 
@@ -158,6 +162,16 @@ async def test_wishes(text: str, names: list[str], plan: list[str]):
 )
 async def test_control_pictures(text: str, names: list[str], plan: list[str]):
     assert show(await ask(text, *names)) == plan
+
+
+async def test_a_port_that_nothing_is_called_after_takes_no_picture_as_it_is():
+    (painter,) = (item for item in INVENTORY if item.name == "canny-text-to-image")
+    nameless = replace(painter.ports[0], known_as=())
+    changed = replace(painter, ports=(nameless, *painter.ports[1:]))
+    inventory = [changed if item is painter else item for item in INVENTORY]
+    words = "paint a castle from the edges of this picture"
+    plan = await EmbeddedPlanner().plan(words, inventory, Context((file("my-cat.jpg"),)))
+    assert [line.split("(")[0] for line in show(plan)] == ["canny-control", "canny-text-to-image"]
 
 
 async def test_a_control_picture_of_an_earlier_turn_is_taken_as_it_is():

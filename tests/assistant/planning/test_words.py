@@ -152,12 +152,18 @@ def read(text: str, reply: str = "") -> reading.Reading:
 
 def test_quotes_and_names_are_taken_out() -> None:
     made = read("Please summarise “Hello there” and a.TXT, then 'b c.txt'")
-    assert made.text == "summarise xquote0x and xfile0x , then xfile1x"
+    assert made.text == "summarise xquote0x and xfile0xdocument , then xfile1xdocument"
     assert made.quotes == ("Hello there",)
     assert [item.text for item in made.files] == ["a.TXT", "b c.txt"]
     assert made.words(0, len(made.text)) == "summarise Hello there and a.TXT , then b c.txt"
     assert made.quotes_in(0, 9) == []
     assert made.files_in(0, len(made.text)) == list(made.files)
+
+
+def test_a_file_that_is_to_be_made_stands_for_no_picture():
+    assert read("blur a.jpg and save it as b.jpg").text == (
+        "blur xfile0ximage and save it as xfile1x"
+    )
 
 
 def test_a_long_text_without_a_colon_is_content_too() -> None:

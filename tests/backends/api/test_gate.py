@@ -195,6 +195,12 @@ def test_what_the_network_raises_is_said(
     assert (caught.value.fault, caught.value.message) == (fault, words)
 
 
+def test_the_hub_is_named_as_it_stands_in_a_sentence(names: object) -> None:
+    with pytest.raises(UnavailableError, match="no way to the Hugging Face Hub") as caught:
+        asking(gate(Network(httpx2.ConnectError("refused"))), "https://huggingface.co/api/x")
+    assert caught.value.fault is Fault.NETWORK
+
+
 def test_a_call_that_has_no_time_left_asks_nobody(names: object) -> None:
     network = Network()
     errand = Errand(Asked("fal-ai", "tiny"), time.monotonic() - 1, 1000)
