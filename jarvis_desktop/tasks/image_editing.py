@@ -17,6 +17,17 @@ EDITS = (
     *("crop", "resize", "sketch", "cartoon", "painting", "background-blur", "invert", "sepia"),
 )
 
+
+def _after(*nouns: str) -> tuple[str, ...]:
+    """ "a sketch of the picture" is made from it; "a sketch of a cat" is drawn from nothing."""
+    return tuple(
+        f"{noun} of {which} {what}"
+        for noun in nouns
+        for which in ("the", "this", "my")
+        for what in PICTURE_WORDS
+    )
+
+
 EDIT_CUES: dict[str, tuple[str, dict[str, Value]]] = {
     **dict.fromkeys(
         ("black and white", "black-and-white", "grey*", "gray*", "monochrome", "b&w", "b/w",
@@ -121,13 +132,13 @@ EDIT_CUES: dict[str, tuple[str, dict[str, Value]]] = {
                      *(f"make the {what} #@#" for what in PICTURE_WORDS)), ("resize", {})),
     **dict.fromkeys(
         ("pencil sketch", "pencil drawing", "sketch*", "line drawing", "pencil", "charcoal",
-         "drawing of it"),
+         "drawing of it", "sketch of it", *_after("sketch", "drawing")),
         ("sketch", {}),
     ),
     **dict.fromkeys(("cartoon*", "comic*", "toon", "anime"), ("cartoon", {})),
     **dict.fromkeys(
         ("oil painting", "into a painting", "like a painting", "painted", "painterly",
-         "watercolour", "watercolor"),
+         "watercolour", "watercolor", "painting of it", *_after("painting")),
         ("painting", {}),
     ),
     **dict.fromkeys(
