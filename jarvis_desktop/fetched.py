@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from jarvis_desktop.core.errors import ExpertError, Fault
+from jarvis_desktop.offline import QUIET, SWITCHES
 
 MARKER = "expert.json"
 
@@ -22,9 +23,8 @@ MARKER = "expert.json"
 def quiet_libraries() -> None:
     """Keep the Hub's libraries offline and out of the person's terminal; call before importing."""
     os.environ.update(
-        HF_HUB_OFFLINE="1",
-        TRANSFORMERS_OFFLINE="1",
-        HF_HUB_DISABLE_TELEMETRY="1",
+        **QUIET,
+        **SWITCHES,
         HF_HUB_DISABLE_PROGRESS_BARS="1",
         TRANSFORMERS_VERBOSITY="error",
         DIFFUSERS_VERBOSITY="error",

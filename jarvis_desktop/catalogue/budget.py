@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from jarvis_desktop.core.errors import UnavailableError
+from jarvis_desktop.core.hardware import MB
 from jarvis_desktop.core.shown import readable_size
-
-MB = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)

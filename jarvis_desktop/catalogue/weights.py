@@ -23,12 +23,11 @@ from jarvis_desktop.core.call import Report
 from jarvis_desktop.core.current import current_note
 from jarvis_desktop.core.errors import ExpertError, InputError, StorageError, UnavailableError
 from jarvis_desktop.core.expert import Expert
+from jarvis_desktop.core.hardware import MB
 from jarvis_desktop.core.shown import readable_size
 
 MARKER = "expert.json"
 PARTIAL = ".part"
-MB = 1_000_000
-
 SLOWEST = 20_000
 """Bytes per second; a fetch that is slower on the whole is given up (and can be gone on with)."""
 

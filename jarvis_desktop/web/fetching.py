@@ -13,14 +13,13 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from jarvis_desktop.core.errors import InputError, StorageError, UnavailableError
+from jarvis_desktop.core.hardware import MB
 from jarvis_desktop.core.shown import one_line
 from jarvis_desktop.core.suffixes import KINDS
 from jarvis_desktop.web.addresses import checked, look_up
 
 if TYPE_CHECKING:
     import httpx
-
-MB = 1_000_000
 
 MOST_REDIRECTS = 3
 

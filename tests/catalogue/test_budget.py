@@ -8,11 +8,12 @@ from pathlib import Path
 import pytest
 
 from jarvis_desktop.catalogue.alone import alone
-from jarvis_desktop.catalogue.budget import MB, Installed, displaced
+from jarvis_desktop.catalogue.budget import Installed, displaced
 from jarvis_desktop.catalogue.weights import MARKER, Weights
 from jarvis_desktop.core.current import current_note
 from jarvis_desktop.core.errors import StorageError, UnavailableError
 from jarvis_desktop.core.expert import Expert
+from jarvis_desktop.core.hardware import MB
 from jarvis_desktop.core.shown import readable_size
 from tests.hub import Hub, running_hub
 from tests.safetensors import weights_of

@@ -10,8 +10,7 @@ from jarvis_desktop.catalogue import delivery
 from jarvis_desktop.catalogue.hub.entry import HALVES, UNFIT, Entry, count
 from jarvis_desktop.catalogue.hub.experts import FILES, files_of
 from jarvis_desktop.core.expert import Expert
-
-MB = 1_000_000
+from jarvis_desktop.core.hardware import MB
 
 
 def of_expert(expert: Expert, files: object) -> int:
