@@ -12,6 +12,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from jarvis_desktop.core.errors import StorageError
+from jarvis_desktop.core.goal import CodeTerms
 from jarvis_desktop.core.llm import Think
 from jarvis_desktop.core.policy import Mode
 
@@ -93,6 +94,26 @@ class ApiSettings(BaseModel):
     """The only inference provider that may be asked, by the Hub's name for it; "auto" is any."""
 
 
+class AgentSettings(BaseModel):
+    """The `[agent]` table: goals that take several rounds."""
+
+    model_config = ConfigDict(frozen=True, extra="allow")
+
+    ask_plan: Literal["always", "larger", "never"] = "always"
+    """Whether the first plan of a goal is asked about; "larger" means: one with more than three
+    steps. What changes a plan later, after foreign text was read, is asked about in any case."""
+    code: CodeTerms = CodeTerms.ASK
+    """"sandboxed" runs code in the sandbox without asking, as long as it reaches no network."""
+    rounds: int = Field(60, ge=1, le=10_000)
+    """The most rounds of a goal before the person is asked whether to go on."""
+    minutes: int = Field(60, ge=1, le=10_000)
+    """The same in minutes of work."""
+    tokens: int = Field(400_000, ge=10_000)
+    """The same in tokens of the LLM, estimated."""
+    repairs: int = Field(4, ge=0, le=50)
+    """How often one piece of code is mended."""
+
+
 class Settings(BaseModel):
     """settings.toml. Keys that are not known are kept and ignored."""
 
@@ -104,6 +125,7 @@ class Settings(BaseModel):
     planner: PlannerSettings = PlannerSettings()
     experts: ExpertSettings = ExpertSettings()
     api: ApiSettings = ApiSettings()
+    agent: AgentSettings = AgentSettings()
     processes: int = Field(0, ge=0, le=64)
     """How many built-in methods run at once; 0 is one per core, at most four."""
     conversation_minutes: int = Field(30, ge=0)

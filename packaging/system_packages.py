@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     Say = Callable[[str], object]
 
+SANDBOX = ("bubblewrap", "libseccomp2")
 SPEECH = ("libportaudio2", "libasound2-plugins", "espeak-ng")
 WINDOW = (
     "libegl1",
@@ -48,7 +49,7 @@ def ensure(*, testing: bool, install: bool, say: Say) -> list[str]:
 
     With `install` false nothing is installed: a start that has all else ready must stay quick.
     """
-    wanted = SPEECH + WINDOW + (TESTS if testing else ())
+    wanted = SANDBOX + SPEECH + WINDOW + (TESTS if testing else ())
     if not _has_ensurepip():
         wanted += (VENV,)
     if not (shutil.which("apt-get") and shutil.which("dpkg-query")):

@@ -14,10 +14,13 @@ from pathlib import Path
 from jarvis_desktop.assistant.resources import resources_of
 from jarvis_desktop.core.artifact import Artifact, Kind
 from jarvis_desktop.core.call import Call, Report
+from jarvis_desktop.core.code import Allow, CodeRequest, Verdict
 from jarvis_desktop.core.errors import ExpertError, InputError, JarvisError, UnavailableError
 from jarvis_desktop.core.events import Event
 from jarvis_desktop.core.expert import Candidate, Experience, Expert
+from jarvis_desktop.core.frontend import Review
 from jarvis_desktop.core.llm import LLM, Prompt
+from jarvis_desktop.core.outline import Outline
 from jarvis_desktop.core.plan import Plan
 from jarvis_desktop.core.ports import Fact, Recap, Resource, Segment, Transcript
 from jarvis_desktop.core.shown import one_line
@@ -44,6 +47,10 @@ class FakeFrontend:
     consent: bool = True
     answer: str = ""
     edit: Callable[[Plan], Plan | None] = lambda plan: plan
+    outlines: list[Outline] = field(default_factory=list)
+    revise: Callable[[Outline], Review | None] = Review
+    codes: list[CodeRequest] = field(default_factory=list)
+    judge: Callable[[CodeRequest], Verdict] = lambda code: Verdict(Allow.ONCE, code.source)
 
     def show(self, event: Event) -> None:
         self.events.append(event)
@@ -58,6 +65,14 @@ class FakeFrontend:
     async def ask(self, question: str) -> str:
         self.questions.append(question)
         return self.answer
+
+    async def review_outline(self, outline: Outline, why: str) -> Review | None:
+        self.outlines.append(outline)
+        return self.revise(outline)
+
+    async def review_code(self, code: CodeRequest) -> Verdict:
+        self.codes.append(code)
+        return self.judge(code)
 
 
 @dataclass

@@ -33,12 +33,12 @@ from jarvis_desktop.core.events import (
     TurnFinished,
     TurnStarted,
 )
+from jarvis_desktop.core.frontend import Frontend
 from jarvis_desktop.core.journal import Journal, Unfinished
 from jarvis_desktop.core.plan import Plan
 from jarvis_desktop.core.ports import (
     Context,
     Direct,
-    Frontend,
     History,
     Planner,
     Recogniser,

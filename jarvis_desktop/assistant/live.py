@@ -8,9 +8,11 @@ import logging
 
 from jarvis_desktop.assistant.journalling import Scribe
 from jarvis_desktop.assistant.speaker import Speaker, Speech
+from jarvis_desktop.core.code import CodeRequest, Verdict
 from jarvis_desktop.core.events import Event, Noted, ReplyChunk, Traced
+from jarvis_desktop.core.frontend import Frontend, Review
+from jarvis_desktop.core.outline import Outline
 from jarvis_desktop.core.plan import Plan
-from jarvis_desktop.core.ports import Frontend
 from jarvis_desktop.core.shown import frames
 from jarvis_desktop.core.turn import Turn
 
@@ -115,6 +117,21 @@ class Live:
     async def review(self, plan: Plan) -> Plan | None:
         """The plan as the person wants it; None where they refuse it."""
         return await self._frontend.review(plan)
+
+    async def ask(self, question: str) -> str:
+        """What the person answers; one question at a time."""
+        async with self._asking:
+            return await self._frontend.ask(question)
+
+    async def review_outline(self, outline: Outline, why: str) -> Review | None:
+        """What the person says to the plan of a goal."""
+        async with self._asking:
+            return await self._frontend.review_outline(outline, why)
+
+    async def review_code(self, code: CodeRequest) -> Verdict:
+        """What the person says to code."""
+        async with self._asking:
+            return await self._frontend.review_code(code)
 
 
 def _too_late(text: str) -> None:

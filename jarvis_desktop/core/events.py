@@ -7,6 +7,7 @@ from datetime import datetime
 
 from jarvis_desktop.core.artifact import Artifact
 from jarvis_desktop.core.expert import Candidate, Selection
+from jarvis_desktop.core.outline import Outline
 from jarvis_desktop.core.plan import Plan
 from jarvis_desktop.core.result import Attempt, Status, TaskResult
 
@@ -129,6 +130,58 @@ class TaskFinished:
 
 
 @dataclass(frozen=True, slots=True)
+class GoalTaken:
+    """The request is worked on in agent mode, round by round."""
+
+
+@dataclass(frozen=True, slots=True)
+class OutlineChanged:
+    """The plan of the goal is this one now. The plans of inner controllers have their own path."""
+
+    outline: Outline
+    path: str = "assistant"
+    accepted: bool = True
+    """False while it is only proposed."""
+    why: str = ""
+    """Who changed what, in sentences; "" for the first one."""
+
+
+@dataclass(frozen=True, slots=True)
+class RoundStarted:
+    """A controller took a branch."""
+
+    number: int
+    path: str
+    """Whose round it is: "assistant", "assistant/coder"."""
+    branch: str
+    what: str
+    """What it is to do, in a line."""
+    code: str = ""
+    """The script that runs."""
+
+
+@dataclass(frozen=True, slots=True)
+class RoundProgress:
+    """What a round's script prints, or how far its work is."""
+
+    number: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class RoundEnded:
+    """What came of it."""
+
+    number: int
+    status: Status
+    observation: str
+    """For people, shortened; what was printed, the traceback, the answer."""
+    artifacts: tuple[Artifact, ...] = ()
+    code: str = ""
+    """The script that ran, as it ran."""
+
+
+@dataclass(frozen=True, slots=True)
 class ReplyChunk:
     """The next piece of the answer."""
 
@@ -165,6 +218,11 @@ Event = (
     | AttemptFailed
     | Retrying
     | TaskFinished
+    | GoalTaken
+    | OutlineChanged
+    | RoundStarted
+    | RoundProgress
+    | RoundEnded
     | ReplyChunk
     | Speaking
     | TurnFinished

@@ -25,12 +25,16 @@ class Unfinished:
     """Whether the answer is to be spoken."""
     folder: Path | None = None
     """Where results with a name of the person's choosing are saved."""
+    goal: bool = False
+    """Whether it is worked on in agent mode: what is known of it is in the memory of goals."""
     perhaps: frozenset[int] = frozenset()
     """Tasks that act outside of the store and were under way: they may have been done."""
 
     @property
     def progress(self) -> str:
         """How far it is, in words: "2 of 6 steps are done"."""
+        if self.goal:
+            return "a goal of agent mode"
         done, plan = len(self.turn.results), self.turn.plan
         of, count = ("", done) if plan is None else (f" of {len(plan)}", len(plan))
         verb = "is" if 1 in (done, count) else "are"

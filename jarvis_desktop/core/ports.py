@@ -11,33 +11,12 @@ from typing import Protocol
 
 from jarvis_desktop.core.artifact import Artifact
 from jarvis_desktop.core.call import Call, Report
-from jarvis_desktop.core.events import Event
 from jarvis_desktop.core.expert import Candidate, Experience, Expert
 from jarvis_desktop.core.llm import LLM
 from jarvis_desktop.core.plan import Plan
 from jarvis_desktop.core.result import TaskResult
 from jarvis_desktop.core.task import TaskType
 from jarvis_desktop.core.turn import Conversation, Turn
-
-
-class Frontend(Protocol):
-    """Where a person sees and answers: window, quick box or terminal."""
-
-    def show(self, event: Event) -> None:
-        """Show that something happened. Must return at once."""
-        ...
-
-    async def review(self, plan: Plan) -> Plan | None:
-        """Let the person change the plan; None when they refuse it."""
-        ...
-
-    async def confirm(self, question: str) -> bool:
-        """A yes-or-no question; anything but a clear yes is False."""
-        ...
-
-    async def ask(self, question: str) -> str:
-        """An open question; "" where there is no answer."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,12 +66,17 @@ class Direct:
     """No expert is needed: the LLM answers in its own words."""
 
 
+@dataclass(frozen=True, slots=True)
+class ForAgent:
+    """One plan of experts will not do: it is a goal, for agent mode."""
+
+
 class Planner(Protocol):
     """Turns words into a plan."""
 
     async def plan(
         self, text: str, inventory: Sequence[TaskType], context: Context
-    ) -> Plan | Direct | Declined:
+    ) -> Plan | Direct | Declined | ForAgent:
         """A plan over the task types of `inventory`, or the reason why there is none."""
         ...
 

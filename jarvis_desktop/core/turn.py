@@ -12,10 +12,15 @@ from typing import TypeVar, assert_never
 from jarvis_desktop.core import events
 from jarvis_desktop.core.artifact import Artifact
 from jarvis_desktop.core.expert import Selection
+from jarvis_desktop.core.goal import Terms
+from jarvis_desktop.core.outline import Outline
 from jarvis_desktop.core.plan import Plan
 from jarvis_desktop.core.result import Attempt, Status, TaskResult
 
 T = TypeVar("T")
+
+OUTERMOST = "assistant"
+"""The path of the controller that works for the person."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +34,29 @@ class Request:
     """Whether the answer is to be spoken."""
     folder: Path | None = None
     """Where file names in the text are looked for first, and where named results are saved."""
+    terms: Terms | None = None
+    """Where the person wants agent mode: what they agree to in advance."""
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """One round of agent mode, as a person sees it."""
+
+    number: int
+    path: str
+    branch: str
+    what: str
+    code: str = ""
+    printed: str = ""
+    """What its script wrote so far, the end of it."""
+    status: Status | None = None
+    """None while it goes on."""
+    observation: str = ""
+    artifacts: tuple[Artifact, ...] = ()
+
+
+PRINTED = 20_000
+"""Characters that are kept of what a script prints while it runs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +78,13 @@ class Turn:
     """What each running task is tried with, or will be tried with once more."""
     failed_attempts: Mapping[int, tuple[Attempt, ...]] = field(default_factory=dict)
     results: Mapping[int, TaskResult] = field(default_factory=dict)
+    agentic: bool = False
+    """Whether it is worked on in agent mode."""
+    outline: Outline | None = None
+    """The plan of its goal, as accepted or as proposed last."""
+    inner_outlines: Mapping[str, Outline] = field(default_factory=dict)
+    """The plans of the coder and others below, by their paths."""
+    rounds: Mapping[int, Round] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     trace: tuple[str, ...] = ()
     """For those who look closer; not kept in the history."""
@@ -104,6 +139,28 @@ class Turn:
                     trying=_without(self.trying, result.task_id),
                     results={**self.results, result.task_id: result},
                 )
+            case events.GoalTaken():
+                return replace(self, agentic=True)
+            case events.OutlineChanged(outline=outline, path=path):
+                if path == OUTERMOST:
+                    return replace(self, outline=outline)
+                return replace(self, inner_outlines={**self.inner_outlines, path: outline})
+            case events.RoundStarted():
+                begun = Round(event.number, event.path, event.branch, event.what, event.code)
+                return self._with_round(begun)
+            case events.RoundProgress(number=number, text=text):
+                was = self.rounds[number]
+                return self._with_round(replace(was, printed=(was.printed + text)[-PRINTED:]))
+            case events.RoundEnded():
+                was = self.rounds[event.number]
+                ended = replace(
+                    was,
+                    status=event.status,
+                    observation=event.observation,
+                    artifacts=event.artifacts,
+                    code=event.code or was.code,
+                )
+                return self._with_round(ended)
             case events.ReplyChunk(text=text):
                 return replace(self, reply=self.reply + text)
             case events.Speaking(text=text):
@@ -119,9 +176,16 @@ class Turn:
         progress = _without(self.progress, event.task_id)
         return replace(self, progress=progress, trying={**self.trying, event.task_id: event})
 
+    def _with_round(self, changed: Round) -> Turn:
+        return replace(self, rounds={**self.rounds, changed.number: changed})
+
     @property
     def artifacts(self) -> tuple[Artifact, ...]:
-        """What was asked for: the artifacts of the tasks that answer the request."""
+        """What was asked for: the artifacts of the tasks that answer the request, or of the round
+        that gave the answer."""
+        if self.agentic:
+            own = [item for item in self.rounds.values() if item.path == OUTERMOST]
+            return own[-1].artifacts if own else ()
         if self.plan is None:  # one from the history that today's tasks no longer fit
             return tuple(item for result in self.results.values() for item in result.artifacts)
         results = (self.results.get(task.id) for task in self.plan.answers)

@@ -7,9 +7,10 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Protocol
 
 from jarvis_desktop.core.expert import Expert
+from jarvis_desktop.core.frontend import Frontend
 from jarvis_desktop.core.journal import Unfinished
 from jarvis_desktop.core.policy import Mode, Policy
-from jarvis_desktop.core.ports import Fetcher, Frontend, Microphone, Player
+from jarvis_desktop.core.ports import Fetcher, Microphone, Player
 from jarvis_desktop.core.turn import Conversation, Request, Turn
 from jarvis_desktop.paths import Paths
 

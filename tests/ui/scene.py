@@ -15,10 +15,10 @@ from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.errors import InputError, JarvisError
 from jarvis_desktop.core.events import Event, ReplyChunk, TurnFinished, TurnStarted
 from jarvis_desktop.core.expert import Candidate, Expert, Selection
+from jarvis_desktop.core.frontend import Frontend
 from jarvis_desktop.core.journal import Unfinished
 from jarvis_desktop.core.plan import Plan
 from jarvis_desktop.core.policy import Mode, Policy
-from jarvis_desktop.core.ports import Frontend
 from jarvis_desktop.core.result import Attempt, Status, TaskResult
 from jarvis_desktop.core.task import Option, Port, Ref, Task, TaskType
 from jarvis_desktop.core.turn import Conversation, Request, Turn

@@ -1,0 +1,1 @@
+"""Agent mode: controllers that take a goal round by round, branch by branch."""
