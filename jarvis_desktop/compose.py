@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from pathlib import Path
 
 from jarvis_desktop.assistant.answering import Answerer
 from jarvis_desktop.assistant.assistant import Assistant, Parts
@@ -15,7 +14,6 @@ from jarvis_desktop.assistant.bell import Bell
 from jarvis_desktop.assistant.choosing import Chooser
 from jarvis_desktop.assistant.executor import Executor
 from jarvis_desktop.assistant.file_guard import guarded
-from jarvis_desktop.assistant.fitting import Fitting, Licences, Room
 from jarvis_desktop.assistant.intake import Intake
 from jarvis_desktop.assistant.memory import Memory
 from jarvis_desktop.assistant.obtaining import Obtainer
@@ -41,24 +39,30 @@ from jarvis_desktop.catalogue.hub.offers import HubOffers
 from jarvis_desktop.catalogue.hub.refresh import HubRefresh
 from jarvis_desktop.catalogue.hub.wanted import Wanted as WantedOfHub
 from jarvis_desktop.catalogue.weights import Weights
-from jarvis_desktop.computer import free_disk_bytes, seems_to_have_graphics
+from jarvis_desktop.compose_experts import (
+    at_work,
+    fitting_of,
+    hub_policy_of,
+    make_way,
+    wanted_llm,
+    whisper,
+    writers,
+)
+from jarvis_desktop.computer import seems_to_have_graphics
 from jarvis_desktop.core.errors import JarvisError
 from jarvis_desktop.core.expert import Expert
 from jarvis_desktop.core.hardware import MB
-from jarvis_desktop.core.llm import LLM
-from jarvis_desktop.core.placing import limits
 from jarvis_desktop.core.policy import Mode, Policy
 from jarvis_desktop.core.ports import Backend, Planner, Timer
 from jarvis_desktop.core.task import TaskType
 from jarvis_desktop.desktop import SystemDesktop
 from jarvis_desktop.keys import hub_key
-from jarvis_desktop.llm.choice import LLMChoice, Wanted
+from jarvis_desktop.llm.choice import LLMChoice
 from jarvis_desktop.llm.in_memory import LLMInMemory
 from jarvis_desktop.llm.shipped import load as load_llms
-from jarvis_desktop.llm.transformers_local import TransformersLLM
 from jarvis_desktop.paths import Paths, shipped, usual_folders
 from jarvis_desktop.scoring.encoder import TaskEncoder
-from jarvis_desktop.settings import ExpertSettings, LLMSettings, Settings
+from jarvis_desktop.settings import Settings
 from jarvis_desktop.speech.microphone import SoundMicrophone
 from jarvis_desktop.speech.player import SoundPlayer
 from jarvis_desktop.speech.recogniser import LocalRecogniser
@@ -72,9 +76,6 @@ from jarvis_desktop.web.fetching import WebFetcher
 
 CALLS_AT_ONCE = 3
 """Of experts behind an API."""
-
-WHISPER = ("whisper-small", "whisper-base", "whisper-tiny")
-"""Recognisers of the catalogue, the best first; the best one on the disk is used."""
 
 
 @dataclass
@@ -177,11 +178,11 @@ def build(
     )
     experts = load_experts(shipped("models", "experts"))
     llms = LLMChoice(
-        _wanted(settings.llm),
+        wanted_llm(settings.llm),
         policy,
-        on_disk=lambda: _writers(experts, weights),
+        on_disk=lambda: writers(experts, weights),
         shipped=load_llms(shipped("models", "llms.toml")),
-        on_use=lambda: _make_way(local, llms, weights),
+        on_use=lambda: make_way(local, llms, weights),
     )
     api = ApiBackend(
         definitions, check=checked, provider=settings.api.provider, width=CALLS_AT_ONCE
@@ -196,7 +197,7 @@ def build(
     prompts = Prompts(shipped("resources", "prompts"), paths.config / "prompts")
     scorer = TaskEncoder(shipped("models", "planner"))
     hub = HubIndex(paths.hub_index, embed=scorer.directions)
-    hub_policy = _hub_policy(settings.experts, local)
+    hub_policy = hub_policy_of(settings.experts, local)
     catalogue = ShippedCatalogue(
         experts,
         definitions,
@@ -234,7 +235,7 @@ def build(
     selector = Selector(
         catalogue,
         policy,
-        fitting=_fitting(settings.experts, paths, local),
+        fitting=fitting_of(settings.experts, paths, local),
         record=history.records,
         llms=llms,
         chooser=Chooser(prompts),
@@ -329,69 +330,5 @@ def embedded_planner() -> EmbeddedPlanner:
     return EmbeddedPlanner(TaskEncoder(shipped("models", "planner")))
 
 
-def _fitting(experts: ExpertSettings, paths: Paths, local: LocalBackend) -> Fitting:
-    def room() -> Room:
-        disk = free_disk_bytes(paths.weights)
-        hardware, measured = local.probe.guess(), local.measures.known()
-        return Room(hardware, disk, experts.disk_budget, local.budget, measured)
-
-    return Fitting(
-        room=room,
-        licences=Licences(experts.allowed_licences, experts.denied_licences),
-        gated=experts.gated,
-        ruled_out=is_clearly_not,
-    )
-
-
-def _hub_policy(experts: ExpertSettings, local: LocalBackend) -> Callable[[], WantedOfHub]:
-    """What is wanted of the Hub by someone with these settings and this computer."""
-
-    def policy() -> WantedOfHub:
-        room = limits(local.probe.guess(), local.budget)
-        return WantedOfHub(
-            allowed_licences=experts.allowed_licences,
-            denied_licences=experts.denied_licences,
-            gated=experts.gated,
-            memory_mb=max(room.main, room.graphics) / MB,
-        )
-
-    return policy
-
-
 def _now() -> datetime:
     return datetime.now().astimezone()
-
-
-def whisper(experts: Sequence[Expert], weights: Weights) -> Path | None:
-    """The folder of the best recogniser on the disk, which is about to be used."""
-    known = {item.id: item for item in experts}
-    for expert in filter(None, map(known.get, WHISPER)):
-        if folder := weights.folder(expert):
-            weights.used(expert)
-            return folder
-    return None
-
-
-def at_work(holding: Iterable[str], llm: LLM | None, experts: Sequence[Expert]) -> frozenset[str]:
-    """The experts that must stay on the disk: those in memory, their bases, and the LLM's own."""
-    names = {*holding, *([llm.name] if llm else ())}
-    return frozenset(names | {each.base.id for each in experts if each.base and each.id in names})
-
-
-def _make_way(local: LocalBackend, llms: LLMChoice, weights: Weights) -> None:
-    """An LLM is about to be used: it gets the memory that it needs."""
-    local.make_way()
-    if isinstance(llms.in_use, TransformersLLM):
-        weights.used(Expert(llms.in_use.name, "text-generation"))
-
-
-def _writers(experts: tuple[Expert, ...], weights: Weights) -> list[tuple[Expert, Path]]:
-    """The chat LLMs of the disk, with their folders."""
-    writers = [item for item in experts if item.task == "text-generation"]
-    return [(item, folder) for item in writers if (folder := weights.folder(item))]
-
-
-def _wanted(llm: LLMSettings) -> Wanted:
-    return Wanted(
-        llm.provider, llm.id, llm.address, think=llm.think, context=llm.context, sees=llm.sees
-    )

@@ -38,6 +38,21 @@ class Paths:
         return self.data / "artifacts"
 
     @property
+    def goals(self) -> Path:
+        """A folder for each goal of agent mode that code works on."""
+        return self.data / "goals"
+
+    @property
+    def code_library(self) -> Path:
+        """The functions of the code library."""
+        return self.data / "library"
+
+    @property
+    def packages(self) -> Path:
+        """The environment of Python packages that code uses."""
+        return self.data / "packages"
+
+    @property
     def weights(self) -> Path:
         """Weights of experts that were fetched."""
         return self.cache / "experts"

@@ -103,7 +103,7 @@ class AgentSettings(BaseModel):
     """Whether the first plan of a goal is asked about; "larger" means: one with more than three
     steps. What changes a plan later, after foreign text was read, is asked about in any case."""
     code: CodeTerms = CodeTerms.ASK
-    """"sandboxed" runs code in the sandbox without asking, as long as it reaches no network."""
+    """"sandboxed" runs code in the sandbox without asking, reaching only hosts that were named."""
     rounds: int = Field(60, ge=1, le=10_000)
     """The most rounds of a goal before the person is asked whether to go on."""
     minutes: int = Field(60, ge=1, le=10_000)

@@ -113,6 +113,8 @@ def _apt_install(packages: list[str], say: Say) -> None:
 
 def _sentence(missing: list[str]) -> str:
     lost = []
+    if set(missing) & set(SANDBOX):
+        lost.append("the sandbox that code runs in")
     if set(missing) & set(SPEECH):
         lost.append("sound and speech")
     if set(missing) & set(WINDOW):
@@ -130,7 +132,7 @@ def _sentence(missing: list[str]) -> str:
 def _advise_elsewhere(wanted: Iterable[str], testing: bool, say: Say) -> None:
     if not sys.platform.startswith("linux"):
         return  # macOS and Windows: PortAudio comes in the wheel, voices with the system
-    lacking = [name for name in ("espeak-ng",) if not shutil.which(name)]
+    lacking = [name for name in ("bwrap", "espeak-ng") if not shutil.which(name)]
     if testing:
         programs = ("Xvfb", "openbox", "xdotool", "pulseaudio", "pactl", "dbus-daemon")
         lacking += [name for name in programs if not shutil.which(name)]

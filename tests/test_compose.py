@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 
 from jarvis_desktop.catalogue.weights import MARKER, Weights
-from jarvis_desktop.compose import at_work, whisper
+from jarvis_desktop.compose_experts import at_work, whisper
 from jarvis_desktop.core.expert import Expert
 from tests.fakes import FakeLLM
 

@@ -13,6 +13,7 @@ from functools import partial
 from pathlib import Path
 
 from jarvis_desktop.assistant import responder
+from jarvis_desktop.assistant.agent.agent import Agent
 from jarvis_desktop.assistant.answering import Answerer
 from jarvis_desktop.assistant.executor import Executor
 from jarvis_desktop.assistant.intake import Intake
@@ -34,11 +35,13 @@ from jarvis_desktop.core.events import (
     TurnStarted,
 )
 from jarvis_desktop.core.frontend import Frontend
+from jarvis_desktop.core.goal import Terms
 from jarvis_desktop.core.journal import Journal, Unfinished
 from jarvis_desktop.core.plan import Plan
 from jarvis_desktop.core.ports import (
     Context,
     Direct,
+    ForAgent,
     History,
     Planner,
     Recogniser,
@@ -67,6 +70,7 @@ class Parts:
     memory: Memory
     history: History
     journal: Journal
+    agent: Agent
     acting: Collection[str]
     """The tasks that do something outside of the store, which must not be done twice unasked."""
     now: Callable[[], datetime]
@@ -126,7 +130,7 @@ class Assistant:
         Raises InputError where it goes on elsewhere, is over, or cannot be gone on with.
         """
         self._leave_summing_up()
-        if unfinished.turn.plan is None:
+        if unfinished.turn.plan is None and not unfinished.goal:
             raise InputError(
                 "This request cannot be gone on with: its plan is of another version of JARVIS.",
                 hint="Give it up, which keeps what was done of it, and ask anew.",
@@ -137,6 +141,9 @@ class Assistant:
         with self._under_way(live):
             for event in retold(left):
                 live.retell(event)
+            if left.goal:
+                for event in self._parts.agent.retold(left.turn.id):
+                    live.retell(event)
             await self._complete(partial(self._go_on, left, known, live), known, live)
         return live.turn
 
@@ -147,10 +154,19 @@ class Assistant:
         written.
         """
         left = self._take_over(unfinished)
+        if left.goal:
+            self._parts.agent.give_up(left.turn.id)
         turn = given_up(left, self._parts.now())
         self._parts.history.save(left.conversation, turn)
         self._parts.journal.end(turn.id)
         return turn
+
+    def interrupt(self) -> bool:
+        """Stop what runs for a goal, and let whoever began it hear what the person says.
+
+        False where nothing is to be stopped in this way: then the turn itself is to be cancelled.
+        """
+        return self._parts.agent.stop()
 
     async def close(self) -> None:
         """End what goes on behind the turns; what was not begun yet is begun, to leave a trace."""
@@ -249,22 +265,37 @@ class Assistant:
             context = Context(folder=request.folder, trace=live.trace)
             return await self._carry_out(given, context, live, rounds=0)
         inventory = self._parts.inventory
-        words, context = await self._understanding.of(request, known, live, inventory=inventory)
+        words, context = await self._understanding.of(
+            request, known, live, inventory=inventory, links=request.terms is None
+        )
+        if request.terms is not None:
+            return await self._reach(words, request.terms, context, known, live)
         planned = await self._parts.planner.plan(words, inventory, context)
         if isinstance(planned, Direct):
             return await self._parts.answerer.direct(live.turn.text, context, live.say)
         if isinstance(planned, Plan):
             return await self._carry_out(planned, context, live, rounds=MOST_ROUNDS)
+        if isinstance(planned, ForAgent):
+            return await self._reach(words, Terms(), context, known, live)
         live.say(planned.reason)
         return Status.FAILED
 
+    async def _reach(
+        self, words: str, terms: Terms, context: Context, known: Conversation, live: Live
+    ) -> Status:
+        """Everything up to the answer, in agent mode."""
+        agent = self._parts.agent
+        return await agent.take(words, terms, context, live, conversation=known.id)
+
     async def _go_on(self, left: Unfinished, known: Conversation, live: Live) -> Status:
         """Everything that is missing for the written answer of a turn that was cut off."""
-        plan = left.turn.plan
-        assert plan is not None
         context = await self._parts.memory.context(
             known, left.turn.attachments, folder=left.folder, trace=live.trace
         )
+        if left.goal:
+            return await self._parts.agent.go_on(context, live, conversation=known.id)
+        plan = left.turn.plan
+        assert plan is not None
         withheld: dict[int, str] = {}
         for task in plan:
             if task.id in left.perhaps and not await live.confirm(_again(task)):

@@ -4,14 +4,16 @@ goes on with."""
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 from datetime import datetime
+from functools import reduce
 
 from jarvis_desktop.assistant import responder
 from jarvis_desktop.core.errors import JarvisError
 from jarvis_desktop.core.events import (
     Event,
+    GoalTaken,
     Noted,
     PlanAccepted,
     Replanned,
@@ -22,8 +24,8 @@ from jarvis_desktop.core.events import (
     TurnStarted,
 )
 from jarvis_desktop.core.journal import Journal, Unfinished
-from jarvis_desktop.core.plan import Plan
 from jarvis_desktop.core.result import Status, TaskResult
+from jarvis_desktop.core.task import Task
 from jarvis_desktop.core.turn import Turn
 
 log = logging.getLogger(__name__)
@@ -35,12 +37,12 @@ class Scribe:
     def __init__(
         self, journal: Journal, unfinished: Unfinished, *, acting: Collection[str]
     ) -> None:
-        """`acting` names the tasks with effects outside of the store. A turn that has its plan is
-        in the journal already."""
+        """`acting` names the tasks with effects outside of the store. A turn that has its plan, or
+        a goal, is in the journal already."""
         self._journal = journal
         self._unfinished = unfinished
         self._acting = acting
-        self._begun = unfinished.turn.plan is not None
+        self._begun = unfinished.turn.plan is not None or unfinished.goal
         self._starting: set[int] = set()
         """The tasks of the plan that act, and were begun."""
         self._told = False
@@ -68,6 +70,10 @@ class Scribe:
 
     def _write(self, event: Event, turn: Turn) -> None:
         match event:
+            case GoalTaken():
+                # From here on its own memory tells what a plan tells of other turns.
+                self._unfinished = replace(self._unfinished, goal=True)
+                self._begin((), turn)
             case PlanAccepted(plan=plan) | Replanned(plan=plan):
                 self._begin(plan, turn)
             case TaskStarted(task_id=task_id) if self._begun and self._acts(task_id, turn):
@@ -76,7 +82,7 @@ class Scribe:
             case TaskFinished(result=result) if self._begun and self._matters(result):
                 self._journal.finished(turn.id, result)
 
-    def _begin(self, plan: Plan, turn: Turn) -> None:
+    def _begin(self, plan: Iterable[Task], turn: Turn) -> None:
         """A new plan keeps what was done for the tasks that it shares with the one before."""
         before = self._unfinished.turn.plan
         same = {task.id for task in plan if before and task in before.tasks}
@@ -109,23 +115,30 @@ def blank(unfinished: Unfinished) -> Turn:
 
 
 def retold(unfinished: Unfinished) -> Iterator[Event]:
-    """What happened in a turn until it was cut off, for whoever shows it from its beginning."""
+    """What happened in a turn until it was cut off, for whoever shows it from its beginning.
+
+    The rounds of a goal are told by its own memory.
+    """
     turn = unfinished.turn
-    assert turn.plan is not None
+    plan = turn.plan or ()
     yield TurnStarted(turn.id, turn.started, turn.text, turn.attachments)
     if turn.heard_by:
         yield Transcribed(turn.text, turn.heard_by)
     yield from (Noted(note) for note in turn.notes)
-    yield PlanAccepted(turn.plan)
-    yield from (
-        TaskFinished(turn.results[task.id]) for task in turn.plan if task.id in turn.results
-    )
+    if unfinished.goal:
+        yield GoalTaken()
+    if turn.plan is not None:
+        yield PlanAccepted(turn.plan)
+    yield from (TaskFinished(turn.results[task.id]) for task in plan if task.id in turn.results)
     yield Noted(f"It goes on where it was cut off: {unfinished.progress}.")
 
 
-def given_up(unfinished: Unfinished, now: datetime) -> Turn:
-    """A turn that was cut off as the history keeps it, where the person does not go on with it."""
-    turn = unfinished.turn
+def given_up(unfinished: Unfinished, now: datetime, rounds: Iterable[Event] = ()) -> Turn:
+    """A turn that was cut off as the history keeps it, where the person does not go on with it.
+
+    `rounds` is what the memory of goals tells of one of agent mode.
+    """
+    turn = reduce(Turn.apply, rounds, unfinished.turn)
     cut = "JARVIS was cut off before it was done."
     left = {
         task.id: TaskResult(task.id, Status.CANCELLED, reason=cut)
@@ -135,6 +148,7 @@ def given_up(unfinished: Unfinished, now: datetime) -> Turn:
     words = "This was cut off, and not gone on with."
     if turn.results and (done := responder.compose(turn)):
         words = f"{words}\n\n{done}"
-    status = Status.PARTLY if turn.results else Status.CANCELLED
-    turn = replace(turn, results={**turn.results, **left}, reply=words)
+    reached = turn.results or any(item.status is Status.DONE for item in turn.rounds.values())
+    status = Status.PARTLY if reached else Status.CANCELLED
+    turn = replace(turn, results={**turn.results, **left}, reply=words, agentic=unfinished.goal)
     return turn.apply(TurnFinished(status, now))

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 
 from jarvis_desktop.assistant.journalling import Scribe
 from jarvis_desktop.assistant.speaker import Speaker, Speech
@@ -29,6 +31,8 @@ class Live:
         only to be read."""
         self.turn = turn
         self.scribe = scribe
+        self.waited = 0.0
+        """Seconds that the person took to answer questions."""
         self._frontend = frontend
         self._loop = asyncio.get_running_loop()
         self._speaker = speaker
@@ -106,7 +110,7 @@ class Live:
 
     async def confirm(self, question: str) -> bool:
         """One question at a time, whoever asks; a No is not asked for again."""
-        async with self._asking:
+        async with self._with_the_person():
             if question in self._refused:
                 return False
             agreed = await self._frontend.confirm(question)
@@ -120,18 +124,28 @@ class Live:
 
     async def ask(self, question: str) -> str:
         """What the person answers; one question at a time."""
-        async with self._asking:
+        async with self._with_the_person():
             return await self._frontend.ask(question)
 
     async def review_outline(self, outline: Outline, why: str) -> Review | None:
         """What the person says to the plan of a goal."""
-        async with self._asking:
+        async with self._with_the_person():
             return await self._frontend.review_outline(outline, why)
 
     async def review_code(self, code: CodeRequest) -> Verdict:
         """What the person says to code."""
-        async with self._asking:
+        async with self._with_the_person():
             return await self._frontend.review_code(code)
+
+    @asynccontextmanager
+    async def _with_the_person(self) -> AsyncIterator[None]:
+        """One question at a time."""
+        async with self._asking:
+            since = self._loop.time()
+            try:
+                yield
+            finally:
+                self.waited += self._loop.time() - since
 
 
 def _too_late(text: str) -> None:

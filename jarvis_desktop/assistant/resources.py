@@ -20,9 +20,12 @@ def resources_of(turns: Iterable[Turn]) -> list[Resource]:
             item: types.get(result.task_id, "")
             for result in turn.results.values()
             for item in result.artifacts
+            if not turn.agentic  # there a round gave it
         }
         found += [Resource("", item, given=True) for item in turn.attachments]
-        found += [Resource("", item, given=False, task=makers[item]) for item in turn.artifacts]
+        found += [
+            Resource("", item, given=False, task=makers.get(item, "")) for item in turn.artifacts
+        ]
     return found
 
 

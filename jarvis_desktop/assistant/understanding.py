@@ -29,9 +29,17 @@ class Understanding:
         self._memory = memory
 
     async def of(
-        self, request: Request, known: Conversation, live: Live, *, inventory: Sequence[TaskType]
+        self,
+        request: Request,
+        known: Conversation,
+        live: Live,
+        *,
+        inventory: Sequence[TaskType],
+        links: bool = True,
     ) -> tuple[str, Context]:
         """What is asked, a file's name in the place of each address, and what is known beside it.
+
+        Without `links` the addresses stay as they are, and nothing is fetched for them.
 
         Raises JarvisError where the words cannot be heard, or a file cannot be had or used.
         """
@@ -52,7 +60,7 @@ class Understanding:
         # Names and addresses in a pasted text are content: no file is fetched for them.
         instruction, _ = reading.split(text, inventory)
         named = await self._intake.named(instruction, request, attachments)
-        linked = await self._intake.linked(instruction, (*attachments, *named))
+        linked = await self._intake.linked(instruction, (*attachments, *named)) if links else {}
         if named or linked:
             attachments = (*attachments, *named, *linked.values())
             live.show(Attached(attachments))

@@ -16,6 +16,15 @@ def add_shared(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="one JSON document on stdout")
 
 
+def add_yes(parser: argparse.ArgumentParser) -> None:
+    """Add --yes, for questions that are answered with yes or no."""
+    parser.add_argument(
+        "--yes",
+        action="store_true",
+        help="agree to every question in advance; not to the plan of a goal, nor to code",
+    )
+
+
 def count(text: str) -> int:
     """The type of an argument that counts things: 1 or more."""
     number = int(text)

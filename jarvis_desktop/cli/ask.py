@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import argparse
 import json
-import shutil
 from pathlib import Path
 
-from jarvis_desktop.cli import first_start, output, resume
-from jarvis_desktop.cli.arguments import Subparsers, add_mode, add_shared
+from jarvis_desktop.cli import first_start, output, results, resume
+from jarvis_desktop.cli.arguments import Subparsers, add_mode, add_shared, add_yes
+from jarvis_desktop.cli.interrupting import stoppable
 from jarvis_desktop.cli.keyboard import whole_input
 from jarvis_desktop.cli.terminal import TerminalFrontend
 from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.shown import encodable
-from jarvis_desktop.core.turn import Request, Turn
+from jarvis_desktop.core.turn import Request
 from jarvis_desktop.core.wire import plan_from_wire
 
 
@@ -25,10 +25,9 @@ def add(subparsers: Subparsers) -> None:
         description="Answer one request. With no TEXT, the one recording among the files is it.",
     )
     ask.add_argument("text", nargs="?", default="", help="the request; - reads it from stdin")
-    ask.add_argument("--speak", action="store_true", help="speak the answer too")
-    ask.add_argument("--new", action="store_true", help="begin a new conversation")
-    ask.add_argument("--conversation", metavar="ID", help="carry on with this conversation")
-    _add_turn_arguments(ask)
+    add_conversation_arguments(ask)
+    add_turn_arguments(ask)
+    add_yes(ask)
     ask.set_defaults(command=_ask)
     run = subparsers.add_parser(
         "run",
@@ -36,11 +35,20 @@ def add(subparsers: Subparsers) -> None:
         description="Run a plan in the form that `plan --json` prints.",
     )
     run.add_argument("plan", type=Path, metavar="PLAN.json", help="the plan; - reads stdin")
-    _add_turn_arguments(run)
+    add_turn_arguments(run)
+    add_yes(run)
     run.set_defaults(command=_run_plan)
 
 
-def _add_turn_arguments(parser: argparse.ArgumentParser) -> None:
+def add_conversation_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add what is for a request in words: how it is answered, and in which conversation."""
+    parser.add_argument("--speak", action="store_true", help="speak the answer too")
+    parser.add_argument("--new", action="store_true", help="begin a new conversation")
+    parser.add_argument("--conversation", metavar="ID", help="carry on with this conversation")
+
+
+def add_turn_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add what every command has that runs a turn."""
     parser.add_argument(
         "--file",
         "-f",
@@ -52,7 +60,6 @@ def _add_turn_arguments(parser: argparse.ArgumentParser) -> None:
         help="a file it is about; may be given more than once",
     )
     parser.add_argument("--out", type=Path, metavar="FOLDER", help="copy the resulting files there")
-    parser.add_argument("--yes", action="store_true", help="agree to every question in advance")
     add_mode(parser)
     add_shared(parser)
     parser.add_argument(
@@ -66,7 +73,7 @@ def _ask(args: argparse.Namespace) -> int:
         output.note("jarvis-desktop ask: say what you would like, or give a file with --file.")
         return output.USAGE
     request = Request(text=text, files=tuple(args.files), speak=args.speak, folder=Path.cwd())
-    return _handle(args, request)
+    return handle(args, request)
 
 
 def _run_plan(args: argparse.Namespace) -> int:
@@ -81,66 +88,33 @@ def _run_plan(args: argparse.Namespace) -> int:
     if isinstance(document, dict) and "plan" in document:
         document = document["plan"]
     request = Request(files=tuple(args.files), folder=Path.cwd())
-    return _handle(args, request, plan=document)
+    return handle(args, request, plan=document)
 
 
-def _handle(args: argparse.Namespace, request: Request, plan: object = None) -> int:
+def handle(args: argparse.Namespace, request: Request, plan: object = None) -> int:
+    """Answer a request, or run a plan in its JSON form; gives the exit code."""
     from jarvis_desktop.cli import session
     from jarvis_desktop.compose import App
 
     loaded = session.load(args)
     if args.out:
-        _make_folder(args.out)
+        results.make_folder(args.out)
 
     async def work(app: App) -> int:
         resume.tell(app)
-        frontend = TerminalFrontend(quiet=args.json, events_as_json=args.events, consent=args.yes)
+        frontend = TerminalFrontend(
+            quiet=args.json, events_as_json=args.events, consent=getattr(args, "yes", None)
+        )
         known = session.conversation(app, loaded[0].conversation_minutes, args)
         given = None if plan is None else plan_from_wire(plan, app.inventory)
-        turn = await app.assistant.handle(request, frontend, conversation=known, plan=given)
+        with stoppable(app.assistant.interrupt):
+            turn = await app.assistant.handle(request, frontend, conversation=known, plan=given)
         code = output.exit_code(turn.status)
-        if args.out and not _copy_results(turn, args.out):
+        if args.out and not results.copy_out(turn, args.out):
             code = output.PARTLY if code == output.DONE else code
         frontend.end(turn)
-        if plan is None and not (args.json or args.events):
+        if plan is None and request.terms is None and not (args.json or args.events):
             await first_start.tell_once(app)
         return code
 
     return session.run(args, work, loaded=loaded)
-
-
-def _make_folder(folder: Path) -> None:
-    """Before anything is done, so that no work is lost to a slip in its name."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except (OSError, ValueError) as error:
-        raise InputError(
-            f"The folder {folder} cannot be made: {output.reason(error)}.",
-            hint="Give another one with --out.",
-        ) from error
-
-
-def _copy_results(turn: Turn, folder: Path) -> bool:
-    """Whether all of them could be copied; the answer is worth showing in any case."""
-    problems = 0
-    for artifact in turn.artifacts:
-        if artifact.path is None:
-            continue
-        target = _free_name(folder, Path(artifact.title).name or artifact.path.name)
-        try:
-            shutil.copyfile(artifact.path, target)
-        except OSError as error:
-            problems += 1
-            output.note(f"failed  {target} cannot be written: {output.reason(error)}.")
-        else:
-            output.note(f"saved   {target}")
-    return not problems
-
-
-def _free_name(folder: Path, name: str) -> Path:
-    """A name in the folder that nothing has yet: photo.png, photo-2.png, ..."""
-    target, number = folder / name, 1
-    while target.exists():
-        number += 1
-        target = folder / f"{Path(name).stem}-{number}{Path(name).suffix}"
-    return target

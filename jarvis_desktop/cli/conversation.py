@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from jarvis_desktop.cli import first_start, output, resume
+from jarvis_desktop.cli.interrupting import stoppable
 from jarvis_desktop.cli.keyboard import KEYBOARD, somebody_is_there
 from jarvis_desktop.cli.terminal import TerminalFrontend
+from jarvis_desktop.core.goal import Terms
 from jarvis_desktop.core.turn import Request
 from jarvis_desktop.paths import shipped
 
@@ -19,7 +21,11 @@ if TYPE_CHECKING:
 GREETING = """\
 JARVIS Desktop. Type a request, or press Enter on an empty line to talk.
 Files: name them in the request, by their path if they are not here. Ctrl-D ends.
+A goal that takes several steps, with code where it helps: /agent GOAL
 Try: What can you do?"""
+
+AGENT = "/agent"
+"""Before a line: it is a goal for agent mode, whatever the planner would say."""
 
 
 def start(args: argparse.Namespace) -> int:
@@ -49,9 +55,16 @@ async def _turn(app: App, line: str, conversation: str) -> int:
 
     if not line.strip():
         return await answer_until_enter(app, conversation)
-    request = Request(text=line, folder=Path.cwd())
+    text, terms = line, None
+    if line.strip() == AGENT or line.startswith(f"{AGENT} "):
+        text, terms = line.removeprefix(AGENT).strip(), Terms()
+        if not text:
+            output.note(f"Say after {AGENT} what is to be reached.")
+            return output.USAGE
+    request = Request(text=text, folder=Path.cwd(), terms=terms)
     frontend = TerminalFrontend()
-    turn = await app.assistant.handle(request, frontend, conversation=conversation)
+    with stoppable(app.assistant.interrupt):
+        turn = await app.assistant.handle(request, frontend, conversation=conversation)
     frontend.end(turn)
     return output.exit_code(turn.status)
 

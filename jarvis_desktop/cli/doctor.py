@@ -15,6 +15,7 @@ from jarvis_desktop import __version__
 from jarvis_desktop.cli import output
 from jarvis_desktop.cli.arguments import Subparsers, add_shared
 from jarvis_desktop.computer import free_disk_bytes
+from jarvis_desktop.core.code import Protection
 from jarvis_desktop.core.errors import JarvisError
 from jarvis_desktop.core.hardware import MB, Hardware
 from jarvis_desktop.core.placing import limits
@@ -72,8 +73,12 @@ async def examine(app: App) -> list[Finding]:
     """All findings, in the order a person would ask."""
     from jarvis_desktop.desktop import has_no_display
 
-    sound, recogniser, llm, hardware = await asyncio.gather(
-        _sound(app), _recogniser(app), _llm(app), app.local.probe.hardware()
+    sound, recogniser, llm, hardware, protection = await asyncio.gather(
+        _sound(app),
+        _recogniser(app),
+        _llm(app),
+        app.local.probe.hardware(),
+        app.sandbox.protection(),
     )
     screen = Finding("screen", "ok", "a window can be opened")
     if has_no_display():
@@ -92,6 +97,8 @@ async def examine(app: App) -> list[Finding]:
         recogniser,
         _planner(app),
         llm,
+        sandbox(protection),
+        agent_mode(protection, has_llm=llm.state == "ok"),
         await _api(app),
     ]
 
@@ -126,6 +133,25 @@ def memory(hardware: Hardware, budget: int) -> Finding:
     if most.main < SMALL:
         return Finding(what, "limited", detail, "Only small experts fit; hybrid mode uses others.")
     return Finding(what, "ok", detail)
+
+
+def sandbox(protection: Protection) -> Finding:
+    """What keeps the code of agent mode from the rest of the computer."""
+    if not protection.sandboxed:
+        detail = "none holds here: code runs only when you allow it, each time, unprotected"
+        return Finding("sandbox", "limited", detail, protection.why)
+    detail = f"{protection.name}, which was tried just now"
+    return Finding("sandbox", "limited" if protection.why else "ok", detail, protection.why)
+
+
+def agent_mode(protection: Protection, *, has_llm: bool) -> Finding:
+    """Whether goals that take several steps can be worked on."""
+    what = "agent mode"
+    if not has_llm:
+        return Finding(what, "limited", "off: it needs a language model, see above")
+    if not protection.sandboxed:
+        return Finding(what, "limited", "on, with code that no sandbox holds, see above")
+    return Finding(what, "ok", "on, with code in the sandbox")
 
 
 def _disk(app: App) -> Finding:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from jarvis_desktop.cli import output
 from jarvis_desktop.cli.arguments import Subparsers, add_shared, count
-from jarvis_desktop.cli.keyboard import KEYBOARD, somebody_is_there
+from jarvis_desktop.cli.keyboard import agreed
 from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.turn import Conversation, Turn
 
@@ -95,6 +95,11 @@ def _lines(turn: Turn) -> str:
         result = turn.results.get(task.id)
         how = f"{result.status.value} {result.reason}".strip() if result else "not started"
         lines.append(f"  {task.id} {task.type.title}: {how}")
+    if turn.outline:
+        lines += [f"  {line}" for line in turn.outline.markdown.split("\n")]
+    for item in turn.rounds.values():
+        how = item.status.value if item.status else "not finished"
+        lines.append(f"  round {item.number} {item.path}: {item.branch}  {item.what}  ({how})")
     lines += [f"  {line}" for line in turn.reply.splitlines()]
     lines += [f"  {item.title}: {item.path}" for item in turn.artifacts if item.path]
     return "\n".join(lines)
@@ -148,7 +153,7 @@ def _delete(args: argparse.Namespace) -> int:
 
     async def work(app: App) -> int:
         what = "the whole history" if args.all else f"{len(args.ids)} of the history"
-        if not args.yes and not await _agreed(f"Delete {what} and its files for good? [y/N]"):
+        if not args.yes and not await agreed(f"Delete {what} and its files for good? [y/N]"):
             output.note("Nothing was deleted (--yes agrees in advance).")
             return output.FAILED
         count = app.history.delete(None if args.all else args.ids)
@@ -159,9 +164,3 @@ def _delete(args: argparse.Namespace) -> int:
         return output.DONE
 
     return session.run(args, work)
-
-
-async def _agreed(question: str) -> bool:
-    if not somebody_is_there():
-        return False
-    return (await KEYBOARD.ask(question)).lower() in ("y", "yes")

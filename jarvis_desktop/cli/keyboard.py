@@ -12,7 +12,7 @@ import contextlib
 import queue
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from typing import IO, Any, Protocol
 
 from jarvis_desktop.cli import output
@@ -82,11 +82,26 @@ class Keyboard:
 
     async def ask(self, question: str) -> str:
         """The line that answers a question, "" at the end; a second question waits its turn."""
+        async with self.lent():
+            output.prompt(f"{question} ")
+            return (await self.line() or "").strip()
+
+    async def answer(self, question: str) -> str | None:
+        """The same, but None at the end, as an empty line may mean something; and what was typed
+        before the question was there is no answer to it."""
+        async with self.lent():
+            self._forget_typed()
+            output.prompt(f"{question} ")
+            line = await self.line()
+            return None if line is None else line.strip()
+
+    @contextlib.asynccontextmanager
+    async def lent(self) -> AsyncIterator[None]:
+        """While somebody else has the terminal: whole lines, and no other question."""
         try:
             async with self._turn:
                 with self._whole_lines():
-                    output.prompt(f"{question} ")
-                    return (await self.line() or "").strip()
+                    yield
         finally:
             self._arrived.set()  # who waits for a key may have what is left
 
@@ -131,6 +146,18 @@ class Keyboard:
             yield
         finally:
             termios.tcsetattr(descriptor, termios.TCSANOW, single)
+
+    def _forget_typed(self) -> None:
+        self._typed = ""
+        source = self._source()
+        if source is None or not source.isatty():
+            return
+        try:
+            import termios
+        except ImportError:  # Windows
+            _empty_console()
+        else:
+            termios.tcflush(source.fileno(), termios.TCIFLUSH)
 
     def _has(self, *, single: bool) -> bool:
         return self._ended or bool(self._typed if single else "\n" in self._typed)
@@ -178,12 +205,27 @@ def somebody_is_there() -> bool:
     return sys.stdin is not None and sys.stdin.isatty()
 
 
+async def agreed(question: str) -> bool:
+    """Whether a person says yes; where nobody is there it is a No."""
+    if not somebody_is_there():
+        return False
+    return (await KEYBOARD.ask(question)).lower() in ("y", "yes")
+
+
 def whole_input() -> str:
     """All of stdin; bytes that are no text become "�"."""
     if sys.stdin is None:
         return ""
     data: bytes = sys.stdin.buffer.read()
     return data.decode(sys.stdin.encoding or "utf-8", "replace").removeprefix("\ufeff")
+
+
+def _empty_console() -> None:
+    if sys.platform == "win32":
+        import msvcrt
+
+        while msvcrt.kbhit():
+            msvcrt.getwch()
 
 
 def _raw(stream: IO[str] | None) -> Source | None:

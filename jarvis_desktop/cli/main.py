@@ -7,9 +7,12 @@ from collections.abc import Callable, Sequence
 
 from jarvis_desktop import __version__
 from jarvis_desktop.cli import (
+    agent,
     ask,
+    code,
     doctor,
     experts,
+    goals,
     history,
     llm,
     memory,
@@ -25,6 +28,7 @@ examples:
   jarvis-desktop                                        open the window
   jarvis-desktop ask "What does this sign say?" --file sign.jpg
   jarvis-desktop ask --file question.wav --speak        a spoken request
+  jarvis-desktop agent "Plot these prices" --file p.csv a goal that takes several steps
   jarvis-desktop listen                                 talk in the terminal
 
 exit codes: 0 all done, 3 part of it done and the rest with reasons, 1 nothing done and why,
@@ -43,7 +47,8 @@ def parser() -> argparse.ArgumentParser:
     top.add_argument("--version", action="version", version=f"jarvis-desktop {__version__}")
     top.set_defaults(command=None)
     subparsers = top.add_subparsers(title="commands", metavar="COMMAND")
-    for group in (ask, plan, resume, speech, history, memory, experts, llm, doctor):
+    groups = (ask, agent, plan, resume, speech, history, goals, code, memory, experts, llm, doctor)
+    for group in groups:
         group.add(subparsers)
     completion = subparsers.add_parser("completion", help="print a completion script for a shell")
     completion.add_argument("shell", choices=("bash", "zsh", "tcsh"))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from jarvis_desktop.cli import output
 from jarvis_desktop.cli.arguments import Subparsers, add_shared, count
-from jarvis_desktop.cli.keyboard import KEYBOARD, somebody_is_there
+from jarvis_desktop.cli.keyboard import agreed
 
 if TYPE_CHECKING:
     from jarvis_desktop.compose import App
@@ -81,7 +81,7 @@ def _clear(args: argparse.Namespace) -> int:
     from jarvis_desktop.cli import session
 
     async def work(app: App) -> int:
-        if not args.yes and not await _agreed():
+        if not args.yes and not await agreed("Forget everything that is remembered? [y/N]"):
             output.note("Nothing was forgotten (--yes agrees in advance).")
             return output.FAILED
         gone = app.history.facts.clear()
@@ -92,10 +92,3 @@ def _clear(args: argparse.Namespace) -> int:
         return output.DONE
 
     return session.run(args, work)
-
-
-async def _agreed() -> bool:
-    if not somebody_is_there():
-        return False
-    answer = await KEYBOARD.ask("Forget everything that is remembered? [y/N]")
-    return answer.lower() in ("y", "yes")

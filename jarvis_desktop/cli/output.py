@@ -54,6 +54,13 @@ def note(text: str) -> None:
     _write(sys.stderr, printable(text))
 
 
+def warn(text: str) -> None:
+    """What nobody may overlook, on stderr; red where that is a terminal that shows colours."""
+    words = printable(text)
+    coloured = sys.stderr is not None and sys.stderr.isatty() and not os.environ.get("NO_COLOR")
+    _write(sys.stderr, f"\x1b[1;31m{words}\x1b[0m" if coloured else words)
+
+
 def complain(error: JarvisError, *, as_json: bool) -> int:
     """Show an error; gives the exit code."""
     if as_json:
@@ -64,7 +71,7 @@ def complain(error: JarvisError, *, as_json: bool) -> int:
 
 def prompt(text: str) -> None:
     """Words on stderr after which a person types."""
-    _write(sys.stderr, text, end="")
+    _write(sys.stderr, printable(text), end="")
 
 
 def settle() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import shlex
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -16,7 +17,8 @@ from jarvis_desktop.cli.arguments import Subparsers, add_shared
 from jarvis_desktop.core.artifact import Artifact, Kind
 from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.plan import Plan
-from jarvis_desktop.core.ports import Context, Declined, Direct, Planner
+from jarvis_desktop.core.ports import Context, Declined, Direct, ForAgent, Planner
+from jarvis_desktop.core.shown import one_line
 from jarvis_desktop.core.suffixes import kind_of_name
 from jarvis_desktop.core.task import TaskType
 from jarvis_desktop.core.wire import plan_to_wire
@@ -78,9 +80,12 @@ def _plan_one(args: argparse.Namespace, inventory: Sequence[TaskType]) -> int:
         planned = await planner.plan(args.text, inventory, context)
         if isinstance(planned, Declined):
             raise InputError(planned.reason)
-        if isinstance(planned, Direct):
+        if isinstance(planned, ForAgent):
+            _tell_of_agent(args)
+            return output.DONE
+        if not isinstance(planned, Plan):
+            output.note(f"note    {_without(planned)}")
             planned = Plan(())
-            output.note("note    No expert is needed: the LLM answers this itself.")
         if args.json:
             output.write_json(plan_to_wire(planned))
         else:
@@ -88,6 +93,21 @@ def _plan_one(args: argparse.Namespace, inventory: Sequence[TaskType]) -> int:
         return output.DONE
 
     return session.run(args, work)
+
+
+def _without(planned: Direct | ForAgent) -> str:
+    """Why there is no plan of experts, although the request can be answered."""
+    if isinstance(planned, ForAgent):
+        return "This is a goal for agent mode."
+    return "No expert is needed: the LLM answers this itself."
+
+
+def _tell_of_agent(args: argparse.Namespace) -> None:
+    if args.json:
+        output.write_json({"agent": True})
+    else:
+        goal = shlex.quote(one_line(args.text, limit=200))
+        output.say(f"This is a goal for agent mode: jarvis-desktop agent {goal}")
 
 
 def _trace(args: argparse.Namespace) -> Callable[[str], None]:
@@ -145,7 +165,7 @@ async def _batch(
             planned += 1
             output.write_line_of_json({"id": key, "plan": plan_to_wire(plan)})
         else:
-            reason = plan.reason if isinstance(plan, Declined) else "No expert is needed."
+            reason = plan.reason if isinstance(plan, Declined) else _without(plan)
             output.write_line_of_json({"id": key, "plan": [], "reason": reason})
     return output.DONE if planned == len(lines) else output.PARTLY if planned else output.FAILED
 

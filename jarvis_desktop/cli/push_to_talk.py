@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from jarvis_desktop.cli import output
+from jarvis_desktop.cli.interrupting import stoppable
 from jarvis_desktop.cli.keyboard import END, KEYBOARD
 from jarvis_desktop.cli.terminal import TerminalFrontend
 from jarvis_desktop.compose import App
@@ -49,7 +50,8 @@ async def _take_turn(app: App, conversation: str, *, held: bool, as_json: bool) 
     try:
         audio = await _record(app, folder / "your recording", held=held)
         request = Request(audio=audio, speak=True, folder=Path.cwd())
-        turn = await app.assistant.handle(request, frontend, conversation=conversation)
+        with stoppable(app.assistant.interrupt):
+            turn = await app.assistant.handle(request, frontend, conversation=conversation)
     except JarvisError as error:
         return output.complain(error, as_json=as_json)
     finally:

@@ -8,7 +8,8 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from jarvis_desktop.cli import output
-from jarvis_desktop.cli.arguments import Subparsers, add_mode, add_shared
+from jarvis_desktop.cli.arguments import Subparsers, add_mode, add_shared, add_yes
+from jarvis_desktop.cli.interrupting import stoppable
 from jarvis_desktop.cli.terminal import TerminalFrontend
 from jarvis_desktop.core.errors import InputError, JarvisError
 from jarvis_desktop.core.journal import Unfinished
@@ -34,7 +35,7 @@ def add(subparsers: Subparsers) -> None:
     instead.add_argument(
         "--drop", action="store_true", help="give it up: the history keeps what was done of it"
     )
-    resume.add_argument("--yes", action="store_true", help="agree to every question in advance")
+    add_yes(resume)
     add_mode(resume)
     add_shared(resume)
     resume.add_argument(
@@ -72,7 +73,8 @@ def _resume(args: argparse.Namespace) -> int:
             if not args.json:
                 output.say(f"Given up: {_title(chosen)}. The history has it as {turn.id[:8]}.")
         else:
-            turn = await app.assistant.resume(chosen, frontend)
+            with stoppable(app.assistant.interrupt):
+                turn = await app.assistant.resume(chosen, frontend)
         if args.json or not args.drop:
             frontend.end(turn)
         return output.DONE if args.drop else output.exit_code(turn.status)
@@ -86,7 +88,7 @@ def _list(left: Sequence[Unfinished], *, as_json: bool) -> int:
         return output.DONE
     for item in left:
         turn = item.turn
-        stuck = "" if turn.plan is not None else "; it can only be given up (--drop)"
+        stuck = "" if item.goal or turn.plan is not None else "; it can only be given up (--drop)"
         output.say(
             f"{turn.id[:8]}  {turn.started:%Y-%m-%d %H:%M}  {_title(item)}: {item.progress}{stuck}"
         )
@@ -102,6 +104,7 @@ def _listed(item: Unfinished) -> dict[str, object]:
         "conversation": item.conversation,
         "started": turn.started,
         "text": turn.text,
+        "goal": item.goal,
         "done": sorted(turn.results),
         "plan": turn.plan,
     }

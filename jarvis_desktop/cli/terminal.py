@@ -3,9 +3,13 @@ where someone can answer them."""
 
 from __future__ import annotations
 
-from jarvis_desktop.cli import output
+from jarvis_desktop.cli import code_review, outline_review, output
 from jarvis_desktop.cli.keyboard import KEYBOARD, somebody_is_there
+from jarvis_desktop.cli.rounds import Rounds
 from jarvis_desktop.core import events
+from jarvis_desktop.core.code import CodeRequest, Verdict
+from jarvis_desktop.core.frontend import Review
+from jarvis_desktop.core.outline import Outline
 from jarvis_desktop.core.plan import Plan
 from jarvis_desktop.core.result import Status, TaskResult
 from jarvis_desktop.core.turn import Turn
@@ -15,15 +19,18 @@ class TerminalFrontend:
     """Shows a turn as it runs."""
 
     def __init__(
-        self, *, quiet: bool = False, events_as_json: bool = False, consent: bool = False
+        self, *, quiet: bool = False, events_as_json: bool = False, consent: bool | None = None
     ) -> None:
         """`quiet` shows nothing but the finished turn, as JSON. `consent` answers every question
-        with yes; without it only a person at a terminal can."""
+        with yes, where the command has a --yes for it; without it only a person at a terminal can.
+        It is no word on a plan or on code: these only a person who has seen them accepts."""
         self._quiet = quiet
         self._events_as_json = events_as_json
         self._consent = consent
+        self._in_advance = "" if consent is None else "; --yes agrees in advance"
         self._titles: dict[int, str] = {}
         self._percent: dict[int, int] = {}
+        self._rounds = Rounds()
         self._in_answer = False
         """Whether the cursor stands behind a piece of the answer."""
         self._unshown: OSError | None = None
@@ -81,15 +88,29 @@ class TerminalFrontend:
         """Ask on the terminal; No where nobody is there."""
         if self._consent:
             return True
-        answer = await self.ask(f"{question} [y/N]")
-        return answer.strip().lower() in ("y", "yes")
+        if not somebody_is_there():
+            output.note(f"{question} [y/N] (nobody is there to answer{self._in_advance})")
+            return False
+        answer = await KEYBOARD.ask(f"{question} [y/N]")
+        return answer.lower() in ("y", "yes")
 
     async def ask(self, question: str) -> str:
         """Ask on the terminal; "" where nobody is there."""
         if not somebody_is_there():
-            output.note(f"{question} (nobody is there to answer; --yes agrees in advance)")
+            output.note(f"{question} (nobody is there to answer)")
             return ""
+        self._end_answer()
         return await KEYBOARD.ask(question)
+
+    async def review_outline(self, outline: Outline, why: str) -> Review | None:
+        """Show the plan of a goal and ask about it; None where nobody is there."""
+        self._end_answer()
+        return await outline_review.review_outline(outline, why)
+
+    async def review_code(self, code: CodeRequest) -> Verdict:
+        """Show code and ask about it; No where nobody is there."""
+        self._end_answer()
+        return await code_review.review_code(code)
 
     def _line(self, event: events.Event) -> str:
         match event:
@@ -118,6 +139,14 @@ class TerminalFrontend:
                 return self._finished(event.result)
             case events.Speaking():
                 return f"speak   {event.text}"
+            case (
+                events.GoalTaken()
+                | events.OutlineChanged()
+                | events.RoundStarted()
+                | events.RoundProgress()
+                | events.RoundEnded()
+            ):
+                return self._rounds.lines(event)
             case _:
                 return ""
 

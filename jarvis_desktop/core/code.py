@@ -121,9 +121,10 @@ class Sandbox(Protocol):
     ) -> CodeSession:
         """A session that works in `folder`, which is its own and stays; begun at its first run.
 
-        `files` are copied in, under these names. `hosts` (HOST or HOST:PORT) are the only ones it
-        reaches, through a proxy of ours. `library` is a folder that holds the package `library`.
-        With a protection that is "none" no variable is kept from run to run.
+        `files` are copied in, under these names; those that are added to the mapping later, before
+        the next run. `hosts` (HOST or HOST:PORT) are the only ones it reaches, through a proxy of
+        ours. `library` is a folder that holds the package `library`. With a protection that is
+        "none" no variable is kept from run to run.
         """
         ...
 

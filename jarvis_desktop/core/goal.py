@@ -19,7 +19,7 @@ class CodeTerms(StrEnum):
     ASK = "ask"
     """Before each run."""
     SANDBOXED = "sandboxed"
-    """Not for what runs in a sandbox and reaches no network."""
+    """Not for what runs in a sandbox and reaches nothing but the hosts that the person named."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,8 @@ class Terms:
 
     plan_accepted: bool = False
     """The first plan is not asked about."""
-    code: CodeTerms = CodeTerms.ASK
+    code: CodeTerms | None = None
+    """None: as the settings say."""
     hosts: tuple[str, ...] = ()
     """What code may reach, as HOST or HOST:PORT."""
 

@@ -8,8 +8,8 @@ stays true of it.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from jarvis_desktop.core.errors import PlanError
@@ -18,6 +18,10 @@ from jarvis_desktop.core.shown import one_line
 MOST_STEPS = 40
 LONGEST_STEP = 400
 """Characters of a step, and of its note."""
+HIGHEST = 99_999
+"""The highest number of a step."""
+HIGHEST_FIRST = 999
+"""The same where nothing was numbered before, so that there is room above."""
 
 
 class StepState(StrEnum):
@@ -41,14 +45,15 @@ MARKS: Mapping[StepState, str] = {
 
 _states = {mark: state for state, mark in MARKS.items()} | {"X": StepState.DONE}
 _line = re.compile(
-    r"^\s*(?:[-*+•]\s+)?(?:\[(?P<mark>[ ~xX!-])\]\s*)?(?:step\s+)?(?:(?P<id>\d{1,3})[.):]\s+)?"
+    r"^\s*(?:[-*+•]\s+)?(?:\[(?P<mark>[ ~xX!-])\]\s*)?(?:step\s+)?(?:(?P<id>\d{1,5})[.):]\s+)?"
     r"(?P<text>\S.*)$",
     re.IGNORECASE,
 )
 _marked = re.compile(
-    r"^\s*(?:[-*+•]\s+|\[[ ~xX!-]\]\s*|(?:step\s+)?\d{1,3}[.):]\s+)", re.IGNORECASE
+    r"^\s*(?:[-*+•]\s+|\[[ ~xX!-]\]\s*|(?:step\s+)?\d{1,5}[.):]\s+)", re.IGNORECASE
 )
 _note = " — "
+_dash = re.compile(r" —(?= )")
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +66,14 @@ class Step:
     note: str = ""
     """What came of it, or why it failed or was dropped, in a line."""
 
+    def __post_init__(self) -> None:
+        # Whatever the words are, they are read from markdown as they were written into it.
+        text = _dash.sub(" -", _trimmed(self.text))
+        if not text:
+            raise PlanError("A step of the plan has no words.")
+        object.__setattr__(self, "text", text)
+        object.__setattr__(self, "note", one_line(self.note, limit=LONGEST_STEP))
+
     @property
     def is_settled(self) -> bool:
         """Whether nothing is to be done for it any more."""
@@ -72,6 +85,8 @@ class Outline:
     """Steps in the order in which they are done. Raises PlanError where it breaks a rule."""
 
     steps: tuple[Step, ...]
+    highest: int = field(default=0, compare=False)
+    """The highest number that a step of this plan ever had: a new one gets a higher one."""
 
     def __post_init__(self) -> None:
         if not self.steps:
@@ -81,6 +96,9 @@ class Outline:
         ids = [step.id for step in self.steps]
         if len(set(ids)) < len(ids):
             raise PlanError("Two steps of the plan have the same number.")
+        if not all(0 <= step_id <= HIGHEST for step_id in ids):
+            raise PlanError(f"The steps of a plan have numbers from 0 to {HIGHEST}.")
+        object.__setattr__(self, "highest", max(self.highest, *ids))
 
     def __iter__(self) -> Iterator[Step]:
         return iter(self.steps)
@@ -93,12 +111,11 @@ class Outline:
         """The outline with one step's state changed. Raises PlanError where there is none such."""
         if self.step(step_id) is None:
             raise PlanError(f"The plan has no step {step_id}.")
-        note = one_line(note, limit=LONGEST_STEP)
         steps = (
             replace(step, state=state, note=note) if step.id == step_id else step
             for step in self.steps
         )
-        return Outline(tuple(steps))
+        return replace(self, steps=tuple(steps))
 
     @property
     def open(self) -> tuple[Step, ...]:
@@ -124,29 +141,30 @@ def outline_from_markdown(text: str, before: Outline | None = None) -> Outline:
     or there are too many.
     """
     lines = [line for line in text.splitlines() if line.strip()]
-    if any(_marked.match(line) for line in lines):  # the rest is a heading, or talk around the list
-        lines = [line for line in lines if _marked.match(line)]
-    found = [match for line in lines if (match := _line.match(line))]
+    # What stands around a list is a heading, or talk.
+    found = _matches(line for line in lines if _marked.match(line)) or _matches(lines)
+    if len(found) > MOST_STEPS:
+        raise PlanError(f"The plan has {len(found)} steps; the most is {MOST_STEPS}.")
     known = {step.id: step for step in before or ()}
-    words = {_bare(step.text): step.id for step in before or ()}
-    used: set[int] = set()
-    ids: list[int | None] = []
-    for match in found:
-        step_id = int(match["id"]) if match["id"] else None
-        if before and (step_id is None or step_id not in known):
-            step_id = words.get(_bare(_text_of(match)[0]))
-        if step_id in used:
-            step_id = None
-        if step_id is not None:
-            used.add(step_id)
-        ids.append(step_id)
-    following = max((*known, *used), default=0) + 1
+    ids = _recognised(found, before)
+    following = max((before.highest if before else 0, *filter(None, ids)), default=0) + 1
     steps = []
     for match, step_id in zip(found, ids, strict=True):
         if step_id is None:
             step_id, following = following, following + 1
         steps.append(_step(step_id, match, known.get(step_id)))
-    return Outline(tuple(steps))
+    return Outline(tuple(steps), highest=following - 1)
+
+
+def listed(text: str) -> tuple[tuple[int | None, str], ...]:
+    """The list in a text: the number that each step was written with, if any, and its words.
+
+    () where there is none: what stands around a list is no step.
+    """
+    return tuple(
+        (int(match["id"]) if match["id"] else None, _text_of(match)[0])
+        for match in _matches(line for line in text.splitlines() if _marked.match(line))
+    )
 
 
 def changes(before: Outline | None, after: Outline) -> tuple[str, ...]:
@@ -173,18 +191,46 @@ def changes(before: Outline | None, after: Outline) -> tuple[str, ...]:
     return tuple(told)
 
 
+def _matches(lines: Iterable[str]) -> list[re.Match[str]]:
+    """The lines that have words."""
+    found = (match for line in lines if (match := _line.match(line)))
+    return [match for match in found if _text_of(match)[0]]
+
+
+def _recognised(found: Sequence[re.Match[str]], before: Outline | None) -> list[int | None]:
+    """The number that each line's step has or had; None for one that is new."""
+    ids: list[int | None] = []
+    for match in found:
+        number = int(match["id"]) if match["id"] else None
+        if number is not None:
+            known = before.step(number) is not None if before else number <= HIGHEST_FIRST
+            number = number if known and number not in ids else None
+        ids.append(number)
+    # A line that says what a step says is that step, where no line has its number.
+    left = {_bare(step.text): step.id for step in reversed(before.steps if before else ())}
+    left = {words: step_id for words, step_id in left.items() if step_id not in ids}
+    return [
+        left.pop(_bare(_text_of(match)[0]), None) if step_id is None else step_id
+        for match, step_id in zip(found, ids, strict=True)
+    ]
+
+
 def _step(step_id: int, match: re.Match[str], was: Step | None) -> Step:
     text, note = _text_of(match)
-    unmarked = was.state if was else StepState.OPEN
-    state = _states[match["mark"]] if match["mark"] else unmarked
-    return Step(step_id, text, state, note)
+    if match["mark"] or was is None:
+        return Step(step_id, text, _states[match["mark"] or MARKS[StepState.OPEN]], note)
+    return Step(step_id, text, was.state, note or was.note)
 
 
 def _text_of(match: re.Match[str]) -> tuple[str, str]:
     text, _, note = match["text"].partition(_note)
-    text = one_line(text.strip().strip("*").strip(), limit=LONGEST_STEP)
-    return text or one_line(match["text"], limit=LONGEST_STEP), one_line(note, limit=LONGEST_STEP)
+    return _trimmed(text), one_line(note, limit=LONGEST_STEP)
+
+
+def _trimmed(text: str) -> str:
+    """On one line, without what makes it bold, and without a dash that a note would follow."""
+    return one_line(text.strip("*— \t"), limit=LONGEST_STEP).strip("*— ")
 
 
 def _bare(text: str) -> str:
-    return " ".join(re.findall(r"\w+", text.casefold()))
+    return " ".join(re.findall(r"\w+", text.casefold())) or text

@@ -49,6 +49,25 @@ def connect(path: Path) -> tuple[Database, Path | None]:
 
 
 @contextmanager
+def attached(path: Path) -> Iterator[Database]:
+    """A connection of its own, for any thread, to a database that is checked by `connect` already.
+
+    Where it lacks our tables they are made. To be used within `reading`; raises StorageError.
+    """
+    from sqlite_utils import Database
+
+    if not path.exists():
+        connect(path)[0].close()
+    connection = sqlite3.connect(path, timeout=BUSY_SECONDS)
+    try:
+        db = Database(connection, execute_plugins=False)
+        _settle(db)
+        yield db
+    finally:
+        connection.close()
+
+
+@contextmanager
 def writing(db: Database) -> Iterator[Database]:
     """One transaction: all of it or nothing. Raises StorageError where it cannot be written."""
     with reading():

@@ -10,7 +10,7 @@ from jarvis_desktop.core.artifact import Artifact
 from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.result import TaskResult
 from jarvis_desktop.core.shown import encodable, one_line
-from jarvis_desktop.core.turn import Conversation, Turn
+from jarvis_desktop.core.turn import Conversation, Round, Turn
 from jarvis_desktop.core.wire import to_wire
 
 FORMATS = ("json", "markdown", "text")
@@ -58,9 +58,20 @@ def _plain(conversation: Conversation) -> Iterator[str]:
 def _details(turn: Turn) -> Iterator[str]:
     for item in turn.attachments:
         yield f"given: {one_line(item.title)}"
+    for step in turn.outline or ():
+        words = one_line(": ".join(part for part in (step.text, step.note) if part), limit=400)
+        yield f"step {step.id} {step.state}: {words}"
+    yield from map(_round, turn.rounds.values())
     types = {task.id: task.type.name for task in turn.plan or ()}
     for result in turn.results.values():
         yield _result(result, types.get(result.task_id, f"task {result.task_id}"))
+
+
+def _round(item: Round) -> str:
+    made = ", ".join(map(_made, item.artifacts))
+    said = one_line(item.observation, limit=400)
+    head = f"round {item.number}, {item.path}: {item.branch} {item.status or 'cut off'}"
+    return ": ".join(part for part in (head, one_line(item.what, limit=400), said, made) if part)
 
 
 def _result(result: TaskResult, name: str) -> str:

@@ -18,6 +18,7 @@ from jarvis_desktop.storage.artifacts import FileStore
 from jarvis_desktop.storage.database import connect, reading, writing
 from jarvis_desktop.storage.export import exported
 from jarvis_desktop.storage.facts import FactRecords
+from jarvis_desktop.storage.goals import SqliteGoalMemory
 from jarvis_desktop.storage.journal import SqliteJournal
 from jarvis_desktop.storage.owners import Owners
 from jarvis_desktop.storage.records import TrackRecords
@@ -80,6 +81,7 @@ class SqliteHistory:
         self.timers = TimerRecords(self._db)
         self.facts = FactRecords(self._db)
         self.records = TrackRecords(self._db, now=now)
+        self.goals = SqliteGoalMemory(self._db, self._rows)
         self.journal = SqliteJournal(self._db, self._rows, Owners(path.with_name("running")))
 
     def close(self) -> None:
@@ -191,7 +193,8 @@ class SqliteHistory:
     def delete(self, ids: Sequence[str] | None = None) -> int:
         """Delete conversations and turns, all or those of `ids`; how many turns that were.
 
-        What was cut off of these conversations goes with them. Their files go too, unless another
+        What was cut off of these conversations goes with them, and so do the plans and logs of
+        their goals. Their files go too, unless another
         turn refers to them or is about to. Raises InputError on an unknown id before anything is
         deleted.
         """
@@ -202,9 +205,12 @@ class SqliteHistory:
             if chosen is None:
                 self._rows.clear()
                 self.journal.clear()
+                self.goals.clear(None, ())
             else:
-                self._rows.remove(numbers)
-                self.journal.clear([name for table, name in chosen if table == "conversations"])
+                turns = self._rows.remove(numbers)
+                named = [name for table, name in chosen if table == "conversations"]
+                self.journal.clear(named)
+                self.goals.clear(named, turns)
             # Looked at while nobody can save: a turn that is saved later still has its claims.
             places = [self._root / path for path in files - self._files()]
             unused = [place for place in places if not self._store.claimed(place)]
@@ -217,7 +223,7 @@ class SqliteHistory:
     def files(self) -> frozenset[Path]:
         """The files of the artifact store that turns refer to, for its `sweep`.
 
-        Those of the journal are among them.
+        Those of the journal and of the goals are among them.
         """
         with reading():
             return frozenset(self._root / path for path in self._files())
@@ -263,6 +269,7 @@ class SqliteHistory:
         return list(found)
 
     def _files(self) -> set[str]:
-        """The files of all turns, those of the journal too."""
+        """The files of all turns, those of the journal and of the goals too."""
         rows = self._db.conn.execute("SELECT DISTINCT path FROM files")
-        return self.journal.files() | {str(row[0]) for row in rows.fetchall()}
+        own = {str(row[0]) for row in rows.fetchall()}
+        return own | self.journal.files() | self.goals.files()

@@ -158,6 +158,7 @@ class SqliteJournal:
                 "conversation": unfinished.conversation,
                 "speak": unfinished.speak,
                 "folder": folder and str(folder),
+                "goal": unfinished.goal,
                 "started": turn.started.isoformat(),
                 "text": turn.text,
                 "heard_by": turn.heard_by,
@@ -191,6 +192,7 @@ class SqliteJournal:
             selections=tuple(_selection(item) for item in results),
             # A result whose file somebody removed must be made again.
             results={item.task_id: item for item in results if all(map(_there, item.artifacts))},
+            agentic=document.get("goal", False),
             notes=tuple(document["notes"]),
         )
         return Unfinished(
@@ -198,6 +200,7 @@ class SqliteJournal:
             turn,
             speak=document["speak"],
             folder=Path(document["folder"]) if document["folder"] else None,
+            goal=document.get("goal", False),  # what is older than agent mode has none
             perhaps=frozenset(number for number, text in written if not text),
         )
 

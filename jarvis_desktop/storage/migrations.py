@@ -174,6 +174,101 @@ def journal(db: Database) -> None:
     )
 
 
+def goals(db: Database) -> None:
+    """Goals of agent mode: their controllers, what each round did, the files of that."""
+    db.executescript(
+        """
+        CREATE TABLE goals (
+            number INTEGER PRIMARY KEY AUTOINCREMENT,
+            id TEXT NOT NULL UNIQUE,
+            conversation TEXT NOT NULL,
+            text TEXT NOT NULL,
+            terms TEXT NOT NULL,
+            started TEXT NOT NULL,
+            status TEXT,
+            answer TEXT NOT NULL
+        );
+        CREATE TABLE goal_frames (
+            goal INTEGER NOT NULL REFERENCES goals(number) ON DELETE CASCADE,
+            depth INTEGER NOT NULL,
+            document TEXT NOT NULL,
+            PRIMARY KEY (goal, depth)
+        );
+        CREATE TABLE goal_log (
+            goal INTEGER NOT NULL REFERENCES goals(number) ON DELETE CASCADE,
+            number INTEGER NOT NULL,
+            path TEXT NOT NULL,
+            branch TEXT NOT NULL,
+            what TEXT NOT NULL,
+            status TEXT NOT NULL,
+            observation TEXT NOT NULL,
+            at TEXT NOT NULL,
+            code TEXT NOT NULL,
+            artifacts TEXT NOT NULL,
+            PRIMARY KEY (goal, number)
+        );
+        CREATE TABLE goal_files (
+            goal INTEGER NOT NULL REFERENCES goals(number) ON DELETE CASCADE,
+            path TEXT NOT NULL,
+            PRIMARY KEY (goal, path)
+        ) WITHOUT ROWID;
+        CREATE VIRTUAL TABLE goal_search USING fts5(
+            text, tokenize = 'porter unicode61 remove_diacritics 2'
+        );
+        CREATE TRIGGER goal_begun AFTER INSERT ON goals BEGIN
+            INSERT INTO goal_search (rowid, text) VALUES (NEW.number, NEW.text);
+        END;
+        CREATE TRIGGER goal_deleted AFTER DELETE ON goals BEGIN
+            DELETE FROM goal_search WHERE rowid = OLD.number;
+        END;
+        """
+    )
+
+
+def turns_of_agent_mode(db: Database) -> None:
+    """The plan and the rounds of a turn that was worked on in agent mode, as JSON."""
+    db.executescript(
+        """
+        ALTER TABLE turns ADD COLUMN agentic INTEGER NOT NULL DEFAULT 0;
+        ALTER TABLE turns ADD COLUMN outline TEXT;
+        ALTER TABLE turns ADD COLUMN rounds TEXT;
+        """
+    )
+
+
+def code_library(db: Database) -> None:
+    """The index of the code library: each version of each function, sealed, as it was agreed to.
+
+    A vector says where a function's words point; what it was made of is known by its key.
+    """
+    db.executescript(
+        """
+        CREATE TABLE library (
+            name TEXT NOT NULL,
+            version INTEGER NOT NULL,
+            state TEXT NOT NULL,
+            source TEXT NOT NULL,
+            tests TEXT NOT NULL,
+            packages TEXT NOT NULL,
+            signature TEXT NOT NULL,
+            summary TEXT NOT NULL,
+            approved TEXT NOT NULL,
+            sha256 TEXT NOT NULL,
+            source_sha256 TEXT NOT NULL,
+            tests_sha256 TEXT NOT NULL,
+            seal TEXT NOT NULL,
+            used INTEGER NOT NULL DEFAULT 0,
+            PRIMARY KEY (name, version)
+        );
+        CREATE TABLE library_vectors (
+            name TEXT PRIMARY KEY,
+            key TEXT NOT NULL,
+            vector BLOB NOT NULL
+        );
+        """
+    )
+
+
 STEPS = (
     conversations_and_turns,
     timers,
@@ -182,6 +277,9 @@ STEPS = (
     selections,
     faults_and_sizes,
     journal,
+    goals,
+    turns_of_agent_mode,
+    code_library,
 )
 
 

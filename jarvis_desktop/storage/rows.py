@@ -19,6 +19,7 @@ from jarvis_desktop.core.shown import encodable
 from jarvis_desktop.core.task import TaskType
 from jarvis_desktop.core.turn import Turn
 from jarvis_desktop.core.wire import plan_from_wire, plan_to_wire
+from jarvis_desktop.storage import agentic
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
@@ -32,16 +33,20 @@ _RESOURCES = """
     LEFT JOIN tasks ON tasks.turn = turns.number AND tasks.task_id = artifacts.task_id
     WHERE turns.conversation = ? AND (
         artifacts.task_id IS NULL
-        OR NOT EXISTS (
+        OR CASE WHEN turns.agentic THEN artifacts.task_id = -1 ELSE NOT EXISTS (
             SELECT 1 FROM json_each(plan) AS step, json_each(step.value, '$.dep') AS used
             WHERE used.value = artifacts.task_id)
         OR EXISTS (
             SELECT 1 FROM json_each(plan) AS step
             WHERE json_extract(step.value, '$.id') = artifacts.task_id
-            AND json_extract(step.value, '$.wanted')))
+            AND json_extract(step.value, '$.wanted')) END)
     ORDER BY turns.position, artifacts.task_id, artifacts.position
 """
-"""What answered is what no other task of the plan used, and what was wanted besides."""
+"""What answered is what no other task of the plan used, and what was wanted besides; in agent mode
+what the last round gave."""
+
+ANSWER = -1
+"""Stands for a task: its artifacts are those that the last round of agent mode gave."""
 
 
 _EMPTIED = ("files", "artifacts", "attempts", "selections", "tasks", "turns", "conversations")
@@ -73,14 +78,17 @@ class TurnRows:
             reply=turn.reply,
             plan=self._plan_text(turn.plan),
             notes=json.dumps(turn.notes, ensure_ascii=False),
+            **agentic.values(turn, self.artifact_values),
         )
         types = {task.id: task.type.name for task in turn.plan or ()}
         self._write_artifacts(number, None, turn.attachments)
         for result in turn.results.values():
             self._write_result(number, result, types.get(result.task_id, ""))
+        if turn.agentic:
+            self._write_artifacts(number, ANSWER, turn.artifacts)
         for task_id, reason in {item.task_id: item.reason for item in turn.selections}.items():
             self._insert("selections", turn=number, task_id=task_id, reason=reason)
-        for path in sorted({path for item in _artifacts(turn) if (path := self._inner(item))}):
+        for path in sorted({path for item in _artifacts(turn) if (path := self.inner(item))}):
             self._insert("files", turn=number, path=path)
         self._insert(
             "search", rowid=number, request=turn.text, reply=turn.reply, results=_words_of(turn)
@@ -109,15 +117,18 @@ class TurnRows:
             for row in rows
         )
 
-    def remove(self, numbers: Sequence[int]) -> None:
-        """Delete turns, and conversations left empty. Needs an open transaction."""
+    def remove(self, numbers: Sequence[int]) -> list[str]:
+        """Delete turns, and conversations left empty; the turns' ids. Needs an open transaction."""
         execute = self._db.conn.execute
+        gone = []
         for number in numbers:
             execute("DELETE FROM search WHERE rowid = ?", (number,))
-            execute("DELETE FROM turns WHERE number = ?", (number,))
+            left = execute("DELETE FROM turns WHERE number = ? RETURNING id", (number,))
+            gone += [str(row[0]) for row in left.fetchall()]
         execute("DELETE FROM conversations WHERE id NOT IN (SELECT conversation FROM turns)")
         # The index keeps deleted words until its parts are merged.
         execute("INSERT INTO search(search) VALUES ('optimize')")
+        return gone
 
     def clear(self) -> None:
         """Delete all turns and conversations. Needs an open transaction."""
@@ -266,6 +277,7 @@ class TurnRows:
             reply=row["reply"],
             status=Status(row["status"]) if row["status"] else None,
             finished=datetime.fromisoformat(row["finished"]) if row["finished"] else None,
+            **agentic.fields(row, self.artifact),
         )
 
     def _plan_text(self, plan: Plan | None) -> str | None:
@@ -280,7 +292,7 @@ class TurnRows:
             inner.relative_to(self._root).as_posix() if inner.is_relative_to(self._root) else path
         )
 
-    def _inner(self, artifact: Artifact) -> str | None:
+    def inner(self, artifact: Artifact) -> str | None:
         """The path inside the store; None for a text and for a file elsewhere."""
         if artifact.path is None or not artifact.path.is_relative_to(self._root):
             return None
@@ -314,12 +326,16 @@ def _artifacts(turn: Turn) -> Iterator[Artifact]:
         yield from result.artifacts
     for task in turn.plan or ():
         yield from (item for _, item in task.items() if isinstance(item, Artifact))
+    for each in turn.rounds.values():
+        yield from each.artifacts
 
 
 def _words_of(turn: Turn) -> str:
     """What a search should find besides request and reply."""
     made = [item for result in turn.results.values() for item in result.artifacts]
+    made += [item for each in turn.rounds.values() for item in each.artifacts]
     words = [word for item in (*turn.attachments, *made) for word in (item.name, item.text)]
+    words += [step.text for step in turn.outline or ()]
     return "\n".join(dict.fromkeys(word for word in words if word))
 
 

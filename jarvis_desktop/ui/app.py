@@ -101,7 +101,7 @@ def run(build: Build = composed) -> int:
 
 def close(engine: EngineThread, session: Session) -> bool:
     """Stop the turn, close the application, end the engine; False where it did not end in time."""
-    session.stop()
+    session.end()
     closing = engine.submit(session.close_app()) if engine.is_running else None
     try:
         if closing:

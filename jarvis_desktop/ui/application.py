@@ -27,6 +27,12 @@ class Assistant(Protocol):
         """Answer one request as a turn of a conversation; cancelling stops it."""
         ...
 
+    def interrupt(self) -> bool:
+        """End what a goal's controller does now; the person is asked then what should be
+        different. False where nothing is to be interrupted, or it was and they are still asked:
+        then the turn itself is to be cancelled."""
+        ...
+
     def unfinished(self) -> Sequence[Unfinished]:
         """The turns that a crash or a power cut ended, oldest first."""
         ...

@@ -17,8 +17,11 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Qt, Signal, Slot
 
+from jarvis_desktop.core.code import Allow, CodeRequest, Verdict
 from jarvis_desktop.core.errors import JarvisError, UnavailableError
 from jarvis_desktop.core.events import Event
+from jarvis_desktop.core.frontend import Review
+from jarvis_desktop.core.outline import Outline
 from jarvis_desktop.core.plan import Plan
 
 log = logging.getLogger(__name__)
@@ -170,24 +173,31 @@ class Question:
         text: str,
         *,
         plan: Plan | None = None,
+        outline: Outline | None = None,
+        why: str = "",
+        code: CodeRequest | None = None,
         open_ended: bool = False,
     ) -> None:
-        """`open_ended` asks for words, not for yes or no."""
+        """What it is about besides its text: a plan that is to run, the plan of a goal with `why`
+        it is as it is, or code. `open_ended` asks for words, not for yes or no."""
         self.text = text
         self.plan = plan
+        self.outline = outline
+        self.why = why
+        self.code = code
         self.open_ended = open_ended
         self._engine = engine
         self._answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
 
-    def answer(self, value: bool | str) -> None:
-        """Give the answer, from the main thread; only the first one counts."""
+    def answer(self, value: bool | str | Review | Verdict | None) -> None:
+        """Give the answer, from the main thread; only the first one counts. None is no answer."""
         self._engine.call(self._settle, value)
 
     async def answered(self) -> Any:
         """Wait for the answer, on the engine."""
         return await self._answer
 
-    def _settle(self, value: bool | str) -> None:
+    def _settle(self, value: object) -> None:
         if not self._answer.done():
             self._answer.set_result(value)
 
@@ -226,10 +236,21 @@ class QtFrontend(QObject):
 
     async def ask(self, question: str) -> str:
         """Ask for words."""
-        return str(await self._put(question, open_ended=True))
+        return str(await self._put(question, open_ended=True) or "")
 
-    async def _put(self, text: str, *, plan: Plan | None = None, open_ended: bool = False) -> Any:
-        question = Question(self._engine, text, plan=plan, open_ended=open_ended)
+    async def review_outline(self, outline: Outline, why: str) -> Review | None:
+        """Show the plan of a goal; a window that closes means that none is wanted."""
+        answer = await self._put("Shall it be done by this plan?", outline=outline, why=why)
+        return answer if isinstance(answer, Review) else None
+
+    async def review_code(self, code: CodeRequest) -> Verdict:
+        """Show code; a window that closes means no."""
+        text = "Keep this function in the code library?" if code.saves else "Run this code?"
+        answer = await self._put(text, code=code)
+        return answer if isinstance(answer, Verdict) else Verdict(Allow.NO, code.source)
+
+    async def _put(self, text: str, **about: Any) -> Any:
+        question = Question(self._engine, text, **about)
         self.asked.emit(question)
         try:
             return await question.answered()

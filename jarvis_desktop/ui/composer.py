@@ -6,84 +6,33 @@ from collections import deque
 from collections.abc import Sequence
 from pathlib import Path
 
-from PySide6.QtCore import QEvent, QRectF, Qt, QTimer, Signal
-from PySide6.QtGui import QFocusEvent, QKeyEvent, QPainter, QPaintEvent
-from PySide6.QtWidgets import (
-    QFrame,
-    QHBoxLayout,
-    QPlainTextEdit,
-    QSizePolicy,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtCore import QRectF, Qt, QTimer, Signal
+from PySide6.QtGui import QPainter, QPaintEvent
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
 
+from jarvis_desktop.core.goal import Terms
 from jarvis_desktop.core.turn import Request
 from jarvis_desktop.ui import phrases, theme
 from jarvis_desktop.ui.chips import Chip, file_chip
+from jarvis_desktop.ui.fields import Field
 from jarvis_desktop.ui.flow import FlowLayout
 from jarvis_desktop.ui.icons import IconButton
 from jarvis_desktop.ui.recording import Recorder
-from jarvis_desktop.ui.text import Label
+from jarvis_desktop.ui.stopping import Stopping
+from jarvis_desktop.ui.text import ElidedLabel
 
 TALK_KEYS = "F4"
-MOST_LINES = 8
 INVITING = "Ask for anything, or drop a file"
+REACHING = "Say what is to be reached; the plan is made with you"
+HINT = f"Enter sends · hold {TALK_KEYS} to talk"
+GOAL = "Work on this in several steps, by a plan that you agree to first"
 LISTENING = "Listening… Let go to send, Esc drops it"
 
-
-class Field(QPlainTextEdit):
-    """Where one types; as tall as its text, up to a few lines. Enter sends."""
-
-    entered = Signal()
-    focused = Signal(bool)
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.setAccessibleName("Your request")
-        self.setPlaceholderText(INVITING)
-        self.setTabChangesFocus(True)
-        self.setAcceptDrops(False)  # the window takes what is dropped, wherever it is dropped
-        self.setFrameShape(QFrame.Shape.NoFrame)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        self.document().setDocumentMargin(2)
-        self.document().documentLayout().documentSizeChanged.connect(self._fit)
-        self._fit()
-
-    def invite(self, words: str) -> None:
-        """Show words while nothing is typed."""
-        if words != self.placeholderText():
-            self.setPlaceholderText(words)
-            self.viewport().update()  # Qt draws only the changed line's beginning anew
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Enter sends, Shift+Enter begins a new line."""
-        enter = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
-        if enter and not event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
-            self.entered.emit()
-        else:
-            super().keyPressEvent(event)
-
-    def focusInEvent(self, event: QFocusEvent) -> None:
-        """Tell the bar."""
-        super().focusInEvent(event)
-        self.focused.emit(True)
-
-    def focusOutEvent(self, event: QFocusEvent) -> None:
-        """Tell the bar."""
-        super().focusOutEvent(event)
-        self.focused.emit(False)
-
-    def changeEvent(self, change: QEvent) -> None:
-        """Follow the size of the type."""
-        super().changeEvent(change)
-        if change.type() == QEvent.Type.FontChange:
-            self._fit()
-
-    def _fit(self) -> None:
-        lines = round(self.document().size().height())  # counted in lines by this kind of editor
-        line = self.fontMetrics().lineSpacing()
-        self.setFixedHeight(min(max(lines, 1), MOST_LINES) * line + 10)
+_stops = {
+    Stopping.TURN: ("Stop", "Stop (Esc)"),
+    Stopping.STEP: ("Stop this step", "Stop what is done now, and say what should change (Esc)"),
+    Stopping.REST: ("End", "End this request; its step was stopped already (Esc)"),
+}
 
 
 class LevelMeter(QWidget):
@@ -136,6 +85,8 @@ class Composer(QFrame):
     stop_wanted = Signal()
     files_wanted = Signal()
     """The attach button was pressed."""
+    goal_wanted = Signal(bool)
+    """Whether what is asked from now on is worked on in several steps."""
 
     def __init__(self, recorder: Recorder) -> None:
         super().__init__()
@@ -149,7 +100,7 @@ class Composer(QFrame):
         self._flow = FlowLayout(self._chip_box)
         self._chip_box.hide()
         layout.addWidget(self._chip_box)
-        self.field = Field()
+        self.field = Field("Your request", INVITING)
         self.meter = LevelMeter()
         self.meter.hide()
         layout.addWidget(self.field)
@@ -166,20 +117,28 @@ class Composer(QFrame):
         row.setSpacing(theme.space())
         self.attach = IconButton("attach", "Attach files")
         self.attach.clicked.connect(self.files_wanted)
-        self.hint = Label(f"Enter sends · hold {TALK_KEYS} to talk", role="small")
+        self.goal = IconButton(
+            "goal", "Goal: work on this in several steps", kind="quiet", text="Goal"
+        )
+        self.goal.setCheckable(True)
+        self.goal.setToolTip(f"{GOAL} (Ctrl+G)")
+        self.goal.setAccessibleDescription(GOAL)
+        self.goal.toggled.connect(self._goal_toggled)
+        self.hint = ElidedLabel(HINT, role="small")
         self.talk = IconButton("mic", "Hold to talk", kind="talk", text="Hold to talk")
         self.talk.setToolTip(f"Hold this, or {TALK_KEYS}, while you speak")
         self.talk.setEnabled(False)
         self.talk.pressed.connect(self._recorder.begin)
         self.talk.released.connect(self._recorder.release)
         self.stop = IconButton("stop", "Stop", kind="quiet", text="Stop", colour="danger")
-        self.stop.setToolTip("Stop (Esc)")
         self.stop.clicked.connect(self.stop_wanted)
+        self.show_stop(Stopping.TURN)
         self.stop.hide()
         self.go = IconButton("send", "Send", kind="round", colour="on_accent")
         self.go.setToolTip("Send (Enter)")
         self.go.clicked.connect(self.send)
         row.addWidget(self.attach)
+        row.addWidget(self.goal)
         row.addWidget(self.hint, 1)
         row.addWidget(self.meter, 1)
         for button in (self.stop, self.talk, self.go):
@@ -216,7 +175,7 @@ class Composer(QFrame):
         text = self.field.toPlainText()
         if not text.strip() and not self._chips:
             return
-        request = Request(text=text, files=self.files())
+        request = Request(text=text, files=self.files(), terms=self._terms())
         self.field.clear()
         self._clear_files()
         self.sent.emit(request)
@@ -227,8 +186,25 @@ class Composer(QFrame):
         self.stop.setVisible(busy)
         self._show_state()
 
+    def show_stop(self, stops: Stopping) -> None:
+        """Say on the stop button what it ends."""
+        text, tip = _stops[stops]
+        if text != self.stop.text() or not self.stop.toolTip():
+            self.stop.setText(text)
+            self.stop.setAccessibleName(text)
+            self.stop.setToolTip(tip)
+
+    def _terms(self) -> Terms | None:
+        """Nothing is agreed to in advance: what is to be done is asked about when it comes."""
+        return Terms() if self.goal.isChecked() else None
+
+    def _goal_toggled(self, wanted: bool) -> None:
+        self._show_state()
+        self.goal_wanted.emit(wanted)
+
     def _spoken(self, recording: Path) -> None:
-        request = Request(text=self.field.toPlainText(), audio=recording, files=self.files())
+        text, files = self.field.toPlainText(), self.files()
+        request = Request(text=text, audio=recording, files=files, terms=self._terms())
         self.field.clear()
         self._clear_files()
         self.sent.emit(request)
@@ -268,7 +244,8 @@ class Composer(QFrame):
     def _show_state(self) -> None:
         recording = self._recorder.active
         self.talk.setText(phrases.clock(self._recorder.seconds) if recording else "Hold to talk")
-        self.field.invite(LISTENING if recording else INVITING)
+        inviting = REACHING if self.goal.isChecked() else INVITING
+        self.field.invite(LISTENING if recording else inviting)
         full = bool(self.field.toPlainText().strip()) or bool(self._chips)
         self.go.setEnabled(full and not recording)
 

@@ -12,6 +12,7 @@ from jarvis_desktop.core.turn import Turn
 from jarvis_desktop.ui import theme
 from jarvis_desktop.ui.actions import Actions
 from jarvis_desktop.ui.bridge import Question
+from jarvis_desktop.ui.questions import Panel
 from jarvis_desktop.ui.turn_view import TurnView
 
 AT_ONCE = 50
@@ -124,6 +125,10 @@ class ConversationView(QScrollArea):
     def views(self) -> list[TurnView]:
         """All widgets of turns, oldest first."""
         return [self._views[index] for index in sorted(self._views)]
+
+    def panels(self) -> list[Panel]:
+        """What waits for an answer here."""
+        return [view.panel for view in self.views() if view.panel]
 
     def to_end(self) -> None:
         """Scroll to the newest turn and stay there."""

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
-from PySide6.QtCore import QEvent, QMimeData, QSettings, QSize, Qt, QTimer, QUrl, Signal
+from PySide6.QtCore import QEvent, QSettings, QSize, Qt, QTimer, QUrl, Signal
 from PySide6.QtGui import (
     QCloseEvent,
     QDesktopServices,
@@ -22,7 +23,6 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import (
     QApplication,
-    QFileDialog,
     QHBoxLayout,
     QMainWindow,
     QStackedWidget,
@@ -40,6 +40,7 @@ from jarvis_desktop.ui.application import App
 from jarvis_desktop.ui.bridge import Outcome
 from jarvis_desktop.ui.composer import Composer
 from jarvis_desktop.ui.conversation_view import WIDEST, ConversationView
+from jarvis_desktop.ui.filing import Filing, dropped_files
 from jarvis_desktop.ui.header import Header
 from jarvis_desktop.ui.llm_notice import LLMNotice
 from jarvis_desktop.ui.llm_watch import LLMWatch, Look, described
@@ -78,6 +79,7 @@ class MainWindow(QMainWindow):
         self._released.timeout.connect(self._let_go)
         self._viewer: Viewer | None = None
         self.wishes = Actions(self)
+        self.filing = Filing(self)
         self.recorder = Recorder(session.engine, self)
         self.llms = LLMWatch(session, self)
         self.setWindowTitle("JARVIS Desktop")
@@ -141,6 +143,7 @@ class MainWindow(QMainWindow):
         session.switched.connect(self._switched)
         session.listed.connect(self._listed)
         session.busy_changed.connect(self.composer.show_busy)
+        session.stops_next.connect(self.composer.show_stop)
         session.asked.connect(self._asked)
         session.playing.connect(self.wishes.playing)
         session.rang.connect(self._rang)
@@ -149,7 +152,8 @@ class MainWindow(QMainWindow):
     def _connect_parts(self) -> None:
         self.composer.sent.connect(self.send)
         self.composer.stop_wanted.connect(self.session.stop)
-        self.composer.files_wanted.connect(self._choose_files)
+        self.composer.files_wanted.connect(self.filing.choose)
+        self.composer.goal_wanted.connect(self._goal_wanted)
         self.welcome.chosen.connect(self.send)
         self.sidebar.opened.connect(self.session.open_conversation)
         self.sidebar.new_wanted.connect(self._new_conversation)
@@ -162,9 +166,13 @@ class MainWindow(QMainWindow):
         wishes = self.wishes
         wishes.play.connect(self.session.play)
         wishes.silence.connect(self.session.stop)
-        wishes.open_file.connect(self._open)
-        wishes.show_folder.connect(lambda path: self._open(path.parent))
-        wishes.save_as.connect(self._save_as)
+        filing = self.filing
+        filing.chosen.connect(self.add_files)
+        filing.copied.connect(self.session.save_copy)
+        filing.failed.connect(self.banner.say)
+        wishes.open_file.connect(filing.open)
+        wishes.show_folder.connect(lambda path: filing.open(path.parent))
+        wishes.save_as.connect(filing.save_as)
         wishes.enlarge.connect(self._enlarge)
         wishes.copy_text.connect(lambda text: QGuiApplication.clipboard().setText(text))
         for keys, act in (
@@ -172,6 +180,7 @@ class MainWindow(QMainWindow):
             ("Ctrl+N", self._new_conversation),
             ("Ctrl+F", self.sidebar.search.setFocus),
             ("Ctrl+L", self.composer.field.setFocus),
+            ("Ctrl+G", self.composer.goal.toggle),
         ):
             QShortcut(QKeySequence(keys), self).activated.connect(act)
 
@@ -190,7 +199,7 @@ class MainWindow(QMainWindow):
         """Send a request, to be answered aloud if the switch says so."""
         self.banner.hide()
         speak = self.header.speak.isChecked()
-        given = Request(request.text, request.audio, request.files, speak, request.folder)
+        given = replace(request, speak=speak)
         self.session.send(given, review_plan=self.header.review.isChecked())
         self.composer.field.setFocus()
 
@@ -213,6 +222,7 @@ class MainWindow(QMainWindow):
     def _switched(self) -> None:
         entries = self.session.open.entries
         self.conversation.show_entries(entries)
+        self.composer.goal.setChecked(self.session.open.goal)
         self.stack.setCurrentWidget(self.conversation if entries else self.welcome)
         self._show_title()
         self.composer.field.setFocus()
@@ -266,37 +276,17 @@ class MainWindow(QMainWindow):
         self.session.new_conversation()
         self.composer.field.setFocus()
 
+    def _goal_wanted(self, wanted: bool) -> None:
+        self.session.open.goal = wanted
+        self.composer.field.setFocus()
+
     def _escape(self) -> None:
         if self._viewer and self._viewer.isVisible():
             self._viewer.leave()
         elif self.recorder.active:
             self.recorder.cancel()
-        else:
+        elif not any(panel.refuse() for panel in self.conversation.panels()):
             self.session.stop()
-
-    def _choose_files(self) -> None:
-        dialog = QFileDialog(self, "Attach files")
-        dialog.setFileMode(QFileDialog.FileMode.ExistingFiles)
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.filesSelected.connect(lambda names: self.add_files([Path(name) for name in names]))
-        dialog.open()
-
-    def _open(self, path: Path) -> None:
-        if not path.exists():
-            self.banner.say(f"{path.name} is not there any more.")
-        elif not QDesktopServices.openUrl(QUrl.fromLocalFile(str(path))):
-            self.banner.say(f"This computer has no program set to open {path.name}.")
-
-    def _save_as(self, artifact: Artifact) -> None:
-        if artifact.path is None:
-            return
-        source = artifact.path
-        dialog = QFileDialog(self, "Save a copy")
-        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.selectFile(one_line(artifact.title).replace("/", "_"))
-        dialog.fileSelected.connect(lambda name: self.session.save_copy(source, Path(name)))
-        dialog.open()
 
     def _enlarge(self, artifact: Artifact) -> None:
         self._viewer = Viewer(self._central, artifact, self.wishes)
@@ -390,8 +380,3 @@ class MainWindow(QMainWindow):
             self.resize(SIZE)
         self.header.speak.setChecked(bool(self._settings.value("speak", True, type=bool)))
         self.header.review.setChecked(bool(self._settings.value("review", False, type=bool)))
-
-
-def dropped_files(dropped: QMimeData) -> list[Path]:
-    """The local files among what is dropped."""
-    return [Path(url.toLocalFile()) for url in dropped.urls() if url.isLocalFile()]

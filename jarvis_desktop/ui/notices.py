@@ -1,22 +1,14 @@
-"""What the window says on its own account: banners, questions, the spoken sentence."""
+"""What the window says on its own account: banners, the spoken sentence."""
 
 from __future__ import annotations
 
 from PySide6.QtCore import QSize, Qt
-from PySide6.QtWidgets import (
-    QFrame,
-    QHBoxLayout,
-    QLineEdit,
-    QPushButton,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QWidget
 
 from jarvis_desktop.ui import theme
 from jarvis_desktop.ui.actions import Actions
-from jarvis_desktop.ui.bridge import Question
 from jarvis_desktop.ui.icons import IconButton, Symbol
-from jarvis_desktop.ui.text import Label, LongText
+from jarvis_desktop.ui.text import Label
 
 
 class Banner(QFrame):
@@ -47,57 +39,6 @@ class Banner(QFrame):
         self.message.setText(message[:2000])
         self.setAccessibleName(message[:2000])
         self.show()
-
-
-class QuestionPanel(QFrame):
-    """Something that waits for the person's answer; the rest of the window goes on working."""
-
-    def __init__(self, question: Question) -> None:
-        super().__init__()
-        self.setObjectName("question")
-        self.question = question
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(theme.space("two"), 12, theme.space("two"), 12)
-        layout.setSpacing(12)
-        head = QHBoxLayout()
-        head.setSpacing(10)
-        head.addWidget(Symbol("question", "accent", size=20), alignment=Qt.AlignmentFlag.AlignTop)
-        words = LongText("Question")
-        words.show_text(question.text)
-        head.addWidget(words, 1)
-        layout.addLayout(head)
-        row = QHBoxLayout()
-        self.words = QLineEdit()
-        self.words.setAccessibleName("Your answer")
-        self.words.returnPressed.connect(self._agree)
-        if question.open_ended:
-            row.addWidget(self.words, 1)
-            self.yes = QPushButton("Answer")
-            self.no = QPushButton("Skip")
-        else:
-            row.addStretch(1)
-            self.yes = QPushButton("Run the plan" if question.plan else "Yes, do it")
-            self.no = QPushButton("Don’t run it" if question.plan else "No")
-        self.yes.setProperty("kind", "primary")
-        for button, act in ((self.no, self._decline), (self.yes, self._agree)):
-            button.setAccessibleName(button.text())
-            button.clicked.connect(act)
-            row.addWidget(button)
-        layout.addLayout(row)
-
-    def take_focus(self) -> None:
-        """Put the keyboard where an accidental Enter does nothing that cannot be undone."""
-        (self.words if self.question.open_ended else self.no).setFocus()
-
-    def _agree(self) -> None:
-        self._answer(self.words.text() if self.question.open_ended else True)
-
-    def _decline(self) -> None:
-        self._answer("" if self.question.open_ended else False)
-
-    def _answer(self, value: bool | str) -> None:
-        self.setEnabled(False)
-        self.question.answer(value)
 
 
 class SpeakingStrip(QFrame):

@@ -5,8 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 
-from PySide6.QtCore import QRectF, Qt, QTimer
-from PySide6.QtGui import QHideEvent, QPainter, QPaintEvent, QPen, QShowEvent
+from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QProgressBar, QPushButton, QVBoxLayout, QWidget
 
 from jarvis_desktop.core.artifact import Artifact
@@ -16,21 +15,14 @@ from jarvis_desktop.core.result import Status
 from jarvis_desktop.core.shown import one_line
 from jarvis_desktop.core.task import Ref, Task
 from jarvis_desktop.core.turn import Turn
-from jarvis_desktop.ui import icons, phrases, results, theme
+from jarvis_desktop.ui import phrases, results, theme
 from jarvis_desktop.ui.actions import Actions
 from jarvis_desktop.ui.icons import IconButton
+from jarvis_desktop.ui.states import StateIcon
 from jarvis_desktop.ui.text import ElidedLabel, Label
 
 SHOWN = 40
 """Rows that are shown at first."""
-
-_looks = {
-    "waiting": ("waiting", "muted"),
-    "done": ("done", "done"),
-    "failed": ("failed", "warning"),
-    "skipped": ("skipped", "muted"),
-    "cancelled": ("cancelled", "muted"),
-}
 
 
 def state_of(turn: Turn, task_id: int) -> str:
@@ -40,65 +32,6 @@ def state_of(turn: Turn, task_id: int) -> str:
     if task_id in turn.running:
         return "running"
     return "waiting" if turn.status is None else "skipped"
-
-
-class StateIcon(QWidget):
-    """Shows how a task is doing; it turns while the task runs."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.setFixedSize(18, 18)
-        self._state = ""
-        self._angle = 0
-        self._timer = QTimer(self)
-        self._timer.setInterval(50)
-        self._timer.timeout.connect(self._turn)
-
-    def show_state(self, state: str) -> None:
-        """Show another state."""
-        if state != self._state:
-            self._state = state
-            self.setAccessibleName(state)
-            self._beat()
-            self.update()
-
-    def showEvent(self, event: QShowEvent) -> None:
-        """Turn only while it can be seen."""
-        super().showEvent(event)
-        self._beat()
-
-    def hideEvent(self, event: QHideEvent) -> None:
-        """Rest while it cannot be seen."""
-        super().hideEvent(event)
-        self._timer.stop()
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw it."""
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        if self._state == "running":
-            box = QRectF(2.5, 2.5, 13, 13)
-            painter.setPen(QPen(theme.colour("border"), 2.2))
-            painter.drawEllipse(box)
-            pen = QPen(theme.colour("accent"), 2.2)
-            pen.setCapStyle(Qt.PenCapStyle.RoundCap)
-            painter.setPen(pen)
-            painter.drawArc(box, -self._angle * 16, 100 * 16)
-        elif self._state:
-            name, colour = _looks[self._state]
-            ratio = self.devicePixelRatioF()
-            painter.drawPixmap(0, 0, icons.pixmap(name, colour, size=18, ratio=ratio))
-        painter.end()
-
-    def _beat(self) -> None:
-        if self._state == "running" and self.isVisible():
-            self._timer.start()
-        else:
-            self._timer.stop()
-
-    def _turn(self) -> None:
-        self._angle = (self._angle + 18) % 360
-        self.update()
 
 
 class TaskRow(QWidget):
@@ -278,14 +211,15 @@ class PlanView(QFrame):
 def summary(turn: Turn) -> str:
     """The heading of a plan: how many steps there are and how they fare."""
     assert turn.plan is not None
+    name = "Experts" if turn.agentic else "Plan"
     steps = phrases.counted(len(turn.plan), "step")
     states = [result.status for result in turn.results.values()]
     done = states.count(Status.DONE)
     if turn.status is None and done < len(turn.plan):
-        return f"Plan · {steps}" if not states else f"Plan · {done} of {steps} done"
+        return f"{name} · {steps}" if not states else f"{name} · {done} of {steps} done"
     if done == len(turn.plan):
-        return f"Plan · {steps} done"
-    return f"Plan · {done} of {steps} done"
+        return f"{name} · {steps} done"
+    return f"{name} · {done} of {steps} done"
 
 
 def expert_of(turn: Turn, task_id: int) -> str:

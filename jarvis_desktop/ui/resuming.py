@@ -13,6 +13,7 @@ from jarvis_desktop.ui import phrases, theme
 from jarvis_desktop.ui.application import App
 from jarvis_desktop.ui.bridge import Outcome
 from jarvis_desktop.ui.icons import Symbol
+from jarvis_desktop.ui.outline_view import tally
 from jarvis_desktop.ui.session import Session
 from jarvis_desktop.ui.text import Label
 
@@ -67,9 +68,10 @@ class ResumeNotice(QFrame):
             return
         item, more = self._left[0], len(self._left) - 1
         words = one_line(item.turn.text, limit=100)
-        self.title.setText(f"“{words}” was cut off" if words else "A plan was cut off")
-        stuck = item.turn.plan is None
-        parts = [f"{phrases.upper_first(item.progress)}.", STUCK if stuck else KEPT]
+        what = "A goal" if item.goal else "A plan"
+        self.title.setText(f"“{words}” was cut off" if words else f"{what} was cut off")
+        stuck = item.turn.plan is None and not item.goal
+        parts = [f"{phrases.upper_first(progress(item))}.", STUCK if stuck else KEPT]
         if more:
             parts.append(f"{phrases.counted(more, 'more request')} after this one.")
         self.words.setText(" ".join(parts))
@@ -94,6 +96,13 @@ class ResumeNotice(QFrame):
         self._session.refresh_list()
         if outcome.error:
             self._session.failed.emit(str(outcome.error))
+
+
+def progress(item: Unfinished) -> str:
+    """How far it is; of a goal whose plan is known: "a goal: 1 of 4 steps done"."""
+    if item.goal and item.turn.outline:
+        return f"a goal: {tally(item.turn.outline)}"
+    return item.progress
 
 
 def _button(text: str, *, kind: str) -> QPushButton:

@@ -24,6 +24,7 @@ from jarvis_desktop.ui.bridge import EngineThread, Job, Outcome, QtFrontend, Que
 from jarvis_desktop.ui.chips import given
 from jarvis_desktop.ui.recording import forget
 from jarvis_desktop.ui.sidebar import LONGEST_LIST, Listing
+from jarvis_desktop.ui.stopping import Brake, Stopping
 
 
 @dataclass(eq=False)
@@ -32,6 +33,8 @@ class Open:
 
     id: str | None = None
     entries: list[Exchange] = field(default_factory=list)
+    goal: bool = False
+    """Whether what is asked here is worked on in several steps."""
 
 
 @dataclass(eq=False)
@@ -64,6 +67,8 @@ class Session(QObject):
     listed = Signal(object)
     """Carries the conversations for the side list."""
     busy_changed = Signal(bool)
+    stops_next = Signal(object)
+    """Carries the Stopping that the next stop is."""
     asked = Signal(object)
     """Carries an Exchange whose question is new, or needs no answer any more."""
     playing = Signal(object)
@@ -82,6 +87,7 @@ class Session(QObject):
         self._built: list[App] = []
         self._waiting: deque[Exchange] = deque()
         self._running: tuple[Exchange, Job] | None = None
+        self._brake = Brake()
         self._sound: tuple[Path, Job] | None = None
         self._sought = ""
         self._broken = False
@@ -139,6 +145,24 @@ class Session(QObject):
         self._ask_app(read, put)
 
     def stop(self) -> None:
+        """Stop what a goal's controller does now, which asks the person then; a second time, or
+        where there is no such step, stop the turn and drop those that wait."""
+        if self._running is None or self._brake.next is Stopping.REST:
+            self.end()
+            return
+        exchange, _ = self._running
+        if not exchange.turn.agentic:
+            self.end()
+            return
+        self._brake.press()
+        self._show_brake()
+
+        async def interrupt(app: App) -> bool:
+            return app.assistant.interrupt()
+
+        self._ask_app(interrupt, lambda outcome: self._interrupted(exchange, outcome))
+
+    def end(self) -> None:
         """Stop the turn that runs and drop those that wait."""
         while self._waiting:
             self._finish(self._waiting.popleft(), Status.CANCELLED)
@@ -284,6 +308,8 @@ class Session(QObject):
 
         job = self.engine.run(work, lambda outcome: self._ended(exchange, outcome))
         self._running = exchange, job
+        self._brake = Brake()
+        self._show_brake()
         exchange.waiting = ""
         self.changed.emit(exchange)
 
@@ -294,11 +320,24 @@ class Session(QObject):
             if not event.attachments:  # they are looked at later; until then show what was given
                 event = replace(event, attachments=turn.attachments)
         exchange.turn = turn.apply(event)
+        self._brake.take(event)
+        self._show_brake()
         self.changed.emit(exchange)
 
     def _asked(self, exchange: Exchange, question: Question | None) -> None:
         exchange.question = question
+        self._brake.asked(waits=question is not None)
+        self._show_brake()
         self.asked.emit(exchange)
+
+    def _show_brake(self) -> None:
+        self.stops_next.emit(self._brake.next)
+
+    def _interrupted(self, exchange: Exchange, outcome: Outcome) -> None:
+        """Nothing was there to interrupt, or the engine failed: then the turn itself is to end."""
+        if not outcome.value and self._running and self._running[0] is exchange:
+            self.end()
+        self._tell(outcome)
 
     def _ended(self, exchange: Exchange, outcome: Outcome) -> None:
         self._running = None

@@ -167,10 +167,11 @@ class TextView(QTextEdit):
 class LongText(QWidget):
     """A text that may be gigantic: its beginning, and a button for the rest."""
 
-    def __init__(self, name: str, *, role: str = "") -> None:
+    def __init__(self, name: str, *, role: str = "", first: int = FIRST) -> None:
+        """`first` is how many characters are shown until more is asked for."""
         super().__init__()
         self._text = ""
-        self._limit = FIRST
+        self._limit = first
         self.view = TextView(name, role=role)
         self.more = QPushButton()
         self.more.setProperty("kind", "quiet")

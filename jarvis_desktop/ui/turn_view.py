@@ -6,6 +6,7 @@ from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from jarvis_desktop.core.artifact import Artifact
+from jarvis_desktop.core.outline import Outline
 from jarvis_desktop.core.result import Status
 from jarvis_desktop.core.shown import one_line
 from jarvis_desktop.core.turn import Turn
@@ -13,10 +14,15 @@ from jarvis_desktop.ui import phrases, results, theme
 from jarvis_desktop.ui.actions import Actions
 from jarvis_desktop.ui.bridge import Question
 from jarvis_desktop.ui.chips import Chip
+from jarvis_desktop.ui.code_review import CodeReview
 from jarvis_desktop.ui.flow import FlowLayout
+from jarvis_desktop.ui.goal_view import GoalView
 from jarvis_desktop.ui.icons import IconButton, Symbol
-from jarvis_desktop.ui.notices import QuestionPanel, SpeakingStrip
-from jarvis_desktop.ui.plan_view import PlanView, StateIcon
+from jarvis_desktop.ui.notices import SpeakingStrip
+from jarvis_desktop.ui.plan_review import OutlineReview
+from jarvis_desktop.ui.plan_view import PlanView
+from jarvis_desktop.ui.questions import Panel, QuestionPanel
+from jarvis_desktop.ui.states import StateIcon
 from jarvis_desktop.ui.text import FIRST, ElidedLabel, Label, LongText, TextView
 
 MOST_RESULTS = 60
@@ -103,13 +109,16 @@ class TurnView(QWidget):
         self._actions = actions
         self._turn: Turn | None = None
         self._plan: PlanView | None = None
+        self._goal: GoalView | None = None
+        self._reviewed: Outline | None = None
         self._cards: dict[Artifact, QWidget] = {}
         self._notes: list[str] = []
-        self._panel: QuestionPanel | None = None
+        self._panel: Panel | None = None
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, theme.space("three"))
         layout.setSpacing(12)
         self.request = RequestBubble()
+        self._goal_place = _Box()
         self.status = StatusLine()
         self._plan_place = _Box()
         self._question_place = _Box()
@@ -134,6 +143,7 @@ class TurnView(QWidget):
         foot.addWidget(self.closer)
         for widget in (
             self.request,
+            self._goal_place,
             self.status,
             self._plan_place,
             self._question_place,
@@ -155,7 +165,8 @@ class TurnView(QWidget):
         """Show `turn`; `waiting` says why it has not begun, `question` what it waits to be told."""
         self._turn = turn
         self.request.draw(turn)
-        self._draw_status(turn, waiting)
+        self._draw_goal(turn, question)
+        self._draw_status(turn, waiting, question)
         self._draw_plan(turn)
         self._draw_question(question)
         self._draw_results(turn)
@@ -170,7 +181,7 @@ class TurnView(QWidget):
         self.trace.draw(turn)
 
     @property
-    def panel(self) -> QuestionPanel | None:
+    def panel(self) -> Panel | None:
         """The question that waits for its answer."""
         return self._panel
 
@@ -180,13 +191,30 @@ class TurnView(QWidget):
             self._panel.deleteLater()
             self._panel = None
         if question and self._panel is None:
-            self._panel = QuestionPanel(question)
+            self._panel = self._panel_for(question)
             self._question_place.column.addWidget(self._panel)
         self._question_place.setVisible(question is not None)
 
-    def _draw_status(self, turn: Turn, waiting: str) -> None:
+    def _panel_for(self, question: Question) -> Panel:
+        if question.outline:
+            before, self._reviewed = self._reviewed, question.outline
+            return OutlineReview(question, before)
+        return CodeReview(question) if question.code else QuestionPanel(question)
+
+    def _draw_goal(self, turn: Turn, question: Question | None) -> None:
+        if not turn.agentic:
+            return
+        if self._goal is None:
+            self._goal = GoalView(self._actions, unfolded=turn.status is None)
+            self._goal_place.column.addWidget(self._goal)
+        self._goal.draw(turn, reviewed=question.outline if question else None)
+        self._goal_place.setVisible(not self._goal.isHidden())
+
+    def _draw_status(self, turn: Turn, waiting: str, question: Question | None) -> None:
         if waiting:
             self.status.say(waiting, busy=False)
+        elif turn.agentic:
+            self.status.say("" if question else _thinking(turn))
         elif turn.status is None and turn.plan is None and not turn.reply:
             self.status.say("Listening to the recording…" if not turn.text else "Planning…")
         elif turn.status is None and turn.plan and not turn.reply and _all_ended(turn):
@@ -197,15 +225,20 @@ class TurnView(QWidget):
     def _draw_plan(self, turn: Turn) -> None:
         if turn.plan is None or not len(turn.plan):
             return
+        # In agent mode this is what the experts of a round do; the round says what came of it.
+        if turn.agentic and (turn.status is not None or _all_ended(turn)):
+            self._plan_place.hide()
+            return
         if self._plan is None:
             self._plan = PlanView(self._actions)
             self._plan_place.column.addWidget(self._plan)
-            self._plan_place.show()
+        self._plan_place.show()
         self._plan.draw(turn)
 
     def _draw_results(self, turn: Turn) -> None:
         said = " ".join(turn.reply.split())
-        wanted = [item for item in turn.artifacts[:MOST_RESULTS] if not _said(item, said)]
+        made = () if turn.agentic and turn.status is None else turn.artifacts[:MOST_RESULTS]
+        wanted = [item for item in made if not _said(item, said)]
         for artifact in self._cards.keys() - set(wanted):
             old = self._cards.pop(artifact)
             old.hide()
@@ -272,6 +305,13 @@ def ending(turn: Turn) -> str:
     if turn.heard_by:
         parts.append(f"heard by {one_line(turn.heard_by, limit=40)}")
     return " · ".join(parts)
+
+
+def _thinking(turn: Turn) -> str:
+    """What agent mode does between two rounds; "" where what it does can be seen."""
+    if turn.status is not None or any(item.status is None for item in turn.rounds.values()):
+        return ""
+    return "Thinking about the next step…" if turn.outline else "Writing a plan…"
 
 
 def _all_ended(turn: Turn) -> bool:

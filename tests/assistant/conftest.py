@@ -6,23 +6,28 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import cast
 
 import pytest
 
+from jarvis_desktop.assistant.agent.agent import Agent
 from jarvis_desktop.assistant.answering import Answerer
 from jarvis_desktop.assistant.assistant import Assistant, Parts
 from jarvis_desktop.assistant.executor import Executor
 from jarvis_desktop.assistant.intake import Intake
+from jarvis_desktop.assistant.live import Live
 from jarvis_desktop.assistant.memory import Memory
 from jarvis_desktop.assistant.obtaining import Obtainer
 from jarvis_desktop.assistant.prompts import Prompts
 from jarvis_desktop.assistant.selector import Selector
 from jarvis_desktop.assistant.speaker import Speaker
 from jarvis_desktop.core.artifact import text_artifact
+from jarvis_desktop.core.events import Event, GoalTaken
+from jarvis_desktop.core.goal import Terms
 from jarvis_desktop.core.plan import Plan
 from jarvis_desktop.core.policy import Policy
-from jarvis_desktop.core.ports import Context, Declined, Direct
-from jarvis_desktop.core.result import TaskResult
+from jarvis_desktop.core.ports import Context, Declined, Direct, ForAgent
+from jarvis_desktop.core.result import Status, TaskResult
 from jarvis_desktop.core.task import Task, TaskType
 from jarvis_desktop.core.turn import Request, Turn
 from jarvis_desktop.paths import shipped
@@ -50,7 +55,7 @@ NOON = datetime(2026, 1, 2, 12, tzinfo=UTC)
 class FakePlanner:
     """Gives the plan it was given."""
 
-    planned: Plan | Direct | Declined | Exception = field(
+    planned: Plan | Direct | Declined | ForAgent | Exception = field(
         default_factory=lambda: Declined("No idea.")
     )
     other_plans: list[Plan | Declined | Exception] = field(default_factory=list)
@@ -59,7 +64,7 @@ class FakePlanner:
 
     async def plan(
         self, text: str, inventory: Sequence[TaskType], context: Context
-    ) -> Plan | Direct | Declined:
+    ) -> Plan | Direct | Declined | ForAgent:
         self.asked.append((text, context))
         if isinstance(self.planned, Exception):
             raise self.planned
@@ -81,6 +86,39 @@ class FakePlanner:
         return another
 
 
+@dataclass
+class FakeAgent:
+    """Answers goals as scripted, and remembers them."""
+
+    taken: list[tuple[str, Terms, Context]] = field(default_factory=list)
+    gone_on: list[str] = field(default_factory=list)
+    given_up: list[str] = field(default_factory=list)
+    told: tuple[Event, ...] = ()
+    stops: bool = True
+
+    async def take(
+        self, text: str, terms: Terms, context: Context, live: Live, *, conversation: str
+    ) -> Status:
+        self.taken.append((text, terms, context))
+        live.show(GoalTaken())
+        live.say("March.")
+        return Status.DONE
+
+    async def go_on(self, context: Context, live: Live, *, conversation: str) -> Status:
+        self.gone_on.append(live.turn.id)
+        live.say("March.")
+        return Status.DONE
+
+    def retold(self, goal_id: str) -> Sequence[Event]:
+        return self.told
+
+    def give_up(self, goal_id: str) -> None:
+        self.given_up.append(goal_id)
+
+    def stop(self) -> bool:
+        return self.stops
+
+
 class House:
     """The assistant and all its parts."""
 
@@ -100,6 +138,7 @@ class House:
         self.frontend = FakeFrontend()
         self.facts = FakeFacts()
         self.llms = FakeLLMs()
+        self.agent = FakeAgent()
         self.prompts = Prompts(shipped("resources", "prompts"))
         self.assistant = Assistant(
             Parts(
@@ -115,6 +154,7 @@ class House:
                 memory=Memory(self.history, self.facts, self.llms, self.prompts),
                 history=self.history,
                 journal=self.journal,
+                agent=cast(Agent, self.agent),
                 acting=("clock",),
                 now=lambda: NOON,
             )

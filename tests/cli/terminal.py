@@ -57,12 +57,18 @@ class Terminal:
 
 
 @contextmanager
-def terminal(folder: Path, *args: str, environment: dict[str, str]) -> Iterator[Terminal]:
-    """Run `jarvis-desktop ARGS` there; it is killed at the end where it still runs."""
+def terminal(
+    folder: Path,
+    *args: str,
+    environment: dict[str, str],
+    module: str = "jarvis_desktop.__main__",
+) -> Iterator[Terminal]:
+    """Run `jarvis-desktop ARGS` there, or the `main` of another module; it is killed at the end
+    where it still runs."""
     ours, theirs = pty.openpty()
     known = {name: value for name, value in os.environ.items() if "DISPLAY" not in name}
     process = subprocess.Popen(
-        [sys.executable, "-c", START, *args],
+        [sys.executable, "-c", START.format(module=module), *args],
         cwd=folder, env={**known, **environment}, stdin=theirs, stdout=theirs, stderr=theirs,
         start_new_session=True,
     )  # fmt: skip
@@ -78,7 +84,7 @@ def terminal(folder: Path, *args: str, environment: dict[str, str]) -> Iterator[
 START = """
 import fcntl, sys, termios
 fcntl.ioctl(0, termios.TIOCSCTTY, 0)
-from jarvis_desktop.__main__ import main
+from {module} import main
 sys.exit(main())
 """
 """The terminal is made the one whose Ctrl-C reaches the process, as a shell would do."""

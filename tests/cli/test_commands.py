@@ -22,8 +22,8 @@ def test_help_names_every_command(jarvis: Jarvis) -> None:
     shown = jarvis("--help")
     assert shown.code == 0
     for command in (
-        "ask", "run", "plan", "transcribe", "say", "listen", "history", "experts", "doctor",
-        "completion",
+        "ask", "agent", "run", "plan", "transcribe", "say", "listen", "history", "goals", "code",
+        "experts", "doctor", "completion",
     ):  # fmt: skip
         assert re.search(rf"^    {command}\b", shown.out, re.MULTILINE), command
         assert jarvis(command, "--help").code == 0
@@ -38,6 +38,8 @@ def test_wrong_usage_is_2(jarvis: Jarvis) -> None:
         ["frobnicate"],
         ["ask", "--mode", "nowhere", "x"],
         ["ask"],
+        ["agent"],
+        ["agent", "x", "--allow-host", "https://example.org"],
         ["plan"],
         ["say", ""],
         ["history", "list", "--limit", "0"],
@@ -321,6 +323,21 @@ def test_the_doctor(jarvis: Jarvis) -> None:
     assert findings["voice"]["state"] == "ok"
     assert findings["recogniser"]["fix"] == "jarvis-desktop experts pull whisper-base"
     assert all(item["fix"] for item in shown.json if item["state"] == "missing")
+
+
+def test_a_goal_without_an_llm_says_which_one_would_do(jarvis: Jarvis) -> None:
+    shown = jarvis("agent", "Plot the prices")
+    assert shown.code == 1
+    assert "needs a language model" in shown.out
+    assert "jarvis-desktop llm pull" in shown.out
+    assert "There is no LLM." not in shown.err  # it was said
+
+
+def test_nothing_was_kept_of_goals_yet(jarvis: Jarvis) -> None:
+    assert jarvis("goals", "list", "--json").json == []
+    assert jarvis("code", "list", "--json").json == {"functions": [], "damaged": []}
+    assert jarvis("goals", "show", "abc").code == 1
+    assert jarvis("code", "show", "abc").code == 1
 
 
 def test_completion(jarvis: Jarvis) -> None:

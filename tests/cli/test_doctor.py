@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from jarvis_desktop.cli.doctor import Finding, graphics, memory
+from jarvis_desktop.cli.doctor import Finding, agent_mode, graphics, memory, sandbox
+from jarvis_desktop.core.code import Protection
 from jarvis_desktop.core.hardware import MB, Graphics, Hardware
 
 GB = 1000 * MB
@@ -81,3 +82,27 @@ def test_the_memory_and_what_experts_get_of_it(
 ) -> None:
     found = memory(hardware, budget)
     assert (found.what, found.state, found.detail) == ("memory", state, detail)
+
+
+@pytest.mark.parametrize(
+    ("protection", "state", "says", "mode"),
+    [
+        (Protection("bubblewrap", sandboxed=True), "ok", "bubblewrap", "ok"),
+        (
+            Protection("Landlock", sandboxed=True, why="Install bubblewrap."),
+            "limited",
+            "Landlock",
+            "ok",
+        ),
+        (Protection("none", sandboxed=False, why="Say so."), "limited", "unprotected", "limited"),
+    ],
+)
+def test_what_holds_the_code_of_agent_mode(
+    protection: Protection, state: str, says: str, mode: str
+) -> None:
+    found = sandbox(protection)
+    assert (found.what, found.state, found.fix) == ("sandbox", state, protection.why)
+    assert says in found.detail
+    assert agent_mode(protection, has_llm=True).state == mode
+    without = agent_mode(protection, has_llm=False)
+    assert (without.state, "needs a language model" in without.detail) == ("limited", True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import pty
+import select
 from collections.abc import Iterator
 from io import FileIO
 from pathlib import Path
@@ -144,6 +145,35 @@ async def test_a_question_given_up_makes_room_for_the_next(tty: Typist) -> None:
         await first
     tty.type(b"two\n")
     assert await tty.keyboard.ask("Second?") == "two"
+
+
+async def test_an_empty_answer_is_not_the_end(tty: Typist) -> None:
+    for typed, answer in ((b"\n", ""), (b"\x04", None), (b" words \n", "words")):
+        asking = asyncio.create_task(tty.keyboard.answer("Well?"))
+        await asyncio.sleep(0)  # it forgets what was typed before, and asks
+        tty.type(typed)
+        assert await asking == answer
+
+
+async def test_what_was_typed_before_is_no_answer(tty: Typist) -> None:
+    tty.type(b"first\nyes\n")
+    assert await tty.keyboard.line() == "first"
+    tty.type(b"yes\n")
+    select.select([tty.source], [], [])  # it has arrived
+    asking = asyncio.create_task(tty.keyboard.answer("Well?"))
+    await asyncio.sleep(0)
+    tty.type(b"no\n")
+    assert await asking == "no"
+
+
+async def test_what_is_lent_is_asked_for_by_nobody_else(tty: Typist) -> None:
+    async with tty.keyboard.lent():
+        asking = asyncio.create_task(tty.keyboard.ask("Well?"))
+        tty.type(b"mine\n")
+        assert await tty.keyboard.line() == "mine"
+        assert not asking.done()
+    tty.type(b"yes\n")
+    assert await asking == "yes"
 
 
 async def test_a_file_is_no_terminal(tmp_path: Path) -> None:

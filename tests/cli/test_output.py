@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from jarvis_desktop.cli import ask
+from jarvis_desktop.cli import output, results
 from jarvis_desktop.cli.main import main
 from jarvis_desktop.core.artifact import Artifact, Kind
 from jarvis_desktop.core.events import TaskFinished
@@ -148,8 +148,28 @@ def test_a_result_that_cannot_be_copied_is_told(
     done = TaskResult(0, Status.DONE, artifacts=tuple(kept))
     turn = Turn(id="1", started=datetime.now(UTC)).apply(TaskFinished(done))
     (tmp_path / "out").mkdir()
-    assert not ask._copy_results(turn, tmp_path / "out")
+    assert not results.copy_out(turn, tmp_path / "out")
     told = capsys.readouterr().err.splitlines()
     assert "gone.txt cannot be written: no such file or directory." in told[0]
     assert told[1].startswith("saved ")
     assert (tmp_path / "out" / "a.txt").read_text() == "a"
+
+
+def test_a_warning_is_red_where_colours_are_shown(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    output.warn("NOT SANDBOXED\x1b[0m")
+    assert capsys.readouterr().err == "NOT SANDBOXED�[0m\n"
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    output.warn("NOT SANDBOXED\x1b[0m")
+    assert capsys.readouterr().err == "\x1b[1;31mNOT SANDBOXED�[0m\x1b[0m\n"
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    monkeypatch.setenv("NO_COLOR", "1")
+    output.warn("NOT SANDBOXED")
+    assert capsys.readouterr().err == "NOT SANDBOXED\n"
+
+
+def test_a_question_steers_no_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    output.prompt("Which\x1b[2J? ")
+    assert capsys.readouterr().err == "Which�[2J? "

@@ -211,3 +211,31 @@ def test_only_one_process_goes_on_with_a_turn(disk: Disk, given: Artifact):
     left = third.take_over("t")
     assert left
     assert sorted(left.turn.results) == [1]
+
+
+def test_a_goal_is_a_turn_without_a_plan_of_its_own(disk: Disk, given: Artifact):
+    first, second = disk.process(), disk.process()
+    turn = replace(running("t", given).turn, plan=None, agentic=True)
+    goal = Unfinished("c", turn, folder=Path("/some/where"), goal=True)
+    first.begin(goal)
+    first.begin(replace(running("u", given, minutes=1), goal=True, turn=replace(turn, id="u")))
+    disk.end(first)
+    left, other = second.unfinished()
+    assert left == goal
+    assert other.goal
+    assert second.take_over("t") == goal
+    assert goal.progress == "a goal of agent mode"
+
+
+def test_what_is_done_of_a_plan_within_a_goal_is_kept(disk: Disk, given: Artifact):
+    first, second = disk.process(), disk.process()
+    goal = replace(running("t", given), goal=True)
+    goal = replace(goal, turn=replace(goal.turn, agentic=True))
+    first.begin(goal)
+    first.finished("t", done(1))
+    first.starting("t", 3)
+    disk.end(first)
+    assert of(second) == [("t", [1], {3})]
+    (left,) = second.unfinished()
+    assert left.goal
+    assert left.turn.plan == goal.turn.plan

@@ -9,10 +9,11 @@ from pathlib import Path
 from jarvis_desktop.core import events
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.expert import Candidate, Expert, Selection
+from jarvis_desktop.core.outline import Outline, Step, StepState
 from jarvis_desktop.core.plan import Plan
 from jarvis_desktop.core.result import Attempt, Status, TaskResult
 from jarvis_desktop.core.task import Ref, Task
-from jarvis_desktop.core.turn import Conversation, Turn
+from jarvis_desktop.core.turn import PRINTED, Conversation, Round, Turn
 from tests.types import CLOCK, READ, SHORTEN
 
 NOON = datetime(2026, 1, 2, 12, tzinfo=UTC)
@@ -107,3 +108,60 @@ def test_without_a_plan_all_results_are_what_was_asked_for() -> None:
     made = TaskResult(0, Status.DONE, (text_artifact("noon"),))
     assert fold(events.TaskFinished(made)).artifacts == (text_artifact("noon"),)
     assert Conversation("c", (fold(),)).last == fold()
+
+
+OUTLINE = Outline((Step(1, "Download"), Step(2, "Plot")))
+BELOW = Outline((Step(1, "Write download_prices"),))
+
+
+def test_a_turn_of_agent_mode() -> None:
+    done = OUTLINE.with_state(1, StepState.DONE)
+    turn = fold(
+        events.GoalTaken(),
+        events.OutlineChanged(OUTLINE, accepted=False),
+        events.OutlineChanged(BELOW, "assistant/coder", why="The coder wrote it."),
+        events.RoundStarted(1, "assistant", "coder", "Download the prices"),
+        events.RoundStarted(2, "assistant/coder", "run_code", "Try it", "print(1)"),
+        events.RoundProgress(2, "1"),
+        events.RoundProgress(2, "\n2"),
+        events.RoundEnded(2, Status.FAILED, "It broke.", code="print(1, 2)"),
+        events.RoundEnded(1, Status.DONE, "There it is.", (PICTURE,)),
+        events.OutlineChanged(done),
+    )
+    assert turn.agentic
+    assert turn.outline == done
+    assert turn.inner_outlines == {"assistant/coder": BELOW}
+    assert turn.rounds == {
+        1: Round(
+            1, "assistant", "coder", "Download the prices",
+            status=Status.DONE, observation="There it is.", artifacts=(PICTURE,),
+        ),
+        2: Round(
+            2, "assistant/coder", "run_code", "Try it", "print(1, 2)", "1\n2",
+            Status.FAILED, "It broke.",
+        ),
+    }  # fmt: skip
+
+
+def test_a_round_keeps_the_end_of_what_is_printed_and_its_code() -> None:
+    started = events.RoundStarted(1, "assistant/coder", "run_code", "Try it", "print(1)")
+    long = events.RoundProgress(1, "x" * PRINTED + "end")
+    turn = fold(started, long, events.RoundEnded(1, Status.DONE, "It ran."))
+    assert len(turn.rounds[1].printed) == PRINTED
+    assert turn.rounds[1].printed.endswith("xend")
+    assert turn.rounds[1].code == "print(1)"
+
+
+def test_in_agent_mode_the_last_round_of_the_outermost_answers() -> None:
+    assert fold(events.GoalTaken()).artifacts == ()
+    turn = fold(
+        events.GoalTaken(),
+        events.PlanAccepted(PLAN),
+        events.TaskFinished(TaskResult(1, Status.DONE, (text_artifact("short"),))),
+        events.RoundStarted(1, "assistant", "coder", "Draw"),
+        events.RoundEnded(1, Status.DONE, "Drawn.", (text_artifact("first"),)),
+        events.RoundStarted(2, "assistant", "final_answer", "Say"),
+        events.RoundEnded(2, Status.DONE, "Said.", (PICTURE,)),
+        events.RoundStarted(3, "assistant/coder", "finish", "End"),
+    )
+    assert turn.artifacts == (PICTURE,)

@@ -10,17 +10,21 @@ from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.errors import PlanError
 from jarvis_desktop.core.events import (
     ExpertsSelected,
+    GoalTaken,
+    OutlineChanged,
     PlanProposed,
+    RoundEnded,
     TaskFinished,
     TaskProgress,
     TurnFinished,
 )
 from jarvis_desktop.core.expert import Candidate, Expert, Selection
+from jarvis_desktop.core.outline import Outline, Step, StepState
 from jarvis_desktop.core.plan import Plan
 from jarvis_desktop.core.ports import Transcript
 from jarvis_desktop.core.result import Attempt, Status, TaskResult
 from jarvis_desktop.core.task import Option, Port, Ref, Task, TaskType
-from jarvis_desktop.core.turn import Turn
+from jarvis_desktop.core.turn import Round, Turn
 from jarvis_desktop.core.wire import plan_from_wire, plan_to_wire, to_wire
 
 READ = TaskType("read", "", (Port("image", (Kind.IMAGE, Kind.DOCUMENT)),), (Kind.TEXT,))
@@ -267,3 +271,33 @@ def test_values_that_are_no_events_have_no_event_key():
 def test_foreign_values_have_no_json_form(foreign: object):
     with pytest.raises(TypeError, match="has no JSON form"):
         to_wire(foreign)
+
+
+def test_events_of_agent_mode_have_a_json_form():
+    outline = Outline((Step(1, "Plot", StepState.DONE, "as plot.png"),))
+    steps = [{"id": 1, "text": "Plot", "state": "done", "note": "as plot.png"}]
+    assert to_wire(GoalTaken()) == {"event": "goal_taken"}
+    wired = to_wire(OutlineChanged(outline, why="You changed it."))
+    assert wired == {
+        "event": "outline_changed",
+        "outline": {"steps": steps, "highest": 1},
+        "path": "assistant",
+        "accepted": True,
+        "why": "You changed it.",
+    }
+    ended = RoundEnded(2, Status.DONE, "Drawn.", (SCAN,), "plot()")
+    wired = json.loads(json.dumps(to_wire(ended)))
+    assert (wired["event"], wired["number"], wired["status"]) == ("round_ended", 2, "done")
+    assert wired["artifacts"][0]["path"] == "/files/scan.png"
+    turn = Turn(
+        "t",
+        datetime(2026, 1, 1, tzinfo=UTC),
+        agentic=True,
+        outline=outline,
+        inner_outlines={"assistant/coder": outline},
+        rounds={2: Round(2, "assistant", "coder", "Plot", status=Status.DONE, artifacts=(SCAN,))},
+    )
+    wired = json.loads(json.dumps(to_wire(turn)))
+    assert wired["agentic"] is True
+    assert wired["outline"]["steps"] == wired["inner_outlines"]["assistant/coder"]["steps"] == steps
+    assert wired["rounds"]["2"]["artifacts"][0]["name"] == "scan.png"

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 import system_packages
 
-ALL = system_packages.SPEECH + system_packages.WINDOW + system_packages.TESTS
+RUN = system_packages.SANDBOX + system_packages.SPEECH + system_packages.WINDOW
+ALL = RUN + system_packages.TESTS
 
 APT = """#!/bin/sh
 echo "$DEBIAN_FRONTEND $*" >> {folder}/calls
@@ -75,7 +76,7 @@ def test_root_gets_what_is_missing_and_no_more(debian: Debian) -> None:
 
 
 def test_run_does_not_ask_for_what_only_the_tests_need(debian: Debian) -> None:
-    debian.has(*system_packages.SPEECH, *system_packages.WINDOW)
+    debian.has(*RUN)
     assert debian.ensure() == []
     assert debian.calls == []
 
@@ -120,9 +121,21 @@ def test_ordinary_user_is_told_the_command(debian: Debian, monkeypatch: pytest.M
     ]
 
 
+def test_without_the_sandbox_it_is_set_up_all_the_same(
+    debian: Debian, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    debian.has(*(name for name in ALL if name != "bubblewrap"))
+    assert debian.ensure() == ["bubblewrap"]
+    assert debian.said == [
+        "Missing for the sandbox that code runs in; install with:\n"
+        "  sudo apt-get install -y bubblewrap"
+    ]
+
+
 def test_quick_start_installs_nothing(debian: Debian) -> None:
     missing = debian.ensure(install=False)
-    assert set(missing) == {*system_packages.SPEECH, *system_packages.WINDOW}
+    assert missing == list(RUN)
     assert debian.calls == []
 
 
@@ -139,7 +152,7 @@ def test_other_linux_is_told_what_is_missing(
     monkeypatch.setenv("PATH", str(tmp_path))
     said: list[str] = []
     assert system_packages.ensure(testing=True, install=True, say=said.append) == []
-    assert said[0].startswith("Not found: espeak-ng, Xvfb, openbox,")
+    assert said[0].startswith("Not found: bwrap, espeak-ng, Xvfb, openbox,")
 
 
 def test_mac_and_windows_need_no_system_packages(

@@ -19,6 +19,7 @@ from jarvis_desktop.core.plan import Plan
 from jarvis_desktop.core.result import Status, TaskResult
 from jarvis_desktop.core.turn import Turn
 from jarvis_desktop.storage.artifacts import FileStore
+from jarvis_desktop.storage.database import writing
 from jarvis_desktop.storage.history import SqliteHistory
 from jarvis_desktop.storage.owners import HOUR
 from tests.storage.samples import (
@@ -269,3 +270,14 @@ def test_deleting_everything_forgets_what_was_cut_off_but_nothing_under_way(tmp_
     assert [item.path.exists() for item in (given, made) if item.path] == [True, False]
     other.close()
     assert [item.turn.id for item in history.journal.unfinished()] == ["running"]
+
+
+def test_a_turn_written_down_before_there_was_agent_mode_is_no_goal(tmp_path: Path):
+    begun(tmp_path)
+    history = opened(tmp_path)
+    with writing(history._db) as db:
+        db.conn.execute("UPDATE journal SET document = json_remove(document, '$.goal')")
+    (left,) = history.journal.unfinished()
+    assert not left.goal
+    assert not left.turn.agentic
+    history.close()

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QLabel, QPushButton, QTextEdit, QWidget
 from jarvis_desktop.assistant.journalling import retold
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.errors import InputError, JarvisError
-from jarvis_desktop.core.events import Event, ReplyChunk, TurnFinished, TurnStarted
+from jarvis_desktop.core.events import Event, GoalTaken, ReplyChunk, TurnFinished, TurnStarted
 from jarvis_desktop.core.expert import Candidate, Expert, Selection
 from jarvis_desktop.core.frontend import Frontend
 from jarvis_desktop.core.journal import Unfinished
@@ -114,6 +114,18 @@ class FakeAssistant:
     given_up: list[Unfinished] = field(default_factory=list)
     error: JarvisError | None = None
     """Raised instead of dealing with what was cut off."""
+    interrupts: list[bool] = field(default_factory=list)
+    """What each interruption says, the next one first; False without end after them."""
+    interrupted: int = 0
+    cut: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set by an interruption that says True."""
+
+    def interrupt(self) -> bool:
+        self.interrupted += 1
+        if not (self.interrupts and self.interrupts.pop(0)):
+            return False
+        self.cut.set()
+        return True
 
     def unfinished(self) -> Sequence[Unfinished]:
         return self.left
@@ -124,8 +136,12 @@ class FakeAssistant:
             raise self.error
         turn = unfinished.turn
         shown = Shown(Turn(turn.id, turn.started), frontend)
-        for event in retold(unfinished):
-            shown.show(event)
+        if unfinished.goal:
+            shown.show(TurnStarted(turn.id, turn.started, turn.text))
+            shown.show(GoalTaken())
+        else:
+            for event in retold(unfinished):
+                shown.show(event)
         status = await self.script(Request(text=turn.text), shown)
         shown.show(TurnFinished(status, NOW))
         self.turns.append(shown.turn)

@@ -13,14 +13,14 @@ from jarvis_desktop.ui.icons import IconButton
 from jarvis_desktop.ui.theme import Theme
 
 ON = {
-    "text": ("window", "sidebar", "card", "raised", "sunken", "danger_soft", "border"),
-    "muted": ("window", "sidebar", "card", "sunken"),
+    "text": ("window", "sidebar", "card", "raised", "sunken", "danger_soft", "done_soft", "border"),
+    "muted": ("window", "sidebar", "card", "sunken", "danger_soft", "done_soft"),
     "on_soft": ("soft",),
     "on_accent": ("accent", "accent_strong"),
     "accent": ("window", "card"),
     "warning": ("window", "card"),
     "danger": ("card", "danger_soft"),
-    "done": ("card",),
+    "done": ("card", "done_soft"),
 }
 """Which colours of type stand on which grounds."""
 

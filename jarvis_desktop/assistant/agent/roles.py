@@ -2,27 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Mapping
+from collections.abc import Awaitable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 from jarvis_desktop.core.artifact import Artifact
 from jarvis_desktop.core.goal import Choice
+from jarvis_desktop.core.outline import StepState
 from jarvis_desktop.core.result import Status
+from jarvis_desktop.core.shown import one_line
 
 if TYPE_CHECKING:
     from jarvis_desktop.assistant.agent.desk import Desk
+
+LONGEST_ABILITIES = 900
+"""Characters of the list of what experts can do."""
 
 
 @dataclass(frozen=True, slots=True)
 class Branch:
     """What a controller can choose. `args` are JSON Schemas by name; all that are listed as
-    `required` must be there."""
+    `required` must be there, and of the others those that have a default are."""
 
     name: str
     summary: str
     args: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     required: tuple[str, ...] = ()
+    shows: str = ""
+    """The argument that a person reads as what the round does; "" for the first one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +47,10 @@ class Role:
     """Whether its prompt lists the functions of the code library."""
     rounds: int = 30
     """The most of one call; those of the whole goal are counted besides."""
+
+    def branch(self, name: str) -> Branch | None:
+        """Its branch of that name, or None."""
+        return next((branch for branch in self.branches if branch.name == name), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,3 +75,147 @@ class Running(Protocol):
         """Do it. What fails is an Observation with FAILED and a reason; raises only what must end
         the turn."""
         ...
+
+
+_TEXT = {"type": "string"}
+_TEXTS = {"type": "array", "items": _TEXT, "default": []}
+_STEP = {
+    "type": "object",
+    "properties": {
+        "id": {"type": "integer"},
+        "state": {"enum": [state.value for state in StepState]},
+        "note": {"type": "string", "default": ""},
+    },
+    "required": ["id", "state"],
+}
+
+ASK_USER = Branch(
+    "ask_user",
+    "Ask the person something that only they can decide or know.",
+    {"question": _TEXT},
+    ("question",),
+)
+RE_PLAN = Branch(
+    "re_plan",
+    "Have the plan written anew, because it does not work as it stands.",
+    {"reason": _TEXT},
+    ("reason",),
+)
+UPDATE_PLAN = Branch(
+    "update_plan",
+    "Mark steps of the plan, with what came of them in a few words.",
+    {"steps": {"type": "array", "items": _STEP}},
+    ("steps",),
+)
+_FINISH = Branch(
+    "finish",
+    "The task is done, or cannot be done: say what came of it. `uses` names the files and results "
+    "that belong to it.",
+    {"summary": _TEXT, "uses": _TEXTS},
+    ("summary",),
+)
+_SHARED = (ASK_USER, RE_PLAN, UPDATE_PLAN)
+
+
+def assistant(abilities: Iterable[str] = ()) -> Role:
+    """The controller that works for the person. `abilities` are the titles of what experts do."""
+    can = one_line("; ".join(abilities), limit=LONGEST_ABILITIES)
+    return Role(
+        "assistant",
+        prompt="agent",
+        writes="outline",
+        branches=(
+            Branch(
+                "run_experts",
+                "Have experts work on files, pictures, sound or texts. Say in `request` what is to "
+                "be done; `uses` names the files and results to work on."
+                + (f" They can do: {can}." if can else ""),
+                {"request": _TEXT, "uses": _TEXTS},
+                ("request",),
+            ),
+            Branch(
+                "coder",
+                "Have a programmer write and run Python code: fetch data, compute, clean, convert, "
+                "draw charts, make files. It knows nothing but `task` and the files: say all of it "
+                "there.",
+                {"task": _TEXT},
+                ("task",),
+            ),
+            *_SHARED,
+            Branch(
+                "intermediate_answer",
+                "Show the person what there is so far, and hear what they say to it.",
+                {"text": _TEXT, "uses": _TEXTS},
+                ("text",),
+            ),
+            Branch(
+                "final_answer",
+                "The goal is reached, or cannot be reached: answer the person. `uses` names the "
+                "files and results that belong to the answer.",
+                {"text": _TEXT, "uses": _TEXTS},
+                ("text",),
+            ),
+        ),
+        # Those of the goal are the limit.
+        rounds=100_000,
+    )
+
+
+ASSISTANT = assistant()
+
+CODER = Role(
+    "coder",
+    prompt="coder",
+    writes="outline_coder",
+    branches=(
+        Branch(
+            "run_code",
+            "Run a Python script in the sandbox. Variables of earlier scripts are still there.",
+            {"code": _TEXT, "purpose": {**_TEXT, "default": ""}},
+            ("code",),
+            shows="purpose",
+        ),
+        Branch(
+            "extend_library",
+            "Have a function written, tested and kept in the library, or one that is there "
+            "changed: for what will be needed again. Say its name, arguments and result.",
+            {"task": _TEXT},
+            ("task",),
+        ),
+        *_SHARED,
+        _FINISH,
+    ),
+    shows_library=True,
+)
+
+LIBRARIAN = Role(
+    "librarian",
+    prompt="librarian",
+    writes="",
+    branches=(
+        Branch(
+            "write_function",
+            "Test a function and keep it. `code` is a module with the function, its imports, types "
+            "and docstring; `tests` a module of functions test_… that import it from the library; "
+            "`packages` what is to be installed for it. One of the same name is replaced, and its "
+            "tests must pass as well, unless `replaces` names it: then it is to behave otherwise.",
+            {
+                "name": _TEXT,
+                "code": _TEXT,
+                "tests": _TEXT,
+                "packages": _TEXTS,
+                "replaces": {**_TEXT, "default": ""},
+            },
+            ("name", "code", "tests"),
+        ),
+        *_SHARED,
+        _FINISH,
+    ),
+    shows_library=True,
+    rounds=12,
+)
+
+
+def roles(abilities: Iterable[str] = ()) -> Mapping[str, Role]:
+    """All roles by name."""
+    return {role.name: role for role in (assistant(abilities), CODER, LIBRARIAN)}

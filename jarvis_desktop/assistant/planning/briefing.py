@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
 
@@ -13,7 +13,7 @@ from jarvis_desktop.assistant.planning.named import Named
 from jarvis_desktop.assistant.planning.schema import plan_schema, short_schema
 from jarvis_desktop.assistant.prompts import Prompts
 from jarvis_desktop.core.artifact import Kind
-from jarvis_desktop.core.errors import ExpertError, StorageError
+from jarvis_desktop.core.errors import ExpertError, PlanError, StorageError
 from jarvis_desktop.core.llm import LLM, Message, Prompt, Role, estimated_tokens
 from jarvis_desktop.core.ports import Context
 from jarvis_desktop.core.task import Option, TaskType, type_names
@@ -39,6 +39,11 @@ class Example:
     answer: dict[str, Any]
     tasks: frozenset[str]
     """The names of its tasks."""
+
+    @property
+    def for_agent(self) -> bool:
+        """Whether its answer is that it is a goal for agent mode."""
+        return self.answer.get("agent") is True
 
     @property
     def messages(self) -> tuple[Message, Message]:
@@ -91,23 +96,38 @@ def files_listed(named: Named, context: Context) -> list[str]:
 
 
 def brief(
-    llm: LLM, prompts: Prompts, *, asked: str, inventory: Sequence[TaskType], context: Context
+    llm: LLM,
+    prompts: Prompts,
+    *,
+    asked: str,
+    inventory: Sequence[TaskType],
+    context: Context,
+    agent: bool = False,
 ) -> Prompt:
     """The prompt for a plan: rules, tasks, examples, earlier turns, and `asked` last and whole.
 
+    With `agent` the LLM may also say that it is a goal for agent mode.
     Where not all of it fits, the details of the schema go first, then examples, earlier turns,
     what the tasks are for, and at last their names in the schema; the trace is told. Raises
     ExpertError where `asked` does not fit even so, StorageError where a prompt cannot be read.
     """
     template = prompts.template("plan")
     names = {task_type.name for task_type in inventory}
-    shown = [item.messages for item in examples(prompts) if item.tasks <= names]
+    shown = [
+        item.messages
+        for item in examples(prompts)
+        if item.tasks <= names and (agent or not item.for_agent)
+    ]
+    third = f"\n\n{prompts.template('plan_agent').text}" if agent else ""
     rules, fewer = (
-        Message(Role.SYSTEM, template.filled(tasks=_listed(inventory, summaries=summaries)))
+        Message(
+            Role.SYSTEM,
+            template.filled(tasks=_listed(inventory, summaries=summaries), agent=third),
+        )
         for summaries in (True, False)
     )
-    full, short = plan_schema(inventory, Named(context)), short_schema(inventory)
-    least = short_schema(())
+    full = plan_schema(inventory, Named(context), agent=agent)
+    short, least = short_schema(inventory, agent=agent), short_schema((), agent=agent)
     longest = max(1, min(PLAN_TOKENS + estimated_tokens(asked), llm.window // 4))
     whole = llm.window - 2 * longest - REFUSAL_TOKENS - telling.tokens([_last(asked, [])])
     wanted, _ = memory.messages(context, HISTORY_TOKENS)
@@ -134,6 +154,14 @@ def brief(
     raise ExpertError(
         f"The request and the list of tasks do not fit into the window of {llm.name}."
     )
+
+
+def with_refusal(prompt: Prompt, text: str, error: PlanError) -> Prompt:
+    """The prompt with its answer, no longer than one may be, and what is wrong with it."""
+    beginning = text.encode(errors="replace")[: 3 * prompt.longest].decode(errors="ignore")
+    refusal = f"This cannot be used: {error.message} Write the whole JSON again, mended."
+    told = Message(Role.ASSISTANT, beginning or "(nothing)"), Message(Role.USER, refusal)
+    return replace(prompt, messages=(*prompt.messages, *told))
 
 
 def _last(asked: str, told: Sequence[Message]) -> Message:

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import TypeVar
 
 from jarvis_desktop.assistant import telling
-from jarvis_desktop.assistant.planning import briefing, kept, written
+from jarvis_desktop.assistant.planning import briefing, goals, kept, written
 from jarvis_desktop.assistant.planning.named import Named
 from jarvis_desktop.assistant.planning.own_words import in_own_words
 from jarvis_desktop.assistant.planning.wired import wired
-from jarvis_desktop.assistant.planning.written import Step
 from jarvis_desktop.assistant.prompts import Prompts
 from jarvis_desktop.core.errors import ExpertError, JarvisError, PlanError, StorageError
-from jarvis_desktop.core.llm import LLM, LLMs, Message, Prompt, Role, answer
+from jarvis_desktop.core.llm import LLM, LLMs, Prompt, answer
 from jarvis_desktop.core.plan import Plan
-from jarvis_desktop.core.ports import Context, Declined, Direct, Planner
+from jarvis_desktop.core.ports import Context, Declined, Direct, ForAgent, Planner
 from jarvis_desktop.core.result import TaskResult
 from jarvis_desktop.core.task import TaskType
 
@@ -45,33 +43,45 @@ class LlmPlanner:
         fallback: Planner,
         runnable: Callable[[TaskType, LLM], bool],
         timeout: float = 600.0,
+        agent: bool = False,
     ) -> None:
-        """`timeout`, in seconds, is for one plan with all its refusals: a last resort, for how
-        long an LLM may be silent is its provider's business."""
+        """`agent` says that there is an agent mode, for goals over the application's own tasks.
+        `timeout`, in seconds, is for one plan with all its refusals: a last resort, for how long
+        an LLM may be silent is its provider's business."""
         self._llms = llms
         self._prompts = prompts
         self._fallback = fallback
         self._runnable = runnable
         self._timeout = timeout
+        self._agent = agent
 
     async def plan(
         self, text: str, inventory: Sequence[TaskType], context: Context
-    ) -> Plan | Direct | Declined:
-        """A plan, the word that none is needed, or the reason why there is none. Never raises."""
+    ) -> Plan | Direct | Declined | ForAgent:
+        """A plan, the word that none is needed or that one will not do, or the reason why there
+        is none. Never raises."""
         llm = await self._llms.current() if text.strip() else None
         if llm is None:
             return await self._fallback.plan(text, inventory, context)
+        agent = self._agent and goals.is_own(inventory)
+        if agent and goals.asked_for(text, inventory):
+            context.trace("It is a goal for agent mode by its words.")
+            return ForAgent()
         types = [task_type for task_type in inventory if self._runnable(task_type, llm)]
+        names = [task_type.name for task_type in types]
         named = Named(context)
 
-        def checked(steps: Sequence[Step]) -> Plan | Direct:
+        def read(answered: str) -> Plan | Direct | ForAgent:
+            if agent and written.for_agent(answered):
+                return ForAgent()
+            steps = written.steps(answered, names)
             return in_own_words(wired(steps, types, named), text, types) if steps else Direct()
 
         asked = briefing.request_text(text, briefing.files_listed(named, context))
         # Whoever could not plan may still answer, and says why where it cannot.
         otherwise: Direct | Declined = Direct()
         try:
-            return await self._ask(llm, asked, types, context, checked)
+            return await self._ask(llm, asked, types, context, read, agent=agent)
         except PlanError as error:
             context.trace(f"{llm.name} made no plan that can be used: {error.message}")
         except StorageError as error:  # a mistake in the person's own prompts, which they mend
@@ -102,7 +112,8 @@ class LlmPlanner:
         named = Named(context)
         done = kept.finished(plan, results)
 
-        def checked(steps: Sequence[Step]) -> Plan | Declined:
+        def read(answered: str) -> Plan | Declined:
+            steps = written.steps(answered, [task_type.name for task_type in types])
             if not steps:
                 return Declined(NO_OTHER_WAY)
             fresh = in_own_words(wired(steps, types, named, finished=done), text, types)
@@ -117,7 +128,7 @@ class LlmPlanner:
                 done=telling.marked_off(kept.done_told(done, results), text),
                 failed=telling.marked_off(kept.failed_told(plan, results), text),
             )
-            return await self._ask(llm, asked, types, context, checked)
+            return await self._ask(llm, asked, types, context, read)
         except JarvisError as error:
             context.trace(f"{llm.name} made no other plan: {error.message}")
             return Declined(NO_OTHER_WAY)
@@ -128,44 +139,36 @@ class LlmPlanner:
         asked: str,
         types: Sequence[TaskType],
         context: Context,
-        checked: Callable[[Sequence[Step]], Planned],
+        read: Callable[[str], Planned],
+        *,
+        agent: bool = False,
     ) -> Planned:
-        """What `checked` makes of the steps of the answer.
+        """What `read` makes of the answer.
 
         Raises the PlanError of the last try, StorageError, ExpertError where it takes too long,
         and what the LLM raises.
         """
+        prompt = briefing.brief(
+            llm, self._prompts, asked=asked, inventory=types, context=context, agent=agent
+        )
         try:
             async with asyncio.timeout(self._timeout):
-                return await self._tries(llm, asked, types, context, checked)
+                return await _tries(llm, prompt, context, read)
         except TimeoutError as error:
             raise ExpertError(f"It took longer than {self._timeout:.0f} seconds.") from error
 
-    async def _tries(
-        self,
-        llm: LLM,
-        asked: str,
-        types: Sequence[TaskType],
-        context: Context,
-        checked: Callable[[Sequence[Step]], Planned],
-    ) -> Planned:
-        prompt = briefing.brief(llm, self._prompts, asked=asked, inventory=types, context=context)
-        said, refusals = prompt, 0
-        while True:
-            text = await answer(llm, said)
-            try:
-                return checked(written.steps(text, [task_type.name for task_type in types]))
-            except PlanError as error:
-                refusals += 1
-                if refusals == MOST_REFUSALS:
-                    raise
-                context.trace(f"{llm.name} is asked again: {error.message}")
-                said = _with_refusal(prompt, text, error)
 
-
-def _with_refusal(prompt: Prompt, text: str, error: PlanError) -> Prompt:
-    """The prompt with its answer, no longer than one may be, and what is wrong with it."""
-    beginning = text.encode(errors="replace")[: 3 * prompt.longest].decode(errors="ignore")
-    refusal = f"This cannot be used: {error.message} Write the whole JSON again, mended."
-    told = Message(Role.ASSISTANT, beginning or "(nothing)"), Message(Role.USER, refusal)
-    return replace(prompt, messages=(*prompt.messages, *told))
+async def _tries(
+    llm: LLM, prompt: Prompt, context: Context, read: Callable[[str], Planned]
+) -> Planned:
+    said, refusals = prompt, 0
+    while True:
+        text = await answer(llm, said)
+        try:
+            return read(text)
+        except PlanError as error:
+            refusals += 1
+            if refusals == MOST_REFUSALS:
+                raise
+            context.trace(f"{llm.name} is asked again: {error.message}")
+            said = briefing.with_refusal(prompt, text, error)

@@ -15,10 +15,13 @@ MOST_NAMES = 40
 _types = {bool: "boolean", int: "integer", float: "number", str: "string"}
 
 
-def plan_schema(inventory: Sequence[TaskType], named: Named) -> dict[str, Any]:
+def plan_schema(
+    inventory: Sequence[TaskType], named: Named, *, agent: bool = False
+) -> dict[str, Any]:
     """An object with "direct" and "plan", where each task takes its own arguments only.
 
-    Tasks with the same arguments share one entry, for a schema is part of every prompt.
+    With `agent` it may also say that the request is a goal for agent mode. Tasks with the same
+    arguments share one entry, for a schema is part of every prompt.
     """
     groups: dict[str, tuple[list[str], dict[str, Any]]] = {}
     for task_type in inventory:
@@ -26,17 +29,20 @@ def plan_schema(inventory: Sequence[TaskType], named: Named) -> dict[str, Any]:
         groups.setdefault(repr(args), ([], args))[0].append(task_type.name)
     kinds = {port.kinds for task_type in inventory for port in task_type.ports}
     inputs = {_definition(each): _input(each, named) for each in sorted(kinds)}
-    return _answer({"anyOf": [_task(*group) for group in groups.values()]}) | {"$defs": inputs}
+    task = {"anyOf": [_task(*group) for group in groups.values()]}
+    return _answer(task, agent=agent) | {"$defs": inputs}
 
 
-def short_schema(inventory: Sequence[TaskType]) -> dict[str, Any]:
+def short_schema(inventory: Sequence[TaskType], *, agent: bool = False) -> dict[str, Any]:
     """The same without the arguments of each task, about a tenth as long; any name for none."""
-    return _answer(_task([task_type.name for task_type in inventory], {"type": "object"}))
+    names = [task_type.name for task_type in inventory]
+    return _answer(_task(names, {"type": "object"}), agent=agent)
 
 
-def _answer(task: dict[str, Any]) -> dict[str, Any]:
+def _answer(task: dict[str, Any], *, agent: bool) -> dict[str, Any]:
     plan = {"type": "array", "items": task}
-    return _object({"direct": {"type": "boolean"}, "plan": plan}, ["direct", "plan"])
+    third = {"agent": {"type": "boolean"}} if agent else {}
+    return _object(third | {"direct": {"type": "boolean"}, "plan": plan}, ["direct", "plan"])
 
 
 def _task(names: list[str], args: dict[str, Any]) -> dict[str, Any]:

@@ -72,15 +72,31 @@ def steps(text: str, names: Iterable[str]) -> list[Step]:
     raise PlanError('There is no plan in that; write {"plan": [...]} or {"direct": true}.')
 
 
+def for_agent(text: str) -> bool:
+    """Whether the answer is that this is a goal for agent mode; what says otherwise as well is
+    not taken for it. Raises PlanError where it nests absurdly."""
+    for value in Loose(without_thoughts(text[:MOST_CHARACTERS])).values():
+        if isinstance(value, Mapping):
+            low = {plain(str(key)): item for key, item in value.items()}
+            otherwise = _is_yes(_first(low, _direct_keys)) or _first(low, _plan_keys)
+            return _is_yes(low.get("agent")) and not otherwise
+    return False
+
+
 def plain(name: str) -> str:
     """A name without what people and LLMs vary in it: case, hyphens, underscores, spaces."""
     return re.sub(r"[\W_]", "", name.casefold())
 
 
+def without_thoughts(text: str) -> str:
+    """What an LLM wrote behind its thoughts."""
+    ends = [match.end() for match in _thought.finditer(text)]
+    return text[ends[-1] :] if ends else text
+
+
 def _versions(text: str) -> Iterator[str]:
     """The text as it may have been meant, the likeliest first."""
-    ends = [match.end() for match in _thought.finditer(text)]
-    yield text[ends[-1] :] if ends else text
+    yield without_thoughts(text)
     yield text
     yield text.replace('\\"', '"')
     yield html.unescape(text)
@@ -150,9 +166,13 @@ def _steps_in(value: object, known: Set[str], level: int = 0) -> list[Step] | No
         return full[0][1]
     low = {plain(str(key)): item for key, item in value.items()}
     direct = _first(low, _direct_keys)
-    if str(direct).casefold() in ("true", "yes") or any(low.get(key) == [] for key in _plan_keys):
+    if _is_yes(direct) or any(low.get(key) == [] for key in _plan_keys):
         return []
     return None
+
+
+def _is_yes(value: object) -> bool:
+    return str(value).casefold() in ("true", "yes")
 
 
 def _steps_of_list(value: list[object], known: Set[str], level: int) -> list[Step] | None:

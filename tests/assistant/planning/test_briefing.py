@@ -13,7 +13,7 @@ from jarvis_desktop.assistant.planning.briefing import Example, brief, examples,
 from jarvis_desktop.assistant.planning.named import Named
 from jarvis_desktop.assistant.planning.schema import MOST_NAMES, plan_schema
 from jarvis_desktop.assistant.planning.wired import wired
-from jarvis_desktop.assistant.planning.written import steps
+from jarvis_desktop.assistant.planning.written import for_agent, steps
 from jarvis_desktop.assistant.prompts import Prompts
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.errors import ExpertError
@@ -58,7 +58,8 @@ def test_every_example_is_a_proper_plan_of_todays_tasks(example: Example) -> Non
     given = [Artifact(kind, path=file("x.png").path, name=name) for name, kind in kinds.items()]
     question, answer = example.messages
     found = steps(answer.text, NAMES)
-    assert bool(found) is not example.answer["direct"]
+    assert bool(found) is not (example.answer["direct"] or example.for_agent)
+    assert for_agent(answer.text) is example.for_agent
     plan = wired(found, INVENTORY, Named(Context(tuple(given))))
     assert [task.type.name for task in plan] == [task["task"] for task in example.answer["plan"]]
     for task, written in zip(plan, example.answer["plan"], strict=True):
@@ -101,7 +102,7 @@ def test_where_there_is_room_all_is_told() -> None:
     assert "$defs" in (prompt.schema or {})
     assert "Request 29." in prompt.messages[-1].text
     assert prompt.messages[-1].text.endswith("Now plan this.\nRequest: x")
-    assert traced[0] == "fake:1b plans by the prompt plan 1, with 8 of 8 examples."
+    assert traced[0] == "fake:1b plans by the prompt plan 2, with 8 of 8 examples."
     assert "earlier turn" in traced[1]
 
 

@@ -101,7 +101,7 @@ async def test_a_plan_of_the_llm() -> None:
     room = Room(GOOD)
     assert shown(await room.plan()) == ["0 image-to-text image=cat.png"]
     assert room.fallback.asked == 0
-    assert room.traced == ["fake:1b plans by the prompt plan 1, with 8 of 8 examples."]
+    assert room.traced == ["fake:1b plans by the prompt plan 2, with 8 of 8 examples."]
 
 
 async def test_a_question_that_needs_no_task() -> None:

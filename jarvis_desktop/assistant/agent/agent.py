@@ -1,0 +1,152 @@
+"""The front of agent mode: takes a goal from its words to its end, or on where it was cut off."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import suppress
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from jarvis_desktop.assistant.agent.approvals import Approvals
+from jarvis_desktop.assistant.agent.desk import Desk
+from jarvis_desktop.assistant.live import Live
+from jarvis_desktop.core.errors import JarvisError, StorageError, UnavailableError
+from jarvis_desktop.core.events import (
+    Event,
+    GoalTaken,
+    OutlineChanged,
+    RoundEnded,
+    RoundStarted,
+)
+from jarvis_desktop.core.goal import Frame, Goal, GoalMemory, Limits, LogEntry, Terms
+from jarvis_desktop.core.llm import LLMs
+from jarvis_desktop.core.ports import Context
+from jarvis_desktop.core.result import Status
+from jarvis_desktop.core.turn import OUTERMOST
+
+if TYPE_CHECKING:
+    from jarvis_desktop.assistant.agent.controller import Controller
+    from jarvis_desktop.assistant.agent.plan_writer import PlanWriter
+
+
+class Agent:
+    """Works on goals, each as one turn."""
+
+    def __init__(
+        self,
+        *,
+        llms: LLMs,
+        memory: GoalMemory,
+        writer: PlanWriter,
+        controller: Controller,
+        approvals: Approvals,
+        limits: Limits,
+        close: Callable[[str], Awaitable[None]],
+        advice: Callable[[], Awaitable[str]],
+        now: Callable[[], datetime],
+    ) -> None:
+        """`close` ends what runs for the goal of an id. `advice` says which LLM would do."""
+        self._llms = llms
+        self._memory = memory
+        self._writer = writer
+        self._controller = controller
+        self._approvals = approvals
+        self._limits = limits
+        self._close = close
+        self._advice = advice
+        self._now = now
+        self._desks: dict[str, Desk] = {}
+
+    async def take(
+        self, text: str, terms: Terms, context: Context, live: Live, *, conversation: str
+    ) -> Status:
+        """Work on a new goal; how it went.
+
+        Raises UnavailableError where there is no LLM, with the one that would do.
+        """
+        await self._check_llm()
+        live.show(GoalTaken())
+        goal = Goal(live.turn.id, conversation, text, terms, live.turn.started)
+        self._memory.begin(goal, [Frame(OUTERMOST, text)])
+        return await self._reach(goal, (), context, live)
+
+    async def go_on(self, context: Context, live: Live, *, conversation: str) -> Status:
+        """Work on with the goal of a turn that was cut off: no finished round is done again."""
+        await self._check_llm()
+        turn = live.turn
+        goal = self._memory.goal(turn.id)
+        if goal is None:  # it was cut off before its first line was written
+            goal = Goal(turn.id, conversation, turn.text, Terms(), turn.started)
+            self._memory.begin(goal, [Frame(OUTERMOST, turn.text)])
+        return await self._reach(goal, self._memory.log(goal.id), context, live)
+
+    def retold(self, goal_id: str) -> Iterator[Event]:
+        """What happened in the rounds of a goal, for whoever shows it from its beginning."""
+        for entry in self._memory.log(goal_id):
+            yield RoundStarted(entry.number, entry.path, entry.branch, entry.what, entry.code)
+            yield RoundEnded(
+                entry.number, entry.status, entry.observation, entry.artifacts, entry.code
+            )
+        path: list[str] = []
+        for frame in self._memory.frames(goal_id):
+            path.append(frame.role)
+            if frame.outline is not None:
+                yield OutlineChanged(frame.outline, "/".join(path))
+
+    def give_up(self, goal_id: str) -> None:
+        """The goal of a turn that was cut off is not gone on with. Raises StorageError."""
+        if self._memory.goal(goal_id) is not None:
+            self._memory.end(goal_id, Status.CANCELLED, "")
+
+    def stop(self) -> bool:
+        """End the branch that runs, so that its caller hears what the person says.
+
+        False where there is none, or the person was asked already: then the turn is to end.
+        """
+        stopped = [desk.interrupts.stop() for desk in self._desks.values()]
+        return any(stopped)
+
+    async def _check_llm(self) -> None:
+        if await self._llms.current() is None:
+            raise UnavailableError(
+                "A goal in several steps needs a language model, and there is none now.",
+                hint=await self._advice(),
+            )
+
+    async def _reach(
+        self, goal: Goal, log: Sequence[LogEntry], context: Context, live: Live
+    ) -> Status:
+        desk = Desk(
+            goal,
+            self._memory.frames(goal.id),
+            live=live,
+            context=context,
+            memory=self._memory,
+            limits=self._limits,
+            now=self._now,
+            log=log,
+        )
+        self._desks[goal.id] = desk
+        status, answer = Status.CANCELLED, ""
+        try:
+            status = await self._work(desk)
+            answer = live.turn.reply
+        except JarvisError as error:
+            status, answer = Status.FAILED, str(error)
+            raise
+        finally:
+            del self._desks[goal.id]
+            self._approvals.forget(goal.id)
+            with suppress(StorageError):  # keeping the turn tells why
+                self._memory.end(goal.id, status, answer)
+            await self._close(goal.id)
+        return status
+
+    async def _work(self, desk: Desk) -> Status:
+        if desk.frames[0].outline is None and await self._writer.first(desk) is None:
+            desk.live.say("The plan was not accepted, so nothing was done.")
+            return Status.CANCELLED
+        observation = await self._controller.run(desk, 0)
+        if not desk.live.turn.reply:
+            desk.live.say(observation.text)
+        return observation.status

@@ -1,0 +1,102 @@
+"""What may be done for a goal without asking the person, and the questions for all the rest.
+
+Nothing here reads what an LLM, a file or a program says in order to decide: only what the person
+agreed to, in which sandbox code would run, and whether foreign text was read before. Therefore no
+text can change an approval.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import replace
+
+from jarvis_desktop.assistant.agent.desk import Desk
+from jarvis_desktop.core.artifact import Artifact
+from jarvis_desktop.core.code import Allow, CodeRequest, Verdict
+from jarvis_desktop.core.goal import CodeTerms
+from jarvis_desktop.core.outline import Outline
+from jarvis_desktop.core.shown import one_line
+from jarvis_desktop.core.task import Item, Ref, Task
+
+LONGEST_ARGUMENT = 200
+"""Characters of one, where the person is asked about a task."""
+
+
+class Approvals:
+    """The approvals of all goals of this process; none outlives it."""
+
+    def __init__(self, *, code: CodeTerms, acting: Collection[str]) -> None:
+        """`code` is for goals whose terms leave it open. `acting` names the tasks that do
+        something outside of the artifact store."""
+        self._code = code
+        self._acting = acting
+        self._granted: dict[str, frozenset[str]] = {}
+        """By goal, where the person allowed its code: the hosts that it reached then."""
+
+    async def code(self, desk: Desk, request: CodeRequest) -> Verdict:
+        """Whether code may run, or be kept in the library, and as it may."""
+        if self._needs_no_question(desk, request):
+            return Verdict(Allow.ONCE, request.source)
+        verdict = await desk.live.review_code(request)
+        if verdict.allow is Allow.GOAL:
+            if request.protection.sandboxed and not request.saves:
+                self._granted[desk.goal.id] = frozenset(request.hosts)
+            verdict = replace(verdict, allow=Allow.ONCE)
+        return verdict
+
+    async def acting(self, desk: Desk, tasks: Iterable[Task]) -> dict[int, str]:
+        """The tasks that are not to be done, with the reason: those with effects outside that the
+        person, asked about each with its very arguments, did not agree to."""
+        withheld = {}
+        for task in tasks:
+            if task.type.name in self._acting and not await desk.live.confirm(_asked(task)):
+                withheld[task.id] = "The person did not agree to it."
+        return withheld
+
+    def trusts_outline(
+        self, desk: Desk, depth: int, before: Outline | None, after: Outline
+    ) -> bool:
+        """Whether a plan that was written anew holds without asking.
+
+        Once foreign text was read, the person's plan may lose steps, and they may be done in
+        another order; no step is added or reworded without them. What inner controllers plan
+        reaches no further than the sandbox.
+        """
+        if depth > 0 or before is None or not desk.frames[0].tainted:
+            return True
+        known = {(step.id, step.text) for step in before}
+        return all((step.id, step.text) in known for step in after)
+
+    def forget(self, goal_id: str) -> None:
+        """The goal is over."""
+        self._granted.pop(goal_id, None)
+
+    def _needs_no_question(self, desk: Desk, request: CodeRequest) -> bool:
+        if not request.protection.sandboxed:
+            return False
+        terms, hosts = desk.goal.terms, frozenset(request.hosts)
+        sandboxed = (terms.code or self._code) is CodeTerms.SANDBOXED
+        if request.saves:
+            # It outlasts the goal: what foreign text may have had a hand in is shown first.
+            return sandboxed and not any(frame.tainted for frame in desk.frames)
+        if sandboxed and hosts <= set(terms.hosts):
+            return True
+        granted = self._granted.get(desk.goal.id)
+        return granted is not None and hosts <= granted
+
+
+def _asked(task: Task) -> str:
+    said = ", ".join(f"{name} {_shown(item)}" for name, item in task.items())
+    about = f" ({said})" if said else ""
+    return f"{task.type.title.capitalize()}{about}: do it?"
+
+
+def _shown(item: Item) -> str:
+    match item:
+        case Artifact():
+            words = item.text if item.path is None else item.title
+            return f"“{one_line(words or '', limit=LONGEST_ARGUMENT)}”"
+        case Ref():
+            return f"the result of task {item.task_id}"
+        case _:
+            return f"“{one_line(str(item), limit=LONGEST_ARGUMENT)}”"

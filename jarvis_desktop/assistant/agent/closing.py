@@ -1,0 +1,49 @@
+"""What a controller gives that reaches no end by itself: the reason, and what was reached."""
+
+from __future__ import annotations
+
+from jarvis_desktop.assistant.agent.desk import Desk
+from jarvis_desktop.assistant.agent.roles import Observation
+from jarvis_desktop.core.artifact import Artifact
+from jarvis_desktop.core.outline import Step, StepState
+from jarvis_desktop.core.result import Status
+from jarvis_desktop.core.shown import one_line
+
+MOST_FILES = 20
+
+
+def given_up(desk: Desk, depth: int, reason: str) -> Observation:
+    """Its observation: PARTLY where a step was done or a file made, else FAILED."""
+    outline, files = desk.frames[depth].outline, _files(desk, depth)
+    done = [step for step in outline or () if step.state is StepState.DONE]
+    left = [step for step in outline or () if step.state not in (StepState.DONE, StepState.DROPPED)]
+    told = [f"I stopped before the end: {reason}"]
+    if done:
+        told.append(f"Done: {_listed(done)}.")
+    if left:
+        told.append(f"Not done: {_listed(left)}.")
+    if files:
+        names = ", ".join(f"“{one_line(item.title)}”" for item in files)
+        told.append(f"Made so far: {names}.")
+    if not (done or files):
+        told.append("Nothing was finished.")
+    status = Status.PARTLY if done or files else Status.FAILED
+    return Observation(" ".join(told), status, files, ends=True)
+
+
+def _files(desk: Desk, depth: int) -> tuple[Artifact, ...]:
+    """The newest files that it and those that it called made."""
+    own = desk.done_by(depth)
+    first, path = (own[0].number if own else desk.highest + 1), desk.path(depth)
+    made = [
+        item
+        for entry in desk.log
+        if entry.number >= first and f"{entry.path}/".startswith(f"{path}/")
+        for item in entry.artifacts
+        if item.path
+    ]
+    return tuple(dict.fromkeys(made))[-MOST_FILES:]
+
+
+def _listed(steps: list[Step]) -> str:
+    return "; ".join(f"{step.id}. {one_line(step.text, limit=100)}" for step in steps)

@@ -1,0 +1,188 @@
+"""The branch that runs a script: asks where it must, runs what was agreed to, tells what came."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Sequence
+
+from jarvis_desktop.assistant.agent import outcomes
+from jarvis_desktop.assistant.agent.approvals import Approvals
+from jarvis_desktop.assistant.agent.code_text import cleaned, difference, from_library
+from jarvis_desktop.assistant.agent.coding import Ran, Workbench, Workshop
+from jarvis_desktop.assistant.agent.desk import Desk
+from jarvis_desktop.assistant.agent.mending import ANOTHER_WAY, Mending
+from jarvis_desktop.assistant.agent.providing import Providing
+from jarvis_desktop.assistant.agent.roles import Observation
+from jarvis_desktop.core.artifact import Artifact
+from jarvis_desktop.core.code import Allow, CodeRequest, Ending, Script, Verdict
+from jarvis_desktop.core.drafting import parsed
+from jarvis_desktop.core.errors import ExpertError, InputError, JarvisError
+from jarvis_desktop.core.events import RoundProgress
+from jarvis_desktop.core.goal import Choice
+from jarvis_desktop.core.ports import ArtifactStore
+from jarvis_desktop.core.result import Status
+from jarvis_desktop.core.shown import one_line, printable
+
+MOST_HOSTS = 3
+"""That one run is asked about."""
+LONGEST_COMMENT = 2000
+
+_host = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9.\-]{0,251}[A-Za-z0-9])?(?::\d{1,5})?")
+
+
+class RunCode:
+    """Carries out `run_code`, with the arguments `code` and `purpose`."""
+
+    def __init__(
+        self,
+        workshop: Workshop,
+        providing: Providing,
+        approvals: Approvals,
+        store: ArtifactStore,
+        *,
+        timeout: float = 120.0,
+    ) -> None:
+        """`timeout` in seconds, of one run."""
+        self._workshop = workshop
+        self._providing = providing
+        self._approvals = approvals
+        self._store = store
+        self._timeout = timeout
+
+    async def __call__(self, desk: Desk, choice: Choice) -> Observation:
+        """Run the code."""
+        code = cleaned(str(choice.args.get("code", "")))
+        purpose = one_line(str(choice.args.get("purpose") or "Do a part of the goal."), limit=300)
+        mending = Mending(desk, str(choice.args.get("purpose", "")))
+        if mending.is_over:
+            text = f"Mending the code for this was given up, so nothing ran: {ANOTHER_WAY}."
+            return Observation(text, Status.FAILED, code=code, trusted=True)
+        try:
+            parsed(code)
+        except InputError as error:
+            text = f"{error} Nothing ran. {mending.failed()}"
+            return Observation(text, Status.FAILED, code=code, trusted=True)
+        try:
+            return await self._agreed(desk, code, purpose, mending)
+        except JarvisError as error:
+            return Observation(f"The code could not run: {error}", Status.FAILED, code=code)
+
+    async def _agreed(self, desk: Desk, code: str, purpose: str, mending: Mending) -> Observation:
+        """Ask, and run what was agreed to."""
+        if withheld := await self._providing.provide(desk, code):
+            return withheld
+        bench = self._workshop.bench(desk)
+        request = CodeRequest(code, purpose, await bench.protection(), hosts=bench.hosts)
+        verdict = await self._approvals.code(desk, request)
+        hear(desk, purpose, verdict)
+        if verdict.allow is Allow.NO:
+            return refused(verdict, code)
+        script = Script(verdict.source)
+        approved = script.sha256
+        if script.source != code and (
+            withheld := await self._providing.provide(desk, script.source)
+        ):
+            return withheld
+        tell_changed(desk, code, verdict)
+        return await self._run(desk, script, approved, mending)
+
+    async def _run(
+        self, desk: Desk, script: Script, approved: str, mending: Mending
+    ) -> Observation:
+        bench = self._workshop.bench(desk)
+        number = desk.number
+        to = await asyncio.to_thread(self._store.workdir)
+
+        def report(text: str) -> None:
+            desk.live.show(RoundProgress(number, printable(text)))
+
+        try:
+            ran = await bench.run(
+                script, approved=approved, to=to, timeout=self._timeout, report=report
+            )
+            made, not_kept = await self._kept(ran.outcome.made)
+        finally:
+            await asyncio.to_thread(self._store.discard, to)
+        bench.files.own(made)
+        await self._count_uses(desk, script.source)
+        protection = await bench.protection()
+        text = outcomes.told(ran, made, not_kept, timeout=self._timeout, protection=protection)
+        if hosts := await self._about_hosts(desk, bench, ran):
+            desk.tell(desk.inner, hosts)
+            text = f"{text}\n{hosts}"
+        if ran.outcome.ending is Ending.DONE:
+            mending.worked()
+            return Observation(text, artifacts=made, code=script.source)
+        advice = mending.failed()
+        desk.tell(desk.inner, advice)
+        text = f"{text}\n{advice}"
+        return Observation(text, Status.FAILED, artifacts=made, code=script.source)
+
+    async def _kept(self, made: Sequence[Artifact]) -> tuple[tuple[Artifact, ...], tuple[str, ...]]:
+        kept, left_out = [], []
+        for item in made:
+            try:
+                kept.append(await asyncio.to_thread(self._store.keep, item))
+            except ExpertError:  # it is empty, say
+                left_out.append(f"{one_line(item.title)} was not taken: there is nothing in it.")
+        return tuple(kept), tuple(left_out)
+
+    async def _count_uses(self, desk: Desk, source: str) -> None:
+        try:
+            if names := from_library(source):
+                await asyncio.to_thread(self._workshop.library.used, names)
+        except JarvisError as error:
+            desk.live.trace(f"The use of the library was not counted: {error.message}")
+
+    async def _about_hosts(self, desk: Desk, bench: Workbench, ran: Ran) -> str:
+        """Ask about the hosts that the script wanted to reach; what is to be made of it."""
+        hosts = [host for host in ran.outcome.refused_hosts if _host.fullmatch(host)]
+        told = []
+        for host in hosts[:MOST_HOSTS]:
+            question = f"The code wanted to reach {host}, which it may not. Allow it for this goal?"
+            if await desk.live.confirm(question):
+                await bench.allow(host)
+                told.append(
+                    f"The person allows code to reach {host} now: run it again. "
+                    "Python begins anew for that, without the variables of earlier runs."
+                )
+            else:
+                told.append(
+                    f"Code may not reach {host}: do without. "
+                    f"(A person can allow it in advance, with --allow-host {host}.)"
+                )
+        return "\n".join(told)
+
+
+def comment_of(verdict: Verdict) -> str:
+    """What the person says to the code."""
+    return printable(verdict.comment.strip())[:LONGEST_COMMENT]
+
+
+def hear(desk: Desk, purpose: str, verdict: Verdict) -> None:
+    """Keep what the person says to code, for all prompts of the goal."""
+    if comment := comment_of(verdict):
+        desk.heard(f"Code: {purpose}", comment)
+
+
+def refused(verdict: Verdict, code: str) -> Observation:
+    """What the LLM is told of a No."""
+    text = "The person did not allow this code, so nothing was done."
+    comment = comment_of(verdict)
+    text += (
+        f" They say: {comment}" if comment else " Take another way, or ask what they would like."
+    )
+    return Observation(text, Status.FAILED, code=code, trusted=True)
+
+
+def tell_changed(desk: Desk, code: str, verdict: Verdict) -> None:
+    """See that the LLM knows what the person made of code that they allowed, and said to it."""
+    told = []
+    if verdict.source != code:
+        changed = difference(code, verdict.source)
+        told.append(f"The person changed the code before it was used:\n{changed}")
+    if comment := comment_of(verdict):
+        told.append(f"The person says to the code: {comment}")
+    if told:
+        desk.tell(desk.inner, *told)

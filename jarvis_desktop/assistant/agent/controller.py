@@ -1,0 +1,305 @@
+"""The one controller of all roles: round by round it picks a branch, until one ends its work."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+from jarvis_desktop.assistant.agent import limiting, stalling
+from jarvis_desktop.assistant.agent.arguments import line
+from jarvis_desktop.assistant.agent.briefing import (
+    GIVE_UP,
+    TRUSTED,
+    Brief,
+    Briefing,
+    answer_of,
+    offered,
+)
+from jarvis_desktop.assistant.agent.choosing import choose
+from jarvis_desktop.assistant.agent.closing import given_up
+from jarvis_desktop.assistant.agent.code_text import middle_cut
+from jarvis_desktop.assistant.agent.desk import Desk
+from jarvis_desktop.assistant.agent.interrupts import StoppedError
+from jarvis_desktop.assistant.agent.remembering import sum_up
+from jarvis_desktop.assistant.agent.roles import Observation, Role, Running
+from jarvis_desktop.assistant.agent.stalling import THINK
+from jarvis_desktop.assistant.prompts import Prompts
+from jarvis_desktop.core.code import Library
+from jarvis_desktop.core.errors import JarvisError, PlanError, UnavailableError
+from jarvis_desktop.core.events import RoundEnded, RoundStarted
+from jarvis_desktop.core.goal import Choice, Frame, LogEntry
+from jarvis_desktop.core.llm import LLMs
+from jarvis_desktop.core.outline import Outline
+from jarvis_desktop.core.result import Status
+from jarvis_desktop.core.shown import printable
+
+LONGEST = 20_000
+"""Characters of an observation; more of it is left out in the middle."""
+SHOWN = 2_000
+"""Characters of what a person reads of it."""
+ENDED = "ended"
+"""Where a frame keeps that a branch ended its work, until its caller has heard so."""
+THINKING = "Thinking about the next step"
+WARMER = 0.5
+"""The temperature once rounds lead nowhere: the same prompt is to give another answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Round:
+    """A round under way."""
+
+    number: int
+    depth: int
+    choice: Choice
+    what: str
+
+
+class Controller:
+    """Works for every role; what a role can do, and how it is told, is data."""
+
+    def __init__(
+        self,
+        roles: Mapping[str, Role],
+        branches: Mapping[str, Running],
+        *,
+        llms: LLMs,
+        prompts: Prompts,
+        library: Library,
+        first: Callable[[Desk], Awaitable[Outline | None]] | None = None,
+        timeout: float = 600.0,
+    ) -> None:
+        """`branches` carry out what roles name. `first` writes the first plan of an inner
+        controller, the one at `desk.inner`. `timeout` is for one answer of the LLM, in seconds."""
+        self._roles = roles
+        self._branches = branches
+        self._llms = llms
+        self._prompts = prompts
+        self._briefing = Briefing(prompts, library)
+        self._first = first
+        self._timeout = timeout
+
+    async def run(self, desk: Desk, depth: int) -> Observation:
+        """Work the frame at a depth of the stack until a branch ends it; what it gave.
+
+        What the outermost gives was said to the person. Raises StorageError where the memory
+        cannot be written.
+        """
+        desk.inner = depth
+        ended = _ended_before(desk, depth)
+        if ended is None and depth:
+            await self._plan_first(desk, depth)
+        while ended is None:
+            ended = await self._round(desk, depth)
+        return ended
+
+    async def call(self, desk: Desk, role: str, task: str) -> Observation:
+        """Have an inner controller do a task, or go on with one that was cut off; what it gave,
+        which does not end its caller's work."""
+        outer, number = desk.inner, desk.number
+        depth = outer + 1
+        there = [(frame.role, frame.task) for frame in desk.frames[depth : depth + 1]]
+        if there != [(role, task)]:
+            tainted = desk.frames[outer].tainted
+            desk.push(outer, Frame(role, task, summed=desk.highest, tainted=tainted))
+        try:
+            observation = await self.run(desk, depth)
+        finally:
+            desk.inner, desk.number = outer, number
+        tainted = desk.frames[depth].tainted
+        if tainted:
+            desk.frames[outer] = replace(desk.frames[outer], tainted=True)
+        return replace(observation, ends=False, trusted=observation.trusted and not tainted)
+
+    async def _plan_first(self, desk: Desk, depth: int) -> None:
+        frame = desk.frames[depth]
+        if self._first and self._roles[frame.role].writes and not (frame.outline or frame.rounds):
+            await self._first(desk)
+
+    async def _round(self, desk: Desk, depth: int) -> Observation | None:
+        """One round; what ended the work, or None."""
+        frame = desk.frames[depth]
+        role = self._roles[frame.role]
+        if reason := await self._no_more(desk, depth, role):
+            return self._give_up(desk, depth, reason)
+        choice = frame.pending or await self._next(desk, depth, offered(role, frame))
+        return await self._carry_out(desk, depth, choice) if choice else None
+
+    async def _no_more(self, desk: Desk, depth: int, role: Role) -> str:
+        """Why there is no other round, a sentence; "" where there is one."""
+        frame = desk.frames[depth]
+        stall = stalling.kept_in(frame.kept)
+        if stall.over:
+            return f"{stall.reason} Nobody said what to do instead."
+        if frame.rounds >= role.rounds:
+            return f"The {role.name} has taken its {role.rounds} rounds."
+        what = limiting.used_up(desk)
+        if what and not await limiting.may_go_on(desk, what):
+            return f"The goal has taken {what}."
+        return ""
+
+    def _give_up(self, desk: Desk, depth: int, reason: str) -> Observation:
+        now = self._begin(desk, depth, Choice(GIVE_UP), reason)
+        observation = given_up(desk, depth, reason)
+        if not depth:
+            desk.live.say_apart(observation.text)
+        self._end(desk, now, observation)
+        return observation
+
+    async def _next(self, desk: Desk, depth: int, role: Role) -> Choice | None:
+        """What is to be done next, written down before it is; None where that is not known."""
+        stall = stalling.kept_in(desk.frames[depth].kept)
+        if stall.due:
+            desk.change(depth, pending=stall.forced)
+            return stall.forced
+        thinking = self._think(desk, depth, role, warmer=stall.level > 0)
+        try:
+            # An inner controller thinks within the branch that called it.
+            thought = await (thinking if depth else desk.interrupts.branch(thinking))
+        except StoppedError:
+            now = self._begin(desk, depth, Choice(THINK), THINKING)
+            self._end(desk, now, await self._heard(desk, now))
+        except JarvisError as error:
+            unusable = isinstance(error, PlanError)
+            what = "No usable answer" if unusable else "The language model failed"
+            now = self._begin(desk, depth, Choice(THINK), THINKING)
+            self._end(desk, now, Observation(f"{what}: {error}", Status.FAILED))
+        else:
+            choice, brief = thought
+            frame = desk.frames[depth]
+            desk.change(
+                depth,
+                pending=choice,
+                notices=frame.notices[brief.notices :],
+                tainted=frame.tainted or brief.foreign,
+            )
+            return choice
+        return None
+
+    async def _think(
+        self, desk: Desk, depth: int, role: Role, *, warmer: bool
+    ) -> tuple[Choice, Brief]:
+        llm = await self._llms.current()
+        if llm is None:
+            raise UnavailableError("There is none now.", hint="jarvis-desktop doctor says why.")
+        await sum_up(desk, depth, llm, self._prompts, timeout=self._timeout)
+        brief = await self._briefing.brief(desk, depth, role, llm)
+        choice = await choose(
+            llm,
+            replace(brief.prompt, temperature=WARMER) if warmer else brief.prompt,
+            role,
+            timeout=self._timeout,
+            trace=desk.live.trace,
+            spend=partial(desk.spend, depth),
+        )
+        return choice, brief
+
+    async def _carry_out(self, desk: Desk, depth: int, choice: Choice) -> Observation | None:
+        """Do what was chosen; what ended the work, or None."""
+        branch = self._roles[desk.frames[depth].role].branch(choice.branch)
+        what = line(branch, choice.args) if branch else ""
+        now = self._begin(desk, depth, choice, what)
+        try:
+            observation = await desk.interrupts.branch(self._done(desk, choice))
+        except StoppedError as stopped:
+            desk.number, desk.inner = now.number, depth
+            observation = await self._stopped(desk, now, stopped.result)
+        desk.number, desk.inner = now.number, depth
+        self._end(desk, now, observation)
+        return observation if observation.ends else None
+
+    async def _done(self, desk: Desk, choice: Choice) -> Observation:
+        running = self._branches.get(choice.branch)
+        if running is None:
+            return Observation("There is no such branch here.", Status.FAILED, trusted=True)
+        try:
+            return await running(desk, choice)
+        except JarvisError as error:
+            return Observation(str(error), Status.FAILED)
+
+    async def _stopped(self, desk: Desk, now: _Round, result: Any) -> Observation:
+        """What a branch gave that the person stopped, once they were heard."""
+        if isinstance(result, Observation) and result.ends:  # there is nothing left to stop
+            desk.interrupts.heard()
+            return result
+        heard = await self._heard(desk, now)
+        return result if isinstance(result, Observation) else heard
+
+    async def _heard(self, desk: Desk, now: _Round) -> Observation:
+        """Ask the person who stopped something what should be different."""
+        before = desk.frames[now.depth].notices
+        doing = f"“{now.choice.branch}”"
+        # A crash while they think must not do again what they stopped.
+        desk.drop_called(now.depth)
+        desk.change(now.depth, pending=None, notices=(*before, f"The person stopped {doing}."))
+        question = f"Stopped: {now.what or now.choice.branch}. What should be different?"
+        said = printable(await desk.live.ask(question)).strip()
+        desk.interrupts.heard()
+        told = "and did not say why: go on in another way"
+        if said:
+            desk.heard(question, said)
+            told = f"and said: {said}"
+        desk.change(now.depth, notices=(*before, f"The person stopped {doing} {told}"))
+        return Observation(said or "The person stopped it.", Status.CANCELLED, trusted=True)
+
+    def _begin(self, desk: Desk, depth: int, choice: Choice, what: str) -> _Round:
+        number = desk.begin_round()
+        code = choice.args.get("code", "")
+        shown = RoundStarted(
+            number, desk.path(depth), choice.branch, what, code if isinstance(code, str) else ""
+        )
+        desk.live.show(shown)
+        return _Round(number, depth, choice, what)
+
+    def _end(self, desk: Desk, now: _Round, observation: Observation) -> None:
+        """Write down what a round did, and show it."""
+        frame, choice = desk.frames[now.depth], now.choice
+        entry = LogEntry(
+            now.number,
+            desk.path(now.depth),
+            choice.branch,
+            now.what,
+            observation.status,
+            middle_cut(observation.text, LONGEST),
+            desk.now(),
+            observation.artifacts,
+            observation.code,
+        )
+        role = offered(self._roles[frame.role], frame)
+        before = stalling.kept_in(frame.kept)
+        replans = role.branch("re_plan") is not None
+        stall = stalling.after(before, [*desk.done_by(now.depth), entry], replans=replans)
+        kept = {**frame.kept, stalling.KEPT: stall.kept, ENDED: "yes" if observation.ends else ""}
+        fields: dict[str, Any] = {}
+        if choice.branch != THINK:  # which leaves the last observation as it is
+            kept[TRUSTED] = "yes" if observation.trusted else ""
+            fields["observation"] = entry.observation
+            fields["last"] = answer_of(choice.why, choice.branch, choice.args)
+            fields["tainted"] = frame.tainted or not observation.trusted
+        if stall.level > before.level:
+            fields["notices"] = (*frame.notices, _warning(stall))
+        fields["kept"] = {key: value for key, value in kept.items() if value}
+        desk.end_round(now.depth, entry, pending=None, **fields)
+        told = printable(middle_cut(observation.text, SHOWN))
+        desk.live.show(
+            RoundEnded(
+                now.number, observation.status, told, observation.artifacts, observation.code
+            )
+        )
+
+
+def _ended_before(desk: Desk, depth: int) -> Observation | None:
+    """What ended the work before a crash, where its caller has not heard so."""
+    frame = desk.frames[depth]
+    if not frame.kept.get(ENDED):
+        return None
+    last = desk.done_by(depth)[-1]
+    if not depth:
+        desk.live.say_apart(frame.observation)
+    trusted = bool(frame.kept.get(TRUSTED))
+    return Observation(frame.observation, last.status, last.artifacts, trusted=trusted, ends=True)
+
+
+def _warning(stall: stalling.Stall) -> str:
+    return f"{stall.reason} Take another branch, or other arguments; else the person is asked."

@@ -1,0 +1,185 @@
+"""The branch `run_experts`: a plan of experts, made and carried out within a goal by the same
+planner and the same executor as any other request."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Protocol
+
+from jarvis_desktop.assistant import findings, responder
+from jarvis_desktop.assistant.agent.at_hand import at_hand, chosen, context_for
+from jarvis_desktop.assistant.agent.desk import Desk
+from jarvis_desktop.assistant.agent.rejoining import joined, renumbered
+from jarvis_desktop.assistant.agent.roles import Observation
+from jarvis_desktop.assistant.replanning import Campaign, mendable
+from jarvis_desktop.core.errors import JarvisError, PlanError, StorageError
+from jarvis_desktop.core.events import Noted, PlanAccepted, Replanned
+from jarvis_desktop.core.goal import Choice
+from jarvis_desktop.core.plan import Plan
+from jarvis_desktop.core.ports import Context, Declined, Direct, ForAgent, Planner
+from jarvis_desktop.core.result import Status
+from jarvis_desktop.core.shown import one_line
+from jarvis_desktop.core.task import Task, TaskType
+from jarvis_desktop.core.turn import Turn
+from jarvis_desktop.core.wire import plan_from_wire, plan_to_wire
+
+LONGEST_REQUEST = 20_000
+"""Characters of a request to experts."""
+RESULT_TOKENS = 1500
+"""What a controller is told of their results; the whole of them is at hand as files and texts."""
+KEPT = "experts"
+"""Where the frame keeps the plan under way, so that a crash does not have it planned anew."""
+
+
+class Acting(Protocol):
+    """Knows which tasks are not to be done: `Approvals`."""
+
+    async def acting(self, desk: Desk, tasks: Iterable[Task]) -> dict[int, str]:
+        """Their ids, each with the reason."""
+        ...
+
+
+class RunExperts:
+    """`run_experts`: what is asked for is planned over the tasks of the inventory, and done.
+
+    Nothing that stands in the request is looked up: no file that is not at hand, no address.
+    """
+
+    def __init__(
+        self,
+        planner: Planner,
+        inventory: Sequence[TaskType],
+        campaign: Campaign,
+        approvals: Acting,
+    ) -> None:
+        self._planner = planner
+        self._inventory = inventory
+        self._campaign = campaign
+        self._approvals = approvals
+
+    async def __call__(self, desk: Desk, choice: Choice) -> Observation:
+        """What each task gave, or why nothing was done. Raises StorageError."""
+        request = str(choice.args.get("request", "")).strip()
+        if not request or len(request) > LONGEST_REQUEST:
+            return _failed("Say in `request` what is to be done, in a few sentences.")
+        uses = choice.args.get("uses", ())
+        names = [str(name) for name in uses] if isinstance(uses, list | tuple) else [str(uses)]
+        try:
+            context = context_for(desk, chosen(desk, names))
+            plan = self._kept(desk, request)
+            cut_off = plan is not None
+            if plan is None:
+                planned = await self._planner.plan(request, self._inventory, context)
+                if not isinstance(planned, Plan):
+                    return _failed(_advice(planned))
+                plan = renumbered(planned, desk.live.turn)
+            await self._carry_out(plan, desk, request, context, cut_off=cut_off)
+            if another := await self._another(plan, desk, request, context):
+                plan = another
+                await self._carry_out(plan, desk, request, context, anew=True)
+        except StorageError:
+            raise
+        except JarvisError as error:
+            return _failed(f"The experts could not be asked: {error}")
+        return _told(desk, plan)
+
+    async def _carry_out(
+        self,
+        plan: Plan,
+        desk: Desk,
+        request: str,
+        context: Context,
+        *,
+        anew: bool = False,
+        cut_off: bool = False,
+    ) -> None:
+        """Run a plan beside what earlier rounds did."""
+        live = desk.live
+        document = {
+            "round": desk.number,
+            "request": request,
+            "plan": plan_to_wire(plan, whole=True),
+        }
+        kept = {**desk.frames[desk.inner].kept, KEPT: json.dumps(document, ensure_ascii=False)}
+        desk.change(desk.inner, kept=kept)
+        whole = joined(plan, live.turn)
+        live.show(Replanned(whole, _why(live.turn)) if anew else PlanAccepted(whole))
+        left = [task for task in plan if task.id not in live.turn.results]
+        if cut_off and left:
+            live.show(
+                Noted("This was cut off: what is asked about now may have been done already.")
+            )
+        withheld = await self._approvals.acting(desk, left)
+        await self._campaign.carry_out(whole, context, live, rounds=0, withheld=withheld)
+
+    async def _another(self, plan: Plan, desk: Desk, request: str, context: Context) -> Plan | None:
+        """Another way to what failed on all its candidates; None where there is none.
+
+        It is made here, of what was asked for here: the campaign would plan the whole goal, and
+        ask nobody about tasks that act.
+        """
+        own = _own(desk.live.turn, plan)
+        if not mendable(own):
+            return None
+        another = await self._planner.replan(
+            request, self._inventory, context, plan=plan, results=own.results
+        )
+        if isinstance(another, Declined):
+            desk.live.trace(f"There is no other plan: {another.reason}")
+            return None
+        return renumbered(another, desk.live.turn, but=plan)
+
+    def _kept(self, desk: Desk, request: str) -> Plan | None:
+        """The plan of this very round, where it was cut off; None where it is a new one."""
+        text = desk.frames[desk.inner].kept.get(KEPT, "")
+        document = json.loads(text) if text else {}
+        if document.get("round") != desk.number or document.get("request") != request:
+            return None
+        try:
+            return plan_from_wire(document["plan"], {item.name: item for item in self._inventory})
+        except PlanError:  # today's tasks no longer fit it
+            return None
+
+
+def _why(turn: Turn) -> str:
+    return " ".join(
+        f"{task.type.title} failed: {one_line(turn.results[task.id].reason, limit=300)}"
+        for task in mendable(turn)
+    )
+
+
+def _own(turn: Turn, plan: Plan) -> Turn:
+    """The turn as if it were of this plan alone."""
+    results = {task.id: turn.results[task.id] for task in plan if task.id in turn.results}
+    return replace(turn, plan=plan, results=results, agentic=False)
+
+
+def _told(desk: Desk, plan: Plan) -> Observation:
+    own = _own(desk.live.turn, plan)
+    mark = secrets.token_hex(6)
+    words, _ = findings.told(own, mark, budget=RESULT_TOKENS)
+    words = words.removeprefix(f"<data-{mark}>\n").removesuffix(f"\n</data-{mark}>")
+    artifacts = tuple(item for _, result in responder.shown(own) for item in result.artifacts)
+    names = [name for name, item in at_hand(desk, artifacts).items() if item in artifacts]
+    if names:
+        words += f"\n\nAt hand from now on: {', '.join(f'“{one_line(name)}”' for name in names)}."
+    return Observation(words, responder.outcome(own), artifacts)
+
+
+def _advice(planned: Direct | Declined | ForAgent) -> str:
+    """What to do where there is no plan."""
+    if isinstance(planned, Declined):
+        return (
+            f"The experts cannot do that: {planned.reason} Ask for something else, or go another "
+            "way."
+        )
+    if isinstance(planned, Direct):
+        return "No expert is needed for that: answer it yourself."
+    return "That is more than one plan of experts does: ask for one part, or use the coder."
+
+
+def _failed(text: str) -> Observation:
+    return Observation(text, Status.FAILED)

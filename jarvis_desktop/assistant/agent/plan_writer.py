@@ -1,0 +1,282 @@
+"""Writes the plan of a goal with the person: drafts it, shows it, and writes it anew as they wish.
+
+One writer serves all controllers; what differs is data of their roles. What holds is what the
+person accepted, letter by letter, or what the rules of `Approvals` let pass without them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, Protocol
+
+from jarvis_desktop.assistant.agent import drafts, plan_briefing
+from jarvis_desktop.assistant.agent.at_hand import at_hand
+from jarvis_desktop.assistant.agent.desk import Desk
+from jarvis_desktop.assistant.agent.drafts import Written
+from jarvis_desktop.assistant.agent.plan_briefing import Material, Wish
+from jarvis_desktop.assistant.agent.roles import Role
+from jarvis_desktop.assistant.planning.briefing import with_refusal
+from jarvis_desktop.assistant.prompts import Prompts
+from jarvis_desktop.core.code import Library
+from jarvis_desktop.core.errors import JarvisError, PlanError, UnavailableError
+from jarvis_desktop.core.events import Noted, OutlineChanged
+from jarvis_desktop.core.llm import LLMs, answer, estimated_tokens
+from jarvis_desktop.core.outline import Outline, Step, changes
+from jarvis_desktop.core.shown import one_line
+
+MOST_REFUSALS = 3
+"""How often a draft is refused before the LLM is given up: once, and after each of two chances."""
+MOST_DRAFTS = 8
+"""Drafts that a person is shown of one plan."""
+SMALL = 3
+"""Steps of a plan that is not asked about where only larger ones are."""
+MOST_FUNCTIONS = 8
+MOST_RESOURCES = 40
+LONGEST_REASON = 300
+LONGEST_COMMENT = 1000
+"""Characters of what is told of a person's comment afterwards."""
+
+HIGHEST = "highest step"
+"""Of what a frame keeps: no step ever gets the number of one that was taken out."""
+
+AskPlan = Literal["always", "larger", "never"]
+
+
+class Trusts(Protocol):
+    """Says whether a plan that was written anew holds without asking: `Approvals`."""
+
+    def trusts_outline(
+        self, desk: Desk, depth: int, before: Outline | None, after: Outline
+    ) -> bool:
+        """Whether it does."""
+        ...
+
+
+@dataclass
+class _Work:
+    """One plan while it is written."""
+
+    desk: Desk
+    depth: int
+    before: Outline | None
+    reason: str
+    highest: int = 0
+    """The highest number that a step ever had."""
+
+    def show(self, outline: Outline, *, accepted: bool, why: str) -> None:
+        path = self.desk.path(self.depth)
+        self.desk.live.show(OutlineChanged(outline, path, accepted, why))
+
+
+class PlanWriter:
+    """Writes plans for the controllers of a goal."""
+
+    def __init__(
+        self,
+        llms: LLMs,
+        prompts: Prompts,
+        *,
+        roles: Mapping[str, Role],
+        approvals: Trusts,
+        ask_plan: AskPlan,
+        library: Library | None = None,
+        timeout: float = 600.0,
+    ) -> None:
+        """`ask_plan` says which first plans the person is asked about: "larger" ones have more
+        than three steps. `timeout`, in seconds, is for one draft with all its refusals."""
+        self._llms = llms
+        self._prompts = prompts
+        self._roles = roles
+        self._approvals = approvals
+        self._ask_plan = ask_plan
+        self._library = library
+        self._timeout = timeout
+
+    async def first(self, desk: Desk) -> Outline | None:
+        """The first plan of the controller at `desk.inner`; None where the person wants none."""
+        return await self.write(desk, desk.inner, reason="", before=None, ask=True)
+
+    async def write(
+        self, desk: Desk, depth: int, *, reason: str, before: Outline | None, ask: bool
+    ) -> Outline | None:
+        """The plan that holds from now on, written into the frame at `depth`; None where the
+        person did not accept one, and all stays as it was.
+
+        With `ask` the person is asked where the setting says so; without it only where the
+        change is not to be trusted. Inner controllers' plans are shown, never asked about. Where
+        no other plan can be written, `before` is given back. Raises StorageError.
+        """
+        kept = desk.frames[depth].kept.get(HIGHEST, "0")
+        highest = max((int(kept), *(step.id for step in before or ())))
+        work = _Work(desk, depth, before, one_line(reason, limit=LONGEST_REASON), highest=highest)
+        draft = await self._drafted(work, before, None)
+        if draft is None:
+            if before is not None:
+                return before
+            task = one_line(desk.frames[depth].task, limit=300)
+            draft = Outline((Step(1, f"Reach the goal: {task}"),))
+        if not self._is_asked(work, draft, ask=ask):
+            return self._accept(work, draft, _written_anew(work, draft))
+        return await self._reviewed(work, draft)
+
+    def _is_asked(self, work: _Work, draft: Outline, *, ask: bool) -> bool:
+        if work.depth > 0:
+            return False
+        if not self._approvals.trusts_outline(work.desk, work.depth, work.before, draft):
+            return True
+        if not ask or (work.before is None and work.desk.goal.terms.plan_accepted):
+            return False
+        if self._ask_plan == "larger":
+            return len(draft.open) > SMALL
+        return self._ask_plan == "always"
+
+    async def _reviewed(self, work: _Work, draft: Outline) -> Outline | None:
+        """The plan as the person accepts it, after as many drafts as they want."""
+        try:
+            accepted = await self._agreed(work, draft)
+        except asyncio.CancelledError:
+            _take_back(work)
+            raise
+        if accepted is not None:
+            return self._accept(work, *accepted)
+        _take_back(work)
+        return None
+
+    async def _agreed(self, work: _Work, draft: Outline) -> tuple[Outline, str] | None:
+        """What the person agrees to, and who changed what of it; None where they do not."""
+        said: list[str] = []
+        why = _written_anew(work, draft)
+        for _ in range(MOST_DRAFTS):
+            work.show(draft, accepted=False, why=why)
+            review = await work.desk.live.review_outline(draft, why)
+            if review is None:
+                return None
+            work.highest = max((work.highest, *(step.id for step in review.outline)))
+            edits = changes(draft, review.outline)
+            if edits:
+                said.append(f"The person changed the plan: {' '.join(edits)}")
+            comment = review.comment.strip()
+            if not comment:
+                return review.outline, " ".join(filter(None, (_written_anew(work, draft), *said)))
+            work.desk.heard("The plan", comment)
+            said.append(
+                f"The person said of the plan: “{one_line(comment, limit=LONGEST_COMMENT)}”."
+            )
+            revised = await self._drafted(work, review.outline, Wish(edits, comment))
+            why = _revised(review.outline, revised)
+            draft = revised or review.outline
+        work.desk.live.show(Noted(f"{MOST_DRAFTS} drafts of the plan were not what you want."))
+        return None
+
+    def _accept(self, work: _Work, outline: Outline, why: str) -> Outline:
+        frame = work.desk.frames[work.depth]
+        highest = max((work.highest, *(step.id for step in outline)))
+        work.desk.change(
+            work.depth,
+            outline=outline,
+            notices=(*frame.notices, why) if why else frame.notices,
+            kept={**frame.kept, HIGHEST: str(highest)},
+        )
+        work.show(outline, accepted=True, why=why)
+        return outline
+
+    async def _drafted(
+        self, work: _Work, plan: Outline | None, wish: Wish | None
+    ) -> Outline | None:
+        """Another plan in the place of `plan`; None, which the person is told, where the LLM
+        writes none."""
+        try:
+            async with asyncio.timeout(self._timeout):
+                return await self._tries(work, plan, wish)
+        except TimeoutError:
+            work.desk.live.show(Noted(f"No plan was written within {self._timeout:.0f} seconds."))
+            return None
+        except JarvisError as error:
+            work.desk.live.show(Noted(f"The language model wrote no plan of use: {error}"))
+            return None
+
+    async def _tries(self, work: _Work, plan: Outline | None, wish: Wish | None) -> Outline:
+        """Raises what the LLM raises, the PlanError of the last try, and StorageError."""
+        llm = await self._llms.current()
+        if llm is None:
+            raise UnavailableError("There is none now.", hint="jarvis-desktop doctor says why.")
+        frame = work.desk.frames[work.depth]
+        role = self._roles[frame.role]
+        template = self._prompts.template(role.writes)
+        work.desk.live.trace(f"{llm.name} writes a plan by the prompt {template.label}.")
+        material = replace(await self._material(work, role), plan=plan, wish=wish)
+        prompt = plan_briefing.brief(llm, template, material)
+        said, refusals = prompt, 0
+        while True:
+            text = await answer(llm, said)
+            work.desk.spend(work.depth, said.tokens + estimated_tokens(text))
+            try:
+                draft = _drawn_up(work, drafts.read(text), plan)
+            except PlanError as error:
+                refusals += 1
+                if refusals == MOST_REFUSALS:
+                    raise
+                work.desk.live.trace(f"{llm.name} is asked again: {error.message}")
+                said = with_refusal(prompt, text, error)
+            else:
+                work.highest = max((work.highest, *(step.id for step in draft)))
+                return draft
+
+    async def _material(self, work: _Work, role: Role) -> Material:
+        desk, frame = work.desk, work.desk.frames[work.depth]
+        notes = (f"{step.id}. {step.note}" for step in work.before or () if step.note)
+        known = "\n\n".join(filter(None, ("\n".join(notes), frame.summary, frame.observation)))
+        things = list(at_hand(desk).items())[-MOST_RESOURCES:]
+        return Material(
+            frame.task,
+            resources=tuple(f"- {one_line(name)} ({item.kind})" for name, item in things),
+            functions=await self._functions(role, frame.task),
+            facts=desk.context.facts,
+            said=tuple(desk.said),
+            known=known if work.before is not None else "",
+            reason=work.reason,
+            whose=desk.goal.id,
+        )
+
+    async def _functions(self, role: Role, task: str) -> tuple[str, ...]:
+        if self._library is None or not role.shows_library:
+            return ()
+        found = await asyncio.to_thread(self._library.search, task, MOST_FUNCTIONS)
+        return tuple(f"{item.signature}: {item.summary}" for item in found)
+
+
+def _drawn_up(work: _Work, steps: Sequence[Written], plan: Outline | None) -> Outline:
+    """The draft of these steps. Raises PlanError where it is none, or is the same as `plan`."""
+    draft = drafts.drawn_up(steps, plan, above=work.highest)
+    if plan is None:
+        return draft
+    if not changes(plan, draft):
+        raise PlanError("That is the plan as it was.")
+    if work.before is None and not any(plan.step(step.id) for step in draft):
+        return drafts.drawn_up(steps, None)  # of a first plan that is all new nobody knows numbers
+    return draft
+
+
+def _take_back(work: _Work) -> None:
+    """What was proposed holds no more."""
+    if work.before is not None:
+        why = "The new plan was not accepted, so it stays as it was."
+        work.show(work.before, accepted=True, why=why)
+
+
+def _written_anew(work: _Work, draft: Outline) -> str:
+    """What is different from the plan before, and why; "" for a first one."""
+    told = " ".join(changes(work.before, draft))
+    because = f", because: {work.reason.rstrip(' .')}" if work.reason else ""
+    return f"The plan was written anew{because}. {told}" if told else ""
+
+
+def _revised(shown: Outline, draft: Outline | None) -> str:
+    """What the person reads above the next draft."""
+    if draft is None:
+        return (
+            "This is the plan as you left it: no other one was written. You can edit it yourself."
+        )
+    return " ".join(changes(shown, draft))

@@ -1,0 +1,105 @@
+"""Sums up the older rounds of a controller, so that its prompts do not grow with their number."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Sequence
+
+from jarvis_desktop.assistant.agent.desk import Desk
+from jarvis_desktop.assistant.agent.trimming import beginning, last_lines
+from jarvis_desktop.assistant.prompts import Prompts
+from jarvis_desktop.assistant.telling import MARKS, marked_off
+from jarvis_desktop.core.errors import JarvisError
+from jarvis_desktop.core.goal import LogEntry
+from jarvis_desktop.core.llm import LLM, Message, Prompt, Role, answer, estimated_tokens
+from jarvis_desktop.core.shown import one_line
+
+log = logging.getLogger(__name__)
+
+TEMPLATE = "agent_log"
+MOST_TOKENS = 400
+"""Of a summary; of a small window a twentieth."""
+ENTRY_TOKENS = 90
+"""Of a round in a prompt."""
+LONGER_ENTRY_TOKENS = 250
+"""Of a round when it is summed up, where there is room."""
+
+
+def summary_tokens(window: int) -> int:
+    """How long a summary may be, for an LLM with such a window."""
+    return min(MOST_TOKENS, window // 20)
+
+
+def log_tokens(window: int) -> int:
+    """How long the rounds may be that are told one by one; when they are longer, the older half of
+    them is summed up."""
+    return window // 10
+
+
+def told(entry: LogEntry, tokens: int = ENTRY_TOKENS) -> str:
+    """A round in a line."""
+    came = one_line(entry.observation, limit=4 * tokens)
+    line = f"{entry.number}. {entry.branch}: {entry.what} → {entry.status.value}: {came}"
+    return beginning(line, tokens)
+
+
+def recent(desk: Desk, depth: int) -> Sequence[LogEntry]:
+    """The rounds of a controller that no summary covers, oldest first."""
+    summed = desk.frames[depth].summed
+    return [entry for entry in desk.done_by(depth) if entry.number > summed]
+
+
+async def sum_up(desk: Desk, depth: int, llm: LLM, prompts: Prompts, *, timeout: float) -> None:
+    """Take rounds that have become too many into the summary of the frame.
+
+    Where the LLM fails, or takes longer than `timeout` seconds, each of them becomes a line.
+    Raises StorageError where the memory cannot be written.
+    """
+    entries = recent(desk, depth)
+    sizes = [estimated_tokens(told(entry)) for entry in entries]
+    if sum(sizes) <= log_tokens(llm.window):
+        return
+    kept = 0
+    while sum(sizes[kept:]) > log_tokens(llm.window) // 2:
+        kept += 1
+    older = entries[:kept]
+    text = await _retold(desk, depth, older, llm, prompts, timeout)
+    desk.change(depth, summary=text, summed=older[-1].number)
+
+
+async def _retold(
+    desk: Desk, depth: int, older: Sequence[LogEntry], llm: LLM, prompts: Prompts, timeout: float
+) -> str:
+    most, before = summary_tokens(llm.window), desk.frames[depth].summary
+    try:
+        prompt = _prompt(desk, depth, older, llm, prompts)
+        async with asyncio.timeout(timeout):
+            written = (await answer(llm, prompt)).strip()
+        desk.spend(depth, prompt.tokens + estimated_tokens(written))
+        if written:
+            return beginning(written, most)
+    except (JarvisError, TimeoutError) as error:  # its message may quote what was said
+        log.info("An LLM summed up no rounds: %s.", type(error).__name__)
+    kept = beginning(before, most // 2)
+    lines = last_lines(list(map(told, older)), most - estimated_tokens(kept))
+    return "\n".join([kept, *lines]).strip()
+
+
+def _prompt(
+    desk: Desk, depth: int, older: Sequence[LogEntry], llm: LLM, prompts: Prompts
+) -> Prompt:
+    template, frame = prompts.template(TEMPLATE), desk.frames[depth]
+    desk.live.trace(f"Older rounds are summed up by the prompt {template.label}.")
+    most = summary_tokens(llm.window)
+    room = llm.window // 2
+    each = min(LONGER_ENTRY_TOKENS, room // len(older))
+    lines = "\n".join(told(entry, each) for entry in older)
+    text = template.filled(
+        task=beginning(frame.task, room // 8),
+        marks=MARKS,
+        before=marked_off(beginning(frame.summary, most) or "(none)", desk.goal.id),
+        rounds=marked_off(lines, desk.goal.id),
+        words=str(most // 2),
+    )
+    return Prompt((Message(Role.USER, text),), longest=most)

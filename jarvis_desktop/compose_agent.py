@@ -1,0 +1,127 @@
+"""Builds agent mode: its memory, the sandbox, the code library, and the controllers over them. Part
+of compose."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from jarvis_desktop.assistant.agent.agent import Agent
+from jarvis_desktop.assistant.agent.approvals import Approvals
+from jarvis_desktop.assistant.agent.code_running import RunCode
+from jarvis_desktop.assistant.agent.coding import Workshop
+from jarvis_desktop.assistant.agent.controller import Controller
+from jarvis_desktop.assistant.agent.expert_branch import RunExperts
+from jarvis_desktop.assistant.agent.function_writing import WriteFunction
+from jarvis_desktop.assistant.agent.library_branches import CallCoder, ExtendLibrary
+from jarvis_desktop.assistant.agent.plan_writer import PlanWriter
+from jarvis_desktop.assistant.agent.planning_branches import RePlan, UpdatePlan
+from jarvis_desktop.assistant.agent.providing import Providing
+from jarvis_desktop.assistant.agent.roles import Running, roles
+from jarvis_desktop.assistant.agent.talking import TALKING
+from jarvis_desktop.assistant.agent.testing_kept import KeptTests
+from jarvis_desktop.assistant.agent.trying_out import TryingOut
+from jarvis_desktop.assistant.prompts import Prompts
+from jarvis_desktop.assistant.replanning import Campaign
+from jarvis_desktop.catalogue.weights import Weights
+from jarvis_desktop.core.code import Packages
+from jarvis_desktop.core.expert import Expert
+from jarvis_desktop.core.goal import Limits
+from jarvis_desktop.core.policy import Policy
+from jarvis_desktop.core.ports import Planner
+from jarvis_desktop.core.task import TaskType
+from jarvis_desktop.llm.choice import LLMChoice
+from jarvis_desktop.llm.offering import Offering
+from jarvis_desktop.paths import Paths
+from jarvis_desktop.sandbox.packages import PipPackages
+from jarvis_desktop.sandbox.sandbox import SystemSandbox
+from jarvis_desktop.scoring.encoder import TaskEncoder
+from jarvis_desktop.settings import AgentSettings
+from jarvis_desktop.storage.artifacts import FileStore
+from jarvis_desktop.storage.code_library import CodeLibrary
+from jarvis_desktop.storage.goals import SqliteGoalMemory
+from jarvis_desktop.tasks.registry import ACTING
+
+
+@dataclass(frozen=True)
+class House:
+    """What agent mode needs of the application around it."""
+
+    paths: Paths
+    policy: Policy
+    llms: LLMChoice
+    weights: Weights
+    experts: Sequence[Expert]
+    prompts: Prompts
+    store: FileStore
+    scorer: TaskEncoder
+    goals: SqliteGoalMemory
+    now: Callable[[], datetime]
+
+
+@dataclass(frozen=True)
+class AgentMode:
+    """Its parts, as far as others use them."""
+
+    agent: Agent
+    library: CodeLibrary
+    sandbox: SystemSandbox
+    packages: Packages
+    tester: KeptTests
+
+
+def build_agent(
+    settings: AgentSettings,
+    house: House,
+    *,
+    planner: Planner,
+    campaign: Campaign,
+    inventory: Sequence[TaskType],
+) -> AgentMode:
+    """Agent mode. `planner` and `campaign` are those of any request; nothing heavy is loaded."""
+    paths, llms, prompts, store = house.paths, house.llms, house.prompts, house.store
+    network = house.policy.allows_downloads
+    packages = PipPackages(paths.packages, network=network)
+    sandbox = SystemSandbox(packages=packages.site, network=network)
+    library = CodeLibrary(
+        paths.code_library, paths.database, now=house.now, meaning=house.scorer.directions
+    )
+    approvals = Approvals(code=settings.code, acting=ACTING)
+    kinds = roles(task_type.title for task_type in inventory)
+    writer = PlanWriter(
+        llms,
+        prompts,
+        roles=kinds,
+        approvals=approvals,
+        ask_plan=settings.ask_plan,
+        library=library,
+    )
+    workshop = Workshop(sandbox, library, folder_of=lambda goal_id: paths.goals / goal_id)
+    providing = Providing(packages, workshop)
+    trying = TryingOut(workshop, store)
+    branches: dict[str, Running] = {
+        "run_experts": RunExperts(planner, inventory, campaign, approvals),
+        "run_code": RunCode(workshop, providing, approvals, store),
+        "write_function": WriteFunction(workshop, providing, approvals, trying),
+        "re_plan": RePlan(writer),
+        "update_plan": UpdatePlan(),
+        **TALKING,
+    }
+    controller = Controller(
+        kinds, branches, llms=llms, prompts=prompts, library=library, first=writer.first
+    )
+    branches["coder"] = CallCoder(controller.call, workshop)
+    branches["extend_library"] = ExtendLibrary(controller.call, library)
+    agent = Agent(
+        llms=llms,
+        memory=house.goals,
+        writer=writer,
+        controller=controller,
+        approvals=approvals,
+        limits=Limits(settings.rounds, settings.minutes * 60.0, settings.tokens, settings.repairs),
+        close=workshop.close,
+        advice=Offering(house).advice,
+        now=house.now,
+    )
+    return AgentMode(agent, library, sandbox, packages, KeptTests(trying))

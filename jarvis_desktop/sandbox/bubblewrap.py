@@ -1,0 +1,191 @@
+"""Linux: a process in namespaces of its own, by bubblewrap (`bwrap`).
+
+It sees a file system put together from what it may read, processes, a network, a host name of its
+own, and nothing of this computer's. Needs user namespaces, which some systems keep from programs
+(Ubuntu 24.04, unless an AppArmor profile allows them to `bwrap`).
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from pathlib import Path
+
+from jarvis_desktop.core.errors import UnavailableError
+from jarvis_desktop.sandbox import seccomp
+from jarvis_desktop.sandbox.profile import (
+    SETTINGS,
+    SYSTEM,
+    Box,
+    Launch,
+    environment,
+    placed,
+    prefixes,
+    temporary_folder,
+)
+
+PROGRAM = "bwrap"
+LIMITER = "/usr/bin/prlimit"
+"""Of util-linux: sets the limits inside, where processes are counted apart from the person's."""
+
+INSTALL = "Install bubblewrap: sudo apt install bubblewrap"
+
+FOLDERS = ("/work", "/sandbox")
+"""What the working folder is called inside: the first that does not hide an interpreter."""
+
+ROOT = 0
+TEMPORARY = "/tmp"  # noqa: S108 - the sandbox's own
+
+MASKED_FOLDERS = "sys fs irq bus acpi driver scsi asound dynamic_debug sysvipc tty".split()
+MASKED_FILES = """
+    kcore keys key-users kmsg kallsyms mtrr timer_list sched_debug slabinfo vmallocinfo
+    pagetypeinfo kpagecount kpageflags kpagecgroup sysrq-trigger iomem ioports config.gz modules
+""".split()
+"""Of /proc: what belongs to the computer. The settings of the kernel (sys) obey its root by his
+number, even where he has given up all his rights: bubblewrap leaves them writable to him. Others
+are kept from it by their modes, and need no mount for each."""
+
+
+@dataclass(frozen=True)
+class Bubblewrap:
+    """Starts a process by `program`, bubblewrap's."""
+
+    program: str = PROGRAM
+    known: Collection[str] | None = None
+    """The options it has; None to ask it."""
+
+    name = "bubblewrap"
+    sandboxed = True
+    stronger = ""
+
+    def command(self, box: Box, argv: Sequence[str]) -> Launch:
+        """As `Launcher.command`. Raises UnavailableError where a program is not there."""
+        program = shutil.which(self.program)
+        if program is None:
+            raise UnavailableError("bubblewrap is not installed.", hint=INSTALL)
+        if not Path(LIMITER).exists():
+            raise UnavailableError(
+                "The program prlimit is missing.", hint="Install it: sudo apt install util-linux"
+            )
+        bpf = seccomp.program(namespaces=True)
+        home = folder(box)
+        # An older one cannot hold a tmpfs to a size.
+        temporary = None if "--size" in self._known else temporary_folder()
+        filtered = seccomp.descriptor(bpf)
+        parts = (
+            *(program, "--unshare-all", "--unshare-user", *self._disabled),
+            *("--die-with-parent", "--new-session", "--cap-drop", "ALL"),
+            *("--uid", "1000", "--gid", "1000", "--hostname", "sandbox"),
+            *_system(),
+            *_kernel(),
+            *_private(box, temporary),
+            *_readable(box),
+            *("--bind", str(box.folder), home, "--remount-ro", "/", "--chdir", home),
+            *("--seccomp", str(filtered), "--", *_limited(box), "--", *argv),
+        )
+        return Launch(
+            argv=parts,
+            env=environment(box, home=home, temporary=TEMPORARY),
+            cwd=box.folder,
+            pass_fds=(*box.descriptors, filtered),
+            stop=signal.SIGKILL,  # its monitor's end is the end of the namespace of processes
+            temporary=temporary,
+            opened=(filtered,),
+        )
+
+    def inside(self, box: Box, path: Path) -> str:
+        """As `Launcher.inside`."""
+        return placed(path, ((box.folder, folder(box)), *box.readable))
+
+    @property
+    def _disabled(self) -> tuple[str, ...]:
+        """No user namespace within; seccomp refuses it, too, for those that do not know it."""
+        return ("--disable-userns",) if "--disable-userns" in self._known else ()
+
+    @cached_property
+    def _known(self) -> Collection[str]:
+        return _options(self.program) if self.known is None else self.known
+
+
+def folder(box: Box) -> str:
+    """What the working folder is called inside."""
+    read = [path for _, path in prefixes(box.python)]
+    free = (name for name in FOLDERS if not any(path.is_relative_to(name) for path in read))
+    return next(free, FOLDERS[-1])
+
+
+@lru_cache
+def _options(program: str) -> frozenset[str]:
+    try:
+        told = subprocess.run(
+            [program, "--help"], capture_output=True, text=True, timeout=5, check=True
+        ).stdout
+    except (OSError, subprocess.SubprocessError) as error:
+        raise UnavailableError("bubblewrap does not run.", hint=INSTALL) from error
+    return frozenset(word for word in told.split() if word.startswith("--"))
+
+
+def _system() -> Iterator[str]:
+    for name in SYSTEM:
+        path = Path(name)
+        if path.is_symlink():
+            yield from ("--symlink", str(path.readlink()), name)
+        elif path.exists():
+            yield from ("--ro-bind", name, name)
+    for name in SETTINGS:
+        path = Path("/etc", name)
+        if path.exists():
+            yield from ("--ro-bind", str(path), str(path))
+
+
+def _kernel() -> Iterator[str]:
+    yield from ("--proc", "/proc", "--dev", "/dev")
+    if os.geteuid() != ROOT:
+        return
+    for name in MASKED_FOLDERS:
+        path = f"/proc/{name}"
+        if Path(path).is_dir():
+            yield from ("--tmpfs", path, "--remount-ro", path)
+    for name in MASKED_FILES:
+        path = f"/proc/{name}"
+        if Path(path).exists():
+            yield from ("--ro-bind", os.devnull, path)
+
+
+def _private(box: Box, temporary: Path | None) -> Iterator[str]:
+    """Temporary files, and the memory that processes share; /dev itself is not to be filled."""
+    for name in (TEMPORARY, "/dev/shm"):  # noqa: S108 - the sandbox's own
+        if temporary:
+            part = temporary / Path(name).name
+            part.mkdir()
+            yield from ("--bind", str(part), name)
+        else:
+            yield from ("--size", str(box.limits.temporary), "--tmpfs", name)
+    yield from ("--remount-ro", "/dev")
+
+
+def _readable(box: Box) -> Iterator[str]:
+    for real, path in prefixes(box.python):
+        if not any(path.is_relative_to(name) for name in SYSTEM):
+            yield from ("--ro-bind", str(real), str(path))
+    for source, name in box.readable:
+        yield from ("--ro-bind", str(source), name)
+
+
+def _limited(box: Box) -> Iterator[str]:
+    limits = box.limits
+    yield LIMITER
+    yield from (
+        f"--cpu={limits.cpu}",
+        f"--as={limits.memory}",
+        f"--fsize={limits.file_size}",
+        f"--nofile={limits.open_files}",
+        f"--nproc={limits.processes}",
+        "--core=0",
+    )
+

@@ -1,0 +1,69 @@
+"""Makes files of what a script leaves open or gives as its last value: figures, tables, pictures.
+
+The libraries are looked up among the modules that a script has imported; none is imported here.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import sys
+from types import ModuleType
+from typing import Any
+from weakref import WeakSet
+
+from .hooks import Hooks
+
+DOTS_PER_INCH = 150
+
+
+class Making:
+    """Files in a folder, numbered through."""
+
+    def __init__(self, folder: str, hooks: Hooks) -> None:
+        self._folder = folder
+        self._saved: WeakSet[Any] = WeakSet()
+        """Figures that the script has written to a file itself."""
+        hooks.after("matplotlib.figure", self._watch_saving)
+
+    def keep(self, value: object) -> None:
+        """Write a table as CSV and a picture as PNG; all else is left alone."""
+        pandas, picture = sys.modules.get("pandas"), sys.modules.get("PIL.Image")
+        if pandas is not None and isinstance(value, pandas.DataFrame | pandas.Series):
+            plain = isinstance(value.index, pandas.RangeIndex)
+            value.to_csv(self._free("table", "csv"), index=not plain)
+        elif picture is not None and isinstance(value, picture.Image):
+            value.save(self._free("picture", "png"))
+
+    def figures(self) -> None:
+        """Write the figures that are open and that the script did not write itself."""
+        plotting = sys.modules.get("matplotlib.pyplot")
+        if plotting is None or not hasattr(plotting, "get_fignums"):
+            return
+        try:
+            for number in plotting.get_fignums():
+                figure = plotting.figure(number)
+                if figure not in self._saved and figure.get_axes():
+                    figure.savefig(self._free("figure", "png"), dpi=DOTS_PER_INCH)
+        finally:
+            plotting.close("all")
+
+    def _free(self, stem: str, suffix: str) -> str:
+        number = 1
+        while os.path.lexists(path := f"{self._folder}{os.sep}{stem}-{number}.{suffix}"):
+            number += 1
+        return path
+
+    def _watch_saving(self, module: ModuleType) -> None:
+        figure, saved = module.Figure, self._saved
+        save = figure.savefig
+
+        # The library looks at the names of its functions.
+        @functools.wraps(save)
+        def savefig(self: Any, fname: Any, *args: Any, **options: Any) -> Any:
+            done = save(self, fname, *args, **options)
+            if isinstance(fname, str | os.PathLike):
+                saved.add(self)
+            return done
+
+        figure.savefig = savefig

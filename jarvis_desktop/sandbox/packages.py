@@ -1,0 +1,301 @@
+"""The Python packages that scripts may use: a folder of their own, filled by pip.
+
+It is no virtual environment: to start one's interpreter outside of the sandbox, as `pip --python`
+does, would run what a package has put there (.pth files, sitecustomize). Therefore this program's
+pip fetches wheels into a folder beside it, and files are moved: nothing of a package ever runs but
+in the sandbox.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import importlib.util
+import json
+import os
+import re
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from importlib.metadata import Distribution, distributions
+from pathlib import Path
+
+from jarvis_desktop.core.errors import Fault, InputError, UnavailableError
+from jarvis_desktop.core.shown import one_line
+from jarvis_desktop.sandbox.imports import missing_from
+
+SECONDS = 1200.0
+"""The most that one installation may take: some packages have a gigabyte."""
+
+LONGEST_NAME = 100
+
+_NAME = re.compile(r"([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)(?:==([A-Za-z0-9][\w.!+]*))?")
+_TELLING = ("Collecting ", "Downloading ", "Installing ", "Successfully installed ")
+_NO_NETWORK = (
+    "NewConnectionError",
+    "Max retries exceeded",
+    "name resolution",
+    "getaddrinfo failed",
+    "Network is unreachable",
+    "ConnectTimeout",
+    "ReadTimeout",
+    "ConnectionReset",
+    "ProxyError",
+    "SSLError",
+)
+
+COMMON = (
+    *("--no-input", "--disable-pip-version-check", "--no-color", "--progress-bar", "off"),
+    *("--retries", "1", "--timeout", "15", "--only-binary", ":all:"),
+)
+"""Wheels only: to build a package from source would run its code."""
+
+
+class PipPackages:
+    """Implements Packages in one folder."""
+
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        site: Path | None = None,
+        network: bool = True,
+        seconds: float = SECONDS,
+    ) -> None:
+        """`site` is where packages are installed, `folder`/site where it is None. Without
+        `network` nothing is installed."""
+        self._folder = folder
+        self._network = network
+        self._seconds = seconds
+        self._lock = asyncio.Lock()
+        self.site = site or folder / "site"
+
+    def missing(self, source: str) -> Sequence[str]:
+        """See Packages."""
+        return missing_from(source, self.site)
+
+    async def install(self, names: Sequence[str], report: Callable[[str], None]) -> None:
+        """See Packages."""
+        wanted = [_checked(name) for name in names]
+        if not wanted:
+            return
+        if not self._network:
+            raise UnavailableError(
+                "Without a network no package can be installed.",
+                hint="Choose another mode than offline, or do without it.",
+            )
+        pip = _pip()
+        async with self._lock:
+            with self._staging() as staging:
+                try:
+                    async with asyncio.timeout(self._seconds):
+                        found = await self._resolve(pip, wanted, staging, report)
+                        if found:
+                            target = ("--no-deps", "--target", str(staging / "new"))
+                            await self._run(pip, (*target, *found), report)
+                            await asyncio.to_thread(_move, staging / "new", self.site)
+                except TimeoutError as error:
+                    raise UnavailableError(
+                        f"The packages were not installed within {self._seconds / 60:.0f} minutes.",
+                        retryable=True,
+                        fault=Fault.TIMEOUT,
+                    ) from error
+                except OSError as error:
+                    raise _unwritable(error) from error
+
+    @contextmanager
+    def _staging(self) -> Iterator[Path]:
+        """A folder on the same disk, which goes again."""
+        try:
+            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self.site.mkdir(mode=0o700, parents=True, exist_ok=True)
+            staging = Path(tempfile.mkdtemp(prefix="new-", dir=self._folder))
+        except OSError as error:
+            raise _unwritable(error) from error
+        try:
+            yield staging
+        finally:
+            shutil.rmtree(staging, ignore_errors=True)
+
+    async def _resolve(
+        self,
+        pip: Sequence[str],
+        wanted: Sequence[str],
+        staging: Path,
+        report: Callable[[str], None],
+    ) -> Sequence[str]:
+        """All that is to be installed, as NAME==VERSION: what is there already stays as it is."""
+        there = await asyncio.to_thread(_installed, self.site)
+        asked = {_plain(name.partition("==")[0]) for name in wanted}
+        kept = [f"{name}=={of.version}" for name, of in there.items() if name not in asked]
+        constraints, told = staging / "constraints.txt", staging / "report.json"
+        constraints.write_text("\n".join(kept), "utf-8")
+        arguments = ("--dry-run", "--ignore-installed", "--report", str(told))
+        await self._run(pip, (*arguments, "--constraint", str(constraints), *wanted), report)
+        try:
+            items = [item["metadata"] for item in json.loads(told.read_bytes())["install"]]
+            found = {_plain(item["name"]): str(item["version"]) for item in items}
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise UnavailableError("pip did not say what it would install.") from error
+        new = {
+            name: version
+            for name, version in found.items()
+            if name not in there or there[name].version != version
+        }
+        return [_checked(f"{name}=={version}") for name, version in new.items()]
+
+    async def _run(
+        self, pip: Sequence[str], arguments: Sequence[str], report: Callable[[str], None]
+    ) -> None:
+        """Run pip. Raises UnavailableError with the reason."""
+        try:
+            process = await asyncio.create_subprocess_exec(
+                *pip,
+                "install",
+                *COMMON,
+                *arguments,
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.STDOUT,
+                env=_environment(),
+                limit=1 << 20,
+            )
+        except OSError as error:
+            raise UnavailableError(f"pip could not be started: {error.strerror}.") from error
+        assert process.stdout is not None
+        told: list[str] = []
+        try:
+            async for line in process.stdout:
+                text = line.decode("utf-8", "replace").strip()
+                told.append(text[:1000])
+                del told[:-200]
+                if text.startswith(_TELLING):
+                    report(one_line(text, limit=120))
+            code = await process.wait()
+        finally:
+            if process.returncode is None:
+                with suppress(ProcessLookupError):
+                    process.kill()
+                await asyncio.shield(asyncio.ensure_future(process.wait()))
+        if code != 0:
+            raise _refusal(told)
+
+
+def _checked(name: str) -> str:
+    """The name of a package, with a version or without. Raises InputError."""
+    if len(name) > LONGEST_NAME or not _NAME.fullmatch(name):
+        raise InputError(f"{one_line(name)} is not the name of a package.")
+    return name
+
+
+def _plain(name: str) -> str:
+    """A name as the registry compares it (PEP 503)."""
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def _pip() -> Sequence[str]:
+    """The pip of this program's Python, or the one that comes with it. Raises UnavailableError."""
+    if getattr(sys, "frozen", False):
+        raise UnavailableError(
+            "This application was built without a Python that could install packages.",
+            hint="Install it with pip to use code that needs packages.",
+        )
+    if importlib.util.find_spec("pip") is not None:
+        return sys.executable, "-I", "-m", "pip"
+    with suppress(ImportError):
+        import ensurepip
+
+        bundled = sorted(Path(ensurepip.__file__).parent.glob("_bundled/pip-*.whl"))
+        if bundled:
+            return sys.executable, "-I", str(bundled[-1] / "pip")
+    raise UnavailableError(
+        "There is no pip here, so no package can be installed.",
+        hint="Install pip beside this application, and try again.",
+    )
+
+
+def _environment() -> Mapping[str, str]:
+    """This program's, as it may name a proxy or a registry, but for what would send the files
+    elsewhere."""
+    mine = {key: value for key, value in os.environ.items() if not key.startswith("PYTHON")}
+    for key in ("PIP_TARGET", "PIP_PREFIX", "PIP_ROOT", "PIP_QUIET", "PIP_VERBOSE"):
+        mine.pop(key, None)
+    return {
+        **mine,
+        "PIP_USER": "0",
+        "PIP_REQUIRE_VIRTUALENV": "0",
+        "PIP_ROOT_USER_ACTION": "ignore",
+    }
+
+
+def _installed(site: Path) -> Mapping[str, Distribution]:
+    found = {}
+    for item in distributions(path=[str(site)]):
+        if name := item.metadata["Name"]:
+            found[_plain(name)] = item
+    return found
+
+
+def _move(new: Path, site: Path) -> None:
+    """Move what was installed to where it is used; what says that it is there goes last."""
+    shutil.rmtree(new / "bin", ignore_errors=True)
+    there = _installed(site)
+    for name in _installed(new):
+        if name in there:
+            _remove(there[name], site)
+    entries = sorted(new.iterdir(), key=lambda path: path.name.endswith(".dist-info"))
+    for entry in entries:
+        _merge(entry, site / entry.name)
+
+
+def _merge(source: Path, target: Path) -> None:
+    if source.is_dir() and target.is_dir():
+        for entry in source.iterdir():
+            _merge(entry, target / entry.name)
+    else:
+        source.replace(target)
+
+
+def _remove(old: Distribution, site: Path) -> None:
+    """Remove the files of a version that another one takes the place of."""
+    for file in old.files or ():
+        path = Path(os.path.normpath(site / file))
+        if path.is_relative_to(site):  # it may name any
+            with suppress(OSError):
+                path.unlink()
+
+
+def _refusal(told: Sequence[str]) -> UnavailableError:
+    """Why pip did not do it."""
+    words = "\n".join(told)
+    if any(sign in words for sign in _NO_NETWORK):
+        return UnavailableError(
+            "The packages could not be fetched: there is no way to where they are kept.",
+            hint="Check the network, and try again.",
+            retryable=True,
+            fault=Fault.NETWORK,
+        )
+    if "No space left" in words or "not enough space" in words:
+        return UnavailableError("The disk is full, so no package was installed.")
+    if "ResolutionImpossible" in words:
+        return UnavailableError(
+            "The packages do not go together with one another or with those that are installed.",
+            hint="Name other versions, or do without one.",
+        )
+    if found := re.search(r"No matching distribution found for (\S+)", words):
+        return UnavailableError(
+            f"There is no package {one_line(found[1])} that can be installed here.",
+            hint="Check its name. Packages that must be built from source are not installed.",
+            fault=Fault.GONE,
+        )
+    errors = [line.partition(":")[2].strip() for line in told if line.startswith("ERROR:")]
+    reason = one_line(errors[-1], limit=200) if errors else "pip gave no reason"
+    return UnavailableError(f"The packages were not installed: {reason}")
+
+
+def _unwritable(error: OSError) -> UnavailableError:
+    return UnavailableError(
+        f"The packages cannot be written to their folder: {error.strerror or 'it is in use'}.",
+        hint="See that the disk has room and that the folder may be written to.",
+    )

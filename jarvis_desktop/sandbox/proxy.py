@@ -1,0 +1,267 @@
+"""The only way out of the sandbox: connects what a script asks for, where that was agreed to.
+
+The script's end of each connection is handed over by it as an open socket (see inside/sockets.py).
+It names a host and a port; names are looked up here, and what the name stands for must be public.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import json
+import os
+import socket
+import stat
+from collections.abc import Awaitable, Callable, Collection, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+
+from jarvis_desktop.core.errors import JarvisError
+from jarvis_desktop.core.shown import one_line
+from jarvis_desktop.sandbox.hosts import LAST_PORT, Host, allowed, normal
+from jarvis_desktop.sandbox.inside.sockets import LONGEST_NAME, REQUEST
+
+MIB = 1 << 20
+BLOCK = 1 << 16
+
+MOST_REFUSED = 20
+"""Hosts that are told of one run."""
+
+Find = Callable[[str], Awaitable[Sequence[str]]]
+"""The addresses of a host. Raises JarvisError."""
+Check = Callable[[str, Sequence[str]], str]
+"""The address of a host to connect to. Raises JarvisError where one of them is not public."""
+
+
+@dataclass(frozen=True, slots=True)
+class Traffic:
+    """What the connections of a session may cost."""
+
+    bytes: int = 256 * MIB
+    """In both directions together."""
+    connections: int = 32
+    """At a time."""
+    connecting: float = 15.0
+    """Seconds."""
+    silence: float = 60.0
+    """Seconds without a byte in either direction, after which a connection is closed."""
+
+
+class RefusedError(Exception):
+    """What the script is told, with the number of an OSError; -1 for a name that is unknown."""
+
+    def __init__(self, number: int, message: str) -> None:
+        super().__init__(message)
+        self.number = number
+
+
+class Proxy:
+    """The connections of one session."""
+
+    def __init__(
+        self,
+        hosts: Collection[str],
+        *,
+        find: Find,
+        check: Check,
+        network: bool = True,
+        traffic: Traffic = Traffic(),
+    ) -> None:
+        """Without `network` nothing is reached, whatever `hosts` says."""
+        self._allowed = allowed(hosts) if network else frozenset()
+        self._network = network
+        self._find = find
+        self._check = check
+        self._traffic = traffic
+        self._left = traffic.bytes
+        self._refused: dict[str, None] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._socket: socket.socket | None = None
+        self._waiting = b""
+        self._far: list[int] = []
+
+    def serve(self, requests: socket.socket) -> None:
+        """Take requests from this socket from now on; it is closed with the proxy."""
+        requests.setblocking(False)
+        self._socket = requests
+        asyncio.get_running_loop().add_reader(requests, self._take)
+
+    def refused(self) -> tuple[str, ...]:
+        """The hosts, as HOST:PORT, that were refused since this was last asked."""
+        found, self._refused = tuple(self._refused), {}
+        return found
+
+    async def close(self) -> None:
+        """End all connections."""
+        self._stop()
+        tasks = tuple(self._tasks)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    def _stop(self) -> None:
+        requests, self._socket = self._socket, None
+        if requests:
+            asyncio.get_running_loop().remove_reader(requests)
+            requests.close()
+        self._drop()
+
+    def _drop(self) -> None:
+        far, self._far, self._waiting = self._far, [], b""
+        for descriptor in far:
+            os.close(descriptor)
+
+    def _take(self) -> None:
+        """Read what there is of a request. Whoever sends something else is not served any more."""
+        if self._socket is None:
+            return
+        close = getattr(socket, "MSG_CMSG_CLOEXEC", 0)
+        try:
+            data, far, _, _ = socket.recv_fds(self._socket, REQUEST - len(self._waiting), 1, close)
+        except BlockingIOError:
+            return
+        except OSError:
+            data, far = b"", []
+        self._far += far
+        self._waiting += data
+        if not data or len(self._far) > 1:
+            self._stop()
+        elif len(self._waiting) == REQUEST:
+            self._begin()
+
+    def _begin(self) -> None:
+        words, far = self._waiting, self._far
+        self._waiting, self._far = b"", []
+        if not far:
+            return
+        inside = _stream(far[0])
+        if inside is None:
+            return
+        task = asyncio.get_running_loop().create_task(self._serve(words, inside))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _serve(self, words: bytes, inside: socket.socket) -> None:
+        """One connection, from the request to its end."""
+        script = outside = None
+        try:
+            script = await _opened(inside)
+            try:
+                outside = await self._connect(words)
+            except RefusedError as refused:
+                told = {"errno": refused.number, "message": str(refused)}
+                script[1].write(b"\1" + json.dumps(told).encode())
+                await self._flush(script[1])
+                return
+            script[1].write(b"\0")
+            await self._pump(script, outside)
+            for _, writer in (script, outside):
+                await self._flush(writer)
+        except (OSError, TimeoutError):
+            pass  # an end has gone, or it takes nothing
+        finally:
+            for pair in (script, outside):
+                if pair:
+                    pair[1].transport.abort()
+            if not script:
+                inside.close()
+
+    async def _connect(self, words: bytes) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        host = _wanted(words)
+        if host not in self._allowed:
+            raise self._refusal(host)
+        if len(self._tasks) > self._traffic.connections:
+            raise RefusedError(errno.EMFILE, "The script has too many connections open.")
+        if self._left <= 0:
+            raise RefusedError(errno.EDQUOT, self._used_up)
+        address = host.name
+        try:
+            async with asyncio.timeout(self._traffic.connecting):
+                if not host.is_address:
+                    # The address that was checked is the one that is connected to.
+                    address = self._check(host.name, await self._find(host.name))
+                return await asyncio.open_connection(address, host.port)
+        except JarvisError as error:
+            raise RefusedError(-1, error.message) from error
+        except TimeoutError as error:
+            raise RefusedError(errno.ETIMEDOUT, f"{host} did not answer.") from error
+        except OSError as error:
+            number = error.errno or errno.ECONNREFUSED
+            reason = os.strerror(number) if number > 0 else "it was not found"
+            raise RefusedError(number, f"{host} was not reached: {reason}.") from error
+
+    def _refusal(self, host: Host) -> RefusedError:
+        if len(self._refused) < MOST_REFUSED:
+            self._refused[one_line(str(host), limit=LONGEST_NAME + 8)] = None
+        if not self._network:
+            return RefusedError(errno.EACCES, f"{host} was not reached: there is no network.")
+        return RefusedError(
+            errno.EACCES, f"{host} is not among the hosts that this script may reach."
+        )
+
+    @property
+    def _used_up(self) -> str:
+        return f"The script has moved more than {self._traffic.bytes // MIB} MiB over the network."
+
+    async def _pump(
+        self,
+        script: tuple[asyncio.StreamReader, asyncio.StreamWriter],
+        outside: tuple[asyncio.StreamReader, asyncio.StreamWriter],
+    ) -> None:
+        """Pass on in both directions, until both have ended, or the time or the bytes are over."""
+        async with asyncio.timeout(self._traffic.silence) as limit, asyncio.TaskGroup() as both:
+            both.create_task(self._pass_on(script[0], outside[1], limit))
+            both.create_task(self._pass_on(outside[0], script[1], limit))
+
+    async def _flush(self, writer: asyncio.StreamWriter) -> None:
+        """Close, once what was written has gone."""
+        writer.close()
+        await asyncio.wait_for(writer.wait_closed(), self._traffic.connecting)
+
+    async def _pass_on(
+        self, source: asyncio.StreamReader, target: asyncio.StreamWriter, limit: asyncio.Timeout
+    ) -> None:
+        loop = asyncio.get_running_loop()
+        with suppress(OSError):
+            while data := await source.read(BLOCK):
+                self._left -= len(data)
+                if self._left <= 0:
+                    limit.reschedule(loop.time())
+                    return
+                limit.reschedule(loop.time() + self._traffic.silence)
+                target.write(data)
+                await target.drain()
+        with suppress(OSError):
+            target.write_eof()
+
+
+def _wanted(words: bytes) -> Host:
+    """The host of a request. Raises RefusedError for what is none."""
+    try:
+        request = json.loads(words)
+        name, port = request["host"], request["port"]
+        if isinstance(port, int) and 0 < port <= LAST_PORT and len(name) <= LONGEST_NAME:
+            return Host(normal(name), port)
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        pass
+    raise RefusedError(-1, "That is not the name of a host and a port.")
+
+
+def _stream(descriptor: int) -> socket.socket | None:
+    """The connected stream socket that was handed over; None, and it is closed, for all else."""
+    os.set_inheritable(descriptor, False)
+    try:
+        if stat.S_ISSOCK(os.fstat(descriptor).st_mode):
+            found = socket.socket(fileno=descriptor)
+            if found.family == socket.AF_UNIX and found.type == socket.SOCK_STREAM:
+                found.setblocking(False)
+                return found
+            found.detach()
+    except OSError:
+        pass
+    os.close(descriptor)
+    return None
+
+
+async def _opened(inside: socket.socket) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    return await asyncio.open_unix_connection(sock=inside)

@@ -1,0 +1,221 @@
+"""The code library: functions that were tested and agreed to, as a package on the disk with an
+index in the history's database. What was changed behind its back is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from jarvis_desktop.core.code import Draft, Function
+from jarvis_desktop.core.drafting import described, objections
+from jarvis_desktop.core.errors import InputError, StorageError
+from jarvis_desktop.core.shown import encodable, one_line
+from jarvis_desktop.storage import laying_out
+from jarvis_desktop.storage.database import attached, reading, writing
+from jarvis_desktop.storage.library_rows import Entry, LibraryRows, Record
+from jarvis_desktop.storage.library_search import Meaning, Nearest
+from jarvis_desktop.storage.module_files import ModuleFiles, RefusedError
+from jarvis_desktop.storage.sealing import Seals
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
+
+
+class CodeLibrary:
+    """Implements Library. May be used from any thread, and by several processes at once."""
+
+    def __init__(
+        self,
+        folder: Path,
+        database: Path,
+        *,
+        now: Callable[[], datetime],
+        meaning: Meaning | None = None,
+    ) -> None:
+        """`folder` has the package; `database` is that of the history, beside which the key of the
+        index lies. Without `meaning` functions are found by their words alone."""
+        self._database = database
+        self._files = ModuleFiles(folder)
+        seals = Seals(database.with_name("library.key"))
+        self._seals = seals
+        self._rows = LibraryRows(seals)
+        self._now = now
+        self._nearest = Nearest(meaning)
+
+    def list(self) -> tuple[Function, ...]:
+        """All, by name, but for those that were changed."""
+        return tuple(entry.function for entry in self._look()[0])
+
+    def search(self, words: str, most: int) -> tuple[Function, ...]:
+        """The nearest first: as many as are wanted, also where they have little of the words."""
+        functions = self.list()
+        scores = self._nearest.scores(encodable(words)[:2000], functions, self._connected)
+        score = dict(zip((item.name for item in functions), scores, strict=True))
+        return tuple(sorted(functions, key=lambda item: (-score[item.name], item.name))[:most])
+
+    def get(self, name: str) -> Function:
+        """One. Raises InputError where there is none, StorageError where it was changed."""
+        good, bad = self._look(name)
+        if bad:
+            hint = "Remove it, or let it be written anew: jarvis-desktop code remove NAME"
+            raise StorageError(bad[0], hint=hint)
+        if not good:
+            raise _unknown(name)
+        return good[0].function
+
+    def versions(self, name: str) -> tuple[Function, ...]:
+        """All that were agreed to of that name, the newest first; what was changed is left out."""
+        with self._connected() as db:
+            found = self._rows.records(db, encodable(name), whole=True)
+        return tuple(entry.function for item in found for entry in item.entries[::-1])
+
+    def save(self, draft: Draft, *, approved: str) -> Function:
+        """Keep a function durably; the one that is there already is not kept twice.
+
+        Raises InputError where it may not be kept, StorageError where it cannot be written.
+        """
+        shown = one_line(draft.name)
+        if approved != draft.sha256:
+            raise InputError(
+                f"The code of “{shown}” is not the code that was agreed to.",
+                hint="It must be shown once more.",
+            )
+        if wrong := objections(draft):
+            raise InputError(wrong[0])
+        signature, summary = described(draft)
+        with self._writing() as db:
+            self._seals.make_key()
+            self._settle(db)
+            records = self._rows.records(db, draft.name, whole=True)
+            good, _ = self._judged(records, everything=False)
+            if good and good[0].function.draft.sha256 == approved:
+                return good[0].function
+            last = [entry.function for record in records for entry in record.entries][-1:]
+            version, used = (last[0].version + 1, last[0].used) if last else (1, 0)
+            function = Function(draft, signature, summary, version, self._now(), used)
+            self._rows.begin(db, function)
+        with self._writing() as db:
+            failed = self._settle(db)
+        if draft.name in failed:
+            raise failed[draft.name]
+        self._nearest.read([function], self._connected)
+        return function
+
+    def used(self, names: Collection[str]) -> None:
+        """Count a use of each; what is not there is passed over."""
+        if not names:
+            return
+        with self._writing() as db:
+            count = "UPDATE library SET used = used + 1 WHERE name = ? AND state = 'kept'"
+            db.conn.executemany(count, [(encodable(name),) for name in sorted(set(names))])
+
+    def remove(self, name: str) -> None:
+        """Remove one with all its versions, also one that was changed."""
+        clean = encodable(name)
+        with self._writing() as db:
+            if not self._rows.records(db, clean, whole=True):
+                raise _unknown(name)
+            # A name that nobody was let save stands in no file of ours.
+            if clean.isidentifier():
+                self._files.remove(clean)
+            for table in ("library", "library_vectors"):
+                db.conn.execute(f"DELETE FROM {table} WHERE name = ?", (clean,))  # noqa: S608
+
+    def lay_out(self, to: Path) -> tuple[str, ...]:
+        """Write the package into a folder from checked bytes; what was refused, a sentence each."""
+        good, bad = self._look()
+        laying_out.lay_out(to, {item.function.name: item.contents[0] for item in good})
+        return tuple(bad)
+
+    def damaged(self) -> tuple[str, ...]:
+        """What is refused now, a sentence each: functions, files that nobody knows, versions."""
+        with self._writing() as db:
+            records = self._rows.records(db, whole=True)
+            _, bad = self._judged(records, everything=True)
+        versions = (
+            f"An older version of “{one_line(item.name)}” is refused: its entry in the index was"
+            " changed."
+            for item in records
+            if item.newest and item.changed
+        )
+        return (*bad, *versions)
+
+    def _look(self, name: str | None = None) -> tuple[Sequence[Entry], Sequence[str]]:
+        """The versions that count, of one name or of all, and what is refused."""
+        for connected in (self._connected, self._writing):
+            with connected() as db:
+                clean = None if name is None else encodable(name)
+                records = self._rows.records(db, clean, whole=False)
+                good, bad = self._judged(records, everything=name is None)
+            if not bad:
+                break  # else it is looked at again, while nobody is in the middle of saving
+        return good, bad
+
+    def _judged(
+        self, records: Sequence[Record], *, everything: bool
+    ) -> tuple[Sequence[Entry], Sequence[str]]:
+        """What of these may be used, and what is refused; where they are all there are, the files
+        that belong to none are among that."""
+        good, bad = [], []
+        try:
+            there, folder = self._files.names(), ""
+        except RefusedError as error:
+            there, folder = frozenset(), str(error)
+        for record in records:
+            entry = record.standing
+            reason = folder or record.objection or self._changed(record, there)
+            if reason:
+                bad.append(f"“{one_line(record.name)}” is refused: {reason}.")
+            elif entry is not None:
+                good.append(entry)
+        if everything:
+            known = [record.name for record in records]
+            for file in self._files.strangers(there, known):
+                bad.append(f"“{one_line(file)}” is refused: it is no file of the library's.")
+        return good, bad
+
+    def _changed(self, record: Record, there: Collection[str]) -> str:
+        """What is wrong with the files of a function that has a version that counts."""
+        versions = (record.standing, record.beginning)
+        hashes = [entry.hashes for entry in versions if entry is not None]
+        return self._files.objection(record.name, there, *hashes) if record.standing else ""
+
+    def _settle(self, db: Database) -> Mapping[str, StorageError]:
+        """Finish what was begun, here or by a process that was killed; by its name what could not
+        be, which is forgotten. Needs a transaction."""
+        self._files.sweep()
+        unfinished = db.query("SELECT DISTINCT name FROM library WHERE state = 'writing'")
+        failed: dict[str, StorageError] = {}
+        for name in [row["name"] for row in unfinished]:
+            for record in self._rows.records(db, name, whole=True):
+                entry = record.beginning
+                if entry is None:  # its row was changed
+                    continue
+                try:
+                    self._files.write(entry.function.name, entry.contents)
+                    self._rows.settle(db, record, entry)
+                except StorageError as error:
+                    self._rows.drop(db, entry)
+                    failed[entry.function.name] = error
+        return failed
+
+    @contextmanager
+    def _connected(self) -> Iterator[Database]:
+        with reading(), attached(self._database) as db:
+            yield db
+
+    @contextmanager
+    def _writing(self) -> Iterator[Database]:
+        """While this lasts nobody else writes, neither into the database nor a file of ours."""
+        with self._connected() as db, writing(db):
+            yield db
+
+
+def _unknown(name: str) -> InputError:
+    return InputError(
+        f"The code library has no function “{one_line(name)}”.",
+        hint="See what it has: jarvis-desktop code list",
+    )

@@ -1,0 +1,195 @@
+"""Code before it runs or is kept: the person reads, edits, allows or refuses it, and sees what
+protects the computer from it."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, QTimer
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QVBoxLayout
+
+from jarvis_desktop.core.code import Allow, CodeRequest, Verdict
+from jarvis_desktop.core.shown import one_line
+from jarvis_desktop.ui import theme
+from jarvis_desktop.ui.bridge import Question
+from jarvis_desktop.ui.code_text import CodeText, seen
+from jarvis_desktop.ui.fields import Field
+from jarvis_desktop.ui.folding import Fold
+from jarvis_desktop.ui.icons import Symbol
+from jarvis_desktop.ui.questions import FIRST, Panel, named
+from jarvis_desktop.ui.text import Label, LongText
+
+ARMING = 400
+"""Milliseconds after which code can be allowed: a click that was meant for what stood there before
+allows nothing."""
+DANGER = (
+    "This code can read, change and delete your files, and use the network, just as you can. "
+    "Run it only if you understand all of it."
+)
+UNSEEN = (
+    "This code has characters that cannot be seen. They are written out here, "
+    "such as \\u202e; look twice."
+)
+
+
+class Shield(QFrame):
+    """What keeps the code from the rest of the computer, or that nothing does."""
+
+    def __init__(self, code: CodeRequest) -> None:
+        super().__init__()
+        safe = code.protection.sandboxed
+        self.setObjectName("safe" if safe else "unsafe")
+        row = QHBoxLayout(self)
+        row.setContentsMargins(12, theme.space(), 12, theme.space())
+        row.setSpacing(10)
+        icon, role = ("shield", "done") if safe else ("unshielded", "danger")
+        row.addWidget(Symbol(icon, role, size=20), alignment=Qt.AlignmentFlag.AlignTop)
+        words = QVBoxLayout()
+        words.setSpacing(2)
+        row.addLayout(words, 1)
+        self.title = Label(_shelter(code), role=role, wrap=True)
+        words.addWidget(self.title)
+        if not safe:
+            words.addWidget(Label(DANGER, wrap=True))
+        elif code.hosts:
+            words.addWidget(Label(_reach(code.hosts), wrap=True))
+        if code.protection.why:
+            why = one_line(code.protection.why, limit=600)
+            words.addWidget(Label(why, role="small", wrap=True))
+
+
+class CodeReview(Panel):
+    """Shows code that waits for a verdict. Neither Enter nor Esc ever allows it."""
+
+    def __init__(self, question: Question) -> None:
+        super().__init__(question)
+        assert question.code is not None
+        self.code = code = question.code
+        self.head("code", self._title())
+        purpose = LongText("What the code is for", first=FIRST)
+        purpose.show_text(code.purpose.strip())
+        purpose.setVisible(bool(code.purpose.strip()))
+        self.column.addWidget(purpose)
+        self.shield = Shield(code)
+        self.column.addWidget(self.shield)
+        self.unseen = Label(UNSEEN, role="warning", wrap=True)
+        self.unseen.setVisible("\\" in seen(code.source) and seen(code.source) != _lines(code))
+        self.column.addWidget(self.unseen)
+        self.difference = CodeText("What changes in the function", numbered=False)
+        self.source = CodeText("The code", editable=True)
+        self.source.show_text(code.source)
+        self._add_source()
+        self._add_tests()
+        self.comment = Field(
+            "What the coder should know",
+            "What should the coder know? (if anything)",
+            role="field",
+        )
+        self.column.addWidget(self.comment)
+        self.column.addLayout(self._buttons())
+        self._armed = QTimer(self, singleShot=True, interval=ARMING)
+        self._armed.timeout.connect(self._arm)
+        self._armed.start()
+
+    def take_focus(self) -> None:
+        """Into the comment, where Enter does nothing."""
+        self.comment.setFocus()
+
+    def refuse(self) -> bool:
+        """Esc is a no here."""
+        return self._say(Allow.NO)
+
+    def _title(self) -> str:
+        if not self.code.saves:
+            return self.question.text
+        name = one_line(self.code.saves, limit=60)
+        if self.code.replaces:
+            return f"Change “{name}” in the code library?"
+        return f"Keep “{name}” in the code library?"
+
+    def _add_source(self) -> None:
+        """The code; for one that takes another's place, what changes first."""
+        if not self.code.replaces:
+            self.column.addWidget(self.source)
+            return
+        changed = Fold("what changes")
+        changed.say("What changes")
+        changed.column.addWidget(self.difference)
+        whole = Fold("the whole code", unfolded=False)
+        whole.say("The whole code")
+        whole.column.addWidget(self.source)
+        self.column.addWidget(changed)
+        self.column.addWidget(whole)
+        self._later = QTimer(self, singleShot=True, interval=300)
+        self._later.timeout.connect(self._compare)
+        self.source.textChanged.connect(self._later.start)
+        self._compare()
+
+    def _compare(self) -> None:
+        before, now = seen(self.code.replaces), self.source.toPlainText()
+        if not self.difference.show_difference(before, now):
+            self.difference.show_text("Nothing changes.")
+
+    def _add_tests(self) -> None:
+        if self.code.tests.strip():
+            tests = Fold("the tests")
+            tests.say("Its tests")
+            report = CodeText("How its tests went", numbered=False, most_lines=8)
+            report.show_text(self.code.tests.strip())
+            tests.column.addWidget(report)
+            self.column.addWidget(tests)
+
+    def _buttons(self) -> QHBoxLayout:
+        saves, safe = bool(self.code.saves), self.code.protection.sandboxed
+        row = QHBoxLayout()
+        self.goal = QPushButton()
+        named(self.no, "Refuse", tip="It does not run (Esc)")
+        named(
+            self.goal,
+            "Allow for this goal",
+            tip="This, and other code for the same goal that runs in the sandbox",
+        )
+        if saves:
+            named(self.yes, "Keep it", tip="It goes into the code library as it stands here")
+        else:
+            named(self.yes, "Run once", tip="It runs as it stands here, this time only")
+        named(self.yes, self.yes.text(), tip=self.yes.toolTip(), kind="primary" if safe else "risk")
+        self.goal.setVisible(safe and not saves)
+        for button, allow in (
+            (self.no, Allow.NO),
+            (self.goal, Allow.GOAL),
+            (self.yes, Allow.ONCE),
+        ):
+            button.clicked.connect(lambda _=False, allow=allow: self._say(allow))
+        row.addWidget(self.no)
+        row.addStretch(1)
+        row.addWidget(self.goal)
+        row.addWidget(self.yes)
+        for button in (self.goal, self.yes):
+            button.setEnabled(False)
+        return row
+
+    def _arm(self) -> None:
+        for button in (self.goal, self.yes):
+            button.setEnabled(True)
+
+    def _say(self, allow: Allow) -> bool:
+        return self.answer(Verdict(allow, self._as_it_stands(), self.comment.toPlainText().strip()))
+
+    def _as_it_stands(self) -> str:
+        """The very code that was given, to the byte, unless the person changed it."""
+        shown = self.source.toPlainText()
+        return self.code.source if shown == seen(self.code.source) else shown
+
+
+def _lines(code: CodeRequest) -> str:
+    return code.source.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def _shelter(code: CodeRequest) -> str:
+    if not code.protection.sandboxed:
+        return "Not sandboxed"
+    network = "network only to what is named here" if code.hosts else "no network"
+    return f"In a sandbox: {one_line(code.protection.name, limit=40)}, {network}"
+
+
+def _reach(hosts: tuple[str, ...]) -> str:
+    return f"It may reach {', '.join(one_line(host, limit=100) for host in hosts)}."

@@ -1,0 +1,232 @@
+"""The person stops: whatever runs, control goes to its caller with what they say."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+
+import pytest
+
+from jarvis_desktop.assistant.agent.desk import Desk
+from jarvis_desktop.assistant.agent.roles import Observation
+from jarvis_desktop.core.goal import Choice
+from jarvis_desktop.core.result import Status
+from tests.assistant.agent.scripted import Crew, Holds, ScriptedLLM, desk_for, says, told
+from tests.fakes import FakeFrontend
+
+END = says("final_answer", text="Over.")
+FINISH = says("finish", summary="Coded.")
+
+
+@dataclass
+class Person(FakeFrontend):
+    """Answers when a test lets it; the question about a stop is answered with `feedback`."""
+
+    feedback: str = "Use euros"
+    asked: asyncio.Event = field(default_factory=asyncio.Event)
+    may_answer: asyncio.Event = field(default_factory=asyncio.Event)
+
+    async def ask(self, question: str) -> str:
+        self.questions.append(question)
+        if question.startswith("Stopped:"):
+            return self.feedback
+        self.asked.set()
+        await self.may_answer.wait()
+        return self.answer
+
+
+@pytest.fixture
+def person() -> Person:
+    return Person()
+
+
+async def stopped_when(
+    ready: Awaitable[object], crew: Crew, desk: Desk
+) -> tuple[Observation, Desk]:
+    """What comes of a goal that is stopped once something is so."""
+    running = asyncio.create_task(crew.work(desk))
+    await ready
+    assert desk.interrupts.stop()
+    return await running, desk
+
+
+KINDS = ["run_experts", "re_plan", "update_plan", "ask_user", "intermediate_answer"]
+CHOICES = {
+    "run_experts": says("run_experts", request="x"),
+    "re_plan": says("re_plan", reason="x"),
+    "update_plan": says("update_plan", steps=[{"id": 1, "state": "done"}]),
+    "ask_user": says("ask_user", question="Which?"),
+    "intermediate_answer": says("intermediate_answer", text="So far."),
+}
+
+
+@pytest.mark.parametrize("branch", KINDS)
+async def test_a_stopped_branch_gives_control_to_its_caller(person: Person, branch: str) -> None:
+    llm = ScriptedLLM([CHOICES[branch], END])
+    talks = branch in ("ask_user", "intermediate_answer")
+    holds = Holds()
+    crew = Crew(llm) if talks else Crew(llm, **{branch: holds})
+    begun = person.asked if talks else holds.begun
+    given, desk = await stopped_when(begun.wait(), crew, desk_for(person))
+    assert given.text == "Over."
+    assert (desk.log[0].branch, desk.log[0].status) == (branch, Status.CANCELLED)
+    assert desk.log[0].observation == "Use euros"
+    assert (
+        f"- The person stopped “{branch}” and said: Use euros" in llm.prompts[1].messages[-1].text
+    )
+    assert "Use euros" in desk.said[0]
+    assert talks or holds.cancelled == 1
+
+
+@pytest.mark.parametrize("branch", ["run_code", "ask_user"])
+async def test_a_stop_in_an_inner_branch_gives_control_to_the_inner_controller(
+    person: Person, branch: str
+) -> None:
+    choice = says("run_code", code="while True: pass") if branch == "run_code" else CHOICES[branch]
+    llm = ScriptedLLM([says("coder", task="A"), choice, FINISH, END])
+    holds = Holds()
+    crew = Crew(llm, run_code=holds)
+    begun = holds.begun if branch == "run_code" else person.asked
+    given, desk = await stopped_when(begun.wait(), crew, desk_for(person))
+    assert given.text == "Over."
+    assert [(item.path, item.status.value) for item in desk.log] == [
+        ("assistant/coder", "cancelled"),
+        ("assistant/coder", "done"),
+        ("assistant", "done"),
+        ("assistant", "done"),
+    ]
+    assert "Use euros" in llm.prompts[2].messages[-1].text
+    assert "Your task:\nA" in told(llm.prompts[2])
+
+
+async def test_a_stop_two_levels_down_reaches_the_librarian_alone(person: Person) -> None:
+    write = says("write_function", name="f", code="x", tests="y")
+    llm = ScriptedLLM(
+        [says("coder", task="A"), says("extend_library", task="B"), write, FINISH, FINISH, END]
+    )
+    holds = Holds()
+    crew = Crew(llm, write_function=holds)
+    given, desk = await stopped_when(holds.begun.wait(), crew, desk_for(person))
+    assert given.text == "Over."
+    assert [item.status.value for item in desk.log] == ["cancelled", *["done"] * 5]
+    assert desk.log[0].path == "assistant/coder/librarian"
+
+
+async def test_while_the_outermost_thinks_its_thinking_is_stopped(person: Person) -> None:
+    llm = ScriptedLLM([says("run_experts", request="x"), END], hold=asyncio.Event())
+
+    async def thinking() -> None:
+        await llm.asked.wait()
+        await asyncio.sleep(0)
+
+    running = asyncio.create_task(stopped_when(thinking(), Crew(llm), desk_for(person)))
+    await thinking()
+    assert llm.hold
+    llm.hold.set()
+    given, desk = await running
+    assert given.text == "Over."
+    assert llm.stopped == 1
+    assert (desk.log[0].branch, desk.log[0].status) == ("think", Status.CANCELLED)
+    assert "The person stopped “think” and said: Use euros" in told(llm.prompts[1])
+    assert "Nothing was done yet." in told(llm.prompts[1])
+
+
+async def test_while_an_inner_one_thinks_control_goes_to_the_outer_one(person: Person) -> None:
+    """The coder is gone, and what it did stays in the log."""
+    held = asyncio.Event()
+    answers = iter(
+        [says("coder", task="A"), says("run_code", code="1"), says("run_code", code="2"), END]
+    )
+
+    def answer(prompt: object) -> str:
+        text = next(answers)
+        if len(llm.prompts) == 3:
+            llm.hold = asyncio.Event()
+            held.set()
+        else:
+            llm.hold = None
+        return text
+
+    async def runs(desk: Desk, choice: Choice) -> Observation:
+        return Observation("one")
+
+    llm = ScriptedLLM(answer)
+    given, desk = await stopped_when(held.wait(), Crew(llm, run_code=runs), desk_for(person))
+    assert given.text == "Over."
+    assert [(item.path, item.branch, item.status.value) for item in desk.log] == [
+        ("assistant/coder", "run_code", "done"),
+        ("assistant", "coder", "cancelled"),
+        ("assistant", "final_answer", "done"),
+    ]
+    assert [frame.role for frame in desk.frames] == ["assistant"]
+    assert desk.frames[0].tainted
+    assert "Use euros" in llm.prompts[-1].messages[-1].text
+    assert "My goal:" in told(llm.prompts[-1])
+
+
+async def test_saying_nothing_is_told_as_well(person: Person) -> None:
+    person.feedback = " "
+    holds, llm = Holds(), ScriptedLLM([CHOICES["run_experts"], END])
+    _, desk = await stopped_when(holds.begun.wait(), Crew(llm, run_experts=holds), desk_for(person))
+    assert "The person stopped “run_experts” and did not say why" in told(llm.prompts[1])
+    assert desk.log[0].observation == "The person stopped it."
+    assert desk.said == []
+
+
+@pytest.mark.parametrize("inner", [False, True])
+async def test_a_second_stop_before_the_person_was_heard_ends_the_turn(
+    person: Person, inner: bool
+) -> None:
+    asked = asyncio.Event()
+
+    async def waits(question: str) -> str:
+        asked.set()
+        await asyncio.Event().wait()
+        return ""
+
+    person.ask = waits  # type: ignore[method-assign]
+    holds = Holds()
+    answers = [says("coder", task="A"), says("run_code", code="1")]
+    llm = ScriptedLLM(answers if inner else [CHOICES["run_experts"]])
+    desk = desk_for(person)
+    running = asyncio.create_task(Crew(llm, run_experts=holds, run_code=holds).work(desk))
+    await holds.begun.wait()
+    assert desk.interrupts.stop()
+    await asked.wait()
+    assert not desk.interrupts.stop()
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    # Whoever goes on later does not do again what was stopped.
+    frame = desk.memory.frames("g")[-1]
+    assert frame.pending is None
+    assert frame.notices
+
+
+def at_that_moment(desk: Desk, observation: Observation) -> Callable[..., Awaitable[Observation]]:
+    """A branch that is done when the stop comes."""
+
+    async def done(desk: Desk, choice: Choice) -> Observation:
+        asyncio.get_running_loop().call_soon(desk.interrupts.stop)
+        return observation
+
+    return done
+
+
+async def test_what_was_done_at_that_moment_counts_and_the_person_is_heard(
+    person: Person,
+) -> None:
+    desk, llm = desk_for(person), ScriptedLLM([CHOICES["run_experts"], END])
+    crew = Crew(llm, run_experts=at_that_moment(desk, Observation("All of it.")))
+    await crew.work(desk)
+    assert (desk.log[0].status, desk.log[0].observation) == (Status.DONE, "All of it.")
+    assert "Use euros" in told(llm.prompts[1])
+    assert "All of it." in told(llm.prompts[1])
+
+
+async def test_an_end_that_was_reached_at_that_moment_is_the_end(person: Person) -> None:
+    desk, llm = desk_for(person), ScriptedLLM([END])
+    crew = Crew(llm, final_answer=at_that_moment(desk, Observation("Over.", ends=True)))
+    assert (await crew.work(desk)).text == "Over."
+    assert person.questions == []

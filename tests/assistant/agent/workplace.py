@@ -1,0 +1,210 @@
+"""All that the coder's branches work with, around a desk whose round is under way."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from jarvis_desktop.assistant.agent.approvals import Approvals
+from jarvis_desktop.assistant.agent.code_running import RunCode
+from jarvis_desktop.assistant.agent.coding import Workbench, Workshop
+from jarvis_desktop.assistant.agent.desk import Desk
+from jarvis_desktop.assistant.agent.function_writing import WriteFunction
+from jarvis_desktop.assistant.agent.providing import Providing
+from jarvis_desktop.assistant.agent.roles import Observation
+from jarvis_desktop.assistant.agent.trying_out import TryingOut
+from jarvis_desktop.core.artifact import Artifact
+from jarvis_desktop.core.code import (
+    Allow,
+    CodeOutcome,
+    CodeRequest,
+    Ending,
+    Protection,
+    Script,
+    Verdict,
+)
+from jarvis_desktop.core.errors import InputError, JarvisError
+from jarvis_desktop.core.events import RoundStarted
+from jarvis_desktop.core.goal import Choice, CodeTerms, Frame, GoalMemory, Limits, Terms
+from jarvis_desktop.core.ports import Context
+from tests.assistant.agent.scripted import desk_for
+from tests.fake_library import FakeLibrary
+from tests.fakes import FakeFrontend, FakeStore
+
+IN_SANDBOX = Protection("bubblewrap", True)
+BARE = Protection("none", False, "This system has none.")
+WELL = CodeOutcome(Ending.DONE)
+
+Does = Callable[[Script, Path], CodeOutcome]
+
+
+@dataclass
+class ScriptedSession:
+    """Answers each script as it is told to."""
+
+    place: ScriptedSandbox
+    folder: Path
+    files: Mapping[str, Path]
+    hosts: Collection[str]
+    library: Path | None
+    ran: list[Script] = field(default_factory=list)
+    found: list[list[str]] = field(default_factory=list)
+    """The names of the files that were there for each."""
+    timeouts: list[float] = field(default_factory=list)
+    closed: bool = False
+
+    async def run(
+        self,
+        script: Script,
+        *,
+        approved: str,
+        to: Path,
+        timeout: float,
+        report: Callable[[str], None],
+    ) -> CodeOutcome:
+        if approved != script.sha256:
+            raise InputError("That is another script.")
+        self.ran.append(script)
+        self.found.append(list(self.files))
+        self.timeouts.append(timeout)
+        report("one line\n")
+        if self.place.hold:
+            await asyncio.Event().wait()
+        if self.place.errors:
+            raise self.place.errors.pop(0)
+        return self.place.does(script, to)
+
+    async def close(self) -> None:
+        self.closed = True
+
+
+@dataclass
+class ScriptedSandbox:
+    """Remembers its sessions."""
+
+    shelter: Protection = IN_SANDBOX
+    does: Does = lambda script, to: WELL
+    errors: list[JarvisError] = field(default_factory=list)
+    hold: bool = False
+    sessions: list[ScriptedSession] = field(default_factory=list)
+
+    async def protection(self) -> Protection:
+        return self.shelter
+
+    def session(
+        self,
+        folder: Path,
+        *,
+        protection: Protection,
+        files: Mapping[str, Path],
+        hosts: Collection[str] = (),
+        library: Path | None = None,
+    ) -> ScriptedSession:
+        assert protection == self.shelter
+        self.sessions.append(ScriptedSession(self, folder, files, tuple(hosts), library))
+        return self.sessions[-1]
+
+    @property
+    def ran(self) -> list[str]:
+        return [script.source for session in self.sessions for script in session.ran]
+
+
+@dataclass
+class ListedPackages:
+    """Knows which sources need what; `error` is why nothing can be installed."""
+
+    needs: dict[str, str] = field(default_factory=dict)
+    """Word in a source -> distribution."""
+    error: JarvisError | None = None
+    installed: list[str] = field(default_factory=list)
+
+    def missing(self, source: str) -> Sequence[str]:
+        return tuple(
+            name
+            for word, name in self.needs.items()
+            if word in source and name not in self.installed
+        )
+
+    async def install(self, names: Sequence[str], report: Callable[[str], None]) -> None:
+        report(f"Installing {', '.join(names)}\n")
+        if self.error:
+            raise self.error
+        self.installed += names
+
+
+class Workplace:
+    """The branches, and all that stands behind them."""
+
+    def __init__(self, root: Path, frontend: FakeFrontend, *, code: CodeTerms) -> None:
+        self.root = root
+        self.frontend = frontend
+        self.sandbox = ScriptedSandbox()
+        self.packages = ListedPackages()
+        self.library = FakeLibrary()
+        self.store = FakeStore(root / "store")
+        self.workshop = Workshop(self.sandbox, self.library, folder_of=lambda goal: root / goal)
+        self.approvals = Approvals(code=code, acting=())
+        providing = Providing(self.packages, self.workshop)
+        self.run_code = RunCode(self.workshop, providing, self.approvals, self.store)
+        self.trying = TryingOut(self.workshop, self.store)
+        self.write_function = WriteFunction(self.workshop, providing, self.approvals, self.trying)
+
+    def desk(
+        self,
+        *,
+        terms: Terms | None = None,
+        limits: Limits | None = None,
+        context: Context | None = None,
+        files: Sequence[Artifact] = (),
+        memory: GoalMemory | None = None,
+    ) -> Desk:
+        """A desk with the coder's frame on it, in its third round."""
+        desk = desk_for(
+            self.frontend,
+            frames=[Frame("assistant", "x"), Frame("coder", "y")],
+            terms=terms,
+            limits=limits,
+            context=context,
+            files=files,
+            memory=memory,
+        )
+        desk.inner = 1
+        desk.number = 3
+        desk.live.show(RoundStarted(3, desk.path(1), "run_code", "to see"))
+        return desk
+
+    def bench(self, desk: Desk) -> Workbench:
+        return self.workshop.bench(desk)
+
+    async def run(self, desk: Desk, code: str, purpose: str = "to see") -> Observation:
+        return await self.run_code(desk, Choice("run_code", {"code": code, "purpose": purpose}))
+
+    async def write(self, desk: Desk, **args: object) -> Observation:
+        return await self.write_function(desk, Choice("write_function", args))
+
+    def answers(self, *verdicts: Callable[[CodeRequest], Verdict]) -> None:
+        """What the person says to one piece of code after the other; at last always yes."""
+        queue = list(verdicts)
+
+        def judge(request: CodeRequest) -> Verdict:
+            return queue.pop(0)(request) if queue else yes(request)
+
+        self.frontend.judge = judge
+
+
+def yes(request: CodeRequest) -> Verdict:
+    return Verdict(Allow.ONCE, request.source)
+
+
+def no(comment: str = "") -> Callable[[CodeRequest], Verdict]:
+    return lambda request: Verdict(Allow.NO, request.source, comment)
+
+
+def edits(old: str, new: str, comment: str = "") -> Callable[[CodeRequest], Verdict]:
+    def judge(request: CodeRequest) -> Verdict:
+        assert old in request.source
+        return Verdict(Allow.ONCE, request.source.replace(old, new), comment)
+
+    return judge

@@ -1,0 +1,77 @@
+"""How a request comes to agent mode, and comes back to it after a crash."""
+
+from __future__ import annotations
+
+import pytest
+
+from jarvis_desktop.core.events import OutlineChanged
+from jarvis_desktop.core.goal import Terms
+from jarvis_desktop.core.journal import Unfinished
+from jarvis_desktop.core.outline import outline_from_markdown
+from jarvis_desktop.core.plan import Plan
+from jarvis_desktop.core.ports import ForAgent
+from jarvis_desktop.core.result import Status
+from jarvis_desktop.core.task import Task
+from jarvis_desktop.core.turn import Request, Turn
+from tests.assistant.conftest import NOON, House, names
+from tests.fake_journal import FakeJournal
+from tests.types import CLOCK
+
+PLOT = "Download https://prices.example/all.csv and plot it"
+
+
+async def test_a_person_says_that_it_is_a_goal(house: House) -> None:
+    terms = Terms(hosts=("prices.example",))
+    turn = await house.handle(Request(PLOT, files=(house.file("a.txt"),), terms=terms))
+    ((text, agreed, context),) = house.agent.taken
+    assert (text, agreed) == (PLOT, terms)
+    assert [item.name for item in context.attachments] == ["a.txt"]
+    assert house.planner.asked == []
+    assert house.web.asked == []  # addresses are for code to fetch, from hosts that were allowed
+    assert (turn.status, turn.reply, turn.agentic) == (Status.DONE, "March.", True)
+
+
+async def test_the_planner_says_that_it_is_a_goal(house: House) -> None:
+    house.planner.planned = ForAgent()
+    turn = await house.handle(Request("Plot the prices"))
+    assert [(text, terms) for text, terms, _ in house.agent.taken] == [("Plot the prices", Terms())]
+    assert turn.reply == "March."
+
+
+@pytest.mark.parametrize("stops", [True, False])
+def test_what_runs_can_be_interrupted(house: House, stops: bool) -> None:
+    house.agent.stops = stops
+    assert house.assistant.interrupt() is stops
+
+
+def left(house: House, **more: object) -> Unfinished:
+    """What a killed process has left of a goal."""
+    turn = Turn("t", NOON, text=PLOT, agentic=True, **more)  # type: ignore[arg-type]
+    killed = FakeJournal(house.journal.kept)
+    killed.begin(Unfinished("c", turn, goal=True))
+    killed.close()
+    (found,) = house.assistant.unfinished()
+    return found
+
+
+async def test_a_goal_goes_on(house: House) -> None:
+    plan = outline_from_markdown("1. Plot")
+    house.agent.told = (OutlineChanged(plan),)
+    turn = await house.assistant.resume(left(house), house.frontend)
+    assert house.agent.gone_on == ["t"]
+    assert names(house)[:3] == ["TurnStarted", "GoalTaken", "Noted"]
+    assert (turn.id, turn.outline, turn.reply) == ("t", plan, "March.")
+    assert house.journal.kept == {}
+
+
+async def test_a_goal_goes_on_in_the_middle_of_a_plan_of_experts(house: House) -> None:
+    plan = Plan((Task(0, CLOCK),))
+    turn = await house.assistant.resume(left(house, plan=plan), house.frontend)
+    assert house.agent.gone_on == ["t"]
+    assert turn.plan == plan
+
+
+def test_a_goal_can_be_given_up(house: House) -> None:
+    turn = house.assistant.give_up(left(house))
+    assert house.agent.given_up == ["t"]
+    assert turn.status is Status.CANCELLED

@@ -1,0 +1,264 @@
+"""Runs the corpus in a sandbox, and tells which attacks got out and by what."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+from jarvis_desktop.sandbox.bare import Bare
+from jarvis_desktop.sandbox.bubblewrap import Bubblewrap
+from jarvis_desktop.sandbox.landlock import Landlock
+from jarvis_desktop.sandbox.profile import Box, Launcher, Limits
+from jarvis_desktop.sandbox.supervisor import Bounds, Supervisor, used
+from jarvis_desktop.sandbox.tree import descendants
+from tests.sandbox import (
+    attacks_files,
+    attacks_kernel,
+    attacks_network,
+    attacks_processes,
+    attacks_resources,
+    attacks_secrets,
+)
+from tests.sandbox.corpus import ATTACKS, PRELUDE, Attack, Proof
+from tests.sandbox.corpus_stage import Stage, kill
+
+MODULES = (
+    attacks_files,
+    attacks_kernel,
+    attacks_network,
+    attacks_processes,
+    attacks_resources,
+    attacks_secrets,
+)
+"""Where the attacks are: importing them makes them known."""
+
+MIB = 1 << 20
+LIMITS = Limits(
+    cpu=2,
+    memory=1024 * MIB,
+    file_size=4 * MIB,
+    open_files=128,
+    processes=64,
+    temporary=8 * MIB,
+)
+BOUNDS = Bounds(memory=192 * MIB, tasks=64, disk=32 * MIB, files=500)
+
+BACKENDS: Mapping[str, Launcher] = {
+    "bubblewrap": Bubblewrap(),
+    "older bubblewrap": Bubblewrap(known=()),
+    "Landlock": Landlock(),
+    "older Landlock": Landlock(interface=4),
+    "none": Bare(),
+}
+TOLD = {
+    "Landlock": {"learns_host_name", "finds_out_that_a_file_exists", "reads_target_of_link"},
+}
+TOLD["older Landlock"] = TOLD["Landlock"]
+"""What a backend is known to let through, as the documents tell: names, no contents."""
+
+GROUP = 45
+"""Attacks that share a sandbox, one after the other."""
+LONG = 20.0
+"""Seconds after which a process is ended from outside."""
+STOPPED = 1.0
+"""Seconds from the wish to end it to the end of all of its processes, at the most."""
+LIVING = 0.6
+"""Seconds that one which is not to end lives."""
+
+
+@dataclass
+class Figures:
+    """What came of a backend."""
+
+    backend: str
+    attacks: int = 0
+    escaped: list[str] = field(default_factory=list)
+    failed: list[str] = field(default_factory=list)
+    """Those of which nothing is known, because what they ran in gave no answer."""
+    stopping: list[float] = field(default_factory=list)
+    """Seconds from the wish to the end of all processes."""
+    told: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass
+class Peaks:
+    tasks: int = 0
+    memory: int = 0
+    disk: int = 0
+    files: int = 0
+    seconds: float = 0.0
+
+    def passed(self) -> set[str]:
+        """The bounds that were passed more than twice."""
+        kinds = ("tasks", "memory", "disk", "files")
+        return {kind for kind in kinds if getattr(self, kind) > 2 * getattr(BOUNDS, kind)} | (
+            {"seconds"} if self.seconds >= LONG else set()
+        )
+
+
+class Run:
+    """All attacks against one backend."""
+
+    def __init__(self, backend: str, stage: Stage) -> None:
+        self._launcher = BACKENDS[backend]
+        self._stage = stage
+        self.figures = Figures(backend)
+
+    async def all(self, wanted: Sequence[Attack]) -> Figures:
+        figures, stage = self.figures, self._stage
+        figures.attacks = len(wanted)
+        together = [each for each in wanted if not each.alone]
+        groups = [together[start : start + GROUP] for start in range(0, len(together), GROUP)]
+        alone = [[each] for each in wanted if each.alone]
+        # Two at a time: what counts processor time is to get some.
+        gate = asyncio.Semaphore(2)
+
+        async def gated(number: int, group: list[Attack]) -> None:
+            async with gate:
+                await self._one(number, group)
+
+        await asyncio.gather(*(gated(number, group) for number, group in enumerate(groups + alone)))
+        stage.hear()
+        marks = stage.marks()
+        for each in together:
+            reached = each.proof is Proof.REACHED and each.name.encode() in stage.received
+            if reached or (each.proof is Proof.MARK and each.name in marks):
+                figures.escaped.append(each.name)
+        figures.escaped.sort()
+        return figures
+
+    async def _one(self, number: int, group: list[Attack]) -> None:
+        stage, figures = self._stage, self.figures
+        work = stage.root / f"work-{number}"
+        work.mkdir(mode=0o700)
+        box = Box(
+            folder=work,
+            python=stage.python,
+            readable=((stage.root / "library", "/jarvis/library"),),
+            limits=LIMITS,
+        )
+        alone = group[0].alone
+        inside = self._launcher.inside
+        facts = stage.facts | {
+            **asdict(LIMITS),
+            **{f"bound_{name}": value for name, value in asdict(BOUNDS).items()},
+            "disk": BOUNDS.disk,
+            "files": BOUNDS.files,
+            "alone": alone,
+            "work": inside(box, work),
+            "library": inside(box, stage.root / "library"),
+        }
+        sources = [(each.name, each.source) for each in group]
+        given = json.dumps([facts, sources]).encode() + b"\n"
+        argv = (str(stage.python), "-I", "-S", "-c", PRELUDE)
+        launch = await asyncio.to_thread(self._launcher.command, box, argv)
+        supervisor = Supervisor(launch, BOUNDS)
+        lives = group[0].proof is Proof.LIVES
+        printed, peaks = await self._watched(supervisor, given, LIVING if lives else LONG)
+        if lives:
+            if survivors := await self._survivors():
+                figures.escaped.append(group[0].name)
+                kill(survivors)
+        elif alone:
+            figures.told[group[0].name] = str(peaks)
+            if group[0].bound in peaks.passed():
+                figures.escaped.append(group[0].name)
+        else:
+            self._judge(group, printed)
+        figures.escaped += [
+            name for name in stage.left_in(work) if name in {each.name for each in group}
+        ]
+
+    async def _watched(
+        self, supervisor: Supervisor, given: bytes, seconds: float
+    ) -> tuple[str, Peaks]:
+        process = await supervisor.start()
+        assert process.stdin is not None
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdin.write(given)
+        output, errors = bytearray(), bytearray()
+        reading = [
+            asyncio.ensure_future(_read(process.stdout, output)),
+            asyncio.ensure_future(_read(process.stderr, errors)),
+        ]
+        watching = asyncio.ensure_future(supervisor.watch(0))
+        ending = asyncio.ensure_future(process.wait())
+        peaks = Peaks()
+        folders = (supervisor._launch.cwd, supervisor._launch.temporary)
+        looking = asyncio.ensure_future(_look(process.pid, folders, peaks))
+        began = time.monotonic()
+        await asyncio.wait(
+            {watching, ending}, timeout=seconds, return_when=asyncio.FIRST_COMPLETED
+        )
+        peaks.seconds = time.monotonic() - began if seconds == LONG else 0.0
+        began = time.monotonic()
+        await supervisor.end()
+        self.figures.stopping.append(time.monotonic() - began)
+        for task in (watching, looking, ending):
+            task.cancel()
+        await asyncio.wait(reading, timeout=1)
+        for task in reading:
+            task.cancel()
+        await asyncio.gather(watching, looking, ending, *reading, return_exceptions=True)
+        if errors:
+            self.figures.told[f"errors of {process.pid}"] = errors.decode("utf-8", "replace")[-2000:]
+        return output.decode("utf-8", "replace"), peaks
+
+    async def _survivors(self) -> list[int]:
+        """Those who are there a second after the end was wished for; a namespace takes some
+        milliseconds to go."""
+        began = time.monotonic() - self.figures.stopping[-1]
+        while (found := self._stage.survivors()) and time.monotonic() < began + STOPPED:
+            await asyncio.sleep(0.005)
+        self.figures.stopping[-1] = time.monotonic() - began
+        return found
+
+    def _judge(self, group: list[Attack], printed: str) -> None:
+        figures, stage = self.figures, self._stage
+        said = {}
+        for line in printed.splitlines():
+            answer = json.loads(line)
+            said[answer["name"]] = answer
+        for each in group:
+            answer = said.get(each.name)
+            if answer is None:
+                figures.failed.append(each.name)
+                continue
+            got = answer.get("got", "")
+            figures.told[each.name] = got[:80] or answer["kept"]
+            done = each.proof is Proof.DONE and got
+            if done or (each.proof is Proof.SECRET and stage.token in got):
+                figures.escaped.append(each.name)
+
+
+async def _read(source: asyncio.StreamReader, into: bytearray) -> None:
+    while data := await source.read(1 << 16):
+        if len(into) < 4 * MIB:
+            into += data
+
+
+async def _look(root: int, folders: tuple[Path | None, ...], peaks: Peaks) -> None:
+    while True:
+        found = await asyncio.to_thread(descendants, root)
+        files, disk = await asyncio.to_thread(used, folders)
+        peaks.tasks = max(peaks.tasks, sum(each.tasks for each in found))
+        peaks.memory = max(peaks.memory, sum(each.memory for each in found))
+        peaks.disk, peaks.files = max(peaks.disk, disk), max(peaks.files, files)
+        await asyncio.sleep(0.02)
+
+
+async def corpus(backend: str, *names: str) -> Figures:
+    """All attacks, or those named, against a backend."""
+    wanted = [each for name, each in ATTACKS.items() if not names or name in names]
+    with Stage() as stage:
+        return await Run(backend, stage).all(wanted)
+
+
+if __name__ == "__main__":
+    print(json.dumps(asdict(asyncio.run(corpus(*sys.argv[1:])))))

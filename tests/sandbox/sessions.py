@@ -1,0 +1,68 @@
+"""Sessions on the launchers that there are here, for the tests of what happens in them."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from jarvis_desktop.core.code import CodeOutcome, Script
+from jarvis_desktop.sandbox.bubblewrap import Bubblewrap
+from jarvis_desktop.sandbox.landlock import Landlock
+from jarvis_desktop.sandbox.profile import Launcher
+from jarvis_desktop.sandbox.proxy import Proxy
+from jarvis_desktop.sandbox.session import Means, Session
+from jarvis_desktop.sandbox.supervisor import Bounds
+
+LAUNCHERS: tuple[Launcher, ...] = (Bubblewrap(), Landlock())
+"""Both are here wherever these tests run: one that is missing fails them."""
+
+PYTHON = Path(getattr(sys, "_base_executable", sys.executable))
+PACKAGES = next(Path(path) for path in sys.path if path.endswith("site-packages"))
+"""Of the environment of the tests, where NumPy, pandas and Matplotlib are."""
+
+
+@dataclass
+class Bench:
+    """A session, and what is needed to run scripts in it."""
+
+    session: Session
+    folder: Path
+    to: Path
+    told: list[str] = field(default_factory=list)
+
+    async def run(self, source: str, timeout: float = 30.0) -> CodeOutcome:
+        script = Script(source)
+        return await self.session.run(
+            script, approved=script.sha256, to=self.to, timeout=timeout, report=self.told.append
+        )
+
+
+@asynccontextmanager
+async def bench(
+    folder: Path,
+    launcher: Launcher = LAUNCHERS[0],
+    *,
+    files: Mapping[str, Path] | None = None,
+    library: Path | None = None,
+    packages: Path | None = None,
+    proxy: Callable[[], Proxy] | None = None,
+    bounds: Bounds | None = None,
+) -> AsyncIterator[Bench]:
+    """A session in a folder, which is closed at the end."""
+    means = Means(
+        launcher,
+        PYTHON,
+        files=files or {},
+        library=library,
+        packages=packages,
+        proxy=proxy,
+        bounds=bounds or Bounds(),
+    )
+    session = Session(folder / "work", means)
+    try:
+        yield Bench(session, folder / "work", folder / "to")
+    finally:
+        await session.close()

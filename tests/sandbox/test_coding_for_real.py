@@ -1,0 +1,255 @@
+"""The coder's branches on the real sandbox, the real code library and the real artifact store."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Collection, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from jarvis_desktop.assistant.agent import talking
+from jarvis_desktop.assistant.agent.approvals import Approvals
+from jarvis_desktop.assistant.agent.code_running import RunCode
+from jarvis_desktop.assistant.agent.coding import Workshop
+from jarvis_desktop.assistant.agent.controller import Controller
+from jarvis_desktop.assistant.agent.desk import Desk
+from jarvis_desktop.assistant.agent.function_writing import WriteFunction
+from jarvis_desktop.assistant.agent.library_branches import CallCoder, ExtendLibrary
+from jarvis_desktop.assistant.agent.providing import Providing
+from jarvis_desktop.assistant.agent.roles import Observation, Running, roles
+from jarvis_desktop.assistant.agent.trying_out import TryingOut
+from jarvis_desktop.assistant.prompts import Prompts
+from jarvis_desktop.core.artifact import text_artifact
+from jarvis_desktop.core.code import CodeSession, Protection
+from jarvis_desktop.core.events import RoundStarted
+from jarvis_desktop.core.goal import Choice, CodeTerms, Frame
+from jarvis_desktop.core.result import Status
+from jarvis_desktop.paths import shipped
+from jarvis_desktop.sandbox.packages import PipPackages
+from jarvis_desktop.sandbox.session import Means, Session
+from jarvis_desktop.storage.artifacts import FileStore
+from jarvis_desktop.storage.code_library import CodeLibrary
+from tests.assistant.agent.scripted import ScriptedLLM, desk_for, says
+from tests.fakes import FakeFrontend, FakeLLMs
+from tests.sandbox.sessions import LAUNCHERS, PYTHON
+
+IN_SANDBOX = Protection("bubblewrap", True)
+
+
+@dataclass
+class OneSandbox:
+    site: Path
+
+    async def protection(self) -> Protection:
+        return IN_SANDBOX
+
+    def session(
+        self,
+        folder: Path,
+        *,
+        protection: Protection,
+        files: Mapping[str, Path],
+        hosts: Collection[str] = (),
+        library: Path | None = None,
+    ) -> CodeSession:
+        means = Means(LAUNCHERS[0], PYTHON, files=files, library=library, packages=self.site)
+        return Session(folder, means)
+
+
+class Place:
+    """A goal's coder and librarian."""
+
+    def __init__(self, root: Path, *, timeout: float = 60.0) -> None:
+        self.root = root
+        self.frontend = FakeFrontend()
+        self.packages = PipPackages(root / "packages", network=False)
+        self.store = FileStore(root / "store")
+        self.library = CodeLibrary(
+            root / "library", root / "history.db", now=lambda: datetime(2026, 3, 1, tzinfo=UTC)
+        )
+        sandbox = OneSandbox(self.packages.site)
+        self.workshop = Workshop(
+            sandbox, self.library, folder_of=lambda goal: root / "goals" / goal
+        )
+        approvals = Approvals(code=CodeTerms.SANDBOXED, acting=())
+        providing = Providing(self.packages, self.workshop)
+        self.runs = RunCode(self.workshop, providing, approvals, self.store, timeout=timeout)
+        trying = TryingOut(self.workshop, self.store, timeout=timeout)
+        self.writes = WriteFunction(self.workshop, providing, approvals, trying)
+        (root / "prices.csv").write_text("day,price\n1,4\n2,6\n")
+        self.desk: Desk = desk_for(
+            self.frontend,
+            frames=[Frame("assistant", "x"), Frame("coder", "y")],
+            files=[self.store.take_in(root / "prices.csv")],
+        )
+        self.desk.inner = 1
+        self.desk.live.show(RoundStarted(0, "assistant/coder", "run_code", "to see"))
+
+    async def run(self, code: str) -> Observation:
+        return await self.runs(self.desk, Choice("run_code", {"code": code, "purpose": "to see"}))
+
+    async def write(self, **args: object) -> Observation:
+        return await self.writes(self.desk, Choice("write_function", args))
+
+
+@pytest.fixture
+async def place(tmp_path: Path) -> AsyncIterator[Place]:
+    place = Place(tmp_path)
+    yield place
+    await place.workshop.close("g")
+
+
+async def test_scripts_share_their_variables_and_the_files_of_the_goal(place: Place) -> None:
+    seen = await place.run(
+        "import csv\nrows = list(csv.DictReader(open('prices.csv')))\nprint(len(rows), 'rows')"
+    )
+    assert seen.status is Status.DONE
+    assert "It printed:\n2 rows" in seen.text
+    place.desk.made.append(text_artifact("said in between"))
+    seen = await place.run(
+        "total = sum(int(row['price']) for row in rows)\n"
+        "open('total.txt', 'w').write(str(total))\n"
+        "(total, open('text 1.txt').read())"
+    )
+    assert "(10, 'said in between')" in seen.text
+    assert "variables" not in seen.text
+    [made] = seen.artifacts
+    assert made.name == "total.txt"
+    assert made.path
+    assert place.store.holds(made.path)
+    assert made.path.read_text() == "10"
+
+
+async def test_an_error_is_told_with_its_line_and_a_stop_ends_the_session(place: Place) -> None:
+    seen = await place.run("x = 1\nprint(nothing)\n")
+    assert seen.status is Status.FAILED
+    assert "line 2, in <module>\n    print(nothing)" in seen.text
+    assert "NameError: name 'nothing' is not defined" in seen.text
+    work = asyncio.create_task(place.run("print('begun')\nwhile True: pass"))
+    while "begun" not in place.desk.live.turn.rounds[0].printed:
+        await asyncio.sleep(0.01)
+    work.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await work
+    seen = await place.run("'x' in globals()")
+    assert "the variables of earlier runs are gone" in seen.text
+    assert "False" in seen.text
+
+
+async def test_a_package_that_came_since_is_found(place: Place) -> None:
+    await place.run("x = 1")
+    place.packages.site.mkdir(parents=True, exist_ok=True)
+    (place.packages.site / "newcomer.py").write_text("NUMBER = 42\n")
+    seen = await place.run("import newcomer\n(newcomer.NUMBER, x)")
+    assert "(42, 1)" in seen.text
+
+
+async def test_a_goal_goes_through_coder_and_librarian_to_its_answer(place: Place) -> None:
+    llm = ScriptedLLM(
+        [
+            says("coder", task="Double the sum of the prices."),
+            says("extend_library", task="A function that doubles a number."),
+            says("write_function", name="double", code=DOUBLE, tests=TESTS),
+            says("finish", summary="double(x) is kept."),
+            says("run_code", code=SUMMING, purpose="Double the sum"),
+            says("finish", summary="It is 20.", uses=["sum.txt"]),
+            says("final_answer", text="It is 20.", uses=["sum.txt"]),
+        ]
+    )
+    desk = desk_for(place.frontend, files=place.desk.context.attachments)
+    branches: dict[str, Running] = {
+        "finish": talking.finish,
+        "final_answer": talking.final_answer,
+        "run_code": place.runs,
+        "write_function": place.writes,
+    }
+    controller = Controller(
+        roles(),
+        branches,
+        llms=FakeLLMs(llm),
+        prompts=Prompts(shipped("resources", "prompts")),
+        library=place.library,
+    )
+    branches["coder"] = CallCoder(controller.call, place.workshop)
+    branches["extend_library"] = ExtendLibrary(controller.call, place.library)
+    seen = await controller.run(desk, 0)
+    assert seen.status is Status.DONE
+    [made] = seen.artifacts
+    assert made.path
+    assert made.path.read_text() == "20"
+    assert desk.live.turn.artifacts == (made,)
+    told = [(entry.path, entry.branch, entry.status) for entry in desk.log]
+    assert all(status is Status.DONE for _, _, status in told), desk.log
+    assert ("assistant/coder/librarian", "write_function", Status.DONE) in told
+    assert ("assistant/coder", "run_code", Status.DONE) in told
+    assert desk.frames[0].tainted
+
+
+SUMMING = """import csv
+from library import double
+
+total = sum(int(row["price"]) for row in csv.DictReader(open("prices.csv")))
+open("sum.txt", "w").write(str(double(total)))
+"""
+DOUBLE = 'def double(x: int) -> int:\n    """Twice it."""\n    return 2 * x\n'
+TESTS = "from library import double\n\n\ndef test_of_two():\n    assert double(2) == 4\n"
+
+
+async def test_a_function_is_tested_kept_and_used_in_a_session_that_goes_on(place: Place) -> None:
+    await place.run("x = 21")
+    wrong = await place.write(name="double", code=DOUBLE.replace("2 * x", "str(x)"), tests=TESTS)
+    assert wrong.status is Status.FAILED
+    assert "the return value (str) is not an instance of int" in wrong.text
+    assert not place.library.list()
+    seen = await place.write(name="double", code=DOUBLE, tests=TESTS)
+    assert seen.status is Status.DONE, seen.text
+    seen = await place.run("from library import double\ndouble(x)")
+    assert "42" in seen.text
+    newer = DOUBLE.replace("2 * x", "x + x + 0 * len(str(x))").replace("Twice", "Double")
+    # It is shown: what scripts printed may have had a hand in it.
+    place.desk.change(1, tainted=True)
+    seen = await place.write(
+        name="double", code=newer, tests=TESTS.replace("2", "5").replace("4", "10")
+    )
+    assert seen.status is Status.DONE, seen.text
+    assert place.frontend.codes[0].replaces == DOUBLE
+    assert "passed earlier test_of_two" in place.frontend.codes[0].tests
+    seen = await place.run("from library import double\n(double(x), double.__doc__)")
+    assert "(42, 'Double it.')" in seen.text
+    function = place.library.get("double")
+    assert (function.version, function.used) == (2, 2)
+
+
+async def test_one_function_builds_on_another(place: Place) -> None:
+    await place.write(name="double", code=DOUBLE, tests=TESTS)
+    code = (
+        "from library import double\n\n\n"
+        'def four_times(x: int) -> int:\n    """Four of it."""\n    return double(double(x))\n'
+    )
+    tests = (
+        "from library import four_times\n\n\ndef test_of_two():\n    assert four_times(2) == 8\n"
+    )
+    seen = await place.write(name="four_times", code=code, tests=tests)
+    assert seen.status is Status.DONE, seen.text
+    assert "12" in (await place.run("import library\nlibrary.four_times(3)")).text
+
+
+async def test_tests_without_end_are_ended(tmp_path: Path) -> None:
+    place = Place(tmp_path, timeout=2.0)
+    tests = f"{TESTS}\n\ndef test_of_all():\n    while True:\n        pass\n"
+    seen = await place.write(name="double", code=DOUBLE, tests=tests)
+    assert seen.status is Status.FAILED
+    assert "The tests did not run to their end." in seen.text
+    assert "passed test_of_two" in seen.text
+
+
+async def test_a_library_that_was_changed_is_refused(place: Place) -> None:
+    await place.write(name="double", code=DOUBLE, tests=TESTS)
+    (place.root / "library" / "library" / "double.py").write_text("def double(x): return 'evil'\n")
+    seen = await place.run("from library import double")
+    assert seen.status is Status.FAILED
+    assert "“double” is refused" in seen.text
+    assert place.desk.live.turn.notes
