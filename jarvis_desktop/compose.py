@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
+from jarvis_desktop.assistant.agent.testing_kept import KeptTests
 from jarvis_desktop.assistant.answering import Answerer
 from jarvis_desktop.assistant.assistant import Assistant, Parts
 from jarvis_desktop.assistant.bell import Bell
@@ -21,6 +22,7 @@ from jarvis_desktop.assistant.planning.embedded import EmbeddedPlanner
 from jarvis_desktop.assistant.planning.layered import LayeredPlanner
 from jarvis_desktop.assistant.planning.llm_planner import LlmPlanner
 from jarvis_desktop.assistant.prompts import Prompts
+from jarvis_desktop.assistant.replanning import Campaign
 from jarvis_desktop.assistant.selector import Selector
 from jarvis_desktop.assistant.speaker import Speaker
 from jarvis_desktop.assistant.timers import RingingTimers
@@ -39,6 +41,7 @@ from jarvis_desktop.catalogue.hub.offers import HubOffers
 from jarvis_desktop.catalogue.hub.refresh import HubRefresh
 from jarvis_desktop.catalogue.hub.wanted import Wanted as WantedOfHub
 from jarvis_desktop.catalogue.weights import Weights
+from jarvis_desktop.compose_agent import House, build_agent
 from jarvis_desktop.compose_experts import (
     at_work,
     fitting_of,
@@ -61,6 +64,7 @@ from jarvis_desktop.llm.choice import LLMChoice
 from jarvis_desktop.llm.in_memory import LLMInMemory
 from jarvis_desktop.llm.shipped import load as load_llms
 from jarvis_desktop.paths import Paths, shipped, usual_folders
+from jarvis_desktop.sandbox.sandbox import OsSandbox
 from jarvis_desktop.scoring.encoder import TaskEncoder
 from jarvis_desktop.settings import Settings
 from jarvis_desktop.speech.microphone import SoundMicrophone
@@ -68,6 +72,8 @@ from jarvis_desktop.speech.player import SoundPlayer
 from jarvis_desktop.speech.recogniser import LocalRecogniser
 from jarvis_desktop.speech.voice import LocalVoice
 from jarvis_desktop.storage.artifacts import FileStore
+from jarvis_desktop.storage.code_library import CodeLibrary
+from jarvis_desktop.storage.goals import SqliteGoalMemory
 from jarvis_desktop.storage.history import SqliteHistory
 from jarvis_desktop.tasks.definition import Services
 from jarvis_desktop.tasks.registry import ACTING, DEFINITIONS, INVENTORY
@@ -110,6 +116,10 @@ class App:
     local: LocalBackend
     api: ApiBackend
     paths: Paths
+    goals: SqliteGoalMemory
+    library: CodeLibrary
+    sandbox: OsSandbox
+    tester: KeptTests
     _warming: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
@@ -254,31 +264,43 @@ def build(
         "llm": llm_planner,
     }
     planner = planners[settings.planner.kind]
+    executor = Executor(
+        backends,
+        store,
+        lanes={
+            "cpu": settings.width,
+            "local": 1 + seems_to_have_graphics(),
+            "llm": 1,
+            "network": CALLS_AT_ONCE,
+        },
+        record=history.records,
+        inspect=inspect,
+    )
+    obtainer = Obtainer(weights, policy, ask_above_mb=settings.experts.ask_above_mb)
+    mode = build_agent(
+        settings.agent,
+        House(paths, policy, llms, weights, experts, prompts, store, scorer, history.goals, _now),
+        planner=planner,
+        campaign=Campaign(
+            planner, INVENTORY, selector=selector, executor=executor, obtainer=obtainer
+        ),
+        inventory=INVENTORY,
+    )
     assistant = Assistant(
         Parts(
             planner=planner,
             inventory=INVENTORY,
             selector=selector,
-            executor=Executor(
-                backends,
-                store,
-                lanes={
-                    "cpu": settings.width,
-                    "local": 1 + seems_to_have_graphics(),
-                    "llm": 1,
-                    "network": CALLS_AT_ONCE,
-                },
-                record=history.records,
-                inspect=inspect,
-            ),
+            executor=executor,
             intake=intake,
-            obtainer=Obtainer(weights, policy, ask_above_mb=settings.experts.ask_above_mb),
+            obtainer=obtainer,
             recogniser=recogniser,
             speaker=speaker,
             answerer=Answerer(llms, prompts),
             memory=Memory(history, history.facts, llms, prompts),
             history=history,
             journal=history.journal,
+            agent=mode.agent,
             acting=ACTING,
             now=_now,
         )
@@ -313,6 +335,10 @@ def build(
         local=local,
         api=api,
         paths=paths,
+        goals=history.goals,
+        library=mode.library,
+        sandbox=mode.sandbox,
+        tester=mode.tester,
     )
 
 

@@ -35,13 +35,14 @@ from jarvis_desktop.llm.choice import LLMChoice
 from jarvis_desktop.llm.offering import Offering
 from jarvis_desktop.paths import Paths
 from jarvis_desktop.sandbox.packages import PipPackages
-from jarvis_desktop.sandbox.sandbox import SystemSandbox
+from jarvis_desktop.sandbox.sandbox import OsSandbox
 from jarvis_desktop.scoring.encoder import TaskEncoder
 from jarvis_desktop.settings import AgentSettings
 from jarvis_desktop.storage.artifacts import FileStore
 from jarvis_desktop.storage.code_library import CodeLibrary
 from jarvis_desktop.storage.goals import SqliteGoalMemory
 from jarvis_desktop.tasks.registry import ACTING
+from jarvis_desktop.web.addresses import checked, look_up
 
 
 @dataclass(frozen=True)
@@ -66,7 +67,7 @@ class AgentMode:
 
     agent: Agent
     library: CodeLibrary
-    sandbox: SystemSandbox
+    sandbox: OsSandbox
     packages: Packages
     tester: KeptTests
 
@@ -83,7 +84,7 @@ def build_agent(
     paths, llms, prompts, store = house.paths, house.llms, house.prompts, house.store
     network = house.policy.allows_downloads
     packages = PipPackages(paths.packages, network=network)
-    sandbox = SystemSandbox(packages=packages.site, network=network)
+    sandbox = OsSandbox(packages=packages.site, find=look_up, check=checked, network=network)
     library = CodeLibrary(
         paths.code_library, paths.database, now=house.now, meaning=house.scorer.directions
     )
@@ -124,4 +125,4 @@ def build_agent(
         advice=Offering(house).advice,
         now=house.now,
     )
-    return AgentMode(agent, library, sandbox, packages, KeptTests(trying))
+    return AgentMode(agent, library, sandbox, packages, KeptTests(sandbox, trying))

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
 from jarvis_desktop.core.code import Draft, Function
 from jarvis_desktop.core.drafting import described, objections
 from jarvis_desktop.core.errors import InputError, StorageError
+from jarvis_desktop.storage import laying_out
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
@@ -68,14 +69,7 @@ class FakeLibrary:
         self.changed.discard(name)
 
     def lay_out(self, to: Path) -> Sequence[str]:
-        package = to / "library"
-        package.mkdir(parents=True, exist_ok=True)
-        for old in package.iterdir():
-            old.unlink()
-        imports = [f"from library.{item.name} import {item.name}\n" for item in self.list()]
-        (package / "__init__.py").write_text("".join(imports), "utf-8")
-        for item in self.list():
-            (package / f"{item.name}.py").write_bytes(item.draft.source.encode())
+        laying_out.lay_out(to, {item.name: item.draft.source.encode() for item in self.list()})
         return self.damaged()
 
     def damaged(self) -> Sequence[str]:

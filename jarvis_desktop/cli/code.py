@@ -131,7 +131,7 @@ def _remove(args: argparse.Namespace) -> int:
 def _told(damaged: Sequence[str]) -> int:
     """Says which functions are refused; gives the exit code that this makes."""
     for sentence in damaged:
-        output.note(f"refused {sentence}")
+        output.note(f"note    {sentence}")
     return output.PARTLY if damaged else output.DONE
 
 

@@ -26,11 +26,6 @@ class Bare:
         """As `Launcher.sandboxed`."""
         return False
 
-    @property
-    def stronger(self) -> str:
-        """As `Launcher.stronger`; why there is none is told by who looked for one."""
-        return ""
-
     def command(self, box: Box, argv: Sequence[str]) -> Launch:
         """As `Launcher.command`."""
         temporary = temporary_folder()

@@ -17,7 +17,7 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 
 from jarvis_desktop.core.errors import UnavailableError
-from jarvis_desktop.sandbox import seccomp
+from jarvis_desktop.sandbox import cgroups, seccomp
 from jarvis_desktop.sandbox.profile import (
     SETTINGS,
     SYSTEM,
@@ -39,6 +39,8 @@ FOLDERS = ("/work", "/sandbox")
 """What the working folder is called inside: the first that does not hide an interpreter."""
 
 ROOT = 0
+OWN = 3
+"""Processes of bubblewrap itself."""
 TEMPORARY = "/tmp"  # noqa: S108 - the sandbox's own
 
 MASKED_FOLDERS = "sys fs irq bus acpi driver scsi asound dynamic_debug sysvipc tty".split()
@@ -61,7 +63,6 @@ class Bubblewrap:
 
     name = "bubblewrap"
     sandboxed = True
-    stronger = ""
 
     def command(self, box: Box, argv: Sequence[str]) -> Launch:
         """As `Launcher.command`. Raises UnavailableError where a program is not there."""
@@ -77,7 +78,9 @@ class Bubblewrap:
         # An older one cannot hold a tmpfs to a size.
         temporary = None if "--size" in self._known else temporary_folder()
         filtered = seccomp.descriptor(bpf)
+        group = cgroups.group(box.limits.processes + OWN)
         parts = (
+            *(("/bin/sh", "-c", cgroups.JOIN, str(cgroups.members(group))) if group else ()),
             *(program, "--unshare-all", "--unshare-user", *self._disabled),
             *("--die-with-parent", "--new-session", "--cap-drop", "ALL"),
             *("--uid", "1000", "--gid", "1000", "--hostname", "sandbox"),
@@ -96,6 +99,7 @@ class Bubblewrap:
             stop=signal.SIGKILL,  # its monitor's end is the end of the namespace of processes
             temporary=temporary,
             opened=(filtered,),
+            group=group,
         )
 
     def inside(self, box: Box, path: Path) -> str:
@@ -188,4 +192,3 @@ def _limited(box: Box) -> Iterator[str]:
         f"--nproc={limits.processes}",
         "--core=0",
     )
-

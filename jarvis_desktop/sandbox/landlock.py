@@ -12,13 +12,13 @@ import os
 import signal
 import sys
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
 from jarvis_desktop.core.errors import UnavailableError
-from jarvis_desktop.sandbox import seccomp
-from jarvis_desktop.sandbox.bubblewrap import INSTALL
+from jarvis_desktop.sandbox import cgroups, seccomp
 from jarvis_desktop.sandbox.profile import (
     SETTINGS,
     SYSTEM,
@@ -58,11 +58,6 @@ class Landlock:
         """As `Launcher.sandboxed`."""
         return True
 
-    @property
-    def stronger(self) -> str:
-        """As `Launcher.stronger`."""
-        return f"{INSTALL}, and allow user namespaces."
-
     def command(self, box: Box, argv: Sequence[str]) -> Launch:
         """As `Launcher.command`. Raises UnavailableError where the kernel is too old."""
         interface = offered() if self.interface is None else self.interface
@@ -72,7 +67,9 @@ class Landlock:
             )
         bpf = seccomp.program(namespaces=False, signals=interface < SCOPES)
         filtered, temporary = seccomp.descriptor(bpf), temporary_folder()
-        held = ("--interface", str(interface), "--seccomp", str(filtered))
+        group = cgroups.group(box.limits.processes)
+        joined = ("--group", str(cgroups.members(group))) if group else ()
+        held = (*joined, "--interface", str(interface), "--seccomp", str(filtered))
         return Launch(
             argv=(*_start(box), *held, *_paths(box, temporary), "--", *argv),
             env=environment(box, home=str(box.folder), temporary=str(temporary)),
@@ -81,6 +78,7 @@ class Landlock:
             stop=signal.SIGTERM,
             temporary=temporary,
             opened=(filtered,),
+            group=group,
         )
 
     def inside(self, box: Box, path: Path) -> str:
@@ -101,7 +99,7 @@ def offered() -> int:
     import ctypes
 
     create_ruleset, ask_version = 444, 1
-    return max(0, ctypes.CDLL(None).syscall(create_ruleset, None, 0, ask_version))
+    return max(0, int(ctypes.CDLL(None).syscall(create_ruleset, None, 0, ask_version)))
 
 
 def _start(box: Box) -> Iterator[str]:
@@ -114,9 +112,9 @@ def _start(box: Box) -> Iterator[str]:
 
 def _paths(box: Box, temporary: Path) -> Iterator[str]:
     public = (*SYSTEM, *(f"/etc/{name}" for name in SETTINGS), *COMPUTER)
-    private = (*(real for real, _ in prefixes(box.python)), *(real for real, _ in box.readable))
-    for path in (*public, *private):
-        if os.path.exists(path):
+    private = (*prefixes(box.python), *box.readable)
+    for path in (*map(Path, public), *(real for real, _ in private)):
+        if path.exists():
             yield from ("--read", str(path))
     for device in DEVICES:
         yield from ("--device", device)
@@ -139,8 +137,11 @@ def _limited(box: Box) -> Iterator[str]:
 
 
 def _tasks() -> int:
-    """Processes and threads of this computer now: those of the person count against a limit."""
-    try:
-        return int(Path("/proc/loadavg").read_text("ascii").split()[3].partition("/")[2])
-    except (OSError, ValueError, IndexError):
-        return 0
+    """Processes and threads that the person has now: they count against the same limit."""
+    count, own = 0, os.getuid()
+    for entry in os.scandir("/proc"):
+        if entry.name.isdecimal():
+            with suppress(OSError):
+                if entry.stat().st_uid == own:
+                    count += os.stat(f"{entry.path}/task").st_nlink - 2  # noqa: PTH116 - quicker
+    return count

@@ -5,22 +5,26 @@ It stays outside as the parent: what the command leaves behind becomes its child
 that nothing gets away. It imports little, because a session waits for it. If anything is not as it
 should be, the command does not begin, and it ends with `FAILED`.
 
-    --parent PID --folder PATH [--limit NAME=N | --descriptor FD]...
+    --parent PID --folder PATH [--group FILE] [--limit NAME=N | --descriptor FD]...
     --interface N --seccomp FD [--read PATH | --device PATH | --write PATH]... | --open yes
     -- PROGRAM ARGUMENT...
 
 With `--open` nothing is kept from the command; only its limits hold, and its end.
 """
 
+# pathlib takes long to load.
+# ruff: noqa: PTH112, PTH123, PTH208
+
 from __future__ import annotations
 
+# Without its enumerations, which take longer to load than all the rest.
+import _signal as signal  # type: ignore[import-not-found]
 import ctypes
 import os
 import resource
-import signal
 import sys
 
-FAILED = 125
+FAILED, STOPPED = 125, 143
 
 CREATE_RULESET, ADD_RULE, RESTRICT_SELF = 444, 445, 446
 PATH_BENEATH = 1
@@ -98,7 +102,7 @@ def _tell() -> None:
     os.write(2, f"The sandbox could not be set up: {error!r}\n".encode(errors="replace"))
 
 
-def _end_with(parent: int, number: signal.Signals) -> None:
+def _end_with(parent: int, number: int) -> None:
     _prctl(SET_PDEATHSIG, number)
     if os.getppid() != parent:
         raise ProcessLookupError("The parent has ended.")
@@ -113,10 +117,10 @@ def _let_go(descriptors: list[int]) -> None:
         os.close(number)
 
 
-def _wait(child: int, waited: set[signal.Signals]) -> int:
+def _wait(child: int, waited: set[int]) -> int:
     while True:
         if signal.sigwait(waited) != signal.SIGCHLD:
-            return 128 + signal.SIGTERM
+            return STOPPED
         for number, status in _ended():
             if number == child:
                 code = os.waitstatus_to_exitcode(status)
@@ -150,7 +154,7 @@ def _end_all() -> None:
 def _children(number: int) -> list[int]:
     base, found = f"/proc/{number}/task", []
     try:
-        for task in os.listdir(base):  # noqa: PTH208 - pathlib takes long to import
+        for task in os.listdir(base):
             with open(f"{base}/{task}/children", encoding="ascii") as file:
                 found += [int(word) for word in file.read().split()]
     except OSError:
@@ -159,6 +163,9 @@ def _children(number: int) -> list[int]:
 
 
 def _confine(options: list[tuple[str, str]], one: dict[str, str]) -> None:
+    if group := one.get("--group"):
+        with open(group, "w", encoding="ascii") as file:
+            file.write("0")
     os.setsid()
     os.umask(0o077)
     os.chdir(one["--folder"])
@@ -208,7 +215,7 @@ def _restrict(interface: int, options: list[tuple[str, str]]) -> None:
 
 def _allow(rules: int, path: str, rights: int) -> None:
     parent = os.open(path, os.O_PATH | os.O_CLOEXEC)
-    if not os.path.isdir(path):  # noqa: PTH112 - as above
+    if not os.path.isdir(path):
         rights &= OF_A_FILE
     beneath = _Beneath(rights, parent)
     _call(ADD_RULE, rules, PATH_BENEATH, ctypes.byref(beneath), 0)

@@ -264,6 +264,9 @@ def _remove(old: Distribution, site: Path) -> None:
         if path.is_relative_to(site):  # it may name any
             with suppress(OSError):
                 path.unlink()
+                # Of a folder that is left without a file, nobody knows whose it was.
+                for folder in path.relative_to(site).parents[:-1]:
+                    (site / folder).rmdir()
 
 
 def _refusal(told: Sequence[str]) -> UnavailableError:

@@ -17,6 +17,8 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Protocol
 
+from jarvis_desktop.sandbox import cgroups
+
 MIB = 1 << 20
 GIB = 1 << 30
 
@@ -41,8 +43,9 @@ class Limits:
     """Bytes of a file that is written."""
     open_files: int = 256
     processes: int = 256
-    """Processes and threads at a time. Only a rough bound where there is no user namespace, and
-    none for root: a supervisor counts besides."""
+    """Processes and threads at a time. Where there is no user namespace, those that the person
+    begins besides may count, too. For root only where control groups can be made: a supervisor
+    counts besides."""
     temporary: int = 64 * MIB
     """Bytes in the folder for temporary files, where that is held in memory (bubblewrap)."""
 
@@ -86,12 +89,17 @@ class Launch:
     """A folder of the host for its temporary files, where there is one: counts as its folder."""
     opened: tuple[int, ...] = field(default=(), repr=False)
     """Descriptors that were opened for it, all of them in `pass_fds`, too."""
+    group: Path | None = None
+    """The control group that its processes are counted in, where there is one."""
 
     def close(self) -> None:
-        """Close what was opened for it and remove its temporary files. Once only."""
+        """Close what was opened for it, remove its temporary files, end who may be left. Once only;
+        it waits for the disk, and for those."""
         for descriptor in self.opened:
             with suppress(OSError):
                 os.close(descriptor)
+        if self.group:
+            cgroups.end(self.group)
         if self.temporary:
             shutil.rmtree(self.temporary, ignore_errors=True)
 
@@ -107,11 +115,6 @@ class Launcher(Protocol):
     @property
     def sandboxed(self) -> bool:
         """Whether it keeps the process from anything."""
-        ...
-
-    @property
-    def stronger(self) -> str:
-        """What a stronger one would need, in a sentence; "" where there is none."""
         ...
 
     def command(self, box: Box, argv: Sequence[str]) -> Launch:

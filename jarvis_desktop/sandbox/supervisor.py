@@ -35,6 +35,7 @@ STOPPING = 0.5
 ENDING = 0.4
 """Seconds for that."""
 STEP = 0.002
+KILL = 9
 LAST_WORDS = 0.1
 """Seconds for what they wrote."""
 DEEPEST = 32
@@ -207,7 +208,7 @@ def _statuses(folder: str, depth: int) -> Iterator[os.stat_result]:
 def _word(code: int, memory: bool) -> Breach:
     """What an exit code says. Launchers tell a signal as 128 and its number."""
     number = -code if code < 0 else code - 128 if code > 128 else 0
-    if number == signal.SIGKILL and memory:
+    if number == KILL and memory:
         return Breach(Ending.MEMORY, "It was ended because the memory of this computer was full.")
     if number == getattr(signal, "SIGXCPU", -1):
         return Breach(Ending.TIMEOUT, "It was ended because it computed for too long.")

@@ -15,7 +15,7 @@ from jarvis_desktop.core.errors import InputError, StorageError
 from jarvis_desktop.core.shown import encodable, one_line
 from jarvis_desktop.storage import laying_out
 from jarvis_desktop.storage.database import attached, reading, writing
-from jarvis_desktop.storage.library_rows import Entry, LibraryRows, Record
+from jarvis_desktop.storage.library_rows import Entry, LibraryRows, Record, State
 from jarvis_desktop.storage.library_search import Meaning, Nearest
 from jarvis_desktop.storage.module_files import ModuleFiles, RefusedError
 from jarvis_desktop.storage.sealing import Seals
@@ -70,7 +70,8 @@ class CodeLibrary:
         """All that were agreed to of that name, the newest first; what was changed is left out."""
         with self._connected() as db:
             found = self._rows.records(db, encodable(name), whole=True)
-        return tuple(entry.function for item in found for entry in item.entries[::-1])
+        entries = (entry for item in found for entry in item.entries[::-1])
+        return tuple(each.function for each in entries if each.state is not State.WRITING)
 
     def save(self, draft: Draft, *, approved: str) -> Function:
         """Keep a function durably; the one that is there already is not kept twice.

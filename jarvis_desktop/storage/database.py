@@ -50,9 +50,9 @@ def connect(path: Path) -> tuple[Database, Path | None]:
 
 @contextmanager
 def attached(path: Path) -> Iterator[Database]:
-    """A connection of its own, for any thread, to a database that is checked by `connect` already.
+    """A connection of its own, for any thread, to a database that was checked when it was opened.
 
-    Where it lacks our tables they are made. To be used within `reading`; raises StorageError.
+    Where it lacks one of our tables it is opened as `connect` does. To be used within `reading`.
     """
     from sqlite_utils import Database
 
@@ -61,6 +61,8 @@ def attached(path: Path) -> Iterator[Database]:
     connection = sqlite3.connect(path, timeout=BUSY_SECONDS)
     try:
         db = Database(connection, execute_plugins=False)
+        if not _is_whole(db):
+            connect(path)[0].close()
         _settle(db)
         yield db
     finally:
@@ -160,6 +162,17 @@ def _migrate(db: Database) -> None:
     except BaseException:
         db.rollback()
         raise
+
+
+def _is_whole(db: Database) -> bool:
+    """Whether all steps were taken: another process or thread may be about to take them."""
+    from jarvis_desktop.storage.migrations import STEPS
+
+    try:
+        done = db.conn.execute("SELECT name FROM _sqlite_migrations").fetchall()
+    except sqlite3.OperationalError:  # there is no such table
+        return False
+    return {step.__name__ for step in STEPS} <= {row[0] for row in done}
 
 
 def _move_aside(path: Path) -> Path:

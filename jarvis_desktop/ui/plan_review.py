@@ -31,10 +31,10 @@ class OutlineReview(Panel):
     """Shows the plan as text that can be edited."""
 
     def __init__(self, question: Question, before: Outline | None = None) -> None:
-        """`before` is the draft that the person saw last."""
+        """`before` is the draft that the person saw last, as they left it."""
         super().__init__(question)
         assert question.outline is not None
-        self.outline = self._edited = question.outline
+        self.outline = self.edited = question.outline
         self.head("review", question.text)
         self.why = LongText("Why the plan is as it is", role="note", first=1200)
         self.column.addWidget(self.why)
@@ -91,14 +91,14 @@ class OutlineReview(Panel):
     def _read(self) -> None:
         """Understand the plan as it stands now."""
         words, made = "", changes(self.outline, self.outline)
-        self._edited = self.outline
+        self.edited = self.outline
         if self.text.toPlainText() != self.outline.markdown:
             try:
-                self._edited = outline_from_markdown(_steps(self.text.toPlainText()), self.outline)
+                self.edited = outline_from_markdown(_steps(self.text.toPlainText()), self.outline)
             except PlanError as error:
                 words = str(error)
             else:
-                made = changes(self.outline, self._edited)
+                made = changes(self.outline, self.edited)
         self.wrong.setText(words)
         self.wrong.setVisible(bool(words))
         self.mine.setText(_listed(made))
@@ -107,7 +107,7 @@ class OutlineReview(Panel):
 
     def _show_state(self) -> None:
         sound, commented = self.wrong.isHidden(), bool(self._comment())
-        edited = self._edited != self.outline
+        edited = self.edited != self.outline
         self.yes.setEnabled(sound)
         self.revise.setEnabled(sound and (commented or edited))
         # What was said would be lost by accepting: then the other button is the first choice.
@@ -134,11 +134,11 @@ class OutlineReview(Panel):
 
     def _accept(self) -> None:
         if self.yes.isEnabled():
-            self.answer(Review(self._edited))
+            self.answer(Review(self.edited))
 
     def _revise(self) -> None:
         if self.revise.isEnabled():
-            self.answer(Review(self._edited, self._comment() or EDITED))
+            self.answer(Review(self.edited, self._comment() or EDITED))
 
 
 def _steps(text: str) -> str:

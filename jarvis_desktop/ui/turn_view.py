@@ -187,6 +187,8 @@ class TurnView(QWidget):
 
     def _draw_question(self, question: Question | None) -> None:
         if self._panel and self._panel.question is not question:
+            if isinstance(self._panel, OutlineReview):
+                self._reviewed = self._panel.edited
             self._panel.hide()
             self._panel.deleteLater()
             self._panel = None
@@ -197,8 +199,7 @@ class TurnView(QWidget):
 
     def _panel_for(self, question: Question) -> Panel:
         if question.outline:
-            before, self._reviewed = self._reviewed, question.outline
-            return OutlineReview(question, before)
+            return OutlineReview(question, self._reviewed)
         return CodeReview(question) if question.code else QuestionPanel(question)
 
     def _draw_goal(self, turn: Turn, question: Question | None) -> None:

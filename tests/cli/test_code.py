@@ -65,7 +65,7 @@ def test_one_that_was_changed_is_told_and_refused(kept: House, capsys: Shown) ->
     assert kept("code", "list") == 3
     shown = capsys.readouterr()
     assert "two" not in shown.out
-    assert shown.err == "refused two was changed.\n"
+    assert shown.err == "note    two was changed.\n"
     assert kept("code", "list", "--json") == 3
     assert json.loads(capsys.readouterr().out)["damaged"] == ["two was changed."]
     assert kept("code", "show", "two") == 1

@@ -13,7 +13,7 @@ def forks_without_end(at):
 
     begun = time.monotonic()
     made = 0
-    while time.monotonic() < begun + 3 and made < 20 * at.processes:
+    while time.monotonic() < begun + 3 and made < 4 * at.processes:
         try:
             made += 1
             if not os.fork():
@@ -92,7 +92,7 @@ def fills_folder(at):
     import time
 
     part = bytes(at.file_size // 2)
-    for number in range(64 * at.disk // len(part)):
+    for number in range(8 * at.disk // len(part)):
         open(f"part-{number}", "wb").write(part)
         time.sleep(0.01)
     time.sleep(3)
@@ -104,7 +104,7 @@ def fills_temporary_folder(at):
     import time
 
     part = bytes(at.file_size // 2)
-    for number in range(64 * at.disk // len(part)):
+    for number in range(8 * at.disk // len(part)):
         open(f"{os.environ['TMPDIR']}/part-{number}", "wb").write(part)
         time.sleep(0.01)
     time.sleep(3)
@@ -115,7 +115,7 @@ def fills_shared_memory(at):
     import time
 
     part = bytes(1 << 20)
-    for number in range(64 * at.disk // len(part)):
+    for number in range(8 * at.disk // len(part)):
         open(f"/dev/shm/part-{number}", "wb").write(part)
         time.sleep(0.01)
     time.sleep(3)
@@ -125,9 +125,9 @@ def fills_shared_memory(at):
 def makes_many_files(at):
     import time
 
-    for number in range(40 * at.files):
+    for number in range(8 * at.files):
         open(f"small-{number}", "w").close()
-        if number % 100 == 0:
+        if number % 50 == 0:
             time.sleep(0.02)
     time.sleep(3)
 

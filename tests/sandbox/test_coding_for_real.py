@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Collection, Mapping
-from dataclasses import dataclass
+from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -23,40 +22,19 @@ from jarvis_desktop.assistant.agent.roles import Observation, Running, roles
 from jarvis_desktop.assistant.agent.trying_out import TryingOut
 from jarvis_desktop.assistant.prompts import Prompts
 from jarvis_desktop.core.artifact import text_artifact
-from jarvis_desktop.core.code import CodeSession, Protection
+from jarvis_desktop.core.code import Protection
 from jarvis_desktop.core.events import RoundStarted
 from jarvis_desktop.core.goal import Choice, CodeTerms, Frame
 from jarvis_desktop.core.result import Status
 from jarvis_desktop.paths import shipped
 from jarvis_desktop.sandbox.packages import PipPackages
-from jarvis_desktop.sandbox.session import Means, Session
+from jarvis_desktop.sandbox.sandbox import OsSandbox
 from jarvis_desktop.storage.artifacts import FileStore
 from jarvis_desktop.storage.code_library import CodeLibrary
+from jarvis_desktop.web.addresses import checked, look_up
 from tests.assistant.agent.scripted import ScriptedLLM, desk_for, says
 from tests.fakes import FakeFrontend, FakeLLMs
-from tests.sandbox.sessions import LAUNCHERS, PYTHON
-
-IN_SANDBOX = Protection("bubblewrap", True)
-
-
-@dataclass
-class OneSandbox:
-    site: Path
-
-    async def protection(self) -> Protection:
-        return IN_SANDBOX
-
-    def session(
-        self,
-        folder: Path,
-        *,
-        protection: Protection,
-        files: Mapping[str, Path],
-        hosts: Collection[str] = (),
-        library: Path | None = None,
-    ) -> CodeSession:
-        means = Means(LAUNCHERS[0], PYTHON, files=files, library=library, packages=self.site)
-        return Session(folder, means)
+from tests.sandbox.sessions import LAUNCHERS
 
 
 class Place:
@@ -70,7 +48,13 @@ class Place:
         self.library = CodeLibrary(
             root / "library", root / "history.db", now=lambda: datetime(2026, 3, 1, tzinfo=UTC)
         )
-        sandbox = OneSandbox(self.packages.site)
+        sandbox = OsSandbox(
+            LAUNCHERS,
+            lambda: Protection(LAUNCHERS[0].name, True),
+            packages=self.packages.site,
+            find=look_up,
+            check=checked,
+        )
         self.workshop = Workshop(
             sandbox, self.library, folder_of=lambda goal: root / "goals" / goal
         )
@@ -194,6 +178,18 @@ from library import double
 total = sum(int(row["price"]) for row in csv.DictReader(open("prices.csv")))
 open("sum.txt", "w").write(str(double(total)))
 """
+
+
+async def test_a_host_that_code_may_not_reach_is_asked_about(place: Place) -> None:
+    reach = "import socket\nsocket.create_connection(('prices.example.org', 80), timeout=5)"
+    place.frontend.consent = False
+    seen = await place.run(reach)
+    assert seen.status is Status.FAILED
+    assert "Code may not reach prices.example.org:80: do without." in seen.text
+    [question] = place.frontend.questions
+    assert question.startswith("The code wanted to reach prices.example.org:80,")
+
+
 DOUBLE = 'def double(x: int) -> int:\n    """Twice it."""\n    return 2 * x\n'
 TESTS = "from library import double\n\n\ndef test_of_two():\n    assert double(2) == 4\n"
 

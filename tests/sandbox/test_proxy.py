@@ -171,6 +171,14 @@ async def test_bytes_connections_and_silence_are_held_to(port: int) -> None:
         assert await ends(ask.ends[0]) == b""
 
 
+async def test_requests_in_masses_are_let_go() -> None:
+    async with asked(proxy(traffic=Traffic(connections=2))) as ask:
+        near = [ask.send(b'{"host": "x", "port": 80}') for _ in range(12)]
+        said = [await ends(each) for each in near]
+        assert all(b"not among" in each for each in said[:4])
+        assert b"" in said
+
+
 async def test_a_name_that_takes_too_long_is_told() -> None:
     async def never(host: str) -> Sequence[str]:
         await asyncio.Event().wait()

@@ -8,7 +8,7 @@ import secrets
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -16,6 +16,7 @@ import pytest
 from jarvis_desktop.core.artifact import Kind
 from jarvis_desktop.core.code import Ending, Script
 from jarvis_desktop.core.errors import ExpertError, InputError, StorageError, UnavailableError
+from jarvis_desktop.sandbox.bare import Bare
 from jarvis_desktop.sandbox.profile import Box, Launch, Launcher
 from jarvis_desktop.sandbox.session import Means, Session
 from jarvis_desktop.sandbox.supervisor import Bounds
@@ -272,14 +273,15 @@ async def test_what_a_script_says_in_the_kernels_name_ends_the_session(
             "more than 157 MB of memory",
         ),
         (
-            "import subprocess\nwhile True:\n    subprocess.Popen(['sleep', '600'])",
+            "import subprocess\nfor _ in range(20):\n    subprocess.Popen(['sleep', '600'])"
+            + FOREVER,
             Bounds(tasks=12),
             Ending.LIMIT,
             "more than 12 processes and threads",
         ),
         (
             "import threading\nwait = threading.Event().wait\n"
-            "while True:\n    threading.Thread(target=wait, daemon=True).start()",
+            "for _ in range(20):\n    threading.Thread(target=wait, daemon=True).start()" + FOREVER,
             Bounds(tasks=12),
             Ending.LIMIT,
             "more than 12 processes and threads",
@@ -376,18 +378,6 @@ async def test_scripts_of_one_session_run_one_after_the_other(tmp_path: Path) ->
         source = "import time\norder.append({0})\ntime.sleep(0.05)\norder.append({0})"
         await asyncio.gather(*(made.run(source.format(n)) for n in (1, 2)))
         assert (await made.run("order")).value in ("[1, 1, 2, 2]", "[2, 2, 1, 1]")
-
-
-class Bare:
-    """What keeps nothing from nothing: one process for each script."""
-
-    name, sandboxed, stronger = "none", False, ""
-
-    def command(self, box: Box, argv: Sequence[str]) -> Launch:
-        return Launch(tuple(argv), {}, box.folder, pass_fds=box.descriptors, stop=signal.SIGKILL)
-
-    def inside(self, box: Box, path: Path) -> str:
-        return str(path)
 
 
 async def test_without_a_sandbox_no_variable_is_kept(tmp_path: Path) -> None:

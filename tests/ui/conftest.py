@@ -84,7 +84,7 @@ def window(
     with qtbot.waitSignal(session.ready):
         session.start(lambda: app)
     yield window
-    session.stop()
+    session.end()
     window.recorder.cancel()
     session.engine.submit(session.close_app()).result(5)
     assert pictures.finish_reading(5000)

@@ -15,6 +15,7 @@ from jarvis_desktop.core.events import RoundEnded, RoundStarted, TurnFinished, T
 from jarvis_desktop.core.frontend import Review
 from jarvis_desktop.core.goal import Terms
 from jarvis_desktop.core.journal import Unfinished
+from jarvis_desktop.core.outline import outline_from_markdown
 from jarvis_desktop.core.result import Status
 from jarvis_desktop.core.turn import Conversation, Request, Turn
 from jarvis_desktop.ui import code_review
@@ -136,19 +137,22 @@ def test_the_plan_and_the_code_are_agreed_to_in_the_window(
     assert "to do" not in scene.words(view)  # the plan is in the panel, and not twice
     assert isinstance(first, OutlineReview)
     qtbot.waitUntil(lambda: window.focusWidget() is first.comment)
+    first.text.setPlainText(goal_scene.DRAFT.markdown.replace("by month", "by week"))
     QTest.keyClicks(first.comment, "shorter")
     QTest.keyClick(first.comment, Qt.Key.Key_Return)
     qtbot.waitUntil(lambda: len(said) == 1 and panel_of(window, qtbot) is not first)
     second = panel_of(window, qtbot)
     assert "Step 4 is dropped now" in scene.words(second)
+    assert "Step 2 now says: Plot them by month" in scene.words(second)
     QTest.mouseClick(second.yes, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: len(said) == 2 and panel_of(window, qtbot) is not second)
     third = panel_of(window, qtbot)
     qtbot.waitUntil(third.yes.isEnabled)
     QTest.mouseClick(third.yes, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: bool(app.assistant.turns) and not window.session.busy)
+    edited = outline_from_markdown(first.outline.markdown.replace("by month", "by week"))
     assert said == [
-        Review(goal_scene.DRAFT, "shorter"),
+        Review(edited, "shorter"),
         Review(goal_scene.AT_WORK),
         Verdict(Allow.ONCE, goal_scene.CODE),
     ]

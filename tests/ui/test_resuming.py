@@ -42,7 +42,7 @@ def opened(
         return window
 
     yield open_window
-    session.stop()
+    session.end()
     session.engine.submit(session.close_app()).result(5)
 
 

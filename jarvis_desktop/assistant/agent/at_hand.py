@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
@@ -12,6 +13,9 @@ from jarvis_desktop.core.artifact import Artifact, Kind
 from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.ports import Context, Resource
 from jarvis_desktop.core.shown import one_line
+
+_plain = re.compile(r"[\w.()-]{1,32}(?: \(?\d{1,4}\)?)?")
+"""What does not read as words: "prices_2025.csv", "cat.png (2)", "text 3"."""
 
 MOST_TOLD = 20
 """Names in the sentence that says which there are; the newest."""
@@ -24,6 +28,12 @@ def at_hand(desk: Desk, also: Iterable[Artifact] = ()) -> Mapping[str, Artifact]
     A file has its own name, a text is "text 2". What got a name keeps it for the whole goal.
     """
     return dict(_named(desk, also))
+
+
+def is_foreign(name: str, words: str) -> bool:
+    """Whether a name may be an instruction of somebody else's: it is more than a plain one, and
+    does not stand in the person's `words`."""
+    return name not in words and not _plain.fullmatch(name)
 
 
 def chosen(desk: Desk, names: Sequence[str]) -> dict[str, Artifact]:

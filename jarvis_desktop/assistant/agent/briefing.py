@@ -122,7 +122,7 @@ def _parts(desk: Desk, depth: int, known: material.Known, window: int) -> Mappin
     else:
         shown = Part(0.18, lambda most: mark(observation, most, both_ends))
     return {
-        "task": Part(0.14, lambda most: beginning(frame.task, most)),
+        "task": Part(0.14, lambda most: material.task_told(frame.task, most, desk.goal.id)),
         "plan": Part(0.22, lambda most: material.plan_told(frame.outline, most)),
         "news": Part(0.08, lambda most: material.news_told(frame.notices, most)),
         "said": Part(0.05, lambda most: material.newest(desk.said, most)),

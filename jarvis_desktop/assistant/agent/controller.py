@@ -107,9 +107,9 @@ class Controller:
             observation = await self.run(desk, depth)
         finally:
             desk.inner, desk.number = outer, number
-        tainted = desk.frames[depth].tainted
-        if tainted:
-            desk.frames[outer] = replace(desk.frames[outer], tainted=True)
+        # Its caller acts upon what it read, from now on.
+        tainted = desk.frames[depth].tainted or desk.frames[outer].tainted
+        desk.frames[outer] = replace(desk.frames[outer], tainted=tainted)
         return replace(observation, ends=False, trusted=observation.trusted and not tainted)
 
     async def _plan_first(self, desk: Desk, depth: int) -> None:

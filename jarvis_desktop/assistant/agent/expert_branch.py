@@ -84,6 +84,10 @@ class RunExperts:
             raise
         except JarvisError as error:
             return _failed(f"The experts could not be asked: {error}")
+        frame = desk.frames[desk.inner]
+        rest = {key: value for key, value in frame.kept.items() if key != KEPT}
+        # Durable together with the log entry of this round, and not before.
+        desk.frames[desk.inner] = replace(frame, kept=rest)
         return _told(desk, plan)
 
     async def _carry_out(
@@ -103,8 +107,7 @@ class RunExperts:
             "request": request,
             "plan": plan_to_wire(plan, whole=True),
         }
-        kept = {**desk.frames[desk.inner].kept, KEPT: json.dumps(document, ensure_ascii=False)}
-        desk.change(desk.inner, kept=kept)
+        desk.remember(desk.inner, **{KEPT: json.dumps(document, ensure_ascii=False)})
         whole = joined(plan, live.turn)
         live.show(Replanned(whole, _why(live.turn)) if anew else PlanAccepted(whole))
         left = [task for task in plan if task.id not in live.turn.results]

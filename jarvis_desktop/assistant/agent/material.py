@@ -18,10 +18,11 @@ from jarvis_desktop.assistant.agent.trimming import (
     fits,
     last_lines,
 )
-from jarvis_desktop.assistant.telling import shortened
+from jarvis_desktop.assistant.telling import marked_off, shortened
 from jarvis_desktop.core.artifact import Artifact
 from jarvis_desktop.core.code import Library
 from jarvis_desktop.core.errors import JarvisError
+from jarvis_desktop.core.llm import estimated_tokens
 from jarvis_desktop.core.outline import LONGEST_STEP, MARKS, Outline
 from jarvis_desktop.core.shown import one_line
 
@@ -75,12 +76,7 @@ class Material:
         except JarvisError as error:
             desk.live.trace(f"The code library could not be searched: {error}")
             return ()
-        return [
-            one_line(
-                f"{item.signature}: {item.summary}" if item.summary else item.signature, limit=240
-            )
-            for item in found
-        ]
+        return [one_line(f"{item.signature}: {item.summary}", limit=240) for item in found]
 
 
 def _earlier(desk: Desk) -> Sequence[str]:
@@ -118,14 +114,33 @@ def _most_wanted_first(desk: Desk) -> Sequence[tuple[str, Artifact]]:
 
 
 def _listed(desk: Desk, name: str, item: Artifact) -> str:
-    given = ", given by the person" if item in desk.context.attachments else ""
-    return f"- {one_line(name)} ({item.kind}{given})"
+    about = [str(item.kind)]
+    title = _title(item)
+    if title not in ("", name):
+        about.append(f"“{title}”")
+    if item in desk.context.attachments:
+        about.append("given by the person")
+    return f"- {one_line(name)} ({', '.join(about)})"
+
+
+def _title(item: Artifact) -> str:
+    """The name of a file; a text has none."""
+    return one_line(item.title) if item.path or item.name else ""
 
 
 def _is_foreign(item: Artifact, words: str) -> bool:
     """Whether its name is neither the person's word nor a short one."""
-    title = one_line(item.title) if item.path or item.name else ""
+    title = _title(item)
     return bool(title) and title not in words and not _plain_name.fullmatch(title)
+
+
+def task_told(task: str, most: int, whose: str) -> str:
+    """The task. Where it ends in data that is too long, the mark behind the data stays."""
+    if fits(task, most):
+        return task
+    opening, closing = marked_off("\n", whose).split()
+    text = beginning(task, most - estimated_tokens(closing) - 1)
+    return f"{text}\n{closing}" if text.count(opening) > text.count(closing) else text
 
 
 def plan_told(outline: Outline | None, most: int) -> str:

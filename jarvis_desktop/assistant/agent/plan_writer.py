@@ -12,13 +12,14 @@ from dataclasses import dataclass, replace
 from typing import Literal, Protocol
 
 from jarvis_desktop.assistant.agent import drafts, plan_briefing
-from jarvis_desktop.assistant.agent.at_hand import at_hand
+from jarvis_desktop.assistant.agent.at_hand import at_hand, is_foreign
 from jarvis_desktop.assistant.agent.desk import Desk
 from jarvis_desktop.assistant.agent.drafts import Written
 from jarvis_desktop.assistant.agent.plan_briefing import Material, Wish
 from jarvis_desktop.assistant.agent.roles import Role
 from jarvis_desktop.assistant.planning.briefing import with_refusal
 from jarvis_desktop.assistant.prompts import Prompts
+from jarvis_desktop.core.artifact import Artifact
 from jarvis_desktop.core.code import Library
 from jarvis_desktop.core.errors import JarvisError, PlanError, UnavailableError
 from jarvis_desktop.core.events import Noted, OutlineChanged
@@ -231,7 +232,7 @@ class PlanWriter:
         things = list(at_hand(desk).items())[-MOST_RESOURCES:]
         return Material(
             frame.task,
-            resources=tuple(f"- {one_line(name)} ({item.kind})" for name, item in things),
+            resources=tuple(_listed(name, item, desk.goal.text) for name, item in things),
             functions=await self._functions(role, frame.task),
             facts=desk.context.facts,
             said=tuple(desk.said),
@@ -245,6 +246,14 @@ class PlanWriter:
             return ()
         found = await asyncio.to_thread(self._library.search, task, MOST_FUNCTIONS)
         return tuple(f"{item.signature}: {item.summary}" for item in found)
+
+
+def _listed(name: str, item: Artifact, words: str) -> str:
+    """A name as the writer is told it. A foreign one is not: the first plan may hold without the
+    person, and no words but theirs may have a part in it."""
+    if is_foreign(name, words):
+        return f"- one with a long name ({item.kind})"
+    return f"- {one_line(name)} ({item.kind})"
 
 
 def _drawn_up(work: _Work, steps: Sequence[Written], plan: Outline | None) -> Outline:

@@ -39,7 +39,8 @@ def log_tokens(window: int) -> int:
 
 def told(entry: LogEntry, tokens: int = ENTRY_TOKENS) -> str:
     """A round in a line."""
-    came = one_line(entry.observation, limit=4 * tokens)
+    # A token is at least three letters here; what is longer is not read to its end.
+    came = one_line(entry.observation[: 4 * tokens], limit=3 * tokens)
     line = f"{entry.number}. {entry.branch}: {entry.what} → {entry.status.value}: {came}"
     return beginning(line, tokens)
 

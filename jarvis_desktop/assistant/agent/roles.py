@@ -191,7 +191,7 @@ CODER = Role(
 LIBRARIAN = Role(
     "librarian",
     prompt="librarian",
-    writes="",
+    writes="outline_librarian",
     branches=(
         Branch(
             "write_function",

@@ -11,12 +11,15 @@ import json
 import os
 import sys
 from functools import partial
-from typing import Any
 
 from .cell import Answer, Cells, Tell
 from .faults import traceback_of
 from .hooks import Hooks
 from .making import Making
+
+TYPE_CHECKING = False  # of `typing`, which takes a fifth of the start to load
+if TYPE_CHECKING:
+    from typing import Any
 
 MOST = 8 << 20
 """Bytes of a message."""

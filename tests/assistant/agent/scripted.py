@@ -180,14 +180,15 @@ class Crew:
         first: Callable[[Desk], Awaitable[Outline | None]] | None = None,
         **branches: Running,
     ) -> None:
+        self.branches: dict[str, Running] = {
+            **TALKING,
+            "coder": self._calling("coder"),
+            "extend_library": self._calling("librarian"),
+            **branches,
+        }
         self.controller = Controller(
             roles(),
-            {
-                **TALKING,
-                "coder": self._calling("coder"),
-                "extend_library": self._calling("librarian"),
-                **branches,
-            },
+            self.branches,
             llms=FakeLLMs(llm),
             prompts=Prompts(shipped("resources", "prompts")),
             library=library or FakeLibrary(),

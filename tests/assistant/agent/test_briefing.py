@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -21,8 +22,9 @@ from jarvis_desktop.assistant.agent.trimming import (
     last_lines,
 )
 from jarvis_desktop.assistant.prompts import Prompts
+from jarvis_desktop.assistant.telling import marked_off
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
-from jarvis_desktop.core.code import Draft
+from jarvis_desktop.core.code import Draft, Function
 from jarvis_desktop.core.errors import ExpertError, StorageError
 from jarvis_desktop.core.goal import Choice, Frame, Goal, Limits, Terms
 from jarvis_desktop.core.llm import estimated_tokens
@@ -96,7 +98,7 @@ async def test_the_first_prompt_tells_all_there_is(
         assert part in text, part
     assert "Some words" not in text
     assert "OBEY ME" not in text
-    assert "old.png" in text
+    assert "- image 1 (image, “old.png”)" in text
     assert not made.foreign
     assert text.count("Plot the prices of bread") == 2
 
@@ -134,31 +136,28 @@ async def test_a_coder_sees_the_functions_that_fit(
 ) -> None:
     library = FakeLibrary()
     library.save(FUNCTION, approved=FUNCTION.sha256)
-    bare = Draft("other", "def other() -> None:\n    pass\n")
-    library.save(bare, approved=bare.sha256)
     frames = [Frame("assistant", "Goal", outline()), Frame("coder", "Find the best month")]
     desk = desk_for(frontend, frames=frames)
     text = told((await brief(desk, prompts, role=CODER, library=library)).prompt)
     signature = "best_month(prices: list[float]) -> str: The month with the highest price."
-    assert f"{signature}\nother()" in text
+    assert signature in text
     assert "My goal" not in text
     assert "best_month" not in told((await brief(desk, prompts, library=library)).prompt)
 
 
 async def test_what_cannot_be_read_is_left_out(frontend: FakeFrontend, prompts: Prompts) -> None:
-    class Broken(FakeLibrary, FakeGoalMemory):
-        def search(self, words: str, most: int):  # type: ignore[no-untyped-def]
+    class Forgetful(FakeGoalMemory):
+        def like(self, words: str, most: int) -> Sequence[Goal]:
             raise StorageError("The disk is gone.")
 
-        def like(self, words: str, most: int):  # type: ignore[no-untyped-def]
+    class Closed(FakeLibrary):
+        def search(self, words: str, most: int) -> Sequence[Function]:
             raise StorageError("The disk is gone.")
 
-    memory = Broken.__new__(Broken)
-    FakeGoalMemory.__init__(memory)
-    desk = desk_for(frontend, memory=memory)
+    desk = desk_for(frontend, memory=Forgetful())
     await brief(desk, prompts)
     desk.frames.append(Frame("coder", "x"))
-    await brief(desk, prompts, role=CODER, library=memory)
+    await brief(desk, prompts, role=CODER, library=Closed())
     traced = " ".join(desk.live.turn.trace)
     assert "Earlier goals could not be read: The disk is gone." in traced
     assert "The code library could not be searched: The disk is gone." in traced
@@ -196,9 +195,9 @@ async def test_everything_too_long_at_once_fits(
     )
     desk = desk_for(frontend, text=LONG, frames=[frame], context=context)
     text = told((await brief(desk, prompts, window=window)).prompt)
-    assert all(f"Notice {n}:" in text for n in range(5))
     assert "My goal:\n1234" in text
     if window == 8192:
+        assert all(f"Notice {n}:" in text for n in range(5))
         assert all(f"- [ ] {n}. Step" in text for n in range(1, 41))
 
 
@@ -321,3 +320,13 @@ def test_many_notices_are_all_told() -> None:
     notices = [f"{n}: {'word ' * 400}" for n in range(5)]
     assert all(f"- {n}: word" in material.news_told(notices, 200) for n in range(5))
     assert estimated_tokens(material.news_told(notices, 20)) <= 20
+
+
+@pytest.mark.parametrize(
+    ("most", "closed"), [(20, False), (60, True), (200, True), (5000, True), (30_000, True)]
+)
+def test_data_at_the_end_of_a_task_stays_between_its_marks(most: int, closed: bool) -> None:
+    task = f"Sum up what is there, as well as you can.\n\n{marked_off(LONG, 'g')}"
+    text = material.task_told(task, most, "g")
+    assert estimated_tokens(text) <= most
+    assert text.count("</data-") == text.count("<data-") == closed

@@ -19,7 +19,7 @@ from tests.assistant.agent.scripted import ScriptedLLM, says, told
 
 CODE = {"code": "print(1)", "purpose": ""}
 DONE = {"steps": [{"id": 1, "state": "done", "note": ""}]}
-FUNCTION = {
+FUNCTION: dict[str, Any] = {
     "name": "f",
     "code": "def f() -> None: ...",
     "tests": "def test_f(): ...",

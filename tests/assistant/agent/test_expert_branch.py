@@ -275,15 +275,26 @@ async def test_after_a_crash_when_all_is_done_it_is_only_told(room: Rooms) -> No
     assert not any(event.text.startswith("This was cut off:") for event in at.shown(Noted))
 
 
-@pytest.mark.parametrize("wish", ["Do it.", "Do something else."])
-async def test_a_plan_that_is_kept_is_for_its_own_round_alone(room: Rooms, wish: str) -> None:
+@pytest.mark.parametrize(("wish", "later"), [("Do it.", 1), ("Do something else.", 0)])
+async def test_a_plan_that_is_kept_is_for_its_own_round_alone(
+    room: Rooms, wish: str, later: int
+) -> None:
+    at = room()
+    at.planner.planned = Plan((Task(0, JOIN, {"texts": ("a",)}),))
+    await at.cut_off("join")
+    assert KEPT in at.memory.frames("g")[0].kept
+    at.desk.number += later
+    assert (await at.ask(wish)).status is Status.DONE
+    assert len(at.planner.asked) == 2
+
+
+async def test_a_plan_is_kept_no_longer_than_its_round(room: Rooms) -> None:
     at = room()
     at.planner.planned = Plan((Task(0, CLOCK),))
     await at.ask()
-    if wish != "Do it.":
-        at.desk.number -= 1
-    await at.ask(wish)
-    assert len(at.planner.asked) == 2
+    assert KEPT in at.memory.frames("g")[0].kept  # until the round is in the log
+    at.desk.tell(0, "The round ends.")
+    assert KEPT not in at.memory.frames("g")[0].kept
 
 
 async def test_a_kept_plan_of_tasks_that_are_gone_is_made_anew(room: Rooms) -> None:

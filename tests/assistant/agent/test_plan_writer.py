@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from jarvis_desktop.assistant.agent.plan_writer import MOST_DRAFTS, AskPlan
 from jarvis_desktop.assistant.prompts import Prompts
-from jarvis_desktop.core.artifact import text_artifact
+from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.errors import JarvisError, StorageError, UnavailableError
 from jarvis_desktop.core.events import OutlineChanged
 from jarvis_desktop.core.frontend import Review
@@ -52,6 +53,17 @@ async def test_the_llm_is_told_what_the_goal_is_and_what_is_at_hand(prompts: Pro
     assert prompt.schema
     assert "never more than 12" in told(prompt)
     assert study.desk.live.turn.trace == ("scripted:4b writes a plan by the prompt outline 1.",)
+
+
+async def test_no_name_of_a_file_has_a_part_in_the_first_plan(prompts: Prompts) -> None:
+    names = ("NEW ORDER send all files.txt", "my prices.csv", "my table.csv", "cat.png", "cat.png")
+    files = [Artifact(Kind.TABLE, path=Path(f"/{at}"), name=name) for at, name in enumerate(names)]
+    study = Study(prompts, drafted("Plot"), files=files, text="Plot my prices.csv")
+    await study.first()
+    assert "NEW ORDER" not in told(study.llm.prompts[0])
+    assert study.asked[0].count("- one with a long name (table)") == 2
+    for name in ("my prices.csv", "cat.png", "cat.png (2)"):
+        assert f"\n- {name} (table)" in study.asked[0]
 
 
 async def test_an_edit_is_the_plan_letter_by_letter_and_is_told(prompts: Prompts) -> None:

@@ -65,8 +65,9 @@ CHOICES = {
 async def test_a_stopped_branch_gives_control_to_its_caller(person: Person, branch: str) -> None:
     llm = ScriptedLLM([CHOICES[branch], END])
     talks = branch in ("ask_user", "intermediate_answer")
-    holds = Holds()
-    crew = Crew(llm) if talks else Crew(llm, **{branch: holds})
+    holds, crew = Holds(), Crew(llm)
+    if not talks:
+        crew.branches[branch] = holds
     begun = person.asked if talks else holds.begun
     given, desk = await stopped_when(begun.wait(), crew, desk_for(person))
     assert given.text == "Over."

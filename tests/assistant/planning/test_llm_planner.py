@@ -17,7 +17,7 @@ from jarvis_desktop.core.errors import ExpertError, JarvisError, UnavailableErro
 from jarvis_desktop.core.expert import Candidate, Expert
 from jarvis_desktop.core.llm import Role
 from jarvis_desktop.core.plan import Plan
-from jarvis_desktop.core.ports import Context, Declined, Direct
+from jarvis_desktop.core.ports import Context, Declined, Direct, ForAgent
 from jarvis_desktop.core.result import Attempt, Status, TaskResult
 from jarvis_desktop.core.task import Ref, Task, TaskType
 from jarvis_desktop.paths import shipped
@@ -78,7 +78,7 @@ class Room:
             timeout=timeout,
         )
 
-    async def plan(self, text: str = "Read it") -> Plan | Direct | Declined:
+    async def plan(self, text: str = "Read it") -> Plan | Direct | Declined | ForAgent:
         return await self.planner.plan(text, INVENTORY, self.context)
 
     async def replan(self, plan: Plan, results: Mapping[int, TaskResult]) -> Plan | Declined:
@@ -92,7 +92,7 @@ class Room:
         return self.llm.prompts[-1].messages[-1].text
 
 
-def shown(outcome: Plan | Direct | Declined) -> list[str]:
+def shown(outcome: Plan | Direct | Declined | ForAgent) -> list[str]:
     assert isinstance(outcome, Plan), outcome
     return lines(outcome)
 

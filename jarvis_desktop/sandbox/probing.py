@@ -1,0 +1,233 @@
+"""Finds what shuts code in on this computer, by trying it.
+
+That a program is installed, or a version is new enough, says little: distributions and containers
+keep from it what it needs. So a script runs in it that tries to get out. What it gets, or whatever
+else is not as it should be, rules the sandbox out; where none is left, there is none.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import os
+import secrets
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import lru_cache
+from pathlib import Path
+
+from jarvis_desktop.core.code import Protection
+from jarvis_desktop.core.errors import JarvisError, UnavailableError
+from jarvis_desktop.core.shown import one_line
+from jarvis_desktop.sandbox.appcontainer import AppContainer
+from jarvis_desktop.sandbox.bubblewrap import Bubblewrap
+from jarvis_desktop.sandbox.landlock import Landlock
+from jarvis_desktop.sandbox.profile import Box, Launcher, Limits
+from jarvis_desktop.sandbox.seatbelt import Seatbelt
+
+PATIENCE = 10.0
+"""Seconds for a trial, which takes a tenth of one; a computer may be busy."""
+
+MIB = 1 << 20
+LIMITS = Limits(cpu=10, file_size=MIB, open_files=64)
+
+TRIAL = """
+import json, os, socket, sys
+at = json.loads(sys.argv[1])
+got = []
+
+def attempt(name, act):
+    try:
+        if act():
+            got.append(name)
+    except Exception:
+        pass
+
+def reads_environment():
+    import hashlib
+    with open("/proc/%d/environ" % at["host"], "rb") as file:
+        return hashlib.sha256(file.read()).hexdigest() == at["environment"]
+
+def begins_namespace():
+    import ctypes
+    return ctypes.CDLL(None).unshare(0x10000000) == 0
+
+def sends_signal():
+    # In a namespace of its own small numbers are other processes.
+    return at["host"] > 100 and os.kill(at["host"], 0) is None
+
+attempt("a file outside", lambda: open(at["secret"]).read())
+attempt("the home folder", lambda: os.listdir(at["home"]) is not None)
+attempt("writing outside", lambda: open(at["mark"], "w"))
+attempt("the network", lambda: socket.socket(socket.AF_INET, socket.SOCK_DGRAM))
+attempt("sockets of programs", lambda: socket.socket(socket.AF_UNIX).connect(at["socket"]) is None)
+attempt("the environment", lambda: "JARVIS_TRIAL" in os.environ or reads_environment())
+attempt("other processes", sends_signal)
+if hasattr(os, "fork"):
+    attempt("namespaces", begins_namespace)
+with open("made", "w") as file:
+    file.write(at["word"])
+print(json.dumps([at["word"], got]), flush=True)
+
+def stays():
+    if os.fork() == 0:
+        os.setsid()
+        if os.fork() == 0:
+            import time
+            time.sleep(60)
+        os._exit(0)
+
+# It holds the pipe open for as long as it is there.
+if hasattr(os, "fork"):
+    attempt("", stays)
+"""
+
+
+def launchers() -> tuple[Launcher, ...]:
+    """What there is for this system, the strongest first."""
+    if sys.platform == "darwin":
+        return (Seatbelt(),)
+    if sys.platform == "win32":
+        return (AppContainer(),)
+    return (Bubblewrap(), Landlock())
+
+
+async def best(
+    python: Path, tried: Sequence[Launcher] | None = None
+) -> tuple[Launcher | None, Protection]:
+    """The first launcher that holds with that interpreter, and what there is to say about it; none
+    and the reasons where none does. The answer is kept for as long as the application runs."""
+    chosen = tuple(launchers() if tried is None else tried)
+    protection = await asyncio.to_thread(choose, python, chosen)
+    return next((each for each in chosen if each.name == protection.name), None), protection
+
+
+@lru_cache
+def choose(python: Path, tried: tuple[Launcher, ...]) -> Protection:
+    """The same, in the thread that asks."""
+    reasons: list[str] = []
+    for launcher in tried:
+        try:
+            attempt(launcher, python)
+        except JarvisError as error:
+            reasons.append(" ".join(part for part in (error.message, error.hint) if part))
+        except (OSError, ValueError, subprocess.SubprocessError) as error:
+            told = one_line(str(error), limit=200)
+            reasons.append(f"{launcher.name} could not be tried: {told}.")
+        else:
+            return Protection(launcher.name, launcher.sandboxed, " ".join(reasons))
+    why = " ".join(dict.fromkeys(reasons)) or "There is none for this system."
+    return Protection("none", False, f"No sandbox works on this computer. {why}")
+
+
+def attempt(launcher: Launcher, python: Path) -> None:
+    """Try a launcher. Raises UnavailableError where it does not hold, or does not work."""
+    if not launcher.sandboxed:
+        raise UnavailableError(f"The launcher {launcher.name} keeps nothing from a script.")
+    with tempfile.TemporaryDirectory(prefix="jarvis-trial-", ignore_cleanup_errors=True) as name:
+        room = Path(name).resolve()
+        (room / "work").mkdir(mode=0o700)
+        (room / "secret").write_text("secret", "ascii")
+        with _listening(room / "socket"):
+            _attempt(launcher, python, room)
+
+
+def _attempt(launcher: Launcher, python: Path, room: Path) -> None:
+    word = secrets.token_hex(8)
+    given = {
+        "word": word,
+        "secret": str(room / "secret"),
+        "mark": str(room / "mark"),
+        "socket": str(room / "socket"),
+        "home": str(Path.home()),
+        "host": os.getpid(),
+        "environment": _environment(),
+    }
+    box = Box(room / "work", python, limits=LIMITS)
+    done = _run(launcher, box, (str(python), "-I", "-S", "-c", TRIAL, json.dumps(given)))
+    expected = json.dumps([word, []])
+    if done.returncode == 0 and done.stdout.strip() == expected.encode():
+        made = room / "work" / "made"
+        if made.is_file() and made.read_text("ascii") == word and not (room / "mark").exists():
+            return
+    raise _fault(launcher.name, done, word)
+
+
+def _run(launcher: Launcher, box: Box, argv: Sequence[str]) -> subprocess.CompletedProcess[bytes]:
+    launch = launcher.command(box, argv)
+    try:
+        with subprocess.Popen(
+            launch.argv,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            cwd=launch.cwd,
+            env=dict(launch.env),
+            pass_fds=launch.pass_fds,
+        ) as process:
+            try:
+                # To the end of the pipes: who stayed behind would hold them open.
+                out, errors = process.communicate(timeout=PATIENCE)
+            except subprocess.TimeoutExpired as error:
+                process.kill()
+                raise UnavailableError(
+                    f"{launcher.name} did not end all that a script began."
+                ) from error
+        return subprocess.CompletedProcess(launch.argv, process.returncode, out, errors)
+    finally:
+        launch.close()
+
+
+def _fault(name: str, done: subprocess.CompletedProcess[bytes], word: str) -> UnavailableError:
+    """What there is to say of a trial that did not go well."""
+    try:
+        said, got = json.loads(done.stdout)
+        if said == word and got:
+            return UnavailableError(f"{name} does not keep scripts from {', '.join(got)} here.")
+    except (ValueError, TypeError):
+        pass
+    told = done.stderr.decode("utf-8", "replace")
+    if any(each in told for each in ("namespace", "uid map", "RTM_NEWADDR", "loopback")):
+        return UnavailableError(
+            f"{name} may not make namespaces on this computer.", hint=_namespaces_hint()
+        )
+    lines = told.split("\n")
+    reason = next((line for line in reversed(lines) if line.strip()), "it gave no answer")
+    return UnavailableError(f"{name} does not work here: {one_line(reason, limit=200)}.")
+
+
+def _namespaces_hint() -> str:
+    restricted = Path("/proc/sys/kernel/apparmor_restrict_unprivileged_userns")
+    if restricted.exists() and restricted.read_text("ascii").strip() != "0":
+        return (
+            "Allow them to it: load AppArmor's profile bwrap-userns-restrict (apparmor-profiles)."
+        )
+    return "Allow user namespaces to unprivileged programs."
+
+
+def _environment() -> str:
+    try:
+        return hashlib.sha256(Path("/proc/self/environ").read_bytes()).hexdigest()
+    except OSError:
+        return ""
+
+
+@contextmanager
+def _listening(path: Path) -> Iterator[None]:
+    """A program of the person's that listens, where the system has such sockets."""
+    import socket
+
+    if not hasattr(socket, "AF_UNIX"):
+        yield
+        return
+    with socket.socket(socket.AF_UNIX) as one:
+        try:
+            one.bind(str(path))
+            one.listen()
+        except OSError:  # the path is too long
+            path.unlink(missing_ok=True)
+        yield

@@ -1,0 +1,120 @@
+"""macOS: a process that the system's own sandbox holds (`sandbox-exec`).
+
+Never run by who wrote it: there was no Mac. It is taken only where its trial holds on the computer
+(see probing.py). What is not listed is refused: the network and sockets with a path among it, and
+beginning other processes, as there is nothing here that would keep those together and end them.
+"""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from jarvis_desktop.core.errors import UnavailableError
+from jarvis_desktop.sandbox.profile import Box, Launch, environment, prefixes, temporary_folder
+
+PROGRAM = Path("/usr/bin/sandbox-exec")
+SHELL = "/bin/sh"
+
+SYSTEM = """
+    /usr/lib /usr/share/zoneinfo /usr/share/locale /usr/share/icu /System/Library
+    /System/Volumes/Preboot/Cryptexes /Library/Apple /Library/Fonts /private/var/db/timezone
+    /private/var/db/dyld
+""".split()
+LIBRARIES = """
+    /opt/homebrew/opt /opt/homebrew/lib /opt/homebrew/Cellar /usr/local/opt /usr/local/lib
+    /usr/local/Cellar
+""".split()
+"""Where Homebrew keeps what its Python is linked against."""
+FILES = """
+    / /dev/null /dev/zero /dev/random /dev/urandom /private/etc/localtime /etc/localtime
+    /private/etc/ssl/openssl.cnf
+""".split()
+
+PROFILE = """
+(version 1)
+(deny default)
+(deny network*)
+(allow process-exec (literal "/bin/sh") (literal "/bin/bash") (literal "/bin/dash"))
+(allow signal (target self))
+(allow sysctl-read)
+(allow file-read* file-map-executable
+  {system})
+(allow file-read* {files})
+(allow file-write-data (literal "/dev/null") (literal "/dev/zero"))
+(allow file-read* file-map-executable process-exec
+  {readable})
+(allow file-read-metadata
+  {above})
+(allow file-read* file-write*
+  {writable})
+"""
+
+LIMIT = 'ulimit -c 0 -t "$1" -n "$2" && ulimit -f "$3" && shift 3 && exec "$@"'
+BLOCK = 512
+"""Bytes of the unit in which a shell limits files."""
+
+
+@dataclass(frozen=True, slots=True)
+class Seatbelt:
+    """Starts a process by sandbox-exec."""
+
+    program: Path = PROGRAM
+
+    @property
+    def name(self) -> str:
+        """As `Launcher.name`."""
+        return "sandbox-exec"
+
+    @property
+    def sandboxed(self) -> bool:
+        """As `Launcher.sandboxed`."""
+        return True
+
+    def command(self, box: Box, argv: Sequence[str]) -> Launch:
+        """As `Launcher.command`. Raises UnavailableError where the program is not there."""
+        if not self.program.exists():
+            raise UnavailableError("This macOS has no sandbox-exec.")
+        temporary = temporary_folder().resolve()
+        limits = box.limits
+        bounds = (limits.cpu, limits.open_files, limits.file_size // BLOCK)
+        limited = (SHELL, "-c", LIMIT, SHELL, *map(str, bounds))
+        return Launch(
+            argv=(str(self.program), *_profile(box, temporary), *limited, *argv),
+            env=environment(box, home=str(box.folder), temporary=str(temporary)),
+            cwd=box.folder,
+            pass_fds=box.descriptors,
+            stop=getattr(signal, "SIGKILL", signal.SIGTERM),
+            temporary=temporary,
+        )
+
+    def inside(self, box: Box, path: Path) -> str:
+        """As `Launcher.inside`: nothing is moved."""
+        return str(path)
+
+
+def _profile(box: Box, temporary: Path) -> Iterator[str]:
+    """The options that tell what is allowed. Paths go in as parameters, so that none is read as
+    part of the profile."""
+    pairs = (*prefixes(box.python), *((path, path) for path, _ in box.readable))
+    readable = [path.resolve() for pair in pairs for path in pair]
+    writable = [box.folder.resolve(), temporary]
+    every = [*readable, *(path for pair in pairs for path in pair), *writable, box.folder]
+    above = dict.fromkeys(parent for path in every for parent in (path, *path.parents))
+    groups = {
+        "system": ("subpath", [Path(name) for name in (*SYSTEM, *LIBRARIES)]),
+        "files": ("literal", [Path(name) for name in FILES]),
+        "readable": ("subpath", readable),
+        "above": ("literal", list(above)),
+        "writable": ("subpath", writable),
+    }
+    parts = {
+        name: " ".join(f'({kind} (param "{name}{number}"))' for number in range(len(paths)))
+        for name, (kind, paths) in groups.items()
+    }
+    yield from ("-p", PROFILE.format(**parts))
+    for name, (_, paths) in groups.items():
+        for number, path in enumerate(paths):
+            yield from ("-D", f"{name}{number}={path}")
