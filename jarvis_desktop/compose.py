@@ -251,19 +251,16 @@ def build(
         chooser=Chooser(prompts),
         barred=api.objection,
     )
-    llm_planner = LlmPlanner(
-        llms,
-        prompts,
-        fallback=embedded,
-        runnable=selector.can_do,
-    )
-    planners: dict[str, Planner] = {
+
+    def planners_of(*, agent: bool) -> dict[str, Planner]:
+        """`agent`: whether a request may be a goal; what is done for one is none of its own."""
+        llm = LlmPlanner(llms, prompts, fallback=embedded, runnable=selector.can_do, agent=agent)
         # What no cue tells is left to the LLM, and to the encoder's guess only where there is none.
-        "auto": LayeredPlanner(EmbeddedPlanner(), llm_planner),
-        "embedded": embedded,
-        "llm": llm_planner,
-    }
-    planner = planners[settings.planner.kind]
+        layered = LayeredPlanner(EmbeddedPlanner(), llm, agent=agent)
+        return {"auto": layered, "embedded": embedded, "llm": llm}
+
+    planners, kind = planners_of(agent=True), settings.planner.kind
+    planner, inner = planners[kind], planners_of(agent=False)[kind]
     executor = Executor(
         backends,
         store,
@@ -280,9 +277,9 @@ def build(
     mode = build_agent(
         settings.agent,
         House(paths, policy, llms, weights, experts, prompts, store, scorer, history.goals, _now),
-        planner=planner,
+        planner=inner,
         campaign=Campaign(
-            planner, INVENTORY, selector=selector, executor=executor, obtainer=obtainer
+            inner, INVENTORY, selector=selector, executor=executor, obtainer=obtainer
         ),
         inventory=INVENTORY,
     )

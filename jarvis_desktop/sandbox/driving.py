@@ -38,6 +38,8 @@ main()
 """
 """Loads that as a package, without its folder among those that a script imports from."""
 
+WITHOUT_PYTHON = "This application was built without a Python that could run code."
+
 STARTING = 60.0
 """Seconds for an interpreter to start: a computer may be busy, and a disk may sleep."""
 TRAILING = 2.0
@@ -154,7 +156,7 @@ class Kernel:
         means = self._means
         if means.python is None:
             raise UnavailableError(
-                "This application was built without a Python that could run code.",
+                WITHOUT_PYTHON,
                 hint="Install it with pip to let it work with code.",
             )
         readable = [(INSIDE, KERNEL)]

@@ -7,7 +7,6 @@ else is not as it should be, rules the sandbox out; where none is left, there is
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import json
 import os
@@ -17,7 +16,7 @@ import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from functools import lru_cache
+from itertools import islice
 from pathlib import Path
 
 from jarvis_desktop.core.code import Protection
@@ -26,11 +25,14 @@ from jarvis_desktop.core.shown import one_line
 from jarvis_desktop.sandbox.appcontainer import AppContainer
 from jarvis_desktop.sandbox.bubblewrap import Bubblewrap
 from jarvis_desktop.sandbox.landlock import Landlock
-from jarvis_desktop.sandbox.profile import Box, Launcher, Limits
+from jarvis_desktop.sandbox.profile import Box, Launcher, Limits, prefixes
 from jarvis_desktop.sandbox.seatbelt import Seatbelt
 
 PATIENCE = 10.0
 """Seconds for a trial, which takes a tenth of one; a computer may be busy."""
+
+NAMES = 20
+"""Of the home folder, to be looked for."""
 
 MIB = 1 << 20
 LIMITS = Limits(cpu=10, file_size=MIB, open_files=64)
@@ -61,7 +63,7 @@ def sends_signal():
     return at["host"] > 100 and os.kill(at["host"], 0) is None
 
 attempt("a file outside", lambda: open(at["secret"]).read())
-attempt("the home folder", lambda: os.listdir(at["home"]) is not None)
+attempt("the home folder", lambda: set(os.listdir(at["home"])) & set(at["names"]))
 attempt("writing outside", lambda: open(at["mark"], "w"))
 attempt("the network", lambda: socket.socket(socket.AF_INET, socket.SOCK_DGRAM))
 attempt("sockets of programs", lambda: socket.socket(socket.AF_UNIX).connect(at["socket"]) is None)
@@ -96,19 +98,10 @@ def launchers() -> tuple[Launcher, ...]:
     return (Bubblewrap(), Landlock())
 
 
-async def best(
-    python: Path, tried: Sequence[Launcher] | None = None
-) -> tuple[Launcher | None, Protection]:
-    """The first launcher that holds with that interpreter, and what there is to say about it; none
-    and the reasons where none does. The answer is kept for as long as the application runs."""
-    chosen = tuple(launchers() if tried is None else tried)
-    protection = await asyncio.to_thread(choose, python, chosen)
-    return next((each for each in chosen if each.name == protection.name), None), protection
-
-
-@lru_cache
-def choose(python: Path, tried: tuple[Launcher, ...]) -> Protection:
-    """The same, in the thread that asks."""
+def choose(python: Path, tried: Sequence[Launcher]) -> Protection:
+    """The first launcher that holds with that interpreter, and what a stronger one would need;
+    "none" and the reasons where none does. Not for a loop: takes a tenth of a second for each that
+    is tried."""
     reasons: list[str] = []
     for launcher in tried:
         try:
@@ -144,6 +137,7 @@ def _attempt(launcher: Launcher, python: Path, room: Path) -> None:
         "mark": str(room / "mark"),
         "socket": str(room / "socket"),
         "home": str(Path.home()),
+        "names": _names_at_home(python),
         "host": os.getpid(),
         "environment": _environment(),
     }
@@ -207,6 +201,17 @@ def _namespaces_hint() -> str:
             "Allow them to it: load AppArmor's profile bwrap-userns-restrict (apparmor-profiles)."
         )
     return "Allow user namespaces to unprivileged programs."
+
+
+def _names_at_home(python: Path) -> list[str]:
+    """Some of what is there, but for the folder in which the interpreter may be."""
+    home = Path.home()
+    needed = [path for _, path in prefixes(python)]
+    try:
+        found = (each for each in home.iterdir() if not any(p.is_relative_to(each) for p in needed))
+        return [each.name for each in islice(found, NAMES)]
+    except OSError:
+        return []
 
 
 def _environment() -> str:

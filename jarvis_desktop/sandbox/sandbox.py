@@ -12,12 +12,11 @@ from jarvis_desktop.core.errors import UnavailableError
 from jarvis_desktop.sandbox import probing
 from jarvis_desktop.sandbox.bare import Bare
 from jarvis_desktop.sandbox.collecting import Take
+from jarvis_desktop.sandbox.driving import WITHOUT_PYTHON, Means
 from jarvis_desktop.sandbox.profile import Launcher, Limits
 from jarvis_desktop.sandbox.proxy import Check, Find, Proxy, Traffic
-from jarvis_desktop.sandbox.session import Means, Session
+from jarvis_desktop.sandbox.session import Session
 from jarvis_desktop.sandbox.supervisor import Bounds
-
-WITHOUT_PYTHON = "This application was built without a Python that could run code."
 
 
 class OsSandbox:
@@ -35,12 +34,12 @@ class OsSandbox:
         take: Take | None = None,
         traffic: Traffic | None = None,
         launchers: Sequence[Launcher] | None = None,
-        choose: Callable[[Sequence[Launcher]], Protection] | None = None,
+        choose: Callable[[Path, tuple[Launcher, ...]], Protection] = probing.choose,
     ) -> None:
         """`packages` is the folder of installed packages. `find` gives the addresses of a host,
         `check` the one of them to connect to, or refuses. Without `network` no host is reached,
-        whatever a session names. `choose` tells the best of the `launchers` by trying them, which
-        takes time; where none works, "none"."""
+        whatever a session names. `choose` tells the best of the `launchers` by trying them with an
+        interpreter, which takes time; where none works, "none"."""
         self._launchers = tuple(probing.launchers() if launchers is None else launchers)
         self._packages = packages
         self._find = find
@@ -50,15 +49,17 @@ class OsSandbox:
         self._bounds = bounds or Bounds()
         self._take = take or Take()
         self._traffic = traffic or Traffic()
-        self._choose = choose or probing.best
+        self._choose = choose
         self._chosen: asyncio.Future[Protection] | None = None
 
     async def protection(self) -> Protection:
         """See Sandbox."""
-        if interpreter() is None:
+        python = interpreter()
+        if python is None:
             return Protection("none", False, WITHOUT_PYTHON)
         if self._chosen is None:
-            self._chosen = asyncio.ensure_future(asyncio.to_thread(self._choose, self._launchers))
+            trial = asyncio.to_thread(self._choose, python, self._launchers)
+            self._chosen = asyncio.ensure_future(trial)
         # Whoever waits may be cancelled; the trial goes on for the next one.
         return await asyncio.shield(self._chosen)
 

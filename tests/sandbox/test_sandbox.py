@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import sys
 import threading
-from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -24,7 +23,7 @@ BEST = Protection("bubblewrap", True)
 def sandbox(folder: Path, *, network: bool = True, best: Protection = BEST) -> OsSandbox:
     return OsSandbox(
         launchers=LAUNCHERS,
-        choose=lambda launchers: best,
+        choose=lambda python, launchers: best,
         packages=folder / "packages",
         find=look_up,
         check=checked,
@@ -47,8 +46,8 @@ async def test_the_trial_is_made_once_also_when_who_waits_is_cancelled(tmp_path:
     trials: list[str] = []
     begun, go_on = threading.Event(), threading.Event()
 
-    def choose(launchers: Sequence[Launcher]) -> Protection:
-        assert tuple(launchers) == LAUNCHERS
+    def choose(python: Path, launchers: tuple[Launcher, ...]) -> Protection:
+        assert (python, launchers) == (PYTHON, LAUNCHERS)
         trials.append("a trial")
         begun.set()
         go_on.wait()

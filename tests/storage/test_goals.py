@@ -178,7 +178,7 @@ def damaged(history: SqliteHistory, what: str) -> str:
         case "kept":
             values[what] = {"name": 1}
         case "outline":
-            values[what] = {"steps": []}
+            values[what]["steps"] = []
         case "outline.steps":
             values["outline"]["steps"] = "many"
         case "step.state":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import suppress
 from datetime import datetime
@@ -127,12 +128,15 @@ class Agent:
             log=log,
         )
         self._desks[goal.id] = desk
-        status, answer = Status.CANCELLED, ""
+        status, answer = Status.FAILED, ""
         try:
             status = await self._work(desk)
             answer = live.turn.reply
+        except asyncio.CancelledError:
+            status = Status.CANCELLED
+            raise
         except JarvisError as error:
-            status, answer = Status.FAILED, str(error)
+            answer = str(error)
             raise
         finally:
             del self._desks[goal.id]
