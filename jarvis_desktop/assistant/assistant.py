@@ -154,9 +154,10 @@ class Assistant:
         written.
         """
         left = self._take_over(unfinished)
+        rounds = tuple(self._parts.agent.retold(left.turn.id)) if left.goal else ()
         if left.goal:
             self._parts.agent.give_up(left.turn.id)
-        turn = given_up(left, self._parts.now())
+        turn = given_up(left, self._parts.now(), rounds)
         self._parts.history.save(left.conversation, turn)
         self._parts.journal.end(turn.id)
         return turn

@@ -179,6 +179,8 @@ class RoundEnded:
     artifacts: tuple[Artifact, ...] = ()
     code: str = ""
     """The script that ran, as it ran."""
+    seconds: float = 0.0
+    """How long it took, without waiting for the person; 0 where that is not known."""
 
 
 @dataclass(frozen=True, slots=True)

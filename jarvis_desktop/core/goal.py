@@ -73,6 +73,8 @@ class LogEntry:
     artifacts: tuple[Artifact, ...] = ()
     code: str = ""
     """The script that ran, as it ran."""
+    seconds: float = 0.0
+    """How long it took, without waiting for the person; 0 where that is not known."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,6 +53,8 @@ class Round:
     """None while it goes on."""
     observation: str = ""
     artifacts: tuple[Artifact, ...] = ()
+    seconds: float = 0.0
+    """How long it took, without waiting for the person; 0 where that is not known."""
 
 
 PRINTED = 20_000
@@ -159,6 +161,7 @@ class Turn:
                     observation=event.observation,
                     artifacts=event.artifacts,
                     code=event.code or was.code,
+                    seconds=event.seconds,
                 )
                 return self._with_round(ended)
             case events.ReplyChunk(text=text):

@@ -34,6 +34,9 @@ PATIENCE = 10.0
 NAMES = 20
 """Of the home folder, to be looked for."""
 
+RESTRICTED = Path("/proc/sys/kernel/apparmor_restrict_unprivileged_userns")
+"""Where Ubuntu tells that it keeps user namespaces from programs."""
+
 MIB = 1 << 20
 LIMITS = Limits(cpu=10, file_size=MIB, open_files=64)
 
@@ -195,8 +198,7 @@ def _fault(name: str, done: subprocess.CompletedProcess[bytes], word: str) -> Un
 
 
 def _namespaces_hint() -> str:
-    restricted = Path("/proc/sys/kernel/apparmor_restrict_unprivileged_userns")
-    if restricted.exists() and restricted.read_text("ascii").strip() != "0":
+    if RESTRICTED.exists() and RESTRICTED.read_text("ascii").strip() != "0":
         return (
             "Allow them to it: load AppArmor's profile bwrap-userns-restrict (apparmor-profiles)."
         )
@@ -233,6 +235,6 @@ def _listening(path: Path) -> Iterator[None]:
         try:
             one.bind(str(path))
             one.listen()
-        except OSError:  # the path is too long
-            path.unlink(missing_ok=True)
+        except OSError:
+            pass  # the path is too long: what is not there is not reached
         yield

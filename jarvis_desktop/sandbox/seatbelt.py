@@ -52,7 +52,9 @@ PROFILE = """
   {writable})
 """
 
-LIMIT = 'ulimit -c 0 -t "$1" -n "$2" && ulimit -f "$3" && shift 3 && exec "$@"'
+LIMIT = """
+ulimit -c 0 && ulimit -t "$1" && ulimit -n "$2" && ulimit -f "$3" && shift 3 && exec "$@"
+"""
 BLOCK = 512
 """Bytes of the unit in which a shell limits files."""
 

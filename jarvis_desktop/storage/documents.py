@@ -146,6 +146,7 @@ def round_values(item: Round, artifact_values: Callable[[Artifact], Values]) -> 
         "status": item.status and item.status.value,
         "observation": item.observation,
         "artifacts": [artifact_values(made) for made in item.artifacts],
+        "seconds": item.seconds,
     }
 
 
@@ -162,6 +163,7 @@ def round_of(values: object, artifact: Callable[[dict[str, Any]], Artifact]) -> 
         None if entry.get("status") is None else status_of(entry.get("status")),
         text(entry, "observation"),
         artifacts_of(_list(entry, "artifacts"), artifact),
+        seconds_of(entry),
     )
 
 
@@ -200,6 +202,13 @@ def number(entry: Values, key: str) -> int:
     """A whole number of an entry."""
     value = entry.get(key)
     return value if isinstance(value, int) and not isinstance(value, bool) else _damaged(key)
+
+
+def seconds_of(entry: Values) -> float:
+    """How long something took; 0 where that was not written, or makes no sense."""
+    value = entry.get("seconds")
+    known = isinstance(value, int | float) and 0 <= value < float("inf")
+    return float(value) if known and value is not None else 0.0
 
 
 def _choice_of(entry: Values) -> Choice:

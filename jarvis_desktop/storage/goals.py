@@ -20,6 +20,7 @@ from jarvis_desktop.storage.documents import (
     frame_of,
     frame_values,
     number,
+    seconds_of,
     status_of,
     terms_of,
     terms_values,
@@ -45,8 +46,8 @@ _FRAME = """
 """
 _ENTRY = """
     INSERT OR REPLACE INTO goal_log
-    (goal, number, path, branch, what, status, observation, at, code, artifacts)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    (goal, number, path, branch, what, status, observation, at, code, artifacts, seconds)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
 _LIKE = """
     SELECT goals.* FROM goal_search JOIN goals ON goals.number = goal_search.rowid
@@ -208,7 +209,7 @@ class SqliteGoalMemory:
         made = [self._rows.artifact_values(item) for item in entry.artifacts]
         words = (entry.path, entry.branch, entry.what, entry.status.value, entry.observation)
         row = (*map(encodable, words), entry.at.isoformat(), encodable(entry.code), text_of(made))
-        self._db.conn.execute(_ENTRY, (goal, entry.number, *row))
+        self._db.conn.execute(_ENTRY, (goal, entry.number, *row, entry.seconds))
         inner = [(goal, path) for item in entry.artifacts if (path := self._rows.inner(item))]
         self._db.conn.executemany("INSERT OR IGNORE INTO goal_files VALUES (?, ?)", inner)
 
@@ -223,6 +224,7 @@ class SqliteGoalMemory:
             datetime.fromisoformat(text(row, "at")),
             artifacts_of(values_of(row["artifacts"]), self._rows.artifact),
             text(row, "code"),
+            seconds_of(row),
         )
 
     def _purge(self) -> None:

@@ -269,6 +269,11 @@ def code_library(db: Database) -> None:
     )
 
 
+def lengths_of_rounds(db: Database) -> None:
+    """How many seconds a round took; 0 for those of before."""
+    db.executescript("ALTER TABLE goal_log ADD COLUMN seconds REAL NOT NULL DEFAULT 0")
+
+
 STEPS = (
     conversations_and_turns,
     timers,
@@ -280,6 +285,7 @@ STEPS = (
     goals,
     turns_of_agent_mode,
     code_library,
+    lengths_of_rounds,
 )
 
 

@@ -276,7 +276,7 @@ class RoundsView(QWidget):
             if item.number not in self._rows:
                 self._rows[item.number] = RoundRow(item.number, self._actions)
                 self._list.insertWidget(place, self._rows[item.number])
-            self._rows[item.number].draw(item, self._seconds(item.number), over=over)
+            self._rows[item.number].draw(item, self._seconds(item), over=over)
         hidden = len(turn.rounds) - len(shown)
         self.earlier.setVisible(hidden > 0)
         what = "round" if hidden <= MORE else "rounds"
@@ -295,7 +295,7 @@ class RoundsView(QWidget):
         return [item for item in rounds[:first] if item.number in read] + list(rounds[first:])
 
     def _take_time(self, turn: Turn) -> None:
-        """Rounds carry no times; those that happen while they are shown are timed here."""
+        """Time what goes on, and what was told without its time, while it is shown."""
         now = time.monotonic()
         for number, item in turn.rounds.items():
             if item.status is None and turn.status is None:
@@ -303,7 +303,10 @@ class RoundsView(QWidget):
             elif number in self._began and number not in self._spent:  # it ended, or all did
                 self._spent[number] = now - self._began[number]
 
-    def _seconds(self, number: int) -> float | None:
+    def _seconds(self, item: Round) -> float | None:
+        return item.seconds or self._measured(item.number)
+
+    def _measured(self, number: int) -> float | None:
         if number in self._spent:
             return self._spent[number]
         began = self._began.get(number)
@@ -313,7 +316,7 @@ class RoundsView(QWidget):
         if self.isVisible():
             for number in self._began.keys() - self._spent.keys():
                 if row := self._rows.get(number):
-                    row.tick(self._seconds(number))
+                    row.tick(self._measured(number))
 
     def _show_earlier(self) -> None:
         self._most += MORE

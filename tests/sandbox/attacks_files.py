@@ -1,6 +1,7 @@
 """Attacks that change or leave what they should not."""
 
-# ruff: noqa: E501
+# Each is as short as can be.
+# ruff: noqa: RET503, SIM115
 from __future__ import annotations
 
 from tests.sandbox.corpus import Proof, attack
@@ -237,7 +238,12 @@ def opens_a_disk(at):
 def opens_settings_of_devices(at):
     import os
 
-    for path in ("/sys/kernel/uevent_helper", "/sys/power/state", "/sys/kernel/mm/ksm/run", "/sys/module/printk/parameters/time"):
+    for path in (
+        "/sys/kernel/uevent_helper",
+        "/sys/power/state",
+        "/sys/kernel/mm/ksm/run",
+        "/sys/module/printk/parameters/time",
+    ):
         try:
             os.close(os.open(path, os.O_WRONLY))
             return path
@@ -250,7 +256,9 @@ def opens_control_groups(at):
     import glob
     import os
 
-    for path in glob.glob("/sys/fs/cgroup/**/release_agent", recursive=True) + glob.glob("/sys/fs/cgroup/cgroup.*"):
+    for path in glob.glob("/sys/fs/cgroup/**/release_agent", recursive=True) + glob.glob(
+        "/sys/fs/cgroup/cgroup.*"
+    ):
         try:
             os.close(os.open(path, os.O_WRONLY))
             return path
@@ -299,5 +307,7 @@ def runs_program_as_another(at):
     import os
     import subprocess
 
-    told = subprocess.run([at.set_id_program, "-u"], capture_output=True, text=True, check=True).stdout
+    told = subprocess.run(
+        [at.set_id_program, "-u"], capture_output=True, text=True, check=True
+    ).stdout
     return int(told) != os.getuid()

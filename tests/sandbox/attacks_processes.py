@@ -1,6 +1,6 @@
 """Attacks on other processes, and ways to outlive the end."""
 
-# ruff: noqa: E501
+# Each is as short as can be.
 from __future__ import annotations
 
 from tests.sandbox.corpus import Proof, attack
@@ -122,7 +122,10 @@ def changes_policy_of_a_process(at):
 def sees_other_processes(at):
     import os
 
-    return str(at.victim) in os.listdir("/proc") and at.marker in open(f"/proc/{at.victim}/cmdline").read()
+    return (
+        str(at.victim) in os.listdir("/proc")
+        and at.marker in open(f"/proc/{at.victim}/cmdline").read()
+    )
 
 
 @attack(Proof.DONE)

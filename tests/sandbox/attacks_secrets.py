@@ -1,6 +1,7 @@
 """Attacks that read what is a person's own."""
 
-# ruff: noqa: E501
+# Each is as short as can be.
+# ruff: noqa: SIM115
 from __future__ import annotations
 
 from tests.sandbox.corpus import Proof, attack
@@ -120,7 +121,9 @@ def reads_by_file_handle(at):
 def reads_by_another_program(at):
     import subprocess
 
-    return subprocess.run(["/bin/cat", f"{at.home}/.ssh/id_ed25519"], capture_output=True, text=True, check=True).stdout
+    return subprocess.run(
+        ["/bin/cat", f"{at.home}/.ssh/id_ed25519"], capture_output=True, text=True, check=True
+    ).stdout
 
 
 @attack(Proof.SECRET)
@@ -263,7 +266,9 @@ def reads_memory_by_system_call(at):
     found = ctypes.create_string_buffer(end - start)
     mine = (ctypes.c_uint64 * 2)(ctypes.addressof(found), end - start)
     theirs = (ctypes.c_uint64 * 2)(start, end - start)
-    count = ctypes.CDLL(None).syscall(at.numbers["process_vm_readv"], at.victim, mine, 1, theirs, 1, 0)
+    count = ctypes.CDLL(None).syscall(
+        at.numbers["process_vm_readv"], at.victim, mine, 1, theirs, 1, 0
+    )
     return count > 0 and "".join(re.findall(at.marker + r"[\w=-]+", found.raw.decode("latin-1")))
 
 

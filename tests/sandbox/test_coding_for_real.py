@@ -49,8 +49,8 @@ class Place:
             root / "library", root / "history.db", now=lambda: datetime(2026, 3, 1, tzinfo=UTC)
         )
         sandbox = OsSandbox(
-            LAUNCHERS,
-            lambda: Protection(LAUNCHERS[0].name, True),
+            launchers=LAUNCHERS,
+            choose=lambda python, launchers: Protection(LAUNCHERS[0].name, True),
             packages=self.packages.site,
             find=look_up,
             check=checked,

@@ -11,7 +11,7 @@ from jarvis_desktop.storage.history import SqliteHistory
 from tests.storage.samples import INVENTORY, START
 
 ROOT = Path(__file__).parents[2]
-ROUNDS = 6
+ROUNDS = 4
 
 
 def started(folder: Path) -> subprocess.Popen[str]:

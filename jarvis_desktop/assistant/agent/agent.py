@@ -86,7 +86,12 @@ class Agent:
         for entry in self._memory.log(goal_id):
             yield RoundStarted(entry.number, entry.path, entry.branch, entry.what, entry.code)
             yield RoundEnded(
-                entry.number, entry.status, entry.observation, entry.artifacts, entry.code
+                entry.number,
+                entry.status,
+                entry.observation,
+                entry.artifacts,
+                entry.code,
+                entry.seconds,
             )
         path: list[str] = []
         for frame in self._memory.frames(goal_id):

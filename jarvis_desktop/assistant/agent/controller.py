@@ -54,6 +54,8 @@ class _Round:
     depth: int
     choice: Choice
     what: str
+    began: float
+    """In seconds of the work on the goal."""
 
 
 class Controller:
@@ -250,7 +252,7 @@ class Controller:
             number, desk.path(depth), choice.branch, what, code if isinstance(code, str) else ""
         )
         desk.live.show(shown)
-        return _Round(number, depth, choice, what)
+        return _Round(number, depth, choice, what, desk.seconds)
 
     def _end(self, desk: Desk, now: _Round, observation: Observation) -> None:
         """Write down what a round did, and show it."""
@@ -265,6 +267,7 @@ class Controller:
             desk.now(),
             observation.artifacts,
             observation.code,
+            round(max(desk.seconds - now.began, 0.0), 3),
         )
         role = offered(self._roles[frame.role], frame)
         before = stalling.kept_in(frame.kept)
@@ -284,7 +287,7 @@ class Controller:
         told = printable(middle_cut(observation.text, SHOWN))
         desk.live.show(
             RoundEnded(
-                now.number, observation.status, told, observation.artifacts, observation.code
+                now.number, entry.status, told, entry.artifacts, entry.code, entry.seconds
             )
         )
 
