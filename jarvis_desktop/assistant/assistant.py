@@ -135,6 +135,8 @@ class Assistant:
                 "This request cannot be gone on with: its plan is of another version of JARVIS.",
                 hint="Give it up, which keeps what was done of it, and ask anew.",
             )
+        if unfinished.goal:  # before it is taken over: it shall be there once there is an LLM
+            await self._parts.agent.check()
         left = self._take_over(unfinished)
         known = self._open(left.conversation)
         live = self._live(left, blank(left), frontend)

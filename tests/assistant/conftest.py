@@ -22,6 +22,7 @@ from jarvis_desktop.assistant.prompts import Prompts
 from jarvis_desktop.assistant.selector import Selector
 from jarvis_desktop.assistant.speaker import Speaker
 from jarvis_desktop.core.artifact import text_artifact
+from jarvis_desktop.core.errors import UnavailableError
 from jarvis_desktop.core.events import Event, GoalTaken
 from jarvis_desktop.core.goal import Terms
 from jarvis_desktop.core.plan import Plan
@@ -95,6 +96,7 @@ class FakeAgent:
     given_up: list[str] = field(default_factory=list)
     told: tuple[Event, ...] = ()
     stops: bool = True
+    missing: UnavailableError | None = None
 
     async def take(
         self, text: str, terms: Terms, context: Context, live: Live, *, conversation: str
@@ -108,6 +110,10 @@ class FakeAgent:
         self.gone_on.append(live.turn.id)
         live.say("March.")
         return Status.DONE
+
+    async def check(self) -> None:
+        if self.missing:
+            raise self.missing
 
     def retold(self, goal_id: str) -> Sequence[Event]:
         return self.told

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from jarvis_desktop.core.errors import UnavailableError
 from jarvis_desktop.core.events import OutlineChanged
 from jarvis_desktop.core.goal import Terms
 from jarvis_desktop.core.journal import Unfinished
@@ -69,6 +70,14 @@ async def test_a_goal_goes_on_in_the_middle_of_a_plan_of_experts(house: House) -
     turn = await house.assistant.resume(left(house, plan=plan), house.frontend)
     assert house.agent.gone_on == ["t"]
     assert turn.plan == plan
+
+
+async def test_without_an_llm_a_goal_waits(house: House) -> None:
+    unfinished = left(house)
+    house.agent.missing = UnavailableError("There is no language model.")
+    with pytest.raises(UnavailableError):
+        await house.assistant.resume(unfinished, house.frontend)
+    assert list(house.assistant.unfinished()) == [unfinished]
 
 
 def test_a_goal_can_be_given_up(house: House) -> None:

@@ -124,7 +124,7 @@ def test_a_turn_of_agent_mode() -> None:
         events.RoundStarted(2, "assistant/coder", "run_code", "Try it", "print(1)"),
         events.RoundProgress(2, "1"),
         events.RoundProgress(2, "\n2"),
-        events.RoundEnded(2, Status.FAILED, "It broke.", code="print(1, 2)"),
+        events.RoundEnded(2, Status.FAILED, "It broke.", code="print(1, 2)", seconds=1.5),
         events.RoundEnded(1, Status.DONE, "There it is.", (PICTURE,)),
         events.OutlineChanged(done),
     )
@@ -138,7 +138,7 @@ def test_a_turn_of_agent_mode() -> None:
         ),
         2: Round(
             2, "assistant/coder", "run_code", "Try it", "print(1, 2)", "1\n2",
-            Status.FAILED, "It broke.",
+            Status.FAILED, "It broke.", seconds=1.5,
         ),
     }  # fmt: skip
 

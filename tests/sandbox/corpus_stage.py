@@ -104,7 +104,7 @@ class Stage:
     ) -> None:
         os.environ.pop("CORPUS_TOKEN", None)
         self.victim.kill()
-        self.victim.wait()
+        self.victim.__exit__(None, None, None)
         for key in list(self._selector.get_map().values()):
             if isinstance(key.fileobj, socket.socket):
                 key.fileobj.close()

@@ -24,7 +24,7 @@ from jarvis_desktop.sandbox.seatbelt import Seatbelt
 
 PYTHON = Path(getattr(sys, "_base_executable", sys.executable))
 
-HELD = {
+HELD: dict[str, Launcher] = {
     "bubblewrap": Bubblewrap(),
     "older bubblewrap": Bubblewrap(known=()),
     "Landlock": Landlock(),

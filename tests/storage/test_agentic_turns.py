@@ -41,7 +41,7 @@ def agentic(turn: Turn, *made: Artifact) -> Turn:
         Round(1, "assistant", "coder", "Plot", status=Status.DONE, artifacts=(first,)),
         Round(
             2, "assistant/coder", "run_code", "Try it", "print(1)\n", "1\n" * 10,
-            Status.FAILED, "It broke:\nünknown column",
+            Status.FAILED, "It broke:\nünknown column", seconds=12.5,
         ),
         Round(3, "assistant", "final_answer", "Say it", status=Status.DONE, artifacts=made),
         Round(4, "assistant/coder", "run_code", "Once more"),
@@ -118,6 +118,7 @@ def test_a_damaged_plan_or_round_hides_no_other(history: SqliteHistory, picture:
     rounds[2]["artifacts"][0]["kind"] = "dream"
     rounds[3]["status"] = "unheard of"
     rounds[0] |= {"mood": "good"}
+    del rounds[0]["seconds"]  # as an older version wrote it
     change(history, "rounds", json.dumps([*rounds, None]))
     kept = read(history).rounds
     assert list(kept) == [1, 3, 4]

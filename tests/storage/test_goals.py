@@ -60,6 +60,14 @@ def change(history: SqliteHistory, table: str, column: str, value: object, where
         db.conn.execute(f"UPDATE {table} SET {column} = ? WHERE {where}", (value,))
 
 
+@pytest.mark.parametrize("seconds", [None, "long", -1, float("inf"), True])
+def test_a_round_of_unknown_length_took_none(history: SqliteHistory, seconds: object):
+    begun(history)
+    if seconds is not None:
+        change(history, "goal_log", "seconds", seconds, "number = 1")
+    assert [item.seconds for item in history.goals.log("g")] == [float(seconds is True), 0.0]
+
+
 def test_its_files_are_kept_until_it_is_forgotten(tmp_path: Path, history: SqliteHistory):
     store = FileStore(tmp_path / "store")
     kept, unused = (stored_file(tmp_path / "store", name) for name in ("aa1.png", "bb2.png"))

@@ -174,6 +174,19 @@ def test_the_time_of_a_round_runs_and_then_stands(
     assert rounds(view)[0].elapsed.text() == "7.0 s"
 
 
+def test_a_round_that_tells_its_time_shows_that_one(
+    view: TurnView, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = [100.0]
+    monkeypatch.setattr(round_view, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    turn = folded(beginning()).apply(RoundStarted(1, CODER, "run_code", "x"))
+    view.draw(turn)
+    now[0] += 60  # the person was asked meanwhile
+    turn = turn.apply(RoundEnded(1, Status.DONE, "fine", seconds=3.5))
+    view.draw(turn)
+    assert rounds(view)[0].elapsed.text() == "3.5 s"
+
+
 def test_the_clock_ticks_by_itself(view: TurnView, qtbot: QtBot) -> None:
     view.draw(folded(beginning()).apply(RoundStarted(1, CODER, "run_code", "x")))
     qtbot.waitUntil(lambda: rounds(view)[0].elapsed.text() not in ("", "0.0 s"))

@@ -65,7 +65,7 @@ class Agent:
 
         Raises UnavailableError where there is no LLM, with the one that would do.
         """
-        await self._check_llm()
+        await self.check()
         live.show(GoalTaken())
         goal = Goal(live.turn.id, conversation, text, terms, live.turn.started)
         self._memory.begin(goal, [Frame(OUTERMOST, text)])
@@ -73,7 +73,7 @@ class Agent:
 
     async def go_on(self, context: Context, live: Live, *, conversation: str) -> Status:
         """Work on with the goal of a turn that was cut off: no finished round is done again."""
-        await self._check_llm()
+        await self.check()
         turn = live.turn
         goal = self._memory.goal(turn.id)
         if goal is None:  # it was cut off before its first line was written
@@ -112,7 +112,8 @@ class Agent:
         stopped = [desk.interrupts.stop() for desk in self._desks.values()]
         return any(stopped)
 
-    async def _check_llm(self) -> None:
+    async def check(self) -> None:
+        """Raises UnavailableError, with the LLM that would do, where there is none."""
         if await self._llms.current() is None:
             raise UnavailableError(
                 "A goal in several steps needs a language model, and there is none now.",

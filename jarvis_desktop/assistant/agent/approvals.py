@@ -18,6 +18,7 @@ from jarvis_desktop.core.outline import Outline
 from jarvis_desktop.core.shown import one_line
 from jarvis_desktop.core.task import Item, Ref, Task
 
+AGAIN = "This very code was refused before."
 LONGEST_ARGUMENT = 200
 """Characters of one, where the person is asked about a task."""
 
@@ -32,12 +33,19 @@ class Approvals:
         self._acting = acting
         self._granted: dict[str, frozenset[str]] = {}
         """By goal, where the person allowed its code: the hosts that it reached then."""
+        self._refused: dict[str, set[CodeRequest]] = {}
+        """By goal, what the person said no to: the very same is not asked about again."""
 
     async def code(self, desk: Desk, request: CodeRequest) -> Verdict:
         """Whether code may run, or be kept in the library, and as it may."""
         if self._needs_no_question(desk, request):
             return Verdict(Allow.ONCE, request.source)
+        refused = self._refused.setdefault(desk.goal.id, set())
+        if request in refused:
+            return Verdict(Allow.NO, request.source, AGAIN)
         verdict = await desk.live.review_code(request)
+        if verdict.allow is Allow.NO:
+            refused.add(request)
         if verdict.allow is Allow.GOAL:
             if request.protection.sandboxed and not request.saves:
                 self._granted[desk.goal.id] = frozenset(request.hosts)
@@ -70,6 +78,7 @@ class Approvals:
     def forget(self, goal_id: str) -> None:
         """The goal is over."""
         self._granted.pop(goal_id, None)
+        self._refused.pop(goal_id, None)
 
     def _needs_no_question(self, desk: Desk, request: CodeRequest) -> bool:
         if not request.protection.sandboxed:

@@ -195,7 +195,7 @@ async def _forever() -> None:
 
 def entry(number: int) -> LogEntry:
     at = NOON + timedelta(seconds=number)
-    return LogEntry(number, "assistant", "coder", "plot", Status.DONE, "plotted", at, (), "x = 1")
+    return LogEntry(number, "assistant", "coder", "plot", Status.DONE, "plotted", at, (), "x = 1", 2.5)
 
 
 async def test_it_goes_on_where_it_was() -> None:
@@ -225,7 +225,7 @@ async def test_rounds_and_plans_are_retold() -> None:
     told = list(front.agent.retold("g"))
     assert told == [
         RoundStarted(1, "assistant", "coder", "plot", "x = 1"),
-        RoundEnded(1, Status.DONE, "plotted", (), "x = 1"),
+        RoundEnded(1, Status.DONE, "plotted", (), "x = 1", 2.5),
         OutlineChanged(outline()),
         OutlineChanged(outline("1. Draw"), "assistant/coder"),
     ]

@@ -5,7 +5,7 @@ from typing import cast
 
 import pytest
 
-from jarvis_desktop.assistant.agent.approvals import Approvals
+from jarvis_desktop.assistant.agent.approvals import AGAIN, Approvals
 from jarvis_desktop.assistant.agent.desk import Desk
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.code import Allow, CodeRequest, Protection, Verdict
@@ -90,6 +90,17 @@ async def test_only_a_sandbox_and_named_hosts_need_no_question(
     at = desk(Terms(code=CodeTerms.SANDBOXED, hosts=named))
     await approvals().code(at, request(protection, hosts=hosts))
     assert len(questions(at)) == asked
+
+
+async def test_the_same_code_is_not_asked_about_again() -> None:
+    rules, at = approvals(), desk(allow=Allow.NO)
+    await rules.code(at, request())
+    assert await rules.code(at, request()) == Verdict(Allow.NO, "print(1)", AGAIN)
+    assert len(questions(at)) == 1
+    await rules.code(at, request(saves="plot"))
+    rules.forget("g")
+    await rules.code(at, request())
+    assert len(questions(at)) == 3
 
 
 async def test_allowed_for_the_goal_holds_for_the_same_hosts_and_this_goal_only() -> None:

@@ -119,6 +119,28 @@ async def test_waiting_for_the_person_takes_no_time_of_the_goal(
     assert again.seconds == pytest.approx(before + 5.0, abs=0.1)
 
 
+async def test_a_round_tells_how_long_it_took_without_the_person(
+    frontend: FakeFrontend, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    desk = desk_for(frontend)
+    now = [asyncio.get_running_loop().time()]
+    monkeypatch.setattr(asyncio.get_running_loop(), "time", lambda: now[0])
+
+    async def ask(question: str) -> str:
+        now[0] += 3000.0
+        return "May"
+
+    async def works(desk: Desk, choice: Choice) -> Observation:
+        now[0] += 2.25
+        return Observation(await desk.live.ask("Which month?"))
+
+    frontend.ask = ask  # type: ignore[method-assign]
+    llm = ScriptedLLM([says("run_experts", request="Fetch"), END])
+    await Crew(llm, run_experts=works).work(desk)
+    assert [entry.seconds for entry in desk.memory.log("g")] == pytest.approx([2.25, 0.0])
+    assert [item.seconds for item in desk.live.turn.rounds.values()] == [2.25, 0.0]
+
+
 async def test_an_inner_controller_has_its_own_rounds(frontend: FakeFrontend) -> None:
     runs = iter(range(1000))
     coder = ScriptedLLM(
