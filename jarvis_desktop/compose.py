@@ -71,6 +71,7 @@ from jarvis_desktop.speech.microphone import SoundMicrophone
 from jarvis_desktop.speech.player import SoundPlayer
 from jarvis_desktop.speech.recogniser import LocalRecogniser
 from jarvis_desktop.speech.voice import LocalVoice
+from jarvis_desktop.storage import goal_folders
 from jarvis_desktop.storage.artifacts import FileStore
 from jarvis_desktop.storage.code_library import CodeLibrary
 from jarvis_desktop.storage.goals import SqliteGoalMemory
@@ -120,13 +121,20 @@ class App:
     library: CodeLibrary
     sandbox: OsSandbox
     tester: KeptTests
-    _warming: asyncio.Task[None] | None = None
+    _behind: tuple[asyncio.Task[object], ...] = ()
 
     async def start(self) -> None:
-        """Take up the timers of earlier runs, and warm up behind the person's back."""
+        """Take up the timers of earlier runs, and behind the person's back warm up and tidy up."""
         self.timers.restore()
         self.store.tidy(self.history.files)
-        self._warming = asyncio.create_task(self._warm())
+        self._behind = (
+            asyncio.create_task(self._warm()),
+            asyncio.create_task(self.sweep_goals()),
+        )
+
+    async def sweep_goals(self) -> None:
+        """Remove the folders of goals that nobody comes back to."""
+        await goal_folders.sweep(self.paths.goals, self.goals, _now())
 
     async def _warm(self) -> None:
         """Load, one after the other, what the first request would wait for; the quickest first."""
@@ -146,9 +154,9 @@ class App:
         """End every child process and close the database."""
         self.timers.close()
         await self.assistant.close()
-        if self._warming:
-            self._warming.cancel()
-            await asyncio.wait([self._warming])
+        for task in self._behind:
+            task.cancel()
+        await asyncio.gather(*self._behind, return_exceptions=True)
         await asyncio.gather(
             self.builtin.close(),
             self.local.close(),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -60,7 +60,8 @@ class FakeLibrary:
 
     def used(self, names: Collection[str]) -> None:
         for name in self.kept.keys() & set(names):
-            self.kept[name][-1] = self.kept[name][-1].with_use()
+            last = self.kept[name][-1]
+            self.kept[name][-1] = replace(last, used=last.used + 1)
 
     def remove(self, name: str) -> None:
         if name not in self.kept:

@@ -31,6 +31,7 @@ from jarvis_desktop.core.events import (
     Noted,
     PlanAccepted,
     PlanProposed,
+    Speaking,
     TurnFinished,
     TurnStarted,
 )
@@ -90,6 +91,7 @@ class Assistant:
         )
         self._understanding = Understanding(parts.intake, parts.recogniser, parts.memory)
         self._running: dict[str, asyncio.Task[Turn]] = {}
+        self._lives: set[Live] = set()
         self._settling: set[asyncio.Task[None]] = set()
 
     async def handle(
@@ -171,6 +173,13 @@ class Assistant:
         """
         return self._parts.agent.stop()
 
+    def silence(self) -> None:
+        """Say no more of the turns that run, which go on."""
+        for live in self._lives:
+            live.silence()
+            if live.turn.speaking:
+                live.show(Speaking(""))
+
     async def close(self) -> None:
         """End what goes on behind the turns; what was not begun yet is begun, to leave a trace."""
         await asyncio.sleep(0)
@@ -196,9 +205,11 @@ class Assistant:
         turn_id = live.turn.id
         turn, note = current_turn.set(turn_id), current_note.set(live.note)
         self._running[turn_id] = _this_task()
+        self._lives.add(live)
         try:
             yield
         finally:
+            self._lives.remove(live)
             del self._running[turn_id]
             current_note.reset(note)
             current_turn.reset(turn)
@@ -241,7 +252,7 @@ class Assistant:
         try:
             await live.spoken()
             for audio, text in _speech_of(live.turn):
-                await self._parts.speaker.play(audio, text, live.show)
+                await live.play(self._parts.speaker, audio, text)
         finally:
             live.show(ended)
 

@@ -7,9 +7,10 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 
 from jarvis_desktop.assistant.journalling import Scribe
-from jarvis_desktop.assistant.speaker import Speaker, Speech
+from jarvis_desktop.assistant.speaker import Speaker, Speech, heard
 from jarvis_desktop.core.code import CodeRequest, Verdict
 from jarvis_desktop.core.events import Event, Noted, ReplyChunk, Traced
 from jarvis_desktop.core.frontend import Frontend, Review
@@ -37,6 +38,8 @@ class Live:
         self._loop = asyncio.get_running_loop()
         self._speaker = speaker
         self._speech: Speech | None = None
+        self._playing: asyncio.Task[None] | None = None
+        self._silenced = False
         self._asking = asyncio.Lock()
         self._refused: set[str] = set()
 
@@ -87,21 +90,32 @@ class Live:
     def say_apart(self, text: str) -> None:
         """Add a paragraph to the answer."""
         self.say(f"\n\n{text}" if self.turn.reply else text)
+        if self._speaker and self._speech:
+            self._speech.add("\n")  # its last sentence is whole, whether or not more follows
 
     def hush(self) -> None:
         """Speak nothing of what is said from now on."""
         self._speaker = None
 
     async def spoken(self) -> None:
-        """Wait until the whole answer was heard. Cancelling silences it at once."""
+        """Wait until the whole answer was heard, or silenced. Cancelling silences it at once."""
         if self._speech:
             await self._speech.finish()
+
+    async def play(self, speaker: Speaker, audio: Path, text: str) -> None:
+        """Let speech be heard that is there already, unless the turn was silenced."""
+        if not self._silenced:
+            self._playing = asyncio.create_task(speaker.play(audio, text, self.show))
+            await heard(self._playing)
 
     def silence(self) -> None:
         """Stop speaking, now and for the rest of the turn."""
         self.hush()
+        self._silenced = True
         if self._speech:
             self._speech.stop()
+        if self._playing:
+            self._playing.cancel()
 
     async def silent(self) -> None:
         """Wait until nothing is heard any more, after `silence`."""

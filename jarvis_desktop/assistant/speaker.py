@@ -14,6 +14,9 @@ from jarvis_desktop.core.ports import ArtifactStore, Player, Voice
 
 Show = Callable[[Event], None]
 
+PAUSE = 1.0
+"""Seconds after a sentence in which the next one is still part of the same speech."""
+
 
 class Speaker:
     """The voice of the assistant. Cancelling `say` or `play` silences it at once."""
@@ -58,6 +61,8 @@ class Speaker:
                 part, audio = made
                 show(Speaking(part))
                 await self._player.play(audio)
+                if not (await asyncio.wait([ahead], timeout=PAUSE))[0]:
+                    show(Speaking(""))  # what follows is not written yet, perhaps for long
         finally:
             ahead.cancel()
             await asyncio.gather(ahead, return_exceptions=True)
@@ -80,9 +85,9 @@ class Speech:
         self._pieces.put_nowait(piece)
 
     async def finish(self) -> None:
-        """Wait until all of it was spoken. Cancelling silences it."""
+        """Wait until all of it was spoken, or `stop` was called. Cancelling silences it."""
         self._pieces.put_nowait(None)
-        await self._speaking
+        await heard(self._speaking)
 
     def stop(self) -> None:
         """Stop speaking at once."""
@@ -95,6 +100,16 @@ class Speech:
     async def _written(self) -> AsyncGenerator[str]:
         while (piece := await self._pieces.get()) is not None:
             yield piece
+
+
+async def heard(sound: asyncio.Task[None]) -> None:
+    """Wait until a sound was heard to its end, or was cancelled. Cancelling this cancels it."""
+    try:
+        await sound
+    except asyncio.CancelledError:
+        waits = asyncio.current_task()
+        if waits is None or waits.cancelling():
+            raise
 
 
 async def _sentences(text: str | AsyncIterable[str]) -> AsyncGenerator[str]:

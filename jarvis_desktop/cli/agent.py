@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from jarvis_desktop.cli import ask, output
 from jarvis_desktop.cli.arguments import Subparsers
-from jarvis_desktop.cli.keyboard import whole_input
+from jarvis_desktop.cli.keyboard import somebody_is_there, whole_input
 from jarvis_desktop.core.goal import CodeTerms, Terms
+from jarvis_desktop.core.policy import Mode
 from jarvis_desktop.core.shown import encodable, one_line
 from jarvis_desktop.core.turn import Request
+
+if TYPE_CHECKING:
+    from jarvis_desktop.settings import Settings
 
 
 def add(subparsers: Subparsers) -> None:
@@ -80,4 +86,21 @@ def _agent(args: argparse.Namespace) -> int:
     request = Request(
         text=text, files=tuple(args.files), speak=args.speak, folder=Path.cwd(), terms=terms
     )
-    return ask.handle(args, request)
+    from jarvis_desktop.cli import session
+
+    loaded = session.load(args)
+    for words in _notes(terms, loaded[0]):
+        output.note(f"note    {words}")
+    return ask.handle(args, request, loaded=loaded)
+
+
+def _notes(terms: Terms, settings: Settings) -> Iterator[str]:
+    """What will keep code from its work, which is better known before it begins."""
+    if terms.hosts and settings.mode is Mode.OFFLINE:
+        yield "In the mode offline code reaches no host, whatever --allow-host says."
+    code = terms.code or settings.agent.code
+    if terms.plan_accepted and code is CodeTerms.ASK and not somebody_is_there():
+        yield (
+            "Nobody is there to allow code, so none will run; --allow-code sandboxed allows what "
+            "runs in the sandbox."
+        )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from jarvis_desktop.cli import first_start, output, results, resume
 from jarvis_desktop.cli.arguments import Subparsers, add_mode, add_shared, add_yes
@@ -15,6 +16,10 @@ from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.shown import encodable
 from jarvis_desktop.core.turn import Request
 from jarvis_desktop.core.wire import plan_from_wire
+
+if TYPE_CHECKING:
+    from jarvis_desktop.paths import Paths
+    from jarvis_desktop.settings import Settings
 
 
 def add(subparsers: Subparsers) -> None:
@@ -91,12 +96,18 @@ def _run_plan(args: argparse.Namespace) -> int:
     return handle(args, request, plan=document)
 
 
-def handle(args: argparse.Namespace, request: Request, plan: object = None) -> int:
+def handle(
+    args: argparse.Namespace,
+    request: Request,
+    plan: object = None,
+    *,
+    loaded: tuple[Settings, Paths] | None = None,
+) -> int:
     """Answer a request, or run a plan in its JSON form; gives the exit code."""
     from jarvis_desktop.cli import session
     from jarvis_desktop.compose import App
 
-    loaded = session.load(args)
+    loaded = loaded or session.load(args)
     if args.out:
         results.make_folder(args.out)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from jarvis_desktop.cli import output
@@ -11,6 +12,7 @@ from jarvis_desktop.cli.arguments import Subparsers, add_shared
 from jarvis_desktop.cli.code_review import numbered
 from jarvis_desktop.cli.keyboard import agreed
 from jarvis_desktop.core.code import Function
+from jarvis_desktop.core.errors import StorageError
 from jarvis_desktop.core.shown import one_line
 
 if TYPE_CHECKING:
@@ -68,7 +70,9 @@ def _show(args: argparse.Namespace) -> int:
         draft = function.draft
         output.say(f"{function.signature}\n    {function.summary}\n    {_figures(function)}")
         for item in versions:
-            output.say(f"    version {item.version}  {_when(item)}  {item.draft.sha256}")
+            output.say(
+                f"    version {item.version}  {output.when(item.approved)}  {item.draft.sha256}"
+            )
         output.say(f"\n{numbered(draft.source)}")
         if draft.tests:
             output.say(f"\ntests\n{numbered(draft.tests)}")
@@ -115,6 +119,8 @@ def _remove(args: argparse.Namespace) -> int:
 
     async def work(app: App) -> int:
         name = one_line(args.name)
+        with suppress(StorageError):  # one that was changed can still be removed
+            app.library.get(args.name)
         if not args.yes and not await agreed(f"Remove {name} with all its versions? [y/N]"):
             output.note("Nothing was removed (--yes agrees in advance).")
             return output.FAILED
@@ -140,10 +146,6 @@ def _figures(function: Function) -> str:
     tests = "with tests" if function.draft.tests else "without tests"
     needs = ", ".join(function.draft.packages)
     return f"version {function.version}, {tests}, {used}" + (f"; needs {needs}" if needs else "")
-
-
-def _when(function: Function) -> str:
-    return f"{function.approved:%Y-%m-%d %H:%M}"
 
 
 def _listed(function: Function) -> dict[str, object]:

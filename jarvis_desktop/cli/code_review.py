@@ -20,10 +20,10 @@ NOBODY = "Nobody is there to allow it."
 
 async def review_code(code: CodeRequest) -> Verdict:
     """What the person says to it, with the very code that they were shown last."""
-    _show(code)
     if not somebody_is_there():
-        output.note(f"note    {NOBODY} {_in_advance(code)}")
+        output.note(f"note    {_in_advance(code)}")
         return Verdict(Allow.NO, code.source, NOBODY)
+    _show(code)
     while True:
         said = await KEYBOARD.answer(_question(code))
         match (said or "").lower():
@@ -110,12 +110,19 @@ def _question(code: CodeRequest) -> str:
 
 
 def _in_advance(code: CodeRequest) -> str:
+    """Why the code does not run, and what would let it, where nobody is there."""
     if not code.protection.sandboxed:
-        return "Without a sandbox code runs only when somebody says so, each time."
-    return (
-        "jarvis-desktop agent --allow-code sandboxed allows what runs in the sandbox and reaches "
-        "nothing but the hosts named with --allow-host."
-    )
+        return (
+            f"{NOBODY} Without a sandbox code runs only when somebody says so, each time. "
+            f"{code.protection.why}"
+        ).rstrip()
+    if code.saves:
+        return (
+            f"Nobody is there to let {one_line(code.saves)} into the code library; with "
+            "--allow-code sandboxed it gets there unasked, but not once files or pages were read."
+        )
+    hosts = "".join(f" --allow-host {one_line(host)}" for host in code.hosts)
+    return f"{NOBODY} jarvis-desktop agent --allow-code sandboxed{hosts} does so in advance."
 
 
 async def _changed(source: str) -> str:

@@ -62,9 +62,8 @@ def _list(args: argparse.Namespace) -> int:
             output.write_json([_listed(item) for item in found])
             return output.DONE
         for item in found:
-            output.say(
-                f"{item.id[:8]}  {item.started:%Y-%m-%d %H:%M}  {_state(item):9}  {_title(item)}"
-            )
+            when = output.when(item.started)
+            output.say(f"{item.id[:8]}  {when}  {_state(item):9}  {_title(item)}")
         if not found:
             output.say("There is no goal yet.")
         return output.DONE
@@ -81,7 +80,7 @@ def _show(args: argparse.Namespace) -> int:
         if args.json:
             output.write_json({**_listed(goal), "plan": outline, "log": log})
             return output.DONE
-        output.say(f"{goal.started:%Y-%m-%d %H:%M}  {_state(goal)}\n{goal.text}")
+        output.say(f"{output.when(goal.started)}  {_state(goal)}\n{goal.text}")
         output.say("\nplan\n" + (outline.markdown if outline else "There is none yet."))
         output.say("\nlog")
         for entry in log:
@@ -95,7 +94,7 @@ def _show(args: argparse.Namespace) -> int:
 
 def _lines(entry: LogEntry) -> Iterable[str]:
     yield (
-        f"{entry.number:>4}  {entry.at:%H:%M:%S}  {entry.path}: {entry.branch}  "
+        f"{entry.number:>4}  {entry.at.astimezone():%H:%M:%S}  {entry.path}: {entry.branch}  "
         f"{one_line(entry.what, limit=200)}  ({entry.status.value})"
     )
     said = entry.observation.strip()

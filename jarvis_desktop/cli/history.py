@@ -56,7 +56,7 @@ def _list(args: argparse.Namespace) -> int:
         else:
             for item in found:
                 turns = f"{item.turns} turn{'s' if item.turns != 1 else ''}"
-                output.say(f"{item.id[:8]}  {item.last:%Y-%m-%d %H:%M}  {turns:>8}  {item.title}")
+                output.say(f"{item.id[:8]}  {output.when(item.last)}  {turns:>8}  {item.title}")
             if not found:
                 output.say("Nothing has been asked yet.")
         return output.DONE
@@ -89,7 +89,7 @@ def _show(args: argparse.Namespace) -> int:
 
 
 def _lines(turn: Turn) -> str:
-    lines = [f"{turn.started:%Y-%m-%d %H:%M}  {turn.text}"]
+    lines = [f"{output.when(turn.started)}  {turn.text}"]
     lines += [f"  given: {item.title}" for item in turn.attachments]
     for task in turn.plan or ():
         result = turn.results.get(task.id)
@@ -114,7 +114,7 @@ def _search(args: argparse.Namespace) -> int:
             output.write_json(list(found))
         else:
             for item in found:
-                output.say(f"{item.turn_id[:8]}  {item.started:%Y-%m-%d %H:%M}  {item.snippet}")
+                output.say(f"{item.turn_id[:8]}  {output.when(item.started)}  {item.snippet}")
             if not found:
                 output.say(f"Nothing in the history has “{args.words}”.")
         return output.DONE

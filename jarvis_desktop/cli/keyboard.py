@@ -83,17 +83,22 @@ class Keyboard:
     async def ask(self, question: str) -> str:
         """The line that answers a question, "" at the end; a second question waits its turn."""
         async with self.lent():
-            output.prompt(f"{question} ")
-            return (await self.line() or "").strip()
+            return (await self._asked(question) or "").strip()
 
     async def answer(self, question: str) -> str | None:
         """The same, but None at the end, as an empty line may mean something; and what was typed
         before the question was there is no answer to it."""
         async with self.lent():
             self._forget_typed()
-            output.prompt(f"{question} ")
-            line = await self.line()
+            line = await self._asked(question)
             return None if line is None else line.strip()
+
+    async def _asked(self, question: str) -> str | None:
+        output.prompt(f"{question} ")
+        line = await self.line()
+        if line is None:  # no Enter was pressed that would have ended the line
+            output.note("")
+        return line
 
     @contextlib.asynccontextmanager
     async def lent(self) -> AsyncIterator[None]:

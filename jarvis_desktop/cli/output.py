@@ -6,6 +6,7 @@ import errno
 import json
 import os
 import sys
+from datetime import datetime
 from typing import TextIO
 
 from jarvis_desktop.core.errors import JarvisError
@@ -77,6 +78,11 @@ def prompt(text: str) -> None:
 def settle() -> None:
     """Write out what argparse and others left in stdout, so that nothing fails after the end."""
     _write(sys.stdout, "", end="")
+
+
+def when(moment: datetime) -> str:
+    """A moment by this computer's clock, to the minute."""
+    return f"{moment.astimezone():%Y-%m-%d %H:%M}"
 
 
 def reason(error: OSError | ValueError) -> str:

@@ -90,7 +90,7 @@ def _list(left: Sequence[Unfinished], *, as_json: bool) -> int:
         turn = item.turn
         stuck = "" if item.goal or turn.plan is not None else "; it can only be given up (--drop)"
         output.say(
-            f"{turn.id[:8]}  {turn.started:%Y-%m-%d %H:%M}  {_title(item)}: {item.progress}{stuck}"
+            f"{turn.id[:8]}  {output.when(turn.started)}  {_title(item)}: {item.progress}{stuck}"
         )
     if not left:
         output.say("Nothing was cut off.")

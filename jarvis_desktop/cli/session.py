@@ -84,6 +84,7 @@ async def _run(settings: Settings, paths: Paths, work: Work) -> int:
     try:
         app.store.tidy(app.history.files)
         code = await work(app)
+        await app.sweep_goals()
         if waiting := app.timers.pending():
             output.note(f"Waiting for the timer at {waiting[-1].due:%H:%M:%S}; Ctrl-C leaves.")
             await app.timers.all_rung()

@@ -64,8 +64,10 @@ class TerminalFrontend:
         elif self._quiet:
             return
         elif isinstance(event, events.ReplyChunk):
-            self._in_answer = True
-            output.say_piece(event.text)
+            # A blank line parts it from what the answer said before; here a new line does.
+            text = event.text if self._in_answer else event.text.lstrip("\n")
+            self._in_answer = self._in_answer or bool(text)
+            output.say_piece(text)
         elif isinstance(event, events.TurnFinished):
             self._end_answer()
         elif line := self._line(event):
@@ -100,12 +102,17 @@ class TerminalFrontend:
             output.note(f"{question} (nobody is there to answer)")
             return ""
         self._end_answer()
-        return await KEYBOARD.ask(question)
+        said = await KEYBOARD.ask(question)
+        self._rounds.heard(said)
+        return said
 
     async def review_outline(self, outline: Outline, why: str) -> Review | None:
         """Show the plan of a goal and ask about it; None where nobody is there."""
         self._end_answer()
-        return await outline_review.review_outline(outline, why)
+        review = await outline_review.review_outline(outline, why)
+        if review is not None and not review.comment:
+            self._rounds.accepted(review.outline)
+        return review
 
     async def review_code(self, code: CodeRequest) -> Verdict:
         """Show code and ask about it; No where nobody is there."""
@@ -138,7 +145,7 @@ class TerminalFrontend:
             case events.TaskFinished():
                 return self._finished(event.result)
             case events.Speaking():
-                return f"speak   {event.text}"
+                return f"speak   {event.text}" if event.text else ""
             case (
                 events.GoalTaken()
                 | events.OutlineChanged()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
@@ -218,10 +218,6 @@ class Function:
     def name(self) -> str:
         """Under which it is imported."""
         return self.draft.name
-
-    def with_use(self) -> Function:
-        """The same, used once more."""
-        return replace(self, used=self.used + 1)
 
 
 class Library(Protocol):

@@ -66,7 +66,7 @@ def objections(draft: Draft) -> tuple[str, ...]:
     return (
         *_about_name(draft.name),
         *_about_source(draft),
-        *_about_tests(draft.tests),
+        *about_tests(draft.tests),
         *_about_packages(draft.packages),
     )
 
@@ -89,6 +89,34 @@ def cases_in(source: str) -> tuple[str, ...]:
     """The names of the test functions of a module, in their order. Raises InputError."""
     tree = parsed(source, "The tests' code")
     return tuple(name for name in _functions(tree) if name.startswith("test_"))
+
+
+def about_tests(source: str) -> Iterator[str]:
+    """What is wrong with the tests of a function, a sentence each; none at all are well."""
+    if not source.strip():
+        return
+    if len(source) > LONGEST:
+        yield f"The tests are longer than {LONGEST} characters."
+        return
+    if hidden := deception(source):
+        yield f"The tests' code {hidden}"
+        return
+    try:
+        tree = parsed(source, "The tests' code")
+    except InputError as error:
+        yield str(error)
+        return
+    tests = {name: node for name, node in _functions(tree).items() if name.startswith("test_")}
+    if not tests:
+        yield "The tests have no function “def test_…()”."
+    for name, test in tests.items():
+        if len(test.args.posonlyargs) + len(test.args.args) > len(test.args.defaults):
+            yield f"{name} takes arguments: a test is called without any."
+    for node in tree.body:
+        if isinstance(node, ast.AsyncFunctionDef) and node.name.startswith("test_"):
+            yield f"{node.name} is “async”: a test is a plain function."
+    for doing in _doing(tree.body):
+        yield f"Line {doing.lineno} of the tests stands outside of a test function."
 
 
 def _about_name(name: str) -> Iterator[str]:
@@ -143,33 +171,6 @@ def _about_function(function: ast.FunctionDef) -> Iterator[str]:
         yield f"{name} has arguments without a type: {', '.join(bare)}."
     if function.returns is None:
         yield f"{name} does not say what type it returns."
-
-
-def _about_tests(source: str) -> Iterator[str]:
-    if not source.strip():
-        return
-    if len(source) > LONGEST:
-        yield f"The tests are longer than {LONGEST} characters."
-        return
-    if hidden := deception(source):
-        yield f"The tests' code {hidden}"
-        return
-    try:
-        tree = parsed(source, "The tests' code")
-    except InputError as error:
-        yield str(error)
-        return
-    tests = {name: node for name, node in _functions(tree).items() if name.startswith("test_")}
-    if not tests:
-        yield "The tests have no function “def test_…()”."
-    for name, test in tests.items():
-        if len(test.args.posonlyargs) + len(test.args.args) > len(test.args.defaults):
-            yield f"{name} takes arguments: a test is called without any."
-    for node in tree.body:
-        if isinstance(node, ast.AsyncFunctionDef) and node.name.startswith("test_"):
-            yield f"{node.name} is “async”: a test is a plain function."
-    for doing in _doing(tree.body):
-        yield f"Line {doing.lineno} of the tests stands outside of a test function."
 
 
 def _about_packages(packages: Iterable[str]) -> Iterator[str]:

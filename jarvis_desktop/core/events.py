@@ -192,7 +192,7 @@ class ReplyChunk:
 
 @dataclass(frozen=True, slots=True)
 class Speaking:
-    """This sentence is being spoken now."""
+    """This sentence is being spoken now; "" where none is any more."""
 
     text: str
 

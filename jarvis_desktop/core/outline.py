@@ -182,7 +182,8 @@ def changes(before: Outline | None, after: Outline) -> tuple[str, ...]:
         if was.text != step.text:
             told.append(f"Step {step.id} now says: {step.text}")
         if was.state is not step.state:
-            why = f" ({step.note})" if step.note else ""
+            # A note from before says nothing of the change, and may be anybody's words.
+            why = f" ({step.note})" if step.note not in ("", was.note) else ""
             told.append(f"Step {step.id} is {step.state.value} now{why}.")
     shared = [step.id for step in after if step.id in old]
     if shared != [step.id for step in before if step.id in new]:

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from jarvis_desktop.core.code import Ending
 from jarvis_desktop.sandbox.printed import plain
 
-MOST = 2 << 20
-"""Bytes of a message; the kernel's own are far smaller."""
+MOST = 1 << 19
+"""Bytes of a message, which takes some tens of milliseconds to read; the kernel's own are smaller,
+whatever signs they are made of."""
 
 LONGEST = 24_000
 """Characters of a value or an error."""

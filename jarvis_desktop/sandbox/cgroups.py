@@ -22,6 +22,9 @@ JOIN = 'echo 0 >"$0" && exec "$@"'
 PATIENCE, LOOK = 1.0, 0.01
 """Seconds for the last process to go, and between two looks."""
 
+NAME = "jarvis-sandbox-"
+"""Followed by the number of the application's process and one of its own."""
+
 _numbers = itertools.count()
 
 
@@ -30,7 +33,8 @@ def group(most: int) -> Path | None:
     if os.geteuid() != 0:
         return None
     for root in ROOTS:
-        made = root / f"jarvis-sandbox-{os.getpid()}-{next(_numbers)}"
+        _clear(root)
+        made = root / f"{NAME}{os.getpid()}-{next(_numbers)}"
         with suppress(OSError):
             made.mkdir()
             if (made / "pids.max").exists():
@@ -40,9 +44,20 @@ def group(most: int) -> Path | None:
     return None
 
 
+def _clear(root: Path) -> None:
+    """Remove what applications left that were killed; a group with a process in it stays."""
+    for old in root.glob(f"{NAME}*"):
+        owner = old.name.removeprefix(NAME).partition("-")[0]
+        if not Path("/proc", owner).exists():
+            with suppress(OSError):
+                old.rmdir()
+
+
 def members(made: Path) -> Path:
-    """The list by which a process joins."""
-    return made / "cgroup.procs"
+    """The list by which a process joins. With that of the first kind, a process that has one
+    thread and moves itself need not wait for all processors (about 10 ms)."""
+    quick = made / "tasks"
+    return quick if quick.exists() else made / "cgroup.procs"
 
 
 def end(made: Path) -> None:

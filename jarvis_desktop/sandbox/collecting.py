@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import errno
 import os
+import secrets
 import stat
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -20,6 +21,7 @@ from jarvis_desktop.core.artifact import Artifact, Kind
 from jarvis_desktop.core.errors import InputError, StorageError
 from jarvis_desktop.core.shown import encodable, one_line, readable_size
 from jarvis_desktop.core.suffixes import kind_of_name
+from jarvis_desktop.removing import opened, remove
 
 MIB = 1 << 20
 BLOCK = 1 << 18
@@ -76,10 +78,16 @@ class _Spot:
         return os.open(name, flags, mode, dir_fd=self.descriptor)
 
     def remove(self, name: str) -> None:
-        if self.descriptor is None:
-            (self.path / name).unlink()
-        else:
-            os.unlink(name, dir_fd=self.descriptor)
+        """Remove a file; a folder is moved out of sight."""
+        at = self.descriptor
+        place = name if at is not None else str(self.path / name)
+        try:
+            os.unlink(place, dir_fd=at)
+        except (IsADirectoryError, PermissionError):  # which of them depends on the system
+            aside = f".{secrets.token_hex(8)}"
+            if at is None:
+                aside = str(self.path / aside)
+            os.rename(place, aside, src_dir_fd=at, dst_dir_fd=at)
 
     def entries(self) -> Iterator[os.DirEntry[str]]:
         with os.scandir(self.path if self.descriptor is None else self.descriptor) as found:
@@ -161,6 +169,25 @@ def take_out(folder: Path, before: Marks, to: Path, take: Take = Take()) -> Take
     except OSError as error:
         raise StorageError(f"What the code made cannot be kept: {_reason(error)}.") from error
     return Taken(tuple(taking.made), tuple(taking.left_out))
+
+
+def take_back(folder: Path, before: Marks) -> None:
+    """Remove what is new or changed since `before`, as far as that can be done. To be called once
+    nobody works there any more."""
+    kept = {parent for path in before for parent in path.parents}
+    waiting = [PurePosixPath()]
+    while waiting:
+        at = waiting.pop()
+        for entry in opened(folder / at):
+            path = at / entry.name
+            with suppress(OSError):
+                if entry.is_dir(follow_symlinks=False):
+                    if path in kept:
+                        waiting.append(path)
+                    else:
+                        remove(Path(entry.path))
+                elif before.get(path) != _mark(entry.stat(follow_symlinks=False)):
+                    Path(entry.path).unlink()
 
 
 class _UnwritableError(Exception):

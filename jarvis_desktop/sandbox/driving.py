@@ -17,7 +17,7 @@ from jarvis_desktop.core.shown import one_line
 from jarvis_desktop.sandbox.answers import Answer, GarbledError, answer_of, next_message, packed
 from jarvis_desktop.sandbox.collecting import Take
 from jarvis_desktop.sandbox.printed import Printed
-from jarvis_desktop.sandbox.profile import Box, Launch, Launcher, Limits
+from jarvis_desktop.sandbox.profile import Box, Launcher, Limits
 from jarvis_desktop.sandbox.proxy import Proxy
 from jarvis_desktop.sandbox.supervisor import Bounds, Breach, Supervisor
 
@@ -72,6 +72,8 @@ class Kernel:
     def __init__(self, folder: Path, means: Means) -> None:
         self._folder = folder
         self._means = means
+        self._beginning: asyncio.Task[Box] | None = None
+        self._ending: asyncio.Task[None] | None = None
         self._supervisor: Supervisor | None = None
         self._process: asyncio.subprocess.Process | None = None
         self._proxy = means.proxy() if means.proxy and hasattr(socket, "AF_UNIX") else None
@@ -81,16 +83,24 @@ class Kernel:
     @property
     def alive(self) -> bool:
         """Whether it can be given a script."""
-        return bool(self._supervisor and self._supervisor.alive and self._process)
+        return bool(self._supervisor and self._supervisor.alive and not self._ending)
 
     async def start(self) -> None:
-        """Start it. Raises UnavailableError where there is no sandbox, ExpertError."""
+        """Start it. Raises UnavailableError where there is no sandbox, ExpertError. Where this is
+        cancelled, `end` is still to be called."""
+        self._beginning = asyncio.ensure_future(self._begin())
+        # Cut off in the middle, asyncio may wait for ever, and what was opened would stay open.
+        await self._greet(await asyncio.shield(self._beginning))
+
+    async def _begin(self) -> Box:
         ours = theirs = None
         if self._proxy:
             ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
         try:
             box = self._box((theirs.fileno(),) if theirs else ())
-            self._supervisor = Supervisor(await self._launch(box), self._means.bounds)
+            command = self._means.launcher.command
+            launch = await asyncio.to_thread(command, box, self._argv(box))
+            self._supervisor = Supervisor(launch, self._means.bounds)
             self._process = await self._supervisor.start()
         except BaseException:
             if ours:
@@ -101,16 +111,16 @@ class Kernel:
                 theirs.close()
         if self._proxy and ours:
             self._proxy.serve(ours)
-        await self._greet(box)
+        return box
 
     async def run(
         self, source: str, timeout: float, spare: int, report: Callable[[str], None]
     ) -> CodeOutcome:
         """Run a script. Where it does not end of itself, the process is ended."""
-        assert self._process is not None
         assert self._supervisor is not None
         mark = f"\0{secrets.token_hex(16)}\0"
         printed = self._printed = Printed(mark.encode(), report, most=self._means.bounds.printed)
+        await self._supervisor.let_go()
         doing = asyncio.ensure_future(self._exchange(source, mark))
         watching = asyncio.ensure_future(self._supervisor.watch(spare))
         counting = asyncio.ensure_future(printed.flooded.wait())
@@ -136,21 +146,28 @@ class Kernel:
         else:
             with suppress(TimeoutError):
                 await asyncio.wait_for(printed.ended.wait(), TRAILING)
+            await self._supervisor.hold()
         self._printed = None
-        return _outcome(end, printed, self._proxy)
+        # Of much output, that takes too long for a loop.
+        text = await asyncio.to_thread(printed.text)
+        return _outcome(end, text, self._proxy)
 
     async def end(self) -> None:
-        """End it, and all that it began."""
-        supervisor, self._supervisor = self._supervisor, None
-        reading, self._reading = self._reading, None
-        if supervisor:
-            await supervisor.end(reading)
-        if reading:
-            reading.cancel()
-            await asyncio.gather(reading, return_exceptions=True)
+        """End it, and all that it began; at any moment, and as often as one likes."""
+        if self._ending is None:
+            self._ending = asyncio.ensure_future(self._end())
+        await asyncio.shield(self._ending)
+
+    async def _end(self) -> None:
+        if self._beginning:
+            await asyncio.wait({self._beginning})
+        if self._supervisor:
+            await self._supervisor.end(self._reading)
+        if self._reading:
+            self._reading.cancel()
+            await asyncio.gather(self._reading, return_exceptions=True)
         if self._proxy:
             await self._proxy.close()
-        self._process = None
 
     def _box(self, descriptors: tuple[int, ...]) -> Box:
         means = self._means
@@ -178,16 +195,6 @@ class Kernel:
             ),
             limits=means.limits,
         )
-
-    async def _launch(self, box: Box) -> Launch:
-        """How to start it; nothing that was opened for it is lost where this is cancelled."""
-        command = self._means.launcher.command
-        making = asyncio.ensure_future(asyncio.to_thread(command, box, self._argv(box)))
-        try:
-            return await asyncio.shield(making)
-        except asyncio.CancelledError:
-            making.add_done_callback(_let_go)
-            raise
 
     def _argv(self, box: Box) -> tuple[str, ...]:
         place = self._means.launcher.inside(box, INSIDE)
@@ -253,20 +260,15 @@ class Kernel:
         return await self._supervisor.ended()
 
 
-def _outcome(end: Answer | Breach, printed: Printed, proxy: Proxy | None) -> CodeOutcome:
+def _outcome(end: Answer | Breach, printed: str, proxy: Proxy | None) -> CodeOutcome:
     refused = proxy.refused() if proxy else ()
     if isinstance(end, Breach):
-        return CodeOutcome(end.ending, printed.text(), error=end.words, refused_hosts=refused)
+        return CodeOutcome(end.ending, printed, error=end.words, refused_hosts=refused)
     return CodeOutcome(
         end.ending,
-        printed.text(),
+        printed,
         end.value,
         end.error,
         end.missing,
         refused_hosts=refused,
     )
-
-
-def _let_go(making: asyncio.Future[Launch]) -> None:
-    if not making.cancelled() and making.exception() is None:
-        making.result().close()

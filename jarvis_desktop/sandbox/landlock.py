@@ -2,8 +2,8 @@
 
 It lives among the person's other processes, so that each thing it could do to them is refused one
 by one. What is left, and is told: it can learn the name of this computer, and whether a file whose
-path it guesses exists, with its size and times; not its contents. Before Linux 6.12 it may send no
-signal at all, not even to what it began itself.
+path it guesses exists, with its size and times, and where a link leads; not its contents. Before
+Linux 6.12 it may send no signal at all, not even to what it began itself.
 """
 
 from __future__ import annotations
@@ -29,7 +29,8 @@ from jarvis_desktop.sandbox.profile import (
     temporary_folder,
 )
 
-START = Path(__file__).with_name("linux_start.py")
+START = "import sys; sys.path.append(sys.argv.pop(1)); from linux_start import run; run()"
+"""Begins linux_start.py from its compiled form, which a program named by its path has not."""
 
 LEAST = 4
 """Of the kernel's interface: Linux 6.7, the first that refuses TCP, too."""
@@ -103,8 +104,8 @@ def offered() -> int:
 
 
 def _start(box: Box) -> Iterator[str]:
-    yield from (str(box.python), "-I", "-S", str(START), "--parent", str(os.getpid()))
-    yield from ("--folder", str(box.folder))
+    yield from (str(box.python), "-I", "-S", "-c", START, str(Path(__file__).parent))
+    yield from ("--parent", str(os.getpid()), "--folder", str(box.folder))
     for number in box.descriptors:
         yield from ("--descriptor", str(number))
     yield from _limited(box)

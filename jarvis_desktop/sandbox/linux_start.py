@@ -1,8 +1,9 @@
-"""A program of its own, run by its path: begins a command in what Landlock and seccomp allow, and
+"""A program of its own: begins a command in what Landlock and seccomp allow, and
 ends all that it began when it ends, when it is told to (SIGTERM), or when its parent is gone.
 
 It stays outside as the parent: what the command leaves behind becomes its child (a subreaper), so
-that nothing gets away. It imports little, because a session waits for it. If anything is not as it
+that nothing gets away. It imports little, and of this package nothing, because a session waits for
+it. If anything is not as it
 should be, the command does not begin, and it ends with `FAILED`.
 
     --parent PID --folder PATH [--group FILE] [--limit NAME=N | --descriptor FD]...
@@ -238,5 +239,11 @@ def _checked(result: int) -> int:
     return result
 
 
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+def run() -> None:
+    """The same, for the arguments of this process, without the interpreter's long farewell."""
+    code = FAILED
+    try:
+        code = main(sys.argv[1:])
+    except Exception:  # noqa: BLE001 - whatever it is, nothing has begun
+        _tell()
+    os._exit(code)

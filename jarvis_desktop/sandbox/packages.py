@@ -45,6 +45,15 @@ _NO_NETWORK = (
     "SSLError",
 )
 
+WHERE_FROM = frozenset(
+    f"PIP_{name}"
+    for name in (
+        *("INDEX_URL", "EXTRA_INDEX_URL", "NO_INDEX", "FIND_LINKS", "CONFIG_FILE"),
+        *("PROXY", "TRUSTED_HOST", "CERT", "CLIENT_CERT", "KEYRING_PROVIDER"),
+        *("CACHE_DIR", "NO_CACHE_DIR"),
+    )
+)
+
 COMMON = (
     *("--no-input", "--disable-pip-version-check", "--no-color", "--progress-bar", "off"),
     *("--retries", "1", "--timeout", "15", "--only-binary", ":all:"),
@@ -93,7 +102,7 @@ class PipPackages:
                         found = await self._resolve(pip, wanted, staging, report)
                         if found:
                             target = ("--no-deps", "--target", str(staging / "new"))
-                            await self._run(pip, (*target, *found), report)
+                            await self._run(pip, (*target, *found), staging, report)
                             await asyncio.to_thread(_move, staging / "new", self.site)
                 except TimeoutError as error:
                     raise UnavailableError(
@@ -131,8 +140,9 @@ class PipPackages:
         kept = [f"{name}=={of.version}" for name, of in there.items() if name not in asked]
         constraints, told = staging / "constraints.txt", staging / "report.json"
         constraints.write_text("\n".join(kept), "utf-8")
-        arguments = ("--dry-run", "--ignore-installed", "--report", str(told))
-        await self._run(pip, (*arguments, "--constraint", str(constraints), *wanted), report)
+        trial = ("--dry-run", "--ignore-installed", "--report", str(told))
+        arguments = (*trial, "--constraint", str(constraints), *wanted)
+        await self._run(pip, arguments, staging, report)
         try:
             items = [item["metadata"] for item in json.loads(told.read_bytes())["install"]]
             found = {_plain(item["name"]): str(item["version"]) for item in items}
@@ -146,11 +156,17 @@ class PipPackages:
         return [_checked(f"{name}=={version}") for name, version in new.items()]
 
     async def _run(
-        self, pip: Sequence[str], arguments: Sequence[str], report: Callable[[str], None]
+        self,
+        pip: Sequence[str],
+        arguments: Sequence[str],
+        cwd: Path,
+        report: Callable[[str], None],
     ) -> None:
-        """Run pip. Raises UnavailableError with the reason."""
-        try:
-            process = await asyncio.create_subprocess_exec(
+        """Run pip, in an empty folder: a name might be that of a file in another. Raises
+        UnavailableError with the reason."""
+        # Cancelled while it starts a process, asyncio may wait for ever.
+        starting = asyncio.ensure_future(
+            asyncio.create_subprocess_exec(
                 *pip,
                 "install",
                 *COMMON,
@@ -159,8 +175,15 @@ class PipPackages:
                 stdout=asyncio.subprocess.PIPE,
                 stderr=asyncio.subprocess.STDOUT,
                 env=_environment(),
+                cwd=cwd,
                 limit=1 << 20,
             )
+        )
+        try:
+            process = await asyncio.shield(starting)
+        except asyncio.CancelledError:
+            starting.add_done_callback(_kill)
+            raise
         except OSError as error:
             raise UnavailableError(f"pip could not be started: {error.strerror}.") from error
         assert process.stdout is not None
@@ -180,6 +203,12 @@ class PipPackages:
                 await asyncio.shield(asyncio.ensure_future(process.wait()))
         if code != 0:
             raise _refusal(told)
+
+
+def _kill(starting: asyncio.Future[asyncio.subprocess.Process]) -> None:
+    if not starting.cancelled() and starting.exception() is None:
+        with suppress(ProcessLookupError):
+            starting.result().kill()
 
 
 def _checked(name: str) -> str:
@@ -216,11 +245,13 @@ def _pip() -> Sequence[str]:
 
 
 def _environment() -> Mapping[str, str]:
-    """This program's, as it may name a proxy or a registry, but for what would send the files
-    elsewhere."""
-    mine = {key: value for key, value in os.environ.items() if not key.startswith("PYTHON")}
-    for key in ("PIP_TARGET", "PIP_PREFIX", "PIP_ROOT", "PIP_QUIET", "PIP_VERBOSE"):
-        mine.pop(key, None)
+    """This program's. Of pip's settings those that say from where packages come, which is the
+    person's to say; how they are installed is not."""
+    mine = {
+        key: value
+        for key, value in os.environ.items()
+        if key in WHERE_FROM or not key.startswith(("PYTHON", "PIP_"))
+    }
     return {
         **mine,
         "PIP_USER": "0",

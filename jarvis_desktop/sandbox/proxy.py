@@ -12,20 +12,29 @@ import json
 import os
 import socket
 import stat
-from collections.abc import Awaitable, Callable, Collection, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from jarvis_desktop.core.errors import JarvisError
 from jarvis_desktop.core.shown import one_line
 from jarvis_desktop.sandbox.hosts import LAST_PORT, Host, allowed, normal
 from jarvis_desktop.sandbox.inside.sockets import LONGEST_NAME, REQUEST
 
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer
+
 MIB = 1 << 20
 BLOCK = 1 << 16
 
+MSG_DONTWAIT = getattr(socket, "MSG_DONTWAIT", 0)
+
 MOST_REFUSED = 20
 """Hosts that are told of one run."""
+
+LOOK_UPS = 2
+"""Names that are looked up at a time."""
 
 Find = Callable[[str], Awaitable[Sequence[str]]]
 """The addresses of a host. Raises JarvisError."""
@@ -55,6 +64,20 @@ class RefusedError(Exception):
         self.number = number
 
 
+class _Ours(socket.socket):
+    """A script's end of a connection. The script holds it, too, and could make it one that blocks:
+    each call says for itself that it does not."""
+
+    def recv(self, size: int, flags: int = 0) -> bytes:
+        return super().recv(size, flags | MSG_DONTWAIT)
+
+    def send(self, data: ReadableBuffer, flags: int = 0) -> int:
+        return super().send(data, flags | MSG_DONTWAIT)
+
+    def sendmsg(self, buffers: Iterable[ReadableBuffer], *rest: object) -> int:
+        return super().sendmsg(buffers, [], MSG_DONTWAIT)
+
+
 class Proxy:
     """The connections of one session."""
 
@@ -79,6 +102,8 @@ class Proxy:
         self._socket: socket.socket | None = None
         self._waiting = b""
         self._far: list[int] = []
+        # The system's resolver takes a thread for each, and gives it back when it likes.
+        self._looking_up = asyncio.Semaphore(LOOK_UPS)
 
     def serve(self, requests: socket.socket) -> None:
         """Take requests from this socket from now on; it is closed with the proxy."""
@@ -182,7 +207,9 @@ class Proxy:
             async with asyncio.timeout(self._traffic.connecting):
                 if not host.is_address:
                     # The address that was checked is the one that is connected to.
-                    address = self._check(host.name, await self._find(host.name))
+                    async with self._looking_up:
+                        found = await self._find(host.name)
+                    address = self._check(host.name, found)
                 return await asyncio.open_connection(address, host.port)
         except JarvisError as error:
             raise RefusedError(-1, error.message) from error
@@ -227,6 +254,8 @@ class Proxy:
         loop = asyncio.get_running_loop()
         with suppress(OSError):
             while data := await source.read(BLOCK):
+                if limit.expired():  # the other direction has used up what was left
+                    return
                 self._left -= len(data)
                 if self._left <= 0:
                     limit.reschedule(loop.time())
@@ -255,7 +284,7 @@ def _stream(descriptor: int) -> socket.socket | None:
     os.set_inheritable(descriptor, False)
     try:
         if stat.S_ISSOCK(os.fstat(descriptor).st_mode):
-            found = socket.socket(fileno=descriptor)
+            found = _Ours(fileno=descriptor)
             if found.family == socket.AF_UNIX and found.type == socket.SOCK_STREAM:
                 found.setblocking(False)
                 return found

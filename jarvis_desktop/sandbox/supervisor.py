@@ -8,20 +8,24 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shutil
 import signal
+import sys
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 from jarvis_desktop.child import memory_kills
 from jarvis_desktop.core.code import Ending
 from jarvis_desktop.core.errors import ExpertError, Fault
 from jarvis_desktop.core.shown import readable_size
+from jarvis_desktop.removing import remove
 from jarvis_desktop.sandbox.profile import Launch
-from jarvis_desktop.sandbox.tree import Process, alive, descendants, kill
+from jarvis_desktop.sandbox.tree import Process, alive, descendants, hold, kill, let_go, unlinked
 
 MIB = 1 << 20
 GIB = 1 << 30
@@ -40,6 +44,10 @@ LAST_WORDS = 0.1
 """Seconds for what they wrote."""
 DEEPEST = 32
 """Folders within folders that are looked into."""
+MANY = 1 << 20
+"""Files that are counted at the most."""
+LEAST_FREE = 1 * GIB
+"""Bytes that are left to others on the disk, whatever it is that a script fills it with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +81,7 @@ class Supervisor:
         self._bounds = bounds
         self._process: asyncio.subprocess.Process | None = None
         self._kills = memory_kills()
+        self._least_free = min(LEAST_FREE, _free(launch.cwd) // 2)
         self._seen: tuple[Process, ...] = ()
         # A thread of its own: what watches must not wait in line behind other work.
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="sandbox")
@@ -108,6 +117,16 @@ class Supervisor:
         """Whether it runs, as far as is known."""
         return self._process is not None and self._process.returncode is None
 
+    async def hold(self) -> None:
+        """Stop all that was begun: between two scripts nobody watches."""
+        if self._process and sys.platform != "win32":
+            await self._in_thread(hold, self._process.pid)
+
+    async def let_go(self) -> None:
+        """Let it go on."""
+        if self._process and sys.platform != "win32":
+            await self._in_thread(let_go, self._process.pid)
+
     async def watch(self, spare: int) -> Breach:
         """Wait until a bound is passed. `spare` is how many bytes in its folder do not count."""
         looks, loop = 0, asyncio.get_running_loop()
@@ -127,8 +146,12 @@ class Supervisor:
             return
         if process.returncode is None:
             await self._in_thread(self._remember, process.pid)
-            _signal(process, self._launch.stop)
-            if not await _ends(process, STOPPING):
+            # A launcher that is to be killed ends with it what it began, but for what it has only
+            # just begun, which does not know of that yet.
+            gently = self._launch.stop != KILL
+            if gently:
+                _signal(process, self._launch.stop)
+            if not gently or not await _ends(process, STOPPING):
                 await self._in_thread(_kill_all, process.pid)
                 await _ends(process, ENDING)
         # Whoever got away from the launcher is among those that were seen last.
@@ -136,7 +159,7 @@ class Supervisor:
         if reading:
             await asyncio.wait({reading}, timeout=LAST_WORDS)
         _close_pipes(process)
-        await self._in_thread(self._launch.close)
+        await self._in_thread(_close, self._launch)
         self._thread.shutdown(wait=False)
 
     def _remember(self, root: int) -> None:
@@ -169,27 +192,49 @@ class Supervisor:
             )
         if not files_too:
             return None
-        count, size = used((self._launch.cwd, self._launch.temporary))
-        if size - spare > bounds.disk:
+        try:
+            count, size = used((self._launch.cwd, self._launch.temporary), bounds.files)
+        except HiddenError:
             return Breach(
                 Ending.LIMIT,
-                f"It was ended because it wrote more than {_size(bounds.disk)} to its folder.",
+                "It was ended because it made folders that cannot be looked into: "
+                f"more than {DEEPEST} within one another, or closed ones.",
             )
         if count > bounds.files:
             return Breach(
                 Ending.LIMIT, f"It was ended because it made more than {bounds.files} files."
             )
+        if size + unlinked(found, self._launch.cwd) - spare > bounds.disk:
+            return Breach(
+                Ending.LIMIT,
+                f"It was ended because it wrote more than {_size(bounds.disk)} to its folder.",
+            )
+        if (free := _free(self._launch.cwd)) < self._least_free:
+            return Breach(
+                Ending.LIMIT, f"It was ended because the disk has only {_size(free)} left."
+            )
         return None
 
 
-def used(folders: tuple[Path | None, ...]) -> tuple[int, int]:
-    """How many files there are in folders, and how many bytes they take of the disk."""
+def _close(launch: Launch) -> None:
+    if launch.temporary:
+        remove(launch.temporary)
+    launch.close()
+
+
+class HiddenError(Exception):
+    """A folder hides what is in it."""
+
+
+def used(folders: tuple[Path | None, ...], most: int = MANY) -> tuple[int, int]:
+    """How many files there are in folders, and how many bytes they take of the disk; no further
+    than one more than `most`. Raises HiddenError."""
+    statuses = (status for folder in folders if folder for status in _statuses(str(folder), 0))
     count = size = 0
-    for folder in folders:
-        for status in _statuses(str(folder), 0) if folder else ():
-            count += 1
-            # Of a file with holes, only what there is of it.
-            size += getattr(status, "st_blocks", -(-status.st_size // 512)) * 512
+    for status in islice(statuses, most + 1):
+        count += 1
+        # Of a file with holes, only what there is of it.
+        size += getattr(status, "st_blocks", -(-status.st_size // 512)) * 512
     return count, size
 
 
@@ -197,12 +242,24 @@ def _statuses(folder: str, depth: int) -> Iterator[os.stat_result]:
     try:
         with os.scandir(folder) as entries:
             for entry in entries:
-                with suppress(OSError):
+                with suppress(FileNotFoundError):
                     yield entry.stat(follow_symlinks=False)
-                    if entry.is_dir(follow_symlinks=False) and depth < DEEPEST:
+                    if entry.is_dir(follow_symlinks=False):
+                        if depth == DEEPEST:
+                            raise HiddenError
                         yield from _statuses(entry.path, depth + 1)
+    except PermissionError as error:
+        raise HiddenError from error
     except OSError:
-        return  # it has gone, or may not be looked into
+        return  # it has gone
+
+
+def _free(folder: Path) -> int:
+    """Bytes that are free on the disk of a folder."""
+    try:
+        return shutil.disk_usage(folder).free
+    except OSError:
+        return sys.maxsize
 
 
 def _word(code: int, memory: bool) -> Breach:
@@ -238,6 +295,9 @@ async def _ends(process: asyncio.subprocess.Process, seconds: float) -> bool:
 
 def _kill_all(root: int) -> None:
     """Kill all that descend from a process, and at last that one, which keeps them together."""
+    if sys.platform != "win32":
+        with suppress(ProcessLookupError):
+            os.kill(root, signal.SIGSTOP)  # it is not to begin another meanwhile
     for _ in range(100):
         found = tuple(each for each in descendants(root) if each.number != root)
         if not found:

@@ -6,12 +6,16 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+import time
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 PROC = Path("/proc")
+
+HOLDING = 0.2
+"""Seconds for processes to stand still."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +51,61 @@ def kill(processes: tuple[Process, ...]) -> None:
     for process in alive(processes):
         with suppress(ProcessLookupError, PermissionError):
             os.kill(process.number, signal.SIGKILL)
+
+
+def unlinked(processes: Iterable[Process], folder: Path) -> int:
+    """Bytes on the disk of a folder in files that processes hold open and that have no name any
+    more, as far as the system tells."""
+    if sys.platform != "linux":
+        return 0
+    found: dict[int, int] = {}
+    with suppress(OSError):
+        disk = folder.stat().st_dev
+        for process in processes:
+            base = f"{PROC}/{process.number}/fd"
+            with suppress(OSError):
+                for name in os.listdir(base):  # noqa: PTH208 - as below
+                    with suppress(OSError):
+                        status = os.stat(f"{base}/{name}")  # noqa: PTH116 - as below
+                        if status.st_nlink == 0 and status.st_dev == disk:
+                            found[status.st_ino] = status.st_blocks * 512
+    return sum(found.values())
+
+
+def hold(root: int) -> None:
+    """Stop all that descend from a process, but not that one; until `let_go`."""
+    held: set[int] = set()
+    until = time.monotonic() + HOLDING
+    while time.monotonic() < until:
+        found = _below_it(root)
+        if found and found == held:  # all stood still before they were listed
+            return
+        _send(found, signal.SIGSTOP)
+        held = found if all(map(_is_held, found)) else set()
+
+
+def let_go(root: int) -> None:
+    """Let all that descend from a process go on."""
+    _send(_below_it(root), signal.SIGCONT)
+
+
+def _below_it(root: int) -> set[int]:
+    return {each.number for each in descendants(root)} - {root}
+
+
+def _send(processes: Iterable[int], number: signal.Signals) -> None:
+    for process in processes:
+        with suppress(ProcessLookupError, PermissionError):
+            os.kill(process, number)
+
+
+def _is_held(number: int) -> bool:
+    if sys.platform != "linux":
+        return True
+    try:
+        return _read(f"{PROC}/{number}/stat").rpartition(")")[2].split()[0] in "TtZX"
+    except (OSError, IndexError):
+        return True
 
 
 def _exists(number: int) -> bool:

@@ -10,7 +10,7 @@ from jarvis_desktop.core.expert import Expert
 from jarvis_desktop.core.frontend import Frontend
 from jarvis_desktop.core.journal import Unfinished
 from jarvis_desktop.core.policy import Mode, Policy
-from jarvis_desktop.core.ports import Fetcher, Microphone, Player
+from jarvis_desktop.core.ports import Fetcher, Microphone, Player, Recogniser
 from jarvis_desktop.core.turn import Conversation, Request, Turn
 from jarvis_desktop.paths import Paths
 
@@ -31,6 +31,10 @@ class Assistant(Protocol):
         """End what a goal's controller does now; the person is asked then what should be
         different. False where nothing is to be interrupted, or it was and they are still asked:
         then the turn itself is to be cancelled."""
+        ...
+
+    def silence(self) -> None:
+        """Say no more of what runs, which goes on."""
         ...
 
     def unfinished(self) -> Sequence[Unfinished]:
@@ -120,6 +124,11 @@ class App(Protocol):
     @property
     def microphone(self) -> Microphone:
         """Records speech."""
+        ...
+
+    @property
+    def recogniser(self) -> Recogniser:
+        """Writes down what is said."""
         ...
 
     @property

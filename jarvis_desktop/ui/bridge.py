@@ -19,10 +19,14 @@ from PySide6.QtCore import QObject, Qt, Signal, Slot
 
 from jarvis_desktop.core.code import Allow, CodeRequest, Verdict
 from jarvis_desktop.core.errors import JarvisError, UnavailableError
-from jarvis_desktop.core.events import Event
+from jarvis_desktop.core.events import Event, RoundProgress
 from jarvis_desktop.core.frontend import Review
 from jarvis_desktop.core.outline import Outline
 from jarvis_desktop.core.plan import Plan
+from jarvis_desktop.core.turn import PRINTED
+
+BUNDLED = 0.05
+"""Seconds within which all that a script prints arrives in the window at once."""
 
 log = logging.getLogger(__name__)
 
@@ -218,10 +222,37 @@ class QtFrontend(QObject):
         super().__init__(parent)
         self._engine = engine
         self._review_plans = review_plans
+        self._printed: list[str] = []
+        self._printing = 0
+        self._later: asyncio.TimerHandle | None = None
 
     def show(self, event: Event) -> None:
-        """Hand an event to the main thread."""
-        self.happened.emit(event)
+        """Hand an event to the main thread; to be called on the engine's loop.
+
+        What a script prints is bundled: thousands of lines in a second would each be folded into
+        the turn and drawn.
+        """
+        if not isinstance(event, RoundProgress):
+            self._hand_over()
+            self.happened.emit(event)
+            return
+        if event.number != self._printing:
+            self._hand_over()
+        self._printing = event.number
+        self._printed.append(event.text)
+        if self._later is None:
+            loop = asyncio.get_running_loop()
+            self._later = loop.call_later(BUNDLED, self._hand_over)
+
+    def _hand_over(self) -> None:
+        """Tell what was printed so far, of which only the end is looked at."""
+        if self._later:
+            self._later.cancel()
+            self._later = None
+        if self._printed:
+            text = "".join(self._printed)[-PRINTED:]
+            self._printed = []
+            self.happened.emit(RoundProgress(self._printing, text))
 
     async def review(self, plan: Plan) -> Plan | None:
         """The plan as it may run: at once, or after the person agreed where they want that."""
@@ -251,6 +282,7 @@ class QtFrontend(QObject):
 
     async def _put(self, text: str, **about: Any) -> Any:
         question = Question(self._engine, text, **about)
+        self._hand_over()
         self.asked.emit(question)
         try:
             return await question.answered()

@@ -84,6 +84,7 @@ class CodeReview(Panel):
             role="field",
         )
         self.column.addWidget(self.comment)
+        self.column.addWidget(self.dictated(self.comment))
         self.column.addLayout(self._buttons())
         self._armed = QTimer(self, singleShot=True, interval=ARMING)
         self._armed.timeout.connect(self._arm)

@@ -166,8 +166,9 @@ class CodeText(QPlainTextEdit):
             self._fit()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Keep the numbers beside the lines."""
+        """Keep the numbers beside the lines, and the height that of the lines as they break."""
         super().resizeEvent(event)
+        self._fit()
         if self._numbers:
             inside = self.contentsRect()
             self._numbers.setGeometry(

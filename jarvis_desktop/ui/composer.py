@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from PySide6.QtCore import QRectF, Qt, QTimer, Signal
-from PySide6.QtGui import QPainter, QPaintEvent
+from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
 
 from jarvis_desktop.core.goal import Terms
@@ -27,6 +27,14 @@ REACHING = "Say what is to be reached; the plan is made with you"
 HINT = f"Enter sends · hold {TALK_KEYS} to talk"
 GOAL = "Work on this in several steps, by a plan that you agree to first"
 LISTENING = "Listening… Let go to send, Esc drops it"
+TALK = "Hold to talk"
+ANSWER = "Hold to speak your answer"
+TALK_TIP = f"Hold this, or {TALK_KEYS}, while you speak"
+SHORT_ANSWER = "Hold to answer"
+ROOMY = 560
+"""Pixels; in a narrower composer the talk button has fewer words."""
+ANSWER_HINT = f"Enter sends a new request · hold {TALK_KEYS} to answer"
+ANSWER_TIP = f"Hold this, or {TALK_KEYS}, while you speak; you read it before it is sent"
 
 _stops = {
     Stopping.TURN: ("Stop", "Stop (Esc)"),
@@ -110,6 +118,7 @@ class Composer(QFrame):
         self.field.focused.connect(self._show_focus)
         self._connect_recorder()
         self._busy = False
+        self._answers = False
         self._show_state()
 
     def _buttons(self) -> QHBoxLayout:
@@ -125,8 +134,8 @@ class Composer(QFrame):
         self.goal.setAccessibleDescription(GOAL)
         self.goal.toggled.connect(self._goal_toggled)
         self.hint = ElidedLabel(HINT, role="small")
-        self.talk = IconButton("mic", "Hold to talk", kind="talk", text="Hold to talk")
-        self.talk.setToolTip(f"Hold this, or {TALK_KEYS}, while you speak")
+        self.talk = IconButton("mic", TALK, kind="talk", text=TALK)
+        self.talk.setToolTip(TALK_TIP)
         self.talk.setEnabled(False)
         self.talk.pressed.connect(self._recorder.begin)
         self.talk.released.connect(self._recorder.release)
@@ -152,7 +161,6 @@ class Composer(QFrame):
         self._recorder.began.connect(self._recording_began)
         self._recorder.ended.connect(self._recording_ended)
         self._recorder.level.connect(self.meter.add)
-        self._recorder.recorded.connect(self._spoken)
 
     def files(self) -> tuple[Path, ...]:
         """The files that will go with the next request."""
@@ -186,6 +194,15 @@ class Composer(QFrame):
         self.stop.setVisible(busy)
         self._show_state()
 
+    def show_answers(self, answers: bool) -> None:
+        """Say on the talk button whether what is said answers a question."""
+        if answers != self._answers:
+            self._answers = answers
+            self.talk.setAccessibleName(ANSWER if answers else TALK)
+            self.talk.setToolTip(ANSWER_TIP if answers else TALK_TIP)
+            self.hint.show_text(ANSWER_HINT if answers else HINT)
+            self._show_state()
+
     def show_stop(self, stops: Stopping) -> None:
         """Say on the stop button what it ends."""
         text, tip = _stops[stops]
@@ -202,7 +219,8 @@ class Composer(QFrame):
         self._show_state()
         self.goal_wanted.emit(wanted)
 
-    def _spoken(self, recording: Path) -> None:
+    def send_spoken(self, recording: Path) -> None:
+        """Send what was said, with what was typed and attached."""
         text, files = self.field.toPlainText(), self.files()
         request = Request(text=text, audio=recording, files=files, terms=self._terms())
         self.field.clear()
@@ -243,11 +261,19 @@ class Composer(QFrame):
 
     def _show_state(self) -> None:
         recording = self._recorder.active
-        self.talk.setText(phrases.clock(self._recorder.seconds) if recording else "Hold to talk")
+        answer = ANSWER if self.width() >= ROOMY else SHORT_ANSWER
+        waits = answer if self._answers else TALK
+        self.talk.setText(phrases.clock(self._recorder.seconds) if recording else waits)
         inviting = REACHING if self.goal.isChecked() else INVITING
-        self.field.invite(LISTENING if recording else inviting)
+        sends = recording and not self._answers
+        self.field.invite(LISTENING if sends else inviting)
         full = bool(self.field.toPlainText().strip()) or bool(self._chips)
         self.go.setEnabled(full and not recording)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Say what fits."""
+        super().resizeEvent(event)
+        self._show_state()
 
     def _show_focus(self, focused: bool) -> None:
         self.setProperty("focused", "true" if focused else "false")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QEvent, Qt, Signal
-from PySide6.QtGui import QFocusEvent, QKeyEvent
+from PySide6.QtGui import QFocusEvent, QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QFrame, QPlainTextEdit, QSizePolicy
 
 MOST_LINES = 8
@@ -63,6 +63,11 @@ class Field(QPlainTextEdit):
         super().changeEvent(change)
         if change.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange):
             self._fit()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Follow the width: Qt tells nothing where only the breaks of lines change."""
+        super().resizeEvent(event)
+        self._fit()
 
     def _fit(self) -> None:
         lines = round(self.document().size().height())  # counted in lines by this kind of editor

@@ -50,6 +50,7 @@ from jarvis_desktop.ui.recording import Recorder
 from jarvis_desktop.ui.resuming import ResumeNotice
 from jarvis_desktop.ui.session import Exchange, Session
 from jarvis_desktop.ui.sidebar import Listing, Sidebar
+from jarvis_desktop.ui.spoken_answers import SpokenAnswers
 from jarvis_desktop.ui.welcome import Welcome
 
 REPEAT_GAP = 70
@@ -126,6 +127,13 @@ class MainWindow(QMainWindow):
         right.addWidget(self.stack, 1)
         self.composer = Composer(self.recorder)
         self.composer.setMaximumWidth(WIDEST)
+        self.spoken = SpokenAnswers(
+            self.session,
+            self.recorder,
+            conversation=self.conversation,
+            composer=self.composer,
+            parent=self,
+        )
         foot = QHBoxLayout()
         foot.setContentsMargins(*[theme.space("two")] * 4)
         foot.addStretch(1)
@@ -163,9 +171,10 @@ class MainWindow(QMainWindow):
         self.recorder.too_short.connect(
             lambda: self.banner.say("Hold the button, or F4, for as long as you speak.", calm=True)
         )
+        self.spoken.late.connect(lambda text: self.banner.say(text, calm=True))
         wishes = self.wishes
         wishes.play.connect(self.session.play)
-        wishes.silence.connect(self.session.stop)
+        wishes.silence.connect(self.session.silence)
         filing = self.filing
         filing.chosen.connect(self.add_files)
         filing.copied.connect(self.session.save_copy)
@@ -222,6 +231,7 @@ class MainWindow(QMainWindow):
     def _switched(self) -> None:
         entries = self.session.open.entries
         self.conversation.show_entries(entries)
+        self.spoken.refresh()
         self.composer.goal.setChecked(self.session.open.goal)
         self.stack.setCurrentWidget(self.conversation if entries else self.welcome)
         self._show_title()
@@ -253,16 +263,18 @@ class MainWindow(QMainWindow):
     def _asked(self, exchange: Exchange) -> None:
         self.conversation.refresh(exchange)
         self.conversation.draw_now()
+        self.spoken.refresh()
         view = self.conversation.view(exchange)
         if view and view.panel:
             self.conversation.to_end()
-            if not self.composer.field.toPlainText():  # never under the fingers of one who types
+            # Never under the fingers of one who types; a button that loses it counts as let go.
+            if not self.composer.field.toPlainText() and not self.recorder.active:
                 view.panel.take_focus()
         elif exchange.question:
             self.banner.say(
                 f"Another conversation waits for an answer: {exchange.question.text}", calm=True
             )
-        else:
+        elif not self.recorder.active:
             self.composer.field.setFocus()
 
     def _rang(self, timer: Timer) -> None:

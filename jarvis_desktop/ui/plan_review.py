@@ -61,6 +61,7 @@ class OutlineReview(Panel):
         self.comment.textChanged.connect(self._show_state)
         self.comment.entered.connect(self._entered)
         self.column.addWidget(self.comment)
+        self.column.addWidget(self.dictated(self.comment))
         self.column.addLayout(self._buttons())
         for keys in ("Ctrl+Return", "Ctrl+Enter"):
             shortcut = QShortcut(QKeySequence(keys), self)
@@ -123,10 +124,12 @@ class OutlineReview(Panel):
         return self.comment.toPlainText().strip()
 
     def _entered(self) -> None:
-        if self._comment():
+        if self._comment() and not self.awaits_words:
             self._revise()
 
     def _default(self) -> None:
+        if self.awaits_words:
+            return
         if self._comment():
             self._revise()
         else:

@@ -10,6 +10,7 @@ from jarvis_desktop.core.code import Verdict
 from jarvis_desktop.core.frontend import Review
 from jarvis_desktop.ui import theme
 from jarvis_desktop.ui.bridge import Question
+from jarvis_desktop.ui.dictation import Dictation
 from jarvis_desktop.ui.fields import Field
 from jarvis_desktop.ui.icons import Symbol
 from jarvis_desktop.ui.text import Label, LongText
@@ -26,6 +27,8 @@ class Panel(QFrame):
         self.setObjectName("question")
         self.question = question
         self.answered = False
+        self.dictation: Dictation | None = None
+        """Where it may be answered by voice: what is said is written down, and no more."""
         self.yes = QPushButton()
         self.no = QPushButton()
         self.column = QVBoxLayout(self)
@@ -47,6 +50,17 @@ class Panel(QFrame):
         row.addWidget(Symbol(icon, "accent", size=20), alignment=Qt.AlignmentFlag.AlignTop)
         row.addWidget(Label(text, role="strong", wrap=True), 1)
         self.column.addLayout(row)
+
+    def dictated(self, field: Field) -> Dictation:
+        """Let words be spoken into a field; gives the line that tells of it."""
+        self.dictation = Dictation(field)
+        return self.dictation
+
+    @property
+    def awaits_words(self) -> bool:
+        """Whether words that were spoken are not in their field yet: a key that was pressed too
+        soon must not answer without them."""
+        return self.dictation is not None and self.dictation.awaited
 
     def answer(self, value: bool | str | Review | Verdict | None) -> bool:
         """Give the answer; the panel goes away once it has arrived. Only the first one counts."""
@@ -88,7 +102,7 @@ class QuestionPanel(Panel):
         self.column.addLayout(head)
         row = QHBoxLayout()
         self.words = Field("Your answer", "Your answer", role="field")
-        self.words.entered.connect(self._agree)
+        self.words.entered.connect(self._entered)
         if question.open_ended:
             row.addWidget(self.words, 1)
             self.words.textChanged.connect(self._typed)
@@ -106,6 +120,8 @@ class QuestionPanel(Panel):
             button.clicked.connect(act)
             row.addWidget(named(button, text, kind=kind), alignment=Qt.AlignmentFlag.AlignBottom)
         self.column.addLayout(row)
+        if question.open_ended:
+            self.column.addWidget(self.dictated(self.words))
 
     def take_focus(self) -> None:
         """Into the field, or on the no."""
@@ -113,6 +129,10 @@ class QuestionPanel(Panel):
 
     def _typed(self) -> None:
         self.yes.setEnabled(bool(self.words.toPlainText().strip()))
+
+    def _entered(self) -> None:
+        if not self.awaits_words:
+            self._agree()
 
     def _agree(self) -> None:
         if self.yes.isEnabled():

@@ -32,6 +32,8 @@ class Recorder(QObject):
     """Carries the loudness, 0 to 1."""
     recorded = Signal(object)
     """Carries the path of a finished recording."""
+    settled = Signal()
+    """What was recorded is given on, dropped or lost; comes last, after every `began`."""
     too_short = Signal()
     failed = Signal(str)
     """Carries what the person should know."""
@@ -115,6 +117,7 @@ class Recorder(QObject):
             self.recorded.emit(outcome.value)
         elif outcome.error:
             self.failed.emit(str(outcome.error))
+        self.settled.emit()
 
 
 def forget(recording: Path) -> None:

@@ -170,6 +170,14 @@ class Session(QObject):
             self._running[1].cancel()
         self.busy_changed.emit(self.busy)
 
+    def silence(self) -> None:
+        """Let the voice say no more; what runs goes on."""
+
+        async def silence(app: App) -> None:
+            app.assistant.silence()
+
+        self._ask_app(silence, self._tell)
+
     def new_conversation(self) -> None:
         """Open an empty conversation."""
         self.open = Open()

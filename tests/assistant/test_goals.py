@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from jarvis_desktop.core.errors import UnavailableError
-from jarvis_desktop.core.events import OutlineChanged
+from jarvis_desktop.core.events import OutlineChanged, RoundEnded, RoundStarted
 from jarvis_desktop.core.goal import Terms
 from jarvis_desktop.core.journal import Unfinished
 from jarvis_desktop.core.outline import outline_from_markdown
@@ -81,6 +81,13 @@ async def test_without_an_llm_a_goal_waits(house: House) -> None:
 
 
 def test_a_goal_can_be_given_up(house: House) -> None:
+    house.agent.told = (
+        OutlineChanged(outline_from_markdown("1. Plot")),
+        RoundStarted(1, "assistant", "coder", "Plot"),
+        RoundEnded(1, Status.DONE, "Drawn."),
+    )
     turn = house.assistant.give_up(left(house))
     assert house.agent.given_up == ["t"]
-    assert turn.status is Status.CANCELLED
+    assert turn.status is Status.PARTLY
+    assert [item.observation for item in turn.rounds.values()] == ["Drawn."]
+    assert house.history.open_conversation("c").last == turn

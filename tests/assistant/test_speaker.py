@@ -134,6 +134,36 @@ async def test_a_silenced_speech_says_nothing_more(
     await speaker.say("", shown.append)
 
 
+async def test_it_tells_when_it_falls_silent_for_long(
+    speaker: Speaker, player: FakePlayer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("jarvis_desktop.assistant.speaker.PAUSE", 0.0)
+    shown: list[Event] = []
+    speech = Speech(speaker, shown.append)
+    speech.add("One.\n")
+    while Speaking("") not in shown:
+        await asyncio.sleep(0)
+    speech.add("Two.")
+    await speech.finish()
+    assert [event for event in shown if event != Speaking("")] == [
+        Speaking("One."),
+        Speaking("Two."),
+    ]
+
+
+async def test_one_that_is_silenced_is_not_waited_for(speaker: Speaker, player: FakePlayer) -> None:
+    player.hold = True
+    speech = Speech(speaker, lambda event: None)
+    speech.add("One. Two. ")
+    while not player.played:
+        await asyncio.sleep(0)
+    ending = asyncio.create_task(speech.finish())
+    await asyncio.sleep(0)
+    speech.stop()
+    await ending
+    assert player.stopped == 1
+
+
 async def test_code_and_links_that_come_in_pieces_are_not_read_aloud(
     speaker: Speaker, voice: FakeVoice
 ) -> None:

@@ -127,6 +127,42 @@ async def test_the_answer_is_spoken_while_it_is_written_and_silenced_at_once(hou
     assert llm.stopped == 1
 
 
+async def test_silence_ends_the_voice_and_nothing_else(house: House) -> None:
+    llm = talking(house, ("First sentence. Second one. Third ",))
+    llm.hold = True  # it goes on writing
+    house.player.hold = True
+    running = asyncio.create_task(house.handle(Request(text="Talk.", speak=True)))
+    while not house.player.played:
+        await asyncio.sleep(0)
+    house.assistant.silence()
+    assert house.frontend.events[-1] == events.Speaking("")
+    told = len(house.frontend.events)
+    house.assistant.silence()  # there is nothing more to silence
+    assert len(house.frontend.events) == told
+    while not house.player.stopped:
+        await asyncio.sleep(0)
+    assert llm.stopped == 0
+    assert not running.done()
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+
+
+async def test_a_silenced_answer_is_whole_and_done(house: House) -> None:
+    talking(house, "First sentence. Second one.")
+    house.player.hold = True
+    running = asyncio.create_task(house.handle(Request(text="Talk.", speak=True)))
+    while not house.history.kept or not house.player.played:
+        await asyncio.sleep(0)
+    house.assistant.silence()
+    turn = await running
+    assert (turn.status, turn.reply) == (Status.DONE, "First sentence. Second one.")
+    assert len(house.player.played) == 1
+    assert names(house)[-1] == "TurnFinished"
+    house.assistant.silence()
+    assert names(house)[-1] == "TurnFinished"
+
+
 async def test_stopping_twice_keeps_the_turn_all_the_same(house: House) -> None:
     talking(house, ("First sentence. Second one.",)).hold = True
     house.player.hold = True
@@ -180,6 +216,25 @@ async def test_speech_that_was_asked_for_is_heard_instead_of_the_words(house: Ho
     assert turn.reply == "I said hello and bye."
     assert len(house.player.played) == 2
     assert house.voice.said == []
+
+
+async def test_speech_that_was_asked_for_can_be_silenced(house: House) -> None:
+    def does(candidate: object, call: object) -> list[Artifact]:
+        return [Artifact(Kind.AUDIO, path=write_wav(call.workdir / "speech.wav"))]  # type: ignore[attr-defined]
+
+    house.backend.does = does
+    house.player.hold = True
+    house.planner.planned = Plan(
+        (Task(0, SPEAK, {"text": "Hello."}), Task(1, SPEAK, {"text": "Bye."}))
+    )
+    house.llms.llm = FakeLLM(("I said hello and bye.",))
+    running = asyncio.create_task(house.handle(Request(text="say hello and bye")))
+    while not house.player.played:
+        await asyncio.sleep(0)
+    house.assistant.silence()
+    turn = await running
+    assert turn.status is Status.DONE
+    assert len(house.player.played) == house.player.stopped == 1
 
 
 async def test_an_answer_never_waits_for_the_summing_up(house: House) -> None:

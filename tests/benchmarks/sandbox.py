@@ -3,7 +3,7 @@
 Prints each figure beside its limit; fails where one is missed. Seconds are those of this computer,
 so that figures of time mean something on a calm one only; the load is printed.
 
-Run: python -m tests.benchmarks.sandbox [--rounds 200]
+Run: python -m tests.benchmarks.sandbox [--rounds 200] [--starts]
 """
 
 from __future__ import annotations
@@ -52,11 +52,15 @@ class Report:
 def main() -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("--rounds", type=int, default=200, help="stops per launcher")
-    rounds = parser.parse_args().rounds
+    parser.add_argument("--starts", action="store_true", help="only what a start costs")
+    arguments = parser.parse_args()
+    rounds: int = arguments.rounds
     report = Report()
     print(f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors, user {os.geteuid()}")
-    _escapes(report)
     _starts(report)
+    if arguments.starts:
+        return bool(report.missed)
+    _escapes(report)
     for name in TIMED:
         _trials(report, name)
         asyncio.run(_stops(report, name, rounds))

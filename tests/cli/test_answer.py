@@ -34,6 +34,11 @@ def test_pieces_come_as_they_are_written(capsys: Capture) -> None:
     assert capsys.readouterr().out == "  cat.png: x.png\n"
 
 
+def test_that_nothing_is_spoken_any_more_is_no_line(capsys: Capture) -> None:
+    TerminalFrontend().show(Speaking(""))
+    assert capsys.readouterr() == ("", "")
+
+
 def test_on_a_screen_no_line_is_torn_apart(
     capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:

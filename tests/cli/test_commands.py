@@ -293,10 +293,14 @@ def test_the_history(jarvis: Jarvis, tmp_path: Path) -> None:
     assert jarvis("history", "export", "--format", "text", "--out", "all.txt").code == 0
     assert "42" in (tmp_path / "all.txt").read_text()
     assert json.loads(jarvis("history", "export", "--json").out)
+    worked_in = tmp_path / "home" / "jarvis" / "data" / "goals" / "of a goal that was deleted"
+    worked_in.mkdir(parents=True)
+    os.utime(worked_in, (0, 0))
     assert jarvis("history", "delete").code == 2
     assert jarvis("history", "delete", "--all").code == 1
     assert jarvis("history", "delete", listed[0]["id"], "--yes").code == 0
     assert jarvis("history", "delete", "--all", "--yes", "--json").json == {"deleted_turns": 1}
+    assert not worked_in.exists()
     assert jarvis("history", "list", "--json").json == []
     assert jarvis("history", "show", "abcdef").code == 1
 

@@ -55,7 +55,8 @@ async def test_what_is_said_to_a_plan(
 ) -> None:
     person.says(said)
     assert await TerminalFrontend().review_outline(OUTLINE, "It was changed.") == review
-    assert capsys.readouterr().err == "plan    It was changed.\n- [ ] 1. Fetch\n- [ ] 2. Plot\n"
+    shown = "plan    It was changed.\n- [ ] 1. Fetch\n- [ ] 2. Plot\n"
+    assert capsys.readouterr().err == shown + ("\n" if said == CTRL_D else "")
 
 
 async def test_a_plan_is_edited_in_the_editor(
@@ -129,7 +130,7 @@ async def test_what_is_said_to_code(
         "code    Reckon with a circle.\n"
         "        in the sandbox (bubblewrap), without network\n"
         "   1 │ import math\n"
-        "   2 │ math.pi\n"
+        "   2 │ math.pi\n" + ("\n" if said == CTRL_D else "")
     )
     assert person.asked == [
         "y runs it, g runs it and all that follows for this goal, n does not; "
@@ -254,13 +255,18 @@ async def test_words_about_code_stay_on_their_line(person: Person, capsys: Shown
 
 
 @pytest.mark.parametrize(
-    ("protection", "says"), [(BUBBLEWRAP, "--allow-code sandboxed"), (NONE, "each time")]
+    ("protection", "saves", "says"),
+    [
+        (BUBBLEWRAP, "", "--allow-code sandboxed"),
+        (BUBBLEWRAP, "add", "not once files or pages were read"),
+        (NONE, "", "each time"),
+    ],
 )
 async def test_nobody_allows_code_where_nobody_is(
-    capsys: Shown, monkeypatch: pytest.MonkeyPatch, protection: Protection, says: str
+    capsys: Shown, monkeypatch: pytest.MonkeyPatch, protection: Protection, saves: str, says: str
 ) -> None:
     nobody(monkeypatch)
-    code = CodeRequest("1", "Add.", protection)
+    code = CodeRequest("1", "Add.", protection, saves=saves)
     verdict = await TerminalFrontend(consent=True).review_code(code)
     assert (verdict.allow, verdict.source) == (Allow.NO, "1")
     assert says in capsys.readouterr().err

@@ -62,7 +62,9 @@ def goal(goal_id: str = "g", text: str = "Plot the prices", *, minutes: int = 0)
 def entry(number: int, path: str = "assistant", *artifacts: Artifact) -> LogEntry:
     at = START + timedelta(seconds=number)
     what, said = f"Round {number}", f"It said {number}.\nAnd more."
-    return LogEntry(number, path, "coder", what, Status.DONE, said, at, artifacts, "print(1)\n", 1.25)
+    return LogEntry(
+        number, path, "coder", what, Status.DONE, said, at, artifacts, "print(1)\n", 1.25
+    )
 
 
 def test_a_goal_comes_back_as_it_was(memory: GoalMemory) -> None:

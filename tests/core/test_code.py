@@ -46,7 +46,6 @@ def test_no_two_drafts_have_one_hash(first: Draft, second: Draft) -> None:
     assert (first == second) == (first.sha256 == second.sha256)
 
 
-def test_a_function_has_the_name_of_its_draft_and_counts_its_uses() -> None:
+def test_a_function_has_the_name_of_its_draft() -> None:
     function = Function(DRAFT, "plot() -> None", "Plot.", 1, datetime(2026, 1, 1, tzinfo=UTC))
     assert function.name == "plot"
-    assert function.with_use().with_use().used == 2

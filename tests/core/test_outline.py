@@ -243,6 +243,8 @@ def test_what_changed_is_told() -> None:
     assert changes(PLAN, PLAN) == ()
     undone = PLAN.with_state(1, StepState.OPEN)
     assert changes(PLAN, undone) == ("Step 1 is open now.",)
+    old_note = PLAN.with_state(1, StepState.FAILED, "prices.csv")
+    assert changes(PLAN, old_note) == ("Step 1 is failed now.",)
 
 
 def test_a_list_is_told_from_talk() -> None:

@@ -140,7 +140,7 @@ def leaves_a_daemon(at):
     import os
     import signal
 
-    def ignore():
+    def ignore() -> None:
         for number in range(1, 65):
             try:
                 signal.signal(number, signal.SIG_IGN)

@@ -102,10 +102,11 @@ def reads_by_folder_of_a_process(at):
 def reads_by_file_handle(at):
     import ctypes
     import os
+    import struct
 
     libc = ctypes.CDLL(None, use_errno=True)
     handle = ctypes.create_string_buffer(8 + 128)
-    handle[0:4] = (128).to_bytes(4, "little")
+    struct.pack_into("<I", handle, 0, 128)
     mount = ctypes.c_int()
     path = f"{at.home}/.ssh/id_ed25519".encode()
     if libc.syscall(at.numbers["name_to_handle_at"], -100, path, handle, ctypes.byref(mount), 0):
@@ -251,7 +252,7 @@ def reads_memory_file_of_a_process(at):
     with open(f"/proc/{at.victim}/maps") as maps, open(f"/proc/{at.victim}/mem", "rb", 0) as memory:
         for line in maps:
             if "[stack]" in line:
-                start, end = (int(each, 16) for each in re.match(r"(\w+)-(\w+)", line).groups())
+                start, end = (int(each, 16) for each in line.split()[0].split("-"))
                 memory.seek(start)
                 found.append(memory.read(end - start).decode("latin-1"))
     return "".join(re.findall(at.marker + r"[\w=-]+", "".join(found)))

@@ -263,7 +263,7 @@ async def _look(root: int, folders: tuple[Path | None, ...], peaks: Peaks, bound
             found = await asyncio.to_thread(descendants, root)
             peaks.memory = max(peaks.memory, sum(each.memory for each in found))
         else:
-            files, disk = await asyncio.to_thread(used, folders)
+            files, disk = await asyncio.to_thread(used, folders, 1_000_000)
             peaks.disk, peaks.files = max(peaks.disk, disk), max(peaks.files, files)
         await asyncio.sleep(0.02)
 

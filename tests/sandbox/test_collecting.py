@@ -12,7 +12,7 @@ import pytest
 from jarvis_desktop.core.artifact import Kind
 from jarvis_desktop.core.errors import InputError, StorageError
 from jarvis_desktop.sandbox import collecting
-from jarvis_desktop.sandbox.collecting import Take, Taken, marks, put_in, take_out
+from jarvis_desktop.sandbox.collecting import Take, Taken, marks, put_in, take_back, take_out
 
 
 @pytest.fixture
@@ -315,3 +315,32 @@ def test_without_descriptors_of_folders_links_are_left_out_too(
     folder.rename(folder.with_name("moved"))
     folder.symlink_to(secret.parent, target_is_directory=True)
     assert take_out(folder, {}, to) == Taken((), ())
+
+
+def test_a_folder_in_the_place_of_a_given_file_is_moved_out_of_sight(
+    folder: Path, secret: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for by_descriptor in (True, False):
+        monkeypatch.setattr(collecting, "BY_DESCRIPTOR", by_descriptor)
+        (folder / "x.txt").mkdir()
+        put_in(secret, folder, "x.txt")
+        assert (folder / "x.txt").read_text() == "a canary"
+        assert list(marks(folder)) == [PurePosixPath("x.txt")]
+        (folder / "x.txt").unlink()
+
+
+def test_what_is_new_or_changed_can_be_taken_back(folder: Path, secret: Path) -> None:
+    (folder / "kept" / "new").mkdir(parents=True)
+    for name in ("same.txt", "changed.txt", "kept/same.txt"):
+        (folder / name).write_text("x")
+    before = marks(folder)
+    (folder / "kept" / "new" / "closed").mkdir(mode=0)
+    (folder / "kept").chmod(0)
+    (folder / "changed.txt").write_text("more")
+    (folder / ".hidden").mkdir()
+    (folder / "new.txt").write_text("x")
+    (folder / "link").symlink_to(secret.parent, target_is_directory=True)
+    take_back(folder, before)
+    left = sorted(str(path.relative_to(folder)) for path in folder.rglob("*"))
+    assert left == ["kept", "kept/same.txt", "same.txt"]
+    assert secret.read_text() == "a canary"

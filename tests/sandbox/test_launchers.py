@@ -185,10 +185,10 @@ def test_a_virtual_environment_and_what_it_was_made_from_are_read(held, box, tmp
 
 
 def test_the_folder_does_not_hide_an_interpreter(monkeypatch):
-    box = Box(Path("/x"), Path("/work/venv/bin/python"))
+    box = Box(Path("/x"), Path("/x/venv/bin/python"))
     monkeypatch.setattr(bubblewrap, "prefixes", lambda python: ((Path("/usr"), Path("/usr")),))
     assert bubblewrap.folder(box) == "/work"
-    there = Path("/work/venv")
+    there = Path("/work", "venv")
     monkeypatch.setattr(bubblewrap, "prefixes", lambda python: ((there, there),))
     assert bubblewrap.folder(box) == "/sandbox"
 
@@ -313,10 +313,12 @@ def test_control_groups_are_roots_only(tmp_path, monkeypatch):
     assert cgroups.group(5) is None
     monkeypatch.setattr(os, "geteuid", lambda: 0)
     root = tmp_path / "root"
-    root.mkdir()
+    left, used = root / f"{cgroups.NAME}{2**22 + 1}-0", root / f"{cgroups.NAME}{os.getpid()}-0"
+    for each in (root, left, used):
+        each.mkdir()
     monkeypatch.setattr(cgroups, "ROOTS", (tmp_path / "nowhere", root))
     assert cgroups.group(5) is None, "what is no control group is not taken for one"
-    assert list(root.iterdir()) == []
+    assert list(root.iterdir()) == [used], "what an application left that is gone goes"
 
 
 def test_who_is_left_in_a_control_group_is_ended(tmp_path, monkeypatch):

@@ -327,3 +327,27 @@ def test_what_is_missing_is_named_as_it_is_installed(tmp_path: Path) -> None:
     assert mine.missing("import b.c, a, b.d\nfrom a.b import c") == ("a", "b") or set(
         mine.missing("import b.c, a, b.d\nfrom a.b import c")
     ) == {"a", "b"}
+
+
+async def test_a_file_that_lies_where_the_program_was_started_is_no_package(
+    tmp_path: Path, registry: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wheel(registry, "evil", "1.0", {"evil.py": ""})
+    found = registry / "simple" / "evil" / "evil-1.0-py3-none-any.whl"
+    monkeypatch.chdir(found.parent)
+    mine = PipPackages(tmp_path / "packages")
+    with pytest.raises(UnavailableError):
+        await mine.install([found.name], print)
+    assert there(mine.site) == {}
+
+
+def test_of_pips_settings_only_those_count_that_say_where_packages_come_from(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    ours = {"PIP_PROXY": "http://proxy.example", "PIP_CERT": "/cert"}
+    theirs = ("PIP_TARGET", "PIP_REQUIREMENT", "PIP_PYTHON", "PIP_DRY_RUN", "PYTHONPATH")
+    for name, value in {**ours, **dict.fromkeys(theirs, "x")}.items():
+        monkeypatch.setenv(name, value)
+    told = packages._environment()
+    assert {name: told[name] for name in ours} == ours
+    assert not any(name in told for name in theirs)

@@ -8,7 +8,8 @@ import json
 import os
 import socket
 from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
 
 import pytest
 
@@ -217,3 +218,32 @@ def test_hosts_are_compared_in_one_form() -> None:
     assert normal("BÜCHER.example") == normal("xn--bcher-kva.example")
     assert Host("localhost", 80).is_address
     assert not Host("example.org", 80).is_address
+
+
+async def test_a_script_cannot_make_whoever_serves_it_wait(tmp_path: Path) -> None:
+    """It holds its end of a connection as well, and lets calls on it block, again and again."""
+
+    async def pour(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with suppress(OSError):
+            while True:
+                writer.write(bytes(1 << 16))
+                await writer.drain()
+
+    server = await asyncio.start_server(pour, "127.0.0.1", 0)
+    port = server.sockets[0].getsockname()[1]
+    async with asked(proxy(f"127.0.0.1:{port}")) as ask:
+        near, far = socket.socketpair()
+        near.setblocking(False)
+        ask.ends += [near, far]
+        words = json.dumps({"host": "127.0.0.1", "port": port}).encode().ljust(REQUEST)
+        ask.way.sendmsg(
+            [words], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [far.fileno()]))]
+        )
+        loop = asyncio.get_running_loop()
+        assert await loop.sock_recv(near, 1) == b"\0"
+        # Were it to block, the test would not get past its time-out.
+        for _ in range(200):
+            os.set_blocking(far.fileno(), True)
+            await asyncio.sleep(0)
+    server.close()
+    await server.wait_closed()

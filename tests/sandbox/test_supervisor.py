@@ -84,7 +84,7 @@ def test_files_are_counted_by_what_they_take_of_the_disk(tmp_path: Path) -> None
     (folder / "holes").touch()
     os.truncate(folder / "holes", 1 << 40)
     (folder / "away").symlink_to("/usr", target_is_directory=True)
-    count, size = used((folder, None, tmp_path / "none"))
+    count, size = used((folder, None, tmp_path / "none"), 100)
     assert count == 5
     assert 100_000 <= size < 200_000
 

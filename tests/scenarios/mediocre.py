@@ -1,12 +1,13 @@
 """An LLM of four billion parameters, as they are: it can do the work, but it misnames branches,
 breaks JSON, repeats itself in plans and writes code with slips. It goes by what stands in the
-prompt alone, so that it can be asked by several processes, and twice.
+prompt alone, so that it can be asked by several processes, and twice. Where the person does not
+allow it to keep its function, it does without the library.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -55,6 +56,7 @@ plt.savefig("closing.png")
 best = max({name}, key=lambda price: price[1])
 print("BEST=" + best[0][:7])
 """
+REFUSED = "The person did not allow"
 
 
 @dataclass
@@ -64,12 +66,17 @@ class Mediocre(Ollama):
     url: str = ""
     told: list[str] = field(default_factory=list)
     """What it answered, in order."""
+    falters: str = ""
+    """The first answer that holds these words falls silent in its middle."""
 
     def next_answer(self) -> Answer:
         body = self.asked[-1]
         text = "\n".join(message["content"] for message in body["messages"])
         said = self._says(text, json.dumps(body.get("format")))
         self.told.append(said)
+        if self.falters and self.falters in said:
+            self.falters = ""
+            return Answer((said[: len(said) // 2],), ends="silent")
         return Answer((said,))
 
     def _says(self, text: str, form: str) -> str:
@@ -97,16 +104,20 @@ class Mediocre(Ollama):
     def _coder(self, text: str) -> str:
         if "BEST=20" in text:
             return json.dumps({"branch": "Finished", "summary": "The best month is 2026-03."})
-        if "download_prices(url: str)" not in text:
+        code = PLOT.format(url=self.url, name="prices" if "price_list" in text else "price_list")
+        if REFUSED in text:
+            code = code.replace("from library import download_prices\n", FUNCTION)
+        elif "download_prices(url: str)" not in text:
             args = {"task": "download_prices: the dates and closing prices of a CSV address"}
             return json.dumps({"branch": "extendLibrary", "args": args})
-        name = "prices" if "price_list" in text else "price_list"
-        code = PLOT.format(url=self.url, name=name)
         return f'{{"branch": "execute_code", "args": {{"code": {json.dumps(code)}}}'  # cut off
 
     def _librarian(self, text: str) -> str:
         if "is in the library now" in text:
             return json.dumps({"branch": "finish", "args": {"summary": "download_prices is kept."}})
+        if REFUSED in text:
+            args = {"summary": f"download_prices is not kept: {REFUSED} it."}
+            return json.dumps({"branch": "finish", "args": args})
         code = FUNCTION if "not saved" in text or "was not saved" in text else SLIP
         args = {"name": "download_prices", "code": f"```python\n{code}```", "tests": TESTS}
         return json.dumps({"branch": "write_function", "args": args})
@@ -114,9 +125,11 @@ class Mediocre(Ollama):
 
 class _Prices(BaseHTTPRequestHandler):
     asked: list[str]
+    on_ask: Callable[[], object]
 
     def do_GET(self) -> None:
         self.asked.append(self.path)
+        type(self).on_ask()
         body = PRICES.encode()
         self.send_response(200)
         self.send_header("Content-Length", str(len(body)))
@@ -128,10 +141,12 @@ class _Prices(BaseHTTPRequestHandler):
 
 
 @contextmanager
-def prices() -> Iterator[tuple[str, list[str]]]:
-    """The stock service: its address, and the paths that were asked for."""
+def prices(on_ask: Callable[[], object] = lambda: None) -> Iterator[tuple[str, list[str]]]:
+    """The stock service: its address, and the paths that were asked for. `on_ask` is called in a
+    thread of it before each answer."""
     asked: list[str] = []
-    server = ThreadingHTTPServer(("127.0.0.1", 0), type("Prices", (_Prices,), {"asked": asked}))
+    shared = {"asked": asked, "on_ask": staticmethod(on_ask)}
+    server = ThreadingHTTPServer(("127.0.0.1", 0), type("Prices", (_Prices,), shared))
     thread = Thread(target=server.serve_forever, args=(0.02,), daemon=True)
     thread.start()
     try:

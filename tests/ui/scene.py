@@ -27,7 +27,7 @@ from jarvis_desktop.paths import Paths, user_paths
 from jarvis_desktop.ui import plan_view
 from jarvis_desktop.ui.turn_view import TurnView
 from tests.fake_fetcher import FakeFetcher
-from tests.fakes import FakePlayer, write_wav
+from tests.fakes import FakePlayer, FakeRecogniser, write_wav
 
 NOW = datetime(2026, 5, 4, 12, 0, tzinfo=UTC)
 
@@ -117,6 +117,7 @@ class FakeAssistant:
     interrupts: list[bool] = field(default_factory=list)
     """What each interruption says, the next one first; False without end after them."""
     interrupted: int = 0
+    silenced: int = 0
     cut: asyncio.Event = field(default_factory=asyncio.Event)
     """Set by an interruption that says True."""
 
@@ -126,6 +127,9 @@ class FakeAssistant:
             return False
         self.cut.set()
         return True
+
+    def silence(self) -> None:
+        self.silenced += 1
 
     def unfinished(self) -> Sequence[Unfinished]:
         return self.left
@@ -241,6 +245,7 @@ class FakeApp:
     assistant: FakeAssistant = field(default_factory=FakeAssistant)
     history: FakeHistory = field(default_factory=FakeHistory)
     microphone: FakeMicrophone = field(default_factory=FakeMicrophone)
+    recogniser: FakeRecogniser = field(default_factory=FakeRecogniser)
     player: FakePlayer = field(default_factory=lambda: FakePlayer(hold=True))
     mode: Mode = Mode.LOCAL
     llms: LLMChoice = field(default_factory=no_llms)

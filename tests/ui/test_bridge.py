@@ -7,7 +7,9 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from jarvis_desktop.core.errors import InputError
-from jarvis_desktop.core.events import ReplyChunk
+from jarvis_desktop.core.events import ReplyChunk, RoundEnded, RoundProgress, RoundStarted
+from jarvis_desktop.core.result import Status
+from jarvis_desktop.core.turn import PRINTED
 from jarvis_desktop.ui.bridge import EngineThread, Outcome, QtFrontend, Question
 from tests.ui.scene import three_steps
 
@@ -160,6 +162,53 @@ def test_events_arrive_on_the_main_thread_in_order(engine: EngineThread, qtbot: 
     qtbot.waitUntil(lambda: len(seen.values) == 200)
     assert seen.values == events
     assert seen.threads == {threading.main_thread()}
+
+
+def test_a_flood_of_printed_lines_is_told_in_one(engine: EngineThread, qtbot: QtBot) -> None:
+    frontend = QtFrontend(engine)
+    seen = Seen()
+    frontend.happened.connect(seen)
+    lines = [f"line {number}\n" for number in range(10_000)]
+    started = RoundStarted(3, "assistant/coder", "run_code", "print")
+    ended = RoundEnded(3, Status.DONE, "done")
+
+    async def work() -> None:
+        frontend.show(started)
+        for line in lines:
+            frontend.show(RoundProgress(3, line))
+        frontend.show(ended)
+
+    engine.run(work, Seen())
+    qtbot.waitUntil(lambda: ended in seen.values)
+    assert seen.values == [started, RoundProgress(3, "".join(lines)[-PRINTED:]), ended]
+
+
+def test_what_is_printed_is_told_soon_and_of_each_round_apart(
+    engine: EngineThread, qtbot: QtBot
+) -> None:
+    frontend = QtFrontend(engine)
+    seen = Seen()
+    frontend.happened.connect(seen)
+    asked = Seen()
+    frontend.asked.connect(asked)
+
+    async def work() -> None:
+        for number, text in ((1, "a"), (1, "b"), (2, "c"), (2, "d"), (1, "e")):
+            frontend.show(RoundProgress(number, text))
+
+    engine.run(work, Seen())  # nothing else happens, and it is told all the same
+    qtbot.waitUntil(lambda: len(seen.values) == 3)
+    told = [RoundProgress(1, "ab"), RoundProgress(2, "cd"), RoundProgress(1, "e")]
+    assert seen.values == told
+
+    async def asks() -> None:
+        frontend.show(RoundProgress(1, "f"))
+        await frontend.confirm("Shall I?")
+
+    job = engine.run(asks, Seen())
+    qtbot.waitUntil(lambda: bool(asked.values))
+    assert seen.values == [*told, RoundProgress(1, "f")]
+    job.cancel()
 
 
 def test_a_plan_runs_at_once_unless_the_person_wants_to_see_it(

@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from jarvis_desktop.assistant.agent.approvals import Approvals
+from jarvis_desktop.assistant.agent.code_text import shown
 from jarvis_desktop.assistant.agent.desk import Desk
 from jarvis_desktop.assistant.live import Live
 from jarvis_desktop.core.errors import JarvisError, StorageError, UnavailableError
@@ -88,7 +89,7 @@ class Agent:
             yield RoundEnded(
                 entry.number,
                 entry.status,
-                entry.observation,
+                shown(entry.observation),
                 entry.artifacts,
                 entry.code,
                 entry.seconds,
@@ -101,7 +102,8 @@ class Agent:
 
     def give_up(self, goal_id: str) -> None:
         """The goal of a turn that was cut off is not gone on with. Raises StorageError."""
-        if self._memory.goal(goal_id) is not None:
+        goal = self._memory.goal(goal_id)
+        if goal is not None and goal.status is None:
             self._memory.end(goal_id, Status.CANCELLED, "")
 
     def stop(self) -> bool:
@@ -125,7 +127,8 @@ class Agent:
     ) -> Status:
         desk = Desk(
             goal,
-            self._memory.frames(goal.id),
+            # Where they cannot be read it is planned anew, as by one who has read foreign text.
+            self._memory.frames(goal.id) or [Frame(OUTERMOST, goal.text, tainted=True)],
             live=live,
             context=context,
             memory=self._memory,

@@ -18,7 +18,6 @@ from jarvis_desktop.core.outline import Outline
 from jarvis_desktop.core.shown import one_line
 from jarvis_desktop.core.task import Item, Ref, Task
 
-AGAIN = "This very code was refused before."
 LONGEST_ARGUMENT = 200
 """Characters of one, where the person is asked about a task."""
 
@@ -42,7 +41,7 @@ class Approvals:
             return Verdict(Allow.ONCE, request.source)
         refused = self._refused.setdefault(desk.goal.id, set())
         if request in refused:
-            return Verdict(Allow.NO, request.source, AGAIN)
+            return Verdict(Allow.NO, request.source)
         verdict = await desk.live.review_code(request)
         if verdict.allow is Allow.NO:
             refused.add(request)

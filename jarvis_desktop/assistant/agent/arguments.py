@@ -27,21 +27,16 @@ _key_aliases: Mapping[str, tuple[str, ...]] = {
     **{"updates": ("steps",), "plan": ("steps",), "prompt": ("question", "request", "task")},
 }
 """What LLMs call arguments: the first of these that a branch has is meant."""
-_value_aliases = {
-    **{
-        "completed": "done",
-        "complete": "done",
-        "finished": "done",
-        "ok": "done",
-        "success": "done",
-    },
-    **{"inprogress": "doing", "started": "doing", "running": "doing", "ongoing": "doing"},
-    **{"pending": "open", "todo": "open", "notstarted": "open", "new": "open"},
-    **{"error": "failed", "failure": "failed", "skipped": "dropped", "removed": "dropped"},
+_value_aliases: Mapping[str, str] = {
+    **dict.fromkeys(("todo", "pending", "notstarted", "new", "reopened"), "open"),
+    **dict.fromkeys(("inprogress", "started", "running", "ongoing", "current", "active"), "doing"),
+    **dict.fromkeys(("complete", "completed", "finished", "success", "ok", "x"), "done"),
+    **dict.fromkeys(("fail", "failure", "error", "blocked"), "failed"),
+    **dict.fromkeys(("drop", "skip", "skipped", "removed", "cancelled", "canceled"), "dropped"),
 }
+"""What LLMs call the states of a step."""
 _fence = re.compile(r"\A\s*```[\w+-]*[ \t]*\n(.*?)\n?[ \t]*```\s*\Z", re.DOTALL)
 _whole = re.compile(r"[+-]?\d{1,12}(?:\.0+)?")
-_decimal = re.compile(r"[+-]?(?:\d{1,12}(?:\.\d{0,12})?|\.\d{1,12})")
 
 
 def checked(given: Mapping[str, object], branch: Branch, why: str = "") -> dict[str, Any]:
@@ -191,7 +186,7 @@ def _object(value: object, schema: Mapping[str, Any], where: str) -> dict[str, A
 
 def line(branch: Branch, args: Mapping[str, Any], *, limit: int = 200) -> str:
     """What a person reads of the arguments, in a line."""
-    name = branch.shows or next(iter(branch.args), "")
+    name, *others = branch.shows or (next(iter(branch.args), ""),)
     value = args.get(name) or next((item for item in args.values() if item), "")
     if isinstance(value, list):
         value = ", ".join(
@@ -200,4 +195,8 @@ def line(branch: Branch, args: Mapping[str, Any], *, limit: int = 200) -> str:
             else str(item)
             for item in value
         )
-    return one_line(str(value), limit=limit)
+    used = one_line(", ".join(item for each in others for item in args[each]), limit=limit // 3)
+    if not used:
+        return one_line(str(value), limit=limit)
+    # The same for another file is another thing.
+    return f"{one_line(str(value), limit=limit - len(used) - 3)} ({used})"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -10,7 +11,8 @@ from jarvis_desktop.assistant.agent.desk import Desk
 from jarvis_desktop.assistant.planning.named import Named
 from jarvis_desktop.assistant.resources import named
 from jarvis_desktop.core.artifact import Artifact, Kind
-from jarvis_desktop.core.errors import InputError
+from jarvis_desktop.core.code import Function, Library
+from jarvis_desktop.core.errors import InputError, JarvisError
 from jarvis_desktop.core.ports import Context, Resource
 from jarvis_desktop.core.shown import one_line
 
@@ -34,6 +36,16 @@ def is_foreign(name: str, words: str) -> bool:
     """Whether a name may be an instruction of somebody else's: it is more than a plain one, and
     does not stand in the person's `words`."""
     return name not in words and not _plain.fullmatch(name)
+
+
+async def functions_for(desk: Desk, library: Library, words: str, most: int) -> Sequence[Function]:
+    """The functions of the library that are nearest to the words; () where it cannot be searched,
+    and the trace says why."""
+    try:
+        return await asyncio.to_thread(library.search, words, most)
+    except JarvisError as error:
+        desk.live.trace(f"The code library could not be searched: {error.message}")
+        return ()
 
 
 def chosen(desk: Desk, names: Sequence[str]) -> dict[str, Artifact]:

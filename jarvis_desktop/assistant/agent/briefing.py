@@ -90,7 +90,7 @@ class Briefing:
             "today": f"{desk.now():%A, %d %B %Y}",
         }
         known = await self._material.gather(desk, depth, role)
-        parts = _parts(desk, depth, known, llm.window)
+        parts = _parts(desk, depth, known)
         answer_tokens = min(LONGEST, llm.window // 4)
 
         def written(texts: Mapping[str, str]) -> Prompt:
@@ -111,7 +111,7 @@ class Briefing:
         return Brief(written(texts), len(frame.notices), known.foreign)
 
 
-def _parts(desk: Desk, depth: int, known: material.Known, window: int) -> Mapping[str, Part]:
+def _parts(desk: Desk, depth: int, known: material.Known) -> Mapping[str, Part]:
     """In the order in which what is left of the room goes to those that want more."""
     frame = desk.frames[depth]
     mark = partial(_marked, whose=desk.goal.id)

@@ -9,7 +9,7 @@ from difflib import SequenceMatcher
 from jarvis_desktop.assistant.agent.arguments import checked
 from jarvis_desktop.assistant.agent.roles import Branch, Role
 from jarvis_desktop.assistant.planning.loose import Loose
-from jarvis_desktop.assistant.planning.written import plain
+from jarvis_desktop.assistant.planning.written import plain, without_thoughts
 from jarvis_desktop.core.errors import PlanError
 from jarvis_desktop.core.goal import Choice
 from jarvis_desktop.core.shown import one_line
@@ -86,7 +86,6 @@ _aliases: Mapping[str, tuple[str, ...]] = {
 }  # fmt: skip
 """What LLMs call branches: the first of these that a role has is meant."""
 
-_thought = re.compile(r"</(?:think|thinking|thought|reasoning|analysis)>", re.IGNORECASE)
 _script = re.compile(r"```(?:python|py)\d?[ \t]*\n(.*?)\n[ \t]*```", re.DOTALL | re.IGNORECASE)
 
 
@@ -98,9 +97,8 @@ def choice_in(text: str, role: Role) -> Choice:
     """
     if len(text) > LONGEST:
         raise PlanError("That is far too long; write one JSON object and nothing else.")
-    ends = [match.end() for match in _thought.finditer(text)]
     refusal: PlanError | None = None
-    for version in dict.fromkeys((text[ends[-1] :] if ends else text, text)):
+    for version in dict.fromkeys((without_thoughts(text), text)):
         reader = Loose(version)
         try:
             for value in _objects(reader):

@@ -52,9 +52,9 @@ class RunCode:
 
     async def __call__(self, desk: Desk, choice: Choice) -> Observation:
         """Run the code."""
-        code = cleaned(str(choice.args.get("code", "")))
-        purpose = one_line(str(choice.args.get("purpose") or "Do a part of the goal."), limit=300)
-        mending = Mending(desk, str(choice.args.get("purpose", "")))
+        code, said = cleaned(choice.args["code"]), choice.args["purpose"]
+        purpose = one_line(said or "Do a part of the goal.", limit=300)
+        mending = Mending(desk, said)
         if mending.is_over:
             text = f"Mending the code for this was given up, so nothing ran: {ANOTHER_WAY}."
             return Observation(text, Status.FAILED, code=code, trusted=True)
@@ -70,8 +70,6 @@ class RunCode:
 
     async def _agreed(self, desk: Desk, code: str, purpose: str, mending: Mending) -> Observation:
         """Ask, and run what was agreed to."""
-        if withheld := await self._providing.provide(desk, code):
-            return withheld
         bench = self._workshop.bench(desk)
         request = CodeRequest(code, purpose, await bench.protection(), hosts=bench.hosts)
         verdict = await self._approvals.code(desk, request)
@@ -80,11 +78,9 @@ class RunCode:
             return refused(verdict, code)
         script = Script(verdict.source)
         approved = script.sha256
-        if script.source != code and (
-            withheld := await self._providing.provide(desk, script.source)
-        ):
-            return withheld
         tell_changed(desk, code, verdict)
+        if withheld := await self._providing.provide(desk, script.source):
+            return withheld
         return await self._run(desk, script, approved, mending)
 
     async def _run(

@@ -10,7 +10,10 @@ import textwrap
 from jarvis_desktop.core.code import LIBRARY
 from jarvis_desktop.core.drafting import parsed
 from jarvis_desktop.core.errors import InputError
-from jarvis_desktop.core.shown import encodable
+from jarvis_desktop.core.shown import encodable, printable
+
+SHOWN = 2_000
+"""Characters that a person reads of what a round gave."""
 
 _fenced = re.compile(r"^[ \t]*```[\w+-]*[ \t]*\n(.*?)^[ \t]*```[ \t]*$", re.DOTALL | re.MULTILINE)
 
@@ -80,3 +83,8 @@ def middle_cut(text: str, longest: int) -> str:
     head = longest // 3
     left_out = len(text) - longest
     return f"{text[:head]}\n[… {left_out} characters left out …]\n{text[-(longest - head) :]}"
+
+
+def shown(text: str) -> str:
+    """What a person reads of what a round gave."""
+    return printable(middle_cut(text, SHOWN))

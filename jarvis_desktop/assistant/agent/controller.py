@@ -19,7 +19,7 @@ from jarvis_desktop.assistant.agent.briefing import (
 )
 from jarvis_desktop.assistant.agent.choosing import choose
 from jarvis_desktop.assistant.agent.closing import given_up
-from jarvis_desktop.assistant.agent.code_text import middle_cut
+from jarvis_desktop.assistant.agent.code_text import middle_cut, shown
 from jarvis_desktop.assistant.agent.desk import Desk
 from jarvis_desktop.assistant.agent.interrupts import StoppedError
 from jarvis_desktop.assistant.agent.remembering import sum_up
@@ -37,8 +37,6 @@ from jarvis_desktop.core.shown import printable
 
 LONGEST = 20_000
 """Characters of an observation; more of it is left out in the middle."""
-SHOWN = 2_000
-"""Characters of what a person reads of it."""
 ENDED = "ended"
 """Where a frame keeps that a branch ended its work, until its caller has heard so."""
 THINKING = "Thinking about the next step"
@@ -112,7 +110,7 @@ class Controller:
         # Its caller acts upon what it read, from now on.
         tainted = desk.frames[depth].tainted or desk.frames[outer].tainted
         desk.frames[outer] = replace(desk.frames[outer], tainted=tainted)
-        return replace(observation, ends=False, trusted=observation.trusted and not tainted)
+        return replace(observation, ends=False, trusted=False)
 
     async def _plan_first(self, desk: Desk, depth: int) -> None:
         frame = desk.frames[depth]
@@ -248,10 +246,8 @@ class Controller:
     def _begin(self, desk: Desk, depth: int, choice: Choice, what: str) -> _Round:
         number = desk.begin_round()
         code = choice.args.get("code", "")
-        shown = RoundStarted(
-            number, desk.path(depth), choice.branch, what, code if isinstance(code, str) else ""
-        )
-        desk.live.show(shown)
+        code = code if isinstance(code, str) else ""
+        desk.live.show(RoundStarted(number, desk.path(depth), choice.branch, what, code))
         return _Round(number, depth, choice, what, desk.seconds)
 
     def _end(self, desk: Desk, now: _Round, observation: Observation) -> None:
@@ -284,20 +280,18 @@ class Controller:
             fields["notices"] = (*frame.notices, _warning(stall))
         fields["kept"] = {key: value for key, value in kept.items() if value}
         desk.end_round(now.depth, entry, pending=None, **fields)
-        told = printable(middle_cut(observation.text, SHOWN))
+        told = shown(observation.text)
         desk.live.show(
-            RoundEnded(
-                now.number, entry.status, told, entry.artifacts, entry.code, entry.seconds
-            )
+            RoundEnded(now.number, entry.status, told, entry.artifacts, entry.code, entry.seconds)
         )
 
 
 def _ended_before(desk: Desk, depth: int) -> Observation | None:
     """What ended the work before a crash, where its caller has not heard so."""
-    frame = desk.frames[depth]
-    if not frame.kept.get(ENDED):
+    frame, done = desk.frames[depth], desk.done_by(depth)
+    if not (frame.kept.get(ENDED) and done):
         return None
-    last = desk.done_by(depth)[-1]
+    last = done[-1]
     if not depth:
         desk.live.say_apart(frame.observation)
     trusted = bool(frame.kept.get(TRUSTED))

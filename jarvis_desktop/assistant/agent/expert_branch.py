@@ -62,13 +62,11 @@ class RunExperts:
 
     async def __call__(self, desk: Desk, choice: Choice) -> Observation:
         """What each task gave, or why nothing was done. Raises StorageError."""
-        request = str(choice.args.get("request", "")).strip()
-        if not request or len(request) > LONGEST_REQUEST:
+        request = choice.args["request"]
+        if len(request) > LONGEST_REQUEST:
             return _failed("Say in `request` what is to be done, in a few sentences.")
-        uses = choice.args.get("uses", ())
-        names = [str(name) for name in uses] if isinstance(uses, list | tuple) else [str(uses)]
         try:
-            context = context_for(desk, chosen(desk, names))
+            context = context_for(desk, chosen(desk, choice.args["uses"]))
             plan = self._kept(desk, request)
             cut_off = plan is not None
             if plan is None:

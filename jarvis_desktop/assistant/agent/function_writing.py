@@ -19,7 +19,7 @@ from jarvis_desktop.assistant.agent.roles import Observation
 from jarvis_desktop.assistant.agent.testing_code import Report, persons_of, with_persons
 from jarvis_desktop.assistant.agent.trying_out import TryingOut
 from jarvis_desktop.core.code import Allow, CodeRequest, Draft, Function, Script, Verdict
-from jarvis_desktop.core.drafting import cases_in, objections
+from jarvis_desktop.core.drafting import about_tests, objections
 from jarvis_desktop.core.errors import InputError, JarvisError, StorageError
 from jarvis_desktop.core.events import RoundProgress
 from jarvis_desktop.core.goal import Choice
@@ -54,7 +54,7 @@ class WriteFunction:
 
     async def __call__(self, desk: Desk, choice: Choice) -> Observation:
         """Take the function into the library, or say why not."""
-        name = str(choice.args.get("name", "")).strip()
+        name = choice.args["name"]
         mending = Mending(desk, name)
         if mending.is_over:
             text = f"Mending {one_line(name)} was given up, so nothing was done: {ANOTHER_WAY}."
@@ -71,15 +71,13 @@ class WriteFunction:
         old = await asyncio.to_thread(self._existing, name)
         kept = desk.frames[desk.inner].kept.get(_key(name), "")
         earlier = ""
-        otherwise = str(args.get("replaces") or "").strip() in (name, "True")
+        otherwise = args["replaces"] in (name, "True")
         if old is not None and not otherwise:
             earlier = with_persons(old.draft.tests, "")
             kept = kept or persons_of(old.draft.tests)
-        tests = with_persons(cleaned(str(args.get("tests") or "")), kept)
-        listed = args.get("packages") or ()
-        packages = listed.replace(",", " ").split() if isinstance(listed, str) else listed
-        code = cleaned(str(args.get("code") or ""))
-        return _Work(Draft(name, code, tests, tuple(map(str, packages))), old, earlier)
+        tests = with_persons(cleaned(args["tests"]), kept)
+        draft = Draft(name, cleaned(args["code"]), tests, tuple(args["packages"]))
+        return _Work(draft, old, earlier)
 
     def _existing(self, name: str) -> Function | None:
         try:
@@ -93,9 +91,6 @@ class WriteFunction:
             if wrong := _wrong(work.draft):
                 text = f"{wrong}\nNothing was saved. {mending.failed()}"
                 return Observation(text, Status.FAILED, code=work.draft.source, trusted=True)
-            sources = (work.draft.source, work.draft.tests, work.earlier)
-            if withheld := await self._providing.provide(desk, *sources):
-                return withheld
             tried = await self._tested(desk, work)
             if isinstance(tried, Observation):
                 return tried
@@ -109,12 +104,13 @@ class WriteFunction:
             approved = replace(work.draft, source=verdict.source).sha256
             hear(desk, f"Keep {work.draft.name} in the library", verdict)
             if verdict.allow is Allow.NO:
-                self._keep_tests(desk, work, verdict)
+                _keep_tests(desk, work.draft, _with_comment(work.draft, verdict))
                 return refused(verdict, work.draft.source)
             tell_changed(desk, work.draft.source, verdict)
             changed = _with_comment(replace(work.draft, source=verdict.source), verdict)
             if changed == work.draft:
                 break
+            _keep_tests(desk, work.draft, changed)
             work = replace(work, draft=changed)
         mending.worked()
         return await self._saved(desk, work.draft, approved)
@@ -132,9 +128,9 @@ class WriteFunction:
         verdict = await self._approvals.code(desk, request)
         hear(desk, purpose, verdict)
         if verdict.allow is Allow.NO:
-            self._keep_tests(desk, work, verdict)
+            _keep_tests(desk, work.draft, _with_comment(work.draft, verdict))
             return refused(verdict, work.draft.source)
-        script = Script(verdict.source)
+        script, before = Script(verdict.source), work.draft
         approved = script.sha256
         if script.source != written:
             taken_out = testing_code.taken_out(script.source, work.draft)
@@ -143,8 +139,12 @@ class WriteFunction:
                 return Observation(text, Status.FAILED, code=work.draft.source, trusted=True)
             work = replace(work, draft=taken_out[0], earlier=taken_out[1])
         tell_changed(desk, written, verdict)
-        if (draft := _with_comment(work.draft, verdict)) != work.draft:
+        draft = _with_comment(work.draft, verdict)
+        _keep_tests(desk, before, draft)
+        if draft != work.draft:
             return replace(work, draft=draft), None
+        if withheld := await self._providing.provide(desk, draft.source, draft.tests, work.earlier):
+            return withheld
 
         def report(text: str) -> None:
             desk.live.show(RoundProgress(number, printable(text)))
@@ -176,24 +176,23 @@ class WriteFunction:
         )
         return Observation(text, code=draft.source, trusted=True)
 
-    def _keep_tests(self, desk: Desk, work: _Work, verdict: Verdict) -> None:
-        """Tests in what the person says hold for whatever the LLM writes next."""
-        tests = persons_of(_with_comment(work.draft, verdict).tests)
-        if tests != persons_of(work.draft.tests):
-            desk.remember(desk.inner, **{_key(work.draft.name): tests})
-
 
 def tests_in_words(comment: str) -> str:
-    """The tests that stand in what a person says; "" where there are none that Python can read."""
+    """The tests that stand in what a person says; "" where there are none that can run as they
+    are."""
     fenced = "\n\n\n".join(_fence.findall(comment))
     first = _first_line.search(comment)
     for tried in (fenced, comment[first.start() :] if first else ""):
-        try:
-            if cases_in(tried):
-                return tried.strip()
-        except InputError:
-            continue
+        if tried.strip() and not any(about_tests(tried)):
+            return tried.strip()
     return ""
+
+
+def _keep_tests(desk: Desk, before: Draft, draft: Draft) -> None:
+    """Tests that the person just gave hold for whatever the LLM writes next."""
+    tests = persons_of(draft.tests)
+    if tests != persons_of(before.tests):
+        desk.remember(desk.inner, **{_key(draft.name): tests})
 
 
 def _with_comment(draft: Draft, verdict: Verdict) -> Draft:

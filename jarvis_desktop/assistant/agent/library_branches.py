@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import replace
 
+from jarvis_desktop.assistant.agent.at_hand import functions_for
 from jarvis_desktop.assistant.agent.coding import Workshop
 from jarvis_desktop.assistant.agent.desk import Desk
 from jarvis_desktop.assistant.agent.roles import Observation
 from jarvis_desktop.assistant.telling import marked_off
 from jarvis_desktop.core.code import Function, Library
-from jarvis_desktop.core.errors import JarvisError
 from jarvis_desktop.core.goal import Choice
 
 CODER, LIBRARIAN = "coder", "librarian"
 """The roles of the inner controllers."""
 
 Call = Callable[[Desk, str, str], Awaitable[Observation]]
-"""Calls an inner controller: desk, role, task."""
+"""Calls an inner controller: desk, role, task. What it gives does not end its caller's work."""
 
 MOST_NEAR = 3
 """Functions of the library that are shown to whoever extends it."""
@@ -41,13 +39,13 @@ class CallCoder:
 
     async def __call__(self, desk: Desk, choice: Choice) -> Observation:
         """Have code written and run, on the files that there are."""
-        task = str(choice.args.get("task", ""))
+        task = choice.args["task"]
         whole = _left(desk, CODER, task)
         if not whole:
             files = self._workshop.bench(desk).files.renamed(desk)
             lines = [f"{name} is the file {file}" for name, file in files.items()]
             whole = _with_data(desk, task, RENAMED, "\n".join(lines[:MOST_FILES]))
-        return replace(await self._call(desk, CODER, whole), ends=False)
+        return await self._call(desk, CODER, whole)
 
 
 class ExtendLibrary:
@@ -59,18 +57,12 @@ class ExtendLibrary:
 
     async def __call__(self, desk: Desk, choice: Choice) -> Observation:
         """Have a function written, or one changed that is nearly it."""
-        task = str(choice.args.get("task", ""))
+        task = choice.args["task"]
         whole = _left(desk, LIBRARIAN, task)
         if not whole:
-            whole = _with_data(desk, task, NEAR, _told(await self._near(desk, task)))
-        return replace(await self._call(desk, LIBRARIAN, whole), ends=False)
-
-    async def _near(self, desk: Desk, task: str) -> Sequence[Function]:
-        try:
-            return await asyncio.to_thread(self._library.search, task, MOST_NEAR)
-        except JarvisError as error:
-            desk.live.trace(f"The library could not be searched: {error.message}")
-            return ()
+            near = await functions_for(desk, self._library, task, MOST_NEAR)
+            whole = _with_data(desk, task, NEAR, _told(near))
+        return await self._call(desk, LIBRARIAN, whole)
 
 
 def _left(desk: Desk, role: str, task: str) -> str:

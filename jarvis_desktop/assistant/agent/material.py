@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from jarvis_desktop.assistant.agent.at_hand import at_hand
+from jarvis_desktop.assistant.agent.at_hand import at_hand, functions_for, is_foreign
 from jarvis_desktop.assistant.agent.desk import Desk
 from jarvis_desktop.assistant.agent.roles import Role
 from jarvis_desktop.assistant.agent.trimming import (
@@ -31,8 +29,6 @@ MOST_EARLIER = 2
 MOST_RESOURCES = 60
 LONGEST_WORDS = 2000
 """Characters that functions are looked for with."""
-
-_plain_name = re.compile(r"[\w.()-]{1,32}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,18 +60,14 @@ class Material:
             earlier=() if depth else _earlier(desk),
             facts=[f"- {one_line(fact, limit=300)}" for fact in desk.context.facts],
             notes=[f"{step.id}. {step.note}" for step in outline or () if step.note],
-            foreign=any(_is_foreign(item, desk.goal.text) for _, item in things),
+            foreign=any(is_foreign(_title(item), desk.goal.text) for _, item in things),
         )
 
     async def _functions(self, desk: Desk, depth: int) -> Sequence[str]:
         frame = desk.frames[depth]
         steps = (step.text for step in (frame.outline.open if frame.outline else ()))
         words = "\n".join((frame.task, *steps, desk.goal.text))[:LONGEST_WORDS]
-        try:
-            found = await asyncio.to_thread(self._library.search, words, MOST_FUNCTIONS)
-        except JarvisError as error:
-            desk.live.trace(f"The code library could not be searched: {error}")
-            return ()
+        found = await functions_for(desk, self._library, words, MOST_FUNCTIONS)
         return [one_line(f"{item.signature}: {item.summary}", limit=240) for item in found]
 
 
@@ -126,12 +118,6 @@ def _listed(desk: Desk, name: str, item: Artifact) -> str:
 def _title(item: Artifact) -> str:
     """The name of a file; a text has none."""
     return one_line(item.title) if item.path or item.name else ""
-
-
-def _is_foreign(item: Artifact, words: str) -> bool:
-    """Whether its name is neither the person's word nor a short one."""
-    title = _title(item)
-    return bool(title) and title not in words and not _plain_name.fullmatch(title)
 
 
 def task_told(task: str, most: int, whose: str) -> str:

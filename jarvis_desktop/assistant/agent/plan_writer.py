@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Literal, Protocol
 
 from jarvis_desktop.assistant.agent import drafts, plan_briefing
-from jarvis_desktop.assistant.agent.at_hand import at_hand, is_foreign
+from jarvis_desktop.assistant.agent.at_hand import at_hand, functions_for, is_foreign
 from jarvis_desktop.assistant.agent.desk import Desk
 from jarvis_desktop.assistant.agent.drafts import Written
 from jarvis_desktop.assistant.agent.plan_briefing import Material, Wish
@@ -233,7 +233,7 @@ class PlanWriter:
         return Material(
             frame.task,
             resources=tuple(_listed(name, item, desk.goal.text) for name, item in things),
-            functions=await self._functions(role, frame.task),
+            functions=await self._functions(desk, role, frame.task),
             facts=desk.context.facts,
             said=tuple(desk.said),
             known=known if work.before is not None else "",
@@ -241,10 +241,10 @@ class PlanWriter:
             whose=desk.goal.id,
         )
 
-    async def _functions(self, role: Role, task: str) -> tuple[str, ...]:
+    async def _functions(self, desk: Desk, role: Role, task: str) -> tuple[str, ...]:
         if self._library is None or not role.shows_library:
             return ()
-        found = await asyncio.to_thread(self._library.search, task, MOST_FUNCTIONS)
+        found = await functions_for(desk, self._library, task, MOST_FUNCTIONS)
         return tuple(f"{item.signature}: {item.summary}" for item in found)
 
 

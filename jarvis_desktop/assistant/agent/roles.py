@@ -28,8 +28,9 @@ class Branch:
     summary: str
     args: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     required: tuple[str, ...] = ()
-    shows: str = ""
-    """The argument that a person reads as what the round does; "" for the first one."""
+    shows: tuple[str, ...] = ()
+    """The argument that a person reads as what the round does, the first one where there is none
+    here; and a list of what it is done with, if any."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +133,7 @@ def assistant(abilities: Iterable[str] = ()) -> Role:
                 + (f" They can do: {can}." if can else ""),
                 {"request": _TEXT, "uses": _TEXTS},
                 ("request",),
+                shows=("request", "uses"),
             ),
             Branch(
                 "coder",
@@ -173,7 +175,7 @@ CODER = Role(
             "Run a Python script in the sandbox. Variables of earlier scripts are still there.",
             {"code": _TEXT, "purpose": {**_TEXT, "default": ""}},
             ("code",),
-            shows="purpose",
+            shows=("purpose",),
         ),
         Branch(
             "extend_library",

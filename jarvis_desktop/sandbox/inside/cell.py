@@ -90,10 +90,12 @@ class Cells:
 
 
 def _join(others: set[threading.Thread]) -> None:
-    """Wait for the threads that a script began and left, as Python does at the end of one."""
-    mine = threading.current_thread()
+    """Wait for the threads that a script began and left, as Python does at the end of one. Those
+    of a pool do not end before it is closed."""
+    pools = sys.modules.get("concurrent.futures.thread")
+    kept = {*others, threading.current_thread(), *getattr(pools, "_threads_queues", ())}
     for thread in threading.enumerate():
-        if thread not in others and thread is not mine and not thread.daemon:
+        if thread not in kept and not thread.daemon:
             thread.join()
 
 

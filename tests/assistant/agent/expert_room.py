@@ -122,7 +122,7 @@ class Room:
 
     async def ask(self, request: str = "Do it.", **args: Any) -> Observation:
         """A round, as the controller has it."""
-        choice = Choice("run_experts", {"request": request, **args})
+        choice = Choice("run_experts", {"request": request, "uses": [], **args})
         found = await self.branch(self.desk, choice)
         self.desk.made += found.artifacts
         self.desk.begin_round()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Any, cast
 
@@ -12,6 +12,7 @@ import pytest
 
 from jarvis_desktop.assistant.agent.agent import Agent
 from jarvis_desktop.assistant.agent.approvals import Approvals
+from jarvis_desktop.assistant.agent.code_text import SHOWN
 from jarvis_desktop.assistant.agent.controller import Controller
 from jarvis_desktop.assistant.agent.desk import Desk
 from jarvis_desktop.assistant.agent.plan_writer import PlanWriter
@@ -195,7 +196,9 @@ async def _forever() -> None:
 
 def entry(number: int) -> LogEntry:
     at = NOON + timedelta(seconds=number)
-    return LogEntry(number, "assistant", "coder", "plot", Status.DONE, "plotted", at, (), "x = 1", 2.5)
+    return LogEntry(
+        number, "assistant", "coder", "plot", Status.DONE, "plotted", at, (), "x = 1", 2.5
+    )
 
 
 async def test_it_goes_on_where_it_was() -> None:
@@ -231,6 +234,16 @@ async def test_rounds_and_plans_are_retold() -> None:
     ]
 
 
+async def test_what_is_told_again_is_as_clean_and_as_short_as_it_was() -> None:
+    front = Front()
+    front.memory.begin(Goal("g", "c", GOAL, Terms(), NOON), [Frame("assistant", GOAL)])
+    hostile = replace(entry(1), observation="\x1b[2J" + "x" * 20_000)
+    front.memory.keep("g", front.memory.frames("g"), [hostile])
+    (ended,) = [event for event in front.agent.retold("g") if isinstance(event, RoundEnded)]
+    assert "\x1b" not in ended.observation
+    assert len(ended.observation) < SHOWN + 100
+
+
 async def test_giving_up_ends_the_goal_where_there_is_one() -> None:
     front = Front()
     front.agent.give_up("g")
@@ -238,3 +251,22 @@ async def test_giving_up_ends_the_goal_where_there_is_one() -> None:
     front.memory.begin(Goal("g", "c", GOAL, Terms(), NOON), [Frame("assistant", GOAL)])
     front.agent.give_up("g")
     assert front.memory.kept["g"].goal.status is Status.CANCELLED
+
+
+async def test_a_goal_that_was_reached_before_the_cut_stays_reached() -> None:
+    front = Front()
+    front.memory.begin(Goal("g", "c", GOAL, Terms(), NOON), [Frame("assistant", GOAL)])
+    front.memory.end("g", Status.DONE, "March.")
+    front.agent.give_up("g")
+    kept = front.memory.kept["g"].goal
+    assert (kept.status, kept.answer) == (Status.DONE, "March.")
+
+
+async def test_a_stack_that_cannot_be_read_is_begun_anew_as_if_it_had_read_all() -> None:
+    front = Front()
+    front.memory.begin(Goal("g", "c", GOAL, Terms(), NOON), [])
+    front.memory.keep("g", [], [entry(1)])
+    assert await front.go_on() is Status.DONE
+    (desk,) = front.controller.desks
+    assert desk.frames == [replace(desk.frames[0], role="assistant", task=GOAL, tainted=True)]
+    assert front.writer.asked == 1

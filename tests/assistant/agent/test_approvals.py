@@ -5,7 +5,7 @@ from typing import cast
 
 import pytest
 
-from jarvis_desktop.assistant.agent.approvals import AGAIN, Approvals
+from jarvis_desktop.assistant.agent.approvals import Approvals
 from jarvis_desktop.assistant.agent.desk import Desk
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.code import Allow, CodeRequest, Protection, Verdict
@@ -95,7 +95,7 @@ async def test_only_a_sandbox_and_named_hosts_need_no_question(
 async def test_the_same_code_is_not_asked_about_again() -> None:
     rules, at = approvals(), desk(allow=Allow.NO)
     await rules.code(at, request())
-    assert await rules.code(at, request()) == Verdict(Allow.NO, "print(1)", AGAIN)
+    assert await rules.code(at, request()) == Verdict(Allow.NO, "print(1)")
     assert len(questions(at)) == 1
     await rules.code(at, request(saves="plot"))
     rules.forget("g")
@@ -129,6 +129,7 @@ async def test_what_is_bare_or_kept_is_never_allowed_for_the_goal(once: CodeRequ
 @pytest.mark.parametrize(("tainted", "asked"), [(False, 0), (True, 1)])
 async def test_keeping_is_asked_about_once_foreign_text_was_read(tainted: bool, asked: int) -> None:
     at = desk(Terms(code=CodeTerms.SANDBOXED), tainted=tainted)
+    at.frames.append(Frame("coder", "y"))  # by whichever controller
     await approvals().code(at, request(saves="plot"))
     assert len(questions(at)) == asked
 
@@ -180,7 +181,9 @@ ONE, TWO = Step(1, "Read"), Step(2, "Answer")
 )
 def test_foreign_text_adds_no_step(after: Outline, trusted: bool) -> None:
     before = Outline((ONE, TWO))
-    assert approvals().trusts_outline(desk(tainted=True), 0, before, after) is trusted
+    at = desk(tainted=True)
+    at.frames.append(Frame("coder", "y"))
+    assert approvals().trusts_outline(at, 0, before, after) is trusted
     assert approvals().trusts_outline(desk(), 0, before, after)
     assert approvals().trusts_outline(desk(tainted=True), 1, before, after)
     assert approvals().trusts_outline(desk(tainted=True), 0, None, after)

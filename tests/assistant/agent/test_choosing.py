@@ -10,6 +10,9 @@ from jarvis_desktop.assistant.agent.arguments import line
 from jarvis_desktop.assistant.agent.choice_text import LONGEST, branch_named, choice_in
 from jarvis_desktop.assistant.agent.choosing import choose, schema, tokens
 from jarvis_desktop.assistant.agent.roles import ASSISTANT, CODER, LIBRARIAN, Branch, Role, roles
+from jarvis_desktop.assistant.prompts import Prompts
+from jarvis_desktop.core.code import Draft
+from jarvis_desktop.core.drafting import objections
 from jarvis_desktop.core.errors import ExpertError, PlanError, UnavailableError
 from jarvis_desktop.core.goal import Choice
 from jarvis_desktop.core.llm import Message, Prompt
@@ -107,6 +110,14 @@ FUNCTION: dict[str, Any] = {
          "update_plan", DONE),
         (ASSISTANT, '{"branch": "update_plan", "args": {"1": "done"}}', "update_plan", DONE),
         (ASSISTANT, says("update_plan", step=1, state="finished"), "update_plan", DONE),
+        (ASSISTANT, says("update_plan", steps=[{"id": "step 1", "state": "Not started"}]),
+         "update_plan", {"steps": [{"id": 1, "state": "open", "note": ""}]}),
+        (ASSISTANT, says("update_plan", steps=[{"id": 1, "state": "canceled", "note": None}]),
+         "update_plan", {"steps": [{"id": 1, "state": "dropped", "note": ""}]}),
+        (ASSISTANT, says("update_plan", steps=[{"id": 1, "state": "Blocked"}]),
+         "update_plan", {"steps": [{"id": 1, "state": "failed", "note": ""}]}),
+        (ASSISTANT, says("update_plan", steps=[{"id": 1, "state": "current"}]),
+         "update_plan", {"steps": [{"id": 1, "state": "doing", "note": ""}]}),
     ],
 )  # fmt: skip
 def test_what_is_meant_is_understood(
@@ -186,13 +197,25 @@ def test_a_branch_without_arguments_takes_none() -> None:
         ("run_code", {"code": "a\nb", "purpose": "To see"}, "To see"),
         ("run_code", {"code": "a\nb", "purpose": ""}, "a b"),
         ("finish", {"summary": "Well", "uses": ["a"]}, "Well"),
+        (
+            "run_experts",
+            {"request": "Blur it", "uses": ["a.png", "b.png"]},
+            "Blur it (a.png, b.png)",
+        ),
+        ("run_experts", {"request": "x" * 400, "uses": []}, "x" * 199 + "…"),
+        ("run_experts", {"request": "x" * 400, "uses": ["a.png"]}, "x" * 191 + "… (a.png)"),
         ("update_plan", {"steps": [{"id": 1, "state": "done", "note": ""}]}, "1 done"),
         ("write_function", {"packages": ["a", "b"]}, "a, b"),
         ("finish", {}, ""),
     ],
 )
 def test_a_round_is_told_in_a_line(branch: str, args: dict[str, Any], shown: str) -> None:
-    known = [each for role in (CODER, LIBRARIAN) for each in role.branches if each.name == branch]
+    known = [
+        each
+        for role in (ASSISTANT, CODER, LIBRARIAN)
+        for each in role.branches
+        if each.name == branch
+    ]
     assert line(known[0], args) == shown
 
 
@@ -202,6 +225,16 @@ def test_abilities_stand_in_the_summary_of_the_experts() -> None:
     first = known["assistant"].branches[0]
     assert first.summary.endswith("They can do: Describe a picture; Translate.")
     assert known["coder"].branch("nothing") is None
+
+
+@pytest.mark.parametrize("role", [ASSISTANT, CODER, LIBRARIAN], ids=lambda role: role.name)
+def test_the_example_in_a_prompt_is_a_choice(role: Role, prompts: Prompts) -> None:
+    text = prompts.template(role.prompt).text
+    choice = choice_in(text.partition("For example:\n")[2].partition("\n\n")[0], role)
+    assert choice.why
+    if choice.branch == "write_function":
+        args = choice.args
+        assert objections(Draft(args["name"], args["code"], args["tests"])) == ()
 
 
 def test_the_schema_has_a_variant_for_each_branch() -> None:

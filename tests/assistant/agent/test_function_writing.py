@@ -143,7 +143,7 @@ async def test_what_it_needs_is_installed_or_nothing_is_tried(place: Workplace) 
         name="double",
         code=DOUBLE,
         tests=f"import numpy\n{TESTS}",
-        packages="numpy, x",
+        packages=["numpy", "x"],
     )
     assert "did not agree to install" in seen.text
     assert not place.sandbox.sessions
@@ -200,11 +200,18 @@ async def test_what_the_person_makes_of_it_is_tested_before_it_is_saved(place: W
     assert "+    return x + x" in desk.frames[1].notices[0]
 
 
-async def test_tests_given_while_saving_are_run_before_it_is_saved(place: Workplace) -> None:
-    place.answers(yes, edits("2 * x", "2 * x", PERSONS.replace("nothing", "bad")))
-    seen = await place.write(place.desk(), name="double", code=DOUBLE, tests=TESTS)
-    assert seen.status is Status.FAILED
-    assert "FAILED test_of_bad" in seen.text
+@pytest.mark.parametrize("before", [[], [yes]])
+async def test_tests_of_the_person_that_fail_hold_for_the_next_try_as_well(
+    place: Workplace, before: list[Callable[[CodeRequest], Verdict]]
+) -> None:
+    desk = place.desk()
+    place.answers(*before, edits("2 * x", "2 * x", PERSONS.replace("nothing", "bad")))
+    for _ in range(2):
+        seen = await place.write(desk, name="double", code=DOUBLE, tests=TESTS)
+        assert seen.status is Status.FAILED
+        assert "FAILED test_of_bad" in seen.text
+    await place.write(desk, name="twice", code=DOUBLE.replace("double", "twice"), tests=TESTS)
+    assert "test_of_bad" not in place.frontend.codes[-1].source
 
 
 async def test_the_test_script_may_be_changed(place: Workplace) -> None:
@@ -219,7 +226,8 @@ async def test_the_test_script_may_be_changed(place: Workplace) -> None:
 async def test_the_rules_hold_for_what_the_person_writes_as_well(place: Workplace) -> None:
     place.answers(edits(" -> int", ""))
     seen = await place.write(place.desk(), name="double", code=DOUBLE, tests=TESTS)
-    assert "does not say what type it returns" in seen.text
+    assert "does not say what type it returns.\nNothing was saved." in seen.text
+    assert not [code for code in place.frontend.codes if code.saves]
     assert not place.library.list()
 
 
@@ -319,6 +327,7 @@ async def test_what_cannot_be_tried_is_told(place: Workplace) -> None:
         ("No.", ""),
         ("test_this please", ""),
         ("def test_x( is what I want", ""),
+        ("def test_x(tmp_path):\n    assert tmp_path", ""),
         (f"Add this:\n{PERSONS}", PERSONS),
         (f"Add:\n```python\n{PERSONS}\n```\nand that is it.", PERSONS),
         (f"from math import pi\n{PERSONS}\n", f"from math import pi\n{PERSONS}"),

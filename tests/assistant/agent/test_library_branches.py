@@ -36,7 +36,7 @@ class Called:
 
     async def __call__(self, desk: Desk, role: str, task: str) -> Observation:
         self.calls.append((role, task))
-        return Observation("Done.", ends=True)
+        return Observation("Done.")
 
 
 def texts_of(place: Workplace) -> Desk:
@@ -95,7 +95,7 @@ async def test_the_librarian_is_shown_what_there_is(place: Workplace) -> None:
     called = Called()
     branch = ExtendLibrary(called, place.library)
     seen = await branch(place.desk(), Choice("extend_library", {"task": "Quadruple a number."}))
-    assert not seen.ends
+    assert seen == Observation("Done.")
     [(role, task)] = called.calls
     assert role == "librarian"
     assert task.startswith(f"Quadruple a number.\n\n{NEAR}\n<data-")
@@ -116,4 +116,4 @@ async def test_without_a_library_the_librarian_begins_from_nothing(
     desk = place.desk()
     await branch(desk, Choice("extend_library", {"task": "Double it."}))
     assert called.calls == [("librarian", "Double it.")] * 2
-    assert desk.live.turn.trace == ("The library could not be searched: The disk is broken.",)
+    assert desk.live.turn.trace == ("The code library could not be searched: The disk is broken.",)

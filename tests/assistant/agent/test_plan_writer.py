@@ -291,6 +291,21 @@ async def test_a_plan_of_an_inner_controller_is_shown_and_never_asked_about(
     assert "outline_coder 1" in study.desk.live.turn.trace[0]
 
 
+async def test_a_library_that_cannot_be_searched_keeps_from_no_plan(prompts: Prompts) -> None:
+    class Broken:
+        def search(self, words: str, most: int) -> Sequence[Any]:
+            raise StorageError("The disk is broken.")
+
+    frames = [Frame("assistant", GOAL), Frame("coder", "Plot prices.csv")]
+    study = Study(prompts, drafted("Plot"), frames=frames, library=Broken())
+    study.desk.inner = 1
+    outline = await study.first()
+    assert outline
+    assert outline.markdown == "- [ ] 1. Plot"
+    assert study.notes == []
+    assert "could not be searched: The disk is broken." in study.desk.live.turn.trace[-1]
+
+
 @dataclass
 class _Function:
     signature: str

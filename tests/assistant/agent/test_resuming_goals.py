@@ -123,6 +123,16 @@ async def test_a_kill_after_every_write_comes_to_the_end_as_well() -> None:
     assert set(house.ran) == {"a = 1", "b = 2"}
 
 
+async def test_an_end_whose_round_cannot_be_read_is_come_to_again() -> None:
+    house, _ = await whole()
+    house.memory.kept["g"].log.clear()
+    assert (await house.work()).text == "All is well."
+    assert [item.branch for item in house.desk.log if item.path == "assistant"] == [
+        "coder",
+        "final_answer",
+    ]
+
+
 async def test_what_was_chosen_is_done_without_asking_again() -> None:
     house = House()
 

@@ -26,10 +26,12 @@ class Person(FakeFrontend):
     feedback: str = "Use euros"
     asked: asyncio.Event = field(default_factory=asyncio.Event)
     may_answer: asyncio.Event = field(default_factory=asyncio.Event)
+    at_stop: Callable[[], None] = lambda: None
 
     async def ask(self, question: str) -> str:
         self.questions.append(question)
         if question.startswith("Stopped:"):
+            self.at_stop()
             return self.feedback
         self.asked.set()
         await self.may_answer.wait()
@@ -152,16 +154,24 @@ async def test_while_an_inner_one_thinks_control_goes_to_the_outer_one(person: P
     async def runs(desk: Desk, choice: Choice) -> Observation:
         return Observation("one")
 
-    llm = ScriptedLLM(answer)
-    given, desk = await stopped_when(held.wait(), Crew(llm, run_code=runs), desk_for(person))
+    def is_gone() -> None:
+        """A crash while the person thinks would not bring the coder back; what it read counts."""
+        (frame,) = desk.memory.frames("g")
+        assert (frame.pending, frame.tainted) == (None, True)
+        left.append(frame.role)
+
+    left: list[str] = []
+    person.at_stop = is_gone
+    desk, llm = desk_for(person), ScriptedLLM(answer)
+    given, _ = await stopped_when(held.wait(), Crew(llm, run_code=runs), desk)
     assert given.text == "Over."
+    assert left == ["assistant"]
     assert [(item.path, item.branch, item.status.value) for item in desk.log] == [
         ("assistant/coder", "run_code", "done"),
         ("assistant", "coder", "cancelled"),
         ("assistant", "final_answer", "done"),
     ]
     assert [frame.role for frame in desk.frames] == ["assistant"]
-    assert desk.frames[0].tainted
     assert "Use euros" in llm.prompts[-1].messages[-1].text
     assert "My goal:" in told(llm.prompts[-1])
 

@@ -182,7 +182,9 @@ class Workplace:
         return await self.run_code(desk, Choice("run_code", {"code": code, "purpose": purpose}))
 
     async def write(self, desk: Desk, **args: object) -> Observation:
-        return await self.write_function(desk, Choice("write_function", args))
+        return await self.write_function(
+            desk, Choice("write_function", {"packages": [], "replaces": "", **args})
+        )
 
     def answers(self, *verdicts: Callable[[CodeRequest], Verdict]) -> None:
         """What the person says to one piece of code after the other; at last always yes."""
