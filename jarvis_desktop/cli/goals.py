@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import shutil
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -18,6 +17,7 @@ from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.goal import Goal, LogEntry
 from jarvis_desktop.core.outline import Outline, changes, outline_from_markdown
 from jarvis_desktop.core.shown import one_line
+from jarvis_desktop.removing import remove as remove_folder
 
 if TYPE_CHECKING:
     from jarvis_desktop.compose import App
@@ -167,7 +167,7 @@ def _remove(args: argparse.Namespace) -> int:
             return output.FAILED
         app.goals.remove(goal.id)
         # A script may have left what cannot be deleted; nobody would ask for it any more.
-        await asyncio.to_thread(shutil.rmtree, app.paths.goals / goal.id, ignore_errors=True)
+        await asyncio.to_thread(remove_folder, app.paths.goals / goal.id)
         if args.json:
             output.write_json({"removed": goal.id})
         else:

@@ -95,7 +95,11 @@ class Rounds:
 
     def _started(self, event: events.RoundStarted) -> str:
         what = one_line(event.what, limit=WIDTH)
-        if event.code and what and one_line(event.code).startswith(what.removesuffix("…")):
+        if (
+            event.code
+            and what
+            and one_line(event.code, limit=WIDTH).startswith(what.removesuffix("…"))
+        ):
             what = f"a script of {len(event.code.strip().splitlines())} lines"
         self._seen(what)
         self._open[event.number] = _Open(event.branch, event.path == OUTERMOST, {what})

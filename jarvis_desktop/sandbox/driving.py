@@ -160,7 +160,7 @@ class Kernel:
 
     async def _end(self) -> None:
         if self._beginning:
-            await asyncio.wait({self._beginning})
+            await asyncio.gather(self._beginning, return_exceptions=True)
         if self._supervisor:
             await self._supervisor.end(self._reading)
         if self._reading:

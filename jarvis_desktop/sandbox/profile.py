@@ -8,7 +8,6 @@ all, and `Launch.stop` ends them all.
 from __future__ import annotations
 
 import os
-import shutil
 import signal
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -17,6 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Protocol
 
+from jarvis_desktop.removing import remove
 from jarvis_desktop.sandbox import cgroups
 
 MIB = 1 << 20
@@ -101,7 +101,7 @@ class Launch:
         if self.group:
             cgroups.end(self.group)
         if self.temporary:
-            shutil.rmtree(self.temporary, ignore_errors=True)
+            remove(self.temporary)
 
 
 class Launcher(Protocol):

@@ -14,6 +14,8 @@ from pathlib import Path
 
 PROC = Path("/proc")
 
+LOOKS = 8
+"""At the threads of a process, of which some end meanwhile."""
 HOLDING = 0.2
 """Seconds for processes to stand still."""
 
@@ -127,16 +129,30 @@ def _walk(root: int) -> Iterator[Process]:
         number = waiting.pop()
         base = f"{PROC}/{number}"
         try:
-            tasks = os.listdir(f"{base}/task")  # noqa: PTH208 - twenty times a second
             size, resident = (int(word) for word in _read(f"{base}/statm").split()[:2])
-            below = [_read(f"{base}/task/{task}/children").split() for task in tasks]
+            tasks, below = _threads(base)
         except (OSError, ValueError):
             continue  # it has ended
         if size and (began := _began(number)):  # else it has ended, and nobody has asked how
-            yield Process(number, began, resident * page, len(tasks))
-        children = {int(child) for group in below for child in group} - seen
+            yield Process(number, began, resident * page, tasks)
+        children = below - seen
         seen |= children
         waiting += children
+
+
+def _threads(base: str) -> tuple[int, set[int]]:
+    """How many threads a process has, and what they began. Raises OSError where it has ended."""
+    below: set[int] = set()
+    for _ in range(LOOKS):
+        tasks, gone = os.listdir(f"{base}/task"), False  # noqa: PTH208 - twenty times a second
+        for task in tasks:
+            try:
+                below |= set(map(int, _read(f"{base}/task/{task}/children").split()))
+            except OSError:  # a thread that has ended left what it began to another one
+                gone = True
+        if not gone:
+            break
+    return len(tasks), below
 
 
 def _began(number: int) -> str:

@@ -9,7 +9,6 @@ import errno
 import hashlib
 import os
 import secrets
-import shutil
 import stat
 import tempfile
 import time
@@ -23,6 +22,7 @@ from typing import BinaryIO
 from jarvis_desktop.core.artifact import Artifact
 from jarvis_desktop.core.errors import ExpertError, InputError, StorageError
 from jarvis_desktop.core.shown import encodable, one_line
+from jarvis_desktop.removing import remove
 from jarvis_desktop.storage.claims import Claims
 from jarvis_desktop.storage.sniff import SAMPLE, Content, sniff
 
@@ -116,7 +116,7 @@ class FileStore:
         """Remove such a folder with all that is left in it; what resists is left to `sweep`."""
         if workdir.parent != self._work:
             raise StorageError(f"{one_line(str(workdir))} is not a work folder.")
-        shutil.rmtree(workdir, ignore_errors=True)
+        remove(workdir)
 
     def sweep(self, *, keep: Collection[Path] | None = None) -> int:
         """Remove what dead runs left behind more than a day ago; how many things that were.
@@ -130,7 +130,7 @@ class FileStore:
             if self.holds(path):
                 self._drop(path)
             elif path.is_dir() and not path.is_symlink():
-                shutil.rmtree(path, ignore_errors=True)
+                remove(path)
             else:
                 with suppress(OSError):
                     path.unlink()

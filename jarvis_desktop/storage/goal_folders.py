@@ -4,7 +4,6 @@ well, so they go once nobody can come back to the goal."""
 from __future__ import annotations
 
 import asyncio
-import shutil
 import time
 from contextlib import suppress
 from datetime import datetime, timedelta
@@ -12,6 +11,7 @@ from pathlib import Path
 
 from jarvis_desktop.core.errors import StorageError
 from jarvis_desktop.core.goal import GoalMemory
+from jarvis_desktop.removing import remove
 
 UNKNOWN = 24 * 3600
 """Seconds that the folder of a goal that the memory does not have stays: the memory may be damaged,
@@ -27,7 +27,7 @@ async def sweep(root: Path, memory: GoalMemory, now: datetime) -> int:
     with suppress(StorageError, OSError):
         for folder in await asyncio.to_thread(_folders, root):
             if _is_done_with(folder, memory, now):
-                await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
+                await asyncio.to_thread(remove, folder)
                 gone += not folder.exists()
             await asyncio.sleep(0)
     return gone

@@ -38,6 +38,9 @@ from tests.fake_goals import FakeGoalMemory
 from tests.fake_library import FakeLibrary
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+HERE = NOON.astimezone()
+"""The same by the clock of the computer that runs the tests."""
+SHOWN = f"{HERE:%Y-%m-%d %H:%M}"
 CTRL_C, CTRL_D = "\x03", "\x04"
 BUBBLEWRAP = Protection("bubblewrap", sandboxed=True)
 NONE = Protection("none", sandboxed=False, why="Install bubblewrap.")

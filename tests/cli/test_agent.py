@@ -223,3 +223,36 @@ def test_nobody_to_ask_is_told_without_a_word_of_yes(
     assert json.loads(shown.out)["reply"] == "False ''"
     assert "Fetch it? [y/N] (nobody is there to answer)" in shown.err
     assert "--yes" not in shown.err
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["--yes-plan"], "none will run; --allow-code sandboxed"),
+        (["--yes-plan", "--allow-code", "ask"], "none will run; --allow-code sandboxed"),
+        (["--yes-plan", "--allow-code", "sandboxed"], ""),
+        ([], ""),  # the plan is asked about first
+        (["--mode", "offline", "--allow-host", "example.org"], "whatever --allow-host says"),
+        (["--mode", "offline"], ""),
+    ],
+)
+def test_what_will_keep_code_from_its_work_is_told_first(
+    house: House,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    words: list[str],
+    says: str,
+) -> None:
+    monkeypatch.setattr("jarvis_desktop.cli.agent.somebody_is_there", lambda: False)
+    assert house("agent", GOAL, *words) == 0
+    shown = capsys.readouterr().err
+    assert says in shown
+    assert shown.count("\n") == bool(says)
+
+
+def test_somebody_who_is_there_is_told_when_it_is_time(
+    house: House, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("jarvis_desktop.cli.agent.somebody_is_there", lambda: True)
+    assert house("agent", GOAL, "--yes-plan") == 0
+    assert capsys.readouterr().err == ""

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from jarvis_desktop.core.code import Draft
-from tests.cli.house import House, Person, house, person
+from tests.cli.house import SHOWN, House, Person, house, person
 
 __all__ = ["house", "person"]
 
@@ -79,8 +79,8 @@ def test_one_is_shown(kept: House, capsys: Shown) -> None:
     assert kept("code", "show", "one") == 0
     shown = capsys.readouterr().out
     assert shown.startswith("one() -> int\n    Count one.\n    version 2, with tests, used 1×")
-    assert f"    version 2  2026-03-01 12:00  {draft('one', gives=2).sha256}\n" in shown
-    assert f"    version 1  2026-03-01 12:00  {draft('one').sha256}\n" in shown
+    assert f"    version 2  {SHOWN}  {draft('one', gives=2).sha256}\n" in shown
+    assert f"    version 1  {SHOWN}  {draft('one').sha256}\n" in shown
     assert "   3 │     return 2\n" in shown
     assert "\ntests\n   1 │ from library import one\n" in shown
     assert kept("code", "show", "two") == 0
@@ -137,6 +137,18 @@ def test_the_tests_as_json(kept: House, capsys: Shown) -> None:
 def test_all_that_is_left_is_refused(kept: House) -> None:
     kept.library.changed |= {"one", "two"}
     assert kept("code", "test") == 1
+
+
+def test_what_is_not_there_is_not_asked_about(kept: House, person: Person, capsys: Shown) -> None:
+    assert kept("code", "remove", "three") == 1
+    assert "no function three" in capsys.readouterr().err
+    assert person.asked == []
+
+
+def test_one_that_was_changed_can_be_removed(kept: House, capsys: Shown) -> None:
+    kept.library.changed = {"one"}
+    assert kept("code", "remove", "one", "--yes") == 0
+    assert capsys.readouterr().out == "one is removed.\n"
 
 
 def test_removing_asks(kept: House, person: Person, capsys: Shown) -> None:

@@ -19,7 +19,7 @@ from jarvis_desktop.core.outline import outline_from_markdown
 from jarvis_desktop.core.ports import Context, ForAgent
 from jarvis_desktop.core.result import Status
 from jarvis_desktop.core.turn import Round, Turn
-from tests.cli.house import CTRL_C, House, Person, house, person, turn
+from tests.cli.house import CTRL_C, SHOWN, House, Person, house, person, turn
 
 __all__ = ["house", "person"]
 
@@ -69,7 +69,7 @@ def test_a_goal_that_was_cut_off_is_listed(house: House, capsys: Shown) -> None:
     house.assistant.left = [CUT_OFF]
     assert house("resume", "--list") == 0
     assert capsys.readouterr().out == (
-        "aaaaaaaa  2026-03-01 12:00  “Plot the prices”: a goal of agent mode\n"
+        f"aaaaaaaa  {SHOWN}  “Plot the prices”: a goal of agent mode\n"
     )
     assert house("resume", "--list", "--json") == 0
     (shown,) = json.loads(capsys.readouterr().out)
@@ -110,7 +110,7 @@ def test_the_history_has_its_plan_and_its_rounds(house: House, capsys: Shown) ->
     house.history = SimpleNamespace(show=lambda wanted: kept)
     assert house("history", "show", "ff") == 0
     assert capsys.readouterr().out == (
-        "2026-03-01 12:00  Plot\n"
+        f"{SHOWN}  Plot\n"
         "  - [ ] 1. Fetch\n"
         "  - [ ] 2. Plot\n"
         "  round 1 assistant/coder: run_code  plot  (done)\n"

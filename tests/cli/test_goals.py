@@ -15,7 +15,7 @@ from jarvis_desktop.core.goal import Frame, Goal, LogEntry, Terms
 from jarvis_desktop.core.journal import Unfinished
 from jarvis_desktop.core.outline import StepState, outline_from_markdown
 from jarvis_desktop.core.result import Status
-from tests.cli.house import NOON, House, Person, house, person, turn
+from tests.cli.house import HERE, NOON, SHOWN, House, Person, house, person, turn
 
 __all__ = ["house", "person"]
 
@@ -53,8 +53,8 @@ def first_frame(house: House) -> Frame:
 def test_the_list(kept: House, capsys: Shown) -> None:
     assert kept("goals", "list") == 0
     assert capsys.readouterr().out == (
-        "bbbbbbbb  2026-03-01 13:00  done       “Rename them”\n"
-        "aaaaaaaa  2026-03-01 12:00  open       “Plot the prices”\n"
+        f"bbbbbbbb  {HERE + timedelta(hours=1):%Y-%m-%d %H:%M}  done       “Rename them”\n"
+        f"aaaaaaaa  {SHOWN}  open       “Plot the prices”\n"
     )
     assert kept("goals", "list", "--limit", "1", "--json") == 0
     (shown,) = json.loads(capsys.readouterr().out)
@@ -75,9 +75,9 @@ def test_one_is_shown(kept: House, capsys: Shown, tmp_path: Path) -> None:
     kept.goals.keep(WAITS, kept.goals.frames(WAITS), [long])
     assert kept("goals", "show", "aaaa") == 0
     shown = capsys.readouterr().out
-    assert shown.startswith("2026-03-01 12:00  open\nPlot the prices\n")
+    assert shown.startswith(f"{SHOWN}  open\nPlot the prices\n")
     assert "\nplan\n- [x] 1. Fetch — 500 rows\n- [ ] 2. Plot\n" in shown
-    assert "   1  12:00:00  assistant/coder: run_code  do 1  (done)\n      Seen.\n" in shown
+    assert f"   1  {HERE:%H:%M:%S}  assistant/coder: run_code  do 1  (done)\n      Seen.\n" in shown
     assert "(failed)" in shown
     assert f"      {'y' * 2000}…\n      plot.png: {tmp_path / 'x.png'}\n" in shown
     assert "answer" not in shown

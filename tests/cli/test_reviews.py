@@ -10,7 +10,7 @@ import pytest
 from jarvis_desktop.cli import code_review, outline_review
 from jarvis_desktop.cli.code_review import numbered
 from jarvis_desktop.cli.terminal import TerminalFrontend
-from jarvis_desktop.core.code import Allow, CodeRequest, Protection, Verdict
+from jarvis_desktop.core.code import Allow, CodeRequest, Verdict
 from jarvis_desktop.core.frontend import Review
 from jarvis_desktop.core.outline import outline_from_markdown
 from tests.cli.house import BUBBLEWRAP, CTRL_D, NONE, Person, person
@@ -255,21 +255,26 @@ async def test_words_about_code_stay_on_their_line(person: Person, capsys: Shown
 
 
 @pytest.mark.parametrize(
-    ("protection", "saves", "says"),
+    ("code", "says"),
     [
-        (BUBBLEWRAP, "", "--allow-code sandboxed"),
-        (BUBBLEWRAP, "add", "not once files or pages were read"),
-        (NONE, "", "each time"),
+        (CODE, "agent --allow-code sandboxed does so in advance."),
+        (
+            CodeRequest("1", "Add.", BUBBLEWRAP, hosts=("a.org", "b.org:80")),
+            "--allow-code sandboxed --allow-host a.org --allow-host b.org:80 does so in advance.",
+        ),
+        (CodeRequest("1", "Add.", BUBBLEWRAP, saves="add"), "not once files or pages were read"),
+        (CodeRequest("1", "Add.", NONE), "each time. Install bubblewrap."),
     ],
 )
-async def test_nobody_allows_code_where_nobody_is(
-    capsys: Shown, monkeypatch: pytest.MonkeyPatch, protection: Protection, saves: str, says: str
+async def test_nobody_allows_code_where_nobody_is_and_a_line_says_so(
+    capsys: Shown, monkeypatch: pytest.MonkeyPatch, code: CodeRequest, says: str
 ) -> None:
     nobody(monkeypatch)
-    code = CodeRequest("1", "Add.", protection, saves=saves)
     verdict = await TerminalFrontend(consent=True).review_code(code)
-    assert (verdict.allow, verdict.source) == (Allow.NO, "1")
-    assert says in capsys.readouterr().err
+    assert (verdict.allow, verdict.source) == (Allow.NO, code.source)
+    shown = capsys.readouterr().err
+    assert says in shown
+    assert shown.count("\n") == 1
 
 
 def test_lines_are_numbered_as_python_counts_them() -> None:

@@ -76,6 +76,7 @@ class Place:
         return await self.runs(self.desk, Choice("run_code", {"code": code, "purpose": "to see"}))
 
     async def write(self, **args: object) -> Observation:
+        args = {"packages": [], "replaces": "", **args}
         return await self.writes(self.desk, Choice("write_function", args))
 
 

@@ -59,6 +59,31 @@ def test_all_that_descend_from_a_process_are_found_and_ended(
     assert tree.descendants(family.pid) == ()
 
 
+CHURN = """
+import subprocess, sys, threading
+child = subprocess.Popen([sys.executable, "-S", "-c", "print('child', flush=True); input()"],
+                         stdin=subprocess.PIPE)
+def churn():
+    while True:
+        thread = threading.Thread(target=int)
+        thread.start()
+        thread.join()
+for _ in range(8):
+    threading.Thread(target=churn, daemon=True).start()
+churn()
+"""
+
+
+def test_threads_that_come_and_go_hide_no_process() -> None:
+    with subprocess.Popen([sys.executable, "-S", "-c", CHURN], stdout=subprocess.PIPE) as parent:
+        assert parent.stdout is not None
+        parent.stdout.readline()
+        for _ in range(100):
+            assert len(tree.descendants(parent.pid)) == 2
+        tree.hold(parent.pid)
+        tree.kill(tree.descendants(parent.pid))
+
+
 def test_where_the_system_lists_processes_another_way_they_are_found_too(
     family: subprocess.Popen[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import ipaddress
 import re
 from collections.abc import Sequence
 
@@ -23,6 +24,7 @@ from jarvis_desktop.core.goal import Choice
 from jarvis_desktop.core.ports import ArtifactStore
 from jarvis_desktop.core.result import Status
 from jarvis_desktop.core.shown import one_line, printable
+from jarvis_desktop.offline import is_here
 
 MOST_HOSTS = 3
 """That one run is asked about."""
@@ -136,7 +138,10 @@ class RunCode:
         hosts = [host for host in ran.outcome.refused_hosts if _host.fullmatch(host)]
         told = []
         for host in hosts[:MOST_HOSTS]:
-            question = f"The code wanted to reach {host}, which it may not. Allow it for this goal?"
+            question = (
+                f"The code wanted to reach {host}{_whose(host)}, which it may not. "
+                "Allow it for this goal?"
+            )
             if await desk.live.confirm(question):
                 await bench.allow(host)
                 told.append(
@@ -149,6 +154,18 @@ class RunCode:
                     f"(A person can allow it in advance, with --allow-host {host}.)"
                 )
         return "\n".join(told)
+
+
+def _whose(host: str) -> str:
+    """What a person should know of a host before they allow it."""
+    name = host.rpartition(":")[0] or host
+    if is_here(name):
+        return " (this very computer)"
+    try:
+        public = ipaddress.ip_address(name).is_global
+    except ValueError:
+        return ""
+    return "" if public else " (a computer of your own network)"
 
 
 def comment_of(verdict: Verdict) -> str:

@@ -145,6 +145,13 @@ def test_a_type_that_only_checkers_see_is_no_failure(runner: Runner) -> None:
     assert report(runner, source, "def test_x():\n    assert double(1) == 2\n").passed
 
 
+def test_a_test_that_never_ran_has_not_passed(runner: Runner) -> None:
+    seen = report(runner, DOUBLE, TESTS + "\ndef test_more(): pass\n\ntest_more = 1\n")
+    assert not seen.passed
+    assert seen.summary.endswith("NOT RUN test_more")
+    assert not seen.failures
+
+
 def test_an_exit_or_a_failing_import_is_a_failure_like_any_other(runner: Runner) -> None:
     seen = report(runner, DOUBLE, "import sys\n\ndef test_x():\n    sys.exit(0)\n" + TESTS)
     assert "FAILED test_x" in seen.summary
