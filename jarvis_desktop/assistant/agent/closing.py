@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from jarvis_desktop.assistant.agent.desk import Desk
 from jarvis_desktop.assistant.agent.roles import Observation
+from jarvis_desktop.assistant.agent.stalling import THINK
 from jarvis_desktop.core.artifact import Artifact
 from jarvis_desktop.core.outline import Step, StepState
 from jarvis_desktop.core.result import Status
 from jarvis_desktop.core.shown import one_line
 
 MOST_FILES = 20
+LATELY = 4
+"""Rounds among which one in which the LLM failed tells more than how often something failed."""
 
 
 def given_up(desk: Desk, depth: int, reason: str) -> Observation:
@@ -17,7 +20,7 @@ def given_up(desk: Desk, depth: int, reason: str) -> Observation:
     outline, files = desk.frames[depth].outline, _files(desk, depth)
     done = [step for step in outline or () if step.state is StepState.DONE]
     left = [step for step in outline or () if step.state not in (StepState.DONE, StepState.DROPPED)]
-    told = [f"I stopped before the end: {reason}"]
+    told = [f"I stopped before the end: {reason}", *_of_the_llm(desk, depth)]
     if done:
         told.append(f"Done: {_listed(done)}.")
     if left:
@@ -29,6 +32,13 @@ def given_up(desk: Desk, depth: int, reason: str) -> Observation:
         told.append("Nothing was finished.")
     status = Status.PARTLY if done or files else Status.FAILED
     return Observation(" ".join(told), status, files, ends=True)
+
+
+def _of_the_llm(desk: Desk, depth: int) -> tuple[str, ...]:
+    """What the LLM's last failure was, where it may be the reason."""
+    lately = desk.done_by(depth)[-LATELY:]
+    failed = [each for each in lately if (each.branch, each.status) == (THINK, Status.FAILED)]
+    return tuple(one_line(each.observation, limit=300) for each in failed[-1:])
 
 
 def _files(desk: Desk, depth: int) -> tuple[Artifact, ...]:

@@ -33,7 +33,7 @@ from jarvis_desktop.core.goal import Choice, Frame, LogEntry
 from jarvis_desktop.core.llm import LLMs
 from jarvis_desktop.core.outline import Outline
 from jarvis_desktop.core.result import Status
-from jarvis_desktop.core.shown import printable
+from jarvis_desktop.core.shown import one_line, printable
 
 LONGEST = 20_000
 """Characters of an observation; more of it is left out in the middle."""
@@ -233,7 +233,8 @@ class Controller:
         # A crash while they think must not do again what they stopped.
         desk.drop_called(now.depth)
         desk.change(now.depth, pending=None, notices=(*before, f"The person stopped {doing}."))
-        question = f"Stopped: {now.what or now.choice.branch}. What should be different?"
+        what = one_line(now.what or now.choice.branch).rstrip(" .?!")
+        question = f"Stopped: {what}. What should be different?"
         said = printable(await desk.live.ask(question)).strip()
         desk.interrupts.heard()
         told = "and did not say why: go on in another way"

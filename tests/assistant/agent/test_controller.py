@@ -187,6 +187,7 @@ async def test_an_llm_that_gives_nothing_of_use_comes_to_an_end(frontend: FakeFr
     given = await Crew(llm, re_plan=replans).work(desk)
     assert given.status is Status.FAILED
     assert given.text.startswith("I stopped before the end: No usable answer came")
+    assert "No usable answer: There is no JSON object in that." in given.text
     assert "Not done: 1. Fetch the prices; 2." in given.text
     assert desk.live.turn.reply == given.text
     assert [item.branch for item in desk.log] == [
