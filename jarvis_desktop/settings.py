@@ -30,6 +30,31 @@ class SpeechSettings(BaseModel):
     """Name of the sound output; "" is the system's default."""
     input: str = ""
     """Name of the microphone; "" is the system's default."""
+    volume: float = Field(1.0, ge=0, le=1)
+    """Of the voice, as a share of what the sound output gives."""
+    engine: Literal["system", "kokoro", "piper"] = "system"
+    """Who speaks; all but "system" must be installed first."""
+    language: str = Field("", pattern=r"^([a-z]{2,3})?$")
+    """The language that is spoken to JARVIS, such as "de"; "" lets Whisper find out."""
+    words: tuple[str, ...] = ()
+    """Names and other words that the recogniser should expect."""
+    microphone: Literal["talking", "conversation", "always"] = "conversation"
+    """When the microphone is open: while the talk key says so; also while an answer is spoken and
+    for half a minute after; or all the time. Only an open one hears what is said in the half second
+    before the key. What nobody asked for is forgotten at once, and kept in memory only."""
+    key: str = "Ctrl+Alt+Space"
+    """The talk key of the whole desktop; "" is none."""
+    key_way: Literal["auto", "hold", "toggle"] = "auto"
+    """"hold" listens while it is held, "toggle" from one press to the next, "auto" does the first
+    where it is held for longer than a tap."""
+    pause: float = Field(1.0, ge=0.3, le=10)
+    """Seconds of silence that end what is said, where the key is not held."""
+    hands_free: bool = True
+    """Whether what JARVIS asks about a spoken request is asked aloud and can be answered so."""
+    interrupt: bool = False
+    """Whether speaking alone, without a key, ends an answer that is spoken."""
+    wake_word: str = ""
+    """Name or file of an openWakeWord model that begins to listen, such as "hey_jarvis"."""
 
 
 class LLMSettings(BaseModel):

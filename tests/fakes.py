@@ -6,7 +6,6 @@ import asyncio
 import re
 import shutil
 import uuid
-import wave
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -15,27 +14,17 @@ from jarvis_desktop.assistant.resources import resources_of
 from jarvis_desktop.core.artifact import Artifact, Kind
 from jarvis_desktop.core.call import Call, Report
 from jarvis_desktop.core.code import Allow, CodeRequest, Verdict
-from jarvis_desktop.core.errors import ExpertError, InputError, JarvisError, UnavailableError
+from jarvis_desktop.core.errors import ExpertError, InputError, JarvisError
 from jarvis_desktop.core.events import Event
 from jarvis_desktop.core.expert import Candidate, Experience, Expert
 from jarvis_desktop.core.frontend import Review
 from jarvis_desktop.core.llm import LLM, Prompt
 from jarvis_desktop.core.outline import Outline
 from jarvis_desktop.core.plan import Plan
-from jarvis_desktop.core.ports import Fact, Recap, Resource, Segment, Transcript
+from jarvis_desktop.core.ports import Fact, Recap, Resource
 from jarvis_desktop.core.shown import one_line
 from jarvis_desktop.core.suffixes import kind_of_name
 from jarvis_desktop.core.turn import Conversation, Turn
-
-
-def write_wav(to: Path, *, seconds: float = 0.1, rate: int = 16000) -> Path:
-    """A silent WAV file."""
-    with wave.open(str(to), "wb") as file:
-        file.setnchannels(1)
-        file.setsampwidth(2)
-        file.setframerate(rate)
-        file.writeframes(bytes(2 * int(seconds * rate)))
-    return to
 
 
 @dataclass
@@ -139,68 +128,6 @@ class FakeTrackRecord:
 
     def of(self, task: str) -> Mapping[str, Experience]:
         return self.known
-
-
-@dataclass
-class FakeRecogniser:
-    """Hears what it is told to hear."""
-
-    hears: str = "what time is it"
-    note: str = ""
-    error: JarvisError | None = None
-    segments: tuple[Segment, ...] = ()
-    heard: list[Path] = field(default_factory=list)
-
-    async def transcribe(self, audio: Path, report: Report) -> Transcript:
-        self.heard.append(audio)
-        if not audio.is_file():
-            raise InputError(f"There is no recording {audio.name}.")
-        if self.error:
-            raise self.error
-        return Transcript(self.hears, "fake", "en", self.segments, self.note)
-
-    async def close(self) -> None:
-        pass
-
-
-@dataclass
-class FakeVoice:
-    """Writes silent WAV files."""
-
-    said: list[str] = field(default_factory=list)
-    error: JarvisError | None = None
-
-    async def synthesise(self, text: str, to: Path) -> Path:
-        if self.error:
-            raise self.error
-        if not text.strip():
-            raise UnavailableError("There is nothing to say.")
-        self.said.append(text)
-        return write_wav(to)
-
-    async def close(self) -> None:
-        pass
-
-
-@dataclass
-class FakePlayer:
-    """Remembers what it played; `hold` keeps it playing until cancelled."""
-
-    played: list[Path] = field(default_factory=list)
-    stopped: int = 0
-    hold: bool = False
-    error: JarvisError | None = None
-
-    async def play(self, audio: Path) -> None:
-        if self.error:
-            raise self.error
-        self.played.append(audio)
-        try:
-            if self.hold:
-                await asyncio.Event().wait()
-        except asyncio.CancelledError:
-            self.stopped += 1
-            raise
 
 
 @dataclass

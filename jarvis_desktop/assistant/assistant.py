@@ -39,18 +39,12 @@ from jarvis_desktop.core.frontend import Frontend
 from jarvis_desktop.core.goal import Terms
 from jarvis_desktop.core.journal import Journal, Unfinished
 from jarvis_desktop.core.plan import Plan
-from jarvis_desktop.core.ports import (
-    Context,
-    Direct,
-    ForAgent,
-    History,
-    Planner,
-    Recogniser,
-)
+from jarvis_desktop.core.ports import Context, Direct, ForAgent, History, Planner
 from jarvis_desktop.core.result import Status
 from jarvis_desktop.core.shown import frames
 from jarvis_desktop.core.task import Task, TaskType
 from jarvis_desktop.core.turn import Conversation, Request, Turn
+from jarvis_desktop.core.voice import Recogniser
 
 log = logging.getLogger(__name__)
 

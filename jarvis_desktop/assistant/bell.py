@@ -8,7 +8,8 @@ from contextlib import suppress
 from pathlib import Path
 
 from jarvis_desktop.core.errors import JarvisError
-from jarvis_desktop.core.ports import Player, Timer
+from jarvis_desktop.core.ports import Timer
+from jarvis_desktop.core.voice import Player
 
 
 class Bell:

@@ -10,7 +10,8 @@ from pathlib import Path
 from jarvis_desktop.assistant.speakable import SentenceStream, sentences, speakable
 from jarvis_desktop.core.errors import JarvisError
 from jarvis_desktop.core.events import Event, Noted, Speaking
-from jarvis_desktop.core.ports import ArtifactStore, Player, Voice
+from jarvis_desktop.core.ports import ArtifactStore
+from jarvis_desktop.core.voice import Player, Voice
 
 Show = Callable[[Event], None]
 

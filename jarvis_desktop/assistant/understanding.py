@@ -12,9 +12,10 @@ from jarvis_desktop.assistant.planning import reading
 from jarvis_desktop.core.artifact import Artifact, Kind
 from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.events import Attached, Noted, Transcribed
-from jarvis_desktop.core.ports import Context, Recogniser
+from jarvis_desktop.core.ports import Context
 from jarvis_desktop.core.task import TaskType
 from jarvis_desktop.core.turn import Conversation, Request
+from jarvis_desktop.core.voice import Recogniser
 
 LONGEST_REQUEST = 200_000
 """Characters; a longer text belongs in a file."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -256,75 +255,6 @@ class Facts(Protocol):
 
     def clear(self) -> int:
         """Forget all; how many there were."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class Segment:
-    """A stretch of a transcript; times in seconds from the beginning."""
-
-    start: float
-    end: float
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Transcript:
-    """What was said in a recording."""
-
-    text: str
-    engine: str
-    language: str = ""
-    segments: tuple[Segment, ...] = ()
-    note: str = ""
-    """What the person should know about how well this engine hears; "" when nothing."""
-
-
-class Recogniser(Protocol):
-    """Turns speech into text."""
-
-    async def transcribe(self, audio: Path, report: Report) -> Transcript:
-        """What is said in a recording of any format.
-
-        Raises InputError with the reason where nothing is said (no sound, too short, not speech),
-        UnavailableError where there is no recogniser.
-        """
-        ...
-
-    async def close(self) -> None:
-        """End the child process."""
-        ...
-
-
-class Voice(Protocol):
-    """Turns text into speech."""
-
-    async def synthesise(self, text: str, to: Path) -> Path:
-        """Speak one stretch of text into a WAV file. Raises UnavailableError, ExpertError."""
-        ...
-
-    async def close(self) -> None:
-        """End the child process."""
-        ...
-
-
-class Player(Protocol):
-    """Plays sound on the chosen output."""
-
-    async def play(self, audio: Path) -> None:
-        """Play a WAV file to its end; cancelling silences it. Raises UnavailableError."""
-        ...
-
-
-class Microphone(Protocol):
-    """Records from the chosen input."""
-
-    async def record(self, to: Path, stop: asyncio.Event, level: Callable[[float], None]) -> Path:
-        """Record 16 kHz mono into a WAV file until `stop` is set.
-
-        `level` is told the loudness, 0 to 1, about ten times a second. Raises UnavailableError
-        where there is no microphone, or none that may be used.
-        """
         ...
 
 

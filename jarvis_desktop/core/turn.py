@@ -13,6 +13,7 @@ from jarvis_desktop.core import events
 from jarvis_desktop.core.artifact import Artifact
 from jarvis_desktop.core.expert import Selection
 from jarvis_desktop.core.goal import Terms
+from jarvis_desktop.core.hearing import Transcript
 from jarvis_desktop.core.outline import Outline
 from jarvis_desktop.core.plan import Plan
 from jarvis_desktop.core.result import Attempt, Status, TaskResult
@@ -29,6 +30,8 @@ class Request:
 
     text: str = ""
     audio: Path | None = None
+    heard: Transcript | None = None
+    """Where the words were spoken and are written down already; then `text` is empty."""
     files: tuple[Path, ...] = ()
     speak: bool = False
     """Whether the answer is to be spoken."""

@@ -10,7 +10,7 @@ from pathlib import Path
 from jarvis_desktop.child import Child
 from jarvis_desktop.core.call import Report
 from jarvis_desktop.core.errors import ExpertError, InputError, UnavailableError
-from jarvis_desktop.core.ports import Transcript
+from jarvis_desktop.core.hearing import Transcript
 from jarvis_desktop.core.shown import frames
 from jarvis_desktop.paths import shipped
 

@@ -9,7 +9,7 @@ from typing import Any
 from jarvis_desktop.child import Handler
 from jarvis_desktop.core.call import Report
 from jarvis_desktop.core.errors import UnavailableError
-from jarvis_desktop.core.ports import Segment, Transcript
+from jarvis_desktop.core.hearing import Segment, Transcript
 from jarvis_desktop.speech.decoding import RATE, decode
 from jarvis_desktop.speech.gate import Speech, find_speech, not_speech
 

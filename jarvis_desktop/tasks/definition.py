@@ -8,8 +8,9 @@ from datetime import datetime
 
 from jarvis_desktop.core.artifact import Artifact
 from jarvis_desktop.core.call import Call, Report
-from jarvis_desktop.core.ports import Desktop, Facts, Recogniser, Timers, Voice
+from jarvis_desktop.core.ports import Desktop, Facts, Timers
 from jarvis_desktop.core.task import TaskType
+from jarvis_desktop.core.voice import Recogniser, Voice
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,9 @@ from jarvis_desktop.core.expert import Expert
 from jarvis_desktop.core.frontend import Frontend
 from jarvis_desktop.core.journal import Unfinished
 from jarvis_desktop.core.policy import Mode, Policy
-from jarvis_desktop.core.ports import Fetcher, Microphone, Player, Recogniser
+from jarvis_desktop.core.ports import Fetcher
 from jarvis_desktop.core.turn import Conversation, Request, Turn
+from jarvis_desktop.core.voice import Microphone, Player, Recogniser
 from jarvis_desktop.paths import Paths
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QTextCursor
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
-from jarvis_desktop.core.ports import Transcript
+from jarvis_desktop.core.hearing import Transcript
 from jarvis_desktop.core.shown import one_line, printable
 from jarvis_desktop.ui import theme
 from jarvis_desktop.ui.fields import Field

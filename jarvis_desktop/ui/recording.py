@@ -12,7 +12,7 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Qt, Signal
 
 from jarvis_desktop import paths
-from jarvis_desktop.core.ports import Microphone
+from jarvis_desktop.core.voice import Microphone
 from jarvis_desktop.ui.bridge import EngineThread, Job, Outcome
 
 NAME = "your recording"

@@ -9,7 +9,7 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QTextCursor
 
-from jarvis_desktop.core.ports import Transcript
+from jarvis_desktop.core.hearing import Transcript
 from jarvis_desktop.core.shown import one_line
 from jarvis_desktop.ui.bridge import Outcome, Question, unexpected
 from jarvis_desktop.ui.composer import Composer

@@ -34,6 +34,7 @@ from jarvis_desktop.core.turn import Request, Turn
 from jarvis_desktop.paths import shipped
 from tests.fake_fetcher import FakeFetcher
 from tests.fake_journal import FakeJournal
+from tests.fake_voice import FakePlayer, FakeRecogniser, FakeVoice
 from tests.fake_web import FakeWeb
 from tests.fakes import (
     FakeBackend,
@@ -42,10 +43,7 @@ from tests.fakes import (
     FakeFrontend,
     FakeHistory,
     FakeLLMs,
-    FakePlayer,
-    FakeRecogniser,
     FakeStore,
-    FakeVoice,
 )
 from tests.types import CLOCK
 

@@ -26,7 +26,7 @@ from jarvis_desktop.core.result import Status
 from jarvis_desktop.core.task import Ref, Task
 from jarvis_desktop.core.turn import Request
 from tests.assistant.conftest import ONE_TASK, House, answering, names
-from tests.fakes import write_wav
+from tests.fake_voice import write_wav
 from tests.types import BLUR, CLOCK, READ, SHORTEN, SPEAK
 
 

@@ -6,7 +6,7 @@ from jarvis_desktop.assistant.bell import Bell
 from jarvis_desktop.core.errors import UnavailableError
 from jarvis_desktop.core.ports import Timer
 from tests.assistant.conftest import NOON
-from tests.fakes import FakePlayer
+from tests.fake_voice import FakePlayer
 
 TIMER = Timer("t", "tea", NOON)
 

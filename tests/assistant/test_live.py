@@ -15,7 +15,8 @@ from jarvis_desktop.core.result import Status
 from jarvis_desktop.core.turn import Turn
 from tests.assistant.conftest import NOON
 from tests.fake_journal import FakeJournal
-from tests.fakes import FakeFrontend, FakePlayer, FakeStore, FakeVoice
+from tests.fake_voice import FakePlayer, FakeVoice
+from tests.fakes import FakeFrontend, FakeStore
 
 
 def live_on(frontend: FakeFrontend, speaker: Speaker | None = None) -> Live:

@@ -19,7 +19,7 @@ from jarvis_desktop.core.task import Ref, Task
 from jarvis_desktop.core.turn import Turn
 from tests.assistant.conftest import NOON, ONE_TASK, House, names
 from tests.fake_journal import FakeJournal
-from tests.fakes import write_wav
+from tests.fake_voice import write_wav
 from tests.types import CLOCK, JOIN, SHORTEN, SPEAK
 
 CHAIN = Plan(

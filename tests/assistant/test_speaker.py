@@ -10,7 +10,8 @@ import pytest
 from jarvis_desktop.assistant.speaker import Speaker, Speech
 from jarvis_desktop.core.errors import ExpertError, UnavailableError
 from jarvis_desktop.core.events import Event, Noted, Speaking
-from tests.fakes import FakePlayer, FakeStore, FakeVoice, write_wav
+from tests.fake_voice import FakePlayer, FakeVoice, write_wav
+from tests.fakes import FakeStore
 
 
 @pytest.fixture

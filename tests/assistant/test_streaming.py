@@ -16,7 +16,8 @@ from jarvis_desktop.core.result import Status
 from jarvis_desktop.core.task import Task
 from jarvis_desktop.core.turn import Request, Turn
 from tests.assistant.conftest import NOON, House, names
-from tests.fakes import FakeLLM, write_wav
+from tests.fake_voice import write_wav
+from tests.fakes import FakeLLM
 from tests.types import CLOCK, SHORTEN, SPEAK
 
 GONE = UnavailableError("The server is gone.")

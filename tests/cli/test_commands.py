@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Jarvis
-from tests.fakes import write_wav
+from tests.fake_voice import write_wav
 from tests.scenarios import files
 
 

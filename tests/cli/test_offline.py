@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from PIL import Image, ImageDraw, ImageFont
 
-from tests.fakes import write_wav
+from tests.fake_voice import write_wav
 
 CALLS = "connect,sendto,sendmsg,sendmmsg"
 ADDRESS = re.compile(r'sin6?_addr=inet_(?:addr\("|pton\(AF_INET6, ")([^"]+)"')

@@ -8,7 +8,8 @@ from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.errors import ExpertError, InputError
 from jarvis_desktop.core.ports import ArtifactStore
 from jarvis_desktop.storage.artifacts import FileStore
-from tests.fakes import FakeStore, write_wav
+from tests.fake_voice import write_wav
+from tests.fakes import FakeStore
 
 
 @pytest.fixture(params=["fake", "files"])

@@ -3,7 +3,7 @@ import asyncio
 import pytest
 
 from jarvis_desktop.speech.player import SoundPlayer
-from tests.fakes import FakePlayer
+from tests.fake_voice import FakePlayer
 from tests.sound import write_tone
 
 pytestmark = pytest.mark.sound

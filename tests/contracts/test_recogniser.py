@@ -3,9 +3,10 @@ import subprocess
 import pytest
 
 from jarvis_desktop.core.errors import InputError, JarvisError
-from jarvis_desktop.core.ports import Recogniser, Transcript
+from jarvis_desktop.core.hearing import Transcript
+from jarvis_desktop.core.voice import Recogniser
 from jarvis_desktop.speech.recogniser import LocalRecogniser
-from tests.fakes import FakeRecogniser, write_wav
+from tests.fake_voice import FakeRecogniser, write_wav
 
 
 def quiet(fraction, message):

@@ -4,7 +4,7 @@ import pytest
 
 from jarvis_desktop.core.errors import JarvisError
 from jarvis_desktop.speech.voice import LocalVoice
-from tests.fakes import FakeVoice
+from tests.fake_voice import FakeVoice
 
 
 @pytest.fixture(params=[FakeVoice, LocalVoice])

@@ -19,9 +19,9 @@ from jarvis_desktop.core.events import (
     TurnFinished,
 )
 from jarvis_desktop.core.expert import Candidate, Expert, Selection
+from jarvis_desktop.core.hearing import Transcript
 from jarvis_desktop.core.outline import Outline, Step, StepState
 from jarvis_desktop.core.plan import Plan
-from jarvis_desktop.core.ports import Transcript
 from jarvis_desktop.core.result import Attempt, Status, TaskResult
 from jarvis_desktop.core.task import Option, Port, Ref, Task, TaskType
 from jarvis_desktop.core.turn import Round, Turn

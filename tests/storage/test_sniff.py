@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from jarvis_desktop.core.artifact import Kind
 from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.storage.sniff import SAMPLE, sniff
-from tests.fakes import write_wav
+from tests.fake_voice import write_wav
 from tests.storage.media import container, office, picture
 
 TYPES = "[Content_Types].xml"

@@ -13,7 +13,8 @@ from jarvis_desktop.core.errors import UnavailableError
 from jarvis_desktop.core.ports import Timer
 from jarvis_desktop.core.task import TaskType, Value
 from jarvis_desktop.tasks.definition import Services
-from tests.fakes import FakeFacts, FakeRecogniser, FakeVoice
+from tests.fake_voice import FakeRecogniser, FakeVoice
+from tests.fakes import FakeFacts
 
 NOON = datetime(2026, 5, 4, 12, 0, tzinfo=UTC)
 """A Monday."""

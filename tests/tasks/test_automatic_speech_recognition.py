@@ -4,9 +4,9 @@ import pytest
 
 from jarvis_desktop.core.artifact import Artifact, Kind
 from jarvis_desktop.core.errors import ExpertError, InputError
-from jarvis_desktop.core.ports import Segment
+from jarvis_desktop.core.hearing import Segment
 from jarvis_desktop.tasks.automatic_speech_recognition import TYPE, transcribe
-from tests.fakes import write_wav
+from tests.fake_voice import write_wav
 from tests.tasks.calls import FakeServices, Reports, call_of, text_of
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from jarvis_desktop.core.errors import ExpertError, InputError
 from jarvis_desktop.tasks.frames import even_frames
-from tests.fakes import write_wav
+from tests.fake_voice import write_wav
 from tests.tasks.filming import film
 
 

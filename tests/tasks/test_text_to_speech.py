@@ -6,7 +6,7 @@ import pytest
 from jarvis_desktop.core.artifact import Kind
 from jarvis_desktop.core.errors import ExpertError, InputError
 from jarvis_desktop.tasks.text_to_speech import TYPE, join, speak
-from tests.fakes import FakeVoice, write_wav
+from tests.fake_voice import FakeVoice, write_wav
 from tests.tasks.calls import FakeServices, Reports, call_of, quiet
 
 

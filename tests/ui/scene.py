@@ -27,7 +27,7 @@ from jarvis_desktop.paths import Paths, user_paths
 from jarvis_desktop.ui import plan_view
 from jarvis_desktop.ui.turn_view import TurnView
 from tests.fake_fetcher import FakeFetcher
-from tests.fakes import FakePlayer, FakeRecogniser, write_wav
+from tests.fake_voice import FakePlayer, FakeRecogniser, write_wav
 
 NOW = datetime(2026, 5, 4, 12, 0, tzinfo=UTC)
 

@@ -12,7 +12,7 @@ from jarvis_desktop.core.result import Status
 from jarvis_desktop.core.turn import Conversation, Request, Turn
 from jarvis_desktop.ui.session import Session
 from jarvis_desktop.ui.sidebar import Listing
-from tests.fakes import write_wav
+from tests.fake_voice import write_wav
 from tests.ui import scene
 from tests.ui.scene import NOW, FakeApp, Shown
 

@@ -17,14 +17,14 @@ from jarvis_desktop.core.call import Report
 from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.events import Speaking
 from jarvis_desktop.core.frontend import Frontend, Review
-from jarvis_desktop.core.ports import Transcript
+from jarvis_desktop.core.hearing import Transcript
 from jarvis_desktop.core.result import Status
 from jarvis_desktop.core.turn import Request
 from jarvis_desktop.ui import composer, dictation
 from jarvis_desktop.ui.dictation import Dictation
 from jarvis_desktop.ui.main_window import MainWindow
 from jarvis_desktop.ui.questions import Panel
-from tests.fakes import FakeRecogniser
+from tests.fake_voice import FakeRecogniser
 from tests.ui import goal_scene, scene
 from tests.ui.scene import FakeApp, Shown
 

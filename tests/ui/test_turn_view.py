@@ -30,7 +30,7 @@ from jarvis_desktop.ui.actions import Actions
 from jarvis_desktop.ui.results import FileCard, PictureCard, SoundCard, TextCard
 from jarvis_desktop.ui.text import FIRST
 from jarvis_desktop.ui.turn_view import TurnView
-from tests.fakes import write_wav
+from tests.fake_voice import write_wav
 from tests.ui import scene
 from tests.ui.scene import NOW, READ, candidate, done, failed, rows, words
 

@@ -15,7 +15,7 @@ from jarvis_desktop.core.call import Call
 from jarvis_desktop.core.expert import Candidate, Expert
 from jarvis_desktop.core.task import Value
 from jarvis_desktop.tasks.registry import DEFINITIONS
-from tests.fakes import write_wav
+from tests.fake_voice import write_wav
 from tests.router import Router
 
 KEY = "hf_canary0123456789"

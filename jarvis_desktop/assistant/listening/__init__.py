@@ -1,0 +1,1 @@
+"""Push-to-talk, the end of what is said, and answers by voice."""

@@ -1,0 +1,162 @@
+"""The seams of the voice road: what the assistant needs to hear and to be heard."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable
+from pathlib import Path
+from typing import Protocol
+
+from jarvis_desktop.core.call import Report
+from jarvis_desktop.core.hearing import (
+    HotkeyStatus,
+    MicrophoneState,
+    Partial,
+    Sound,
+    TalkEvent,
+    Transcript,
+)
+
+
+def _unseen(partial: Partial) -> None:
+    """Nobody looks while it is spoken."""
+
+
+class Recogniser(Protocol):
+    """Turns speech into text."""
+
+    async def transcribe(self, audio: Path, report: Report) -> Transcript:
+        """What is said in a recording of any format.
+
+        Raises InputError with the reason where nothing is said (no sound, too short, not speech),
+        UnavailableError where there is no recogniser.
+        """
+        ...
+
+    def hear(self, show: Callable[[Partial], None] = _unseen) -> Hearing:
+        """Begin to recognise speech that goes on; `show` is told, on the loop, what was understood
+        so far. While an earlier one is being finished it waits behind that, and loses nothing."""
+        ...
+
+    async def close(self) -> None:
+        """End the child process."""
+        ...
+
+
+class Hearing(Protocol):
+    """Speech that is recognised while it is spoken."""
+
+    def add(self, pcm: bytes) -> None:
+        """Go on with this sound: 16 kHz, mono, 16 bits. Returns at once."""
+        ...
+
+    async def finish(self) -> Transcript:
+        """What was said in all of it.
+
+        Raises InputError with the reason where nothing is said (no sound, too short, not speech),
+        UnavailableError where there is no recogniser, ExpertError where the last of them failed.
+        The sound is kept until then: an engine that crashes loses none of it.
+        """
+        ...
+
+    def drop(self) -> None:
+        """Forget it; what is being worked out is left."""
+        ...
+
+
+class Voice(Protocol):
+    """Turns text into speech."""
+
+    async def synthesise(self, text: str, to: Path, *, pace: float = 1.0) -> Path:
+        """Speak one stretch of text into a WAV file; `pace` times as fast as usual.
+
+        Raises UnavailableError, ExpertError.
+        """
+        ...
+
+    async def close(self) -> None:
+        """End the child process."""
+        ...
+
+
+class Player(Protocol):
+    """Plays sound on the chosen output."""
+
+    async def play(self, audio: Path, *, more: bool = False) -> None:
+        """Play a WAV file to its end.
+
+        With `more` it returns a moment before the end, so that what is played next follows without
+        a gap. Cancelling silences it, and what `more` left to be heard. Raises InputError where it
+        is no sound file, UnavailableError where nothing can play it.
+        """
+        ...
+
+    def silence(self) -> None:
+        """Let nothing be heard any more of what plays, within milliseconds. Returns at once.
+
+        `play` then ends as if the file had.
+        """
+        ...
+
+    def duck(self, share: float) -> None:
+        """Play at this share of the volume, 0 to 1, from now on. Returns at once."""
+        ...
+
+
+class Microphone(Protocol):
+    """Hears what is said into the chosen input."""
+
+    @property
+    def state(self) -> MicrophoneState:
+        """What the person must be able to see."""
+        ...
+
+    def listen(self, until: asyncio.Event) -> AsyncGenerator[Sound, None]:
+        """What is heard from now on, as it comes, about thirty times a second.
+
+        Where the device was open already it begins with the half second before. It ends after
+        `until` is set, with all that was heard up to then; leaving it before drops the rest. The
+        device closes with it, unless it is held open. Several listen at once. Raises
+        UnavailableError where there is no microphone, none that may be used, or within a second
+        after it went away or the sound service hung.
+        """
+        ...
+
+    def hold(self, *, open: bool) -> None:
+        """Keep the device open also while nobody listens, so that no first word is lost; or not
+        any more. Returns at once, `state` tells what came of it: a device that is not there, or
+        went away, is opened as soon as it is back."""
+        ...
+
+    def watch(self, changed: Callable[[MicrophoneState], None]) -> None:
+        """Call this on the loop at each change of `state`."""
+        ...
+
+
+class Hotkey(Protocol):
+    """A key that works on the whole desktop."""
+
+    async def bind(self, press: Callable[[], None], release: Callable[[], None]) -> HotkeyStatus:
+        """Call these on the loop, from now on. Raises UnavailableError that says why it cannot."""
+        ...
+
+    async def close(self) -> None:
+        """Give the key back."""
+        ...
+
+
+class TalkFront(Protocol):
+    """Where somebody talks: a window, a quick box, a terminal. All is called on the loop and must
+    return at once."""
+
+    def barge_in(self) -> None:
+        """The person is about to speak: what is spoken and done for them now is to stop."""
+        ...
+
+    def show(self, event: TalkEvent) -> None:
+        """Show what happens with their voice."""
+        ...
+
+    def heard(self, transcript: Transcript) -> None:
+        """They said this, and no question waited for it."""
+        ...

@@ -1,0 +1,231 @@
+"""Real, small implementations of the voice's ports for tests; each passes its contract suite."""
+
+from __future__ import annotations
+
+import asyncio
+import wave
+from collections.abc import AsyncGenerator, Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from jarvis_desktop.core.call import Report
+from jarvis_desktop.core.errors import InputError, JarvisError, UnavailableError
+from jarvis_desktop.core.hearing import (
+    HotkeyStatus,
+    MicrophoneState,
+    Partial,
+    Segment,
+    Sound,
+    Transcript,
+)
+
+
+def write_wav(to: Path, *, seconds: float = 0.1, rate: int = 16000) -> Path:
+    """A silent WAV file."""
+    with wave.open(str(to), "wb") as file:
+        file.setnchannels(1)
+        file.setsampwidth(2)
+        file.setframerate(rate)
+        file.writeframes(bytes(2 * int(seconds * rate)))
+    return to
+
+
+def nobody(partial: Partial) -> None:
+    """Does not look."""
+
+
+@dataclass
+class FakeRecogniser:
+    """Hears what it is told to hear; of live speech first the partials, one for each stretch."""
+
+    hears: str = "what time is it"
+    note: str = ""
+    error: JarvisError | None = None
+    segments: tuple[Segment, ...] = ()
+    partials: Sequence[Partial] = ()
+    heard: list[Path] = field(default_factory=list)
+    hearings: list[FakeHearing] = field(default_factory=list)
+
+    async def transcribe(self, audio: Path, report: Report) -> Transcript:
+        self.heard.append(audio)
+        if not audio.is_file():
+            raise InputError(f"There is no recording {audio.name}.")
+        return self.transcript()
+
+    def hear(self, show: Callable[[Partial], None] = nobody) -> FakeHearing:
+        self.hearings.append(FakeHearing(self, show, iter(self.partials)))
+        return self.hearings[-1]
+
+    def transcript(self) -> Transcript:
+        if self.error:
+            raise self.error
+        return Transcript(self.hears, "fake", "en", self.segments, self.note)
+
+    async def close(self) -> None:
+        pass
+
+
+@dataclass
+class FakeHearing:
+    """What a FakeRecogniser hears of live speech."""
+
+    recogniser: FakeRecogniser
+    show: Callable[[Partial], None]
+    partials: object
+    pcm: bytes = b""
+    finished: bool = False
+    dropped: bool = False
+
+    def add(self, pcm: bytes) -> None:
+        self.pcm += pcm
+        if (partial := next(self.partials, None)) is not None:  # type: ignore[call-overload]
+            self.show(partial)
+
+    async def finish(self) -> Transcript:
+        await asyncio.sleep(0)
+        self.finished = True
+        if not self.pcm:
+            raise InputError("Your recording is too short to hold a word.")
+        return self.recogniser.transcript()
+
+    def drop(self) -> None:
+        self.dropped = True
+
+
+@dataclass
+class FakeVoice:
+    """Writes silent WAV files."""
+
+    said: list[str] = field(default_factory=list)
+    paces: list[float] = field(default_factory=list)
+    error: JarvisError | None = None
+
+    async def synthesise(self, text: str, to: Path, *, pace: float = 1.0) -> Path:
+        if self.error:
+            raise self.error
+        if not text.strip():
+            raise UnavailableError("There is nothing to say.")
+        self.said.append(text)
+        self.paces.append(pace)
+        return write_wav(to)
+
+    async def close(self) -> None:
+        pass
+
+
+@dataclass
+class FakePlayer:
+    """Remembers what it played; `hold` keeps it playing until it is cancelled or silenced."""
+
+    played: list[Path] = field(default_factory=list)
+    stopped: int = 0
+    silenced: int = 0
+    shares: list[float] = field(default_factory=list)
+    hold: bool = False
+    error: JarvisError | None = None
+    _quiet: asyncio.Event | None = None
+
+    async def play(self, audio: Path, *, more: bool = False) -> None:
+        if self.error:
+            raise self.error
+        self.played.append(audio)
+        self._quiet = asyncio.Event()
+        try:
+            if self.hold:
+                await self._quiet.wait()
+        except asyncio.CancelledError:
+            self.stopped += 1
+            raise
+        finally:
+            self._quiet = None
+
+    def silence(self) -> None:
+        self.silenced += 1
+        if self._quiet:
+            self._quiet.set()
+
+    def duck(self, share: float) -> None:
+        self.shares.append(share)
+
+
+@dataclass
+class FakeMicrophone:
+    """Gives the sounds it was fed, and what is fed while somebody listens."""
+
+    sounds: list[Sound] = field(default_factory=list)
+    """What each who listens hears first."""
+    error: JarvisError | None = None
+    """Raised after these sounds."""
+    state: MicrophoneState = "closed"
+    held: bool = False
+    listened: int = 0
+    _ears: list[asyncio.Queue[Sound | JarvisError]] = field(default_factory=list)
+    _watchers: list[Callable[[MicrophoneState], None]] = field(default_factory=list)
+
+    async def listen(self, until: asyncio.Event) -> AsyncGenerator[Sound, None]:
+        self.listened += 1
+        self._become("open")
+        ears: asyncio.Queue[Sound | JarvisError] = asyncio.Queue()
+        for sound in self.sounds:
+            ears.put_nowait(sound)
+        if self.error:
+            ears.put_nowait(self.error)
+        self._ears.append(ears)
+        ended = asyncio.create_task(until.wait())
+        try:
+            while True:
+                coming = asyncio.create_task(ears.get())
+                await asyncio.wait({coming, ended}, return_when=asyncio.FIRST_COMPLETED)
+                if not coming.done():
+                    coming.cancel()
+                    return
+                sound = coming.result()
+                if isinstance(sound, JarvisError):
+                    raise sound
+                yield sound
+        finally:
+            ended.cancel()
+            self._ears.remove(ears)
+            if not self._ears and not self.held:
+                self._become("closed")
+
+    def feed(self, sound: Sound | JarvisError) -> None:
+        """Let all who listen hear this, or see the device go."""
+        for ears in self._ears:
+            ears.put_nowait(sound)
+
+    @property
+    def heard(self) -> bool:
+        """Whether all that was fed was taken."""
+        return all(ears.empty() for ears in self._ears)
+
+    def hold(self, *, open: bool) -> None:
+        self.held = open
+        self._become("open" if open or self._ears else "closed")
+
+    def watch(self, changed: Callable[[MicrophoneState], None]) -> None:
+        self._watchers.append(changed)
+
+    def _become(self, state: MicrophoneState) -> None:
+        before, self.state = self.state, state
+        if before != state:
+            for changed in self._watchers:
+                changed(state)
+
+
+@dataclass
+class FakeHotkey:
+    """Is pressed by the test."""
+
+    error: JarvisError | None = None
+    press: Callable[[], None] | None = None
+    release: Callable[[], None] | None = None
+
+    async def bind(self, press: Callable[[], None], release: Callable[[], None]) -> HotkeyStatus:
+        if self.error:
+            raise self.error
+        self.press, self.release = press, release
+        return HotkeyStatus("x11", "Ctrl+Alt+Space", holds=True, why="It is a test.")
+
+    async def close(self) -> None:
+        self.press = self.release = None
