@@ -12,6 +12,7 @@ from jarvis_desktop.assistant.planning import reading
 from jarvis_desktop.core.artifact import Artifact, Kind
 from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.events import Attached, Noted, Transcribed
+from jarvis_desktop.core.hearing import Transcript
 from jarvis_desktop.core.ports import Context
 from jarvis_desktop.core.task import TaskType
 from jarvis_desktop.core.turn import Conversation, Request
@@ -52,7 +53,9 @@ class Understanding:
             )
         attachments = await self._intake.given(request)
         audio = Artifact(Kind.AUDIO, path=request.audio) if request.audio else None
-        if not text and audio is None:
+        if request.heard:
+            text = _shown(request.heard, live)
+        elif not text and audio is None:
             audio, attachments = _spoken(attachments)
         if attachments:
             live.show(Attached(attachments))
@@ -83,10 +86,15 @@ class Understanding:
             # The store's name for it means nothing to the person who gave the file.
             message = error.message.replace(audio.path.name, audio.title)
             raise InputError(message, hint=error.hint) from error
-        live.show(Transcribed(heard.text, heard.engine))
-        if heard.note:
-            live.show(Noted(heard.note))
-        return heard.text
+        return _shown(heard, live)
+
+
+def _shown(heard: Transcript, live: Live) -> str:
+    """Its words, and what to know about them, once the person sees both."""
+    live.show(Transcribed(heard.text, heard.engine))
+    if heard.note:
+        live.show(Noted(heard.note))
+    return heard.text
 
 
 def _spoken(attachments: tuple[Artifact, ...]) -> tuple[Artifact | None, tuple[Artifact, ...]]:

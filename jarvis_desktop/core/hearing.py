@@ -25,6 +25,8 @@ class Sound:
     """Its loudness, from 0 (-60 dB of full scale or less) to 1, as meters show it."""
     speech: tuple[float, ...] = ()
     """How likely somebody speaks, 0 to 1, in each frame that came to its end in this stretch."""
+    before: bool = False
+    """Whether it was heard in the half second before anybody listened."""
     woken: bool = False
     """Whether the wake word came to its end in this stretch."""
 

@@ -136,8 +136,21 @@ class Microphone(Protocol):
 class Hotkey(Protocol):
     """A key that works on the whole desktop."""
 
+    @property
+    def status(self) -> HotkeyStatus:
+        """How it is had at this moment."""
+        ...
+
+    def watch(self, changed: Callable[[HotkeyStatus], None]) -> None:
+        """Call this on the loop at each change of `status`."""
+        ...
+
     async def bind(self, press: Callable[[], None], release: Callable[[], None]) -> HotkeyStatus:
-        """Call these on the loop, from now on. Raises UnavailableError that says why it cannot."""
+        """Call these on the loop, in turns, from now on.
+
+        Where the key cannot be had the status says why. Some desktops ask the person first: it may
+        take minutes.
+        """
         ...
 
     async def close(self) -> None:

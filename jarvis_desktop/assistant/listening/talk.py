@@ -1,17 +1,71 @@
 """Talking: what the talk key, a button or the command line mean for the microphone, and where the
-words go. It belongs to the loop; all its methods return at once."""
+words go. It belongs to the loop; all its methods but two return at once."""
 
 from __future__ import annotations
 
-from jarvis_desktop.core.hearing import TalkState, TalkWay, Transcript
-from jarvis_desktop.core.voice import Microphone, Recogniser, TalkFront
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from contextlib import aclosing
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Literal
+
+from jarvis_desktop.assistant.listening.end_pointing import EndPointing
+from jarvis_desktop.assistant.listening.talk_key import Meaning, TalkKey
+from jarvis_desktop.core.errors import InputError, JarvisError
+from jarvis_desktop.core.hearing import (
+    Loudness,
+    TalkEvent,
+    Talking,
+    TalkState,
+    TalkWay,
+    Transcript,
+    Unheard,
+)
+from jarvis_desktop.core.shown import frames
+from jarvis_desktop.core.voice import Hearing, Microphone, Recogniser, TalkFront
+
+log = logging.getLogger(__name__)
+
+LONGEST = 600.0
+"""Seconds; so long a key is stuck, or its release was lost."""
+TOO_LONG = "You have spoken for ten minutes; what you said until now is taken."
+STUCK = 30.0
+"""Seconds in which a key is held and nobody speaks: its release was lost."""
+PATIENCE = 8.0
+"""Seconds in which somebody must begin to speak."""
+UNEXPECTED = "Something went wrong while listening. Try again; the log has the details."
+LINGER = 30.0
+"""Seconds that the microphone stays open after the last word, in a conversation."""
+
+MicrophoneUse = Literal["talking", "conversation", "always"]
+
+
+@dataclass(eq=False)
+class _Utterance:
+    """Something that is being said."""
+
+    hearing: Hearing
+    held: bool
+    end: EndPointing
+    answers: bool = False
+    """Whether it was begun for the answer to a question, and not by the person."""
+    until: asyncio.Event = field(default_factory=asyncio.Event)
+    sounds: bool = False
+    """Whether the microphone gives more than the exact silence of one that wakes up."""
+    replaced: bool = False
+    """Whether the person says it anew."""
+    seconds: float = 0.0
+    stuck: EndPointing = field(default_factory=lambda: EndPointing(pause=STUCK, patience=STUCK))
 
 
 class Talk:
     """One voice at a time, into one microphone.
 
     `way` is what the key does; `pause` are the seconds of silence that end what is said where the
-    key is not held.
+    key is not held; `use` says when the microphone is open. `hush` silences what is heard from this
+    computer, at once; `busy` tells whether a turn goes on.
     """
 
     def __init__(
@@ -21,40 +75,231 @@ class Talk:
         *,
         way: TalkWay = "auto",
         pause: float = 1.0,
+        use: MicrophoneUse = "talking",
+        hush: Callable[[], None] = lambda: None,
+        busy: Callable[[], bool] = lambda: False,
     ) -> None:
         self.front: TalkFront | None = None
         """Whoever is to see and hear of it."""
+        self._microphone = microphone
+        self._recogniser = recogniser
+        self._key = TalkKey(way)
+        self._pause = pause
+        self._use = use
+        self._hush = hush
+        self._busy = busy
+        self._now: _Utterance | None = None
+        """What is being said."""
+        self._tasks: dict[_Utterance, asyncio.Task[Transcript | None]] = {}
+        self._wanted: list[asyncio.Future[Transcript | None]] = []
+        """Questions that wait for an answer, the newest last."""
+        self._lingering: asyncio.TimerHandle | None = None
+
+    def open(self) -> None:
+        """Open the microphone now, where it is to be open all the time."""
+        if self._use == "always":
+            self._microphone.hold(open=True)
 
     @property
     def state(self) -> TalkState:
         """What happens with the person's voice."""
-        raise NotImplementedError
+        if self._now:
+            return "listening" if self._now.sounds else "waiting"
+        return "recognising" if self._tasks else "idle"
 
     def press(self) -> None:
-        """The talk key went down. Repeats of a held key, told as pairs, do nothing."""
+        """The talk key went down. A key that repeats itself does nothing."""
+        self._mean(self._key.down(_time()))
 
     def release(self) -> None:
         """The talk key went up."""
+        self._mean(self._key.up(_time()))
 
-    def start(self) -> None:
-        """Listen until `stop`, or a silence."""
+    def start(self, *, held: bool = False) -> None:
+        """Listen until `stop`, or a silence where nothing is `held`."""
+        if self._now is None or self._now.answers:
+            self._begin(held=held)
+            self._key.on()
+
+    def let_go(self) -> None:
+        """Listen until a silence now, as nothing is held any more."""
+        if self._now:
+            self._now.held = False
+            self._show_state()
 
     def stop(self) -> None:
         """What was said is whole."""
+        if self._now:
+            self._now.until.set()
+            self._leave(self._now)  # what is pressed from now on begins something new
 
     def toggle(self) -> None:
         """Start, or stop."""
+        self.stop() if self._now and not self._now.answers else self.start()
 
     def cancel(self) -> bool:
         """Forget what was said (Esc); False where nothing was being said."""
-        return False
+        dropped = list(self._tasks)
+        for utterance in dropped:
+            self._drop(utterance)
+        return bool(dropped)
 
-    async def answer(self, *, limit: float) -> Transcript | None:
-        """Listen by itself for an answer to a question, at most so many seconds.
+    async def answer(
+        self, ask: Callable[[], Awaitable[None]], *, limit: float
+    ) -> Transcript | None:
+        """Listen by itself for the answer to a question, once it was asked.
 
-        None where nobody spoke. What is said with the talk key meanwhile is the answer too.
+        None where nobody begins to speak within `limit` seconds. What is said with the talk key
+        meanwhile is the answer too, also while it is still being asked; to one who speaks already
+        nothing is asked.
         """
-        raise NotImplementedError
+        wanted: asyncio.Future[Transcript | None] = asyncio.get_running_loop().create_future()
+        self._wanted.append(wanted)
+        try:
+            if self._now is None:
+                await ask()
+            if not wanted.done() and not self._tasks:
+                self._listen(held=False, patience=limit, answers=True)
+            return await wanted
+        finally:
+            self._wanted.remove(wanted)
+            if self._now and self._now.answers and not self._wanted:
+                self._drop(self._now)
 
     async def close(self) -> None:
         """Leave the microphone."""
+        tasks = list(self._tasks.values())
+        self.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        if self._lingering:
+            self._lingering.cancel()
+        self._microphone.hold(open=False)
+
+    def _mean(self, meaning: Meaning | None) -> None:
+        if meaning == "begin":
+            self._begin(held=self._key.held)
+        elif meaning == "end":
+            self.stop()
+        elif meaning == "let go":
+            self.let_go()
+
+    def _begin(self, *, held: bool) -> None:
+        """The person wants to speak: all else is quiet before another line of this runs."""
+        self._hush()
+        if self.front and not self._wanted:
+            self.front.barge_in()
+        listened, self._now = self._now, None
+        if listened:  # by itself, for the answer that is given now
+            listened.replaced = True
+            self._drop(listened)
+        self._listen(held=held, patience=PATIENCE)
+
+    def _listen(self, *, held: bool, patience: float, answers: bool = False) -> None:
+        if self._use == "conversation":
+            self._microphone.hold(open=True)
+        utterance = _Utterance(
+            self._recogniser.hear(self._show),
+            held,
+            EndPointing(pause=self._pause, patience=patience),
+            answers=answers,
+        )
+        self._now = utterance
+        task = asyncio.create_task(self._follow(utterance))
+        self._tasks[utterance] = task
+        task.add_done_callback(partial(self._over, utterance))
+        self._show_state()
+
+    async def _follow(self, utterance: _Utterance) -> Transcript | None:
+        """Take in what is said; what it was, None where that was told to be nothing."""
+        try:
+            if reason := await self._take_in(utterance):
+                self._show(Unheard(reason))
+            self._leave(utterance)
+            return await utterance.hearing.finish()
+        except InputError as error:
+            if not utterance.answers:  # nobody must answer a question
+                self._show(Unheard(str(error)))
+        except JarvisError as error:
+            self._show(Unheard(str(error)))
+        except Exception as error:  # noqa: BLE001 - whatever went wrong, no talk ends in silence
+            log.error("A talk ended in an unexpected error: %s", frames(error))
+            self._show(Unheard(UNEXPECTED))
+        return None
+
+    async def _take_in(self, utterance: _Utterance) -> str:
+        """Hear to the end; why it ended early, "" where it did not."""
+        reason = ""
+        try:
+            async with aclosing(self._microphone.listen(utterance.until)) as sounds:
+                async for sound in sounds:
+                    if sound.before and utterance.answers:
+                        continue  # the end of the question
+                    utterance.hearing.add(sound.pcm)
+                    utterance.seconds += sound.seconds
+                    if not utterance.sounds and sound.pcm.strip(b"\0"):
+                        utterance.sounds = True
+                        self._show_state()
+                    self._show(Loudness(sound.level))
+                    ended, stuck = (
+                        each.take(sound.speech) for each in (utterance.end, utterance.stuck)
+                    )
+                    if stuck or (ended and not utterance.held):
+                        utterance.until.set()
+                    if utterance.seconds > LONGEST and not reason:
+                        reason = TOO_LONG
+                        utterance.until.set()
+        except JarvisError as error:
+            if not utterance.end.begun:
+                raise
+            return str(error)  # what was said until then is not lost
+        return reason
+
+    def _leave(self, utterance: _Utterance) -> None:
+        """It is said; the key may begin something new."""
+        if self._now is utterance:
+            self._now = None
+            self._key.off()
+            self._show_state()
+
+    def _drop(self, utterance: _Utterance) -> None:
+        utterance.hearing.drop()
+        self._leave(utterance)
+        self._tasks[utterance].cancel()
+
+    def _over(self, utterance: _Utterance, task: asyncio.Task[Transcript | None]) -> None:
+        del self._tasks[utterance]
+        self._leave(utterance)
+        transcript = None if task.cancelled() else task.result()
+        wanted = next((each for each in reversed(self._wanted) if not each.done()), None)
+        if wanted:
+            if not utterance.replaced:
+                wanted.set_result(transcript)
+        elif transcript and self.front:
+            self.front.heard(transcript)
+        self._show_state()
+        self._linger()
+
+    def _linger(self) -> None:
+        """Close the microphone once nobody talked for a while and no turn goes on."""
+        if self._lingering:
+            self._lingering.cancel()
+        if self._use == "conversation":
+            loop = asyncio.get_running_loop()
+            self._lingering = loop.call_later(LINGER, self._leave_or_linger)
+
+    def _leave_or_linger(self) -> None:
+        if self._tasks or self._wanted or self._busy():
+            self._linger()
+        else:
+            self._microphone.hold(open=False)
+
+    def _show_state(self) -> None:
+        self._show(Talking(self.state, held=bool(self._now and self._now.held)))
+
+    def _show(self, event: TalkEvent) -> None:
+        if self.front:
+            self.front.show(event)
+
+
+def _time() -> float:
+    return asyncio.get_running_loop().time()

@@ -1,0 +1,153 @@
+import asyncio
+
+import pytest
+
+from jarvis_desktop.assistant.listening import hands_free
+from jarvis_desktop.assistant.listening.hands_free import NOT_BY_VOICE, YES_OR_NO, HandsFree
+from jarvis_desktop.core.hearing import Transcript
+from tests.fakes import FakeFrontend
+
+QUESTION = "Fetch 80 megabytes now?"
+
+
+class Person:
+    """Answers aloud as scripted; None is no answer."""
+
+    def __init__(self, *answers):
+        self.answers = list(answers)
+        self.told = []
+
+    async def answer(self, ask, *, limit):
+        await ask()
+        heard = self.answers.pop(0)
+        return None if heard is None else Transcript(heard, "fake")
+
+    async def say(self, text, pace):
+        self.told.append((text, pace))
+
+
+class Screen(FakeFrontend):
+    """Answers once it is clicked."""
+
+    def __init__(self):
+        super().__init__()
+        self.clicked = asyncio.get_running_loop().create_future()
+        self.withdrawn = False
+
+    async def ask(self, question):
+        return await self.confirm(question)
+
+    async def confirm(self, question):
+        self.questions.append(question)
+        try:
+            return await self.clicked
+        except asyncio.CancelledError:
+            self.withdrawn = True
+            raise
+
+
+async def confirm(person, *, by_voice=True, screen=None):
+    asked = HandsFree(person, person.say)
+    return await asked.confirm(screen or Screen(), QUESTION, by_voice=by_voice)
+
+
+async def test_a_spoken_yes_and_no():
+    assert await confirm(Person("Yes, please"))
+    assert not await confirm(Person("No!"))
+    assert not await confirm(Person("Stop"))
+
+
+async def test_no_answer_is_a_no():
+    assert not await confirm(Person(None))
+
+
+async def test_the_question_is_withdrawn_from_the_screen_once_it_was_answered_aloud():
+    screen = Screen()
+    assert await confirm(Person("yes"), screen=screen)
+    assert screen.questions == [QUESTION]
+    assert screen.withdrawn
+
+
+async def test_what_is_not_clear_is_asked_for_again_and_then_is_a_no():
+    person = Person("perhaps", "purple", "banana")
+    assert not await confirm(person)
+    assert [text for text, _ in person.told] == [QUESTION, *[f"{YES_OR_NO} {QUESTION}"] * 2]
+
+
+async def test_it_is_said_again_and_slower():
+    person = Person("repeat", "slower", "slower", "slower", "slower", "yes")
+    assert await confirm(person)
+    assert person.told[:3] == [(QUESTION, 1.0), (QUESTION, 1.0), (QUESTION, 0.8)]
+    assert person.told[-1] == (QUESTION, hands_free.SLOWEST)
+
+
+async def test_a_click_answers_while_it_is_being_asked():
+    screen = Screen()
+
+    class Silent(Person):
+        async def answer(self, ask, *, limit):
+            await ask()
+            screen.clicked.set_result(True)
+            await asyncio.Event().wait()
+
+    assert await confirm(Silent(), by_voice=False, screen=screen)
+
+
+async def test_what_a_voice_may_not_agree_to_waits_for_the_screen():
+    screen = Screen()
+
+    class Aloud(Person):
+        async def say(self, text, pace):
+            await super().say(text, pace)
+            if text == NOT_BY_VOICE:
+                screen.clicked.set_result(True)
+
+    person = Aloud("yes")
+    assert await confirm(person, by_voice=False, screen=screen)
+    assert person.told[-1][0] == NOT_BY_VOICE
+
+
+async def test_without_a_click_it_stays_a_no(monkeypatch):
+    monkeypatch.setattr(hands_free, "ON_SCREEN", 0)
+    assert not await confirm(Person("yes"), by_voice=False)
+
+
+async def test_a_voice_may_always_refuse():
+    assert not await confirm(Person("no"), by_voice=False)
+
+
+async def test_cancelling_leaves_nothing_behind():
+    screen, begun = Screen(), asyncio.Event()
+
+    class Silent(Person):
+        async def answer(self, ask, *, limit):
+            await ask()
+            begun.set()
+            await asyncio.Event().wait()
+
+    asking = asyncio.create_task(confirm(Silent(), screen=screen))
+    await begun.wait()
+    asking.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await asking
+    assert screen.withdrawn
+
+
+async def ask(person, screen):
+    return await HandsFree(person, person.say).ask(screen, "Which one?")
+
+
+async def test_an_open_question_is_answered_aloud():
+    screen = Screen()
+    person = Person("the second one")
+    assert await ask(person, screen) == "the second one"
+    assert person.told == [("Which one?", 1.0)]
+
+
+async def test_where_nobody_speaks_the_screen_waits_on():
+    screen = Screen()
+    asking = asyncio.create_task(ask(Person(None), screen))
+    while not screen.questions:
+        await asyncio.sleep(0)
+    screen.clicked.set_result("typed")
+    assert await asking == "typed"
