@@ -7,11 +7,12 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 from contextlib import aclosing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Literal
 
 from jarvis_desktop.assistant.listening.end_pointing import EndPointing
+from jarvis_desktop.assistant.listening.own_voice import without_own_beginning
 from jarvis_desktop.assistant.listening.talk_key import Meaning, TalkKey
 from jarvis_desktop.core.errors import InputError, JarvisError
 from jarvis_desktop.core.hearing import (
@@ -51,11 +52,15 @@ class _Utterance:
     end: EndPointing
     answers: bool = False
     """Whether it was begun for the answer to a question, and not by the person."""
+    anew: bool = False
+    """Whether what the microphone remembers from before is left out: the end of a question."""
     until: asyncio.Event = field(default_factory=asyncio.Event)
     sounds: bool = False
     """Whether the microphone gives more than the exact silence of one that wakes up."""
     replaced: bool = False
     """Whether the person says it anew."""
+    own: str = ""
+    """What this computer was saying when it began."""
     seconds: float = 0.0
     stuck: EndPointing = field(default_factory=lambda: EndPointing(pause=STUCK, patience=STUCK))
 
@@ -65,7 +70,8 @@ class Talk:
 
     `way` is what the key does; `pause` are the seconds of silence that end what is said where the
     key is not held; `use` says when the microphone is open. `hush` silences what is heard from this
-    computer, at once; `busy` tells whether a turn goes on.
+    computer, at once; `busy` tells whether a turn goes on, `spoken` what is being spoken, which the
+    microphone may have heard.
     """
 
     def __init__(
@@ -78,6 +84,7 @@ class Talk:
         use: MicrophoneUse = "talking",
         hush: Callable[[], None] = lambda: None,
         busy: Callable[[], bool] = lambda: False,
+        spoken: Callable[[], str] = str,
     ) -> None:
         self.front: TalkFront | None = None
         """Whoever is to see and hear of it."""
@@ -88,6 +95,7 @@ class Talk:
         self._use = use
         self._hush = hush
         self._busy = busy
+        self._spoken = spoken
         self._now: _Utterance | None = None
         """What is being said."""
         self._tasks: dict[_Utterance, asyncio.Task[Transcript | None]] = {}
@@ -115,10 +123,14 @@ class Talk:
         """The talk key went up."""
         self._mean(self._key.up(_time()))
 
-    def start(self, *, held: bool = False) -> None:
-        """Listen until `stop`, or a silence where nothing is `held`."""
+    def start(self, *, held: bool = False, said: bytes = b"") -> None:
+        """Listen until `stop`, or a silence where nothing is `held`.
+
+        `said` is sound from before, with which it begins; then what the microphone remembers of
+        that time is left out.
+        """
         if self._now is None or self._now.answers:
-            self._begin(held=held)
+            self._begin(held=held, said=said)
             self._key.on()
 
     def let_go(self) -> None:
@@ -183,8 +195,9 @@ class Talk:
         elif meaning == "let go":
             self.let_go()
 
-    def _begin(self, *, held: bool) -> None:
+    def _begin(self, *, held: bool, said: bytes = b"") -> None:
         """The person wants to speak: all else is quiet before another line of this runs."""
+        own = self._spoken()
         self._hush()
         if self.front and not self._wanted:
             self.front.barge_in()
@@ -192,9 +205,14 @@ class Talk:
         if listened:  # by itself, for the answer that is given now
             listened.replaced = True
             self._drop(listened)
-        self._listen(held=held, patience=PATIENCE)
+        utterance = self._listen(held=held, patience=PATIENCE, anew=bool(said))
+        utterance.own = own
+        if said:
+            utterance.hearing.add(said)
 
-    def _listen(self, *, held: bool, patience: float, answers: bool = False) -> None:
+    def _listen(
+        self, *, held: bool, patience: float, answers: bool = False, anew: bool = False
+    ) -> _Utterance:
         if self._use == "conversation":
             self._microphone.hold(open=True)
         utterance = _Utterance(
@@ -202,12 +220,14 @@ class Talk:
             held,
             EndPointing(pause=self._pause, patience=patience),
             answers=answers,
+            anew=anew or answers,
         )
         self._now = utterance
         task = asyncio.create_task(self._follow(utterance))
         self._tasks[utterance] = task
         task.add_done_callback(partial(self._over, utterance))
         self._show_state()
+        return utterance
 
     async def _follow(self, utterance: _Utterance) -> Transcript | None:
         """Take in what is said; what it was, None where that was told to be nothing."""
@@ -232,8 +252,8 @@ class Talk:
         try:
             async with aclosing(self._microphone.listen(utterance.until)) as sounds:
                 async for sound in sounds:
-                    if sound.before and utterance.answers:
-                        continue  # the end of the question
+                    if sound.before and utterance.anew:
+                        continue
                     utterance.hearing.add(sound.pcm)
                     utterance.seconds += sound.seconds
                     if not utterance.sounds and sound.pcm.strip(b"\0"):
@@ -270,6 +290,9 @@ class Talk:
         del self._tasks[utterance]
         self._leave(utterance)
         transcript = None if task.cancelled() else task.result()
+        if transcript and utterance.own:
+            words = without_own_beginning(transcript.text, utterance.own)
+            transcript = replace(transcript, text=words)
         wanted = next((each for each in reversed(self._wanted) if not each.done()), None)
         if wanted:
             if not utterance.replaced:

@@ -327,6 +327,23 @@ async def test_what_was_held_is_let_go(make, microphone, front):
     await front.until(lambda: bool(front.said))
 
 
+async def test_it_begins_with_what_was_said_before(make, microphone, recogniser, front):
+    microphone.sounds = [sound(0.9, before=True), speaking(1), silence(1.1)]
+    make().start(said=b"before")
+    await front.until(lambda: bool(front.said))
+    assert recogniser.hearings[0].pcm == b"before" + speaking(1).pcm + silence(1.1).pcm
+
+
+async def test_what_the_microphone_heard_of_its_own_voice_is_left_out(
+    make, microphone, recogniser, front
+):
+    recogniser.hears = "red bicycle what time is it"
+    microphone.sounds = [sound(0.9, before=True), speaking(1), silence(1.1)]
+    make(spoken=lambda: "The picture shows a red bicycle.").start()
+    await front.until(lambda: front.said == ["what time is it"])
+    assert recogniser.hearings[0].pcm.startswith(sound(0.9).pcm + speaking(1).pcm)
+
+
 async def test_open_all_the_time(make, microphone):
     talk = make(use="always")
     talk.open()

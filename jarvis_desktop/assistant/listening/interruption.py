@@ -1,0 +1,144 @@
+"""Speaking alone ends an answer that is being spoken, for those who want that.
+
+In two steps: at a first word that is not its own the voice becomes quieter, at the second it ends.
+A cough does nothing, and the voice itself, as a loudspeaker gives it to the microphone, does not
+interrupt itself.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import Callable
+from contextlib import aclosing
+from typing import Protocol
+
+from jarvis_desktop.assistant.listening.end_pointing import SPEAKS, EndPointing
+from jarvis_desktop.assistant.listening.own_voice import foreign_words
+from jarvis_desktop.core.errors import JarvisError
+from jarvis_desktop.core.hearing import PRE_ROLL, Partial, Sound
+from jarvis_desktop.core.shown import frames
+from jarvis_desktop.core.voice import Hearing, Microphone, Recogniser
+
+log = logging.getLogger(__name__)
+
+QUIETER = 0.3
+ENOUGH = 2
+"""Words of the person's own, after which it is sure that they speak."""
+AT_ONCE = frozenset("stop wait quiet jarvis halt no stopp warte ruhe nein 停 等等".split())
+"""Of these one is enough."""
+PAUSE = 0.8
+"""Seconds of silence after which what was heard was nothing."""
+REMEMBERED = 600
+"""Characters of what was spoken lately that the microphone may still hear."""
+
+
+class Starts(Protocol):
+    """What is needed of Talk."""
+
+    def start(self, *, held: bool = False, said: bytes = b"") -> None:
+        """Listen, from this sound on."""
+        ...
+
+
+class Interruption:
+    """Listens while this computer speaks. `duck` sets the share of the volume it speaks with."""
+
+    def __init__(
+        self,
+        talk: Starts,
+        microphone: Microphone,
+        recogniser: Recogniser,
+        *,
+        duck: Callable[[float], None],
+    ) -> None:
+        self._talk = talk
+        self._microphone = microphone
+        self._recogniser = recogniser
+        self._duck = duck
+        self._spoken = ""
+        self._until = asyncio.Event()
+        self._listening: asyncio.Task[None] | None = None
+        self._sure = False
+        self._quieter = False
+
+    def speaking(self, text: str) -> None:
+        """This is being spoken now; "" where nothing is any more."""
+        if not text:
+            self._until.set()
+            return
+        self._spoken = f"{self._spoken} {text}"[-REMEMBERED:]
+        if self._listening is None:
+            self._until = asyncio.Event()
+            self._listening = asyncio.create_task(self._listen(self._until))
+            self._listening.add_done_callback(self._ended)
+
+    async def close(self) -> None:
+        """Listen no more."""
+        self._until.set()
+        if self._listening:
+            await asyncio.gather(self._listening, return_exceptions=True)
+
+    def _ended(self, listening: asyncio.Task[None]) -> None:
+        self._listening = None
+        self._louder()
+        if error := listening.exception():
+            log.error("Nobody listens for an interruption: %s", frames(error))
+
+    async def _listen(self, until: asyncio.Event) -> None:
+        said: deque[Sound] = deque()
+        hearing: Hearing | None = None
+        try:
+            async with aclosing(self._microphone.listen(until)) as sounds:
+                async for sound in sounds:
+                    said.append(sound)
+                    if hearing is None:
+                        _forget(said)
+                        if max(sound.speech, default=0.0) >= SPEAKS:
+                            end = EndPointing(pause=PAUSE, patience=PAUSE)
+                            hearing = self._begin(said)
+                    else:
+                        hearing.add(sound.pcm)
+                    if hearing and self._sure:
+                        self._interrupt(hearing, said)
+                        return
+                    if hearing and end.take(sound.speech):
+                        hearing.drop()
+                        hearing = None
+                        self._louder()
+        except JarvisError as error:  # the key will tell of it, and the answer goes on
+            log.info("No interruption by voice: %s", frames(error))
+        finally:
+            if hearing:
+                hearing.drop()
+
+    def _begin(self, said: deque[Sound]) -> Hearing:
+        self._sure = False
+        hearing = self._recogniser.hear(self._understood)
+        for sound in said:
+            hearing.add(sound.pcm)
+        return hearing
+
+    def _understood(self, partial: Partial) -> None:
+        words = foreign_words(partial.text, self._spoken)
+        if words and not self._quieter:
+            self._quieter = True
+            self._duck(QUIETER)
+        settled = foreign_words(partial.settled, self._spoken)
+        self._sure = len(settled) >= ENOUGH or not AT_ONCE.isdisjoint(words)
+
+    def _interrupt(self, hearing: Hearing, said: deque[Sound]) -> None:
+        hearing.drop()
+        self._talk.start(said=b"".join(sound.pcm for sound in said))
+
+    def _louder(self) -> None:
+        if self._quieter:
+            self._quieter = False
+            self._duck(1.0)
+
+
+def _forget(said: deque[Sound]) -> None:
+    """Keep the last half second, in which speech may have begun."""
+    while sum(sound.seconds for sound in said) > PRE_ROLL + said[0].seconds:
+        said.popleft()

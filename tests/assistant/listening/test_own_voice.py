@@ -1,0 +1,37 @@
+import pytest
+
+from jarvis_desktop.assistant.listening.own_voice import foreign_words, without_own_beginning
+
+SPOKEN = "The picture shows a red bicycle in front of a house."
+
+
+@pytest.mark.parametrize(
+    ("heard", "foreign"),
+    [
+        ("", []),
+        ("The picture shows a red bicycle", []),
+        ("the pictures show", []),
+        ("front of the houses", []),
+        ("stop talking now", ["stop", "talking", "now"]),
+        ("a red bicycle wait please", ["wait", "please"]),
+        ("Bitte warte!", ["bitte", "warte"]),
+    ],
+)
+def test_words_that_are_not_its_own(heard, foreign):
+    assert foreign_words(heard, SPOKEN) == foreign
+
+
+@pytest.mark.parametrize(
+    ("heard", "left"),
+    [
+        ("a red bicycle what time is it", "what time is it"),
+        ("a House. What time is it?", "What time is it?"),
+        ("What time is it?", "What time is it?"),
+        ("the picture", "picture"),
+        ("house", "house"),
+        ("", ""),
+        ("red house paint it", "house paint it"),
+    ],
+)
+def test_what_was_spoken_before_the_key_is_left_out(heard, left):
+    assert without_own_beginning(heard, SPOKEN) == left
