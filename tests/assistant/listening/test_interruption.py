@@ -55,7 +55,7 @@ async def test_words_of_a_person_end_it_with_all_that_they_said(house):
     house.microphone.sounds = [*map(silence, (1, 0.4, 0.1)), speaking(0.3), speaking(0.5)]
     house.interruption.speaking(SPOKEN)
     await house.talk.event.wait()
-    assert house.talk.said == [b"".join(each.pcm for each in house.microphone.sounds[1:])]
+    assert house.talk.said == [b"".join(each.pcm for each in house.microphone.sounds[1:4])]
     assert house.recogniser.hearings[0].dropped
     await house.closed.wait()
     assert house.shares == [QUIETER, 1.0]
