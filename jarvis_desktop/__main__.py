@@ -8,6 +8,10 @@ import sys
 
 def main() -> int:
     """The entry point of `jarvis-desktop`."""
+    if sys.argv[1:2] == ["talk"]:  # a key is bound to it: it must be quick
+        from jarvis_desktop.cli.talk import main as talk
+
+        return talk(sys.argv[2:])
     import multiprocessing
 
     multiprocessing.freeze_support()

@@ -76,6 +76,13 @@ def user_paths() -> Paths:
     )
 
 
+def run_folder() -> Path:
+    """Where the socket of the running instance lies; it need not exist yet."""
+    if home := os.environ.get("JARVIS_DESKTOP_HOME"):
+        return Path(home).expanduser().absolute() / "run"
+    return platformdirs.user_runtime_path(APP)
+
+
 def shipped(*parts: str) -> Path:
     """A shipped file or folder, such as shipped("models", "experts").
 

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import logging
 import socket
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import hypothesis
 import pytest
 
-pytest_plugins = ["tests.sound", "tests.tiny_whisper"]
+pytest_plugins = ["tests.sound", "tests.screen", "tests.tiny_whisper"]
+if sys.platform == "linux":
+    pytest_plugins.append("tests.portal")
 
 
 # The same examples on every run: a test that fails only sometimes helps nobody.

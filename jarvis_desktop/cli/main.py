@@ -20,6 +20,8 @@ from jarvis_desktop.cli import (
     plan,
     resume,
     speech,
+    talk,
+    transcribe,
 )
 from jarvis_desktop.core.errors import JarvisError
 
@@ -30,6 +32,7 @@ examples:
   jarvis-desktop ask --file question.wav --speak        a spoken request
   jarvis-desktop agent "Plot these prices" --file p.csv a goal that takes several steps
   jarvis-desktop listen                                 talk in the terminal
+  jarvis-desktop talk toggle                            talk to the open window, from any key
 
 exit codes: 0 all done, 3 part of it done and the rest with reasons, 1 nothing done and why,
 2 wrong usage.
@@ -47,7 +50,22 @@ def parser() -> argparse.ArgumentParser:
     top.add_argument("--version", action="version", version=f"jarvis-desktop {__version__}")
     top.set_defaults(command=None)
     subparsers = top.add_subparsers(title="commands", metavar="COMMAND")
-    groups = (ask, agent, plan, resume, speech, history, goals, code, memory, experts, llm, doctor)
+    groups = (
+        ask,
+        agent,
+        plan,
+        resume,
+        transcribe,
+        speech,
+        talk,
+        history,
+        goals,
+        code,
+        memory,
+        experts,
+        llm,
+        doctor,
+    )
     for group in groups:
         group.add(subparsers)
     completion = subparsers.add_parser("completion", help="print a completion script for a shell")

@@ -6,32 +6,38 @@ import errno
 import json
 import os
 import sys
-from datetime import datetime
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from jarvis_desktop.core.errors import JarvisError
-from jarvis_desktop.core.result import Status
 from jarvis_desktop.core.shown import printable
-from jarvis_desktop.core.wire import to_wire
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from jarvis_desktop.core.result import Status
 
 DONE, FAILED, USAGE, PARTLY, INTERRUPTED = 0, 1, 2, 3, 130
 """Exit codes. 0 all of it done, 3 part of it, 1 nothing and why, 2 wrong usage, 130 Ctrl-C."""
 
-_codes = {Status.DONE: DONE, Status.PARTLY: PARTLY}
-
 
 def exit_code(status: Status | None) -> int:
     """The exit code for how a turn ended."""
-    return _codes.get(status, FAILED) if status else FAILED
+    from jarvis_desktop.core.result import Status
+
+    return {Status.DONE: DONE, Status.PARTLY: PARTLY}.get(status, FAILED) if status else FAILED
 
 
 def write_json(document: object) -> None:
     """One JSON document, indented, on stdout."""
+    from jarvis_desktop.core.wire import to_wire
+
     _write(sys.stdout, json.dumps(to_wire(document), ensure_ascii=False, indent=2))
 
 
 def write_line_of_json(document: object) -> None:
     """One JSON document on one line of stdout, at once."""
+    from jarvis_desktop.core.wire import to_wire
+
     _write(sys.stdout, json.dumps(to_wire(document), ensure_ascii=False))
 
 

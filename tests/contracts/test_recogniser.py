@@ -1,12 +1,18 @@
+import asyncio
+import itertools
 import subprocess
 
 import pytest
 
 from jarvis_desktop.core.errors import InputError, JarvisError
-from jarvis_desktop.core.hearing import Transcript
+from jarvis_desktop.core.hearing import Partial, Transcript
 from jarvis_desktop.core.voice import Recogniser
+from jarvis_desktop.speech.decoding import decode
 from jarvis_desktop.speech.recogniser import LocalRecogniser
 from tests.fake_voice import FakeRecogniser, write_wav
+from tests.instrument import INSTRUMENT
+
+QUESTION = "what time is it, and what is the name on that invoice?"
 
 
 def quiet(fraction, message):
@@ -17,12 +23,13 @@ def quiet(fraction, message):
 async def recogniser(request):
     recogniser: Recogniser
     if request.param == "fake":
-        recogniser = FakeRecogniser()
+        recogniser = FakeRecogniser(
+            partials=[Partial("", "what"), Partial("what", "tie"), Partial("what time", "is")]
+        )
     elif request.param == "pocketsphinx":
         recogniser = LocalRecogniser(find_weights=lambda: None)
     else:
-        weights = request.getfixturevalue("tiny_whisper")
-        recogniser = LocalRecogniser(find_weights=lambda: weights)
+        recogniser = LocalRecogniser(find_weights=lambda: INSTRUMENT)
     yield recogniser
     await recogniser.close()
 
@@ -30,7 +37,7 @@ async def recogniser(request):
 @pytest.fixture
 def question(tmp_path):
     to = tmp_path / "question.wav"
-    subprocess.run(("espeak-ng", "-v", "en-us", "-w", str(to), "what time is it"), check=True)
+    subprocess.run(("espeak-ng", "-v", "en-us", "-w", str(to), QUESTION), check=True)
     return to
 
 
@@ -57,3 +64,66 @@ async def test_silence_is_an_answer_with_a_reason(recogniser, tmp_path):
 async def test_closing_twice_is_harmless(recogniser):
     await recogniser.close()
     await recogniser.close()
+
+
+def portions(recording):
+    """The sound of a recording as a microphone gives it, 32 ms at a time."""
+    pcm = (decode(recording) * 32767).astype("<i2").tobytes()
+    return [pcm[at : at + 1024] for at in range(0, len(pcm), 1024)]
+
+
+async def test_it_hears_words_while_they_are_spoken(recogniser, question):
+    shown = []
+    hearing = recogniser.hear(shown.append)
+    *first, last = portions(question)
+    for portion in first:
+        hearing.add(portion)
+    async with asyncio.timeout(60):
+        while not shown:
+            await asyncio.sleep(0.01)
+    hearing.add(last)
+    heard = await hearing.finish()
+    assert heard.text.strip()
+    assert heard.engine
+    assert all(0 <= segment.start <= segment.end for segment in heard.segments)
+    settled = [partial.settled for partial in shown]
+    assert all(after.startswith(before) for before, after in itertools.pairwise(settled))
+
+
+async def test_where_nothing_was_heard_the_reason_is_told(recogniser):
+    with pytest.raises(InputError, match=r"too short|no sound"):
+        await recogniser.hear().finish()
+
+
+async def test_live_silence_is_an_answer_with_a_reason(recogniser):
+    if isinstance(recogniser, FakeRecogniser):
+        recogniser.error = InputError("There is no sound in your recording.")
+    shown = []
+    hearing = recogniser.hear(shown.append)
+    for _ in range(40):
+        hearing.add(bytes(1024))
+    with pytest.raises(InputError, match="no sound in your recording"):
+        await hearing.finish()
+    assert shown == [] or isinstance(recogniser, FakeRecogniser)
+
+
+async def test_what_is_dropped_keeps_nothing_from_what_is_said_next(recogniser, question):
+    dropped = recogniser.hear()
+    for portion in portions(question):
+        dropped.add(portion)
+    dropped.drop()
+    hearing = recogniser.hear()
+    for portion in portions(question):
+        hearing.add(portion)
+    assert (await hearing.finish()).text.strip()
+
+
+async def test_speech_begun_while_the_last_is_finished_waits_for_it(recogniser, question):
+    first, second = recogniser.hear(), recogniser.hear()
+    for portion in portions(question):
+        first.add(portion)
+    finished = asyncio.create_task(first.finish())
+    for portion in portions(question):
+        second.add(portion)
+    assert (await second.finish()).text
+    assert (await finished).text

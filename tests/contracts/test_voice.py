@@ -1,17 +1,40 @@
 import wave
+from pathlib import Path
 
 import pytest
 
 from jarvis_desktop.core.errors import JarvisError
 from jarvis_desktop.speech.voice import LocalVoice
+from jarvis_desktop.speech.voices.neural import Kokoro, Piper
 from tests.fake_voice import FakeVoice
+from tests.speech.neural import piper_program, piper_voices, tiny_kokoro
 
 
-@pytest.fixture(params=[FakeVoice, LocalVoice])
-async def voice(request):
-    voice = request.param()
+def told(error):
+    raise error
+
+
+def made(kind: str, folder: Path) -> FakeVoice | LocalVoice:
+    if kind == "fake":
+        return FakeVoice()
+    if kind == "system":
+        return LocalVoice(tell=told)
+    if kind == "kokoro":
+        return LocalVoice(engine=Kokoro(tiny_kokoro(folder)), tell=told)
+    program = piper_program(folder / "piper", speaks_json=kind == "piper")
+    return LocalVoice(engine=Piper(piper_voices(folder), program), tell=told)
+
+
+@pytest.fixture(params=["fake", "system", "kokoro", "piper", "newer piper"])
+async def voice(request, tmp_path_factory):
+    voice = made(request.param, tmp_path_factory.mktemp("voice"))
     yield voice
     await voice.close()
+
+
+def seconds(path: Path) -> float:
+    with wave.open(str(path)) as file:
+        return float(file.getnframes() / file.getframerate())
 
 
 async def test_it_speaks_into_a_wav_file(voice, tmp_path):
@@ -20,19 +43,24 @@ async def test_it_speaks_into_a_wav_file(voice, tmp_path):
     with wave.open(str(to)) as file:
         assert file.getnframes() > 0
         assert file.getsampwidth() == 2
-    assert list(tmp_path.glob("*.wav")) == [to]
-
-
-async def test_it_speaks_again(voice, tmp_path):
-    first = await voice.synthesise("one", tmp_path / "1.wav")
-    second = await voice.synthesise("two", tmp_path / "2.wav")
-    assert first.is_file()
-    assert second.is_file()
+        assert file.getnchannels() == 1
+    assert [*tmp_path.glob("*.wav"), *tmp_path.glob(".*.wav")] == [to]
 
 
 async def test_nothing_to_say_is_refused(voice, tmp_path):
     with pytest.raises(JarvisError, match="nothing to say"):
         await voice.synthesise(" \n", tmp_path / "said.wav")
+
+
+async def test_a_faster_pace_is_shorter(voice, tmp_path):
+    text = "The meeting was moved to Tuesday."
+    usual = await voice.synthesise(text, tmp_path / "usual.wav")
+    fast = await voice.synthesise(text, tmp_path / "fast.wav", pace=1.5)
+    slow = await voice.synthesise(text, tmp_path / "slow.wav", pace=0.75)
+    if isinstance(voice, FakeVoice):
+        assert voice.paces == [1.0, 1.5, 0.75]
+    else:
+        assert seconds(fast) < seconds(usual) * 0.8 < seconds(slow) * 0.8
 
 
 async def test_closing_twice_is_harmless(voice):

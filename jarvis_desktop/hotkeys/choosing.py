@@ -1,0 +1,144 @@
+"""The talk key by the best way that this desktop has."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+
+from jarvis_desktop.core.errors import JarvisError, UnavailableError
+from jarvis_desktop.core.hearing import HotkeyStatus
+from jarvis_desktop.hotkeys.keys import Combination, parse
+from jarvis_desktop.hotkeys.own_shortcut import advice
+from jarvis_desktop.hotkeys.pressing import Changed, Pressing, Way
+
+NO_KEY = "No talk key is set."
+NO_DESKTOP = "There is no desktop here that could tell of keys."
+ASKING = "JARVIS asks the desktop for the key; it may ask you."
+ENDED = "The talk key is not asked for."
+
+_Build = Callable[[Combination, Changed], Way]
+
+
+class DesktopHotkey:
+    """Implements core.voice.Hotkey.
+
+    `key` is as in "Ctrl+Alt+Space", "" for none; `app_id` is the name of the program's .desktop
+    file, by which desktops remember what they lent.
+    """
+
+    def __init__(self, key: str, *, app_id: str) -> None:
+        self._key = key
+        self._app_id = app_id
+        self._combination: Combination | None = None
+        self._status = HotkeyStatus(why=ENDED)
+        self._watchers: list[Changed] = []
+        self._way: Way | None = None
+        self._keys: Pressing | None = None
+        self._binding: asyncio.Task[HotkeyStatus] | None = None
+
+    @property
+    def status(self) -> HotkeyStatus:
+        """How it is had at this moment."""
+        return self._status
+
+    def watch(self, changed: Changed) -> None:
+        """Call this on the loop at each change of `status`."""
+        self._watchers.append(changed)
+
+    async def bind(self, press: Callable[[], None], release: Callable[[], None]) -> HotkeyStatus:
+        """Have the key in the best way there is; where there is none the status says why."""
+        self._keys = Pressing(press, release)
+        self._become(HotkeyStatus(why=ASKING))
+        self._binding = asyncio.create_task(self._choose(self._keys))
+        try:
+            await asyncio.wait([self._binding])
+        except asyncio.CancelledError:
+            self._binding.cancel()
+            raise
+        if not self._binding.cancelled():
+            self._become(self._binding.result())
+        return self._status
+
+    async def choose(self, key: str) -> None:
+        """Have another key instead, where one was asked for already."""
+        keys = self._keys
+        await self.close()
+        self._key, self._combination = key, None
+        if keys:
+            await self.bind(keys.press, keys.release)
+
+    async def close(self) -> None:
+        """Give the key back."""
+        if self._binding:
+            self._binding.cancel()
+            await asyncio.wait([self._binding])
+        way, self._way = self._way, None
+        if way:
+            await way.close()
+        if self._keys:
+            self._keys.up()
+        self._become(HotkeyStatus(why=ENDED))
+
+    async def _choose(self, keys: Pressing) -> HotkeyStatus:
+        if not self._key.strip():
+            return HotkeyStatus(why=f"{NO_KEY} {advice(None)}")
+        problems: list[str] = []
+        try:
+            combination = self._combination = parse(self._key)
+            for build in self._ways():
+                try:
+                    return await self._try(build, combination, keys, problems)
+                except UnavailableError as error:
+                    problems.append(str(error))
+        except JarvisError as error:
+            problems.append(str(error))
+        return HotkeyStatus(why=" ".join((*problems, advice(self._combination))))
+
+    async def _try(
+        self, build: _Build, combination: Combination, keys: Pressing, problems: list[str]
+    ) -> HotkeyStatus:
+        way = self._way = build(combination, self._changed)
+        try:
+            status = await way.bind(keys)
+        except UnavailableError:
+            await way.close()
+            self._way = None
+            raise
+        return replace(status, why=" ".join((status.why, *problems)))
+
+    def _ways(self) -> list[_Build]:
+        """Those that this desktop may have, the best first. Raises UnavailableError."""
+        if sys.platform == "win32":
+            from jarvis_desktop.hotkeys.windows import WindowsKey
+
+            return [WindowsKey]
+        if sys.platform == "darwin":
+            from jarvis_desktop.hotkeys.macos import MacKey
+
+            return [MacKey]
+        from jarvis_desktop.hotkeys.portal import PortalKey
+        from jarvis_desktop.hotkeys.x11 import X11Key
+
+        def portal(combination: Combination, changed: Changed) -> Way:
+            return PortalKey(combination, changed, app_id=self._app_id)
+
+        kind = os.environ.get("XDG_SESSION_TYPE", "")
+        if kind == "wayland" or os.environ.get("WAYLAND_DISPLAY"):
+            return [portal]  # a key of its X server is told in windows of X programs only
+        if os.environ.get("DISPLAY"):
+            return [X11Key, portal]
+        raise UnavailableError(NO_DESKTOP)
+
+    def _changed(self, status: HotkeyStatus) -> None:
+        if status.way == "none":
+            status = replace(status, why=f"{status.why} {advice(self._combination)}")
+        self._become(status)
+
+    def _become(self, status: HotkeyStatus) -> None:
+        if status != self._status:
+            self._status = status
+            for watcher in self._watchers:
+                watcher(status)

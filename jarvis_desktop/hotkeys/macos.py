@@ -1,0 +1,136 @@
+"""The talk key of macOS: Carbon's hot keys, the one kind that needs no consent to watch all keys.
+
+They are told on the main thread, and only while its event loop runs: that of the window.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ctypes
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from jarvis_desktop.core.errors import UnavailableError
+from jarvis_desktop.core.hearing import HotkeyStatus
+from jarvis_desktop.hotkeys.keys import Combination, Modifier
+from jarvis_desktop.hotkeys.pressing import Changed, Pressing
+from jarvis_desktop.hotkeys.threaded import PATIENCE, Told
+
+BITS: dict[Modifier, int] = {"Super": 0x0100, "Shift": 0x0200, "Alt": 0x0800, "Ctrl": 0x1000}
+KEYBOARD = int.from_bytes(b"keyb")
+"""Class of the events."""
+PRESSED, RELEASED = 5, 6
+SIGNATURE = int.from_bytes(b"JRVS")
+NO_ERROR = 0
+EXISTS = -9878
+WHY = "macOS tells JARVIS of the key wherever it is pressed."
+TAKEN = "Another program has the key {key} already."
+
+
+class _EventType(ctypes.Structure):
+    _fields_ = (("event_class", ctypes.c_uint32), ("kind", ctypes.c_uint32))
+
+
+class _HotKeyId(ctypes.Structure):
+    _fields_ = (("signature", ctypes.c_uint32), ("number", ctypes.c_uint32))
+
+
+_Handler = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
+_Function = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+
+
+def registered(combination: Combination) -> tuple[int, int]:
+    """The key and the modifiers as RegisterEventHotKey takes them. Raises UnavailableError."""
+    if combination.key.macos is None:
+        raise UnavailableError(
+            f"Keyboards of a Mac have no key {combination.key.name}.",
+            hint="Choose another talk key.",
+        )
+    return combination.key.macos, sum(BITS[name] for name in combination.modifiers)
+
+
+class MacKey:
+    """Implements pressing.Way."""
+
+    def __init__(self, combination: Combination, changed: Changed) -> None:
+        self._combination = combination
+        self._library = _carbon()
+        self._key, self._modifiers = registered(combination)
+        self._hot_key, self._handler = ctypes.c_void_p(), ctypes.c_void_p()
+        self._kept: list[object] = []
+        """What the system calls back; it must not be forgotten while it may."""
+
+    async def bind(self, keys: Pressing) -> HotkeyStatus:
+        """Ask the system for the key. Raises UnavailableError."""
+        told = Told(keys, lambda words: None)
+        self._on_main_thread(lambda: self._register(told))
+        try:
+            async with asyncio.timeout(PATIENCE):
+                await told.bound
+        except TimeoutError as error:
+            raise UnavailableError("A talk key needs the window of JARVIS to be open.") from error
+        return HotkeyStatus("macos", str(self._combination), holds=True, why=WHY)
+
+    async def close(self) -> None:
+        """Let it go."""
+        if self._hot_key:
+            done = Told(Pressing(lambda: None, lambda: None), lambda words: None)
+            self._on_main_thread(lambda: self._unregister(done))
+            await asyncio.wait([done.bound], timeout=PATIENCE)
+
+    def _register(self, told: Told) -> None:
+        library = self._library
+        target = library.GetApplicationEventTarget()
+
+        def happened(call: object, event: int, data: object) -> int:
+            told.down() if library.GetEventKind(event) == PRESSED else told.up()
+            return NO_ERROR
+
+        handler = _Handler(happened)
+        self._kept.append(handler)
+        kinds = (_EventType * 2)(_EventType(KEYBOARD, PRESSED), _EventType(KEYBOARD, RELEASED))
+        library.InstallEventHandler(target, handler, 2, kinds, None, ctypes.byref(self._handler))
+        status = library.RegisterEventHotKey(
+            self._key, self._modifiers, _HotKeyId(SIGNATURE, 1), target, 0,
+            ctypes.byref(self._hot_key),
+        )  # fmt: skip
+        if status == NO_ERROR:
+            told.is_bound()
+        elif status == EXISTS:
+            told.fails(UnavailableError(TAKEN.format(key=self._combination)))
+        else:
+            told.fails(UnavailableError(f"macOS refused the key {self._combination} ({status})."))
+
+    def _unregister(self, done: Told) -> None:
+        self._library.UnregisterEventHotKey(self._hot_key)
+        self._library.RemoveEventHandler(self._handler)
+        done.is_bound()
+
+    def _on_main_thread(self, function: Callable[[], None]) -> None:
+        called = _Function(lambda context: function())
+        self._kept.append(called)
+        self._library.dispatch_async_f(_main_queue(self._library), None, called)
+
+
+def _main_queue(library: Any) -> Any:
+    return ctypes.byref(ctypes.c_char.in_dll(library, "_dispatch_main_q"))
+
+
+def _carbon() -> Any:
+    if sys.platform != "darwin":
+        raise UnavailableError("This is not macOS.")
+    library = ctypes.CDLL("/System/Library/Frameworks/Carbon.framework/Carbon")
+    pointer = ctypes.c_void_p
+    library.GetApplicationEventTarget.restype = pointer
+    library.GetEventKind.argtypes = [pointer]
+    library.GetEventKind.restype = ctypes.c_uint32
+    library.InstallEventHandler.argtypes = [pointer, _Handler, ctypes.c_ulong, pointer, pointer,
+                                            pointer]  # fmt: skip
+    library.RegisterEventHotKey.argtypes = [ctypes.c_uint32, ctypes.c_uint32, _HotKeyId, pointer,
+                                            ctypes.c_uint32, pointer]  # fmt: skip
+    library.UnregisterEventHotKey.argtypes = [pointer]
+    library.RemoveEventHandler.argtypes = [pointer]
+    library.dispatch_async_f.argtypes = [pointer, pointer, _Function]
+    library.dispatch_async_f.restype = None
+    return library
