@@ -18,6 +18,7 @@ from jarvis_desktop.assistant.answering import Answerer
 from jarvis_desktop.assistant.executor import Executor
 from jarvis_desktop.assistant.intake import Intake
 from jarvis_desktop.assistant.journalling import Scribe, blank, given_up, retold
+from jarvis_desktop.assistant.listening.hands_free import HandsFree
 from jarvis_desktop.assistant.live import Live
 from jarvis_desktop.assistant.memory import Memory
 from jarvis_desktop.assistant.obtaining import Obtainer
@@ -69,6 +70,8 @@ class Parts:
     acting: Collection[str]
     """The tasks that do something outside of the store, which must not be done twice unasked."""
     now: Callable[[], datetime]
+    hands_free: HandsFree | None = None
+    """Asks aloud about what was asked aloud; None where nobody wants that."""
 
 
 class Assistant:
@@ -105,7 +108,8 @@ class Assistant:
         known = self._open(conversation)
         turn = Turn(id=secrets.token_hex(8), started=self._parts.now())
         unfinished = Unfinished(known.id, turn, speak=request.speak, folder=request.folder)
-        live = self._live(unfinished, turn, frontend)
+        hands_free = self._parts.hands_free if request.heard else None
+        live = self._live(unfinished, turn, frontend, hands_free)
         with self._under_way(live):
             live.show(TurnStarted(turn.id, self._parts.now(), request.text.strip()))
             await self._complete(partial(self._answer, request, plan, known, live), known, live)
@@ -167,8 +171,14 @@ class Assistant:
         """
         return self._parts.agent.stop()
 
+    @property
+    def busy(self) -> bool:
+        """Whether a turn runs."""
+        return bool(self._lives)
+
     def silence(self) -> None:
         """Say no more of the turns that run, which go on."""
+        self._parts.speaker.silence()
         for live in self._lives:
             live.silence()
             if live.turn.speaking:
@@ -187,11 +197,17 @@ class Assistant:
             raise InputError("This request is over already, or goes on elsewhere.")
         return left
 
-    def _live(self, unfinished: Unfinished, turn: Turn, frontend: Frontend) -> Live:
+    def _live(
+        self,
+        unfinished: Unfinished,
+        turn: Turn,
+        frontend: Frontend,
+        hands_free: HandsFree | None = None,
+    ) -> Live:
         parts = self._parts
         scribe = Scribe(parts.journal, unfinished, acting=parts.acting)
         speaker = parts.speaker if unfinished.speak else None
-        return Live(turn, frontend, scribe=scribe, speaker=speaker)
+        return Live(turn, frontend, scribe=scribe, speaker=speaker, hands_free=hands_free)
 
     @contextmanager
     def _under_way(self, live: Live) -> Iterator[None]:

@@ -7,9 +7,11 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 
 from jarvis_desktop.assistant.journalling import Scribe
+from jarvis_desktop.assistant.listening.hands_free import HandsFree
 from jarvis_desktop.assistant.speaker import Speaker, Speech, heard
 from jarvis_desktop.core.code import CodeRequest, Verdict
 from jarvis_desktop.core.events import Event, Noted, ReplyChunk, Traced
@@ -26,10 +28,17 @@ class Live:
     """A turn and the front end where it is shown."""
 
     def __init__(
-        self, turn: Turn, frontend: Frontend, *, scribe: Scribe, speaker: Speaker | None = None
+        self,
+        turn: Turn,
+        frontend: Frontend,
+        *,
+        scribe: Scribe,
+        speaker: Speaker | None = None,
+        hands_free: HandsFree | None = None,
     ) -> None:
         """`scribe` writes down what happens. `speaker` says the answer aloud; None where it is
-        only to be read."""
+        only to be read. `hands_free` puts questions to the person that they may answer by voice,
+        where they want that; otherwise the front end asks."""
         self.turn = turn
         self.scribe = scribe
         self.waited = 0.0
@@ -38,7 +47,8 @@ class Live:
         self._loop = asyncio.get_running_loop()
         self._speaker = speaker
         self._speech: Speech | None = None
-        self._playing: asyncio.Task[None] | None = None
+        self._hands_free = hands_free
+        self._stop_playing = _nothing
         self._silenced = False
         self._asking = asyncio.Lock()
         self._refused: set[str] = set()
@@ -105,8 +115,9 @@ class Live:
     async def play(self, speaker: Speaker, audio: Path, text: str) -> None:
         """Let speech be heard that is there already, unless the turn was silenced."""
         if not self._silenced:
-            self._playing = asyncio.create_task(speaker.play(audio, text, self.show))
-            await heard(self._playing)
+            playing = speaker.begin_playing(audio, text, self.show)
+            self._stop_playing = partial(speaker.silence, playing)
+            await heard(playing)
 
     def silence(self) -> None:
         """Stop speaking, now and for the rest of the turn."""
@@ -114,23 +125,36 @@ class Live:
         self._silenced = True
         if self._speech:
             self._speech.stop()
-        if self._playing:
-            self._playing.cancel()
+        self._stop_playing()
 
     async def silent(self) -> None:
         """Wait until nothing is heard any more, after `silence`."""
         if self._speech:
             await self._speech.stopped()
 
-    async def confirm(self, question: str) -> bool:
-        """One question at a time, whoever asks; a No is not asked for again."""
+    async def confirm(self, question: str, *, by_voice: bool = False) -> bool:
+        """One question at a time, whoever asks; a No is not asked for again.
+
+        `by_voice` is whether a spoken Yes is enough: never where something would be lost.
+        """
         async with self._with_the_person():
             if question in self._refused:
                 return False
-            agreed = await self._frontend.confirm(question)
+            if self._hands_free:
+                await self._say_to_the_end()
+                asked = self._hands_free.confirm(self._frontend, question, by_voice=by_voice)
+                agreed = await asked
+            else:
+                agreed = await self._frontend.confirm(question)
             if not agreed:
                 self._refused.add(question)
             return agreed
+
+    async def _say_to_the_end(self) -> None:
+        """What was said so far is heard before a question is."""
+        speech, self._speech = self._speech, None
+        if speech:
+            await speech.finish()
 
     async def review(self, plan: Plan) -> Plan | None:
         """The plan as the person wants it; None where they refuse it."""
@@ -139,6 +163,9 @@ class Live:
     async def ask(self, question: str) -> str:
         """What the person answers; one question at a time."""
         async with self._with_the_person():
+            if self._hands_free:
+                await self._say_to_the_end()
+                return await self._hands_free.ask(self._frontend, question)
             return await self._frontend.ask(question)
 
     async def review_outline(self, outline: Outline, why: str) -> Review | None:
@@ -160,6 +187,10 @@ class Live:
                 yield
             finally:
                 self.waited += self._loop.time() - since
+
+
+def _nothing() -> None:
+    """Nothing plays."""
 
 
 def _too_late(text: str) -> None:

@@ -63,7 +63,8 @@ class Obtainer:
             )
         if gone:
             question += f" To make room on the disk, {' and '.join(gone)} will be deleted."
-        return await live.confirm(f"{question} Fetch it now?")
+        by_voice = not gone and not pickled
+        return await live.confirm(f"{question} Fetch it now?", by_voice=by_voice)
 
     async def _fetch(
         self, expert: Expert, task_id: int, live: Live, spared: Collection[str]

@@ -1,77 +1,215 @@
-"""Speaks an answer sentence by sentence: one plays while the next is being synthesised."""
+"""Speaks an answer sentence by sentence: while one plays, the next ones are being synthesised."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterable, Callable
+from collections.abc import AsyncGenerator, AsyncIterable, Awaitable, Callable
 from contextlib import aclosing
+from functools import partial
 from pathlib import Path
 
-from jarvis_desktop.assistant.speakable import SentenceStream, sentences, speakable
-from jarvis_desktop.core.errors import JarvisError
+from jarvis_desktop.assistant.sentences import sentences
+from jarvis_desktop.assistant.speakable import SentenceStream, speakable
+from jarvis_desktop.core.errors import ExpertError, InputError, JarvisError
 from jarvis_desktop.core.events import Event, Noted, Speaking
 from jarvis_desktop.core.ports import ArtifactStore
 from jarvis_desktop.core.voice import Player, Voice
 
 Show = Callable[[Event], None]
+Made = tuple[str, Path | JarvisError]
+"""A sentence and its sound, or why there is none."""
 
 PAUSE = 1.0
 """Seconds after a sentence in which the next one is still part of the same speech."""
+FAILURES = 3
+"""Sentences in a row that could not be spoken, after which no other is tried."""
+AHEAD = 2
+"""Sentences that are synthesised in advance."""
+SLOWEST, FASTEST = 0.5, 2.0
+SLOWER = 0.8
 
 
 class Speaker:
-    """The voice of the assistant. Cancelling `say` or `play` silences it at once."""
+    """The voice of the assistant; one thing is spoken at a time. What keeps it from being heard is
+    shown as a note, never raised."""
 
     def __init__(self, voice: Voice, player: Player, store: ArtifactStore) -> None:
+        self.last = ""
+        """What was heard last, for those who want to hear it again."""
+        self.speaking = ""
+        """The sentence that is heard now; "" where none is."""
+        self._watchers: list[Callable[[str], None]] = []
         self._voice = voice
         self._player = player
         self._store = store
+        self._pace = 1.0
         self._turn = asyncio.Lock()
+        self._asked: set[asyncio.Task[None]] = set()
+        self._speaks: asyncio.Task[None] | None = None
+
+    @property
+    def pace(self) -> float:
+        """How many times as fast as usual the next sentences are spoken, 0.5 to 2."""
+        return self._pace
+
+    @pace.setter
+    def pace(self, pace: float) -> None:
+        self._pace = min(max(pace, SLOWEST), FASTEST)
+
+    def slower(self) -> None:
+        """Speak slower from the next sentence on."""
+        self.pace *= SLOWER
+
+    def watch(self, changed: Callable[[str], None]) -> None:
+        """Call this on the loop at each change of `speaking`."""
+        self._watchers.append(changed)
 
     async def say(self, text: str | AsyncIterable[str], show: Show) -> None:
         """Speak a text, also one that is still being written: each sentence once it is whole.
 
-        What keeps it from being heard is shown as a note, never raised.
+        Returns once all was heard or `silence` was called; cancelling silences it.
         """
-        async with self._turn, aclosing(_sentences(text)) as parts:
+        await heard(self.begin(text, show))
+
+    def begin(self, text: str | AsyncIterable[str], show: Show) -> asyncio.Task[None]:
+        """The same, and go on meanwhile."""
+        return self._begin(partial(self._say, text, show))
+
+    def begin_playing(self, audio: Path, text: str, show: Show) -> asyncio.Task[None]:
+        """Play speech that is already there; `text` is what it says."""
+        return self._begin(partial(self._play, audio, text, show))
+
+    def silence(self, only: asyncio.Task[None] | None = None) -> None:
+        """Let nothing be heard any more, at once: of all that is spoken, or only of what `begin`
+        gave."""
+        if only in (None, self._speaks):
+            self._player.silence()
+        for task in tuple(self._asked) if only is None else (only,):
+            task.cancel()
+
+    def _begin(self, speech: Callable[[], Awaitable[None]]) -> asyncio.Task[None]:
+        task = asyncio.create_task(self._in_turn(speech))
+        self._asked.add(task)
+        task.add_done_callback(self._asked.discard)
+        return task
+
+    async def _in_turn(self, speech: Callable[[], Awaitable[None]]) -> None:
+        async with self._turn:
+            self._speaks = asyncio.current_task()
+            try:
+                await speech()
+            finally:
+                self._speaks = None
+                self._become("")
+
+    async def _say(self, text: str | AsyncIterable[str], show: Show) -> None:
+        async with aclosing(_sentences(text)) as parts:
             try:
                 workdir = self._store.workdir()
                 try:
-                    await self._say(parts, workdir, show)
+                    await self._speak(parts, workdir, show)
                 finally:
                     self._store.discard(workdir)
             except JarvisError as error:
-                show(Noted(f"The answer could not be spoken: {error}"))
+                show(_unspoken(error))
 
-    async def play(self, audio: Path, text: str, show: Show) -> None:
-        """Play speech that is already there; `text` is what it says."""
-        async with self._turn:
-            show(Speaking(text))
-            try:
-                await self._player.play(audio)
-            except JarvisError as error:
-                show(Noted(f"The answer could not be spoken: {error}"))
-
-    async def _say(self, parts: AsyncGenerator[str], workdir: Path, show: Show) -> None:
-        number = 0
-        ahead = asyncio.create_task(self._next(parts, workdir / "0.wav"))
+    async def _play(self, audio: Path, text: str, show: Show) -> None:
         try:
-            while made := await ahead:
-                number += 1
-                ahead = asyncio.create_task(self._next(parts, workdir / f"{number}.wav"))
-                part, audio = made
-                show(Speaking(part))
-                await self._player.play(audio)
-                if not (await asyncio.wait([ahead], timeout=PAUSE))[0]:
-                    show(Speaking(""))  # what follows is not written yet, perhaps for long
-        finally:
-            ahead.cancel()
-            await asyncio.gather(ahead, return_exceptions=True)
+            await self._player.play(audio, begun=partial(self._begun, [], text, show))
+        except JarvisError as error:
+            show(_unspoken(error))
 
-    async def _next(self, parts: AsyncGenerator[str], to: Path) -> tuple[str, Path] | None:
-        """The next sentence and its sound; None after the last one."""
-        part = await anext(parts, None)
-        return None if part is None else (part, await self._voice.synthesise(part, to))
+    async def _speak(self, parts: AsyncGenerator[str], workdir: Path, show: Show) -> None:
+        made: asyncio.Queue[Made | None] = asyncio.Queue()
+        room = asyncio.Semaphore(AHEAD)
+        making = asyncio.create_task(self._make(parts, workdir, made, room))
+        try:
+            await self._play_all(made, room, show)
+            await making
+        except asyncio.CancelledError:
+            self._player.silence()  # also where one has been played and the next is waited for
+            raise
+        finally:
+            making.cancel()
+            await asyncio.gather(making, return_exceptions=True)
+
+    async def _make(
+        self,
+        parts: AsyncGenerator[str],
+        workdir: Path,
+        made: asyncio.Queue[Made | None],
+        room: asyncio.Semaphore,
+    ) -> None:
+        """The sounds of the sentences, or why there is none; None after the last."""
+        number = 0
+        try:
+            async for part in parts:
+                number += 1
+                await room.acquire()
+                to = workdir / f"{number}.wav"
+                try:
+                    sound = await self._voice.synthesise(part, to, pace=self.pace)
+                except JarvisError as error:
+                    made.put_nowait((part, error))
+                else:
+                    made.put_nowait((part, sound))
+        finally:
+            made.put_nowait(None)
+
+    async def _play_all(
+        self, made: asyncio.Queue[Made | None], room: asyncio.Semaphore, show: Show
+    ) -> None:
+        """What keeps one sentence from being heard is told once, and the next one is tried."""
+        played: list[Path] = []
+        spoken: list[str] = []
+        told: set[str] = set()
+        failed = 0
+        while following := await _following(made, show if played else None):
+            room.release()
+            part, sound = following
+            try:
+                if isinstance(sound, JarvisError):
+                    raise sound
+                begun = partial(self._begun, spoken, part, show)
+                await self._player.play(sound, more=True, begun=begun)
+            except (ExpertError, InputError) as error:
+                failed += 1
+                if failed == FAILURES:
+                    raise
+                if str(error) not in told:
+                    told.add(str(error))
+                    show(Noted(f"A sentence could not be spoken: {error}"))
+            else:
+                failed = 0
+                played.append(sound)
+        if played:
+            await self._player.drain()
+
+    def _begun(self, spoken: list[str], part: str, show: Show) -> None:
+        spoken.append(part)
+        self.last = " ".join(spoken)
+        self._become(part)
+        show(Speaking(part))
+
+    def _become(self, speaking: str) -> None:
+        if speaking != self.speaking:
+            self.speaking = speaking
+            for changed in self._watchers:
+                changed(speaking)
+
+
+async def _following(made: asyncio.Queue[Made | None], show: Show | None) -> Made | None:
+    """The next sentence. Where it is not written yet, perhaps for long, nothing is spoken now."""
+    if show:
+        try:
+            return await asyncio.wait_for(made.get(), PAUSE)
+        except TimeoutError:
+            show(Speaking(""))
+    return await made.get()
+
+
+def _unspoken(error: JarvisError) -> Noted:
+    return Noted(f"The answer could not be spoken: {error}")
 
 
 class Speech:
@@ -79,7 +217,8 @@ class Speech:
 
     def __init__(self, speaker: Speaker, show: Show) -> None:
         self._pieces: asyncio.Queue[str | None] = asyncio.Queue()
-        self._speaking = asyncio.create_task(speaker.say(self._written(), show))
+        self._speaker = speaker
+        self._speaking = speaker.begin(self._written(), show)
 
     def add(self, piece: str) -> None:
         """Go on with this piece."""
@@ -92,7 +231,7 @@ class Speech:
 
     def stop(self) -> None:
         """Stop speaking at once."""
-        self._speaking.cancel()
+        self._speaker.silence(self._speaking)
 
     async def stopped(self) -> None:
         """Wait until nothing of it is heard any more, after `stop`."""

@@ -58,6 +58,8 @@ class Segment:
     start: float
     end: float
     text: str
+    words: tuple[Segment, ...] = ()
+    """Its words with their times, where these were asked for."""
 
 
 @dataclass(frozen=True, slots=True)

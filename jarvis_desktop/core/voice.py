@@ -22,6 +22,10 @@ def _unseen(partial: Partial) -> None:
     """Nobody looks while it is spoken."""
 
 
+def _unnoticed() -> None:
+    """Nobody waits for it to be heard."""
+
+
 class Recogniser(Protocol):
     """Turns speech into text."""
 
@@ -82,12 +86,22 @@ class Voice(Protocol):
 class Player(Protocol):
     """Plays sound on the chosen output."""
 
-    async def play(self, audio: Path, *, more: bool = False) -> None:
-        """Play a WAV file to its end.
+    async def play(
+        self, audio: Path, *, more: bool = False, begun: Callable[[], None] = _unnoticed
+    ) -> None:
+        """Play a WAV file to its end; `begun` is called on the loop when it begins to be heard.
 
         With `more` it returns a moment before the end, so that what is played next follows without
-        a gap. Cancelling silences it, and what `more` left to be heard. Raises InputError where it
-        is no sound file, UnavailableError where nothing can play it.
+        a gap; `begun` may then be called later. Cancelling silences it, and what `more` left to be
+        heard. Raises InputError where it is no sound file, UnavailableError where nothing can play
+        it.
+        """
+        ...
+
+    async def drain(self) -> None:
+        """Wait until what `more` left to be heard was heard, or silenced. Cancelling silences it.
+
+        Raises UnavailableError.
         """
         ...
 

@@ -3,76 +3,105 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
 from jarvis_desktop.child import Child
+from jarvis_desktop.core.call import Report
 from jarvis_desktop.core.errors import ExpertError, InputError, UnavailableError
+from jarvis_desktop.speech.sound_line import SoundLine
 
 START_SECONDS = 10.0
-STALL_SECONDS = 2.0
+"""What a process may take until it says itself what it needs."""
+LOOK = 0.05
+ANSWER_SECONDS = 0.3
+"""What silence may take, until the process is ended for it."""
 LONGEST = 24 * 3600.0
+
+HINT = "The sound service of this computer may hang; restart it or log in again."
+
+
+def _unseen() -> None:
+    """Nobody waits for it to be heard."""
 
 
 class SoundPlayer:
-    """Plays one file after the other in a child process.
+    """Plays one file after the other in a child process, without a gap where they come in time.
 
     A hung sound server cannot be told to close a stream, and PortAudio's abort waits for it; ending
-    the process silences it in all cases. `device` is a name as `devices()` gives it.
+    the process silences it in all cases. Silence and the volume reach the process beside its calls.
+    `device` is a name as `devices()` gives it.
     """
 
     def __init__(self, device: str | None = None) -> None:
-        self._device = device
-        self._child = Child(
-            # The sound server may be on another computer.
-            "jarvis_desktop.speech.sound_output:make",
-            name="sound output",
-            network=True,
-        )
+        self._line = SoundLine()
+        self._line.be_patient(START_SECONDS)
+        self._child = self._child_on(device)
         self._turn = asyncio.Lock()
+        self._ready: int | None = None
+        self._coming: list[asyncio.TimerHandle] = []
         self._warming: asyncio.Task[None] | None = None
 
     async def warm(self) -> None:
-        """Start the process now, so that the first sound need not wait for it."""
-        await self._child.start()
+        """Start the process and open the device, so that what is played next need not wait.
 
-    async def play(self, audio: Path) -> None:
-        """Play a sound file to its end; cancelling silences it.
+        An open device that plays nothing costs nothing; it is closed after some seconds. Raises
+        UnavailableError.
+        """
+        if not self._turn.locked():  # else it is in use
+            async with self._turn:
+                await self._ask("open")
+
+    async def play(
+        self, audio: Path, *, more: bool = False, begun: Callable[[], None] = _unseen
+    ) -> None:
+        """Play a sound file to its end; with `more` until the next one must come for there to be no
+        gap. `begun` is called when it begins to be heard. Cancelling silences it.
 
         Raises InputError where it is none, UnavailableError where nothing can play it.
         """
         if not audio.is_file():  # noqa: ASYNC240 - a look at a local file
             raise InputError(f"There is no sound file {audio.name}.")
         async with self._turn:
-            loop = asyncio.get_running_loop()
-            try:
-                async with asyncio.timeout(START_SECONDS) as limit:
+            await self._ask("play", audio, more, begun=begun)
 
-                    def beat(fraction: float | None, message: str) -> None:
-                        limit.reschedule(loop.time() + STALL_SECONDS)
+    async def drain(self) -> None:
+        """Wait until what `more` left to be heard was heard. Cancelling silences it."""
+        async with self._turn:
+            if self._child.pid is not None:
+                await self._ask("drain")
 
-                    await self._child.call(audio, self._device, timeout=LONGEST, report=beat)
-            except TimeoutError as error:
-                self._warm_again()
-                raise UnavailableError(
-                    "The sound output does not answer.",
-                    hint="The sound service of this computer may hang; restart it or log in again.",
-                    retryable=True,
-                ) from error
-            except ExpertError as error:
-                raise UnavailableError(error.message, retryable=True) from error
-            except asyncio.CancelledError:
-                self._warm_again()
-                raise
+    def silence(self) -> None:
+        """Let nothing be heard any more of what plays; the call that plays it returns."""
+        wish = self._line.ask_for_silence()
+        self._forget()
+        pid = self._child.pid
+        if pid is not None:
+            self._line.wake()
+        if pid is not None and pid == self._ready:
+            asyncio.get_running_loop().call_later(ANSWER_SECONDS, self._insist, wish, pid)
 
-    def _warm_again(self) -> None:
-        """The next thing to play must not wait for a new process."""
-        if self._warming is None or self._warming.done():
-            self._warming = asyncio.create_task(self._try_to_warm())
+    def duck(self, share: float) -> None:
+        """Play at this share of the volume from now on, within a fifth of a second."""
+        self._line.share = min(max(share, 0.0), 1.0)
 
-    async def _try_to_warm(self) -> None:
-        with suppress(ExpertError):  # the next thing to play tells
-            await self._child.start()
+    async def choose(self, device: str | None) -> None:
+        """Play on another device from now on; what plays is silenced."""
+        self.silence()
+        async with self._turn:
+            await self._child.close()
+            self._child = self._child_on(device)
+
+    def _child_on(self, device: str | None) -> Child:
+        return Child(
+            "jarvis_desktop.speech.sound_output:make",
+            self._line,
+            device,
+            name="sound output",
+            # The sound server may be on another computer.
+            network=True,
+        )
 
     async def close(self) -> None:
         """End the process."""
@@ -81,3 +110,87 @@ class SoundPlayer:
             with suppress(asyncio.CancelledError):
                 await self._warming
         await self._child.close()
+
+    def _insist(self, wish: int, pid: int) -> None:
+        if self._child.pid == pid and self._line.silent < wish:
+            self._child.kill()
+            if not self._turn.locked():  # else who waits for it sees that it has ended
+                self._end()
+
+    async def _ask(self, what: str, *args: object, begun: Callable[[], None] = _unseen) -> None:
+        """Call the process, and end it where it shows no sign of life."""
+        wish = self._line.silences
+        if self._child.pid is None:
+            self._line.be_patient(START_SECONDS)
+        asked = self._child.call(
+            what, wish, *args, timeout=LONGEST, report=self._announce(wish, begun)
+        )
+        call = asyncio.create_task(asked)
+        try:
+            await self._watch(call)
+            self._ready = self._child.pid
+        except asyncio.CancelledError:
+            self.silence()
+            await asyncio.wait({call}, timeout=ANSWER_SECONDS)
+            raise
+        except (ExpertError, UnavailableError) as error:
+            if isinstance(error, ExpertError) or error.retryable:
+                self._end()  # what it has open may never close
+            if self._line.silences == wish:
+                raise UnavailableError(
+                    error.message, hint=error.hint, retryable=error.retryable
+                ) from error
+        finally:
+            if not call.done():
+                call.cancel()
+                await asyncio.gather(call, return_exceptions=True)
+                self._start_again()
+
+    def _announce(self, wish: int, begun: Callable[[], None]) -> Report:
+        """Calls `begun` so many seconds after the process has told how many they are."""
+
+        def begins(seconds: float | None, message: str) -> None:
+            if self._line.silences == wish:
+                loop = asyncio.get_running_loop()
+                self._coming.append(loop.call_later(max(seconds or 0.0, 0.0), heard))
+
+        def heard() -> None:
+            self._coming.pop(0)  # what was asked for first is heard first
+            begun()
+
+        return begins
+
+    async def _watch(self, call: asyncio.Task[None]) -> None:
+        """Wait for its answer, as long as it shows that it is not stuck."""
+        loop = asyncio.get_running_loop()
+        beats, since = self._line.beats, loop.time()
+        while not (await asyncio.wait({call}, timeout=LOOK))[0]:
+            patience = self._line.patience  # before the beats: less of it comes after a beat
+            if beats != self._line.beats:
+                beats, since = self._line.beats, loop.time()
+            elif loop.time() - since > patience:
+                raise UnavailableError(
+                    "The sound output does not answer.", hint=HINT, retryable=True
+                )
+        await call
+
+    def _end(self) -> None:
+        self._forget()
+        self._child.kill()
+        self._line.be_patient(START_SECONDS)
+        self._start_again()
+
+    def _forget(self) -> None:
+        """What was about to begin does not."""
+        for coming in self._coming:
+            coming.cancel()
+        self._coming.clear()
+
+    def _start_again(self) -> None:
+        """The next thing to play must not wait for a new process."""
+        if self._warming is None or self._warming.done():
+            self._warming = asyncio.create_task(self._try_to_start())
+
+    async def _try_to_start(self) -> None:
+        with suppress(ExpertError):  # the next thing to play tells
+            await self._child.start()

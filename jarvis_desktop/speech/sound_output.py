@@ -1,105 +1,169 @@
-"""Plays a file on a PortAudio output. Only imported in child processes."""
+"""Plays files on a PortAudio output, one after the other without a gap. Only imported in child
+processes.
+
+The parent calls one thing after the other; between its calls the sound goes on, and what cannot
+wait for a call (silence, the volume) comes by the SoundLine.
+"""
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import av
 import numpy as np
 import soundfile
 
 from jarvis_desktop.child import Handler
 from jarvis_desktop.core.call import Report
-from jarvis_desktop.core.errors import InputError, UnavailableError
-from jarvis_desktop.speech.portaudio import info, portaudio, refresh
+from jarvis_desktop.core.errors import InputError
+from jarvis_desktop.speech.output_stream import TO_BEAT, TO_OPEN, Block, OutputStream
+from jarvis_desktop.speech.portaudio import portaudio
+from jarvis_desktop.speech.sound_line import SoundLine
 
-BLOCK_SECONDS = 0.05
-TAIL_SECONDS = 0.05
+BLOCK_SECONDS = 0.25
+AHEAD = 1.0
+"""Seconds that are decoded in advance."""
+LEAD = 0.1
+"""Seconds before the end in which the next file must come, for there to be no gap."""
+BEAT = 0.05
+"""Seconds between signs of life, at most."""
+TICK = 1.0
+REST = 10.0
+"""Seconds after which a device that is not used is closed."""
 
-Block = np.ndarray[Any, Any]
+
+def make(line: SoundLine, device: str | None) -> Handler:
+    """The handler: the first argument names what to do, the second is how often silence had been
+    asked for when it was."""
+    line.be_patient(TO_OPEN)
+    portaudio()
+    stream = OutputStream(line, device)
+    out = Output(line, stream)
+    threading.Thread(target=out.obey, name="sound-line", daemon=True).start()
+    line.be_patient(TO_BEAT)
+
+    def handle(report: Report, what: str, wish: int, *args: Any) -> None:
+        line.beat()
+        if what == "play":
+            out.play(report, wish, *args)
+        elif what == "drain":
+            out.drain(wish)
+        else:
+            stream.renew()
+
+    return handle
 
 
-def make() -> Handler:
-    """The handler: play(report, path, device) returns how many seconds were played."""
-    return play
+class Output:
+    """The calls."""
+
+    def __init__(self, line: SoundLine, stream: OutputStream) -> None:
+        self._line = line
+        self._stream = stream
+        self._woken = threading.Event()
+
+    def obey(self) -> None:
+        """Do what the line asks for, for good."""
+        while True:
+            self.attend()
+
+    def attend(self) -> None:
+        """Wait a while for what the line asks for, and do it."""
+        if self._line.wait(TICK):
+            wish = self._line.silences
+            self._stream.silence()
+            self._line.silent = wish
+            self._woken.set()
+        else:
+            self._stream.rest(REST)
+
+    def play(self, report: Report, wish: int, path: Path, more: bool) -> None:
+        """Play to the end, or where `more` is to follow until it has to come.
+
+        Reports once, in how many seconds it begins to be heard.
+        """
+        stream = self._stream
+        with _opened(path) as file:
+            if not stream.begin(wish):
+                return
+            first, told = stream.added, False
+            for block in _blocks(file, stream.rate, stream.channels):
+                stream.add(block)
+                if stream.ahead > AHEAD:
+                    told = told or self._begun(report, first)
+                    if not self._until(AHEAD):
+                        return
+            if not told:
+                self._begun(report, first)
+        if more:
+            self._until(LEAD)
+        else:
+            self.drain(wish)
+
+    def drain(self, wish: int) -> None:
+        """Wait until all was heard."""
+        if self._line.silences == wish and self._until(0.0):
+            self._stream.stop()
+
+    def _begun(self, report: Report, frame: int) -> bool:
+        self._stream.run()
+        report(self._stream.begins(frame), "")
+        return True
+
+    def _until(self, left: float) -> bool:
+        """Wait until no more than this is to be played; False where it was silenced."""
+        stream = self._stream
+        while not stream.silenced:
+            stream.check()
+            if stream.heard or (left and stream.ahead <= left):
+                return True
+            self._line.beat()
+            self._woken.clear()
+            if not stream.silenced:
+                wait = max(stream.ahead - left, 0.0) or stream.ends
+                self._woken.wait(min(max(wait, 0.001), BEAT))
+        return False
 
 
-def play(report: Report, path: Path, device: str | None) -> float:
-    """Play to the end. Reports after every block, so that a hung sound server shows."""
-    sounddevice = portaudio()
+def _opened(path: Path) -> Any:
     try:
         file = soundfile.SoundFile(path)
     except (soundfile.SoundFileError, OSError) as error:
         raise InputError(f"{path.name} is not a sound file that can be played.") from error
-    with file:
-        if file.frames == 0:
-            raise InputError(f"{path.name} holds no sound at all.")
-        try:
-            stream = _open(device, file.samplerate, file.channels)
-        except sounddevice.PortAudioError:
-            refresh()  # the device may have come after PortAudio listed them
-            stream = _open_or_refuse(device, file.samplerate, file.channels)
-        with stream:
-            # Not before: opening may take longer than a block may.
-            report(0.0, "")
-            played = 0
-            for block in _blocks(file, int(stream.samplerate), stream.channels):
-                stream.write(block)
-                played += len(block)
-                if not stream.active:
-                    raise UnavailableError("The sound output went away while playing.")
-                report(min(1.0, played / stream.samplerate * file.samplerate / file.frames), "")
-            # Closing drops what the sound server has not played yet.
-            tail = int((stream.latency + TAIL_SECONDS) * stream.samplerate)
-            stream.write(np.zeros((tail, stream.channels), np.float32))
-        return float(file.frames / file.samplerate)
-
-
-def _open_or_refuse(device: str | None, rate: int, channels: int) -> Any:
-    try:
-        return _open(device, rate, channels)
-    except portaudio().PortAudioError as error:
-        raise UnavailableError(
-            f"There is no sound output{f' named {device}' if device else ''} that can be used.",
-            hint="Check the loudspeaker or headset, and the sound settings of this computer.",
-        ) from error
-
-
-def _open(device: str | None, rate: int, channels: int) -> Any:
-    """An output stream in the file's own form, or in the nearest one that the device takes."""
-    sounddevice = portaudio()
-    usual = int(info(device, "output")["default_samplerate"])
-    refused: Exception | None = None
-    for tried_rate, tried_channels in ((rate, channels), (usual, channels), (usual, 2)):
-        try:
-            return sounddevice.OutputStream(
-                samplerate=tried_rate,
-                channels=tried_channels,
-                device=device,
-                dtype="float32",
-                latency="high",
-            )
-        except sounddevice.PortAudioError as error:
-            refused = error
-    assert refused is not None
-    raise refused
+    if file.frames == 0:
+        file.close()
+        raise InputError(f"{path.name} holds no sound at all.")
+    return file
 
 
 def _blocks(file: Any, rate: int, channels: int) -> Iterator[Block]:
-    """The file's frames in the stream's rate and number of channels."""
+    """The file's frames in the stream's rate and number of channels, none lost at the borders."""
     frames = int(file.samplerate * BLOCK_SECONDS)
-    for block in file.blocks(blocksize=frames, dtype="float32", always_2d=True):
-        if channels != block.shape[1]:
-            block = np.repeat(block.mean(axis=1, keepdims=True), channels, axis=1)
-        if rate != file.samplerate:
-            block = resampled(block, file.samplerate, rate)
-        yield np.ascontiguousarray(block, dtype=np.float32)
+    blocks = file.blocks(blocksize=frames, dtype="float32", always_2d=True)
+    for block in resampled(blocks, file.samplerate, rate) if file.samplerate != rate else blocks:
+        fits = block.shape[1] == channels
+        yield block if fits else np.repeat(block.mean(axis=1, keepdims=True), channels, axis=1)
 
 
-def resampled(block: Block, rate: int, wanted: int) -> Block:
-    """A block of frames at another rate, by straight lines between samples."""
-    count = max(1, round(len(block) * wanted / rate))
-    at = np.linspace(0, len(block) - 1, count)
-    columns = [np.interp(at, np.arange(len(block)), column) for column in block.T]
-    return np.stack(columns, axis=1).astype(np.float32)
+def resampled(blocks: Iterator[Block], rate: int, wanted: int) -> Iterator[Block]:
+    """Blocks of frames at another rate."""
+    layouts = {1: "mono", 2: "stereo"}
+    resampler: Any = None
+    for block in blocks:
+        if block.shape[1] not in layouts:
+            block = block.mean(axis=1, keepdims=True)
+        layout = layouts[block.shape[1]]
+        resampler = resampler or av.AudioResampler(format="fltp", layout=layout, rate=wanted)
+        planes = np.ascontiguousarray(block.T)
+        frame = av.AudioFrame.from_ndarray(planes, format="fltp", layout=layout)
+        frame.sample_rate = rate
+        yield from _frames(resampler, frame)
+    yield from _frames(resampler, None)
+
+
+def _frames(resampler: Any, frame: Any) -> Iterator[Block]:
+    for made in resampler.resample(frame):
+        yield made.to_ndarray().T

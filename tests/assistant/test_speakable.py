@@ -2,7 +2,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from jarvis_desktop.assistant.speakable import LONGEST, SentenceStream, sentences, speakable
+from jarvis_desktop.assistant.sentences import LONGEST, sentences
+from jarvis_desktop.assistant.speakable import SentenceStream, speakable
 
 MARKDOWN = st.text(
     st.sampled_from("ab Z9.!?…,;:-*_`~#>|[]()<>\n\t/&é°→你。😀\u200b\ufe0f\u20e3"), max_size=400
@@ -16,8 +17,7 @@ MARKDOWN = st.text(
         ("## A heading\n\nText.", "A heading.\nText."),
         ("**bold** and *italic* and __both__ and `code`", "bold and italic and both and code."),
         ("~~gone~~ stays", "gone stays."),
-        ("2 * 3 * 4 stays a sum", "2 * 3 * 4 stays a sum."),
-        ("snake_case_name stays", "snake_case_name stays."),
+        ("__init__ and snake_case", "init and snake case."),
         ("- first\n* second\n• third\n- [x] done", "first.\nsecond.\nthird.\ndone."),
         ("1. one\n2. two", "1. one.\n2. two."),
         ("> quoted\n> > twice", "quoted.\ntwice."),
@@ -27,14 +27,27 @@ MARKDOWN = st.text(
         ("see [the guide][1] now", "see the guide now."),
         ("![a cat](cat.png)", "a cat."),
         ("look at https://example.org/x?y=1 and www.example.org please", "look at and please."),
+        ("One. Two! Three", "One.\nTwo!\nThree."),
+        ("<think>First. Hm\n```\n</think>\nSecond", "Second."),
+        ("So <Thinking>it. is</Thinking> done", "So done."),
+        ("So <think>it never ends. At all", "So."),
+        ("Say `<think>` to it", "Say to it."),
         ("<b>bold</b><br/>new <!-- hidden -->end", "bold new end."),
-        ("3 < 4 and 5 > 2", "3 < 4 and 5 > 2."),
+        ("A <b>tag</b> and a < b", "A tag and a is less than b."),
         ("| a | b |\n|---|:-:|\n| 1 | 2 |", "a, b.\n1, 2."),
         ("one\n---\n***\n===\ntwo", "one.\ntwo."),
         ("Done 🎉👍🏽 well", "Done well."),
         ("21 °C → 70 °F", "21 degrees Celsius to 70 degrees Fahrenheit."),
         ("salt & pepper", "salt and pepper."),
         ("a\u200bb\u202ec", "abc."),
+        ("as shown[1], see [2, 3] and [^4]", "as shown, see and."),
+        ("Tom &amp; Jerry &lt;3", "Tom and Jerry less than 3."),
+        ("it is fine :) really ;-)", "it is fine really."),
+        ("what \\(x \\times y\\) is", "what x times y is."),
+        ("so $x^2 + y_1 = \\frac{a}{b}$ is", "so x squared plus y 1 equals a divided by b is."),
+        ("$$\\sqrt{x} \\leq \\text{the end}$$", "square root of x at most the end."),
+        ("it is 90^\\circ and \\unknown", "it is 90 degrees and unknown."),
+        ("it costs $5 and then $10 = all", "it costs 5 dollars and then 10 dollars equals all."),
         ("Really?\nYes!\nFirst:", "Really?\nYes!\nFirst:"),
         ("word ( 🎉 ) next", "word next."),
         ("🎉\n***\n...", ""),
@@ -167,15 +180,56 @@ def test_what_never_ends_is_spoken_in_parts():
 
 @settings(deadline=None)
 @given(MARKDOWN, st.integers(1, 9))
-def test_a_stream_says_no_markup(text, size):
-    for part in streamed(text, size):
+def test_a_stream_says_the_same_however_it_is_cut(text, size):
+    whole = streamed(text, 10_000)
+    assert streamed(text, size) == whole
+    assert speakable(text).splitlines() == whole
+    for part in whole:
         assert not set(part) & set("😀\u200b\ufe0f\u20e3\t`\n")
         assert len(part) <= LONGEST
         assert any(letter.isalnum() for letter in part)
 
 
+PIECES = st.sampled_from(
+    "<think> </think> <!-- --> ``` ~~~ ** [a](b) | <b> `x` 你好。 One. Two! (so) e.g. 3.5 GB €5 & "
+    "14:30 2026-11-22 a_b.pdf Mr. … $x^2$ \\( \n # - > das ist".split(" ")
+)
+
+
 @settings(deadline=None)
-@given(st.text(st.sampled_from("ab Z9.!?,;:\n"), max_size=400), st.integers(1, 9))
-def test_a_stream_loses_no_word(text, size):
-    kept = [letter for part in streamed(text, size) for letter in part if letter.isalnum()]
-    assert kept == [letter for letter in text if letter.isalnum()]
+@given(st.lists(PIECES, max_size=60), st.sampled_from(["", " ", " ", "\n"]), st.integers(1, 30))
+def test_a_stream_of_markup_says_the_same_however_it_is_cut(pieces, between, size):
+    text = between.join(pieces)
+    assert streamed(text, size) == streamed(text, 1)
+
+
+@pytest.mark.parametrize("long", ["word " * 700, "x" * 3000, "One. <b " * 400, "你" * 3000])
+def test_a_line_without_end_says_the_same_however_it_is_cut(long):
+    parts = streamed(long, 1)
+    assert parts == streamed(long, 977)
+    assert sum(letter.isalnum() for letter in "".join(parts)) >= sum(map(str.isalnum, long)) - 10
+
+
+WORDS = "apple banana cherry Über été 你好 один snake_case it's".split()
+AMONG = st.sampled_from(
+    ["", " ", ". ", ", ", "\n", "\n\n- ", " **", "** ", " & ", " 5 € ", " 3.5 GB ", " 14:30 ",
+     " [1] ", "! ", " (", ") ", " 🎉 ", " → ", " | ", "\n# ", "\n> ", " a_b.pdf ", " v1.2 ",
+     " ½ ", " -5 "]
+)  # fmt: skip
+
+
+@settings(deadline=None)
+@given(st.lists(st.tuples(st.sampled_from(WORDS), AMONG), max_size=60), st.integers(1, 9))
+def test_a_stream_loses_no_word(written, size):
+    text = "".join(word + (between or " ") for word, between in written)
+    spoken = "".join("".join(streamed(text, size)).split())
+    at = 0
+    for word, _ in written:
+        at = spoken.index(word.replace("_", ""), at) + len(word.replace("_", ""))
+
+
+@settings(deadline=None)
+@given(st.text(st.sampled_from("ab Z9.!?,;\n"), max_size=400))
+def test_sentences_of_stretches_are_these_stretches(text):
+    parts = speakable(text).splitlines()
+    assert sentences("\n".join(parts)) == parts

@@ -1,14 +1,15 @@
-"""The speaker: sentence by sentence, one ahead, silent at once when cancelled."""
+"""The speaker: sentence by sentence, two ahead, silent at once when it is told to be."""
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 
 from jarvis_desktop.assistant.speaker import Speaker, Speech
-from jarvis_desktop.core.errors import ExpertError, UnavailableError
+from jarvis_desktop.core.errors import ExpertError, InputError, UnavailableError
 from jarvis_desktop.core.events import Event, Noted, Speaking
 from tests.fake_voice import FakePlayer, FakeVoice, write_wav
 from tests.fakes import FakeStore
@@ -40,15 +41,18 @@ async def test_the_next_sentence_is_made_while_one_plays(
     speaker: Speaker, voice: FakeVoice, player: FakePlayer
 ) -> None:
     player.hold = True
-    talking = asyncio.create_task(speaker.say("One. Two. Three.", lambda event: None))
-    while len(voice.said) < 2:
+    talking = asyncio.create_task(speaker.say("One. Two. Three. Four.", lambda event: None))
+    while len(voice.said) < 3:
+        await asyncio.sleep(0)
+    for _ in range(10):
         await asyncio.sleep(0)
     assert len(player.played) == 1
+    assert voice.said == ["One.", "Two.", "Three."]
     talking.cancel()
     with pytest.raises(asyncio.CancelledError):
         await talking
     assert player.stopped == 1
-    assert voice.said == ["One.", "Two."]
+    assert player.silenced >= 1
 
 
 async def test_nothing_to_say_is_silent(speaker: Speaker, player: FakePlayer) -> None:
@@ -65,27 +69,154 @@ async def test_a_voice_that_fails_is_a_note(speaker: Speaker, voice: FakeVoice) 
     ]
 
 
-async def test_a_player_that_fails_while_the_voice_fails_too(
+async def test_an_output_that_is_not_there_ends_it_with_one_note(
     speaker: Speaker, voice: FakeVoice, player: FakePlayer
 ) -> None:
-    player.error = ExpertError("The device went away.")
+    player.error = UnavailableError("There is no sound output.")
+    shown: list[Event] = []
+    await speaker.say("One. Two. Three. Four. Five.", shown.append)
+    assert shown == [Noted("The answer could not be spoken: There is no sound output.")]
+    assert "Five." not in voice.said
+
+
+class Stumbling(FakeVoice):
+    """Cannot say some words."""
+
+    async def synthesise(self, text: str, to: Path, *, pace: float = 1.0) -> Path:
+        if "hang" in text:
+            raise ExpertError("The voice gave no answer.")
+        if "crash" in text:
+            raise ExpertError("The voice stopped.")
+        return await super().synthesise(text, to, pace=pace)
+
+
+async def test_after_a_sentence_that_fails_the_next_is_spoken(
+    player: FakePlayer, tmp_path: Path
+) -> None:
+    voice, shown = Stumbling(), list[Event]()
+    speaker = Speaker(voice, player, FakeStore(tmp_path))
+    await speaker.say("One. I hang. Two. I hang. I crash. Three.", shown.append)
+    assert shown == [
+        Speaking("One."),
+        Noted("A sentence could not be spoken: The voice gave no answer."),
+        Speaking("Two."),
+        Noted("A sentence could not be spoken: The voice stopped."),
+        Speaking("Three."),
+    ]
+    assert speaker.last == "One. Two. Three."
+    assert player.drained == 1
+
+
+async def test_a_voice_that_always_fails_is_given_up(player: FakePlayer, tmp_path: Path) -> None:
+    shown: list[Event] = []
+    await Speaker(Stumbling(), player, FakeStore(tmp_path)).say(
+        "I hang. I hang. I hang. I speak.", shown.append
+    )
+    assert shown == [
+        Noted("A sentence could not be spoken: The voice gave no answer."),
+        Noted("The answer could not be spoken: The voice gave no answer."),
+    ]
+    assert player.played == []
+
+
+async def test_a_file_that_is_no_sound_is_one_sentence_less(
+    speaker: Speaker, player: FakePlayer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    played = player.play
+
+    async def play(audio: Path, **how: object) -> None:
+        if audio.name == "1.wav":
+            raise InputError("1.wav holds no sound at all.")
+        await played(audio, **how)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(player, "play", play)
     shown: list[Event] = []
     await speaker.say("One. Two.", shown.append)
-    assert shown[-1] == Noted("The answer could not be spoken: The device went away.")
+    assert shown[1:] == [Speaking("Two.")]
 
 
 async def test_ready_speech_is_played(speaker: Speaker, player: FakePlayer, tmp_path: Path) -> None:
     audio = write_wav(tmp_path / "a.wav")
     shown: list[Event] = []
-    await speaker.play(audio, "Hello.", shown.append)
+    await speaker.begin_playing(audio, "Hello.", shown.append)
     assert player.played == [audio]
+    assert speaker.last == "Hello."
     player.error = UnavailableError("There is no sound device.")
-    await speaker.play(audio, "Hello.", shown.append)
+    await speaker.begin_playing(audio, "Hello.", shown.append)
     assert shown == [
-        Speaking("Hello."),
         Speaking("Hello."),
         Noted("The answer could not be spoken: There is no sound device."),
     ]
+
+
+async def test_silence_ends_all_that_is_spoken_and_waits_to_be(
+    speaker: Speaker, player: FakePlayer
+) -> None:
+    player.hold = True
+    first = asyncio.create_task(speaker.say("One. Two.", lambda event: None))
+    second = asyncio.create_task(speaker.say("Three.", lambda event: None))
+    while not player.played:
+        await asyncio.sleep(0)
+    speaker.silence()
+    assert player.silenced == 1  # already, before any task had its turn
+    await asyncio.gather(first, second)
+    assert len(player.played) == 1
+    assert speaker.last == "One."
+    player.hold = False
+    await speaker.say("Four.", lambda event: None)
+    assert len(player.played) == 2
+
+
+async def test_to_end_what_waits_leaves_alone_what_is_heard(
+    speaker: Speaker, player: FakePlayer
+) -> None:
+    player.hold = True
+    first = speaker.begin("One.", lambda event: None)
+    second = speaker.begin("Two.", lambda event: None)
+    while not player.played:
+        await asyncio.sleep(0)
+    speaker.silence(second)
+    await asyncio.wait([second])
+    assert player.silenced == 0
+    assert not first.done()
+    speaker.silence(first)
+    await asyncio.wait([first])
+    assert player.silenced >= 1
+
+
+async def test_what_is_left_to_be_heard_is_silenced_too(
+    speaker: Speaker, player: FakePlayer
+) -> None:
+    speech = Speech(speaker, lambda event: None)
+    speech.add("One.\n")
+    while not player.played:
+        await asyncio.sleep(0)
+    for _ in range(10):  # its end has come, and the next sentence is not written yet
+        await asyncio.sleep(0)
+    speech.stop()
+    await speech.stopped()
+    assert player.silenced >= 1
+
+
+async def test_it_speaks_slower_but_not_for_ever(speaker: Speaker, voice: FakeVoice) -> None:
+    await speaker.say("One.", lambda event: None)
+    speaker.slower()
+    await speaker.say("Two.", lambda event: None)
+    for _ in range(5):
+        speaker.slower()
+    await speaker.say("Three.", lambda event: None)
+    speaker.pace = 9
+    await speaker.say("Four.", lambda event: None)
+    assert voice.paces == pytest.approx([1.0, 0.8, 0.5, 2.0])
+
+
+async def test_a_text_that_breaks_off_is_not_taken_for_its_end(speaker: Speaker) -> None:
+    async def text() -> AsyncIterator[str]:
+        yield "One.\n"
+        raise RuntimeError("the wire was cut")
+
+    with pytest.raises(RuntimeError, match="cut"):
+        await speaker.say(text(), lambda event: None)
 
 
 async def test_one_speaks_at_a_time(speaker: Speaker, player: FakePlayer) -> None:

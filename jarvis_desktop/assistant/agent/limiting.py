@@ -23,7 +23,8 @@ def used_up(desk: Desk) -> str:
 
 async def may_go_on(desk: Desk, what: str) -> bool:
     """Whether the person grants the goal as much again. A No is not asked for a second time."""
-    agreed = await desk.live.confirm(f"The goal has taken {what}. Go on with as much again?")
+    question = f"The goal has taken {what}. Go on with as much again?"
+    agreed = await desk.live.confirm(question, by_voice=True)
     if agreed:
         desk.remember(0, **{GRANTED: str(_granted(desk) + 1)})
     return agreed

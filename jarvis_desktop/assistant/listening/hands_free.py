@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any, Protocol
 
 from jarvis_desktop.assistant.listening.answers import answer_of
+from jarvis_desktop.core.events import Event, Speaking
 from jarvis_desktop.core.frontend import Frontend
 from jarvis_desktop.core.hearing import Transcript
 
@@ -17,14 +18,9 @@ ON_SCREEN = 120.0
 """Seconds in which what a voice may not agree to can be agreed to on the screen."""
 ROUNDS = 3
 """How often a question is asked where the answer is not clear; asked for, it is said again."""
-SLOWER = 0.8
-SLOWEST = 0.5
 
 YES_OR_NO = "Please answer yes or no."
 NOT_BY_VOICE = "That cannot be agreed to by voice. Please confirm it on the screen, or say no."
-
-Say = Callable[[str, float], Awaitable[None]]
-"""Speaks a text, at a share of the usual pace, and returns once it was heard or silenced."""
 
 
 class Listens(Protocol):
@@ -37,17 +33,29 @@ class Listens(Protocol):
         ...
 
 
+class Speaks(Protocol):
+    """What is needed of Speaker."""
+
+    async def say(self, text: str, show: Callable[[Event], None]) -> None:
+        """Speak a text; returns once it was heard or silenced."""
+        ...
+
+    def slower(self) -> None:
+        """Speak slower from now on."""
+        ...
+
+
 class HandsFree:
     """Asks by voice; what is not a clear Yes is a No, and so is no answer."""
 
-    def __init__(self, talk: Listens, say: Say) -> None:
+    def __init__(self, talk: Listens, speaker: Speaks) -> None:
         self._talk = talk
-        self._say = say
+        self._speaker = speaker
 
     async def confirm(self, frontend: Frontend, question: str, *, by_voice: bool) -> bool:
         """Whether the person agrees; without `by_voice` a Yes counts on the screen only."""
         screen = asyncio.create_task(frontend.confirm(question))
-        voice = asyncio.create_task(self._ask(question, by_voice=by_voice))
+        voice = asyncio.create_task(self._ask(frontend, question, by_voice=by_voice))
         try:
             await asyncio.wait({screen, voice}, return_when=asyncio.FIRST_COMPLETED)
             if screen.done():
@@ -63,7 +71,7 @@ class HandsFree:
         """What they answer, aloud or on the screen; the screen waits for as long as it takes."""
         screen = asyncio.create_task(frontend.ask(question))
         voice = asyncio.create_task(
-            self._talk.answer(partial(self._say, question, 1.0), limit=LIMIT)
+            self._talk.answer(partial(self._say, frontend, question), limit=LIMIT)
         )
         try:
             await asyncio.wait({screen, voice}, return_when=asyncio.FIRST_COMPLETED)
@@ -73,25 +81,29 @@ class HandsFree:
         finally:
             await _ended(screen, voice)
 
-    async def _ask(self, question: str, *, by_voice: bool) -> bool | None:
+    async def _ask(self, frontend: Frontend, question: str, *, by_voice: bool) -> bool | None:
         """What they say; None where they agree to what a voice may not agree to."""
-        words, pace, unclear = question, 1.0, 0
+        words, unclear = question, 0
         while unclear < ROUNDS:
-            heard = await self._talk.answer(partial(self._say, words, pace), limit=LIMIT)
+            heard = await self._talk.answer(partial(self._say, frontend, words), limit=LIMIT)
             answer = None if heard is None else answer_of(heard.text)
             if answer in ("no", "stop") or heard is None:
                 return False
             if answer == "yes" and by_voice:
                 return True
             if answer == "yes":
-                await self._say(NOT_BY_VOICE, pace)
+                await self._say(frontend, NOT_BY_VOICE)
                 return None
             if answer == "slower":
-                pace = max(SLOWEST, pace * SLOWER)
+                self._speaker.slower()
             if answer is None:
                 unclear += 1
             words = question if answer else f"{YES_OR_NO} {question}"
         return False
+
+    async def _say(self, frontend: Frontend, text: str) -> None:
+        await self._speaker.say(text, frontend.show)
+        frontend.show(Speaking(""))
 
 
 async def _ended(*tasks: asyncio.Task[Any]) -> None:

@@ -108,6 +108,13 @@ class Talk:
         if self._use == "always":
             self._microphone.hold(open=True)
 
+    def choose(self, *, way: TalkWay, pause: float, use: MicrophoneUse) -> None:
+        """Take up other settings, from the next word on."""
+        self._key, self._pause = TalkKey(way), pause
+        if use != self._use:
+            self._use = use
+            self._microphone.hold(open=use == "always")
+
     @property
     def state(self) -> TalkState:
         """What happens with the person's voice."""

@@ -4,6 +4,7 @@ import pytest
 
 from jarvis_desktop.assistant.listening import hands_free
 from jarvis_desktop.assistant.listening.hands_free import NOT_BY_VOICE, YES_OR_NO, HandsFree
+from jarvis_desktop.core.events import Speaking
 from jarvis_desktop.core.hearing import Transcript
 from tests.fakes import FakeFrontend
 
@@ -11,19 +12,24 @@ QUESTION = "Fetch 80 megabytes now?"
 
 
 class Person:
-    """Answers aloud as scripted; None is no answer."""
+    """Answers aloud as scripted, None is no answer, and hears what is said."""
 
     def __init__(self, *answers):
         self.answers = list(answers)
         self.told = []
+        self.slowed = 0
 
     async def answer(self, ask, *, limit):
         await ask()
         heard = self.answers.pop(0)
         return None if heard is None else Transcript(heard, "fake")
 
-    async def say(self, text, pace):
-        self.told.append((text, pace))
+    async def say(self, text, show):
+        show(Speaking(text))
+        self.told.append(text)
+
+    def slower(self):
+        self.slowed += 1
 
 
 class Screen(FakeFrontend):
@@ -47,7 +53,7 @@ class Screen(FakeFrontend):
 
 
 async def confirm(person, *, by_voice=True, screen=None):
-    asked = HandsFree(person, person.say)
+    asked = HandsFree(person, person)
     return await asked.confirm(screen or Screen(), QUESTION, by_voice=by_voice)
 
 
@@ -71,14 +77,14 @@ async def test_the_question_is_withdrawn_from_the_screen_once_it_was_answered_al
 async def test_what_is_not_clear_is_asked_for_again_and_then_is_a_no():
     person = Person("perhaps", "purple", "banana")
     assert not await confirm(person)
-    assert [text for text, _ in person.told] == [QUESTION, *[f"{YES_OR_NO} {QUESTION}"] * 2]
+    assert person.told == [QUESTION, *[f"{YES_OR_NO} {QUESTION}"] * 2]
 
 
 async def test_it_is_said_again_and_slower():
-    person = Person("repeat", "slower", "slower", "slower", "slower", "yes")
-    assert await confirm(person)
-    assert person.told[:3] == [(QUESTION, 1.0), (QUESTION, 1.0), (QUESTION, 0.8)]
-    assert person.told[-1] == (QUESTION, hands_free.SLOWEST)
+    person, screen = Person("repeat", "slower", "yes"), Screen()
+    assert await confirm(person, screen=screen)
+    assert (person.told, person.slowed) == ([QUESTION] * 3, 1)
+    assert screen.events == [Speaking(QUESTION), Speaking("")] * 3
 
 
 async def test_a_click_answers_while_it_is_being_asked():
@@ -97,14 +103,14 @@ async def test_what_a_voice_may_not_agree_to_waits_for_the_screen():
     screen = Screen()
 
     class Aloud(Person):
-        async def say(self, text, pace):
-            await super().say(text, pace)
+        async def say(self, text, show):
+            await super().say(text, show)
             if text == NOT_BY_VOICE:
                 screen.clicked.set_result(True)
 
     person = Aloud("yes")
     assert await confirm(person, by_voice=False, screen=screen)
-    assert person.told[-1][0] == NOT_BY_VOICE
+    assert person.told[-1] == NOT_BY_VOICE
 
 
 async def test_without_a_click_it_stays_a_no(monkeypatch):
@@ -134,14 +140,14 @@ async def test_cancelling_leaves_nothing_behind():
 
 
 async def ask(person, screen):
-    return await HandsFree(person, person.say).ask(screen, "Which one?")
+    return await HandsFree(person, person).ask(screen, "Which one?")
 
 
 async def test_an_open_question_is_answered_aloud():
     screen = Screen()
     person = Person("the second one")
     assert await ask(person, screen) == "the second one"
-    assert person.told == [("Which one?", 1.0)]
+    assert person.told == ["Which one?"]
 
 
 async def test_where_nobody_speaks_the_screen_waits_on():

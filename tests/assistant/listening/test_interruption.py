@@ -57,7 +57,7 @@ async def test_words_of_a_person_end_it_with_all_that_they_said(house):
     await house.talk.event.wait()
     assert house.talk.said == [b"".join(each.pcm for each in house.microphone.sounds[1:4])]
     assert house.recogniser.hearings[0].dropped
-    await house.closed.wait()
+    await house.interruption.close()
     assert house.shares == [QUIETER, 1.0]
 
 

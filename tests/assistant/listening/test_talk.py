@@ -351,6 +351,23 @@ async def test_open_all_the_time(make, microphone):
     make(use="talking").open()
 
 
+async def test_other_settings_are_taken_up(make, microphone, front):
+    talk = make(way="hold")
+    talk.choose(way="toggle", pause=2, use="always")
+    assert microphone.state == "open"
+    microphone.sounds = [speaking(1), silence(1.9)]
+    talk.press()
+    talk.release()
+    await listening(front)
+    assert talk.state == "listening"
+    microphone.feed(silence(0.2))
+    await front.until(lambda: bool(front.said))
+    talk.choose(way="hold", pause=2, use="always")
+    assert microphone.held
+    talk.choose(way="hold", pause=2, use="talking")
+    assert microphone.state == "closed"
+
+
 async def test_in_a_conversation_it_stays_open_for_a_while(make, microphone, front, monkeypatch):
     monkeypatch.setattr(module, "LINGER", 0)
     busy = [True]
