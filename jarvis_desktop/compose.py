@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -16,6 +16,7 @@ from jarvis_desktop.assistant.choosing import Chooser
 from jarvis_desktop.assistant.executor import Executor
 from jarvis_desktop.assistant.file_guard import guarded
 from jarvis_desktop.assistant.intake import Intake
+from jarvis_desktop.assistant.listening.talk import Talk
 from jarvis_desktop.assistant.memory import Memory
 from jarvis_desktop.assistant.obtaining import Obtainer
 from jarvis_desktop.assistant.planning.embedded import EmbeddedPlanner
@@ -48,9 +49,9 @@ from jarvis_desktop.compose_experts import (
     hub_policy_of,
     make_way,
     wanted_llm,
-    whisper,
     writers,
 )
+from jarvis_desktop.compose_voice import VoiceRoad, build_voice
 from jarvis_desktop.computer import seems_to_have_graphics
 from jarvis_desktop.core.errors import JarvisError
 from jarvis_desktop.core.expert import Expert
@@ -59,6 +60,7 @@ from jarvis_desktop.core.policy import Mode, Policy
 from jarvis_desktop.core.ports import Backend, Planner, Timer
 from jarvis_desktop.core.task import TaskType
 from jarvis_desktop.desktop import SystemDesktop
+from jarvis_desktop.hotkeys.choosing import DesktopHotkey
 from jarvis_desktop.keys import hub_key
 from jarvis_desktop.llm.choice import LLMChoice
 from jarvis_desktop.llm.in_memory import LLMInMemory
@@ -66,7 +68,8 @@ from jarvis_desktop.llm.shipped import load as load_llms
 from jarvis_desktop.paths import Paths, shipped, usual_folders
 from jarvis_desktop.sandbox.sandbox import OsSandbox
 from jarvis_desktop.scoring.encoder import TaskEncoder
-from jarvis_desktop.settings import Settings
+from jarvis_desktop.settings import Settings, SpeechSettings
+from jarvis_desktop.speech.devices import Device, devices
 from jarvis_desktop.speech.microphone import SoundMicrophone
 from jarvis_desktop.speech.player import SoundPlayer
 from jarvis_desktop.speech.recogniser import LocalRecogniser
@@ -98,11 +101,14 @@ class App:
     intake: Intake
     history: SqliteHistory
     store: FileStore
+    road: VoiceRoad
+    talk: Talk
+    microphone: SoundMicrophone
     recogniser: LocalRecogniser
     voice: LocalVoice
     player: SoundPlayer
-    microphone: SoundMicrophone
     speaker: Speaker
+    hotkey: DesktopHotkey
     timers: RingingTimers
     bell: Bell
     experts: tuple[Expert, ...]
@@ -126,11 +132,24 @@ class App:
     async def start(self) -> None:
         """Take up the timers of earlier runs, and behind the person's back warm up and tidy up."""
         self.timers.restore()
+        self.road.start()
         self.store.tidy(self.history.files)
         self._behind = (
             asyncio.create_task(self._warm()),
             asyncio.create_task(self.sweep_goals()),
         )
+
+    def be_reached(self) -> None:
+        """Let the talk key of the desktop and `jarvis-desktop talk` reach this process."""
+        self.road.be_reached()
+
+    async def devices(self) -> Sequence[Device]:
+        """The sound devices of this computer now. Raises UnavailableError."""
+        return await devices()
+
+    async def adopt(self, speech: SpeechSettings) -> Collection[str]:
+        """Take up changed settings of speech; the names of those that wait for a restart."""
+        return await self.road.adopt(speech)
 
     async def sweep_goals(self) -> None:
         """Remove the folders of goals that nobody comes back to."""
@@ -162,10 +181,7 @@ class App:
             self.local.close(),
             self.api.close(),
             self.llms.close(),
-            self.recogniser.close(),
-            self.voice.close(),
-            self.player.close(),
-            self.microphone.close(),
+            self.road.close(),
         )
         self.history.close()
         self.hub.close()
@@ -225,14 +241,21 @@ def build(
         prompted=LLMBackend.can_do,
         hub=HubOffers(hub, hub_policy),
     )
-    recogniser = LocalRecogniser(find_weights=lambda: whisper(experts, weights))
-    voice = LocalVoice(rate=settings.speech.rate, voice=settings.speech.voice)
-    player = SoundPlayer(settings.speech.output or None)
-    speaker = Speaker(voice, player, store)
-    bell = Bell(player, shipped("resources", "sounds", "ring.wav"), on_ring)
+    road = build_voice(
+        settings.speech,
+        paths,
+        experts=experts,
+        weights=weights,
+        store=store,
+        titles=tuple(item.title for item in INVENTORY),
+        busy=lambda: assistant.busy,
+    )
+    bell = Bell(road.player, shipped("resources", "sounds", "ring.wav"), on_ring)
     timers = RingingTimers(history.timers, ring=bell, now=_now)
     stop = _StopSwitch()
-    services = Services(recogniser, voice, timers, SystemDesktop(), _now, stop, history.facts)
+    services = Services(
+        road.recogniser, road.voice, timers, SystemDesktop(), _now, stop, history.facts
+    )
     builtin = BuiltinBackend(definitions, width=settings.width)
     backends: dict[str, Backend] = {
         item.name: item
@@ -299,8 +322,8 @@ def build(
             executor=executor,
             intake=intake,
             obtainer=obtainer,
-            recogniser=recogniser,
-            speaker=speaker,
+            recogniser=road.recogniser,
+            speaker=road.speaker,
             answerer=Answerer(llms, prompts),
             memory=Memory(history, history.facts, llms, prompts),
             history=history,
@@ -308,6 +331,7 @@ def build(
             agent=mode.agent,
             acting=ACTING,
             now=_now,
+            hands_free=road.hands_free,
         )
     )
     stop.assistant = assistant
@@ -321,11 +345,14 @@ def build(
         intake=intake,
         history=history,
         store=store,
-        recogniser=recogniser,
-        voice=voice,
-        player=player,
-        microphone=SoundMicrophone(settings.speech.input or None),
-        speaker=speaker,
+        road=road,
+        talk=road.talk,
+        microphone=road.microphone,
+        recogniser=road.recogniser,
+        voice=road.voice,
+        player=road.player,
+        speaker=road.speaker,
+        hotkey=road.hotkey,
         timers=timers,
         bell=bell,
         experts=experts,

@@ -12,7 +12,7 @@ from jarvis_desktop.backends.local import LocalBackend
 from jarvis_desktop.catalogue.hub.wanted import Wanted as WantedOfHub
 from jarvis_desktop.catalogue.weights import Weights
 from jarvis_desktop.computer import free_disk_bytes
-from jarvis_desktop.core.expert import Expert
+from jarvis_desktop.core.expert import Expert, times_real_time
 from jarvis_desktop.core.hardware import MB
 from jarvis_desktop.core.llm import LLM
 from jarvis_desktop.core.placing import limits
@@ -22,7 +22,10 @@ from jarvis_desktop.paths import Paths
 from jarvis_desktop.settings import ExpertSettings, LLMSettings
 
 WHISPER = ("whisper-small", "whisper-base", "whisper-tiny")
-"""Recognisers of the catalogue, the best first; the best one on the disk is used."""
+"""Recognisers of the catalogue, the best first, and the slowest."""
+KEEPS_UP = 9.0
+"""How many times as fast as people speak one must be to follow them: whatever was said, Whisper
+listens to half a minute, which should take it no more than about three seconds."""
 
 
 def fitting_of(experts: ExpertSettings, paths: Paths, local: LocalBackend) -> Fitting:
@@ -56,13 +59,26 @@ def hub_policy_of(experts: ExpertSettings, local: LocalBackend) -> Callable[[], 
     return policy
 
 
-def whisper(experts: Sequence[Expert], weights: Weights) -> Path | None:
-    """The folder of the best recogniser on the disk, which is about to be used."""
+def whisper(
+    experts: Sequence[Expert], weights: Weights, *, named: str = "", cores: int = 0
+) -> Path | None:
+    """The folder of the recogniser that is about to be used: the one that is `named`, else the
+    best on the disk.
+
+    For live speech on the processor, give its `cores`: then it is the best that keeps up, or the
+    fastest where none does.
+    """
     known = {item.id: item for item in experts}
-    for expert in filter(None, map(known.get, WHISPER)):
-        if folder := weights.folder(expert):
-            weights.used(expert)
-            return folder
+    there = [
+        (expert, folder)
+        for expert in filter(None, map(known.get, WHISPER))
+        if (folder := weights.folder(expert))
+    ]
+    wished = [each for each in there if each[0].id == named]
+    quick = [each for each in there if times_real_time(each[0].speed, cores) >= KEEPS_UP]
+    for expert, folder in wished or (quick or there[-1:] if cores else there):
+        weights.used(expert)
+        return folder
     return None
 
 

@@ -3,113 +3,204 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
 import sys
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 from jarvis_desktop.cli import output
 from jarvis_desktop.cli.interrupting import stoppable
 from jarvis_desktop.cli.keyboard import END, KEYBOARD
 from jarvis_desktop.cli.terminal import TerminalFrontend
 from jarvis_desktop.compose import App
-from jarvis_desktop.core.errors import JarvisError
-from jarvis_desktop.core.turn import Request
+from jarvis_desktop.core.errors import InputError, JarvisError
+from jarvis_desktop.core.hearing import (
+    Loudness,
+    Partial,
+    TalkEvent,
+    Talking,
+    Transcript,
+    Unheard,
+)
+from jarvis_desktop.core.shown import printable
+from jarvis_desktop.core.turn import Request, Turn
 
 HELD_GAP = 0.35
 """Seconds. A held key repeats faster than this; a longer silence means it was let go."""
 FIRST_GAP = 0.9
 """Seconds until a held key begins to repeat, at most, on common desktops."""
+ESCAPE = "\x1b"
+METER = 20
+"""Characters of the level meter."""
 
 
 async def converse(app: App, conversation: str | None, *, once: bool, as_json: bool) -> int:
     """Listen, answer, and again until the input ends; gives the last exit code."""
-    code = output.DONE
     known = app.history.open_conversation(conversation).id
-    with KEYBOARD.single_keys():
-        while True:
-            output.note("Hold the space bar and speak, or press Enter to start. Ctrl-D ends.")
-            key = await KEYBOARD.key()
-            if key == END:
-                output.note("The input has ended.")
-                return code
-            code = await _take_turn(app, known, held=key == " ", as_json=as_json)
-            if once:
-                return code
+    talker = _Talker(app, known, as_json=as_json)
+    return await talker.converse(once=once, begun=False)
 
 
 async def answer_until_enter(app: App, conversation: str) -> int:
     """Listen until a key is pressed, then answer; gives the exit code."""
-    with KEYBOARD.single_keys():
-        return await _take_turn(app, conversation, held=False, as_json=False)
+    talker = _Talker(app, conversation, as_json=False)
+    return await talker.converse(once=True, begun=True)
 
 
-async def _take_turn(app: App, conversation: str, *, held: bool, as_json: bool) -> int:
-    folder = app.store.workdir()
-    frontend = TerminalFrontend(quiet=as_json)
-    try:
-        audio = await _record(app, folder / "your recording", held=held)
-        request = Request(audio=audio, speak=True, folder=Path.cwd())
-        with stoppable(app.assistant.interrupt):
-            turn = await app.assistant.handle(request, frontend, conversation=conversation)
-    except JarvisError as error:
-        return output.complain(error, as_json=as_json)
-    finally:
-        # The voice of a person is kept nowhere.
-        app.store.discard(folder)
-    frontend.end(turn)
-    return output.exit_code(turn.status)
+class _Talker:
+    """A terminal in which somebody talks; the keys also interrupt an answer."""
 
+    def __init__(self, app: App, conversation: str, *, as_json: bool) -> None:
+        self._app = app
+        self._conversation = conversation
+        self._as_json = as_json
+        self._news: asyncio.Queue[Transcript | Unheard | None] = asyncio.Queue()
+        """What was said, or why that is not known; None where it is to be looked at anew."""
+        self._turn: asyncio.Task[Turn] | None = None
+        self._ended = False
+        self._meter = _Meter()
 
-async def _record(app: App, target: Path, *, held: bool) -> Path:
-    stop = asyncio.Event()
-    how = "let go to stop" if held else "press Enter to stop"
-    recording = asyncio.create_task(app.microphone.record(target, stop, _Meter(how)))
-    watching = asyncio.create_task(_until_released(KEYBOARD.key, held=held))
-    try:
-        await asyncio.wait({recording, watching}, return_when=asyncio.FIRST_COMPLETED)
-        stop.set()
-        return await recording
-    finally:
-        await _ended(recording, watching)
-        if sys.stderr.isatty():
-            sys.stderr.write("\r\x1b[K")
-
-
-async def _ended(*tasks: asyncio.Task[Any]) -> None:
-    for task in tasks:
-        task.cancel()
-    await asyncio.wait(tasks)
-
-
-async def _until_released(next_key: Callable[[], Awaitable[str]], *, held: bool) -> None:
-    """Return when the held key is let go, or at the next key where it was only tapped."""
-    gap = FIRST_GAP
-    while held:
+    async def converse(self, *, once: bool, begun: bool) -> int:
+        """Answer what is said; gives the last exit code."""
+        self._app.talk.front = self
+        keys = asyncio.create_task(self._follow_keys(begun=begun))
         try:
-            key = await asyncio.wait_for(next_key(), gap)
-        except TimeoutError:
-            if gap == HELD_GAP:
-                return
-            held = False  # it never repeated: a tap, which the next key ends
+            with KEYBOARD.single_keys():
+                try:
+                    return await self._answer_all(once=once)
+                finally:
+                    keys.cancel()
+                    await asyncio.gather(keys, return_exceptions=True)
+        finally:
+            self._app.talk.cancel()
+            self._app.talk.front = None
+
+    def barge_in(self) -> None:
+        """Say no more; a goal asks what should be different, any other turn ends."""
+        self._app.assistant.silence()
+        if self._turn and not self._app.assistant.interrupt():
+            self._turn.cancel()
+
+    def show(self, event: TalkEvent) -> None:
+        """Show the level and the words beside it."""
+        if isinstance(event, Unheard):
+            self._news.put_nowait(event)
+        elif isinstance(event, Talking):
+            self._meter.show_state(event)
+            self._news.put_nowait(None)
         else:
-            if key != " ":
-                return
+            self._meter.show(event)
+
+    def heard(self, transcript: Transcript) -> None:
+        """Answer this next."""
+        self._news.put_nowait(transcript)
+
+    async def _answer_all(self, *, once: bool) -> int:
+        code = output.DONE
+        while True:
+            news = await self._news.get()
+            if isinstance(news, Transcript):
+                code = await self._answer(news)
+            elif news:
+                code = output.complain(InputError(news.reason), as_json=self._as_json)
+            if news and once:
+                return code
+            idle = self._app.talk.state == "idle" and self._news.empty()
+            if idle and self._ended:
+                output.note("The input has ended.")
+                return code
+            if idle and news:
+                self._invite()
+
+    async def _answer(self, heard: Transcript) -> int:
+        frontend = TerminalFrontend(quiet=self._as_json)
+        request = Request(heard=heard, speak=True, folder=Path.cwd())
+        self._turn = asyncio.create_task(
+            self._app.assistant.handle(request, frontend, conversation=self._conversation)
+        )
+        try:
+            with stoppable(self._app.assistant.interrupt):
+                turn = await self._turn
+        except asyncio.CancelledError:
+            if not self._turn.cancelled():  # it is this command that ends
+                self._turn.cancel()
+                await asyncio.gather(self._turn, return_exceptions=True)
+                raise
+            return output.FAILED
+        except JarvisError as error:
+            return output.complain(error, as_json=self._as_json)
+        finally:
+            self._turn = None
+        frontend.end(turn)
+        return output.exit_code(turn.status)
+
+    def _invite(self) -> None:
+        output.note("Hold the space bar and speak, or press Enter to start. Ctrl-D ends.")
+
+    async def _follow_keys(self, *, begun: bool) -> None:
+        talk = self._app.talk
+        if begun:
+            self._begin(held=False)
+        else:
+            self._invite()
+        while (key := await KEYBOARD.key()) != END:
+            if key == ESCAPE:
+                if not talk.cancel():
+                    self.barge_in()
+            elif talk.state in ("waiting", "listening"):
+                talk.stop()
+            elif key in " \n":
+                self._begin(held=key == " ")
+                if key == " " and not await until_released(KEYBOARD.key):
+                    talk.let_go()
+                elif key == " ":
+                    talk.stop()
+        talk.stop()
+        self._ended = True
+        self._news.put_nowait(None)
+
+    def _begin(self, *, held: bool) -> None:
+        self._meter.begin("let go to stop" if held else "press Enter to stop")
+        self._app.talk.start(held=held)
+
+
+async def until_released(next_key: Callable[[], Awaitable[str]]) -> bool:
+    """Wait until the held key is let go, or another one is pressed; False where it was a tap."""
+    gap = FIRST_GAP
+    with suppress(TimeoutError):
+        while await asyncio.wait_for(next_key(), gap) == " ":
             gap = HELD_GAP
-    await next_key()
+        return True
+    return gap == HELD_GAP
 
 
 class _Meter:
-    """Says when the microphone is open, which takes a moment, and then how loud it is."""
+    """Says when the microphone is open, which takes a moment, then how loud it is and what is
+    understood so far."""
 
-    def __init__(self, how_to_stop: str) -> None:
+    def __init__(self) -> None:
+        self._how_to_stop = ""
+        self._words = ""
+
+    def begin(self, how_to_stop: str) -> None:
         self._how_to_stop = how_to_stop
-        self._open = False
+        self._words = ""
 
-    def __call__(self, level: float) -> None:
-        if not self._open:
-            self._open = True
+    def show(self, event: Loudness | Partial) -> None:
+        if isinstance(event, Partial):
+            self._words = printable(event.text)
+            return
+        if self._how_to_stop:
             output.note(f"Listening; {self._how_to_stop}.")
-        elif sys.stderr.isatty():
-            sys.stderr.write("\r" + "▮" * int(level * 40) + "\x1b[K")
+            self._how_to_stop = ""
+        if sys.stderr.isatty():
+            room = shutil.get_terminal_size().columns - METER - 2
+            bar = "▮" * round(event.level * METER)
+            sys.stderr.write(f"\r{bar:<{METER}} {self._words[-room:]}\x1b[K")
+            sys.stderr.flush()
+
+    def show_state(self, event: Talking) -> None:
+        if event.state in ("recognising", "idle") and sys.stderr.isatty():
+            sys.stderr.write("\r\x1b[K")
             sys.stderr.flush()

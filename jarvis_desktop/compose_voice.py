@@ -1,0 +1,226 @@
+"""Builds the voice road: what hears, what speaks, and the key in between. Part of compose."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, field
+
+from jarvis_desktop.assistant.listening.commands import answering
+from jarvis_desktop.assistant.listening.hands_free import HandsFree
+from jarvis_desktop.assistant.listening.interruption import Interruption
+from jarvis_desktop.assistant.listening.talk import Talk
+from jarvis_desktop.assistant.listening.waking import Waking
+from jarvis_desktop.assistant.speaker import Speaker
+from jarvis_desktop.catalogue.weights import Weights
+from jarvis_desktop.compose_experts import whisper
+from jarvis_desktop.core.current import current_note
+from jarvis_desktop.core.errors import JarvisError
+from jarvis_desktop.core.expert import Expert
+from jarvis_desktop.hotkeys.choosing import DesktopHotkey
+from jarvis_desktop.instance import Instance
+from jarvis_desktop.paths import APP_ID, Paths, run_folder
+from jarvis_desktop.settings import SpeechSettings
+from jarvis_desktop.speech.cuda_probe import CudaProbe
+from jarvis_desktop.speech.microphone import SoundMicrophone
+from jarvis_desktop.speech.player import SoundPlayer
+from jarvis_desktop.speech.recogniser import LocalRecogniser
+from jarvis_desktop.speech.voice import LocalVoice
+from jarvis_desktop.speech.voices.neural import neural
+from jarvis_desktop.storage.artifacts import FileStore
+
+LIVE = frozenset(
+    "rate voice volume engine output input language words microphone key key_way pause".split()
+)
+"""Settings of speech that are taken up at once."""
+
+
+@dataclass
+class VoiceRoad:
+    """All that hears and speaks."""
+
+    settings: SpeechSettings
+    paths: Paths
+    microphone: SoundMicrophone
+    recogniser: LocalRecogniser
+    cuda: CudaProbe
+    voice: LocalVoice
+    player: SoundPlayer
+    speaker: Speaker
+    talk: Talk
+    hands_free: HandsFree | None
+    interruption: Interruption | None
+    waking: Waking | None
+    hotkey: DesktopHotkey
+    instance: Instance
+    words: Words
+    _binding: set[asyncio.Task[object]] = field(default_factory=set)
+
+    def start(self) -> None:
+        """Open what is to be open all the time."""
+        self.talk.open()
+        if self.waking:
+            self.waking.start()
+
+    def be_reached(self) -> None:
+        """Let the talk key of the desktop and other processes reach this one."""
+        self._behind(self.hotkey.bind(self._press, self._release))
+        handle = answering(self.talk, lambda: self.hotkey.status)
+        self._behind(self.instance.serve(handle))
+
+    async def adopt(self, speech: SpeechSettings) -> Collection[str]:
+        """Take up changed settings; the names of those that wait for a restart."""
+        before, self.settings = self.settings, speech
+        changed = {
+            name for name in SpeechSettings.model_fields
+            if getattr(before, name) != getattr(speech, name)
+        }  # fmt: skip
+        self.words.own = speech.words
+        self.recogniser.choose(language=speech.language or None)
+        self.voice.choose(rate=speech.rate, volume=speech.volume, voice=speech.voice)
+        if "engine" in changed:
+            await self.voice.choose_engine(neural(speech.engine, self.paths.weights))
+        self.talk.choose(way=speech.key_way, pause=speech.pause, use=speech.microphone)
+        if "input" in changed:
+            await self.microphone.choose(speech.input or None)
+        if "output" in changed:
+            await self.player.choose(speech.output or None)
+        if "key" in changed:
+            self._behind(self.hotkey.choose(speech.key))
+        return changed - LIVE
+
+    def _press(self) -> None:
+        """A key of which no release is told begins with a press and ends with the next."""
+        self.talk.press() if self.hotkey.status.holds else self.talk.toggle()
+
+    def _release(self) -> None:
+        if self.hotkey.status.holds:
+            self.talk.release()
+
+    async def close(self) -> None:
+        """End every child process and give the key back."""
+        for task in self._binding:
+            task.cancel()
+        await asyncio.gather(*self._binding, return_exceptions=True)
+        await self.hotkey.close()
+        await self.instance.close()
+        if self.waking:
+            await self.waking.close()
+        if self.interruption:
+            await self.interruption.close()
+        await self.talk.close()
+        await asyncio.gather(
+            self.recogniser.close(),
+            self.voice.close(),
+            self.player.close(),
+            self.microphone.close(),
+        )
+
+    def _behind(self, work: object) -> None:
+        """A desktop may ask the person first, which takes as long as it takes."""
+
+        async def do() -> None:
+            with contextlib.suppress(JarvisError):  # the status of the key says why
+                await work  # type: ignore[misc]
+
+        task = asyncio.create_task(do())
+        self._binding.add(task)
+        task.add_done_callback(self._binding.discard)
+
+
+@dataclass
+class Words:
+    """What a recogniser should expect: the person's own words, and those of the tasks."""
+
+    own: Sequence[str]
+    tasks: Sequence[str]
+
+    def __call__(self) -> Sequence[str]:
+        """The most important first."""
+        return (*self.own, *self.tasks)
+
+
+class _Hush:
+    """Silences what is heard, and lets the next sound begin without a wait."""
+
+    def __init__(self, speaker: Speaker, player: SoundPlayer) -> None:
+        self._speaker = speaker
+        self._player = player
+        self._warming: asyncio.Task[None] | None = None
+
+    def __call__(self) -> None:
+        self._speaker.silence()
+        self._warming = asyncio.create_task(self._warm())
+
+    async def _warm(self) -> None:
+        with contextlib.suppress(JarvisError):  # what is to be heard will tell
+            await self._player.warm()
+
+
+def build_voice(
+    settings: SpeechSettings,
+    paths: Paths,
+    *,
+    experts: Sequence[Expert],
+    weights: Weights,
+    store: FileStore,
+    titles: Sequence[str],
+    busy: Callable[[], bool],
+) -> VoiceRoad:
+    """Nothing is opened and no process started yet. `titles` are those of the tasks; `busy` tells
+    whether a turn goes on."""
+    cuda = CudaProbe()
+    words = Words(settings.words, titles)
+    microphone = SoundMicrophone(settings.input or None, wake_word=settings.wake_word)
+    recogniser = LocalRecogniser(
+        find_weights=lambda: whisper(
+            experts, weights, named=settings.recogniser, cores=os.cpu_count() or 1
+        ),
+        find_file_weights=lambda: whisper(experts, weights, named=settings.recogniser),
+        find_processor=cuda.processor,
+        look=cuda.look,
+        language=settings.language or None,
+        words=words,
+    )
+    voice = LocalVoice(
+        rate=settings.rate,
+        volume=settings.volume,
+        voice=settings.voice,
+        engine=neural(settings.engine, paths.weights),
+        tell=lambda error: current_note.get()(str(error)),
+    )
+    player = SoundPlayer(settings.output or None)
+    speaker = Speaker(voice, player, store)
+    talk = Talk(
+        microphone,
+        recogniser,
+        way=settings.key_way,
+        pause=settings.pause,
+        use=settings.microphone,
+        hush=_Hush(speaker, player),
+        busy=busy,
+        spoken=lambda: speaker.speaking,
+    )
+    interruption = None
+    if settings.interrupt:
+        interruption = Interruption(talk, microphone, recogniser, duck=player.duck)
+        speaker.watch(interruption.speaking)
+    return VoiceRoad(
+        settings=settings,
+        paths=paths,
+        microphone=microphone,
+        recogniser=recogniser,
+        cuda=cuda,
+        voice=voice,
+        player=player,
+        speaker=speaker,
+        talk=talk,
+        hands_free=HandsFree(talk, speaker) if settings.hands_free else None,
+        interruption=interruption,
+        waking=Waking(talk, microphone) if settings.wake_word else None,
+        hotkey=DesktopHotkey(settings.key, app_id=APP_ID),
+        instance=Instance(run_folder()),
+        words=words,
+    )
