@@ -7,6 +7,7 @@ import contextlib
 import os
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from jarvis_desktop.assistant.listening.commands import answering
 from jarvis_desktop.assistant.listening.hands_free import HandsFree
@@ -50,6 +51,8 @@ class VoiceRoad:
     player: SoundPlayer
     speaker: Speaker
     talk: Talk
+    hush: Callable[[], None]
+    """Silences what is heard, at once."""
     hands_free: HandsFree | None
     interruption: Interruption | None
     waking: Waking | None
@@ -174,10 +177,13 @@ def build_voice(
     cuda = CudaProbe()
     words = Words(settings.words, titles)
     microphone = SoundMicrophone(settings.input or None, wake_word=settings.wake_word)
+
+    def live_weights() -> Path | None:
+        cores = 0 if cuda.processor()[0] == "cuda" else os.cpu_count() or 1
+        return whisper(experts, weights, named=settings.recogniser, cores=cores)
+
     recogniser = LocalRecogniser(
-        find_weights=lambda: whisper(
-            experts, weights, named=settings.recogniser, cores=os.cpu_count() or 1
-        ),
+        find_weights=live_weights,
         find_file_weights=lambda: whisper(experts, weights, named=settings.recogniser),
         find_processor=cuda.processor,
         look=cuda.look,
@@ -193,13 +199,14 @@ def build_voice(
     )
     player = SoundPlayer(settings.output or None)
     speaker = Speaker(voice, player, store)
+    hush = _Hush(speaker, player)
     talk = Talk(
         microphone,
         recogniser,
         way=settings.key_way,
         pause=settings.pause,
         use=settings.microphone,
-        hush=_Hush(speaker, player),
+        hush=hush,
         busy=busy,
         spoken=lambda: speaker.speaking,
     )
@@ -217,6 +224,7 @@ def build_voice(
         player=player,
         speaker=speaker,
         talk=talk,
+        hush=hush,
         hands_free=HandsFree(talk, speaker) if settings.hands_free else None,
         interruption=interruption,
         waking=Waking(talk, microphone) if settings.wake_word else None,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Literal
@@ -38,6 +38,9 @@ class SpeechSettings(BaseModel):
     """The language that is spoken to JARVIS, such as "de"; "" lets Whisper find out."""
     words: tuple[str, ...] = ()
     """Names and other words that the recogniser should expect."""
+    recogniser: str = ""
+    """The Whisper that hears, such as "whisper-small"; "" takes the best one on the disk that keeps
+    up with speech, and for recordings the best one."""
     microphone: Literal["talking", "conversation", "always"] = "conversation"
     """When the microphone is open: while the talk key says so; also while an answer is spoken and
     for half a minute after; or all the time. Only an open one hears what is said in the half second
@@ -184,7 +187,7 @@ def load(path: Path) -> tuple[Settings, str]:
         )
 
 
-def change(path: Path, table: str, values: Mapping[str, str | int]) -> None:
+def change(path: Path, table: str, values: Mapping[str, str | float | Sequence[str]]) -> None:
     """Set keys of one table of the file; its comments and everything else stay as they are.
 
     Raises StorageError where the file has a mistake or cannot be written.

@@ -34,6 +34,10 @@ def nobody(partial: Partial) -> None:
     """Does not look."""
 
 
+def unnoticed() -> None:
+    """Does not wait for it to be heard."""
+
+
 @dataclass
 class FakeRecogniser:
     """Hears what it is told to hear; of live speech first the partials, one for each stretch."""
@@ -120,15 +124,19 @@ class FakePlayer:
     played: list[Path] = field(default_factory=list)
     stopped: int = 0
     silenced: int = 0
+    drained: int = 0
     shares: list[float] = field(default_factory=list)
     hold: bool = False
     error: JarvisError | None = None
     _quiet: asyncio.Event | None = None
 
-    async def play(self, audio: Path, *, more: bool = False) -> None:
+    async def play(
+        self, audio: Path, *, more: bool = False, begun: Callable[[], None] = unnoticed
+    ) -> None:
         if self.error:
             raise self.error
         self.played.append(audio)
+        begun()
         self._quiet = asyncio.Event()
         try:
             if self.hold:
@@ -138,6 +146,11 @@ class FakePlayer:
             raise
         finally:
             self._quiet = None
+
+    async def drain(self) -> None:
+        if self.error:
+            raise self.error
+        self.drained += 1
 
     def silence(self) -> None:
         self.silenced += 1
@@ -179,10 +192,10 @@ class FakeMicrophone:
                 if not coming.done():
                     coming.cancel()
                     return
-                sound = coming.result()
-                if isinstance(sound, JarvisError):
-                    raise sound
-                yield sound
+                came = coming.result()
+                if isinstance(came, JarvisError):
+                    raise came
+                yield came
         finally:
             ended.cancel()
             self._ears.remove(ears)
@@ -213,19 +226,37 @@ class FakeMicrophone:
                 changed(state)
 
 
+LENT = HotkeyStatus("x11", "Ctrl+Alt+Space", holds=True, why="It is a test.")
+UNBOUND = HotkeyStatus(why="It is a test.")
+
+
 @dataclass
 class FakeHotkey:
     """Is pressed by the test."""
 
-    error: JarvisError | None = None
+    gives: HotkeyStatus = LENT
+    """What binding comes to."""
     press: Callable[[], None] | None = None
     release: Callable[[], None] | None = None
+    status: HotkeyStatus = UNBOUND
+    _watchers: list[Callable[[HotkeyStatus], None]] = field(default_factory=list)
+
+    def watch(self, changed: Callable[[HotkeyStatus], None]) -> None:
+        self._watchers.append(changed)
 
     async def bind(self, press: Callable[[], None], release: Callable[[], None]) -> HotkeyStatus:
-        if self.error:
-            raise self.error
-        self.press, self.release = press, release
-        return HotkeyStatus("x11", "Ctrl+Alt+Space", holds=True, why="It is a test.")
+        if self.gives.way != "none":
+            self.press, self.release = press, release
+        self.become(self.gives)
+        return self.gives
 
     async def close(self) -> None:
         self.press = self.release = None
+        self.become(UNBOUND)
+
+    def become(self, status: HotkeyStatus) -> None:
+        """Change how the key is had, as a desktop does."""
+        if status != self.status:
+            self.status = status
+            for changed in self._watchers:
+                changed(status)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import socket
 import threading
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -33,6 +34,8 @@ class Answer:
     headers: dict[str, str] = field(default_factory=dict)
     body: bytes | None = None
     """Sent as it is instead of all this, with `status`."""
+    seconds_a_piece: float = 0.0
+    """How long it thinks before each piece, for what is measured."""
 
 
 @dataclass
@@ -45,6 +48,10 @@ class LineServer:
     """Why answers that are "done" end; "length" where they may be no longer."""
     asked: list[dict[str, Any]] = field(default_factory=list)
     """The bodies of the requests for answers."""
+    began: list[float] = field(default_factory=list)
+    """When each answer began, of time.monotonic()."""
+    sent: list[tuple[float, str]] = field(default_factory=list)
+    """When each piece was sent."""
     requests: list[tuple[str, dict[str, str]]] = field(default_factory=list)
     """(method and path, headers in lower case) of all requests."""
     left: threading.Semaphore = field(default_factory=lambda: threading.Semaphore(0))
@@ -132,12 +139,15 @@ class LineHandler(BaseHTTPRequestHandler):
         return None
 
     def write_answer(self, answer: Answer) -> None:
+        self.served.began.append(time.monotonic())
         for text in answer.lines:
             self.line(text)
         for text in answer.thinking:
             self.line(self.thought(text))
         for text in answer.pieces:
+            time.sleep(answer.seconds_a_piece)
             self.line(self.piece(text))
+            self.served.sent.append((time.monotonic(), text))
         match answer.ends:
             case "done":
                 for line in self.last_lines():

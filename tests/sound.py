@@ -68,10 +68,10 @@ class SoundServer:
             timeout=10,
         ).stdout
 
-    def say_into_microphone(self, audio: Path) -> subprocess.Popen[bytes]:
+    def say_into_microphone(self, audio: Path, room: str = "room") -> subprocess.Popen[bytes]:
         """Start to play a file where the microphone hears it."""
         player = subprocess.Popen(
-            ("paplay", "--device=room", str(audio)), env={**os.environ, **self.environment}
+            ("paplay", f"--device={room}", str(audio)), env={**os.environ, **self.environment}
         )
         self.players.append(player)
         return player
@@ -80,13 +80,26 @@ class SoundServer:
         """What comes out of the speaker from now on."""
         return Heard(self.folder / "heard.raw", (self.folder / "heard.raw").stat().st_size)
 
-    def open_ear(self) -> None:
+    def unplug(self) -> None:
+        """Let there be no device any more; the server stays."""
+        for line in self.control("list", "short", "modules").splitlines():
+            if "null-sink" in line:
+                self.control("unload-module", line.split()[0])
+
+    def plug_in(self) -> None:
+        """Let all of them be there again."""
+        for line in START.splitlines()[2:]:
+            command, *words = line.format(rate=RATE).split()
+            self.control(command, *words)
+        self.open_ear()
+
+    def open_ear(self, *sinks: str) -> None:
         """Record what comes out of the speaker, for good.
 
         It must not stop: a null sink takes sound in portions of two seconds unless somebody who
         listens asks for less.
         """
-        for sink in ("speaker", "room"):
+        for sink in sinks or ("speaker", "room"):
             to = self.folder / ("heard.raw" if sink == "speaker" else "room.raw")
             with to.open("wb") as file:
                 recorder = subprocess.Popen(

@@ -6,6 +6,8 @@ import json
 import os
 from pathlib import Path
 
+import pytest
+
 from jarvis_desktop.catalogue.weights import MARKER, Weights
 from jarvis_desktop.compose_experts import at_work, whisper
 from jarvis_desktop.core.expert import Expert
@@ -40,3 +42,28 @@ def test_a_recogniser_counts_as_used_when_it_hears(tmp_path):
     used = {item.id: item.used for item in weights.installed()}
     assert used["other"] == 1
     assert used["whisper-tiny"] > 1
+
+
+def spoken(name: str, speed: float) -> Expert:
+    return Expert(name, "automatic-speech-recognition", speed=speed)
+
+
+SLOW_TO_FAST = [spoken("whisper-small", 7), spoken("whisper-base", 12), spoken("whisper-tiny", 18)]
+
+
+@pytest.mark.parametrize(
+    ("here", "named", "cores", "used"),
+    [
+        (("small", "base", "tiny"), "", 0, "small"),
+        (("small", "base", "tiny"), "", 8, "base"),
+        (("small", "base", "tiny"), "", 2, "tiny"),
+        (("small", "base"), "", 1, "base"),
+        (("small", "base", "tiny"), "whisper-small", 1, "small"),
+        (("small", "base"), "whisper-tiny", 4, "base"),
+    ],
+)
+def test_live_speech_takes_the_best_recogniser_that_keeps_up(tmp_path, here, named, cores, used):
+    for name in here:
+        installed(tmp_path / f"whisper-{name}")
+    folder = whisper(SLOW_TO_FAST, Weights(tmp_path), named=named, cores=cores)
+    assert folder == tmp_path / f"whisper-{used}"

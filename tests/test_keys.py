@@ -155,7 +155,7 @@ def test_a_closed_keyring_is_as_good_as_an_empty_one(
     if closed == "locked":
         ring.locked = True
     else:
-        keyring.set_keyring(NoKeyring())  # type: ignore[no-untyped-call]
+        keyring.set_keyring(NoKeyring())
     monkeypatch.setenv("HF_TOKEN", "hf_token")
     assert keys.key_for(OPENAI) == ""
     assert keys.key_for(ROUTER) == "hf_token"

@@ -63,7 +63,7 @@ def build(to: Path) -> None:
     )
     torch.manual_seed(0)
     whisper = Whisper(config)
-    whisper.generation_config = GenerationConfig(  # type: ignore[no-untyped-call]
+    whisper.generation_config = GenerationConfig(
         suppress_tokens=[],
         begin_suppress_tokens=[number["<|endoftext|>"]],
         lang_to_id={f"<|{code}|>": number[f"<|{code}|>"] for code in _LANGUAGE_CODES[:99]},

@@ -9,16 +9,13 @@ import hashlib
 import json
 import os
 import shlex
-import shutil
-from collections.abc import Sequence
 from datetime import UTC, datetime
-from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from jarvis_desktop.catalogue.weights import MARKER
 from jarvis_desktop.core.call import Report
-from jarvis_desktop.core.errors import InputError, UnavailableError
+from jarvis_desktop.core.errors import UnavailableError
 from jarvis_desktop.core.expert import Expert
 from jarvis_desktop.fetched import quiet_libraries
 
@@ -44,7 +41,7 @@ def finish(expert: Expert, folder: Path, *, revision: str, report: Report) -> No
     for leftover in folder.rglob("*.incomplete"):
         leftover.unlink()
     for path in sorted(folder.rglob("*.safetensors")):
-        _check_whole(expert, path)
+        check_whole(expert, path)
     files = {
         path.relative_to(folder).as_posix(): {
             "size": path.stat().st_size,
@@ -66,6 +63,14 @@ def finish(expert: Expert, folder: Path, *, revision: str, report: Report) -> No
         file.flush()
         os.fsync(file.fileno())
     fresh.replace(folder / MARKER)
+
+
+def is_inside(name: str) -> bool:
+    """Whether a name from elsewhere stays inside the folder, on every system."""
+    parts = PurePosixPath(name).parts
+    return bool(parts) and not (
+        name.startswith("/") or "\\" in name or ":" in name or ".." in parts or "\0" in name
+    )
 
 
 def is_pickle(name: str) -> bool:
@@ -90,47 +95,7 @@ def pickles_only(expert: Expert, folder: str | None = None) -> UnavailableError:
     )
 
 
-def chosen_of(expert: Expert, source: Path) -> tuple[Path, ...]:
-    """Which files of a folder are an expert's. Raises InputError where they are not there."""
-    if not source.is_dir():
-        raise InputError(f"There is no folder {source}.")
-    chosen = [
-        path
-        for path in sorted(source.rglob("*"))
-        if path.is_file()
-        and any(fnmatchcase(path.relative_to(source).as_posix(), each) for each in expert.files)
-    ]
-    safe = [path for path in chosen if not is_pickle(path.name)]
-    if any(path.suffix in (".safetensors", ".bin") for path in safe):
-        return tuple(safe)
-    if not any(path.suffix == ".bin" for path in chosen):
-        raise InputError(
-            f"The folder {source} holds no weights of {expert.id}.",
-            hint=f"It must hold the files of {expert.repo}: {', '.join(expert.files)}.",
-        )
-    if not expert.pickled:
-        raise pickles_only(expert, str(source))
-    return tuple(chosen)
-
-
-def take_over(
-    expert: Expert, folder: Path, source: Path, chosen: Sequence[Path], *, dry: bool
-) -> int:
-    """Copy an expert's files from a folder and mark them, unless `dry`; their size in bytes."""
-    for path in chosen:
-        if path.suffix == ".safetensors":  # now, before much is deleted or copied
-            _check_whole(expert, path)
-    if not dry:
-        shutil.rmtree(folder, ignore_errors=True)
-        for path in chosen:
-            to = folder / path.relative_to(source)
-            to.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(path, to)
-        finish(expert, folder, revision=expert.revision, report=lambda fraction, words: None)
-    return sum(path.stat().st_size for path in chosen)
-
-
-def _check_whole(expert: Expert, path: Path) -> None:
+def check_whole(expert: Expert, path: Path) -> None:
     """Refuse weights that are cut off: their header says how long they are."""
     from safetensors import SafetensorError, safe_open
 

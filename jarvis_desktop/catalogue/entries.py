@@ -49,6 +49,7 @@ class Block(BaseModel):
     base: str = ""
     providers: list[Words] = Field(default_factory=list)
     pickled: bool = False
+    speed: float = Field(default=0, ge=0)
 
     @model_validator(mode="after")
     def _has_what_it_needs(self) -> Block:
@@ -123,6 +124,7 @@ def _expert(block: Block, blocks: Mapping[str, Block]) -> Expert:
         gated=block.gated,
         downloads=block.downloads,
         likes=block.likes,
+        speed=block.speed,
     )
 
 

@@ -14,11 +14,12 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any
 
 from jarvis_desktop.catalogue import delivery
 from jarvis_desktop.catalogue.alone import alone
+from jarvis_desktop.catalogue.importing import take_over
 from jarvis_desktop.catalogue.progress import Progress
 from jarvis_desktop.core.call import Report
 from jarvis_desktop.core.errors import UnavailableError
@@ -57,7 +58,7 @@ class Listing:
 def serve(
     expert: Expert, folder: Path, endpoint: str | None, patience: float, reserve: int
 ) -> Callable[..., Any]:
-    """The handler of the child: "list", then "fetch"; or "measure" and "import" a folder.
+    """The handler of the child: "list", then "fetch"; or "measure" and "import" a folder or ZIP.
 
     Each gives the size in bytes. From the first on, the folder is held until the child ends: room
     is made for an expert only where no other process fetches it.
@@ -76,8 +77,11 @@ def serve(
         if key:  # of this process alone: no other one is given it
             os.environ["HF_TOKEN"] = key
         if source is not None:
-            chosen = delivery.chosen_of(expert, source)
-            return delivery.take_over(expert, folder, source, chosen, dry=what == "measure")
+            size = take_over(expert, folder, source, dry=True)
+            if what == "import":
+                _check_room(folder.parent, size + reserve)
+                take_over(expert, folder, source, dry=False)
+            return size
         if listing is None:
             listing = hub.listing()
         if what == "fetch":
@@ -122,7 +126,7 @@ class Hub:
         entries = []
         for file in info.siblings or ():
             if any(fnmatch.fnmatchcase(file.rfilename, each) for each in self.expert.files):
-                if file.size is None or not _is_inside(file.rfilename):
+                if file.size is None or not delivery.is_inside(file.rfilename):
                     raise self._strange()
                 sha256 = file.lfs.sha256 if file.lfs else ""
                 entries.append(Entry(file.rfilename, file.size, sha256, file.blob_id or ""))
@@ -291,14 +295,6 @@ def _present(path: Path) -> int:
         if each.is_file():
             return each.stat().st_size
     return 0
-
-
-def _is_inside(name: str) -> bool:
-    """Whether a name from the Hub stays inside the folder, on every system."""
-    parts = PurePosixPath(name).parts
-    return bool(parts) and not (
-        name.startswith("/") or "\\" in name or ":" in name or ".." in parts or "\0" in name
-    )
 
 
 def _check_room(folder: Path, needed: int) -> None:

@@ -154,9 +154,9 @@ class Weights:
                 await child.close()
 
     async def import_folder(self, expert: Expert, source: Path) -> Path:
-        """Take an expert's files from a folder, such as one carried here on a stick; its folder.
+        """Take an expert's files from a folder or a ZIP file, such as on a stick; its folder.
 
-        Raises InputError where the folder does not hold them.
+        Raises InputError, UnavailableError where it does not hold them, or not whole.
         """
         async with self._locks.setdefault(expert.id, asyncio.Lock()):
             child = self._child(expert, "import")

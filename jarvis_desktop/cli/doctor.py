@@ -5,15 +5,13 @@ from __future__ import annotations
 import argparse
 import asyncio
 import platform
-import shutil
 import sqlite3
-import sys
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from jarvis_desktop import __version__
-from jarvis_desktop.cli import output
+from jarvis_desktop.cli import doctor_voice, output
 from jarvis_desktop.cli.arguments import Subparsers, add_shared
+from jarvis_desktop.cli.finding import Finding
 from jarvis_desktop.computer import free_disk_bytes
 from jarvis_desktop.core.code import Protection
 from jarvis_desktop.core.errors import JarvisError
@@ -35,19 +33,14 @@ TIGHT = 5_000 * MB
 """Bytes; less of the disk soon hinders."""
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """One thing looked at: "ok", "limited" (something else does the work) or "missing"."""
-
-    what: str
-    state: str
-    detail: str
-    fix: str = ""
-
-
 def add(subparsers: Subparsers) -> None:
     """Add the command."""
     doctor = subparsers.add_parser("doctor", help="check this computer, with fixes")
+    doctor.add_argument(
+        "--voice",
+        action="store_true",
+        help="also listen for three seconds, and try the voice and the recogniser",
+    )
     add_shared(doctor)
     doctor.set_defaults(command=_doctor)
 
@@ -57,6 +50,10 @@ def _doctor(args: argparse.Namespace) -> int:
 
     async def work(app: App) -> int:
         findings = await examine(app)
+        if args.voice:
+            if not args.json:
+                output.note("Speak now; it listens for three seconds.")
+            findings += await doctor_voice.try_out(app)
         if args.json:
             output.write_json(findings)
         else:
@@ -73,9 +70,8 @@ async def examine(app: App) -> list[Finding]:
     """All findings, in the order a person would ask."""
     from jarvis_desktop.desktop import has_no_display
 
-    sound, recogniser, llm, hardware, protection = await asyncio.gather(
-        _sound(app),
-        _recogniser(app),
+    voice, llm, hardware, protection = await asyncio.gather(
+        doctor_voice.examine(app),
         _llm(app),
         app.local.probe.hardware(),
         app.sandbox.protection(),
@@ -92,9 +88,7 @@ async def examine(app: App) -> list[Finding]:
         memory(hardware, app.local.budget),
         await asyncio.to_thread(_disk, app),
         screen,
-        *sound,
-        _voice(),
-        recogniser,
+        *voice,
         _planner(app),
         llm,
         sandbox(protection),
@@ -173,40 +167,6 @@ def _sqlite() -> Finding:
         return Finding("SQLite", "ok", version)
     detail = f"{version}; the history is written by one connection only, which keeps it safe"
     return Finding("SQLite", "limited", detail)
-
-
-async def _sound(app: App) -> list[Finding]:
-    from jarvis_desktop.speech.devices import devices
-
-    try:
-        found = await devices()
-    except JarvisError as error:
-        return [Finding("sound", "missing", error.message, error.hint)]
-    findings = []
-    for what, direction in (("speaker", "output"), ("microphone", "input")):
-        names = [item.name for item in found if getattr(item, f"{direction}s")]
-        if names:
-            findings.append(Finding(what, "ok", ", ".join(names[:3])))
-        else:
-            fix = "Plug one in, or start the sound server; text works meanwhile."
-            findings.append(Finding(what, "missing", "no device was found", fix))
-    return findings
-
-
-def _voice() -> Finding:
-    if sys.platform in ("win32", "darwin"):
-        return Finding("voice", "ok", "the system's own")
-    if shutil.which("espeak-ng") or shutil.which("espeak"):
-        return Finding("voice", "ok", "espeak-ng")
-    return Finding("voice", "missing", "espeak-ng is not installed", "apt install espeak-ng")
-
-
-async def _recogniser(app: App) -> Finding:
-    installed = [item.id for item in app.weights.installed() if item.id.startswith("whisper")]
-    if installed:
-        return Finding("recogniser", "ok", f"faster-whisper with {', '.join(installed)}")
-    fix = "jarvis-desktop experts pull whisper-base"
-    return Finding("recogniser", "limited", "the small built-in one, which mishears", fix)
 
 
 def _planner(app: App) -> Finding:

@@ -27,7 +27,7 @@ def copy_out(turn: Turn, folder: Path) -> bool:
     for artifact in turn.artifacts:
         if artifact.path is None:
             continue
-        target = _free_name(folder, Path(artifact.title).name or artifact.path.name)
+        target = free_name(folder, Path(artifact.title).name or artifact.path.name)
         try:
             shutil.copyfile(artifact.path, target)
         except OSError as error:
@@ -38,7 +38,7 @@ def copy_out(turn: Turn, folder: Path) -> bool:
     return not problems
 
 
-def _free_name(folder: Path, name: str) -> Path:
+def free_name(folder: Path, name: str) -> Path:
     """A name in the folder that nothing has yet: photo.png, photo-2.png, ..."""
     target, number = folder / name, 1
     while target.exists():

@@ -1,26 +1,21 @@
-"""`transcribe`, `say` and `listen`: the voice on its own."""
+"""`say` and `listen`: the voice on its own."""
 
 from __future__ import annotations
 
 import argparse
-import stat
 from pathlib import Path
 
 from jarvis_desktop.assistant.speakable import speakable
 from jarvis_desktop.cli import output
 from jarvis_desktop.cli.arguments import Subparsers, add_mode, add_shared
 from jarvis_desktop.cli.keyboard import whole_input
-from jarvis_desktop.core.errors import InputError, JarvisError, UnavailableError
+from jarvis_desktop.core.errors import InputError, UnavailableError
 from jarvis_desktop.core.events import Event, Noted
-from jarvis_desktop.core.shown import encodable, one_line
+from jarvis_desktop.core.shown import encodable
 
 
 def add(subparsers: Subparsers) -> None:
     """Add the commands."""
-    transcribe = subparsers.add_parser("transcribe", help="write down what recordings say")
-    transcribe.add_argument("audio", nargs="+", type=Path, metavar="AUDIO")
-    add_shared(transcribe)
-    transcribe.set_defaults(command=_transcribe)
     say = subparsers.add_parser("say", help="speak a text")
     say.add_argument("text", help="what to say; - reads it from stdin")
     say.add_argument("--out", type=Path, metavar="F.wav", help="write a file, play nothing")
@@ -37,60 +32,6 @@ def add(subparsers: Subparsers) -> None:
     add_mode(listen)
     add_shared(listen)
     listen.set_defaults(command=_listen)
-
-
-def _transcribe(args: argparse.Namespace) -> int:
-    from jarvis_desktop.cli import session
-    from jarvis_desktop.compose import App
-
-    async def work(app: App) -> int:
-        done = 0
-        records: list[dict[str, object]] = []
-        for path in args.audio:
-            try:
-                _check(path)
-                heard = await app.recogniser.transcribe(path, _quiet)
-            except JarvisError as error:
-                records.append({"file": str(path), "error": str(error)})
-                output.note(f"failed  {one_line(path.name)}: {error}")
-                continue
-            done += 1
-            records.append({"file": str(path), "transcript": heard})
-            if heard.note and done == 1:
-                output.note(f"note    {heard.note}")
-            if not args.json:
-                output.say(heard.text if len(args.audio) == 1 else f"{path.name}: {heard.text}")
-        if args.json:
-            output.write_json(records)
-        return _code(done, len(args.audio))
-
-    return session.run(args, work)
-
-
-def _check(path: Path) -> None:
-    """Refuse what is no ordinary file. It is read where it is: no copy of a voice is kept."""
-    shown = one_line(path.name or str(path))
-    try:
-        status = path.lstat()
-    except FileNotFoundError as error:
-        raise InputError(f"There is no file {shown}.", hint="Check its name.") from error
-    except (OSError, ValueError) as error:
-        raise InputError(f"{shown} cannot be opened: {output.reason(error)}.") from error
-    if stat.S_ISLNK(status.st_mode):
-        raise InputError(f"{shown} is a link; give the file itself.")
-    if not stat.S_ISREG(status.st_mode):
-        raise InputError(f"{shown} is not a file.")
-    if not status.st_size:
-        raise InputError(f"{shown} is empty.")
-
-
-def _code(done: int, count: int) -> int:
-    return output.DONE if done == count else output.PARTLY if done else output.FAILED
-
-
-def _quiet(fraction: float | None, message: str) -> None:
-    if fraction is None and message:
-        output.note(f"        {message}")
 
 
 def _say(args: argparse.Namespace) -> int:

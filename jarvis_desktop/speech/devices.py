@@ -42,18 +42,19 @@ def make() -> Handler:
 
 
 def _list(report: Report) -> tuple[Device, ...]:
-    from jarvis_desktop.speech.portaudio import portaudio
+    from jarvis_desktop.speech.portaudio import names, portaudio
 
     sounddevice = portaudio()
-    hosts = sounddevice.query_hostapis()
     first_input, first_output = sounddevice.default.device
     return tuple(
         Device(
-            f"{found['name']}, {hosts[found['hostapi']]['name']}",
+            name,
             found["max_input_channels"],
             found["max_output_channels"],
             index == first_input,
             index == first_output,
         )
-        for index, found in enumerate(sounddevice.query_devices())
+        for index, (name, found) in enumerate(
+            zip(names(), sounddevice.query_devices(), strict=True)
+        )
     )

@@ -1,62 +1,246 @@
-"""The Microphone: records from the chosen input, in a child process."""
+"""The Microphone: hears with the chosen input, in a child process.
+
+One task keeps the device: it opens it, fetches what was heard some thirty times a second, hands it
+to all who listen, notices that the device or the sound service is gone, and opens it again. Foreign
+code may hang for ever in any call, which is why it runs in a process that can be killed.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+import logging
+import time
+from collections.abc import AsyncGenerator, Callable
 from contextlib import suppress
-from pathlib import Path
+from typing import Any
 
 from jarvis_desktop.child import Child
 from jarvis_desktop.core.errors import ExpertError, UnavailableError
+from jarvis_desktop.core.hearing import MicrophoneState, Sound
+from jarvis_desktop.core.shown import frames
+from jarvis_desktop.speech.microphone_listener import MicrophoneListener, Remembered
 
-START_SECONDS = 10.0
-STALL_SECONDS = 2.0
-READ_SECONDS = 0.1
+log = logging.getLogger(__name__)
+
+READ_SECONDS = 0.03
+RESTING_SECONDS = 0.15
+"""Between two looks at the device while nobody listens: enough to notice that it is gone."""
+
+START_SECONDS = 20.0
+"""For the process to load what it needs, on a computer that is busy."""
+OPEN_SECONDS = 5.0
+RETURN_SECONDS = 30.0
+"""For whatever is asked while a device is lost and nobody waits for it: where the sound service
+hangs, that may as well stay until it goes on."""
+STALL_SECONDS = 0.7
+RETRY_SECONDS = (0.05, 0.5, 0.5, 1.0)
+"""Pauses between attempts to open a lost device, the last one again and again: an attempt costs a
+tenth of a second of work. The first is for a device that was well, or one that took its place."""
+
+SLICE = 0.1
+"""An answer is waited for in slices: a program that was held up itself loses one, not its whole
+patience with the child."""
 
 
 class SoundMicrophone:
-    """Records one thing at a time. `device` is a name as `devices()` gives it."""
+    """`device` is a name as `devices()` gives it; None is the system's default.
 
-    def __init__(self, device: str | None = None) -> None:
+    `wake_word` is what Sound.woken tells of; "" for none. The process stays between two times the
+    device is open, because it takes a while to start.
+    """
+
+    def __init__(self, device: str | None = None, *, wake_word: str = "") -> None:
         self._device = device
         self._child = Child(
-            "jarvis_desktop.speech.sound_input:make", name="microphone", network=True
+            "jarvis_desktop.speech.sound_input:make", wake_word, name="microphone", network=True
         )
-        self._turn = asyncio.Lock()
+        self._state: MicrophoneState = "closed"
+        self._watchers: list[Callable[[MicrophoneState], None]] = []
+        self._listeners: list[MicrophoneListener] = []
+        self._remembered = Remembered()
+        self._held = False
+        self._stir = asyncio.Event()
+        self._keeping: asyncio.Task[None] | None = None
+
+    @property
+    def state(self) -> MicrophoneState:
+        """What the person must be able to see."""
+        return self._state
+
+    def watch(self, changed: Callable[[MicrophoneState], None]) -> None:
+        """Call this on the loop at each change of `state`."""
+        self._watchers.append(changed)
+
+    def hold(self, *, open: bool) -> None:
+        """Keep the device open also while nobody listens; or not any more."""
+        self._held = open
+        self._wake()
+
+    async def listen(self, until: asyncio.Event) -> AsyncGenerator[Sound, None]:
+        """What is heard from now on; the port says the rest. Raises UnavailableError."""
+        listener = MicrophoneListener()
+        self._listeners.append(listener)
+        self._wake()
+        ending = asyncio.create_task(until.wait())
+        ending.add_done_callback(lambda _: self._end(listener))
+        try:
+            while (sound := await listener.next()) is not None:
+                yield sound
+        finally:
+            ending.cancel()
+            self._leave(listener)
 
     async def warm(self) -> None:
-        """Start the process now, so that the first words are not lost. Records nothing."""
-        await self._child.start()
+        """Start the process now, so that the first words are not lost. Opens nothing.
 
-    async def record(self, to: Path, stop: asyncio.Event, level: Callable[[float], None]) -> Path:
-        """Record 16 kHz mono into a WAV file until `stop` is set.
-
-        The file is whole at any moment: what was said before an error is in it. Raises
-        UnavailableError where there is no microphone, none that may be used, or it went away,
-        StorageError where the file cannot be written.
+        Raises UnavailableError.
         """
-        async with self._turn:
-            try:
-                await self._child.call("open", to, self._device, timeout=START_SECONDS)
-                while not stop.is_set():
-                    with suppress(TimeoutError):
-                        await asyncio.wait_for(stop.wait(), READ_SECONDS)
-                    if not stop.is_set():
-                        level(await self._child.call("read", timeout=STALL_SECONDS))
-                await self._child.call("close", timeout=STALL_SECONDS)
-            except BaseException as error:
-                # Whatever ended this, the device must not stay open.
-                self._child.kill()
-                if not isinstance(error, ExpertError):
-                    raise
-                raise UnavailableError(
-                    "The microphone does not answer.",
-                    hint="The sound service of this computer may hang; restart it or log in again.",
-                    retryable=True,
-                ) from error
-        return to
+        await self._ask("ready", limit=START_SECONDS)
+
+    async def choose(self, device: str | None) -> None:
+        """Hear with another device from now on. Whoever listens is told that this one went away."""
+        if device == self._device:
+            return
+        self._device = device
+        if self._state != "closed":
+            self._child.kill()  # with it the device is closed, whatever state that is in
+            self._stir.set()
 
     async def close(self) -> None:
-        """End the process."""
+        """End the process, and with it whatever is heard."""
+        self._held = False
+        for listener in tuple(self._listeners):
+            listener.end()
+            self._leave(listener)
+        if keeping := self._keeping:
+            keeping.cancel()
+            await asyncio.wait({keeping})
         await self._child.close()
+
+    def _wake(self) -> None:
+        self._stir.set()
+        if self._keeping is None and self._wanted:
+            self._keeping = asyncio.create_task(self._keep())
+
+    @property
+    def _wanted(self) -> bool:
+        return self._held or bool(self._listeners)
+
+    def _end(self, listener: MicrophoneListener) -> None:
+        """Its `until` was set, or it left."""
+        if listener not in self._listeners:
+            return
+        if self._state == "open":
+            listener.ends = time.monotonic()
+        else:  # nothing was heard, and what will be comes too late
+            listener.end()
+            self._leave(listener)
+        self._stir.set()
+
+    def _leave(self, listener: MicrophoneListener) -> None:
+        if listener in self._listeners:
+            self._listeners.remove(listener)
+            self._stir.set()
+
+    def _become(self, state: MicrophoneState) -> None:
+        before, self._state = self._state, state
+        if before != state:
+            for changed in tuple(self._watchers):
+                changed(state)
+
+    async def _keep(self) -> None:
+        """Have the device open for as long as it is wanted."""
+        failures = 0
+        try:
+            while self._wanted:
+                try:
+                    await self._open()
+                    failures = 0
+                    await self._hear()
+                except UnavailableError as error:
+                    log.info("the microphone is lost: %s", frames(error))
+                    self._lose(error)
+                    failures += 1
+                await self._shut()
+                if self._state == "lost" and self._wanted:
+                    await self._stirred(RETRY_SECONDS[min(failures, len(RETRY_SECONDS)) - 1])
+        finally:
+            self._keeping = None  # first: whoever watches may want it again
+            self._become("closed")
+        self._wake()
+
+    async def _open(self) -> None:
+        if self._state != "lost":
+            self._become("opening")
+        await self._ask("ready", limit=START_SECONDS)
+        await self._ask("open", self._device, limit=OPEN_SECONDS)
+        self._become("open")
+
+    async def _hear(self) -> None:
+        """Hand out what is heard until nobody wants it."""
+        try:
+            while self._wanted:
+                await self._fetch()
+                if self._wanted:
+                    await self._stirred(READ_SECONDS if self._listeners else RESTING_SECONDS)
+        finally:
+            self._remembered.clear()
+
+    async def _shut(self) -> None:
+        """Close the device; where that hangs, the process ends and the device with it."""
+        if self._child.pid is not None:
+            with suppress(UnavailableError):
+                await self._ask("close", limit=STALL_SECONDS)
+
+    async def _fetch(self) -> None:
+        ending = [listener for listener in self._listeners if listener.ends]
+        until = max((listener.ends for listener in ending), default=0.0)
+        if self._child.pid is None:  # a call would start a new process, which has no device
+            raise _hung()
+        sound, reached = await self._ask("read", until, limit=STALL_SECONDS)
+        self._remembered.add(sound, reached)
+        for listener in self._listeners:
+            listener.hear(sound, self._remembered)
+        for listener in ending:
+            listener.end()
+            self._leave(listener)
+
+    def _lose(self, error: UnavailableError) -> None:
+        self._become("lost")
+        for listener in tuple(self._listeners):
+            listener.end(error)
+            self._leave(listener)
+        self._stir.clear()
+
+    async def _stirred(self, seconds: float) -> None:
+        """Wait, unless something happens that is to be looked at now."""
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._stir.wait(), seconds)
+        self._stir.clear()
+
+    async def _ask(self, *words: object, limit: float) -> Any:
+        """What the child answers. Raises UnavailableError where it does not within the limit, which
+        is longer while the device is lost and nobody waits for it."""
+        call = asyncio.create_task(self._child.call(*words, timeout=RETURN_SECONDS))
+        waited = 0.0
+        try:
+            while waited < limit or (self._state == "lost" and not self._listeners):
+                done, _ = await asyncio.wait({call}, timeout=SLICE)
+                if done:
+                    return call.result()
+                waited += SLICE
+        except ExpertError as error:
+            raise _hung() from error
+        finally:
+            if not call.done():
+                self._child.kill()
+                call.cancel()
+        raise _hung()
+
+
+def _hung() -> UnavailableError:
+    return UnavailableError(
+        "The microphone does not answer.",
+        hint="The sound service of this computer may hang; restart it or log in again.",
+        retryable=True,
+    )

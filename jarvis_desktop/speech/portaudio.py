@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from jarvis_desktop.core.errors import UnavailableError
+
+_PLACE = re.compile(r" ?\(hw:\d+,\d+\)")
+"""Where ALSA put a device this time; it changes as others come and go."""
 
 
 def portaudio() -> Any:
@@ -27,10 +31,37 @@ def refresh() -> None:
     sounddevice._initialize()
 
 
+def names() -> tuple[str, ...]:
+    """What the devices are called, in PortAudio's order: the device and its host interface."""
+    sounddevice = portaudio()
+    hosts = sounddevice.query_hostapis()
+    found = sounddevice.query_devices()
+    return tuple(f"{device['name']}, {hosts[device['hostapi']]['name']}" for device in found)
+
+
 def info(device: str | None, kind: str) -> Any:
-    """What PortAudio knows of a device ("input" or "output"). Raises PortAudioError."""
+    """What PortAudio knows of a device ("input" or "output"), or of the system's default.
+
+    A device is named as `names` gives it; where ALSA has put it elsewhere since, it is found there,
+    and part of a name will do where only one device fits. Raises PortAudioError.
+    """
     sounddevice = portaudio()
     try:
-        return sounddevice.query_devices(device, kind)
+        return sounddevice.query_devices(_number(device, kind), kind)
     except ValueError as error:
         raise sounddevice.PortAudioError(str(error)) from error
+
+
+def _number(device: str | None, kind: str) -> int | str | None:
+    if device is None:
+        return None
+    wanted = _PLACE.sub("", device)
+    found = portaudio().query_devices()
+    able = [
+        (number, name)
+        for number, name in enumerate(names())
+        if found[number][f"max_{kind}_channels"] > 0
+    ]
+    same = [number for number, name in able if name == device]
+    alike = same or [number for number, name in able if _PLACE.sub("", name) == wanted]
+    return alike[0] if alike else device

@@ -4,15 +4,24 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from jarvis_desktop.child import Child
 from jarvis_desktop.core.call import Report
 from jarvis_desktop.core.errors import ExpertError, InputError, UnavailableError
-from jarvis_desktop.core.hearing import Transcript
+from jarvis_desktop.core.hearing import Partial, Transcript
 from jarvis_desktop.core.shown import frames
 from jarvis_desktop.paths import shipped
+from jarvis_desktop.speech.file_transcription import FileTranscriber
+from jarvis_desktop.speech.live import (
+    SECONDS_PER_SECOND,
+    START_SECONDS,
+    Calls,
+    LiveHearing,
+    Road,
+)
 
 log = logging.getLogger(__name__)
 
@@ -22,48 +31,82 @@ NOTE = (
 )
 BROKEN_NOTE = "The Whisper weights on this computer cannot be used. "
 CRASHED_NOTE = "The Whisper recogniser does not work on this computer. "
+NO_CARD_NOTE = "The graphics card cannot be used for listening; the processor did it."
 
-START_SECONDS = 60.0
-"""For the first call, which loads what the engine needs."""
 BYTES_PER_SECOND = 1_000_000
-SECONDS_PER_SECOND = 8.0
-"""A recogniser that needs longer than this for one second of speech is hung."""
+REQUEST_SECONDS, REQUEST_BYTES = 28.0, 2_000_000
+"""Of speech and of a recording: what is longer, or may be, must not keep live speech waiting."""
+
+Processor = tuple[str, str]
+"""Where Whisper runs and how it computes there, in the words of CTranslate2."""
+CPU: Processor = ("cpu", "int8")
+
+
+def _unseen(partial: Partial) -> None:
+    """Nobody looks while it is spoken."""
 
 
 class LocalRecogniser:
     """Recognises speech on this computer; each engine runs in a child process of its own.
 
     `find_weights` is asked at each call for a folder of CTranslate2 Whisper weights, so that
-    weights are used as soon as they have been fetched. `language` is a two-letter code; None lets
-    Whisper find out.
+    weights are used as soon as they have been fetched; `find_processor` for where they run, and
+    `words` for names and other words to expect, the most important first. `language` is a
+    two-letter code; None lets Whisper find out. After `idle_minutes` without work the child
+    processes are ended, which gives their memory back. Longer recordings are for `files`, which
+    may have better and slower weights; `look` finds out where Whisper runs, before it first does.
     """
 
     def __init__(
         self,
         *,
         find_weights: Callable[[], Path | None],
+        find_file_weights: Callable[[], Path | None] | None = None,
+        find_processor: Callable[[], Processor] = lambda: CPU,
+        look: Callable[[Path], Awaitable[Processor]] | None = None,
         language: str | None = None,
+        words: Callable[[], Sequence[str]] = tuple,
+        idle_minutes: float = 10.0,
         whisper: str = "jarvis_desktop.speech.whisper_recogniser:make",
         pocketsphinx: str = "jarvis_desktop.speech.pocketsphinx_recogniser:make",
     ) -> None:
         self._find_weights = find_weights
+        self._find_processor = find_processor
+        self._look = look
         self._language = language
+        self._words = words
+        self._idle_seconds = idle_minutes * 60
         self._turn = asyncio.Lock()
+        self._calls = Calls()
+        self._hearings: list[LiveHearing] = []
+        self._working = 0
+        self._leaving: asyncio.TimerHandle | None = None
         self._whisper = Child(whisper, name="Whisper recogniser")
         speech = shipped("resources", "speech")
         files = speech / "commands.arpa", speech / "commands.dict"
         self._pocketsphinx = Child(pocketsphinx, *files, name="built-in recogniser")
+        find = find_file_weights or find_weights
+
+        async def roads(whisper: Child, pocketsphinx: Child) -> list[Road]:
+            weights = find()
+            await self._look_with(weights)
+            return self._roads(whisper, pocketsphinx, weights)
+
+        self.files = FileTranscriber(roads, pocketsphinx=pocketsphinx)
+
+    def choose(self, *, language: str | None) -> None:
+        """Expect this language from the next word on; None lets Whisper find out."""
+        self._language = language
 
     async def warm(self) -> None:
         """Load the engine that would be used now, so that the first request need not wait.
 
         Raises UnavailableError, ExpertError.
         """
-        async with self._turn:
-            if weights := self._find_weights():
-                await self._whisper.call("ready", weights, self._language, timeout=START_SECONDS)
-            else:
-                await self._pocketsphinx.call("ready", timeout=START_SECONDS)
+        with self._work():
+            await self._look_with(self._find_weights())
+            road = self._live_roads()[0]
+            await road.child.call("ready", *road.setting, timeout=START_SECONDS)
 
     async def transcribe(self, audio: Path, report: Report) -> Transcript:
         """What is said in a recording of any format.
@@ -73,35 +116,108 @@ class LocalRecogniser:
         """
         if not audio.is_file():  # noqa: ASYNC240 - a look at a local file
             raise InputError(f"There is no recording {audio.name}.")
+        if audio.stat().st_size > REQUEST_BYTES:  # noqa: ASYNC240
+            return await self.files.transcribe(audio, report)
         # A file is heard and then recognised: two calls of the child that belong together.
-        async with self._turn:
-            return await self._transcribe(audio, report)
+        with self._work():
+            async with self._turn:
+                with suppress(_Long):
+                    return await self._transcribe(audio, report)
+        return await self.files.transcribe(audio, report)
 
-    async def _transcribe(self, audio: Path, report: Report) -> Transcript:
-        note = NOTE
-        if weights := self._find_weights():
-            try:
-                return await _run(self._whisper, audio, report, weights, self._language)
-            except UnavailableError as error:
-                log.info("falling back to pocketsphinx: %s", frames(error))
-                note = BROKEN_NOTE + NOTE
-            except ExpertError as error:  # such as an instruction that an old processor lacks
-                log.info("falling back to pocketsphinx: %s", frames(error))
-                note = CRASHED_NOTE + NOTE
-        heard = await _run(self._pocketsphinx, audio, report)
-        return Transcript(heard.text, heard.engine, heard.language, heard.segments, note)
+    def hear(self, show: Callable[[Partial], None] = _unseen) -> LiveHearing:
+        """Begin to recognise speech that goes on, on the running loop; the port says more.
+
+        Where Whisper crashes it is started again once and told everything anew; where it cannot
+        be used, crashes again or hangs, the built-in engine takes over, which the note says.
+        """
+        self._begin()
+        return LiveHearing(self._live_roads(), show, self._calls, self._hearings, self._end)
 
     async def close(self) -> None:
-        """End the child processes."""
+        """End the child processes, and drop what is being heard."""
+        for hearing in tuple(self._hearings):
+            hearing.drop()
+        if self._leaving:
+            self._leaving.cancel()
         await self._whisper.close()
         await self._pocketsphinx.close()
+        await self.files.close()
+        await self._calls.end()
+
+    async def _look_with(self, weights: Path | None) -> None:
+        if weights and self._look:
+            await self._look(weights)
+
+    def _live_roads(self) -> list[Road]:
+        return self._roads(self._whisper, self._pocketsphinx, self._find_weights())
+
+    def _roads(self, whisper: Child, pocketsphinx: Child, weights: Path | None) -> list[Road]:
+        """The engines as they are to be tried; the built-in one comes last."""
+        roads = []
+        if weights:
+            processor = self._find_processor()
+            for at in [CPU] if processor == CPU else [processor, CPU]:
+                setting = weights, self._language, tuple(self._words()), *at
+                roads.append(Road(whisper, setting, "", BROKEN_NOTE, CRASHED_NOTE))
+            if len(roads) > 1:
+                roads[0].broken = roads[0].crashed = NO_CARD_NOTE
+        return [*roads, Road(pocketsphinx, note=NOTE)]
+
+    async def _transcribe(self, audio: Path, report: Report) -> Transcript:
+        *roads, last = self._live_roads()
+        before = ""
+        for road in roads:
+            try:
+                return road.noted(await _run(road, audio, report), before)
+            except UnavailableError as error:
+                log.info("falling back: %s", frames(error))
+                before = road.broken
+            except ExpertError as error:  # such as an instruction that an old processor lacks
+                log.info("falling back: %s", frames(error))
+                before = road.crashed
+        return last.noted(await _run(last, audio, report), before)
+
+    @contextmanager
+    def _work(self) -> Iterator[None]:
+        self._begin()
+        try:
+            yield
+        finally:
+            self._end()
+
+    def _begin(self) -> None:
+        self._working += 1
+        if self._leaving:
+            self._leaving.cancel()
+            self._leaving = None
+
+    def _end(self) -> None:
+        self._working -= 1
+        if not self._working:
+            loop = asyncio.get_running_loop()
+            self._leaving = loop.call_later(self._idle_seconds, self._leave)
+
+    def _leave(self) -> None:
+        """Nobody has spoken for a long time."""
+        self._leaving = None
+        self._whisper.kill()
+        self._pocketsphinx.kill()
 
 
-async def _run(child: Child, audio: Path, report: Report, *args: object) -> Transcript:
+class _Long(Exception):
+    """More is said than in a request."""
+
+
+async def _run(road: Road, audio: Path, report: Report) -> Transcript:
     report(0.0, "listening")
     size = audio.stat().st_size  # noqa: ASYNC240 - a look at a local file
     reading = START_SECONDS + size / BYTES_PER_SECOND
-    seconds: float = await child.call("hear", audio, timeout=reading)
+    seconds: float = await road.child.call("hear", audio, timeout=reading)
+    if seconds > REQUEST_SECONDS:
+        raise _Long
     limit = START_SECONDS + SECONDS_PER_SECOND * seconds
-    heard: Transcript = await child.call("recognise", *args, timeout=limit, report=report)
+    heard: Transcript = await road.child.call(
+        "recognise", *road.setting, timeout=limit, report=report
+    )
     return heard

@@ -6,6 +6,7 @@ anywhere. PortAudio's own thread only lays aside what comes; all work is done in
 
 from __future__ import annotations
 
+import logging
 import math
 import time
 from collections import deque
@@ -21,15 +22,21 @@ from jarvis_desktop.core.hearing import RATE, Sound
 from jarvis_desktop.speech.portaudio import info, portaudio, refresh
 from jarvis_desktop.speech.silero import Silero
 
+log = logging.getLogger(__name__)
+
 FIRST_SECONDS = 3.0
 """How long a device may take until its first sound: one was seen to need 1.9 s."""
-SILENT_SECONDS = 0.6
+SILENT_SECONDS = 0.8
 """No samples at all for so long, not even zeros, means that the device is gone."""
 READ_SECONDS = 0.2
 """What one call that found nothing counts of that at most: where this process or its parent was
 held up, much sound may just not have been fetched."""
-FLUSH_SECONDS = 0.025
-"""How long is waited for what was said up to a moment to come out of the system's buffers."""
+FLUSH_SECONDS = 0.2
+"""How long is waited at most for what was said up to a moment to come out of the system's buffers:
+PulseAudio needs 10 ms, a wireless headset a tenth of a second, and a computer that was held up what
+that took."""
+OLDEST_SECONDS = 1.0
+"""Some systems do not tell how old a sound is, and PortAudio then gives nonsense."""
 BLOCKS = 12_000
 """What is laid aside at most, about a minute, where the parent does not come for it."""
 
@@ -38,7 +45,7 @@ Samples = np.ndarray[Any, np.dtype[np.int16]]
 
 def make(wake_word: str = "") -> Handler:
     """The handler: the first argument names what to do."""
-    session = Session(_no_wake_word)
+    session = Session(_listener_for(wake_word))
     calls: dict[str, Callable[..., object]] = {
         "ready": portaudio,
         "open": session.open,
@@ -51,6 +58,20 @@ def make(wake_word: str = "") -> Handler:
         return None if what == "ready" else answer  # a module cannot be sent
 
     return handle
+
+
+def _listener_for(wake_word: str) -> Callable[[Samples], bool]:
+    """A word that cannot be listened for must not make the microphone useless; doctor says why."""
+    if not wake_word:
+        return _no_wake_word
+    from jarvis_desktop.speech.wake_word import WakeWord
+
+    try:
+        word = WakeWord(wake_word)
+    except UnavailableError as error:
+        log.info("no wake word: %s", error.message)
+        return _no_wake_word
+    return lambda samples: word.take(samples.tobytes())
 
 
 def _no_wake_word(samples: Samples) -> bool:
@@ -136,7 +157,7 @@ class Session:
     def _arrive(self, data: Any, frames: int, when: Any, status: Any) -> None:
         self._arrived.append(bytes(data))
         age = when.currentTime - when.inputBufferAdcTime - frames / self._rate
-        self._reached = time.monotonic() - max(0.0, age)
+        self._reached = time.monotonic() - (age if 0 <= age < OLDEST_SECONDS else 0.0)
 
     def _finish(self) -> None:
         self._ended = True

@@ -2,100 +2,70 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
+
+import numpy as np
 
 from jarvis_desktop.child import Handler
 from jarvis_desktop.core.call import Report
-from jarvis_desktop.core.errors import UnavailableError
 from jarvis_desktop.core.hearing import Segment, Transcript
 from jarvis_desktop.speech.decoding import RATE, decode
-from jarvis_desktop.speech.gate import Speech, find_speech, not_speech
-
-REQUEST_SECONDS = 28.0
-"""What fits into Whisper's one window: decoded in one go, without time stamps."""
-THREADS = min(4, os.cpu_count() or 4)
-"""More than four hardly help."""
-NO_SPEECH = 0.6
-LEAST_LOGPROB = -1.0
-NEEDED = ("model.bin", "config.json", "tokenizer.json")
+from jarvis_desktop.speech.gate import SETTLE, Speech, find_speech
+from jarvis_desktop.speech.live import Heard
+from jarvis_desktop.speech.live_whisper import LiveWhisper
+from jarvis_desktop.speech.one_hearing import OneHearing
+from jarvis_desktop.speech.whisper_loading import load
+from jarvis_desktop.speech.whisper_pass import Passes
 
 
 def make() -> Handler:
-    """The handler: "hear" a file and give the seconds of speech, then "recognise" it.
+    """The handler: "hear" a file and give the seconds of speech, then "recognise" it; "listen" to
+    speech that goes on; "ready" loads what they need.
 
-    recognise(folder, language) takes a folder of CTranslate2 weights, kept until another is given;
-    ready(folder, language) loads them.
+    All but "hear" end with the same arguments: a folder of CTranslate2 weights, which are kept
+    until others are asked for, the language, words to expect, the device and how it computes.
     """
     state: dict[str, Any] = {}
+    live = OneHearing()
 
-    def handle(report: Report, what: str, *args: Any) -> float | Transcript | None:
+    def handle(report: Report, what: str, *args: Any) -> float | Transcript | Heard | None:
         if what == "hear":
             (path,) = args
             state["name"] = path.name
             state["speech"] = find_speech(decode(path), path.name)
             return float(state["speech"].seconds)
-        folder, language = args
-        if state.get("folder") != folder:
-            state["whisper"] = load(folder)
-            state["folder"] = folder
+        *given, folder, language, words, device, compute_type = args
+        if state.get("loaded") != (folder, device, compute_type):
+            state.pop("passes", None)  # two at once may be more than the memory holds
+            state["passes"] = Passes(load(folder, device=device, compute_type=compute_type))
+            state["loaded"] = folder, device, compute_type
+            # The first pass takes longer than the others, and tells how fast this computer is.
+            state["passes"].hear(np.zeros(RATE, np.float32), language="en")
+        passes = state["passes"]
         if what == "ready":
             return None
-        speech = state.pop("speech")
-        return recognise(state["whisper"], speech, state["name"], language, report)
+        if what == "listen":
+            return live.listen(lambda: LiveWhisper(passes, language, words), *given)
+        heard = recognise(passes, state.pop("speech"), state["name"], language, words)
+        report(1.0, "recognising speech")
+        return heard
 
     return handle
 
 
-def load(folder: Path) -> Any:
-    """The Whisper in a folder. Raises UnavailableError where it is not whole."""
-    broken = UnavailableError(
-        f"The Whisper weights in {folder.name} cannot be used.",
-        hint="Remove them with `jarvis-desktop experts remove` and fetch them again.",
-    )
-    # Without its tokenizer faster-whisper would fetch one from the Hub.
-    if not all((folder / name).is_file() for name in NEEDED):
-        raise broken
-    from faster_whisper import WhisperModel
-
-    try:
-        return WhisperModel(
-            str(folder),
-            device="cpu",
-            compute_type="int8",
-            cpu_threads=THREADS,
-            local_files_only=True,
-        )
-    except (RuntimeError, ValueError, OSError) as error:
-        raise broken from error
-
-
 def recognise(
-    whisper: Any, speech: Speech, name: str, language: str | None, report: Report
+    passes: Passes, speech: Speech, name: str, language: str | None, words: Sequence[str]
 ) -> Transcript:
-    """The words of a recording. Raises InputError where none were found."""
-    first, last = speech.stretches[0][0], speech.stretches[-1][1]
-    sound = speech.samples[first:last]
-    short = len(sound) <= REQUEST_SECONDS * RATE
-    pieces, info = whisper.transcribe(
-        sound,
-        language=language if whisper.model.is_multilingual else "en",
-        beam_size=1 if short else 5,
-        temperature=0.0 if short else (0.0, 0.2, 0.4),
-        condition_on_previous_text=False,
-        without_timestamps=short,
-        vad_filter=not short,
-        vad_parameters={"min_silence_duration_ms": 500, "speech_pad_ms": 250},
+    """The words of a recording: of speech that is told at once. Raises InputError where none were
+    found."""
+    pcm = (np.clip(speech.samples, -1, 1) * 32767).astype("<i2").tobytes()
+    heard = LiveWhisper(passes, language, words, name=name).hear(pcm, final=True)
+    assert heard.transcript
+    before = SETTLE / RATE  # the silence that the gate put before it
+    segments = tuple(
+        Segment(max(0.0, each.start - before), max(0.0, each.end - before), each.text)
+        for each in heard.transcript.segments
     )
-    offset, whole = speech.time(first), len(sound) / RATE
-    segments = []
-    for piece in pieces:
-        report(min(1.0, piece.end / whole), "recognising speech")
-        heard = piece.no_speech_prob <= NO_SPEECH or piece.avg_logprob >= LEAST_LOGPROB
-        if heard and (text := piece.text.strip()):
-            segments.append(Segment(piece.start + offset, piece.end + offset, text))
-    if not any(letter.isalnum() for segment in segments for letter in segment.text):
-        raise not_speech(name)
-    text = " ".join(segment.text for segment in segments)
-    return Transcript(text, engine="whisper", language=info.language, segments=tuple(segments))
+    return replace(heard.transcript, segments=segments)

@@ -10,13 +10,21 @@ from jarvis_desktop.core.call import Call, Report
 from jarvis_desktop.core.errors import ExpertError, InputError
 from jarvis_desktop.core.task import Option, Port, Preset, TaskType
 from jarvis_desktop.tasks.definition import Definition, Services
+from jarvis_desktop.tasks.subtitles import written_as
+
+SUBTITLES = (("format", "srt"),)
+"""What experts that know no such format give instead has its times in each line."""
 
 TYPE = TaskType(
     name="automatic-speech-recognition",
     summary="Writes down what is said in a recording.",
     ports=(Port("audio", (Kind.AUDIO,)),),
     gives=(Kind.TEXT,),
-    options=(Option("timestamps", "whether each stretch begins with its time", False),),
+    options=(
+        Option("timestamps", "whether each stretch begins with its time", False),
+        Option("format", "text, or subtitles in one of their formats", "text",
+               choices=("text", "srt", "vtt")),
+    ),
     cues=(
         "transcri*", "transcribe", "transcript", "transcription", "speech to text",
         "speech recognition", "what is said", "what's said", "whats said", "what does he say",
@@ -27,10 +35,11 @@ TYPE = TaskType(
         "listen to the recording", "listen to this",
     ),
     presets=tuple(
-        Preset(phrase, (("timestamps", True),))
-        for phrase in (
-            "subtitles", "captions for", "with timestamps", "with time stamps", "with timecodes",
-            "with the times", "when what is said",
+        Preset(phrase, (("timestamps", True), *also))
+        for phrase, also in (
+            ("subtitles", SUBTITLES), ("captions for", SUBTITLES),
+            ("with timestamps", ()), ("with time stamps", ()), ("with timecodes", ()),
+            ("with the times", ()), ("when what is said", ()),
         )
     ),
 )  # fmt: skip
@@ -54,6 +63,9 @@ async def transcribe(call: Call, report: Report, services: Services) -> Iterable
         report(None, transcript.note)
     if not transcript.text.strip():
         raise ExpertError(f"No words were heard in {title}.")
+    format = str(call.options.get("format", "text"))
+    if format != "text" and transcript.segments:
+        return [text_artifact(written_as(transcript, format))]
     if call.options.get("timestamps") and transcript.segments:
         lines = [(segment.start, segment.text.strip()) for segment in transcript.segments]
         return [text_artifact(written(lines, times=True))]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Protocol
 
@@ -12,11 +12,14 @@ from jarvis_desktop.core.journal import Unfinished
 from jarvis_desktop.core.policy import Mode, Policy
 from jarvis_desktop.core.ports import Fetcher
 from jarvis_desktop.core.turn import Conversation, Request, Turn
-from jarvis_desktop.core.voice import Microphone, Player, Recogniser
+from jarvis_desktop.core.voice import Hotkey, Microphone, Player, Recogniser, Voice
 from jarvis_desktop.paths import Paths
 
 if TYPE_CHECKING:
+    from jarvis_desktop.assistant.listening.talk import Talk
     from jarvis_desktop.llm.choice import LLMChoice
+    from jarvis_desktop.settings import SpeechSettings
+    from jarvis_desktop.speech.devices import Device
 
 
 class Assistant(Protocol):
@@ -123,8 +126,13 @@ class App(Protocol):
         ...
 
     @property
+    def talk(self) -> Talk:
+        """Hears what is said with the talk key."""
+        ...
+
+    @property
     def microphone(self) -> Microphone:
-        """Records speech."""
+        """Hears."""
         ...
 
     @property
@@ -133,8 +141,26 @@ class App(Protocol):
         ...
 
     @property
+    def voice(self) -> Voice:
+        """Speaks."""
+        ...
+
+    @property
     def player(self) -> Player:
         """Plays sounds."""
+        ...
+
+    @property
+    def hotkey(self) -> Hotkey:
+        """The talk key of the whole desktop."""
+        ...
+
+    async def devices(self) -> Sequence[Device]:
+        """The sound devices of this computer now. Raises UnavailableError."""
+        ...
+
+    async def adopt(self, speech: SpeechSettings) -> Collection[str]:
+        """Take up changed settings of speech; the names of those that wait for a restart."""
         ...
 
     @property
@@ -169,6 +195,10 @@ class App(Protocol):
 
     async def start(self) -> None:
         """Get ready."""
+        ...
+
+    def be_reached(self) -> None:
+        """Let the talk key of the desktop and `jarvis-desktop talk` reach this process."""
         ...
 
     async def close(self) -> None:

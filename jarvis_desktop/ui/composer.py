@@ -1,35 +1,41 @@
-"""The input bar: words, files, the talk button and its level meter."""
+"""The input bar: words, files, the talk button and what is shown of the voice."""
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Sequence
 from pathlib import Path
 
-from PySide6.QtCore import QRectF, Qt, QTimer, Signal
-from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtCore import QTimer, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
 
 from jarvis_desktop.core.goal import Terms
+from jarvis_desktop.core.hearing import Talking, Transcript
 from jarvis_desktop.core.turn import Request
 from jarvis_desktop.ui import phrases, theme
 from jarvis_desktop.ui.chips import Chip, file_chip
 from jarvis_desktop.ui.fields import Field
 from jarvis_desktop.ui.flow import FlowLayout
 from jarvis_desktop.ui.icons import IconButton
-from jarvis_desktop.ui.recording import Recorder
+from jarvis_desktop.ui.level_meter import LevelMeter
 from jarvis_desktop.ui.stopping import Stopping
+from jarvis_desktop.ui.talk_strip import TalkStrip, UnheardNotice
+from jarvis_desktop.ui.talking import Talker
 from jarvis_desktop.ui.text import ElidedLabel
 
 TALK_KEYS = "F4"
 INVITING = "Ask for anything, or drop a file"
 REACHING = "Say what is to be reached; the plan is made with you"
 HINT = f"Enter sends · hold {TALK_KEYS} to talk"
+DOING = {
+    "working": f"Working… Esc stops it, {TALK_KEYS} interrupts it",
+    "speaking": f"Speaking… Esc silences it, {TALK_KEYS} interrupts it",
+}
+"""What the hint says while something is done for the person."""
 GOAL = "Work on this in several steps, by a plan that you agree to first"
-LISTENING = "Listening… Let go to send, Esc drops it"
 TALK = "Hold to talk"
 ANSWER = "Hold to speak your answer"
-TALK_TIP = f"Hold this, or {TALK_KEYS}, while you speak"
+TALK_TIP = f"Hold this, or {TALK_KEYS}, while you speak; or tap it, speak, and stop"
 SHORT_ANSWER = "Hold to answer"
 ROOMY = 560
 """Pixels; in a narrower composer the talk button has fewer words."""
@@ -43,48 +49,6 @@ _stops = {
 }
 
 
-class LevelMeter(QWidget):
-    """The loudness of the last seconds as bars."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._levels: deque[float] = deque(maxlen=400)
-        self.setMinimumHeight(28)
-        self.setAccessibleName("Loudness")
-
-    def clear(self) -> None:
-        """Begin anew."""
-        self._levels.clear()
-        self.update()
-
-    def add(self, level: float) -> None:
-        """Take the loudness of now, 0 to 1."""
-        self._levels.append(min(max(level, 0.0), 1.0))
-        self.update()
-
-    def levels(self) -> list[float]:
-        """What is shown, oldest first."""
-        return list(self._levels)
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw the bars, the newest at the right."""
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(Qt.PenStyle.NoPen)
-        step, width, middle = 6, 3.0, self.height() / 2
-        count = self.width() // step
-        shown = self.levels()[-count:]
-        quiet = count - len(shown)
-        for place in range(count):
-            level = shown[place - quiet] if place >= quiet else 0.0
-            painter.setBrush(theme.colour("accent" if place >= quiet else "border"))
-            # Speech is mostly below a third of full scale; the root makes it visible.
-            height = max(3.0, level**0.5 * (self.height() - 2))
-            box = QRectF(place * step, middle - height / 2, width, height)
-            painter.drawRoundedRect(box, 1.5, 1.5)
-        painter.end()
-
-
 class Composer(QFrame):
     """Makes Requests."""
 
@@ -96,10 +60,10 @@ class Composer(QFrame):
     goal_wanted = Signal(bool)
     """Whether what is asked from now on is worked on in several steps."""
 
-    def __init__(self, recorder: Recorder) -> None:
+    def __init__(self, talker: Talker) -> None:
         super().__init__()
         self.setObjectName("composer")
-        self._recorder = recorder
+        self._talker = talker
         self._chips: dict[Path, Chip] = {}
         layout = QVBoxLayout(self)
         layout.setContentsMargins(12, 10, 10, 10)
@@ -108,17 +72,19 @@ class Composer(QFrame):
         self._flow = FlowLayout(self._chip_box)
         self._chip_box.hide()
         layout.addWidget(self._chip_box)
+        self.strip, self.unheard = TalkStrip(TALK_KEYS), UnheardNotice()
         self.field = Field("Your request", INVITING)
         self.meter = LevelMeter()
         self.meter.hide()
-        layout.addWidget(self.field)
+        for widget in (self.unheard, self.strip, self.field):
+            layout.addWidget(widget)
         layout.addLayout(self._buttons())
         self.field.entered.connect(self.send)
         self.field.textChanged.connect(self._show_state)
         self.field.focused.connect(self._show_focus)
-        self._connect_recorder()
-        self._busy = False
+        self._connect_talker()
         self._answers = False
+        self._doing = ""
         self._show_state()
 
     def _buttons(self) -> QHBoxLayout:
@@ -137,8 +103,8 @@ class Composer(QFrame):
         self.talk = IconButton("mic", TALK, kind="talk", text=TALK)
         self.talk.setToolTip(TALK_TIP)
         self.talk.setEnabled(False)
-        self.talk.pressed.connect(self._recorder.begin)
-        self.talk.released.connect(self._recorder.release)
+        self.talk.pressed.connect(self._talker.press)
+        self.talk.released.connect(self._talker.release)
         self.stop = IconButton("stop", "Stop", kind="quiet", text="Stop", colour="danger")
         self.stop.clicked.connect(self.stop_wanted)
         self.show_stop(Stopping.TURN)
@@ -154,13 +120,15 @@ class Composer(QFrame):
             row.addWidget(button)
         return row
 
-    def _connect_recorder(self) -> None:
+    def _connect_talker(self) -> None:
         self._clock = QTimer(self)
         self._clock.setInterval(100)
         self._clock.timeout.connect(self._show_state)
-        self._recorder.began.connect(self._recording_began)
-        self._recorder.ended.connect(self._recording_ended)
-        self._recorder.level.connect(self.meter.add)
+        talker = self._talker
+        talker.talked.connect(self._talked)
+        talker.level.connect(self.meter.add)
+        talker.partial.connect(self.strip.show_partial)
+        self.unheard.again.connect(talker.start)
 
     def files(self) -> tuple[Path, ...]:
         """The files that will go with the next request."""
@@ -190,9 +158,14 @@ class Composer(QFrame):
 
     def show_busy(self, busy: bool) -> None:
         """Show the stop button while something runs."""
-        self._busy = busy
         self.stop.setVisible(busy)
         self._show_state()
+
+    def show_doing(self, doing: str) -> None:
+        """Say what is done for the person: "working", "speaking" or ""."""
+        if doing != self._doing:
+            self._doing = doing
+            self._show_hint()
 
     def show_answers(self, answers: bool) -> None:
         """Say on the talk button whether what is said answers a question."""
@@ -200,7 +173,8 @@ class Composer(QFrame):
             self._answers = answers
             self.talk.setAccessibleName(ANSWER if answers else TALK)
             self.talk.setToolTip(ANSWER_TIP if answers else TALK_TIP)
-            self.hint.show_text(ANSWER_HINT if answers else HINT)
+            self.strip.show_answers(answers)
+            self._show_hint()
             self._show_state()
 
     def show_stop(self, stops: Stopping) -> None:
@@ -219,11 +193,9 @@ class Composer(QFrame):
         self._show_state()
         self.goal_wanted.emit(wanted)
 
-    def send_spoken(self, recording: Path) -> None:
-        """Send what was said, with what was typed and attached."""
-        text, files = self.field.toPlainText(), self.files()
-        request = Request(text=text, audio=recording, files=files, terms=self._terms())
-        self.field.clear()
+    def send_spoken(self, heard: Transcript) -> None:
+        """Send what was said, with what is attached; what was typed stays."""
+        request = Request(heard=heard, files=self.files(), speak=True, terms=self._terms())
         self._clear_files()
         self.sent.emit(request)
 
@@ -240,35 +212,36 @@ class Composer(QFrame):
         for path in self.files():
             self._remove_file(path)
 
-    def _recording_began(self) -> None:
-        self.meter.clear()
-        self.meter.show()
-        self.hint.hide()
-        self._show_recording(True)
-        self._clock.start()
-
-    def _recording_ended(self) -> None:
-        self._clock.stop()
-        self.meter.hide()
-        self.hint.show()
-        self._show_recording(False)
-
-    def _show_recording(self, recording: bool) -> None:
-        self.talk.setProperty("recording", "true" if recording else "false")
-        self.talk.style().unpolish(self.talk)
-        self.talk.style().polish(self.talk)
+    def _talked(self, talking: Talking) -> None:
+        self.strip.show_talking(talking)
+        active = self._talker.active
+        if active and self.meter.isHidden():
+            self.meter.clear()
+            self.unheard.hide()
+            self._clock.start()
+        elif not active:
+            self._clock.stop()
+        self.meter.setVisible(active)
+        self.hint.setVisible(not active)
+        shown = "true" if active else "false"
+        if self.talk.property("recording") != shown:
+            self.talk.setProperty("recording", shown)
+            self.talk.style().unpolish(self.talk)
+            self.talk.style().polish(self.talk)
         self._show_state()
 
+    def _show_hint(self) -> None:
+        usual = ANSWER_HINT if self._answers else DOING.get(self._doing, HINT)
+        self.hint.show_text(usual)
+
     def _show_state(self) -> None:
-        recording = self._recorder.active
+        active = self._talker.active
         answer = ANSWER if self.width() >= ROOMY else SHORT_ANSWER
         waits = answer if self._answers else TALK
-        self.talk.setText(phrases.clock(self._recorder.seconds) if recording else waits)
-        inviting = REACHING if self.goal.isChecked() else INVITING
-        sends = recording and not self._answers
-        self.field.invite(LISTENING if sends else inviting)
+        self.talk.setText(phrases.clock(self._talker.seconds) if active else waits)
+        self.field.invite(REACHING if self.goal.isChecked() else INVITING)
         full = bool(self.field.toPlainText().strip()) or bool(self._chips)
-        self.go.setEnabled(full and not recording)
+        self.go.setEnabled(full and not active)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Say what fits."""

@@ -14,7 +14,7 @@ from jarvis_desktop.ui.fields import Field
 from jarvis_desktop.ui.states import StateIcon
 from jarvis_desktop.ui.text import Label
 
-LISTENING = "Listening… Let go to have it written here, Esc drops it"
+LISTENING = "Listening… What you say is written here, Esc drops it"
 WRITING = "Writing down what you said…"
 NOTHING = "Nothing was heard. Hold the button while you speak, close to the microphone."
 SHOWN = 160
@@ -55,14 +55,15 @@ class Dictation(QWidget):
         self._heard = self._reason = ""
         self._draw()
 
-    def leave(self) -> None:
-        """They speak no more."""
+    def await_words(self) -> None:
+        """They speak no more, and it is being written down."""
         self._listening = False
+        self._awaited += 1
         self._draw()
 
-    def await_words(self) -> None:
-        """A recording is being written down."""
-        self._awaited += 1
+    def leave(self) -> None:
+        """Nothing is on its way any more."""
+        self._listening, self._awaited = False, 0
         self._draw()
 
     def take(self, heard: Transcript) -> None:

@@ -127,6 +127,12 @@ class IconButton(QPushButton):
         self.setToolTip(tip or name)
         self._paint_icon()
 
+    def show_colour(self, colour: str) -> None:
+        """Draw the icon in another colour of the theme."""
+        if colour != self._colour:
+            self._colour = colour
+            self._paint_icon()
+
     def changeEvent(self, change: QEvent) -> None:
         """Follow the theme."""
         super().changeEvent(change)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
-from PySide6.QtCore import QEvent, QSettings, QSize, Qt, QTimer, QUrl, Signal
+from PySide6.QtCore import QEvent, QSettings, QSize, QUrl, Signal
 from PySide6.QtGui import (
     QCloseEvent,
     QDesktopServices,
@@ -15,7 +15,6 @@ from PySide6.QtGui import (
     QDragLeaveEvent,
     QDropEvent,
     QGuiApplication,
-    QKeyEvent,
     QKeySequence,
     QPaintEvent,
     QResizeEvent,
@@ -46,15 +45,14 @@ from jarvis_desktop.ui.llm_notice import LLMNotice
 from jarvis_desktop.ui.llm_watch import LLMWatch, Look, described
 from jarvis_desktop.ui.notices import Banner
 from jarvis_desktop.ui.overlays import DropZone, Viewer
-from jarvis_desktop.ui.recording import Recorder
 from jarvis_desktop.ui.resuming import ResumeNotice
 from jarvis_desktop.ui.session import Exchange, Session
 from jarvis_desktop.ui.sidebar import Listing, Sidebar
 from jarvis_desktop.ui.spoken_answers import SpokenAnswers
+from jarvis_desktop.ui.talking import Talker
+from jarvis_desktop.ui.voice_parts import VoiceParts
 from jarvis_desktop.ui.welcome import Welcome
 
-REPEAT_GAP = 70
-"""Milliseconds within which a held key repeats."""
 SIZE = QSize(1120, 780)
 OLLAMA = "https://ollama.com/download"
 NARROW = 760
@@ -73,15 +71,10 @@ class MainWindow(QMainWindow):
         self.session = session
         self._settings = QSettings(str(settings), QSettings.Format.IniFormat)
         self._seen = False
-        self._held = False
-        # Some screens repeat a held key as pairs of release and press: only a release that no
-        # press follows is one.
-        self._released = QTimer(self, singleShot=True, interval=REPEAT_GAP)
-        self._released.timeout.connect(self._let_go)
         self._viewer: Viewer | None = None
         self.wishes = Actions(self)
         self.filing = Filing(self)
-        self.recorder = Recorder(session.engine, self)
+        self.talker = Talker(session.engine, self)
         self.llms = LLMWatch(session, self)
         self.setWindowTitle("JARVIS Desktop")
         self.setMinimumSize(460, 420)
@@ -125,15 +118,16 @@ class MainWindow(QMainWindow):
         self.stack.addWidget(self.welcome)
         self.stack.addWidget(self.conversation)
         right.addWidget(self.stack, 1)
-        self.composer = Composer(self.recorder)
+        self.composer = Composer(self.talker)
         self.composer.setMaximumWidth(WIDEST)
         self.spoken = SpokenAnswers(
             self.session,
-            self.recorder,
+            self.talker,
             conversation=self.conversation,
             composer=self.composer,
             parent=self,
         )
+        self.voice = VoiceParts(self, self.session, self.talker, self.header, self.composer)
         foot = QHBoxLayout()
         foot.setContentsMargins(*[theme.space("two")] * 4)
         foot.addStretch(1)
@@ -163,14 +157,11 @@ class MainWindow(QMainWindow):
         self.composer.files_wanted.connect(self.filing.choose)
         self.composer.goal_wanted.connect(self._goal_wanted)
         self.welcome.chosen.connect(self.send)
+        self.welcome.voice_wanted.connect(self.voice.open_page)
         self.sidebar.opened.connect(self.session.open_conversation)
         self.sidebar.new_wanted.connect(self._new_conversation)
         self.sidebar.searched.connect(self.session.refresh_list)
         self.header.explained.connect(lambda text: self.banner.say(text, calm=True))
-        self.recorder.failed.connect(self.banner.say)
-        self.recorder.too_short.connect(
-            lambda: self.banner.say("Hold the button, or F4, for as long as you speak.", calm=True)
-        )
         self.spoken.late.connect(lambda text: self.banner.say(text, calm=True))
         wishes = self.wishes
         wishes.play.connect(self.session.play)
@@ -219,8 +210,6 @@ class MainWindow(QMainWindow):
     # What the session says
 
     def _ready(self, app: App) -> None:
-        self.recorder.use(app.microphone)
-        self.composer.talk.setEnabled(True)
         self.header.show_mode(app.mode)
 
     def _added(self, exchange: Exchange) -> None:
@@ -263,18 +252,18 @@ class MainWindow(QMainWindow):
     def _asked(self, exchange: Exchange) -> None:
         self.conversation.refresh(exchange)
         self.conversation.draw_now()
-        self.spoken.refresh()
+        self.spoken.asked(exchange)
         view = self.conversation.view(exchange)
         if view and view.panel:
             self.conversation.to_end()
             # Never under the fingers of one who types; a button that loses it counts as let go.
-            if not self.composer.field.toPlainText() and not self.recorder.active:
+            if not self.composer.field.toPlainText() and not self.talker.held:
                 view.panel.take_focus()
         elif exchange.question:
             self.banner.say(
                 f"Another conversation waits for an answer: {exchange.question.text}", calm=True
             )
-        elif not self.recorder.active:
+        elif not self.talker.held:
             self.composer.field.setFocus()
 
     def _rang(self, timer: Timer) -> None:
@@ -295,9 +284,9 @@ class MainWindow(QMainWindow):
     def _escape(self) -> None:
         if self._viewer and self._viewer.isVisible():
             self._viewer.leave()
-        elif self.recorder.active:
-            self.recorder.cancel()
-        elif not any(panel.refuse() for panel in self.conversation.panels()):
+        elif not self.voice.escape() and not any(
+            panel.refuse() for panel in self.conversation.panels()
+        ):
             self.session.stop()
 
     def _enlarge(self, artifact: Artifact) -> None:
@@ -309,33 +298,11 @@ class MainWindow(QMainWindow):
 
     # What Qt says
 
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        """F4 held is the talk button held."""
-        plain = event.modifiers() == Qt.KeyboardModifier.NoModifier
-        if event.key() == Qt.Key.Key_F4 and plain and not event.isAutoRepeat():
-            self._released.stop()
-            if not self._held:
-                self._held = True
-                self.recorder.begin()
-        elif event.key() != Qt.Key.Key_F4:
-            super().keyPressEvent(event)
-
-    def keyReleaseEvent(self, event: QKeyEvent) -> None:
-        """F4 let go sends what was said."""
-        if event.key() == Qt.Key.Key_F4 and not event.isAutoRepeat():
-            self._released.start()
-        elif event.key() != Qt.Key.Key_F4:
-            super().keyReleaseEvent(event)
-
     def changeEvent(self, change: QEvent) -> None:
-        """A window that is left never hears of the key's release, so it counts as released."""
+        """Look for an LLM where one comes back, perhaps from having installed it."""
         super().changeEvent(change)
-        if change.type() != QEvent.Type.ActivationChange:
-            return
-        if self.isActiveWindow():  # perhaps from having installed an LLM
+        if change.type() == QEvent.Type.ActivationChange and self.isActiveWindow():
             self.llms.look(wanted=self.llm_notice.isVisible())
-        else:
-            self._let_go()
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         """Invite what can be attached or typed."""
@@ -378,13 +345,8 @@ class MainWindow(QMainWindow):
         self._settings.setValue("speak", self.header.speak.isChecked())
         self._settings.setValue("review", self.header.review.isChecked())
         self._settings.sync()
-        self.recorder.cancel()
+        self.voice.close()
         super().closeEvent(event)
-
-    def _let_go(self) -> None:
-        if self._held:
-            self._held = False
-            self.recorder.release()
 
     def _restore(self) -> None:
         geometry = self._settings.value("geometry")

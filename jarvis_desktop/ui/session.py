@@ -22,7 +22,6 @@ from jarvis_desktop.core.turn import Conversation, Request, Turn
 from jarvis_desktop.ui.application import App
 from jarvis_desktop.ui.bridge import EngineThread, Job, Outcome, QtFrontend, Question
 from jarvis_desktop.ui.chips import given
-from jarvis_desktop.ui.recording import forget
 from jarvis_desktop.ui.sidebar import LONGEST_LIST, Listing
 from jarvis_desktop.ui.stopping import Brake, Stopping
 
@@ -51,6 +50,11 @@ class Exchange:
     """What it goes on with; None where it is a new request."""
     question: Question | None = None
     """What its turn waits to be told."""
+
+
+def _silence(app: App) -> None:
+    app.player.silence()
+    app.assistant.silence()
 
 
 class Session(QObject):
@@ -99,6 +103,7 @@ class Session(QObject):
             app = build()
             self._built.append(app)
             await app.start()
+            app.be_reached()
             return app
 
         self.engine.run(begin, self._started)
@@ -114,10 +119,16 @@ class Session(QObject):
         """Whether a turn runs or waits."""
         return self._running is not None or bool(self._waiting)
 
+    @property
+    def running(self) -> Exchange | None:
+        """What is worked on now."""
+        return self._running[0] if self._running else None
+
     def send(self, request: Request, *, review_plan: bool = False) -> Exchange:
         """Put a request in line."""
         attachments = tuple(given(path) for path in request.files)
-        turn = Turn("", datetime.now().astimezone(), request.text, attachments=attachments)
+        words = request.heard.text if request.heard else request.text
+        turn = Turn("", datetime.now().astimezone(), words, attachments=attachments)
         exchange = Exchange(turn, self.open, request, review_plan=review_plan)
         self._put_in_line(exchange)
         return exchange
@@ -171,12 +182,10 @@ class Session(QObject):
         self.busy_changed.emit(self.busy)
 
     def silence(self) -> None:
-        """Let the voice say no more; what runs goes on."""
-
-        async def silence(app: App) -> None:
-            app.assistant.silence()
-
-        self._ask_app(silence, self._tell)
+        """Let nothing be heard any more; what runs goes on."""
+        if app := self.app:
+            # Not as a job: it is done as soon as the loop looks.
+            self.engine.call(_silence, app)
 
     def new_conversation(self) -> None:
         """Open an empty conversation."""
@@ -271,8 +280,9 @@ class Session(QObject):
         exchange.waiting = "Waiting for the request before it…" if self.app else "Getting ready…"
         exchange.place.entries.append(exchange)
         self._waiting.append(exchange)
-        self.added.emit(exchange)
+        # First: the engine works while the turn gets its place in the window.
         self._refuse() if self._broken else self._next()
+        self.added.emit(exchange)
         self.busy_changed.emit(self.busy)
 
     def _place_of(self, conversation_id: str) -> Open | None:
@@ -327,6 +337,8 @@ class Session(QObject):
             turn = replace(turn, id=event.turn_id)
             if not event.attachments:  # they are looked at later; until then show what was given
                 event = replace(event, attachments=turn.attachments)
+            if exchange.request.heard:  # it is told a moment later
+                event = replace(event, text=turn.text)
         exchange.turn = turn.apply(event)
         self._brake.take(event)
         self._show_brake()
@@ -356,8 +368,6 @@ class Session(QObject):
             self._finish(exchange, status)
         self.changed.emit(exchange)
         self._tell(outcome)
-        if exchange.request.audio:
-            forget(exchange.request.audio)
         self._next()
         self.busy_changed.emit(self.busy)
         self.refresh_list()

@@ -1,29 +1,41 @@
-"""Where a recording goes: into the field of the question that was open when it began, to be read
-before it is sent, or else off as a new request. Nothing is ever agreed to by voice."""
+"""Where spoken words go: into the field of the question that was open when they began, to be read
+before it is sent, or else off as a new request. Nothing that acts is agreed to by voice alone."""
 
 from __future__ import annotations
 
-from functools import partial
-from pathlib import Path
+from collections import deque
+from dataclasses import dataclass
 
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QTextCursor
 
-from jarvis_desktop.core.hearing import Transcript
+from jarvis_desktop.core.hearing import Talking, Transcript
 from jarvis_desktop.core.shown import one_line
-from jarvis_desktop.ui.bridge import Outcome, Question, unexpected
+from jarvis_desktop.ui.bridge import Question
 from jarvis_desktop.ui.composer import Composer
 from jarvis_desktop.ui.conversation_view import ConversationView
-from jarvis_desktop.ui.dictation import Dictation
-from jarvis_desktop.ui.recording import Recorder, forget
-from jarvis_desktop.ui.session import Session
+from jarvis_desktop.ui.dictation import NOTHING, Dictation
+from jarvis_desktop.ui.session import Exchange, Session
+from jarvis_desktop.ui.talking import Talker
 
 LONGEST = 1500
 """Characters of what was said too late that are shown."""
 
 
+@dataclass(eq=False)
+class _Said:
+    """Something that is being said, or written down."""
+
+    question: Question | None
+    """What it answers."""
+    cut: Exchange | None = None
+    """The goal that speaking interrupted: it is about to ask what should be different."""
+    recognised: bool = False
+    """Whether it is being written down already."""
+
+
 class SpokenAnswers(QObject):
-    """Follows the recorder and the questions of the open conversation."""
+    """Follows the voice, and the questions of the open conversation."""
 
     late = Signal(str)
     """Carries what was said for a question that is closed by the time it is written down."""
@@ -31,7 +43,7 @@ class SpokenAnswers(QObject):
     def __init__(
         self,
         session: Session,
-        recorder: Recorder,
+        talker: Talker,
         *,
         conversation: ConversationView,
         composer: Composer,
@@ -39,19 +51,41 @@ class SpokenAnswers(QObject):
     ) -> None:
         super().__init__(parent)
         self._session = session
-        self._recorder = recorder
+        self._talker = talker
         self._conversation = conversation
         self._composer = composer
-        self._question: Question | None = None
-        recorder.began.connect(self._began)
-        recorder.ended.connect(self.refresh)
-        recorder.recorded.connect(self._recorded)
-        recorder.settled.connect(self._settled)
+        self._said: deque[_Said] = deque()
+        self._listens = self._over = False
+        self._cut: Exchange | None = None
+        self._kept: tuple[Exchange, Transcript] | None = None
+        """What is for a goal that has not asked yet what should be different."""
+        talker.barged_in.connect(self._barged_in)
+        talker.talked.connect(self._talked)
+        talker.heard.connect(self._heard)
+        talker.unheard.connect(self._unheard)
+        session.busy_changed.connect(self._no_more_asked)
 
     def refresh(self) -> None:
-        """Say on the talk button what it does now; while it is held it does what it did."""
-        if not self._recorder.active:
+        """Say on the talk button what it does now; while one talks it does what it did."""
+        if not self._talker.active:
             self._composer.show_answers(self._open() is not None)
+
+    def asked(self, exchange: Exchange) -> None:
+        """A question came, or went, and is drawn. A goal that was interrupted by the voice asks
+        what should be different, and is told just that."""
+        self.refresh()
+        question = exchange.question
+        if question is None:
+            return
+        here = question is self._open()
+        if self._kept and self._kept[0] is exchange:
+            (_, transcript), self._kept = self._kept, None
+            self._write(question, transcript) if here else self._composer.send_spoken(transcript)
+        for said in self._said:
+            dictation = self._dictation(question)
+            if here and dictation and said.cut is exchange and said.question is None:
+                said.question = question
+                dictation.await_words() if said.recognised else dictation.listen()
 
     def _open(self) -> Question | None:
         """The question here that may be answered by voice."""
@@ -65,45 +99,74 @@ class SpokenAnswers(QObject):
         own = (item for item in panels if item.question is question and not item.answered)
         return next((item.dictation for item in own), None)
 
+    def _barged_in(self) -> None:
+        """Stop what runs, but for what waits for an answer: the words may be just that."""
+        running = self._session.running
+        self._cut = None
+        if self._session.busy and not (running and running.question):
+            self._cut = running if running and running.turn.agentic else None
+            self._session.stop()
+
+    def _talked(self, talking: Talking) -> None:
+        listened, self._listens = self._listens, talking.state in ("waiting", "listening")
+        if self._listens and not listened:
+            self._began()
+        elif talking.state == "recognising" and self._said and not self._said[-1].recognised:
+            self._said[-1].recognised = True
+            if dictation := self._dictation(self._said[-1].question):
+                dictation.await_words()
+        elif talking.state == "idle":
+            for said in self._said:
+                if dictation := self._dictation(said.question):
+                    dictation.leave()
+        self._over = talking.state == "idle"
+        self.refresh()
+
     def _began(self) -> None:
-        self._question = self._open()
-        if dictation := self._dictation(self._question):
+        if self._over:
+            self._said.clear()  # what was dropped: of all else it was told before
+        self._said.append(_Said(self._open(), self._cut))
+        self._cut = None
+        if dictation := self._dictation(self._said[-1].question):
             dictation.listen()
 
-    def _recorded(self, recording: Path) -> None:
-        question, app = self._question, self._session.app
-        if question is None or app is None:
-            self._composer.send_spoken(recording)
-            return
+    def _heard(self, transcript: Transcript) -> None:
+        said = self._said.popleft() if self._said else _Said(None)
+        if not transcript.text.strip():
+            self._nothing_of(said, NOTHING)
+        elif said.question:
+            self._write(said.question, transcript)
+        elif said.cut and self._session.running is said.cut and not said.cut.question:
+            self._kept = said.cut, transcript
+        else:
+            self._composer.send_spoken(transcript)
+
+    def _unheard(self, reason: str) -> None:
+        # Of several at a time the first one is over; that of one alone may go on in spite of it.
+        said = self._said.popleft() if len(self._said) > 1 else next(iter(self._said), None)
+        self._nothing_of(said, reason)
+
+    def _nothing_of(self, said: _Said | None, reason: str) -> None:
+        if said is None or said.question is None:
+            self._composer.unheard.say(reason)
+        elif dictation := self._dictation(said.question):
+            dictation.fail(reason)
+
+    def _no_more_asked(self, busy: bool) -> None:
+        if self._kept and self._session.running is not self._kept[0]:
+            (_, transcript), self._kept = self._kept, None
+            self._composer.send_spoken(transcript)
+
+    def _write(self, question: Question, transcript: Transcript) -> None:
         if dictation := self._dictation(question):
-            dictation.await_words()
-
-        async def work() -> Transcript:
-            try:
-                return await app.recogniser.transcribe(recording, _quietly)
-            finally:
-                forget(recording)
-
-        self._session.engine.run(work, partial(self._heard, question))
-
-    def _settled(self) -> None:
-        if dictation := self._dictation(self._question):
-            dictation.leave()
-
-    def _heard(self, question: Question, outcome: Outcome) -> None:
-        dictation = self._dictation(question)
-        if dictation is None:
-            if outcome.value and outcome.value.text.strip():
-                words = one_line(outcome.value.text, limit=LONGEST)
-                self.late.emit(f"The question is closed by now. You said: “{words}”")
-        elif outcome.value:
-            dictation.take(outcome.value)
+            dictation.take(transcript)
             self._go_to(dictation)
         else:
-            dictation.fail(str(outcome.error or unexpected()))
+            words = one_line(transcript.text, limit=LONGEST)
+            self.late.emit(f"The question is closed by now. You said: “{words}”")
 
     def _go_to(self, dictation: Dictation) -> None:
-        if self._recorder.active:
+        if self._talker.held:
             return  # the talk button counts as let go where the keyboard is taken from it
         field, typed = dictation.field, self._composer.field
         if typed.window().focusWidget() is typed and typed.toPlainText():
@@ -112,7 +175,3 @@ class SpokenAnswers(QObject):
             field.moveCursor(QTextCursor.MoveOperation.End)
             field.setFocus()
         self._conversation.ensureWidgetVisible(dictation)
-
-
-def _quietly(fraction: float | None, message: str) -> None:
-    """A few spoken words need no progress in figures."""

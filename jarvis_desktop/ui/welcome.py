@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
 from jarvis_desktop import paths
 from jarvis_desktop.core.turn import Request
 from jarvis_desktop.ui import theme
-from jarvis_desktop.ui.icons import Symbol
+from jarvis_desktop.ui.icons import IconButton, Symbol
 from jarvis_desktop.ui.text import Label
 
 
@@ -98,6 +98,8 @@ class Welcome(QScrollArea):
 
     chosen = Signal(object)
     """Carries a Request."""
+    voice_wanted = Signal()
+    """The person wants to test whether they are heard."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -134,6 +136,11 @@ class Welcome(QScrollArea):
         for row in range(3):
             grid.setRowStretch(row, 1)
         layout.addLayout(grid)
+        self.voice = IconButton(
+            "mic", "Test your microphone and voice", kind="quiet", text="Test microphone and voice"
+        )
+        self.voice.clicked.connect(self.voice_wanted)
+        layout.addWidget(self.voice, alignment=Qt.AlignmentFlag.AlignLeft)
         layout.addStretch(3)
         outer.addStretch(1)
         outer.addWidget(column, 1000)

@@ -29,6 +29,8 @@ from jarvis_desktop.speech import pocketsphinx_recogniser as pocketsphinx
 from jarvis_desktop.speech import whisper_recogniser as whisper
 from jarvis_desktop.speech.decoding import decode
 from jarvis_desktop.speech.gate import Speech, find_speech
+from jarvis_desktop.speech.whisper_loading import load
+from jarvis_desktop.speech.whisper_pass import Passes
 
 VOICES = ("en-us", "en-gb", "en-us+f3", "en-gb+m7")
 SPEEDS = (140, 160, 175)
@@ -81,7 +83,7 @@ sharpen the scan then read it to me
 NORMALISED = jiwer.Compose(
     [
         jiwer.ToLowerCase(),
-        jiwer.RemovePunctuation(),  # type: ignore[no-untyped-call]
+        jiwer.RemovePunctuation(),
         jiwer.RemoveMultipleSpaces(),
         jiwer.Strip(),
         jiwer.ReduceToListOfListOfWords(),
@@ -140,8 +142,8 @@ def searches() -> dict[str, Hears]:
 
 def whisper_from(folder: Path) -> Hears:
     """Whisper as the application runs it."""
-    loaded = whisper.load(folder)
-    return lambda speech: whisper.recognise(loaded, speech, "", None, _quiet).text
+    passes = Passes(load(folder))
+    return lambda speech: whisper.recognise(passes, speech, "it", None, ()).text
 
 
 def _quiet(fraction: float | None, message: str) -> None:

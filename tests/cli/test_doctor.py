@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from jarvis_desktop.cli.doctor import Finding, agent_mode, graphics, memory, sandbox
+from jarvis_desktop.cli.doctor import agent_mode, graphics, memory, sandbox
+from jarvis_desktop.cli.finding import Finding
 from jarvis_desktop.core.code import Protection
 from jarvis_desktop.core.hardware import MB, Graphics, Hardware
 

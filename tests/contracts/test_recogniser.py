@@ -73,7 +73,7 @@ def portions(recording):
 
 
 async def test_it_hears_words_while_they_are_spoken(recogniser, question):
-    shown = []
+    shown: list[Partial] = []
     hearing = recogniser.hear(shown.append)
     *first, last = portions(question)
     for portion in first:
@@ -98,7 +98,7 @@ async def test_where_nothing_was_heard_the_reason_is_told(recogniser):
 async def test_live_silence_is_an_answer_with_a_reason(recogniser):
     if isinstance(recogniser, FakeRecogniser):
         recogniser.error = InputError("There is no sound in your recording.")
-    shown = []
+    shown: list[Partial] = []
     hearing = recogniser.hear(shown.append)
     for _ in range(40):
         hearing.add(bytes(1024))

@@ -12,7 +12,7 @@ class MemoryKeyring(KeyringBackend):
     priority = 1
 
     def __init__(self) -> None:
-        super().__init__()  # type: ignore[no-untyped-call]
+        super().__init__()
         self.locked = False
         self.kept: dict[tuple[str, str], str] = {}
 

@@ -30,6 +30,9 @@ class Engine:
             raise RuntimeError("engine\nis confused")
         if self.text.startswith("mute"):
             self._write(bytes(8000))
+        if self.text.startswith("half"):
+            self._write(b"\x00\x10" * 4000)
+            os.truncate(self.name, 3000)
         if self.text.startswith("speak"):
             print("saved to a file")
             self._write(b"\x00\x10" * 4000)

@@ -4,8 +4,11 @@ import numpy as np
 import pytest
 
 from jarvis_desktop.core.errors import InputError
+from jarvis_desktop.core.hearing import FRAME
 from jarvis_desktop.speech.decoding import RATE, decode
-from jarvis_desktop.speech.gate import find_speech
+from jarvis_desktop.speech.gate import SURE, find_speech
+from jarvis_desktop.speech.silero import Silero
+from tests.benchmarks.sounds_without_speech import sounds
 
 
 @pytest.fixture(scope="module")
@@ -61,3 +64,28 @@ def test_a_word_that_starts_at_once_keeps_its_beginning(speech):
     begin = int(np.flatnonzero(np.abs(speech) > 0.02)[0])
     found = find_speech(speech[begin:], "memo.wav")
     assert found.time(found.stretches[0][0]) == 0
+
+
+def test_frames_that_are_known_already_are_not_heard_again(speech):
+    silero = Silero()
+    silero.hear(np.zeros(FRAME * 16, np.float32))
+    known = find_speech(speech, "memo.wav", silero.hear(speech))
+    itself = find_speech(speech, "memo.wav")
+    assert known.stretches == itself.stretches
+    with pytest.raises(InputError, match="Nobody seems to speak"):
+        find_speech(speech, "memo.wav", [0.1] * (len(speech) // FRAME))
+
+
+def test_a_melody_that_resembles_a_voice_here_and_there_is_refused():
+    melodies = [samples for kind, samples in sounds() if kind == "melody"]
+    likely = [max(Silero().hear(samples.astype(np.float32))) for samples in melodies]
+    assert max(likely) > SURE  # alone, the detector would take it for speech
+    for samples in melodies:
+        with pytest.raises(InputError, match="Nobody seems to speak"):
+            find_speech(samples.astype(np.float32), "memo.wav")
+
+
+def test_a_key_that_clicks_louder_than_one_speaks_changes_nothing(speech):
+    quiet = np.pad(speech * np.float32(0.05 / np.abs(speech).max()), 4000)
+    quiet[1000:1100] = quiet[-1100:-1000] = 0.9
+    assert find_speech(quiet, "memo.wav").seconds > 0.5

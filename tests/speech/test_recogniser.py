@@ -11,6 +11,7 @@ import pytest
 from jarvis_desktop.core.errors import ExpertError, InputError
 from jarvis_desktop.speech import recogniser as module
 from jarvis_desktop.speech.recogniser import LocalRecogniser
+from tests.instrument import INSTRUMENT
 
 
 def quiet(fraction, message):
@@ -57,12 +58,12 @@ async def test_a_request_is_understood_with_nothing_downloaded(built_in, tmp_pat
     assert told[-1][0] == 1.0
 
 
-async def test_it_can_be_made_ready_before_the_first_request(built_in, tiny_whisper, tmp_path):
+async def test_it_can_be_made_ready_before_the_first_request(built_in, tmp_path):
     await built_in.warm()
     ready = built_in._pocketsphinx.pid
     await built_in.transcribe(say("what time is it", tmp_path / "question.wav"), quiet)
     assert built_in._pocketsphinx.pid == ready
-    whisper = LocalRecogniser(find_weights=lambda: tiny_whisper)
+    whisper = LocalRecogniser(find_weights=lambda: INSTRUMENT)
     await whisper.warm()
     assert whisper._whisper.pid
     await whisper.close()
@@ -97,13 +98,13 @@ async def test_music_and_noise_are_refused_with_a_reason(built_in, tmp_path):
         await built_in.transcribe(tmp_path / "noise.wav", quiet)
 
 
-async def test_whisper_is_used_as_soon_as_its_weights_are_there(tiny_whisper, tmp_path):
+async def test_whisper_is_used_as_soon_as_its_weights_are_there(tmp_path):
     weights: list[Path] = []
     recogniser = LocalRecogniser(find_weights=lambda: weights[0] if weights else None)
     audio = say("what time is it", tmp_path / "question.wav")
     try:
         before = await recogniser.transcribe(audio, quiet)
-        weights.append(tiny_whisper)
+        weights.append(INSTRUMENT)
         after = await recogniser.transcribe(audio, quiet)
     finally:
         await recogniser.close()
@@ -112,9 +113,9 @@ async def test_whisper_is_used_as_soon_as_its_weights_are_there(tiny_whisper, tm
     assert len(after.language) == 2
 
 
-async def test_whisper_takes_a_long_recording_too(tiny_whisper, tmp_path):
+async def test_whisper_takes_a_long_recording_too(tmp_path):
     text = "the old man sat on the bench in the park and watched the children. " * 12
-    recogniser = LocalRecogniser(find_weights=lambda: tiny_whisper, language="en")
+    recogniser = LocalRecogniser(find_weights=lambda: INSTRUMENT, language="en")
     try:
         heard = await recogniser.transcribe(say(text, tmp_path / "long.wav"), quiet)
         assert heard.engine == "whisper"
@@ -141,11 +142,11 @@ async def test_broken_weights_are_replaced_by_the_built_in_one_and_said(tmp_path
 
 
 async def test_a_crashing_whisper_is_replaced_by_the_built_in_one_and_said(tmp_path, caplog):
-    engines = {
-        "whisper": "tests.speech.engines:aborting",
-        "pocketsphinx": "tests.speech.engines:deaf",
-    }
-    recogniser = LocalRecogniser(find_weights=lambda: tmp_path, **engines)
+    recogniser = LocalRecogniser(
+        find_weights=lambda: tmp_path,
+        whisper="tests.speech.engines:aborting",
+        pocketsphinx="tests.speech.engines:deaf",
+    )
     (tmp_path / "a.wav").write_text("speak")
     try:
         with caplog.at_level(logging.INFO):
@@ -154,7 +155,7 @@ async def test_a_crashing_whisper_is_replaced_by_the_built_in_one_and_said(tmp_p
         await recogniser.close()
     assert heard.engine == "stand-in"
     assert heard.note.startswith("The Whisper recogniser does not work on this computer.")
-    assert "falling back to pocketsphinx: ExpertError" in caplog.text
+    assert "falling back: ExpertError" in caplog.text
 
 
 async def test_cancelling_ends_the_work_and_the_next_call_works(stand_in, tmp_path):

@@ -1,19 +1,28 @@
-import time
+import subprocess
 import wave
 from pathlib import Path
 
 import pytest
 
-from jarvis_desktop.core.errors import ExpertError, UnavailableError
+from jarvis_desktop.core.errors import ExpertError, JarvisError, UnavailableError
 from jarvis_desktop.speech.voice import LocalVoice
-from jarvis_desktop.speech.voices.language import foreign_language, plainly_english
+from jarvis_desktop.speech.voices.language import language_of, plain_language
+from jarvis_desktop.speech.voices.ordered import KnownVoice, Order, choose
+
+TEXT = "The summary says that the meeting was moved to Tuesday."
+FRENCH = "Bonjour tout le monde, voici le résumé des 97 pages que vous avez demandé."
 
 
 @pytest.fixture
 async def broken():
-    voice = LocalVoice(engine_args=("tests.speech.engines:Engine",))
+    voice = LocalVoice(system_args=("tests.speech.engines:Engine",))
     yield voice
     await voice.close()
+
+
+def samples(path: Path) -> bytes:
+    with wave.open(str(path)) as file:
+        return bytes(file.readframes(file.getnframes()))
 
 
 def seconds(path: Path) -> float:
@@ -21,29 +30,68 @@ def seconds(path: Path) -> float:
         return float(file.getnframes() / file.getframerate())
 
 
+def loudest(path: Path) -> int:
+    return int(max(abs(each) for each in memoryview(samples(path)).cast("h")))
+
+
 async def test_longer_text_gives_longer_speech_and_a_higher_rate_shorter(tmp_path):
-    text = "The summary says that the meeting was moved to Tuesday."
-    slow, fast = LocalVoice(rate=140), LocalVoice(rate=280)
+    slow, fast = LocalVoice(rate=140), LocalVoice(rate=280, volume=0.5)
     try:
-        word = seconds(await slow.synthesise("Tuesday.", tmp_path / "word.wav"))
-        sentence = seconds(await slow.synthesise(text, tmp_path / "slow.wav"))
-        quick = seconds(await fast.synthesise(text, tmp_path / "fast.wav"))
+        word = await slow.synthesise("Tuesday.", tmp_path / "word.wav")
+        sentence = await slow.synthesise(TEXT, tmp_path / "slow.wav")
+        quick = await fast.synthesise(TEXT, tmp_path / "fast.wav")
     finally:
         await slow.close()
         await fast.close()
-    assert word < sentence / 2
-    assert quick < sentence * 0.75
+    assert seconds(word) < seconds(sentence) / 2
+    assert seconds(quick) < seconds(sentence) * 0.75
+    assert loudest(quick) == pytest.approx(loudest(sentence) / 2, rel=0.15)
+
+
+async def test_the_first_utterance_is_whole(tmp_path):
+    voice = LocalVoice(rate=175)
+    try:
+        first, second = [
+            samples(await voice.synthesise(TEXT, tmp_path / f"{number}.wav")) for number in (1, 2)
+        ]
+    finally:
+        await voice.close()
+    plain = ["espeak-ng", "-v", "gmw/en-us", "-s", "175", "-w", str(tmp_path / "p.wav"), TEXT]
+    subprocess.run(plain, check=True)
+    # Later ones differ by a few samples, as eSpeak's own do: its pitch wanders.
+    assert first == samples(tmp_path / "p.wav")
+    assert len(second) == pytest.approx(len(first), rel=0.002)
+
+
+async def test_sentences_that_follow_at_once_are_whole_whatever_was_set(tmp_path):
+    voice = LocalVoice()
+    to = tmp_path / "said.wav"
+    try:
+        usual = {text: seconds(await voice.synthesise(text, to)) for text in (TEXT, "It is late.")}
+        for pace in (1.5, 0.8, 1.0) * 6:
+            for text, length in usual.items():
+                said = seconds(await voice.synthesise(text, to, pace=pace))
+                assert said == pytest.approx(length / pace, rel=0.15)
+    finally:
+        await voice.close()
+
+
+async def test_a_voice_at_volume_nothing_is_not_a_failed_one(tmp_path):
+    voice = LocalVoice(volume=0)
+    assert 0 < loudest(await voice.synthesise("hello", tmp_path / "said.wav")) < 500
+    await voice.close()
 
 
 async def test_what_cannot_be_pronounced_is_an_error_and_not_a_silent_file(broken, tmp_path):
     for text, reason in [
         ("mute", "no sound for this text"),
         ("nothing is written", "no sound for this text"),
+        ("half", "no sound for this text"),
         ("raise something", "engine is confused"),
     ]:
         with pytest.raises(ExpertError, match=reason):
             await broken.synthesise(text, tmp_path / "said.wav")
-    assert list(tmp_path.glob("*.wav")) == []
+    assert [*tmp_path.glob("*.wav"), *tmp_path.glob(".*.wav")] == []
 
 
 @pytest.mark.parametrize("fault", ["crash", "exit quietly"])
@@ -56,10 +104,8 @@ async def test_a_dead_engine_is_started_anew(broken, tmp_path, fault):
 
 async def test_a_hung_engine_is_ended_within_two_seconds(broken, tmp_path):
     await broken.warm()
-    begun = time.monotonic()
-    with pytest.raises(ExpertError, match="no answer"):
-        await broken.synthesise("hang", tmp_path / "said.wav")
-    assert time.monotonic() - begun < 3
+    with pytest.raises(ExpertError, match="no answer within 2 seconds"):
+        await broken.synthesise("hang on, this is some sentence", tmp_path / "said.wav")
     await broken.synthesise("speak", tmp_path / "said.wav")
 
 
@@ -70,41 +116,80 @@ async def test_nothing_is_printed_by_the_engine(broken, tmp_path, capfd):
 
 
 async def test_no_engine_says_what_to_install(tmp_path):
-    voice = LocalVoice(engine_args=("tests.speech.engines:missing",))
+    voice = LocalVoice(system_args=("tests.speech.engines:missing",))
     with pytest.raises(UnavailableError) as caught:
         await voice.synthesise("hello", tmp_path / "said.wav")
     assert "espeak-ng" in caught.value.hint
     await voice.close()
 
 
-async def test_an_unknown_voice_is_named(tmp_path):
-    voice = LocalVoice(voice="klingon", engine_args=("tests.speech.engines:Engine",))
-    with pytest.raises(UnavailableError, match="klingon"):
-        await voice.synthesise("hello", tmp_path / "said.wav")
+async def test_an_unknown_voice_is_named_once_and_the_usual_one_speaks(tmp_path):
+    told: list[JarvisError] = []
+    voice = LocalVoice(
+        voice="klingon", system_args=("tests.speech.engines:Engine",), tell=told.append
+    )
+    for number in (1, 2):
+        await voice.synthesise("speak", tmp_path / f"{number}.wav")
+    assert [str(error) for error in told] == [
+        "There is no voice named klingon; the usual one speaks."
+    ]
     await voice.close()
 
 
 async def test_aiff_becomes_wav(tmp_path):
-    voice = LocalVoice(engine_args=("tests.speech.engines:aiff",))
+    voice = LocalVoice(system_args=("tests.speech.engines:aiff",))
     assert seconds(await voice.synthesise("hello", tmp_path / "said.wav")) > 0.05
     await voice.close()
 
 
 async def test_a_foreign_text_gets_a_voice_of_its_language(tmp_path):
-    text = "Bonjour tout le monde, voici le résumé du rapport que vous avez demandé."
-    ours, english = LocalVoice(), LocalVoice(voice="gmw/en-us")
+    ours, french = LocalVoice(), LocalVoice(voice="roa/fr-be")
     try:
-        french = await ours.synthesise(text, tmp_path / "fr.wav")
-        same = await english.synthesise(text, tmp_path / "fr2.wav")
-        plain = await english.synthesise("Good morning to all of you.", tmp_path / "en.wav")
-        again = await ours.synthesise("Good morning to all of you.", tmp_path / "en2.wav")
+        names = {voice.id: voice for voice in await ours.voices()}
+        by_text = await ours.synthesise(FRENCH, tmp_path / "fr.wav")
+        chosen = await french.synthesise(FRENCH, tmp_path / "be.wav")
+        english = await french.synthesise(TEXT, tmp_path / "en.wav")
+        usual = await ours.synthesise(TEXT, tmp_path / "en2.wav")
     finally:
         await ours.close()
-        await english.close()
-    # The language of the text goes before the chosen voice; English gets the chosen one.
-    # Not to the byte: the first utterance of an engine varies by a block on a busy computer.
-    assert seconds(french) == pytest.approx(seconds(same), rel=0.03)
-    assert seconds(plain) == pytest.approx(seconds(again), rel=0.03)
+        await french.close()
+    assert names["roa/fr"].languages == ("fr",)
+    assert names["roa/fr"].name == "French (France)"
+    assert seconds(by_text) != pytest.approx(seconds(chosen), rel=0.001)
+    assert seconds(english) == pytest.approx(seconds(usual), rel=0.01)
+
+
+VOICES = (
+    KnownVoice("us", "American", ("en",)),
+    KnownVoice("uk", "British", ("en",)),
+    KnownVoice("de", "German", ("de",)),
+    KnownVoice("at", "Austrian", ("de",)),
+)
+
+
+@pytest.mark.parametrize(
+    ("chosen", "language", "voice"),
+    [
+        ("", None, "us"),
+        ("", "en", "us"),
+        ("", "de", "de"),
+        ("", "ja", "us"),
+        ("at", None, "at"),
+        ("at", "de", "at"),
+        ("at", "en", "us"),
+        ("at", "ja", "at"),
+        ("uk", "en", "uk"),
+        ("uk", "de", "de"),
+        ("gone", None, "us"),
+        ("gone", "de", "de"),
+    ],
+)
+def test_a_chosen_voice_is_kept_for_its_language(chosen, language, voice, tmp_path):
+    order = Order("36", tmp_path / "said.wav", voice=chosen, language=language)
+    found = choose(VOICES, order)
+    assert found is not None
+    assert found.id == voice
+    assert choose((), order) is None
 
 
 @pytest.mark.parametrize(
@@ -114,16 +199,19 @@ async def test_a_foreign_text_gets_a_voice_of_its_language(tmp_path):
         ("Ciao a tutti, questo è il riassunto.", "it"),
         ("Привет, как дела?", "ru"),
         ("你好，世界", "zh"),
-        ("The summary of the report is on the table.", None),
+        ("Quarterly results presentation meeting yesterday.", "en"),
     ],
 )
-def test_foreign_language(text, language):
-    assert foreign_language(text) == language
-    assert plainly_english(text) == (language is None)
+def test_a_language_that_must_be_looked_at(text, language):
+    assert language_of(text) == language
+    assert plain_language(text) == "?"
 
 
-@pytest.mark.parametrize(
-    "text", ["36", "It is 10:42.", "castle.png", "", "Timer set for a minute."]
-)
-def test_what_says_little_is_taken_for_english(text):
-    assert plainly_english(text)
+@pytest.mark.parametrize("text", ["36", "10:42", "castle.png", "", "Müller", "Guten Tag"])
+def test_what_says_little_has_no_language(text):
+    assert plain_language(text) is None
+
+
+@pytest.mark.parametrize("text", [TEXT, "Timer set for a minute.", "It is 10:42."])
+def test_what_is_plainly_english(text):
+    assert plain_language(text) == "en"

@@ -68,3 +68,18 @@ async def test_an_engine_that_knows_no_times_gives_the_text_alone(tmp_path):
     call = call_of(TYPE, tmp_path, audio=write_wav(tmp_path / "a.wav"), timestamps=True)
     result = await transcribe(call, Reports(), FakeServices().services())
     assert text_of(result) == "what time is it"
+
+
+@pytest.mark.parametrize(
+    ("format", "text"),
+    [
+        ("srt", "1\n00:00:01,400 --> 00:00:02,400\ngood morning\n"),
+        ("vtt", "WEBVTT\n\n00:00:01.400 --> 00:00:02.400\ngood morning\n"),
+    ],
+)
+async def test_subtitles_are_written_if_they_are_wanted(tmp_path, format, text):
+    parts = FakeServices()
+    parts.recogniser.segments = (Segment(1.4, 2.4, "good morning"),)
+    options = {"timestamps": True, "format": format}
+    call = call_of(TYPE, tmp_path, audio=write_wav(tmp_path / "a.wav"), **options)
+    assert text_of(await transcribe(call, Reports(), parts.services())) == text

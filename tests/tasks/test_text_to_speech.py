@@ -35,7 +35,7 @@ class Moody(FakeVoice):
 
     fails = 1
 
-    async def synthesise(self, text: str, to: Path) -> Path:
+    async def synthesise(self, text: str, to: Path, *, pace: float = 1.0) -> Path:
         if self.fails:
             self.fails -= 1
             raise ExpertError("The voice gave no sound for this text.")

@@ -57,7 +57,9 @@ async def planned(text: str, *names: str) -> tuple[Task, ...]:
             {"timestamps": True},
         ),
         ("subtitles for talk.mp3", ["talk.mp3"], "automatic-speech-recognition",
-         {"timestamps": True}),
+         {"timestamps": True, "format": "srt"}),
+        ("transcribe talk.mp3 as vtt", ["talk.mp3"], "automatic-speech-recognition",
+         {"format": "vtt"}),
     ],
 )  # fmt: skip
 async def test_is_heard(text, names, task, options):

@@ -26,6 +26,7 @@ from jarvis_desktop.ui.theme import Theme
 from jarvis_desktop.ui.turn_view import TurnView
 from tests.ui import scene
 from tests.ui.scene import NOW, FakeApp, iter_files, three_steps
+from tests.ui.voice_scene import Asked, Slow
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -64,7 +65,20 @@ def engine(qapp: QApplication) -> Iterator[EngineThread]:
 
 @pytest.fixture
 def app() -> FakeApp:
-    return FakeApp()
+    return FakeApp(recogniser=Slow())
+
+
+@pytest.fixture
+def slow(app: FakeApp) -> Slow:
+    """Writes nothing down before it is told to go on."""
+    assert isinstance(app.recogniser, Slow)
+    app.recogniser.go_on.clear()
+    return app.recogniser
+
+
+@pytest.fixture
+def asked(window: MainWindow, app: FakeApp, qtbot: QtBot) -> Asked:
+    return Asked(window, app, qtbot)
 
 
 @pytest.fixture
@@ -85,7 +99,7 @@ def window(
         session.start(lambda: app)
     yield window
     session.end()
-    window.recorder.cancel()
+    window.talker.cancel()
     session.engine.submit(session.close_app()).result(5)
     assert pictures.finish_reading(5000)
 

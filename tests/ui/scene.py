@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -11,11 +11,13 @@ from pathlib import Path
 from PySide6.QtWidgets import QLabel, QPushButton, QTextEdit, QWidget
 
 from jarvis_desktop.assistant.journalling import retold
+from jarvis_desktop.assistant.listening.talk import Talk
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.errors import InputError, JarvisError
 from jarvis_desktop.core.events import Event, GoalTaken, ReplyChunk, TurnFinished, TurnStarted
 from jarvis_desktop.core.expert import Candidate, Expert, Selection
 from jarvis_desktop.core.frontend import Frontend
+from jarvis_desktop.core.hearing import FRAME, HotkeyStatus, Sound
 from jarvis_desktop.core.journal import Unfinished
 from jarvis_desktop.core.plan import Plan
 from jarvis_desktop.core.policy import Mode, Policy
@@ -24,10 +26,12 @@ from jarvis_desktop.core.task import Option, Port, Ref, Task, TaskType
 from jarvis_desktop.core.turn import Conversation, Request, Turn
 from jarvis_desktop.llm.choice import LLMChoice, Wanted
 from jarvis_desktop.paths import Paths, user_paths
+from jarvis_desktop.settings import SpeechSettings
+from jarvis_desktop.speech.devices import Device
 from jarvis_desktop.ui import plan_view
 from jarvis_desktop.ui.turn_view import TurnView
 from tests.fake_fetcher import FakeFetcher
-from tests.fake_voice import FakePlayer, FakeRecogniser, write_wav
+from tests.fake_voice import FakeHotkey, FakeMicrophone, FakePlayer, FakeRecogniser, FakeVoice
 
 NOW = datetime(2026, 5, 4, 12, 0, tzinfo=UTC)
 
@@ -218,21 +222,13 @@ class FakeHistory:
         ][:limit]
 
 
-@dataclass
-class FakeMicrophone:
-    """Records silence until it is stopped; tells a steady level."""
+SPEECH = Sound(b"\x00\x10" * FRAME, level=0.4, speech=(0.9,))
+"""One thirtieth of a second in which somebody speaks."""
 
-    error: JarvisError | None = None
-    recordings: list[Path] = field(default_factory=list)
 
-    async def record(self, to: Path, stop: asyncio.Event, level: Callable[[float], None]) -> Path:
-        if self.error:
-            raise self.error
-        self.recordings.append(to)
-        to.write_bytes(b"")
-        level(0.4)
-        await stop.wait()
-        return write_wav(to)
+def talking() -> FakeMicrophone:
+    """Somebody speaks into it as soon as it is open."""
+    return FakeMicrophone(sounds=[SPEECH] * 6)
 
 
 def no_llms() -> LLMChoice:
@@ -240,25 +236,55 @@ def no_llms() -> LLMChoice:
     return LLMChoice(Wanted("none"), Policy(), on_disk=lambda: ())
 
 
+MICROPHONE = Device("Desk microphone, ALSA", 1, 0, True, False)
+LIVE = HotkeyStatus("x11", "Ctrl+Alt+Space", holds=True, why="The portal is not there.")
+HEADSET = Device("Headset, ALSA", 1, 2, False, True)
+
+
 @dataclass
 class FakeApp:
     assistant: FakeAssistant = field(default_factory=FakeAssistant)
     history: FakeHistory = field(default_factory=FakeHistory)
-    microphone: FakeMicrophone = field(default_factory=FakeMicrophone)
+    microphone: FakeMicrophone = field(default_factory=talking)
     recogniser: FakeRecogniser = field(default_factory=FakeRecogniser)
+    voice: FakeVoice = field(default_factory=FakeVoice)
     player: FakePlayer = field(default_factory=lambda: FakePlayer(hold=True))
+    talk: Talk = field(init=False)
+    hotkey: FakeHotkey = field(default_factory=lambda: FakeHotkey(status=LIVE))
+    sound_devices: Sequence[Device] = (MICROPHONE, HEADSET)
+    no_devices: JarvisError | None = None
+    adopted: list[SpeechSettings] = field(default_factory=list)
+    waits: Collection[str] = ()
+    """The settings that wait for a restart."""
     mode: Mode = Mode.LOCAL
     llms: LLMChoice = field(default_factory=no_llms)
     weights: FakeFetcher = field(default_factory=FakeFetcher)
     experts: Sequence[Expert] = ()
     policy: Policy = field(default_factory=Policy)
     paths: Paths = field(default_factory=user_paths)
+    reached: int = 0
     closed: int = 0
+
+    def __post_init__(self) -> None:
+        self.talk = Talk(self.microphone, self.recogniser, way="hold")
+
+    async def devices(self) -> Sequence[Device]:
+        if self.no_devices:
+            raise self.no_devices
+        return self.sound_devices
+
+    async def adopt(self, speech: SpeechSettings) -> Collection[str]:
+        self.adopted.append(speech)
+        return self.waits
 
     async def start(self) -> None:
         pass
 
+    def be_reached(self) -> None:
+        self.reached += 1
+
     async def close(self) -> None:
+        await self.talk.close()
         self.closed += 1
 
 

@@ -86,17 +86,14 @@ def test_a_goal_is_off_until_it_is_wished_for(
     assert [request.terms for request, _ in app.assistant.handled] == [None, Terms()]
 
 
-def test_a_spoken_goal_is_one_too(
-    window: MainWindow, app: FakeApp, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("jarvis_desktop.ui.recording.SHORTEST", 0.0)
+def test_a_spoken_goal_is_one_too(window: MainWindow, app: FakeApp, qtbot: QtBot) -> None:
     QTest.mouseClick(window.composer.goal, Qt.MouseButton.LeftButton)
     QTest.mousePress(window.composer.talk, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: bool(window.composer.meter.levels()))
     QTest.mouseRelease(window.composer.talk, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: bool(app.assistant.turns))
     request = app.assistant.handled[0][0]
-    assert request.audio
+    assert request.heard
     assert request.terms == Terms()
 
 

@@ -94,7 +94,7 @@ def world(
     world = World(qtbot, engine, tmp_path, ollama)
     yield world
     for window in world.windows:
-        window.recorder.cancel()
+        window.talker.cancel()
         engine.submit(window.session.close_app()).result(5)
 
 

@@ -1,7 +1,6 @@
 from datetime import datetime
 from pathlib import Path
 
-import pytest
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDropEvent, QGuiApplication
 from PySide6.QtTest import QTest
@@ -9,7 +8,6 @@ from PySide6.QtWidgets import QAbstractButton, QApplication, QLineEdit, QPlainTe
 from pytestqt.qtbot import QtBot
 
 from jarvis_desktop.core.artifact import Artifact, Kind
-from jarvis_desktop.core.errors import UnavailableError
 from jarvis_desktop.core.policy import Mode
 from jarvis_desktop.core.ports import Timer
 from jarvis_desktop.core.result import Status
@@ -18,7 +16,6 @@ from jarvis_desktop.ui.chips import Chip
 from jarvis_desktop.ui.conversation_view import AT_ONCE
 from jarvis_desktop.ui.header import MEANINGS
 from jarvis_desktop.ui.main_window import NARROW, MainWindow
-from jarvis_desktop.ui.recording import SHORTEST
 from jarvis_desktop.ui.session import Session
 from jarvis_desktop.ui.welcome import EXAMPLES
 from tests.ui import scene
@@ -113,84 +110,6 @@ def test_text_that_is_dropped_is_typed(window: MainWindow) -> None:
     dropped.setText("some words")
     drop(window, dropped)
     assert window.composer.field.toPlainText() == "some words"
-
-
-@pytest.fixture
-def talked_long(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every press counts as long enough."""
-    monkeypatch.setattr("jarvis_desktop.ui.recording.SHORTEST", 0.0)
-
-
-@pytest.mark.usefixtures("talked_long")
-def test_the_talk_button_records_while_it_is_held(
-    window: MainWindow, app: FakeApp, qtbot: QtBot
-) -> None:
-    talk = window.composer.talk
-    assert talk.isEnabled()
-    QTest.mousePress(talk, Qt.MouseButton.LeftButton)
-    assert window.composer.meter.isVisible()
-    qtbot.waitUntil(lambda: window.composer.meter.levels() == [0.4])
-    QTest.mouseRelease(talk, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: bool(app.assistant.turns))
-    assert app.assistant.handled[0][0].audio == app.microphone.recordings[0]
-    assert not window.composer.meter.isVisible()
-
-
-@pytest.mark.usefixtures("talked_long")
-def test_f4_is_the_talk_button(window: MainWindow, app: FakeApp, qtbot: QtBot) -> None:
-    field = window.composer.field
-    QTest.keyPress(field, Qt.Key.Key_F4)
-    qtbot.waitUntil(lambda: bool(window.composer.meter.levels()))
-    assert window.recorder.active
-    QTest.keyRelease(field, Qt.Key.Key_F4)
-    qtbot.waitUntil(lambda: bool(app.assistant.turns))
-    assert len(app.microphone.recordings) == 1
-
-
-@pytest.mark.usefixtures("talked_long")
-def test_a_key_that_repeats_as_release_and_press_is_one_recording(
-    window: MainWindow, app: FakeApp, qtbot: QtBot
-) -> None:
-    field = window.composer.field
-    for _ in range(5):
-        QTest.keyPress(field, Qt.Key.Key_F4)
-        QTest.keyRelease(field, Qt.Key.Key_F4)
-    assert window.recorder.active
-    qtbot.waitUntil(lambda: bool(app.assistant.turns))
-    assert len(app.microphone.recordings) == 1
-
-
-@pytest.mark.usefixtures("talked_long")
-def test_escape_drops_a_recording(window: MainWindow, app: FakeApp, qtbot: QtBot) -> None:
-    QTest.mousePress(window.composer.talk, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: bool(window.composer.meter.levels()))
-    window.activateWindow()
-    QTest.keyClick(window, Qt.Key.Key_Escape)
-    assert not window.recorder.active
-    QTest.mouseRelease(window.composer.talk, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: not app.microphone.recordings[0].exists())
-    assert app.assistant.handled == []
-
-
-def test_a_short_press_is_no_request_and_says_what_to_do(
-    window: MainWindow, app: FakeApp, qtbot: QtBot
-) -> None:
-    assert SHORTEST > 0
-    with qtbot.waitSignal(window.recorder.too_short):
-        QTest.mouseClick(window.composer.talk, Qt.MouseButton.LeftButton)
-    assert "Hold the button" in window.banner.message.text()
-    assert app.assistant.handled == []
-
-
-def test_a_microphone_that_is_missing_is_told(
-    window: MainWindow, app: FakeApp, qtbot: QtBot
-) -> None:
-    app.microphone.error = UnavailableError("There is no microphone.", hint="Plug one in.")
-    with qtbot.waitSignal(window.recorder.failed):
-        QTest.mousePress(window.composer.talk, Qt.MouseButton.LeftButton)
-    assert window.banner.message.text() == "There is no microphone. Plug one in."
-    assert not window.composer.meter.isVisible()
-    QTest.mouseRelease(window.composer.talk, Qt.MouseButton.LeftButton)
 
 
 def test_escape_stops_what_runs(window: MainWindow, app: FakeApp, qtbot: QtBot) -> None:

@@ -12,7 +12,6 @@ from jarvis_desktop.core.result import Status
 from jarvis_desktop.core.turn import Conversation, Request, Turn
 from jarvis_desktop.ui.session import Session
 from jarvis_desktop.ui.sidebar import Listing
-from tests.fake_voice import write_wav
 from tests.ui import scene
 from tests.ui.scene import NOW, FakeApp, Shown
 
@@ -98,15 +97,6 @@ def test_an_application_that_cannot_start_says_so_and_keeps_nobody_waiting(
 def test_files_are_shown_from_the_first_moment(session: Session, tmp_path: Path) -> None:
     exchange = session.send(Request("look", files=(tmp_path / "a.png", tmp_path / "b.csv")))
     assert [str(item.kind) for item in exchange.turn.attachments] == ["image", "table"]
-
-
-def test_a_recording_is_removed_after_its_turn(
-    ready: Session, tmp_path: Path, qtbot: QtBot
-) -> None:
-    recording = write_wav(tmp_path / "r.wav")
-    ready.send(Request(audio=recording))
-    qtbot.waitUntil(lambda: not ready.busy)
-    assert not recording.exists()
 
 
 def test_earlier_conversations_are_listed_searched_and_opened(

@@ -2,110 +2,19 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Awaitable, Callable
-from pathlib import Path
-from typing import Any
-
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from jarvis_desktop.core.call import Report
 from jarvis_desktop.core.errors import InputError
-from jarvis_desktop.core.events import Speaking
-from jarvis_desktop.core.frontend import Frontend, Review
-from jarvis_desktop.core.hearing import Transcript
-from jarvis_desktop.core.result import Status
-from jarvis_desktop.core.turn import Request
+from jarvis_desktop.core.frontend import Review
 from jarvis_desktop.ui import composer, dictation
-from jarvis_desktop.ui.dictation import Dictation
-from jarvis_desktop.ui.main_window import MainWindow
-from jarvis_desktop.ui.questions import Panel
-from tests.fake_voice import FakeRecogniser
 from tests.ui import goal_scene, scene
-from tests.ui.scene import FakeApp, Shown
+from tests.ui.voice_scene import ASKING, LEFT, Asked, Slow, line, settled
 
 ENTER, CONTROL = Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier
-LEFT = Qt.MouseButton.LeftButton
-
-Asks = Callable[[Frontend], Awaitable[Any]]
-
-ASKING: dict[str, Asks] = {
-    "plan": lambda frontend: frontend.review_outline(goal_scene.DRAFT, ""),
-    "code": lambda frontend: frontend.review_code(goal_scene.code_request()),
-    "words": lambda frontend: frontend.ask("Which month?"),
-}
-
-
-@pytest.fixture(autouse=True)
-def _talked_long(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every press counts as long enough."""
-    monkeypatch.setattr("jarvis_desktop.ui.recording.SHORTEST", 0.0)
-
-
-class Slow(FakeRecogniser):
-    """Hears once it is let go on."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.go_on = asyncio.Event()
-
-    async def transcribe(self, audio: Path, report: Report) -> Transcript:
-        await self.go_on.wait()
-        return await super().transcribe(audio, report)
-
-
-class Asked:
-    """A request whose turn asks something; keeps the answers."""
-
-    def __init__(self, window: MainWindow, app: FakeApp, qtbot: QtBot) -> None:
-        self.window = window
-        self.app = app
-        self.qtbot = qtbot
-        self.answers: list[Any] = []
-
-    def ask(self, *asking: Asks) -> Panel:
-        async def script(request: Request, shown: Shown) -> Status:
-            for asks in asking:
-                self.answers.append(await asks(shown.frontend))
-            return Status.DONE
-
-        self.app.assistant.script = script
-        self.window.send(Request("go"))
-        return self.panel()
-
-    def panel(self) -> Panel:
-        self.qtbot.waitUntil(lambda: bool(self.window.conversation.panels()))
-        return self.window.conversation.panels()[0]
-
-    def speak(self) -> None:
-        """Hold the button, say something, and let go."""
-        talk, before = self.window.composer.talk, len(self.app.microphone.recordings)
-        QTest.mousePress(talk, LEFT)
-        self.qtbot.waitUntil(lambda: len(self.app.microphone.recordings) > before)
-        with self.qtbot.waitSignal(self.window.recorder.settled):
-            QTest.mouseRelease(talk, LEFT)
-
-    def hear(self, words: str) -> None:
-        self.app.recogniser.hears = words
-        self.speak()
-
-
-@pytest.fixture
-def asked(window: MainWindow, app: FakeApp, qtbot: QtBot) -> Asked:
-    return Asked(window, app, qtbot)
-
-
-def line(panel: Panel) -> Dictation:
-    assert panel.dictation
-    return panel.dictation
-
-
-def settled(asked: Asked, panel: Panel) -> None:
-    asked.qtbot.waitUntil(lambda: not panel.awaits_words)
 
 
 @pytest.mark.parametrize("kind", ASKING)
@@ -122,7 +31,6 @@ def test_what_is_said_is_written_into_the_field_and_not_sent(asked: Asked, kind:
     assert asked.answers == []
     assert not panel.answered
     assert len(asked.app.assistant.handled) == 1
-    assert not asked.app.microphone.recordings[0].exists()
 
 
 def test_a_plan_is_commented_by_voice(asked: Asked) -> None:
@@ -157,7 +65,7 @@ def test_the_button_says_what_it_does(asked: Asked) -> None:
     assert (talk.text(), talk.toolTip()) == (composer.TALK, composer.TALK_TIP)
     asked.speak()
     assert len(asked.window.session.open.entries) == 2
-    assert asked.window.session.open.entries[1].request.audio
+    assert asked.window.session.open.entries[1].request.heard
     assert asked.answers == [""]
 
 
@@ -174,13 +82,13 @@ def test_in_a_narrow_window_the_button_and_the_field_show_all(asked: Asked) -> N
     asked.qtbot.waitUntil(lambda: talk.width() >= talk.sizeHint().width())
 
 
-def test_while_it_is_written_down_that_is_shown_and_no_key_answers(asked: Asked) -> None:
-    asked.app.recogniser = slow = Slow()
+def test_while_it_is_written_down_that_is_shown_and_no_key_answers(
+    asked: Asked, slow: Slow
+) -> None:
     slow.hears = "by week"
     panel = asked.ask(ASKING["plan"])
-    QTest.mousePress(asked.window.composer.talk, LEFT)
+    asked.begin()
     assert dictation.LISTENING in scene.words(panel)
-    asked.qtbot.waitUntil(lambda: bool(asked.window.composer.meter.levels()))
     QTest.mouseRelease(asked.window.composer.talk, LEFT)
     asked.qtbot.waitUntil(lambda: dictation.WRITING in scene.words(panel))
     field = line(panel).field
@@ -195,8 +103,7 @@ def test_while_it_is_written_down_that_is_shown_and_no_key_answers(asked: Asked)
     assert panel.answered
 
 
-def test_an_answer_in_words_waits_for_what_is_written_down(asked: Asked) -> None:
-    asked.app.recogniser = slow = Slow()
+def test_an_answer_in_words_waits_for_what_is_written_down(asked: Asked, slow: Slow) -> None:
     panel = asked.ask(ASKING["words"])
     field = line(panel).field
     QTest.keyClicks(field, "March")
@@ -231,8 +138,7 @@ def test_a_recording_of_silence_says_so_beside_the_field(asked: Asked, silence: 
 
 
 @pytest.mark.parametrize("why", ["answered", "elsewhere"])
-def test_what_is_written_down_too_late_is_told(asked: Asked, why: str) -> None:
-    asked.app.recogniser = slow = Slow()
+def test_what_is_written_down_too_late_is_told(asked: Asked, slow: Slow, why: str) -> None:
     panel = asked.ask(ASKING["words"])
     asked.speak()
     if why == "answered":
@@ -247,44 +153,36 @@ def test_what_is_written_down_too_late_is_told(asked: Asked, why: str) -> None:
     assert len(asked.app.assistant.handled) == 1
 
 
-def test_a_silent_recording_that_comes_too_late_is_nothing(asked: Asked, qtbot: QtBot) -> None:
-    asked.app.recogniser = slow = Slow()
+def test_a_silent_recording_that_comes_too_late_is_nothing(
+    asked: Asked, slow: Slow, qtbot: QtBot
+) -> None:
     slow.error = InputError("There is no sound in your recording.")
     panel = asked.ask(ASKING["words"])
     asked.speak()
     QTest.mouseClick(panel.no, LEFT)
     qtbot.waitUntil(lambda: not asked.window.session.busy)
     asked.window.session.engine.call(slow.go_on.set)
-    qtbot.waitUntil(lambda: not asked.app.microphone.recordings[0].exists())
+    qtbot.waitUntil(lambda: asked.window.talker.now.state == "idle")
     QApplication.processEvents()
     assert not asked.window.banner.isVisible()
 
 
-def test_a_question_that_comes_while_one_speaks_gets_nothing_of_it(
-    asked: Asked, window: MainWindow, app: FakeApp, qtbot: QtBot
-) -> None:
-    ask = asyncio.Event()
-
-    async def later(frontend: Frontend) -> str:
-        await ask.wait()
-        return await frontend.ask("Which month?")
-
-    async def script(request: Request, shown: Shown) -> Status:
-        asked.answers.append(await later(shown.frontend))
-        return Status.DONE
-
-    app.assistant.script = script
-    window.send(Request("go"))
-    QTest.mousePress(window.composer.talk, LEFT)
-    qtbot.waitUntil(lambda: bool(app.microphone.recordings))
-    window.session.engine.call(ask.set)
-    panel = asked.panel()
-    assert window.recorder.active  # the question does not take the button from under the finger
+def test_a_question_that_comes_while_one_speaks_gets_nothing_of_it(asked: Asked) -> None:
+    window = asked.window
+    first = asked.ask(
+        lambda frontend: frontend.confirm("Shall I?"),
+        lambda frontend: frontend.ask("Which month?"),
+    )
+    QTest.keyPress(window.composer.field, Qt.Key.Key_F4)
+    asked.qtbot.waitUntil(lambda: bool(window.composer.meter.levels()))
+    QTest.mouseClick(first.yes, LEFT)
+    asked.qtbot.waitUntil(lambda: asked.panel() is not first)
+    assert window.talker.active
     assert window.composer.talk.text() != composer.ANSWER
-    with qtbot.waitSignal(window.recorder.settled):
-        QTest.mouseRelease(window.composer.talk, LEFT)
-    assert len(window.session.open.entries) == 2  # a new request, as it was begun
-    assert line(panel).field.toPlainText() == ""
+    QTest.keyRelease(window.composer.field, Qt.Key.Key_F4)
+    # A new request, as it was begun.
+    asked.qtbot.waitUntil(lambda: len(window.session.open.entries) == 2)
+    assert line(asked.panel()).field.toPlainText() == ""
     assert window.composer.talk.text() == composer.ANSWER
 
 
@@ -299,11 +197,10 @@ def test_escape_drops_what_is_said_and_leaves_the_question_open(asked: Asked) ->
     settled(asked, panel)
     assert not line(panel).isVisible()
     assert not panel.answered
-    assert asked.app.recogniser.heard == []
+    assert asked.app.recogniser.hearings[0].dropped
 
 
-def test_the_keyboard_is_not_taken_from_one_who_types(asked: Asked) -> None:
-    asked.app.recogniser = slow = Slow()
+def test_the_keyboard_is_not_taken_from_one_who_types(asked: Asked, slow: Slow) -> None:
     panel = asked.ask(ASKING["words"])
     asked.speak()
     typed = asked.window.composer.field
@@ -328,21 +225,34 @@ def test_one_who_types_in_the_field_goes_on_where_they_were(asked: Asked) -> Non
     assert field.textCursor().atStart()
 
 
-def test_one_may_speak_again_while_the_first_is_written_down(asked: Asked) -> None:
-    asked.app.recogniser = slow = Slow()
+def test_one_may_speak_again_while_the_first_is_written_down(asked: Asked, slow: Slow) -> None:
     panel = asked.ask(ASKING["words"])
     asked.hear("March")
-    recorder = asked.window.recorder
-    QTest.mousePress(asked.window.composer.talk, LEFT)
-    asked.qtbot.waitUntil(lambda: len(asked.app.microphone.recordings) == 2)
+    asked.begin()
     asked.window.session.engine.call(slow.go_on.set)
     field = line(panel).field
     asked.qtbot.waitUntil(lambda: field.toPlainText() == "March")
-    assert recorder.active  # the button is held all the time
+    assert asked.window.talker.active  # the button is held all the time
     assert dictation.LISTENING in scene.words(panel)
-    asked.app.recogniser.hears = "and May"
+    slow.hears = "and May"
     QTest.mouseRelease(asked.window.composer.talk, LEFT)
     asked.qtbot.waitUntil(lambda: field.toPlainText() == "March and May")
+    settled(asked, panel)
+
+
+def test_of_two_that_are_said_the_one_that_was_nothing_is_told_beside_its_field(
+    asked: Asked, slow: Slow
+) -> None:
+    panel = asked.ask(ASKING["words"])
+    asked.speak()
+    asked.begin()
+    slow.error = InputError("Nobody seems to speak.")
+    asked.window.session.engine.call(slow.go_on.set)
+    asked.qtbot.waitUntil(lambda: "Nobody seems to speak." in scene.words(panel))
+    slow.error = None
+    QTest.mouseRelease(asked.window.composer.talk, LEFT)
+    field = line(panel).field
+    asked.qtbot.waitUntil(lambda: field.toPlainText() == "what time is it")
 
 
 def test_foreign_words_of_a_recogniser_are_only_words(asked: Asked) -> None:
@@ -354,23 +264,3 @@ def test_foreign_words_of_a_recogniser_are_only_words(asked: Asked) -> None:
     assert line(panel).told.textFormat() == Qt.TextFormat.PlainText
     assert "<b>Heard</b> by the small recogniser." in line(panel).told.text()
     assert panel.minimumSizeHint().width() <= 700
-
-
-def test_silencing_the_voice_stops_nothing(window: MainWindow, app: FakeApp, qtbot: QtBot) -> None:
-    async def script(request: Request, shown: Shown) -> Status:
-        for event in goal_scene.under_way()[1:]:
-            shown.show(event)
-        shown.show(Speaking("There are 251 rows."))
-        return await scene.for_ever(request, shown)
-
-    app.assistant.script = script
-    window.send(Request("go"))
-    waiting = window.session.send(Request("next"))
-    strip = window.conversation.views()[0].speaking
-    qtbot.waitUntil(strip.isVisible)
-    QTest.mouseClick(strip.button, LEFT)
-    qtbot.waitUntil(lambda: app.assistant.silenced == 1)
-    assert app.assistant.interrupted == 0
-    assert window.session.busy
-    assert waiting.waiting
-    assert window.session.open.entries[0].turn.status is None

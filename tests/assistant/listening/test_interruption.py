@@ -26,7 +26,8 @@ class Started:
 class House:
     def __init__(self):
         self.microphone, self.recogniser = FakeMicrophone(), FakeRecogniser()
-        self.talk, self.shares = Started(), []
+        self.talk = Started()
+        self.shares: list[float] = []
         self.closed = asyncio.Event()
         self.microphone.watch(lambda state: self.closed.set() if state == "closed" else None)
         self.interruption = Interruption(

@@ -1,0 +1,176 @@
+"""The doctor's look at the voice: what hears, what speaks, and which key talks. It records nothing,
+but where `doctor --voice` asks for that."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import aclosing
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from jarvis_desktop import paths
+from jarvis_desktop.cli.finding import Finding
+from jarvis_desktop.core.errors import JarvisError
+
+if TYPE_CHECKING:
+    from jarvis_desktop.compose import App
+    from jarvis_desktop.settings import SpeechSettings
+    from jarvis_desktop.speech.devices import Device
+
+SECONDS = 3.0
+"""For how long `doctor --voice` listens."""
+FAINT = 0.12
+"""A level that even soft speech is above: 53 dB below full scale."""
+SPEAKS = 0.5
+SENTENCE = "What time is it?"
+PLUG_IN = "Plug one in, or start the sound server; text works meanwhile."
+BIND = "Start it, or bind a key of your desktop to: jarvis-desktop talk toggle"
+ENGINES = {"kokoro": "Kokoro", "piper": "Piper"}
+
+
+async def examine(app: App) -> list[Finding]:
+    """What can be said without hearing or saying anything."""
+    from jarvis_desktop import settings
+
+    speech = settings.load(app.paths.settings)[0].speech
+    sound, key = await asyncio.gather(_sound(speech), asyncio.to_thread(talk_key, paths.run_folder))
+    speaks = voice(speech.engine, app.paths.weights)
+    return [*sound, speaks, _recogniser(app), *key]
+
+
+async def try_out(app: App) -> list[Finding]:
+    """What only a short record, and a sentence that is spoken into a file, can tell."""
+    with tempfile.TemporaryDirectory() as folder:
+        spoken, audio = await _timed("spoken sentence", lambda: _speak(app, Path(folder)))
+        findings = [await _record(app), spoken]
+        if audio:
+            findings.append((await _timed("recognition", lambda: _recognise(app, audio)))[0])
+    return findings
+
+
+async def _sound(speech: SpeechSettings) -> list[Finding]:
+    from jarvis_desktop.speech.devices import devices
+
+    try:
+        found = await devices()
+    except JarvisError as error:
+        return [Finding("sound", "missing", error.message, error.hint)]
+    return [
+        device("speaker", [item for item in found if item.outputs], speech.output),
+        device("microphone", [item for item in found if item.inputs], speech.input),
+    ]
+
+
+def device(what: str, found: Sequence[Device], chosen: str) -> Finding:
+    """Which devices there are, and which one is used."""
+    names = [item.name for item in found]
+    if not names:
+        return Finding(what, "missing", "no device was found", PLUG_IN)
+    others = f"; {len(names)} in all" if len(names) > 1 else ""
+    if chosen and chosen not in names:
+        fix = f"Plug it in, or choose another one: {', '.join(names[:3])}"
+        return Finding(what, "limited", f"the chosen one is not there now: {chosen}", fix)
+    if chosen:
+        return Finding(what, "ok", f"{chosen}, as chosen{others}")
+    is_default = [item.default_input if what == "microphone" else item.default_output
+                  for item in found]  # fmt: skip
+    usual = next((name for name, it_is in zip(names, is_default, strict=True) if it_is), "")
+    return Finding(what, "ok", f"the system's default ({usual or 'not told which'}){others}")
+
+
+def voice(engine: str, weights: Path) -> Finding:
+    """Who speaks: the `engine` of the settings, whose weights are in a folder of `weights`."""
+    from jarvis_desktop.speech.voices.neural import neural
+
+    installed = shutil.which("espeak-ng") or shutil.which("espeak")
+    if sys.platform not in ("win32", "darwin") and not installed:
+        return Finding("voice", "missing", "espeak-ng is not installed", "apt install espeak-ng")
+    own = "the system's own" if sys.platform in ("win32", "darwin") else "espeak-ng"
+    chosen = neural(engine, weights)
+    if chosen is None:
+        return Finding("voice", "ok", own)
+    if lacking := chosen.lacking():
+        return Finding("voice", "limited", f"{own}: {lacking.message}", lacking.hint)
+    return Finding("voice", "ok", f"{ENGINES[engine]}, and {own} for what that cannot speak")
+
+
+def _recogniser(app: App) -> Finding:
+    installed = [item.id for item in app.weights.installed() if item.id.startswith("whisper")]
+    if installed:
+        return Finding("recogniser", "ok", f"faster-whisper with {', '.join(installed)}")
+    fix = "jarvis-desktop experts pull whisper-base"
+    return Finding("recogniser", "limited", "the small built-in one, which mishears", fix)
+
+
+def talk_key(run_folder: Callable[[], Path]) -> list[Finding]:
+    """Whether a running JARVIS answers, and which key of the desktop it has."""
+    from jarvis_desktop.instance_call import NotRunningError, ask
+
+    try:
+        told = ask(run_folder(), {"do": "talk", "action": "status"}, limit=2.0)
+    except NotRunningError:
+        detail = "no window runs, which the talk key would be told to"
+        return [Finding("talk key", "limited", detail, BIND)]
+    except JarvisError as error:
+        return [Finding("talk key", "limited", error.message, error.hint)]
+    answers = Finding("running JARVIS", "ok", "a window runs, and answers")
+    hotkey = told.get("hotkey")
+    known = hotkey if isinstance(hotkey, dict) else {}
+    way, key, why = (str(known.get(name, "")) for name in ("way", "key", "why"))
+    if way in ("", "none"):
+        return [answers, Finding("talk key", "limited", "none works outside of the window", why)]
+    held = "hold it or tap it" if known.get("holds") else "press it to start and to stop"
+    return [answers, Finding("talk key", "ok", f"{key}, by {way}: {held}. {why}".rstrip())]
+
+
+async def _record(app: App) -> Finding:
+    what = "recording"
+    heard = loudest = likeliest = 0.0
+    try:
+        async with aclosing(app.microphone.listen(asyncio.Event())) as sounds:
+            async for sound in sounds:
+                heard += sound.seconds
+                loudest = max(loudest, sound.level)
+                likeliest = max(likeliest, *sound.speech, 0.0)
+                if heard >= SECONDS:
+                    break
+    except JarvisError as error:
+        return Finding(what, "missing", error.message, error.hint)
+    return recorded(heard, loudest, speaks=likeliest >= SPEAKS)
+
+
+def recorded(seconds: float, loudest: float, *, speaks: bool) -> Finding:
+    """What a short record was like; `loudest` from 0 to 1."""
+    detail = f"{seconds:.0f} s were heard, at most {round(60 * loudest - 60)} dB"
+    if speaks:
+        return Finding("recording", "ok", f"{detail}, and somebody spoke")
+    if loudest < FAINT:
+        fix = "See that the right microphone is chosen, not muted, and its volume up."
+        return Finding("recording", "limited", f"{detail}: nearly silence", fix)
+    return Finding("recording", "ok", f"{detail}; nobody spoke")
+
+
+async def _speak(app: App, folder: Path) -> tuple[str, Path]:
+    audio = await app.voice.synthesise(SENTENCE, folder / "sentence.wav")
+    return "a sentence was made", audio
+
+
+async def _recognise(app: App, audio: Path) -> tuple[str, Path]:
+    transcript = await app.recogniser.transcribe(audio, lambda fraction, message: None)
+    return f"{transcript.engine} heard that sentence as “{transcript.text}”", audio
+
+
+async def _timed(
+    what: str, work: Callable[[], Awaitable[tuple[str, Path]]]
+) -> tuple[Finding, Path | None]:
+    begun = time.monotonic()
+    try:
+        detail, audio = await work()
+    except JarvisError as error:
+        return Finding(what, "missing", error.message, error.hint), None
+    return Finding(what, "ok", f"{detail} in {time.monotonic() - begun:.1f} s"), audio

@@ -1,0 +1,141 @@
+"""Finds out whether Whisper can run on a graphics card: by running it there, in a child process.
+
+CTranslate2 looks for CUDA's libraries when something is computed, and some that are missing or do
+not fit end the process. Only NVIDIA's cards are known to it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from jarvis_desktop.child import Child, Handler
+from jarvis_desktop.computer import seems_to_have_graphics
+from jarvis_desktop.core.call import Report
+from jarvis_desktop.core.errors import ExpertError, UnavailableError
+from jarvis_desktop.core.shown import frames
+
+log = logging.getLogger(__name__)
+
+PROBE = "jarvis_desktop.speech.cuda_probe:make"
+PATIENCE = 60.0
+"""Seconds that the driver may take to start, and the weights to be loaded, on a slow disk."""
+
+BEST_FIRST = ("float16", "int8_float16", "int8_float32", "float32")
+"""How a card computes, where it can: one before 2017 has no use for 16 bits."""
+
+CPU = "cpu", "int8"
+
+NOT_USED = "The graphics card is not used to recognise speech: "
+LIBRARIES = (
+    "CUDA's libraries are missing or do not fit. `pip install nvidia-cublas-cu12` in the "
+    "environment of JARVIS brings them."
+)
+
+Processor = tuple[str, str]
+"""The device and how it computes, as CTranslate2 calls them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Where Whisper runs; `why` it is not on the card that there is, else ""."""
+
+    processor: Processor = CPU
+    why: str = ""
+
+
+class CudaProbe:
+    """Looks once in the life of this process, when there are weights to look with.
+
+    `signs` says whether there may be a card at all; without any, no process is started.
+    """
+
+    def __init__(
+        self,
+        *,
+        signs: Callable[[], bool] = seems_to_have_graphics,
+        probe: str = PROBE,
+        patience: float = PATIENCE,
+    ) -> None:
+        self._signs = signs
+        self._probe = probe
+        self._patience = patience
+        self._found: Found | None = None
+        self._turn = asyncio.Lock()
+
+    def processor(self) -> Processor:
+        """Where Whisper runs, at once: the processor of the computer until a card was found."""
+        return self._found.processor if self._found else CPU
+
+    @property
+    def note(self) -> str:
+        """Why a card that seems to be there is not used, in a sentence or two; "" where none is."""
+        return NOT_USED + self._found.why if self._found and self._found.why else ""
+
+    async def look(self, weights: Path) -> Processor:
+        """Where Whisper runs, found out with these weights at the first time."""
+        async with self._turn:
+            if self._found is None:
+                self._found = await self._look(weights)
+        return self.processor()
+
+    async def _look(self, weights: Path) -> Found | None:
+        if not await asyncio.to_thread(self._signs):
+            return Found()
+        child = Child(self._probe, name="probe of the graphics card")
+        try:
+            found: Found = await child.call(weights, timeout=self._patience)
+        except UnavailableError:  # of these weights, which says nothing of the card
+            return None
+        except ExpertError as error:  # it crashed or hung
+            log.info("no card for Whisper: %s", frames(error))
+            return Found(why=LIBRARIES)
+        finally:
+            await child.close()
+        return found
+
+
+def make() -> Handler:
+    """The handler of the child: it is given a folder of weights, and gives what it found."""
+    return probe
+
+
+def probe(report: Report, weights: Path) -> Found:
+    """Run Whisper on the first card. Raises UnavailableError where the weights are broken."""
+    import ctranslate2
+
+    from jarvis_desktop.speech.whisper_loading import load
+
+    try:
+        if not ctranslate2.get_cuda_device_count():
+            return Found()  # such as a card of AMD
+        can = ctranslate2.get_supported_compute_types("cuda")
+        compute_type = next(each for each in BEST_FIRST if each in can)
+        _write(load(weights, device="cuda", compute_type=compute_type))
+    except UnavailableError as error:
+        load(weights)  # broken for everybody, or for the card alone
+        return Found(why=_reason(error.__cause__))
+    except RuntimeError as error:
+        return Found(why=_reason(error))
+    return Found(("cuda", compute_type))
+
+
+def _write(whisper: Any) -> None:
+    import numpy as np
+
+    sound = np.zeros(8000, np.float32)
+    pieces, _ = whisper.transcribe(sound, language="en", beam_size=1, max_new_tokens=4)
+    list(pieces)
+
+
+def _reason(error: BaseException | None) -> str:
+    words = str(error)
+    if "driver version" in words:
+        return "its driver is too old. Update it, and restart the computer."
+    if "out of memory" in words:
+        return "its memory is taken by other programs."
+    return LIBRARIES

@@ -1,0 +1,159 @@
+"""The voices that must be installed first: what they need, where it is fetched, what they speak."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from jarvis_desktop.core.errors import UnavailableError
+
+ESPEAK_HINT = (
+    "Install it: sudo apt install espeak-ng (Debian, Ubuntu) or brew install espeak-ng (macOS)."
+)
+
+KOKORO_PLACE = "https://github.com/thewh1teagle/kokoro-onnx/releases/tag/model-files-v1.0"
+KOKORO_STYLES = "voices-v1.0.bin"
+KOKORO_WEIGHTS = {
+    "kokoro-v1.0.onnx": 325_532_387,
+    "kokoro-v1.0.fp16.onnx": 177_464_787,
+    "kokoro-v1.0.int8.onnx": 92_361_271,
+}
+"""Bytes. The best first; any one of them will do."""
+KOKORO_STYLES_BYTES = 28_214_398
+
+KOKORO_LANGUAGES = {
+    "a": ("en", "en-us"),
+    "b": ("en", "en-gb"),
+    "e": ("es", "es"),
+    "f": ("fr", "fr-fr"),
+    "h": ("hi", "hi"),
+    "i": ("it", "it"),
+    "p": ("pt", "pt-br"),
+}
+"""By the first letter of a voice's name: our code and espeak-ng's. Its Chinese and Japanese voices
+want other sounds than espeak-ng's."""
+
+PIPER_PLACE = "https://github.com/OHF-Voice/piper1-gpl"
+PIPER_VOICES = "https://huggingface.co/rhasspy/piper-voices"
+
+CHARACTERS_PER_SECOND = 20.0
+"""Slower than this, which is how fast a person speaks, a neural voice is hung."""
+
+
+class Neural(Protocol):
+    """An engine that runs where all it needs is there."""
+
+    @property
+    def factory(self) -> str:
+        """Of its child process."""
+        ...
+
+    @property
+    def args(self) -> tuple[object, ...]:
+        """For the factory."""
+        ...
+
+    def lacking(self) -> UnavailableError | None:
+        """What keeps it from speaking, and what to fetch; None where nothing does."""
+        ...
+
+    def speaks(self, language: str) -> bool:
+        """Whether it has a voice for this language."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Kokoro:
+    """Kokoro with its weights in this folder."""
+
+    folder: Path
+    factory: str = "jarvis_desktop.speech.voices.kokoro_voice:make"
+
+    @property
+    def args(self) -> tuple[object, ...]:
+        """Where it is."""
+        return (self.folder,)
+
+    def lacking(self) -> UnavailableError | None:
+        """Its weights, or the program that tells how words sound."""
+        if kokoro_weights(self.folder) is None or not (self.folder / KOKORO_STYLES).is_file():
+            (weights, size), *_ = KOKORO_WEIGHTS.items()
+            return UnavailableError(
+                "Kokoro cannot speak, for its weights are not here.",
+                hint=f"Fetch {weights} ({_megabytes(size)}) and {KOKORO_STYLES} "
+                f"({_megabytes(KOKORO_STYLES_BYTES)}) from {KOKORO_PLACE} and put both into "
+                f"{self.folder}.",
+            )
+        if not shutil.which("espeak-ng"):
+            return UnavailableError(
+                "Kokoro cannot speak, for the program espeak-ng is not installed.", hint=ESPEAK_HINT
+            )
+        return None
+
+    def speaks(self, language: str) -> bool:
+        """Seven languages, two of them English."""
+        return any(language == ours for ours, _ in KOKORO_LANGUAGES.values())
+
+
+@dataclass(frozen=True, slots=True)
+class Piper:
+    """Piper with its voices in this folder; `program` is its command, or where it is."""
+
+    folder: Path
+    program: str = "piper"
+    factory: str = "jarvis_desktop.speech.voices.piper_voice:make"
+
+    @property
+    def args(self) -> tuple[object, ...]:
+        """Where both are."""
+        return self.folder, self.program
+
+    def lacking(self) -> UnavailableError | None:
+        """The program, or a voice."""
+        if not shutil.which(self.program):
+            return UnavailableError(
+                "Piper cannot speak, for the program is not installed.",
+                hint=f"Install it from {PIPER_PLACE}, so that the command {self.program} works.",
+            )
+        if not piper_weights(self.folder):
+            return UnavailableError(
+                "Piper cannot speak, for there is no voice of it here.",
+                hint=f"Fetch one from {PIPER_VOICES}, such as en_US-lessac-medium (63 MB), and put "
+                f"its .onnx file and its .onnx.json file into {self.folder}.",
+            )
+        return None
+
+    def speaks(self, language: str) -> bool:
+        """Those of the voices in the folder."""
+        return any(piper_language(each) == language for each in piper_weights(self.folder))
+
+
+def neural(name: str, folder: Path) -> Neural | None:
+    """The engine of this name, whose weights are in a folder of `folder`; None is the system's."""
+    if name == "kokoro":
+        return Kokoro(folder / "kokoro")
+    return Piper(folder / "piper") if name == "piper" else None
+
+
+def kokoro_weights(folder: Path) -> Path | None:
+    """The best weights in a folder."""
+    files = (folder / name for name in KOKORO_WEIGHTS)
+    return next((file for file in files if file.is_file()), None)
+
+
+def piper_weights(folder: Path) -> list[Path]:
+    """The voices of Piper in a folder, by name; only those that are complete."""
+    return sorted(
+        file for file in folder.glob("*.onnx") if file.with_suffix(".onnx.json").is_file()
+    )
+
+
+def piper_language(file: Path) -> str:
+    """Of a file such as de_DE-thorsten-medium.onnx."""
+    return file.name.partition("-")[0].partition("_")[0].lower()
+
+
+def _megabytes(size: int) -> str:
+    return f"{size / 1e6:.0f} MB"

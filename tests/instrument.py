@@ -1,0 +1,62 @@
+"""The test recogniser and a voice for it: a real Whisper that knows three hundred words.
+
+It hears requests made of the words in packaging/test_recogniser/sentences.txt, spoken by espeak-ng;
+of anything else it makes nonsense. Tests measure the road of speech with it; it is nobody's
+recogniser.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import tempfile
+import wave
+from pathlib import Path
+
+import numpy as np
+
+from jarvis_desktop.speech.decoding import RATE, decode
+
+INSTRUMENT = Path(__file__).parent / "speech" / "test_recogniser"
+"""A folder for faster_whisper.WhisperModel."""
+SENTENCES = Path(__file__).parents[1] / "packaging" / "test_recogniser" / "sentences.txt"
+
+
+def held_out() -> list[str]:
+    """The sentences that it was never taught."""
+    lines = SENTENCES.read_text().split("[held out]")[1].splitlines()
+    return [line for line in lines if line]
+
+
+def spoken(
+    text: str,
+    *,
+    voice: str = "en-us",
+    speed: int = 150,
+    pitch: int = 50,
+    before: float = 0.25,
+    after: float = 0.25,
+) -> np.ndarray:
+    """A sentence by espeak-ng, at RATE; seconds of silence before and after it."""
+    with tempfile.TemporaryDirectory() as folder:
+        raw = Path(folder) / "raw.wav"
+        how = ("-v", voice, "-s", str(speed), "-p", str(pitch))
+        subprocess.run(("espeak-ng", *how, "-w", str(raw), text), check=True)
+        samples = decode(raw)
+    loud = np.flatnonzero(np.abs(samples) > 0.002)
+    samples = samples[: loud[-1] + 1]
+    return np.pad(samples, (int(before * RATE), int(after * RATE)))
+
+
+def write(samples: np.ndarray, to: Path) -> Path:
+    """A 16 kHz WAV of samples."""
+    with wave.open(str(to), "wb") as file:
+        file.setnchannels(1)
+        file.setsampwidth(2)
+        file.setframerate(RATE)
+        file.writeframes((np.clip(samples, -1, 1) * 32767).astype("<i2").tobytes())
+    return to
+
+
+def speak(text: str, to: Path, **how) -> Path:
+    """A 16 kHz WAV of a sentence; `how` as `spoken` takes it."""
+    return write(spoken(text, **how), to)
