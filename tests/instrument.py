@@ -23,7 +23,7 @@ SENTENCES = Path(__file__).parents[1] / "packaging" / "test_recogniser" / "sente
 
 def held_out() -> list[str]:
     """The sentences that it was never taught."""
-    lines = SENTENCES.read_text().split("[held out]")[1].splitlines()
+    lines = SENTENCES.read_text().split("\n[held out]\n")[1].splitlines()
     return [line for line in lines if line]
 
 

@@ -5,8 +5,8 @@
 The recording is made by espeak-ng from the sentences that the test recogniser was never taught.
 FOLDER holds recordings of people with a manifest.jsonl (see recognition.py); they follow one
 another. The peer is faster-whisper's own BatchedInferencePipeline. Times are those of the
-processor, in which other programs do not count. Word error rates are jiwer's, after lower-casing and removing
-punctuation.
+processor, in which other programs do not count. Word error rates are jiwer's, after lower-casing
+and removing punctuation.
 """
 
 from __future__ import annotations
