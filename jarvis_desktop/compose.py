@@ -247,7 +247,7 @@ def build(
         experts=experts,
         weights=weights,
         store=store,
-        titles=tuple(item.title for item in INVENTORY),
+        names=lambda: assistant.names(),
         busy=lambda: assistant.busy,
     )
     bell = Bell(road.player, shipped("resources", "sounds", "ring.wav"), on_ring)

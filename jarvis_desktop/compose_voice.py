@@ -32,6 +32,7 @@ from jarvis_desktop.speech.voice import LocalVoice
 from jarvis_desktop.speech.voices.neural import neural
 from jarvis_desktop.storage.artifacts import FileStore
 
+EXPECTED = ("JARVIS", "PDF", "OCR")
 LIVE = frozenset(
     "rate voice volume engine output input language words microphone key key_way pause".split()
 )
@@ -135,14 +136,15 @@ class VoiceRoad:
 
 @dataclass
 class Words:
-    """What a recogniser should expect: the person's own words, and those of the tasks."""
+    """What a recogniser should expect: the person's own words, names of files that were given
+    lately, and what is said of tasks and is in no novel. More than these would lead it astray."""
 
     own: Sequence[str]
-    tasks: Sequence[str]
+    names: Callable[[], Sequence[str]]
 
     def __call__(self) -> Sequence[str]:
         """The most important first."""
-        return (*self.own, *self.tasks)
+        return (*self.own, *self.names(), *EXPECTED)
 
 
 class _Hush:
@@ -169,13 +171,13 @@ def build_voice(
     experts: Sequence[Expert],
     weights: Weights,
     store: FileStore,
-    titles: Sequence[str],
+    names: Callable[[], Sequence[str]],
     busy: Callable[[], bool],
 ) -> VoiceRoad:
-    """Nothing is opened and no process started yet. `titles` are those of the tasks; `busy` tells
-    whether a turn goes on."""
+    """Nothing is opened and no process started yet. `names` are those of files that were given;
+    `busy` tells whether a turn goes on."""
     cuda = CudaProbe()
-    words = Words(settings.words, titles)
+    words = Words(settings.words, names)
     microphone = SoundMicrophone(settings.input or None, wake_word=settings.wake_word)
 
     def live_weights() -> Path | None:

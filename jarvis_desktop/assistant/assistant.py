@@ -176,6 +176,10 @@ class Assistant:
         """Whether a turn runs."""
         return bool(self._lives)
 
+    def names(self) -> Sequence[str]:
+        """Of the files that were given lately."""
+        return self._understanding.names
+
     def silence(self) -> None:
         """Say no more of the turns that run, which go on."""
         self._parts.speaker.silence()

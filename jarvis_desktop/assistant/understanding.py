@@ -4,6 +4,7 @@ all that is known beside them."""
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 from jarvis_desktop.assistant.intake import Intake
 from jarvis_desktop.assistant.live import Live
@@ -18,6 +19,7 @@ from jarvis_desktop.core.task import TaskType
 from jarvis_desktop.core.turn import Conversation, Request
 from jarvis_desktop.core.voice import Recogniser
 
+MOST_NAMES = 10
 LONGEST_REQUEST = 200_000
 """Characters; a longer text belongs in a file."""
 
@@ -29,6 +31,9 @@ class Understanding:
         self._intake = intake
         self._recogniser = recogniser
         self._memory = memory
+        self.names: tuple[str, ...] = ()
+        """Of the files that were given lately, without their endings, the newest first: words that
+        the person may say."""
 
     async def of(
         self,
@@ -70,6 +75,8 @@ class Understanding:
             live.show(Attached(attachments))
         for written in sorted(linked, key=len, reverse=True):  # one may begin another
             text = text.replace(written, linked[written].title)
+        given = (Path(item.name).stem for item in reversed(attachments) if item.name)
+        self.names = tuple(dict.fromkeys((*given, *self.names)))[:MOST_NAMES]
         context = await self._memory.context(
             known, attachments, folder=request.folder, trace=live.trace
         )
