@@ -248,7 +248,6 @@ def build(
         weights=weights,
         store=store,
         names=lambda: assistant.names(),
-        busy=lambda: assistant.busy,
     )
     bell = Bell(road.player, shipped("resources", "sounds", "ring.wav"), on_ring)
     timers = RingingTimers(history.timers, ring=bell, now=_now)

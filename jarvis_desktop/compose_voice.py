@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import os
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Coroutine, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from jarvis_desktop.assistant.listening.commands import answering
 from jarvis_desktop.assistant.listening.hands_free import HandsFree
@@ -20,6 +22,7 @@ from jarvis_desktop.compose_experts import whisper
 from jarvis_desktop.core.current import current_note
 from jarvis_desktop.core.errors import JarvisError
 from jarvis_desktop.core.expert import Expert
+from jarvis_desktop.core.shown import frames
 from jarvis_desktop.hotkeys.choosing import DesktopHotkey
 from jarvis_desktop.instance import Instance
 from jarvis_desktop.paths import APP_ID, Paths, run_folder
@@ -32,6 +35,10 @@ from jarvis_desktop.speech.voice import LocalVoice
 from jarvis_desktop.speech.voices.neural import neural
 from jarvis_desktop.storage.artifacts import FileStore
 
+log = logging.getLogger(__name__)
+
+TAKE_OVER = 5.0
+"""Seconds between two looks whether another JARVIS still answers other processes."""
 EXPECTED = ("JARVIS", "PDF", "OCR")
 LIVE = frozenset(
     "rate voice volume engine output input language words microphone key key_way pause".split()
@@ -52,7 +59,7 @@ class VoiceRoad:
     player: SoundPlayer
     speaker: Speaker
     talk: Talk
-    hush: Callable[[], None]
+    hush: _Hush
     """Silences what is heard, at once."""
     hands_free: HandsFree | None
     interruption: Interruption | None
@@ -71,8 +78,7 @@ class VoiceRoad:
     def be_reached(self) -> None:
         """Let the talk key of the desktop and other processes reach this one."""
         self._behind(self.hotkey.bind(self._press, self._release))
-        handle = answering(self.talk, lambda: self.hotkey.status)
-        self._behind(self.instance.serve(handle))
+        self._behind(self._serve())
 
     async def adopt(self, speech: SpeechSettings) -> Collection[str]:
         """Take up changed settings; the names of those that wait for a restart."""
@@ -86,7 +92,8 @@ class VoiceRoad:
         self.voice.choose(rate=speech.rate, volume=speech.volume, voice=speech.voice)
         if "engine" in changed:
             await self.voice.choose_engine(neural(speech.engine, self.paths.weights))
-        self.talk.choose(way=speech.key_way, pause=speech.pause, use=speech.microphone)
+        use = "always" if self.waking else speech.microphone
+        self.talk.choose(way=speech.key_way, pause=speech.pause, use=use)
         if "input" in changed:
             await self.microphone.choose(speech.input or None)
         if "output" in changed:
@@ -95,9 +102,19 @@ class VoiceRoad:
             self._behind(self.hotkey.choose(speech.key))
         return changed - LIVE
 
+    async def _serve(self) -> None:
+        """Answer other processes, at the latest when the JARVIS that does so now has ended."""
+        handle = answering(self.talk, lambda: self.hotkey.status)
+        while not await self.instance.serve(handle):  # noqa: ASYNC110 - of another process
+            await asyncio.sleep(TAKE_OVER)
+
     def _press(self) -> None:
         """A key of which no release is told begins with a press and ends with the next."""
-        self.talk.press() if self.hotkey.status.holds else self.talk.toggle()
+        if self.hotkey.status.holds:
+            self.talk.press()
+        else:
+            self.talk.lose_key()
+            self.talk.toggle()
 
     def _release(self) -> None:
         if self.hotkey.status.holds:
@@ -115,6 +132,7 @@ class VoiceRoad:
         if self.interruption:
             await self.interruption.close()
         await self.talk.close()
+        await self.hush.close()
         await asyncio.gather(
             self.recogniser.close(),
             self.voice.close(),
@@ -122,12 +140,14 @@ class VoiceRoad:
             self.microphone.close(),
         )
 
-    def _behind(self, work: object) -> None:
+    def _behind(self, work: Coroutine[Any, Any, object]) -> None:
         """A desktop may ask the person first, which takes as long as it takes."""
 
         async def do() -> None:
-            with contextlib.suppress(JarvisError):  # the status of the key says why
-                await work  # type: ignore[misc]
+            try:
+                await work
+            except JarvisError as error:
+                log.warning("JARVIS cannot be reached from outside: %s", frames(error))
 
         task = asyncio.create_task(do())
         self._binding.add(task)
@@ -159,6 +179,12 @@ class _Hush:
         self._speaker.silence()
         self._warming = asyncio.create_task(self._warm())
 
+    async def close(self) -> None:
+        """Wait for nothing any more."""
+        if self._warming:
+            self._warming.cancel()
+            await asyncio.gather(self._warming, return_exceptions=True)
+
     async def _warm(self) -> None:
         with contextlib.suppress(JarvisError):  # what is to be heard will tell
             await self._player.warm()
@@ -172,10 +198,8 @@ def build_voice(
     weights: Weights,
     store: FileStore,
     names: Callable[[], Sequence[str]],
-    busy: Callable[[], bool],
 ) -> VoiceRoad:
-    """Nothing is opened and no process started yet. `names` are those of files that were given;
-    `busy` tells whether a turn goes on."""
+    """Nothing is opened and no process started yet. `names` are those of files that were given."""
     cuda = CudaProbe()
     words = Words(settings.words, names)
     microphone = SoundMicrophone(settings.input or None, wake_word=settings.wake_word)
@@ -207,9 +231,9 @@ def build_voice(
         recogniser,
         way=settings.key_way,
         pause=settings.pause,
-        use=settings.microphone,
+        use="always" if settings.wake_word else settings.microphone,
         hush=hush,
-        busy=busy,
+        busy=lambda: bool(speaker.speaking),
         spoken=lambda: speaker.speaking,
     )
     interruption = None

@@ -57,7 +57,8 @@ class SpeechSettings(BaseModel):
     interrupt: bool = False
     """Whether speaking alone, without a key, ends an answer that is spoken."""
     wake_word: str = ""
-    """Name or file of an openWakeWord model that begins to listen, such as "hey_jarvis"."""
+    """The word that begins to listen, such as "hey_jarvis", or the JSON file of microWakeWord's
+    weights for another one; the microphone is open all the time for it."""
 
 
 class LLMSettings(BaseModel):

@@ -6,6 +6,7 @@ The addresses in here belong to nobody (RFC 5737, RFC 3849).
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -124,6 +125,14 @@ print(libc.connect(number, to, 16), os.strerror(ctypes.get_errno()), os.getuid()
     first = "from jarvis_desktop import offline\noffline.settle_child(network=False)"
     found = outcome(first, loopback=False)
     assert all("offline" in found[name] for name in OUTWARD), found
+
+
+def test_no_library_takes_notes_of_its_use(tmp_path):
+    load = "from jarvis_desktop.speech.silero import Silero; Silero()"
+    home = {**os.environ, "HOME": str(tmp_path)}
+    home.pop("ORT_DISABLE_TELEMETRY")
+    subprocess.run((sys.executable, "-c", load), env=home, check=True, timeout=60)
+    assert not [path for path in tmp_path.rglob("*") if path.is_file()]
 
 
 @pytest.mark.parametrize("host", "localhost LOCALHOST. 127.0.0.1 127.8.8.8 [::1] ::1%lo".split())

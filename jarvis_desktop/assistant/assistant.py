@@ -171,11 +171,6 @@ class Assistant:
         """
         return self._parts.agent.stop()
 
-    @property
-    def busy(self) -> bool:
-        """Whether a turn runs."""
-        return bool(self._lives)
-
     def names(self) -> Sequence[str]:
         """Of the files that were given lately."""
         return self._understanding.names

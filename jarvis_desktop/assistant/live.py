@@ -142,8 +142,9 @@ class Live:
                 return False
             if self._hands_free:
                 await self._say_to_the_end()
-                asked = self._hands_free.confirm(self._frontend, question, by_voice=by_voice)
-                agreed = await asked
+                agreed = await self._hands_free.confirm(
+                    self._frontend, question, by_voice=by_voice, show=self.show
+                )
             else:
                 agreed = await self._frontend.confirm(question)
             if not agreed:
@@ -165,7 +166,7 @@ class Live:
         async with self._with_the_person():
             if self._hands_free:
                 await self._say_to_the_end()
-                return await self._hands_free.ask(self._frontend, question)
+                return await self._hands_free.ask(self._frontend, question, show=self.show)
             return await self._frontend.ask(question)
 
     async def review_outline(self, outline: Outline, why: str) -> Review | None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from jarvis_desktop.assistant.sentences import sentences
 from jarvis_desktop.assistant.speakable import SentenceStream, speakable
-from jarvis_desktop.core.errors import ExpertError, InputError, JarvisError
+from jarvis_desktop.core.errors import ExpertError, InputError, JarvisError, UnavailableError
 from jarvis_desktop.core.events import Event, Noted, Speaking
 from jarvis_desktop.core.ports import ArtifactStore
 from jarvis_desktop.core.voice import Player, Voice
@@ -164,7 +164,7 @@ class Speaker:
         spoken: list[str] = []
         told: set[str] = set()
         failed = 0
-        while following := await _following(made, show if played else None):
+        while following := await self._following(made, show if played else None):
             room.release()
             part, sound = following
             try:
@@ -172,7 +172,9 @@ class Speaker:
                     raise sound
                 begun = partial(self._begun, spoken, part, show)
                 await self._player.play(sound, more=True, begun=begun)
-            except (ExpertError, InputError) as error:
+            except (ExpertError, InputError, UnavailableError) as error:
+                if isinstance(error, UnavailableError) and not error.retryable:
+                    raise  # there is no voice, or nothing to be heard with
                 failed += 1
                 if failed == FAILURES:
                     raise
@@ -191,21 +193,21 @@ class Speaker:
         self._become(part)
         show(Speaking(part))
 
+    async def _following(self, made: asyncio.Queue[Made | None], show: Show | None) -> Made | None:
+        """The next sentence; while it is being written, perhaps for long, nothing is spoken."""
+        if show:
+            try:
+                return await asyncio.wait_for(made.get(), PAUSE)
+            except TimeoutError:
+                self._become("")
+                show(Speaking(""))
+        return await made.get()
+
     def _become(self, speaking: str) -> None:
         if speaking != self.speaking:
             self.speaking = speaking
             for changed in self._watchers:
                 changed(speaking)
-
-
-async def _following(made: asyncio.Queue[Made | None], show: Show | None) -> Made | None:
-    """The next sentence. Where it is not written yet, perhaps for long, nothing is spoken now."""
-    if show:
-        try:
-            return await asyncio.wait_for(made.get(), PAUSE)
-        except TimeoutError:
-            show(Speaking(""))
-    return await made.get()
 
 
 def _unspoken(error: JarvisError) -> Noted:

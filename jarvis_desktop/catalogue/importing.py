@@ -29,6 +29,7 @@ from jarvis_desktop.catalogue.delivery import (
 )
 from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.expert import Expert
+from jarvis_desktop.core.hardware import MB
 
 CACHE = "models--"
 """How the folders of the Hub's own cache begin: models--Systran--faster-whisper-base."""
@@ -36,6 +37,8 @@ CACHE = "models--"
 WHISPER = "WhisperSpec"
 WIDTHS = {384: "whisper-tiny", 512: "whisper-base", 768: "whisper-small"}
 """How wide the decoders of the catalogue's recognisers are: so their weights are told apart."""
+MOST = 3
+"""Times the size that the catalogue tells: weights of 32 bits where those of 16 are listed."""
 NEEDED = ("config.json", "tokenizer.json", "vocabulary.*")
 """What weights in the format of CTranslate2 are of no use without."""
 
@@ -107,6 +110,9 @@ def take_over(expert: Expert, folder: Path, path: Path, *, dry: bool) -> int:
     """
     with opened(path) as source:
         chosen = chosen_of(expert, source, path)
+        size = sum(source.sizes[name] for name in chosen)
+        if expert.download_mb and size > MOST * expert.download_mb * MB:
+            raise InputError(f"{path} is far larger than {expert.id} can be.")
         if not dry:
             try:
                 _copy(expert, folder, source, chosen)
@@ -120,7 +126,7 @@ def take_over(expert: Expert, folder: Path, path: Path, *, dry: bool) -> int:
         elif isinstance(source, _Folder):  # before much is deleted to make room
             for name in chosen:
                 check(expert, source.root / name)
-        return sum(source.sizes[name] for name in chosen)
+        return size
 
 
 def check(expert: Expert, path: Path) -> None:
@@ -178,6 +184,8 @@ def _copy(expert: Expert, folder: Path, source: Source, chosen: Iterable[str]) -
     shutil.rmtree(folder, ignore_errors=True)
     for name in chosen:
         to = folder / name
+        if not to.resolve().is_relative_to(folder.resolve()):
+            raise InputError(f"{name} would not lie in the folder of {expert.id}.")
         to.parent.mkdir(parents=True, exist_ok=True)
         source.copy(name, to)
         check(expert, to)
@@ -220,7 +228,10 @@ class _Zip:
         tops = {name.partition("/")[0] for name in self._members}
         if len(tops) == 1 and all("/" in name for name in self._members):
             for name in tuple(self._members):
-                self._members[name.partition("/")[2]] = self._members.pop(name)
+                each = self._members.pop(name)
+                inner = name.partition("/")[2]
+                if is_inside(inner):  # "top//etc/x" would be "/etc/x"
+                    self._members[inner] = each
 
     @property
     def sizes(self) -> Mapping[str, int]:

@@ -40,7 +40,8 @@ async def examine(app: App) -> list[Finding]:
     speech = settings.load(app.paths.settings)[0].speech
     sound, key = await asyncio.gather(_sound(speech), asyncio.to_thread(talk_key, paths.run_folder))
     speaks = voice(speech.engine, app.paths.weights)
-    return [*sound, speaks, _recogniser(app), *key]
+    word = [wake_word(speech.wake_word)] if speech.wake_word else []
+    return [*sound, speaks, _recogniser(app), *key, *word]
 
 
 async def try_out(app: App) -> list[Finding]:
@@ -97,6 +98,17 @@ def voice(engine: str, weights: Path) -> Finding:
     if lacking := chosen.lacking():
         return Finding("voice", "limited", f"{own}: {lacking.message}", lacking.hint)
     return Finding("voice", "ok", f"{ENGINES[engine]}, and {own} for what that cannot speak")
+
+
+def wake_word(name: str) -> Finding:
+    """Whether this word can be listened for."""
+    from jarvis_desktop.speech.wake_word import WakeWord
+
+    try:
+        WakeWord(name)
+    except JarvisError as error:
+        return Finding("wake word", "limited", error.message, error.hint)
+    return Finding("wake word", "ok", name)
 
 
 def _recogniser(app: App) -> Finding:

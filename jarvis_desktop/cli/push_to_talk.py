@@ -30,6 +30,7 @@ HELD_GAP = 0.35
 """Seconds. A held key repeats faster than this; a longer silence means it was let go."""
 FIRST_GAP = 0.9
 """Seconds until a held key begins to repeat, at most, on common desktops."""
+TAP = "tap"
 ESCAPE = "\x1b"
 METER = 20
 """Characters of the level meter."""
@@ -123,7 +124,8 @@ class _Talker:
             with stoppable(self._app.assistant.interrupt):
                 turn = await self._turn
         except asyncio.CancelledError:
-            if not self._turn.cancelled():  # it is this command that ends
+            current = asyncio.current_task()
+            if current and current.cancelling():  # it is this command that ends
                 self._turn.cancel()
                 await asyncio.gather(self._turn, return_exceptions=True)
                 raise
@@ -152,27 +154,37 @@ class _Talker:
                 talk.stop()
             elif key in " \n":
                 self._begin(held=key == " ")
-                if key == " " and not await until_released(KEYBOARD.key):
-                    talk.let_go()
-                elif key == " ":
-                    talk.stop()
+                if key == " " and await self._held() == END:
+                    break
         talk.stop()
         self._ended = True
         self._news.put_nowait(None)
+
+    async def _held(self) -> str | None:
+        """Follow the held key to its end; what ended it."""
+        talk, ended = self._app.talk, await until_released(KEYBOARD.key)
+        if ended == ESCAPE:
+            talk.cancel()
+        elif ended == TAP:
+            talk.let_go()
+        else:
+            talk.stop()
+        return ended
 
     def _begin(self, *, held: bool) -> None:
         self._meter.begin("let go to stop" if held else "press Enter to stop")
         self._app.talk.start(held=held)
 
 
-async def until_released(next_key: Callable[[], Awaitable[str]]) -> bool:
-    """Wait until the held key is let go, or another one is pressed; False where it was a tap."""
+async def until_released(next_key: Callable[[], Awaitable[str]]) -> str | None:
+    """Wait until the held key is let go: None, TAP where it was no more than that, or the other
+    key that was pressed meanwhile."""
     gap = FIRST_GAP
     with suppress(TimeoutError):
-        while await asyncio.wait_for(next_key(), gap) == " ":
+        while (key := await asyncio.wait_for(next_key(), gap)) == " ":
             gap = HELD_GAP
-        return True
-    return gap == HELD_GAP
+        return key
+    return None if gap == HELD_GAP else TAP
 
 
 class _Meter:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import logging
-import logging.handlers
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
 
@@ -18,6 +16,7 @@ from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.policy import Mode
 from jarvis_desktop.core.ports import Timer
 from jarvis_desktop.core.turn import Conversation
+from jarvis_desktop.log_file import log_to_file
 from jarvis_desktop.paths import Paths, user_paths
 from jarvis_desktop.settings import Settings
 
@@ -33,25 +32,6 @@ def load(args: argparse.Namespace) -> tuple[Settings, Paths]:
     if mode := getattr(args, "mode", None):
         settings = settings.model_copy(update={"mode": Mode(mode)})
     return settings, paths
-
-
-def log_to_file(paths: Paths) -> None:
-    """Send the log to a small rotating file; nothing a person said or gave is written there."""
-    # A log that cannot be written, on a full disk, must not fill the terminal with tracebacks.
-    logging.raiseExceptions = False
-    try:
-        paths.logs.mkdir(parents=True, exist_ok=True)
-        handler = logging.handlers.RotatingFileHandler(
-            paths.logs / "jarvis-desktop.log", maxBytes=1_000_000, backupCount=2, encoding="utf-8"
-        )
-    except OSError:
-        # Without a log everything else still works, and what does not will say so itself.
-        return
-    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
-    logging.basicConfig(level=logging.INFO, handlers=[handler], force=True)
-    for name in ("httpx", "httpcore"):
-        # They log whole addresses, which may hold a password.
-        logging.getLogger(name).setLevel(logging.WARNING)
 
 
 def run(

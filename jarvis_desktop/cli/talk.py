@@ -17,6 +17,7 @@ from jarvis_desktop.instance_call import ask
 ABOUT = "tell the running JARVIS to listen"
 ACTIONS = {
     "start": "listen until a silence, or until stop",
+    "hold": "listen until stop, also through a silence: for a key that is held",
     "stop": "what was said is whole",
     "toggle": "start, or stop where it listens",
     "cancel": "forget what was said",

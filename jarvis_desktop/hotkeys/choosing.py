@@ -38,6 +38,7 @@ class DesktopHotkey:
         self._way: Way | None = None
         self._keys: Pressing | None = None
         self._binding: asyncio.Task[HotkeyStatus] | None = None
+        self._choosing = asyncio.Lock()
 
     @property
     def status(self) -> HotkeyStatus:
@@ -64,11 +65,12 @@ class DesktopHotkey:
 
     async def choose(self, key: str) -> None:
         """Have another key instead, where one was asked for already."""
-        keys = self._keys
-        await self.close()
-        self._key, self._combination = key, None
-        if keys:
-            await self.bind(keys.press, keys.release)
+        async with self._choosing:
+            keys = self._keys
+            await self.close()
+            self._key, self._combination = key, None
+            if keys:
+                await self.bind(keys.press, keys.release)
 
     async def close(self) -> None:
         """Give the key back."""

@@ -28,7 +28,8 @@ def _words(combination: Combination | None) -> dict[str, str]:
         "Shortcuts > Custom Shortcuts.",
         "kde": f"Bind a key to the command {COMMAND} in System Settings > Keyboard > Shortcuts > "
         "Add New > Command or Script.",
-        "sway": f"Put this line into the settings of sway: bindsym {sway} exec {COMMAND}",
+        "sway": "Put this line into the settings of sway: "
+        f"bindsym --no-repeat {sway} exec {COMMAND}",
         "hyprland": "Put this line into the settings of Hyprland: "
         f"bind = {hyprland}, exec, {COMMAND}",
     }

@@ -146,7 +146,10 @@ class SoundMicrophone:
         before, self._state = self._state, state
         if before != state:
             for changed in tuple(self._watchers):
-                changed(state)
+                try:
+                    changed(state)
+                except Exception as error:  # noqa: BLE001 - who watches must not end what hears
+                    log.error("A change of the microphone could not be told: %s", frames(error))
 
     async def _keep(self) -> None:
         """Have the device open for as long as it is wanted."""

@@ -40,6 +40,7 @@ class SoundPlayer:
         self._child = self._child_on(device)
         self._turn = asyncio.Lock()
         self._ready: int | None = None
+        self._closed = False
         self._coming: list[asyncio.TimerHandle] = []
         self._warming: asyncio.Task[None] | None = None
 
@@ -63,8 +64,10 @@ class SoundPlayer:
         """
         if not audio.is_file():  # noqa: ASYNC240 - a look at a local file
             raise InputError(f"There is no sound file {audio.name}.")
+        wish = self._line.silences
         async with self._turn:
-            await self._ask("play", audio, more, begun=begun)
+            if self._line.silences == wish:  # else it was silenced while it waited in line
+                await self._ask("play", audio, more, begun=begun)
 
     async def drain(self) -> None:
         """Wait until what `more` left to be heard was heard. Cancelling silences it."""
@@ -105,6 +108,7 @@ class SoundPlayer:
 
     async def close(self) -> None:
         """End the process."""
+        self._closed = True
         if self._warming:
             self._warming.cancel()
             with suppress(asyncio.CancelledError):
@@ -188,7 +192,7 @@ class SoundPlayer:
 
     def _start_again(self) -> None:
         """The next thing to play must not wait for a new process."""
-        if self._warming is None or self._warming.done():
+        if not self._closed and (self._warming is None or self._warming.done()):
             self._warming = asyncio.create_task(self._try_to_start())
 
     async def _try_to_start(self) -> None:

@@ -161,7 +161,8 @@ class LocalVoice:
                 self._say_once(await neural.speak(order))
                 self._failures = 0
             except JarvisError as error:
-                self._failed(error)
+                if neural is self._neural:  # else another engine was chosen meanwhile
+                    self._failed(error)
             else:
                 return
         if self._neural:  # the system knows nothing of its voices

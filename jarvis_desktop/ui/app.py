@@ -23,6 +23,7 @@ from PySide6.QtCore import (
 from PySide6.QtWidgets import QApplication
 
 from jarvis_desktop import paths
+from jarvis_desktop.log_file import log_to_file
 from jarvis_desktop.ui import icons, pictures
 from jarvis_desktop.ui.application import App
 from jarvis_desktop.ui.bridge import EngineThread, unexpected
@@ -58,6 +59,7 @@ def composed(session: Session) -> App:
     from jarvis_desktop.core.policy import Mode
 
     folders = paths.user_paths()
+    log_to_file(folders)
     chosen, notice = settings.load(folders.settings)
     offline.settle(offline=chosen.mode is Mode.OFFLINE)
     app = compose.build(chosen, folders, on_ring=session.rang.emit)

@@ -206,7 +206,8 @@ class Composer(QFrame):
         chip.deleteLater()
         self._chip_box.setVisible(bool(self._chips))
         self._show_state()
-        self.field.setFocus()
+        if not self._talker.held:
+            self.field.setFocus()
 
     def _clear_files(self) -> None:
         for path in self.files():

@@ -201,7 +201,8 @@ class MainWindow(QMainWindow):
         speak = self.header.speak.isChecked()
         given = replace(request, speak=speak)
         self.session.send(given, review_plan=self.header.review.isChecked())
-        self.composer.field.setFocus()
+        if not self.talker.held:  # who loses the keyboard counts as having let go
+            self.composer.field.setFocus()
 
     def add_files(self, files: Sequence[Path]) -> None:
         """Attach files to the next request."""

@@ -8,6 +8,7 @@ from PySide6.QtGui import (
     QPainter,
     QPaintEvent,
     QPalette,
+    QResizeEvent,
     QTextCharFormat,
     QTextLayout,
     QTextOption,
@@ -62,6 +63,11 @@ class PartialText(QWidget):
     def minimumSizeHint(self) -> QSize:
         """Any width will do."""
         return QSize(40, self.sizeHint().height())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Other lines: those that were scrolled away may be back."""
+        self._first = 0
+        super().resizeEvent(event)
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw the last lines."""

@@ -31,6 +31,8 @@ SLOW = (
 )
 
 
+NOT_READY = "JARVIS is still getting ready. Try again in a moment."
+
 _Wish = Literal["press", "release", "start", "stop", "cancel"]
 
 
@@ -107,6 +109,9 @@ class Talker(QObject):
 
     def press(self) -> None:
         """The talk key, or the button, went down."""
+        if self._talk is None:
+            self.unheard.emit(NOT_READY)
+            return
         self._await()
         self._tell("press")
 

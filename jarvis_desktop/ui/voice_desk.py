@@ -90,6 +90,13 @@ class VoiceDesk(QObject):
         self._watches = False
         self._loud.connect(self.level, Qt.ConnectionType.QueuedConnection)
         self._bound.connect(self.bound, Qt.ConnectionType.QueuedConnection)
+        session.ready.connect(self._ready)
+
+    def _ready(self) -> None:
+        """What was asked before there was anybody to ask."""
+        self.write()
+        self.look()
+        self.list_devices()
 
     def does(self, what: str) -> bool:
         """Whether "level", "sentence" or "fetch" goes on."""
@@ -147,6 +154,8 @@ class VoiceDesk(QObject):
     def write(self) -> None:
         """Write what was changed, and let it be taken up."""
         self._later.stop()
+        if self.session.app is None:
+            return  # it is kept until there is one
         values, self._pending = self._pending, {}
         if not values:
             return

@@ -62,7 +62,8 @@ class KeySection(Section):
     def show_look(self, look: Look) -> None:
         """Show what is chosen, and what came of it."""
         self._saved = look.speech.key
-        self.key.setText(self._saved)
+        if not self.key.hasFocus():
+            self.key.setText(self._saved)
         self.way.choose(look.speech.key_way)
         self._show_status(look.hotkey)
 
@@ -70,9 +71,7 @@ class KeySection(Section):
         live = hotkey.way != "none"
         key = one_line(hotkey.key, limit=60) or self._saved
         if live:
-            held = (
-                "" if hotkey.holds else " It cannot be held there: press it to start and to stop."
-            )
+            held = "" if hotkey.holds else f" {NOT_HELD}"
             self.status.setText(f"{key} works everywhere, {WAYS[hotkey.way]}.{held}")
         else:
             self.status.setText("No key works outside of this window yet.")

@@ -93,7 +93,8 @@ class RecogniserSection(Section):
         others = () if chosen in known else ((chosen, chosen),)
         self.language.offer((*LANGUAGES, *others), chosen)
         self._expected = list(look.speech.words)
-        self.words.setText(", ".join(self._expected))
+        if not self.words.hasFocus():  # nothing under the fingers of one who types
+            self.words.setText(", ".join(self._expected))
         here = [each.id for each in look.whispers if each.id in look.here]
         self.used.setText(_in_use(here, look.speech.recogniser))
         self.which.offer([("", BEST), *((each, each) for each in here)], look.speech.recogniser)

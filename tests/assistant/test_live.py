@@ -94,7 +94,7 @@ class Aloud:
         self.speaker = speaker
 
     async def answer(
-        self, ask: Callable[[], Awaitable[None]], *, limit: float
+        self, ask: Callable[[], Awaitable[None]], *, limit: float, early: bool = False
     ) -> Transcript | None:
         await ask()
         return Transcript(self.answers.pop(0), "fake")

@@ -312,3 +312,11 @@ async def test_code_and_links_that_come_in_pieces_are_not_read_aloud(
         speech.add(piece)
     await speech.finish()
     assert voice.said == ["See the guide.", "End."]
+
+
+async def test_who_watches_is_told_what_is_heard_and_when_nothing_is(speaker: Speaker) -> None:
+    heard: list[str] = []
+    speaker.watch(heard.append)
+    await speaker.say("One. Two.", lambda event: None)
+    assert heard == ["One.", "Two.", ""]
+    assert speaker.speaking == ""

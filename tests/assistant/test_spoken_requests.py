@@ -32,7 +32,7 @@ class Person:
         self.asked: list[str] = []
 
     async def answer(
-        self, ask: Callable[[], Awaitable[None]], *, limit: float
+        self, ask: Callable[[], Awaitable[None]], *, limit: float, early: bool = False
     ) -> Transcript | None:
         await ask()
         return Transcript(self.answer_text, "whisper")
@@ -90,7 +90,6 @@ async def test_what_was_typed_is_asked_about_on_the_screen(answered: House) -> N
     await answered.handle(Request(text="what time is it"))
     assert answered.frontend.questions == ["This sends your picture away. Go on?"]
     assert person.asked == []
-    assert not answered.assistant.busy
 
 
 async def test_the_names_of_files_are_words_that_may_be_said(

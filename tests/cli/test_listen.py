@@ -155,13 +155,13 @@ def waiting_keys(*presses: str) -> Callable[[], Awaitable[str]]:
 
 async def test_a_held_key_that_stops_repeating_was_let_go(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(push_to_talk, "HELD_GAP", 0.02)
-    assert await push_to_talk.until_released(waiting_keys(" ", " ", " "))
+    assert await push_to_talk.until_released(waiting_keys(" ", " ", " ")) is None
 
 
 async def test_a_key_that_never_repeats_was_a_tap(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(push_to_talk, "FIRST_GAP", 0.01)
-    assert not await push_to_talk.until_released(waiting_keys())
+    assert await push_to_talk.until_released(waiting_keys()) == push_to_talk.TAP
 
 
 async def test_another_key_ends_what_is_held() -> None:
-    assert await push_to_talk.until_released(waiting_keys("\n"))
+    assert await push_to_talk.until_released(waiting_keys(" ", "\x1b")) == push_to_talk.ESCAPE

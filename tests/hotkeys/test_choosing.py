@@ -33,7 +33,7 @@ async def bound(key, pressed=None) -> tuple[DesktopHotkey, HotkeyStatus]:
     [
         ("ubuntu:GNOME", "talk toggle in Settings > Keyboard > View and Customise Shortcuts"),
         ("KDE", "talk toggle in System Settings > Keyboard > Shortcuts"),
-        ("sway", "bindsym Ctrl+Mod1+space exec jarvis-desktop talk toggle"),
+        ("sway", "bindsym --no-repeat Ctrl+Mod1+space exec jarvis-desktop talk toggle"),
         ("Hyprland", "bind = CTRL ALT, space, exec, jarvis-desktop talk toggle"),
         ("LXQt", "the command jarvis-desktop talk toggle in the keyboard settings"),
         ("", "the command jarvis-desktop talk toggle in the keyboard settings"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import asdict
+from functools import partial
 
 from jarvis_desktop.assistant.listening.talk import Talk
 from jarvis_desktop.core.errors import InputError
@@ -15,11 +16,12 @@ Answering = Callable[[Mapping[str, object]], Awaitable[Mapping[str, object]]]
 def answering(talk: Talk, status: Callable[[], HotkeyStatus]) -> Answering:
     """Carries out {"do": "talk", "action": "start"} and such, and tells how things stand then.
 
-    Actions are start, stop, toggle, cancel and status. What it gives raises InputError on any
+    Actions are start, hold, stop, toggle, cancel and status. What it gives raises InputError on any
     other command.
     """
     acts: dict[object, Callable[[], object]] = {
         "start": talk.start,
+        "hold": partial(talk.start, held=True),
         "stop": talk.stop,
         "toggle": talk.toggle,
         "cancel": talk.cancel,

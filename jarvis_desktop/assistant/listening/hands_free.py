@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any, Protocol
 
 from jarvis_desktop.assistant.listening.answers import answer_of
+from jarvis_desktop.core.errors import UnavailableError
 from jarvis_desktop.core.events import Event, Speaking
 from jarvis_desktop.core.frontend import Frontend
 from jarvis_desktop.core.hearing import Transcript
@@ -27,16 +28,20 @@ class Listens(Protocol):
     """What is needed of Talk."""
 
     async def answer(
-        self, ask: Callable[[], Awaitable[None]], *, limit: float
+        self, ask: Callable[[], Awaitable[None]], *, limit: float, early: bool = False
     ) -> Transcript | None:
-        """What was said once it was asked; None where nobody spoke."""
+        """What was said once it was asked, or before where it may be `early`; None where nobody
+        spoke. Raises UnavailableError where nobody can be heard."""
         ...
+
+
+Show = Callable[[Event], None]
 
 
 class Speaks(Protocol):
     """What is needed of Speaker."""
 
-    async def say(self, text: str, show: Callable[[Event], None]) -> None:
+    async def say(self, text: str, show: Show) -> None:
         """Speak a text; returns once it was heard or silenced."""
         ...
 
@@ -51,11 +56,16 @@ class HandsFree:
     def __init__(self, talk: Listens, speaker: Speaks) -> None:
         self._talk = talk
         self._speaker = speaker
+        self._deaf = False
+        """Whether nobody could be heard at the last question."""
 
-    async def confirm(self, frontend: Frontend, question: str, *, by_voice: bool) -> bool:
-        """Whether the person agrees; without `by_voice` a Yes counts on the screen only."""
+    async def confirm(
+        self, frontend: Frontend, question: str, *, by_voice: bool, show: Show
+    ) -> bool:
+        """Whether the person agrees; without `by_voice` a Yes counts on the screen only. `show` is
+        told what is being said."""
         screen = asyncio.create_task(frontend.confirm(question))
-        voice = asyncio.create_task(self._ask(frontend, question, by_voice=by_voice))
+        voice = asyncio.create_task(self._ask(question, show, by_voice=by_voice))
         try:
             await asyncio.wait({screen, voice}, return_when=asyncio.FIRST_COMPLETED)
             if screen.done():
@@ -67,33 +77,31 @@ class HandsFree:
         finally:
             await _ended(screen, voice)
 
-    async def ask(self, frontend: Frontend, question: str) -> str:
+    async def ask(self, frontend: Frontend, question: str, *, show: Show) -> str:
         """What they answer, aloud or on the screen; the screen waits for as long as it takes."""
         screen = asyncio.create_task(frontend.ask(question))
-        voice = asyncio.create_task(
-            self._talk.answer(partial(self._say, frontend, question), limit=LIMIT)
-        )
+        voice = asyncio.create_task(self._answer(question, show, limit=LIMIT, early=True))
         try:
             await asyncio.wait({screen, voice}, return_when=asyncio.FIRST_COMPLETED)
-            if voice.done() and (heard := voice.result()) and not screen.done():
-                return heard.text
+            if not screen.done() and (said := voice.result()):
+                return said
             return await screen
         finally:
             await _ended(screen, voice)
 
-    async def _ask(self, frontend: Frontend, question: str, *, by_voice: bool) -> bool | None:
-        """What they say; None where they agree to what a voice may not agree to."""
+    async def _ask(self, question: str, show: Show, *, by_voice: bool) -> bool | None:
+        """What they say; None where that is left to the screen."""
         words, unclear = question, 0
         while unclear < ROUNDS:
-            heard = await self._talk.answer(partial(self._say, frontend, words), limit=LIMIT)
-            answer = None if heard is None else answer_of(heard.text)
-            if answer in ("no", "stop") or heard is None:
-                return False
+            said = await self._answer(words, show, limit=LIMIT)
+            answer = answer_of(said or "")
+            if said is None or answer in ("no", "stop"):
+                return None if said is None and self._deaf else False
             if answer == "yes" and by_voice:
                 return True
             if answer == "yes":
-                await self._say(frontend, NOT_BY_VOICE)
-                return None
+                said = await self._answer(NOT_BY_VOICE, show, limit=ON_SCREEN)
+                return None if said and answer_of(said) not in ("no", "stop") else False
             if answer == "slower":
                 self._speaker.slower()
             if answer is None:
@@ -101,9 +109,23 @@ class HandsFree:
             words = question if answer else f"{YES_OR_NO} {question}"
         return False
 
-    async def _say(self, frontend: Frontend, text: str) -> None:
-        await self._speaker.say(text, frontend.show)
-        frontend.show(Speaking(""))
+    async def _answer(
+        self, question: str, show: Show, *, limit: float, early: bool = False
+    ) -> str | None:
+        """The words of the answer; None where there is none."""
+        self._deaf = False
+        try:
+            heard = await self._talk.answer(
+                partial(self._say, question, show), limit=limit, early=early
+            )
+        except UnavailableError:  # the person was told; what they cannot say they may still click
+            self._deaf = True
+            return None
+        return heard.text if heard else None
+
+    async def _say(self, text: str, show: Show) -> None:
+        await self._speaker.say(text, show)
+        show(Speaking(""))
 
 
 async def _ended(*tasks: asyncio.Task[Any]) -> None:

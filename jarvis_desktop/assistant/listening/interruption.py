@@ -59,23 +59,31 @@ class Interruption:
         self._duck = duck
         self._spoken = ""
         self._until = asyncio.Event()
+        self._speaks = False
+        self._anew = False
+        """Whether another sentence has begun: what was heard before it was its own voice."""
         self._listening: asyncio.Task[None] | None = None
         self._sure = False
         self._quieter = False
 
     def speaking(self, text: str) -> None:
         """This is being spoken now; "" where nothing is any more."""
+        self._speaks, self._anew = bool(text), True
         if not text:
             self._until.set()
             return
         self._spoken = f"{self._spoken} {text}"[-REMEMBERED:]
         if self._listening is None:
-            self._until = asyncio.Event()
-            self._listening = asyncio.create_task(self._listen(self._until))
-            self._listening.add_done_callback(self._ended)
+            self._start()
+
+    def _start(self) -> None:
+        self._until = asyncio.Event()
+        self._listening = asyncio.create_task(self._listen(self._until))
+        self._listening.add_done_callback(self._ended)
 
     async def close(self) -> None:
         """Listen no more."""
+        self._speaks = False
         self._until.set()
         if self._listening:
             await asyncio.gather(self._listening, return_exceptions=True)
@@ -85,6 +93,8 @@ class Interruption:
         self._louder()
         if error := listening.exception():
             log.error("Nobody listens for an interruption: %s", frames(error))
+        elif self._speaks and self._until.is_set():  # it went on while this one came to its end
+            self._start()
 
     async def _listen(self, until: asyncio.Event) -> None:
         said: deque[Sound] = deque()
@@ -93,6 +103,10 @@ class Interruption:
             async with aclosing(self._microphone.listen(until)) as sounds:
                 async for sound in sounds:
                     said.append(sound)
+                    if hearing and self._anew and not self._quieter:
+                        hearing.drop()
+                        hearing = None
+                    self._anew = False
                     if hearing is None:
                         _forget(said)
                         if max(sound.speech, default=0.0) >= SPEAKS:

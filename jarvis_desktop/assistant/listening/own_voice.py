@@ -37,6 +37,13 @@ def without_own_beginning(heard: str, spoken: str) -> str:
     return heard
 
 
+def from_the_first_foreign(heard: str, spoken: str) -> str:
+    """`heard` from the first word on that is not like any of `spoken`; all of it where none is."""
+    words = heard.split()
+    first = next((at for at, word in enumerate(words) if foreign_words(word, spoken)), 0)
+    return " ".join(words[first:])
+
+
 MOST = 4
 """Words that fit into half a second."""
 

@@ -11,10 +11,13 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Literal
 
-from jarvis_desktop.assistant.listening.end_pointing import EndPointing
-from jarvis_desktop.assistant.listening.own_voice import without_own_beginning
+from jarvis_desktop.assistant.listening.end_pointing import SPEAKS, EndPointing
+from jarvis_desktop.assistant.listening.own_voice import (
+    from_the_first_foreign,
+    without_own_beginning,
+)
 from jarvis_desktop.assistant.listening.talk_key import Meaning, TalkKey
-from jarvis_desktop.core.errors import InputError, JarvisError
+from jarvis_desktop.core.errors import InputError, JarvisError, UnavailableError
 from jarvis_desktop.core.hearing import (
     Loudness,
     TalkEvent,
@@ -31,6 +34,7 @@ log = logging.getLogger(__name__)
 
 LONGEST = 600.0
 """Seconds; so long a key is stuck, or its release was lost."""
+TOO_LATE = "The question was answered already; what you said was left."
 TOO_LONG = "You have spoken for ten minutes; what you said until now is taken."
 STUCK = 30.0
 """Seconds in which a key is held and nobody speaks: its release was lost."""
@@ -52,6 +56,14 @@ class _Utterance:
     end: EndPointing
     answers: bool = False
     """Whether it was begun for the answer to a question, and not by the person."""
+    asked: bool = False
+    """Whether a question waited when it began."""
+    failed: bool = False
+    """Whether something broke, so that nobody knows what was said."""
+    begun_before: bool = False
+    """Whether it begins with sound in which this computer spoke for longer than that."""
+    overheard: bool = False
+    """Whether it begins with sound from before, in which somebody or something spoke."""
     anew: bool = False
     """Whether what the microphone remembers from before is left out: the end of a question."""
     until: asyncio.Event = field(default_factory=asyncio.Event)
@@ -110,9 +122,10 @@ class Talk:
 
     def choose(self, *, way: TalkWay, pause: float, use: MicrophoneUse) -> None:
         """Take up other settings, from the next word on."""
-        self._key, self._pause = TalkKey(way), pause
+        self._key.way, self._pause = way, pause
         if use != self._use:
             self._use = use
+            self._linger()
             self._microphone.hold(open=use == "always")
 
     @property
@@ -129,6 +142,10 @@ class Talk:
     def release(self) -> None:
         """The talk key went up."""
         self._mean(self._key.up(_time()))
+
+    def lose_key(self) -> None:
+        """Nobody can tell any more whether the talk key is down."""
+        self._key.lost()
 
     def start(self, *, held: bool = False, said: bytes = b"") -> None:
         """Listen until `stop`, or a silence where nothing is `held`.
@@ -164,14 +181,17 @@ class Talk:
         return bool(dropped)
 
     async def answer(
-        self, ask: Callable[[], Awaitable[None]], *, limit: float
+        self, ask: Callable[[], Awaitable[None]], *, limit: float, early: bool = False
     ) -> Transcript | None:
         """Listen by itself for the answer to a question, once it was asked.
 
         None where nobody begins to speak within `limit` seconds. What is said with the talk key
-        meanwhile is the answer too, also while it is still being asked; to one who speaks already
-        nothing is asked.
+        meanwhile is the answer too, also while it is still being asked. What was begun before is
+        none, unless it may be `early`: then nothing is asked of one who speaks already. Raises
+        UnavailableError where nobody can be heard.
         """
+        while self._tasks and not early:
+            await asyncio.wait(tuple(self._tasks.values()))
         wanted: asyncio.Future[Transcript | None] = asyncio.get_running_loop().create_future()
         self._wanted.append(wanted)
         try:
@@ -182,8 +202,8 @@ class Talk:
             return await wanted
         finally:
             self._wanted.remove(wanted)
-            if self._now and self._now.answers and not self._wanted:
-                self._drop(self._now)
+            if not self._wanted:
+                self._drop_answers()
 
     async def close(self) -> None:
         """Leave the microphone."""
@@ -205,15 +225,16 @@ class Talk:
     def _begin(self, *, held: bool, said: bytes = b"") -> None:
         """The person wants to speak: all else is quiet before another line of this runs."""
         own = self._spoken()
+        # What the microphone remembers of a question must not be the answer to it.
+        anew = bool(said or (own and self._wanted))
         self._hush()
         if self.front and not self._wanted:
             self.front.barge_in()
-        listened, self._now = self._now, None
-        if listened:  # by itself, for the answer that is given now
-            listened.replaced = True
-            self._drop(listened)
-        utterance = self._listen(held=held, patience=PATIENCE, anew=bool(said))
-        utterance.own = own
+        self._now = None
+        self._drop_answers(replaced=True)
+        utterance = self._listen(held=held, patience=PATIENCE, anew=anew)
+        utterance.own, utterance.overheard = "" if self._wanted else own, bool(said)
+        utterance.begun_before = bool(said)
         if said:
             utterance.hearing.add(said)
 
@@ -227,6 +248,7 @@ class Talk:
             held,
             EndPointing(pause=self._pause, patience=patience),
             answers=answers,
+            asked=bool(self._wanted),
             anew=anew or answers,
         )
         self._now = utterance
@@ -247,10 +269,14 @@ class Talk:
             if not utterance.answers:  # nobody must answer a question
                 self._show(Unheard(str(error)))
         except JarvisError as error:
+            utterance.failed = True
             self._show(Unheard(str(error)))
         except Exception as error:  # noqa: BLE001 - whatever went wrong, no talk ends in silence
             log.error("A talk ended in an unexpected error: %s", frames(error))
+            utterance.failed = True
             self._show(Unheard(UNEXPECTED))
+        finally:
+            utterance.hearing.drop()
         return None
 
     async def _take_in(self, utterance: _Utterance) -> str:
@@ -261,6 +287,8 @@ class Talk:
                 async for sound in sounds:
                     if sound.before and utterance.anew:
                         continue
+                    if sound.before and max(sound.speech, default=0.0) >= SPEAKS:
+                        utterance.overheard = True
                     utterance.hearing.add(sound.pcm)
                     utterance.seconds += sound.seconds
                     if not utterance.sounds and sound.pcm.strip(b"\0"):
@@ -293,17 +321,26 @@ class Talk:
         self._leave(utterance)
         self._tasks[utterance].cancel()
 
+    def _drop_answers(self, *, replaced: bool = False) -> None:
+        """Leave what was begun for a question; `replaced`, where the person answers it now."""
+        for utterance in [each for each in self._tasks if each.answers]:
+            utterance.replaced = replaced
+            self._drop(utterance)
+
     def _over(self, utterance: _Utterance, task: asyncio.Task[Transcript | None]) -> None:
         del self._tasks[utterance]
         self._leave(utterance)
         transcript = None if task.cancelled() else task.result()
-        if transcript and utterance.own:
-            words = without_own_beginning(transcript.text, utterance.own)
-            transcript = replace(transcript, text=words)
+        if transcript and utterance.own and utterance.overheard:
+            left = from_the_first_foreign if utterance.begun_before else without_own_beginning
+            transcript = replace(transcript, text=left(transcript.text, utterance.own))
         wanted = next((each for each in reversed(self._wanted) if not each.done()), None)
-        if wanted:
-            if not utterance.replaced:
-                wanted.set_result(transcript)
+        if wanted and utterance.failed:
+            wanted.set_exception(UnavailableError("Nobody can be heard."))
+        elif wanted and not utterance.replaced:
+            wanted.set_result(transcript)
+        elif transcript and utterance.asked:
+            self._show(Unheard(TOO_LATE))
         elif transcript and self.front:
             self.front.heard(transcript)
         self._show_state()
@@ -321,7 +358,7 @@ class Talk:
         if self._tasks or self._wanted or self._busy():
             self._linger()
         else:
-            self._microphone.hold(open=False)
+            self._microphone.hold(open=self._use == "always")
 
     def _show_state(self) -> None:
         self._show(Talking(self.state, held=bool(self._now and self._now.held)))

@@ -21,7 +21,8 @@ class TalkKey:
     """
 
     def __init__(self, way: TalkWay) -> None:
-        self._way = way
+        self.way = way
+        """What it does, from its next press on."""
         self._since: float | None = None
         """When it went down; None while it is up."""
         self._on = False
@@ -31,7 +32,7 @@ class TalkKey:
     @property
     def held(self) -> bool:
         """Whether listening ends with the release of a key that is down."""
-        return self._on and self._way != "toggle" and self._since is not None and self._began
+        return self._on and self.way != "toggle" and self._since is not None and self._began
 
     def down(self, at: float) -> Meaning | None:
         """It went down."""
@@ -47,13 +48,17 @@ class TalkKey:
     def up(self, at: float) -> Meaning | None:
         """It went up."""
         since, self._since = self._since, None
-        if since is None or not (self._on and self._began) or self._way == "toggle":
+        if since is None or not (self._on and self._began) or self.way == "toggle":
             return None
         self._began = False
-        if self._way == "auto" and at - since < TAP:
+        if self.way == "auto" and at - since < TAP:
             return "let go"
         self._on = False
         return "end"
+
+    def lost(self) -> None:
+        """Nobody can tell any more whether it is down."""
+        self._since = None
 
     def off(self) -> None:
         """It ended in another way: by a silence, a button, Esc."""

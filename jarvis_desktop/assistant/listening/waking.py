@@ -37,6 +37,12 @@ class Waking:
             self._attending.cancel()
             await asyncio.gather(self._attending, return_exceptions=True)
 
+    def _wake(self) -> None:
+        try:
+            self._talk.start()
+        except Exception as error:  # noqa: BLE001 - the next word shall be heard all the same
+            log.error("The wake word woke nobody: %s", frames(error))
+
     def _changed(self, state: MicrophoneState) -> None:
         if state == "open":
             self._back.set()
@@ -49,7 +55,7 @@ class Waking:
                 async with aclosing(self._microphone.listen(never)) as sounds:
                     async for sound in sounds:
                         if sound.woken and not sound.before:
-                            self._talk.start()
+                            self._wake()
             except JarvisError as error:
                 log.info("The wake word is not heard: %s", frames(error))
             await self._back.wait()  # it is opened again as soon as it is there

@@ -4,6 +4,7 @@ import pytest
 
 from jarvis_desktop.assistant.listening import hands_free
 from jarvis_desktop.assistant.listening.hands_free import NOT_BY_VOICE, YES_OR_NO, HandsFree
+from jarvis_desktop.core.errors import UnavailableError
 from jarvis_desktop.core.events import Speaking
 from jarvis_desktop.core.hearing import Transcript
 from tests.fakes import FakeFrontend
@@ -19,7 +20,7 @@ class Person:
         self.told = []
         self.slowed = 0
 
-    async def answer(self, ask, *, limit):
+    async def answer(self, ask, *, limit, early=False):
         await ask()
         heard = self.answers.pop(0)
         return None if heard is None else Transcript(heard, "fake")
@@ -53,8 +54,8 @@ class Screen(FakeFrontend):
 
 
 async def confirm(person, *, by_voice=True, screen=None):
-    asked = HandsFree(person, person)
-    return await asked.confirm(screen or Screen(), QUESTION, by_voice=by_voice)
+    asked, screen = HandsFree(person, person), screen or Screen()
+    return await asked.confirm(screen, QUESTION, by_voice=by_voice, show=screen.show)
 
 
 async def test_a_spoken_yes_and_no():
@@ -91,7 +92,7 @@ async def test_a_click_answers_while_it_is_being_asked():
     screen = Screen()
 
     class Silent(Person):
-        async def answer(self, ask, *, limit):
+        async def answer(self, ask, *, limit, early=False):
             await ask()
             screen.clicked.set_result(True)
             await asyncio.Event().wait()
@@ -108,14 +109,43 @@ async def test_what_a_voice_may_not_agree_to_waits_for_the_screen():
             if text == NOT_BY_VOICE:
                 screen.clicked.set_result(True)
 
-    person = Aloud("yes")
+    person = Aloud("yes", "well")
     assert await confirm(person, by_voice=False, screen=screen)
     assert person.told[-1] == NOT_BY_VOICE
 
 
 async def test_without_a_click_it_stays_a_no(monkeypatch):
     monkeypatch.setattr(hands_free, "ON_SCREEN", 0)
-    assert not await confirm(Person("yes"), by_voice=False)
+    assert not await confirm(Person("yes", "well"), by_voice=False)
+    assert not await confirm(Person("yes", None), by_voice=False)
+
+
+async def test_what_was_agreed_to_by_voice_alone_can_still_be_refused_so():
+    assert not await confirm(Person("yes", "oh, no"), by_voice=False)
+
+
+async def test_where_nobody_can_be_heard_the_screen_still_asks():
+    screen = Screen()
+
+    class Deaf(Person):
+        async def answer(self, ask, *, limit, early=False):
+            screen.clicked.set_result(True)
+            raise UnavailableError("There is no microphone.")
+
+    assert await confirm(Deaf(), screen=screen)
+    screen = Screen()
+    screen.clicked.set_result("typed")
+    assert await ask(Deaf(), screen) == "typed"
+
+
+async def test_where_nobody_can_be_heard_and_nobody_clicks_it_is_a_no(monkeypatch):
+    monkeypatch.setattr(hands_free, "ON_SCREEN", 0)
+
+    class Deaf(Person):
+        async def answer(self, ask, *, limit, early=False):
+            raise UnavailableError("There is no microphone.")
+
+    assert not await confirm(Deaf())
 
 
 async def test_a_voice_may_always_refuse():
@@ -126,7 +156,7 @@ async def test_cancelling_leaves_nothing_behind():
     screen, begun = Screen(), asyncio.Event()
 
     class Silent(Person):
-        async def answer(self, ask, *, limit):
+        async def answer(self, ask, *, limit, early=False):
             await ask()
             begun.set()
             await asyncio.Event().wait()
@@ -140,7 +170,7 @@ async def test_cancelling_leaves_nothing_behind():
 
 
 async def ask(person, screen):
-    return await HandsFree(person, person).ask(screen, "Which one?")
+    return await HandsFree(person, person).ask(screen, "Which one?", show=screen.show)
 
 
 async def test_an_open_question_is_answered_aloud():

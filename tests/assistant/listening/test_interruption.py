@@ -76,7 +76,6 @@ async def test_its_own_voice_interrupts_nothing(house):
     await house.taken()
     house.interruption.speaking("A man rides on it.")
     assert (house.talk.said, house.shares) == ([], [])
-    assert len(house.recogniser.hearings) == 1
 
 
 async def test_a_word_that_nothing_follows_makes_it_quieter_for_a_moment(house):
@@ -97,6 +96,29 @@ async def test_it_listens_only_while_something_is_spoken(house):
     house.interruption.speaking("")
     await house.closed.wait()
     assert house.recogniser.hearings[0].dropped
+
+
+async def test_each_sentence_of_its_own_is_listened_to_anew(house):
+    house.recogniser.partials = [Partial("the picture", "shows")]
+    house.microphone.sounds = [speaking(0.5)]
+    house.interruption.speaking(SPOKEN)
+    await house.taken()
+    house.interruption.speaking("A man rides on it.")
+    house.microphone.feed(speaking(0.5))
+    await house.taken()
+    assert len(house.recogniser.hearings) == 2
+    assert house.recogniser.hearings[0].dropped
+
+
+async def test_speech_that_goes_on_at_once_is_listened_to_as_well(house):
+    house.microphone.sounds = [silence(0.1)]
+    house.interruption.speaking(SPOKEN)
+    await house.taken()
+    house.interruption.speaking("")
+    house.interruption.speaking("Shall I go on?")
+    async with asyncio.timeout(10):
+        while house.microphone.listened < 2:
+            await asyncio.sleep(0)
 
 
 async def test_without_a_microphone_the_answer_goes_on(house):

@@ -57,3 +57,10 @@ def test_what_was_begun_otherwise_is_ended_by_a_press():
     key.on()
     assert not key.held
     assert (key.down(1), key.up(2)) == ("end", None)
+
+
+def test_a_key_of_which_nobody_can_tell_counts_as_up():
+    key = TalkKey("hold")
+    key.down(0)
+    key.lost()
+    assert (key.up(1), key.down(2)) == (None, "end")

@@ -45,3 +45,17 @@ async def test_a_microphone_that_comes_back_is_listened_to_again(made):
 
 async def test_closing_before_the_start_is_harmless(made):
     await made[0].close()
+
+
+async def test_one_that_wakes_nobody_is_logged_and_the_next_one_is_heard(made, caplog):
+    waking, talk, microphone = made
+    woken = replace(silence(0.1), woken=True)
+    microphone.sounds = [woken, woken]
+    start, talk.start = talk.start, None
+    waking.start()
+    while "woke nobody" not in caplog.text:
+        await asyncio.sleep(0)
+    talk.start = start
+    microphone.feed(woken)
+    await talk.event.wait()
+    caplog.clear()
