@@ -8,12 +8,13 @@ import shutil
 import struct
 import zipfile
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from jarvis_desktop.catalogue.ct2 import Contents, contents
-from jarvis_desktop.catalogue.importing import identified
+from jarvis_desktop.catalogue.importing import identified, opened, take_over
 from jarvis_desktop.catalogue.weights import MARKER, Weights
 from jarvis_desktop.core.errors import InputError, JarvisError, UnavailableError
 from jarvis_desktop.core.expert import Expert
@@ -206,6 +207,23 @@ async def test_names_that_lead_out_of_a_zip_are_left(weights, tmp_path):
             file.writestr(f"{name}vocabulary.evil", b"x")
     assert held(await weights.import_folder(BASE, packed)) == WHOLE
     assert not list(tmp_path.rglob("*.evil"))
+
+
+async def test_a_name_that_leads_out_once_its_folder_is_taken_off_is_left(tmp_path):
+    outside = tmp_path / "outside.json"
+    archive = zipped(put(tmp_path / "stick"), tmp_path / "base.zip", top="top/")
+    with zipfile.ZipFile(archive, "a") as file:
+        file.writestr(f"top/{outside}", b"{}")
+    with opened(archive) as source:
+        assert str(outside) not in source.sizes
+        assert "config.json" in source.sizes
+
+
+async def test_what_is_far_larger_than_the_expert_can_be_is_refused(tmp_path):
+    small = replace(BASE, download_mb=1)
+    folder = put(tmp_path / "stick", others={"tokenizer.json": bytes(4_000_000)})
+    with pytest.raises(InputError, match="far larger than whisper-base"):
+        take_over(small, tmp_path / "to", folder, dry=True)
 
 
 async def test_too_little_room_is_said_before_anything_is_copied(tmp_path):
