@@ -109,6 +109,8 @@ class Talking:
     state: TalkState
     held: bool = False
     """Whether it ends when the key is let go; otherwise with a silence or the next press."""
+    answers: bool = False
+    """Whether it is the answer to a question that was asked aloud, and given as soon as it ends."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from jarvis_desktop.ui.text import Label
 WAITING = "The microphone gets ready…"
 HELD = "Listening… Let go to send, Esc drops it"
 HELD_ANSWER = "Listening… Let go to have it written into the answer, Esc drops it"
+HELD_ALOUD = "Listening… Let go to answer, Esc drops it"
 FREE = "Listening… It ends when you stop speaking, or with {key}; Esc drops it"
 RECOGNISING = "Writing down what you said… Esc drops it"
 SPEAK = "Speak now"
@@ -66,7 +67,7 @@ class TalkStrip(QWidget):
         self._symbol.setVisible(state == "listening")
         self._turning.setVisible(state != "listening")
         self._turning.show_state("" if state in ("idle", "listening") else "running")
-        held = HELD_ANSWER if self._answers else HELD
+        held = HELD_ALOUD if talking.answers else HELD_ANSWER if self._answers else HELD
         told = {
             "waiting": WAITING,
             "listening": held if talking.held else FREE.format(key=self._key),

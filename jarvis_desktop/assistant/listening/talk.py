@@ -361,7 +361,8 @@ class Talk:
             self._microphone.hold(open=self._use == "always")
 
     def _show_state(self) -> None:
-        self._show(Talking(self.state, held=bool(self._now and self._now.held)))
+        held, answers = bool(self._now and self._now.held), bool(self._now and self._wanted)
+        self._show(Talking(self.state, held=held, answers=answers))
 
     def _show(self, event: TalkEvent) -> None:
         if self.front:

@@ -6,7 +6,7 @@ import pytest
 
 from jarvis_desktop.assistant.listening.talk import TOO_LATE
 from jarvis_desktop.core.errors import InputError, UnavailableError
-from jarvis_desktop.core.hearing import Unheard
+from jarvis_desktop.core.hearing import Talking, Unheard
 from tests.assistant.listening.front import silence, sound, speaking
 
 
@@ -51,6 +51,7 @@ async def test_the_key_takes_over_from_listening_by_itself(make, microphone, rec
     answering = asyncio.create_task(talk.answer(asked, limit=8))
     await front.shows("listening")
     talk.press()
+    assert front.events[-1] == Talking("waiting", held=True, answers=True)
     await front.until(lambda: microphone.listened == 2)
     await front.shows("listening")
     assert recogniser.hearings[0].dropped
