@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -10,6 +11,8 @@ from jarvis_desktop.core.errors import UnavailableError
 from jarvis_desktop.offline import is_here
 
 if TYPE_CHECKING:
+    import ssl
+
     import httpx
 
 
@@ -74,8 +77,17 @@ class Server:
             follow_redirects=False,
             # A proxy of the environment knows nothing of this computer's own addresses.
             trust_env=self.remote,
+            verify=_certificates(self.remote),
             timeout=httpx.Timeout(patience.first, connect=patience.connect),
         )
+
+
+@functools.cache
+def _certificates(trust_env: bool) -> ssl.SSLContext:
+    """Whom to trust, read once: for each request anew it would take a twentieth of a second."""
+    import httpx
+
+    return httpx.create_ssl_context(trust_env=trust_env)
 
 
 def is_remote(address: str) -> bool:
