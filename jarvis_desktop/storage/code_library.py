@@ -110,7 +110,8 @@ class CodeLibrary:
         if not names:
             return
         with self._writing() as db:
-            count = "UPDATE library SET used = used + 1 WHERE name = ? AND state = 'kept'"
+            # A version that is being written has taken the count over, and goes on with it.
+            count = "UPDATE library SET used = used + 1 WHERE name = ? AND state <> 'older'"
             db.conn.executemany(count, [(encodable(name),) for name in sorted(set(names))])
 
     def remove(self, name: str) -> None:
