@@ -28,7 +28,6 @@ PATIENCE = 60.0
 BEST_FIRST = ("float16", "int8_float16", "int8_float32", "float32")
 """How a card computes, where it can: one before 2017 has no use for 16 bits."""
 
-CPU = "cpu", "int8"
 
 NOT_USED = "The graphics card is not used to recognise speech: "
 LIBRARIES = (
@@ -38,6 +37,7 @@ LIBRARIES = (
 
 Processor = tuple[str, str]
 """The device and how it computes, as CTranslate2 calls them."""
+CPU: Processor = ("cpu", "int8")
 
 
 @dataclass(frozen=True, slots=True)

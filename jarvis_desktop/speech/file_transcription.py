@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -166,7 +167,7 @@ class _Reading:
     async def _rest(self, road: Road) -> Transcript:
         weights, language, expected, device, compute_type = road.setting
         self._report(0.0 if not self._at else None, "listening")
-        opened: Opened = await road.child.call("open", self._audio, timeout=self._opening())
+        opened: Opened = await road.child.call("open", self._audio, timeout=_opening(self._audio))
         self._together = self._together and sum(opened.windows) > BATCHED_SECONDS
         batch = BATCHES.get(str(device), 1) if self._together else 1
         language = self._language or language
@@ -196,18 +197,9 @@ class _Reading:
                 "The small built-in recogniser knows English only.",
                 hint="jarvis-desktop experts pull whisper-base fetches one for about 99 languages.",
             )
-        self._report(0.0, "listening")
-        seconds: float = await road.child.call("hear", self._audio, timeout=self._opening())
-        limit = START_SECONDS + SECONDS_PER_SECOND * seconds
-        heard: Transcript = await road.child.call(
-            "recognise", *road.setting, timeout=limit, report=self._report
-        )
+        heard = await all_at_once(road, self._audio, self._report)
         self._found(heard.segments)
         return heard
-
-    def _opening(self) -> float:
-        size = self._audio.stat().st_size
-        return START_SECONDS + size / BYTES_PER_SECOND
 
     def _transcript(self, language: str) -> Transcript:
         text = " ".join(segment.text for segment in self._segments)
@@ -217,3 +209,30 @@ class _Reading:
                 hint="Give a recording in which somebody speaks, and louder.",
             )
         return Transcript(text, "whisper", language, tuple(self._segments))
+
+
+class LongError(Exception):
+    """More is said in a recording than may be recognised at once."""
+
+
+async def all_at_once(
+    road: Road, audio: Path, report: Report, *, most: float = math.inf
+) -> Transcript:
+    """What is said in a recording, by one call of an engine that hears and then recognises.
+
+    Raises LongError where that is more than `most` seconds of speech.
+    """
+    report(0.0, "listening")
+    seconds: float = await road.child.call("hear", audio, timeout=_opening(audio))
+    if seconds > most:
+        raise LongError
+    limit = START_SECONDS + SECONDS_PER_SECOND * seconds
+    heard: Transcript = await road.child.call(
+        "recognise", *road.setting, timeout=limit, report=report
+    )
+    return heard
+
+
+def _opening(audio: Path) -> float:
+    """Seconds that reading it may take."""
+    return START_SECONDS + audio.stat().st_size / BYTES_PER_SECOND

@@ -14,9 +14,9 @@ from jarvis_desktop.core.errors import ExpertError, InputError, UnavailableError
 from jarvis_desktop.core.hearing import Partial, Transcript
 from jarvis_desktop.core.shown import frames
 from jarvis_desktop.paths import shipped
-from jarvis_desktop.speech.file_transcription import FileTranscriber
+from jarvis_desktop.speech.cuda_probe import CPU, Processor
+from jarvis_desktop.speech.file_transcription import FileTranscriber, LongError, all_at_once
 from jarvis_desktop.speech.live import (
-    SECONDS_PER_SECOND,
     START_SECONDS,
     Calls,
     LiveHearing,
@@ -33,13 +33,8 @@ BROKEN_NOTE = "The Whisper weights on this computer cannot be used. "
 CRASHED_NOTE = "The Whisper recogniser does not work on this computer. "
 NO_CARD_NOTE = "The graphics card cannot be used for listening; the processor did it."
 
-BYTES_PER_SECOND = 1_000_000
 REQUEST_SECONDS, REQUEST_BYTES = 28.0, 2_000_000
 """Of speech and of a recording: what is longer, or may be, must not keep live speech waiting."""
-
-Processor = tuple[str, str]
-"""Where Whisper runs and how it computes there, in the words of CTranslate2."""
-CPU: Processor = ("cpu", "int8")
 
 
 def _unseen(partial: Partial) -> None:
@@ -121,7 +116,7 @@ class LocalRecogniser:
         # A file is heard and then recognised: two calls of the child that belong together.
         with self._work():
             async with self._turn:
-                with suppress(_Long):
+                with suppress(LongError):
                     return await self._transcribe(audio, report)
         return await self.files.transcribe(audio, report)
 
@@ -169,14 +164,16 @@ class LocalRecogniser:
         before = ""
         for road in roads:
             try:
-                return road.noted(await _run(road, audio, report), before)
+                return road.noted(
+                    await all_at_once(road, audio, report, most=REQUEST_SECONDS), before
+                )
             except UnavailableError as error:
                 log.info("falling back: %s", frames(error))
                 before = road.broken
             except ExpertError as error:  # such as an instruction that an old processor lacks
                 log.info("falling back: %s", frames(error))
                 before = road.crashed
-        return last.noted(await _run(last, audio, report), before)
+        return last.noted(await all_at_once(last, audio, report, most=REQUEST_SECONDS), before)
 
     @contextmanager
     def _work(self) -> Iterator[None]:
@@ -203,21 +200,3 @@ class LocalRecogniser:
         self._leaving = None
         self._whisper.kill()
         self._pocketsphinx.kill()
-
-
-class _Long(Exception):
-    """More is said than in a request."""
-
-
-async def _run(road: Road, audio: Path, report: Report) -> Transcript:
-    report(0.0, "listening")
-    size = audio.stat().st_size  # noqa: ASYNC240 - a look at a local file
-    reading = START_SECONDS + size / BYTES_PER_SECOND
-    seconds: float = await road.child.call("hear", audio, timeout=reading)
-    if seconds > REQUEST_SECONDS:
-        raise _Long
-    limit = START_SECONDS + SECONDS_PER_SECOND * seconds
-    heard: Transcript = await road.child.call(
-        "recognise", *road.setting, timeout=limit, report=report
-    )
-    return heard

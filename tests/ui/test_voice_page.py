@@ -27,6 +27,7 @@ from jarvis_desktop.ui.voice_section import Choice
 from tests.fake_fetcher import FakeFetcher
 from tests.ui import scene
 from tests.ui.scene import FakeApp
+from tests.ui.voice_scene import kept, opened
 
 LEFT = Qt.MouseButton.LeftButton
 LISTENS = "automatic-speech-recognition"
@@ -53,19 +54,6 @@ def app() -> FakeApp:
 @pytest.fixture
 def page(window: MainWindow, app: FakeApp, qtbot: QtBot) -> VoicePage:
     return opened(window, qtbot)
-
-
-def opened(window: MainWindow, qtbot: QtBot) -> VoicePage:
-    QTest.mouseClick(window.header.voice, LEFT)
-    page = window.voice.page
-    assert page
-    with qtbot.waitSignals([page.desk.looked, page.desk.listed]):
-        page.open_anew()
-    return page
-
-
-def kept(app: FakeApp) -> SpeechSettings:
-    return settings.load(app.paths.settings)[0].speech
 
 
 def words(widget: QWidget) -> str:

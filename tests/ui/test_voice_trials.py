@@ -8,15 +8,14 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
-from jarvis_desktop import settings
 from jarvis_desktop.core.errors import ExpertError, InputError, UnavailableError
 from jarvis_desktop.core.hearing import Partial, Sound
-from jarvis_desktop.settings import SpeechSettings
 from jarvis_desktop.ui import voice_microphone
 from jarvis_desktop.ui.main_window import MainWindow
 from jarvis_desktop.ui.voice_page import VoicePage
 from tests.ui import scene
 from tests.ui.scene import FakeApp
+from tests.ui.voice_scene import kept, opened
 
 LEFT = Qt.MouseButton.LeftButton
 
@@ -24,19 +23,6 @@ LEFT = Qt.MouseButton.LeftButton
 @pytest.fixture
 def page(window: MainWindow, app: FakeApp, qtbot: QtBot) -> VoicePage:
     return opened(window, qtbot)
-
-
-def opened(window: MainWindow, qtbot: QtBot) -> VoicePage:
-    QTest.mouseClick(window.header.voice, LEFT)
-    page = window.voice.page
-    assert page
-    with qtbot.waitSignals([page.desk.looked, page.desk.listed]):
-        page.open_anew()
-    return page
-
-
-def kept(app: FakeApp) -> SpeechSettings:
-    return settings.load(app.paths.settings)[0].speech
 
 
 def test_the_level_is_shown_while_it_is_wanted(page: VoicePage, app: FakeApp, qtbot: QtBot) -> None:

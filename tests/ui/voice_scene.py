@@ -10,13 +10,16 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
+from jarvis_desktop import settings
 from jarvis_desktop.core.frontend import Frontend
 from jarvis_desktop.core.hearing import Partial, Transcript
 from jarvis_desktop.core.result import Status
 from jarvis_desktop.core.turn import Request
+from jarvis_desktop.settings import SpeechSettings
 from jarvis_desktop.ui.dictation import Dictation
 from jarvis_desktop.ui.main_window import MainWindow
 from jarvis_desktop.ui.questions import Panel
+from jarvis_desktop.ui.voice_page import VoicePage
 from tests.fake_voice import FakeHearing, FakeRecogniser, nobody
 from tests.ui import goal_scene
 from tests.ui.scene import FakeApp, Shown
@@ -102,3 +105,16 @@ def line(panel: Panel) -> Dictation:
 
 def settled(asked: Asked, panel: Panel) -> None:
     asked.qtbot.waitUntil(lambda: not panel.awaits_words)
+
+
+def opened(window: MainWindow, qtbot: QtBot) -> VoicePage:
+    QTest.mouseClick(window.header.voice, LEFT)
+    page = window.voice.page
+    assert page
+    with qtbot.waitSignals([page.desk.looked, page.desk.listed]):
+        page.open_anew()
+    return page
+
+
+def kept(app: FakeApp) -> SpeechSettings:
+    return settings.load(app.paths.settings)[0].speech

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from functools import partial
 from typing import Any, Protocol
 
@@ -56,8 +57,6 @@ class HandsFree:
     def __init__(self, talk: Listens, speaker: Speaks) -> None:
         self._talk = talk
         self._speaker = speaker
-        self._deaf = False
-        """Whether nobody could be heard at the last question."""
 
     async def confirm(
         self, frontend: Frontend, question: str, *, by_voice: bool, show: Show
@@ -80,7 +79,7 @@ class HandsFree:
     async def ask(self, frontend: Frontend, question: str, *, show: Show) -> str:
         """What they answer, aloud or on the screen; the screen waits for as long as it takes."""
         screen = asyncio.create_task(frontend.ask(question))
-        voice = asyncio.create_task(self._answer(question, show, limit=LIMIT, early=True))
+        voice = asyncio.create_task(self._heard(question, show))
         try:
             await asyncio.wait({screen, voice}, return_when=asyncio.FIRST_COMPLETED)
             if not screen.done() and (said := voice.result()):
@@ -89,14 +88,25 @@ class HandsFree:
         finally:
             await _ended(screen, voice)
 
+    async def _heard(self, question: str, show: Show) -> str | None:
+        """What they say; None where that is left to the screen."""
+        with suppress(UnavailableError):
+            return await self._answer(question, show, limit=LIMIT, early=True)
+        return None
+
     async def _ask(self, question: str, show: Show, *, by_voice: bool) -> bool | None:
         """What they say; None where that is left to the screen."""
+        with suppress(UnavailableError):  # the person was told, and may still click
+            return await self._agreed(question, show, by_voice=by_voice)
+        return None
+
+    async def _agreed(self, question: str, show: Show, *, by_voice: bool) -> bool | None:
         words, unclear = question, 0
         while unclear < ROUNDS:
             said = await self._answer(words, show, limit=LIMIT)
             answer = answer_of(said or "")
             if said is None or answer in ("no", "stop"):
-                return None if said is None and self._deaf else False
+                return False
             if answer == "yes" and by_voice:
                 return True
             if answer == "yes":
@@ -112,15 +122,9 @@ class HandsFree:
     async def _answer(
         self, question: str, show: Show, *, limit: float, early: bool = False
     ) -> str | None:
-        """The words of the answer; None where there is none."""
-        self._deaf = False
-        try:
-            heard = await self._talk.answer(
-                partial(self._say, question, show), limit=limit, early=early
-            )
-        except UnavailableError:  # the person was told; what they cannot say they may still click
-            self._deaf = True
-            return None
+        """The words of the answer; None where nobody spoke. Raises UnavailableError."""
+        say = partial(self._say, question, show)
+        heard = await self._talk.answer(say, limit=limit, early=early)
         return heard.text if heard else None
 
     async def _say(self, text: str, show: Show) -> None:

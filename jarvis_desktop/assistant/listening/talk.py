@@ -60,10 +60,8 @@ class _Utterance:
     """Whether a question waited when it began."""
     failed: bool = False
     """Whether something broke, so that nobody knows what was said."""
-    begun_before: bool = False
-    """Whether it begins with sound in which this computer spoke for longer than that."""
-    overheard: bool = False
-    """Whether it begins with sound from before, in which somebody or something spoke."""
+    cut: Callable[[str, str], str] | None = None
+    """How what this computer said is taken out of it; None where nothing was heard from before."""
     anew: bool = False
     """Whether what the microphone remembers from before is left out: the end of a question."""
     until: asyncio.Event = field(default_factory=asyncio.Event)
@@ -233,8 +231,10 @@ class Talk:
         self._now = None
         self._drop_answers(replaced=True)
         utterance = self._listen(held=held, patience=PATIENCE, anew=anew)
-        utterance.own, utterance.overheard = "" if self._wanted else own, bool(said)
-        utterance.begun_before = bool(said)
+        utterance.own, utterance.cut = (
+            "" if self._wanted else own,
+            from_the_first_foreign if said else None,
+        )
         if said:
             utterance.hearing.add(said)
 
@@ -288,7 +288,7 @@ class Talk:
                     if sound.before and utterance.anew:
                         continue
                     if sound.before and max(sound.speech, default=0.0) >= SPEAKS:
-                        utterance.overheard = True
+                        utterance.cut = without_own_beginning
                     utterance.hearing.add(sound.pcm)
                     utterance.seconds += sound.seconds
                     if not utterance.sounds and sound.pcm.strip(b"\0"):
@@ -331,9 +331,9 @@ class Talk:
         del self._tasks[utterance]
         self._leave(utterance)
         transcript = None if task.cancelled() else task.result()
-        if transcript and utterance.own and utterance.overheard:
-            left = from_the_first_foreign if utterance.begun_before else without_own_beginning
-            transcript = replace(transcript, text=left(transcript.text, utterance.own))
+        if transcript and utterance.own and utterance.cut:
+            words = utterance.cut(transcript.text, utterance.own)
+            transcript = replace(transcript, text=words)
         wanted = next((each for each in reversed(self._wanted) if not each.done()), None)
         if wanted and utterance.failed:
             wanted.set_exception(UnavailableError("Nobody can be heard."))

@@ -25,7 +25,7 @@ RATE = 24_000
 LONGEST = 510
 """Phonemes that one run of the network takes."""
 
-PROVIDERS = ("CPUExecutionProvider",)
+PROVIDERS = ["CPUExecutionProvider"]
 SLOWEST, FASTEST = 0.5, 2.0
 USUAL = "af_heart"
 QUIET = 1e-3
@@ -70,9 +70,7 @@ class Kokoro:
         if weights is None or not styles.is_file():
             raise UnavailableError("Kokoro's weights are not there any more.")
         try:
-            self._session = onnxruntime.InferenceSession(
-                weights, providers=["CPUExecutionProvider"]
-            )
+            self._session = onnxruntime.InferenceSession(weights, providers=PROVIDERS)
             with styles.open("rb") as file:
                 self._styles = dict(np.load(file))
             self._voices = _known(sorted(self._styles))

@@ -187,3 +187,20 @@ async def test_where_nobody_speaks_the_screen_waits_on():
         await asyncio.sleep(0)
     screen.clicked.set_result("typed")
     assert await asking == "typed"
+
+
+async def test_an_open_question_waits_on_the_screen_where_nobody_can_be_heard():
+    screen, told = Screen(), asyncio.Event()
+
+    class Deaf(Person):
+        async def answer(self, ask, *, limit, early=False):
+            told.set()
+            raise UnavailableError("There is no microphone.")
+
+    asking = asyncio.create_task(ask(Deaf(), screen))
+    await told.wait()
+    for _ in range(5):
+        await asyncio.sleep(0)
+    assert not asking.done()
+    screen.clicked.set_result("typed")
+    assert await asking == "typed"
