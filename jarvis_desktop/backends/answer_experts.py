@@ -12,6 +12,7 @@ from jarvis_desktop.backends.windows import LONGEST_TEXT, context, windows
 from jarvis_desktop.core.artifact import Artifact, text_artifact
 from jarvis_desktop.core.call import Call, Report
 from jarvis_desktop.core.errors import ExpertError, InputError
+from jarvis_desktop.core.wording import tr
 from jarvis_desktop.tasks.question_answering import Answer
 from jarvis_desktop.tasks.tables import Table, number, read_tables
 
@@ -44,9 +45,9 @@ def load_reader(loading: Loading) -> Run:
     def run(call: Call, report: Report) -> Iterable[Artifact]:
         question, text = call.text("question").strip(), call.text("context")
         if not question:
-            raise InputError("There is no question.")
+            raise InputError(tr("There is no question."))
         if not text.strip():
-            raise InputError("There is no text to look for the answer in.")
+            raise InputError(tr("There is no text to look for the answer in."))
         if len(text) > LONGEST_TEXT:
             report(None, f"Reading the first {LONGEST_TEXT:,} characters.")
         text = text[:LONGEST_TEXT]
@@ -69,8 +70,8 @@ def load_reader(loading: Loading) -> Run:
         said = text[slice(*found)].strip()
         if best <= none or not said:
             raise ExpertError(
-                "The text does not seem to answer that.",
-                hint="Ask in other words, or about something that stands in the text.",
+                tr("The text does not seem to answer that."),
+                hint=tr("Ask in other words, or about something that stands in the text."),
             )
         return [text_artifact(str(Answer(said, evidence(text, *found))))]
 
@@ -133,7 +134,8 @@ def _pointing(loading: Loading, tokenizer: Any) -> Run:
         cells = pick(ask, output.logits[0].float().cpu().numpy())
         if not cells:
             raise ExpertError(
-                "The table does not seem to answer that.", hint="Ask with the names of its columns."
+                tr("The table does not seem to answer that."),
+                hint=tr("Ask with the names of its columns."),
             )
         reckoned = ""
         if config.aggregation_labels and output.logits_aggregation is not None:
@@ -187,13 +189,13 @@ def _writing(loading: Loading, tokenizer: Any) -> Run:
                 break
             line, rows = line + piece, rows + 1
         if not rows:
-            raise ExpertError(f"The table is too wide for {loading.expert.id}.")
+            raise ExpertError(tr("The table is too wide for {id}.", id=loading.expert.id))
         report(None, "looking")
         inputs = tokenizer(line, truncation=True, max_length=longest, return_tensors="pt")
         output = network.generate(**inputs.to(network.device), max_new_tokens=LONGEST_WRITTEN)
         said = tokenizer.decode(output[0], skip_special_tokens=True).strip()
         if not said:
-            raise ExpertError("The table does not seem to answer that.")
+            raise ExpertError(tr("The table does not seem to answer that."))
         ask = Ask({}, rows, len(table.columns))
         return [text_artifact(said + _left_out(table, ask))]
 
@@ -204,10 +206,10 @@ def _asked(call: Call) -> tuple[str, Table]:
     """The question and the largest table of the file."""
     question = call.text("question").strip()
     if not question:
-        raise InputError("There is no question.")
+        raise InputError(tr("There is no question."))
     name = call.title("table")
     tables = read_tables(call.file("table"), name=name)
     table = max(tables, key=lambda each: len(each.rows) * len(each.columns))
     if not table.rows:
-        raise InputError(f"{name} holds no rows.")
+        raise InputError(tr("{name} holds no rows.", name=name))
     return question, table

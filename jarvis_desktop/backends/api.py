@@ -20,6 +20,8 @@ from jarvis_desktop.core.artifact import Artifact
 from jarvis_desktop.core.call import Call, Report
 from jarvis_desktop.core.errors import Fault, JarvisError, UnavailableError
 from jarvis_desktop.core.expert import Candidate, Expert
+from jarvis_desktop.core.policy import Mode, Policy
+from jarvis_desktop.core.wording import tr
 from jarvis_desktop.keys import Key, hub_key
 from jarvis_desktop.tasks.definition import Definition
 
@@ -43,7 +45,8 @@ class ApiBackend:
 
     `check` gives the address that a host may be reached at, or refuses it (web.addresses.checked).
     `ways` says how each task is asked for.
-    `provider` names the only one that may be asked, "auto" allows all. `via` is an address that
+    `provider` names the only one that may be asked, "auto" allows all; it may be set anew. What the
+    `policy` does not allow at the moment of a call is not asked. `via` is an address that
     every request goes to instead of its own. A call gets `time_limit` seconds, more where its task
     is known to be slow or its inputs are large.
     """
@@ -58,6 +61,7 @@ class ApiBackend:
         check: Check,
         key: Key | None = None,
         provider: str = ANY,
+        policy: Policy | None = None,
         ways: Mapping[str, Way] = API_TASKS,
         via: str = "",
         width: int = 3,
@@ -69,7 +73,8 @@ class ApiBackend:
         self._check = check
         self._key = key or Key(hub_key)
         self._looked = 0.0
-        self._provider = provider
+        self.provider = provider
+        self._policy = policy or Policy(Mode.HYBRID)
         self._ways = ways
         self._via = via
         self._time_limit = time_limit
@@ -84,8 +89,8 @@ class ApiBackend:
         if expert.task not in self._ways or not expert.providers or not expert.repo:
             return ()
         names = expert.providers[:MOST_PROVIDERS]
-        if self._provider != ANY:
-            names = (self._provider,)
+        if self.provider != ANY:
+            names = (self.provider,)
         elif len(names) < MOST_PROVIDERS:
             names = (*(name for name in names if name != ANY), ANY)
         return tuple(Candidate(expert, self.name, remote=True, provider=name) for name in names)
@@ -104,8 +109,11 @@ class ApiBackend:
         definition = self._definitions.get(call.task)
         if definition is None or call.task not in self._ways or not expert.repo:
             raise UnavailableError(
-                f"{expert.id} cannot be asked for this over the network.", fault=Fault.GONE
+                tr("{id} cannot be asked for this over the network.", id=expert.id),
+                fault=Fault.GONE,
             )
+        if not self._policy.allows(candidate):  # it may have done so when the plan was made
+            raise UnavailableError(self._withheld(), fault=Fault.NETWORK)
         key = await self._known_key()
         if not key:
             raise no_key()
@@ -122,6 +130,19 @@ class ApiBackend:
             raise no_key()
         found: Account = await self._ask("who", key, 30.0, seconds=30.0)
         return found
+
+    def withdraw(self) -> None:
+        """Ask for nothing any more that the policy does not allow now, not even what is asked."""
+        if not self._policy.allows_api:
+            self._pool.dismiss(self._withheld())
+
+    def _withheld(self) -> str:
+        return tr("The mode “{mode}” sends nothing to other computers.", mode=self._policy.mode)
+
+    def forget_key(self) -> None:
+        """The key is another one now, or gone: it is looked for at the next call."""
+        self._key.forget()
+        self._looked = 0.0
 
     async def close(self) -> None:
         """End all processes."""

@@ -15,6 +15,7 @@ from jarvis_desktop.backends.api_failures import Asked, not_served, unusable
 from jarvis_desktop.core.call import Call, Report
 from jarvis_desktop.core.errors import ExpertError, InputError, UnavailableError
 from jarvis_desktop.core.expert import Expert
+from jarvis_desktop.core.wording import tr
 
 LONGEST_TEXT = 200_000
 """Characters that are sent in one request."""
@@ -48,11 +49,15 @@ class Question:
         """The text of a port. Raises InputError where there is none, ExpertError if too long."""
         text = self.call.text(port).strip()
         if not text:
-            raise InputError(f"There is no text to send: the {port} is empty.")
+            raise InputError(tr("There is no text to send: the {port} is empty.", port=port))
         if len(text) > LONGEST_TEXT:
             raise ExpertError(
-                f"The text is too long for {self.expert.id}: {len(text):,} characters.",
-                hint="Give it in parts.",
+                tr(
+                    "The text is too long for {id}: {text:,} characters.",
+                    id=self.expert.id,
+                    text=len(text),
+                ),
+                hint=tr("Give it in parts."),
             )
         return text
 

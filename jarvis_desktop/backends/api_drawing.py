@@ -9,6 +9,7 @@ from jarvis_desktop.backends.api_answers import Question
 from jarvis_desktop.backends.api_inputs import picture_of, sent
 from jarvis_desktop.core.artifact import Artifact, Kind
 from jarvis_desktop.core.errors import ExpertError, InputError
+from jarvis_desktop.core.wording import tr
 from jarvis_desktop.tasks.painting import file_stem, frame, seed_of, strength_of, wish
 from jarvis_desktop.tasks.pictures import FORMATS, MOST_PIXELS, on_white, save_image
 
@@ -48,7 +49,10 @@ def redraw(question: Question) -> Iterable[Artifact]:
     wanted, avoid = wish(call)
     if not wanted:
         raise ExpertError(
-            f"{question.expert.id} changes a picture as a description says, and there is none."
+            tr(
+                "{id} changes a picture as a description says, and there is none.",
+                id=question.expert.id,
+            )
         )
     picture = picture_of(question)
     image, _ = sent(picture)
@@ -133,7 +137,7 @@ def _film(question: Question, body: object, stem: str) -> Artifact:
 
 def _worded(wanted: str) -> str:
     if not wanted:
-        raise InputError("There is no description of what is to be made.")
+        raise InputError(tr("There is no description of what is to be made."))
     return wanted
 
 

@@ -11,6 +11,7 @@ from email.utils import parsedate_to_datetime
 
 from jarvis_desktop.core.errors import ExpertError, Fault, JarvisError, UnavailableError
 from jarvis_desktop.core.shown import one_line
+from jarvis_desktop.core.wording import tr
 
 SET_A_KEY = "Set one with: jarvis-desktop experts key set."
 
@@ -40,7 +41,7 @@ class Asked:
 def no_key() -> UnavailableError:
     """There is no key to show."""
     return UnavailableError(
-        "There is no key for the Hugging Face Hub, which experts on the network need.",
+        tr("There is no key for the Hugging Face Hub, which experts on the network need."),
         hint=SET_A_KEY,
         fault=Fault.KEY,
     )
@@ -51,16 +52,25 @@ def refusal(asked: Asked, status: int, headers: Mapping[str, str], body: bytes) 
     said = words_of(asked, body)
     if status in (401, 403):
         return UnavailableError(
-            f"{asked.who} refused the key of the Hugging Face Hub.",
-            hint="It may be mistyped, deleted, or lack the permission to make calls to Inference "
-            f"Providers. {SET_A_KEY}",
+            tr("{who} refused the key of the Hugging Face Hub.", who=asked.who),
+            hint=tr(
+                "It may be mistyped, deleted, or lack the permission to make calls to Inference "
+                "Providers. {set_a_key}",
+                set_a_key=SET_A_KEY,
+            ),
             fault=Fault.KEY,
         )
     if status == 402:
         return UnavailableError(
-            f"The account has no credit left for {asked.expert} at {asked.whom}.",
-            hint="Add credit at https://huggingface.co/settings/billing, or use experts of this "
-            "computer.",
+            tr(
+                "The account has no credit left for {expert} at {whom}.",
+                expert=asked.expert,
+                whom=asked.whom,
+            ),
+            hint=tr(
+                "Add credit at https://huggingface.co/settings/billing, or use experts of this "
+                "computer."
+            ),
             fault=Fault.PAYMENT,
         )
     if status in (404, 410) or (
@@ -72,16 +82,16 @@ def refusal(asked: Asked, status: int, headers: Mapping[str, str], body: bytes) 
     wait = _wait(headers)
     if status == 429:
         return ExpertError(
-            f"{asked.who} wants fewer requests for now.",
-            hint="Try again in a while.",
+            tr("{who} wants fewer requests for now.", who=asked.who),
+            hint=tr("Try again in a while."),
             retryable=True,
             fault=Fault.BUSY,
             wait=wait,
         )
     if status == 503:
         return ExpertError(
-            f"{asked.who} is still making {asked.expert} ready.",
-            hint="Try again in a while.",
+            tr("{who} is still making {expert} ready.", who=asked.who, expert=asked.expert),
+            hint=tr("Try again in a while."),
             retryable=True,
             fault=Fault.LOADING,
             wait=wait or _estimated(body),
@@ -90,19 +100,29 @@ def refusal(asked: Asked, status: int, headers: Mapping[str, str], body: bytes) 
         return too_slow(asked)
     if status == 413:
         return ExpertError(
-            f"What was sent is too large for {asked.whom}.", hint="Try it with a smaller file."
+            tr("What was sent is too large for {whom}.", whom=asked.whom),
+            hint=tr("Try it with a smaller file."),
         )
     tail = f": {said}" if said else f" (status {status})."
     if status >= 500:
-        return ExpertError(f"{asked.who} failed{tail}", retryable=True, fault=Fault.BUSY, wait=wait)
-    return ExpertError(f"{asked.who} did not take the request{tail}")
+        return ExpertError(
+            tr("{who} failed{tail}", who=asked.who, tail=tail),
+            retryable=True,
+            fault=Fault.BUSY,
+            wait=wait,
+        )
+    return ExpertError(tr("{who} did not take the request{tail}", who=asked.who, tail=tail))
 
 
 def not_served(asked: Asked) -> UnavailableError:
     """It is not there, or no longer."""
     return UnavailableError(
-        f"{asked.who} does not serve {asked.expert}, or no longer.",
-        hint="Choose another expert: jarvis-desktop experts list.",
+        tr(
+            "{who} does not serve {expert}, or no longer.",
+            who=asked.who,
+            expert=asked.expert,
+        ),
+        hint=tr("Choose another expert: jarvis-desktop experts list."),
         fault=Fault.GONE,
     )
 
@@ -110,8 +130,8 @@ def not_served(asked: Asked) -> UnavailableError:
 def no_way(asked: Asked) -> UnavailableError:
     """No connection came about."""
     return UnavailableError(
-        f"There is no way to {asked.whom}.",
-        hint="Look whether this computer is connected to the network.",
+        tr("There is no way to {whom}.", whom=asked.whom),
+        hint=tr("Look whether this computer is connected to the network."),
         retryable=True,
         fault=Fault.NETWORK,
     )
@@ -120,8 +140,8 @@ def no_way(asked: Asked) -> UnavailableError:
 def not_trusted(asked: Asked) -> UnavailableError:
     """Something between here and there shows a certificate of its own."""
     return UnavailableError(
-        f"What answers in the place of {asked.whom} cannot prove who it is.",
-        hint="The network may want a log-in, or filter what passes; or the clock is wrong.",
+        tr("What answers in the place of {whom} cannot prove who it is.", whom=asked.whom),
+        hint=tr("The network may want a log-in, or filter what passes; or the clock is wrong."),
         fault=Fault.NETWORK,
     )
 
@@ -129,8 +149,8 @@ def not_trusted(asked: Asked) -> UnavailableError:
 def a_stranger(asked: Asked) -> UnavailableError:
     """A web page or a redirection came instead of an answer."""
     return UnavailableError(
-        f"A web page answered in the place of {asked.whom}.",
-        hint="The network may want a log-in first: open any page in a browser.",
+        tr("A web page answered in the place of {whom}.", whom=asked.whom),
+        hint=tr("The network may want a log-in first: open any page in a browser."),
         fault=Fault.ANSWER,
     )
 
@@ -138,29 +158,38 @@ def a_stranger(asked: Asked) -> UnavailableError:
 def broke_off(asked: Asked) -> ExpertError:
     """The connection ended before an answer began."""
     return ExpertError(
-        f"The connection to {asked.whom} broke off.", retryable=True, fault=Fault.NETWORK
+        tr("The connection to {whom} broke off.", whom=asked.whom),
+        retryable=True,
+        fault=Fault.NETWORK,
     )
 
 
 def cut_off(asked: Asked) -> ExpertError:
     """The connection ended in the middle of an answer."""
     return ExpertError(
-        f"The answer of {asked.whom} was cut off.", retryable=True, fault=Fault.ANSWER
+        tr("The answer of {whom} was cut off.", whom=asked.whom), retryable=True, fault=Fault.ANSWER
     )
 
 
 def too_slow(asked: Asked) -> ExpertError:
     """No whole answer came in time."""
     return ExpertError(
-        f"{asked.who} gave no whole answer in time.", retryable=True, fault=Fault.TIMEOUT
+        tr("{who} gave no whole answer in time.", who=asked.who),
+        retryable=True,
+        fault=Fault.TIMEOUT,
     )
 
 
 def too_much(asked: Asked, most: int) -> ExpertError:
     """The answer is larger than any that could be meant."""
     return ExpertError(
-        f"The answer of {asked.whom} has more than {most // 1_000_000} MB, which is more than "
-        f"{asked.expert} should give.",
+        tr(
+            "The answer of {whom} has more than {most} MB, which is more than "
+            "{expert} should give.",
+            whom=asked.whom,
+            most=most // 1000000,
+            expert=asked.expert,
+        ),
         fault=Fault.ANSWER,
     )
 
@@ -169,7 +198,12 @@ def unusable(asked: Asked, *, why: str = "", retryable: bool = False) -> ExpertE
     """An answer came, but not what was asked for. `why` ends the sentence."""
     tail = f": {why}." if why else "."
     return ExpertError(
-        f"What {asked.whom} answered for {asked.expert} cannot be used{tail}",
+        tr(
+            "What {whom} answered for {expert} cannot be used{tail}",
+            whom=asked.whom,
+            expert=asked.expert,
+            tail=tail,
+        ),
         retryable=retryable,
         fault=Fault.ANSWER,
     )

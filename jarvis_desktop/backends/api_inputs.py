@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from jarvis_desktop.backends.api_answers import Question
 from jarvis_desktop.core.artifact import Kind
 from jarvis_desktop.core.errors import ExpertError
+from jarvis_desktop.core.wording import tr
 from jarvis_desktop.tasks.media import read_audio
 from jarvis_desktop.tasks.pictures import on_white, read_image
 
@@ -66,9 +67,13 @@ def sound_of(question: Question, *, rate: int = RATE, longest: float = LONGEST_S
     seconds = samples.shape[1] / rate
     if seconds > longest:
         raise ExpertError(
-            f"{call.title('audio')} is too long for {question.expert.id}: "
-            f"{seconds / 60:.0f} minutes.",
-            hint="Cut it into parts, or use an expert of this computer.",
+            tr(
+                "{call} is too long for {id}: {seconds:.0f} minutes.",
+                call=call.title("audio"),
+                id=question.expert.id,
+                seconds=seconds / 60,
+            ),
+            hint=tr("Cut it into parts, or use an expert of this computer."),
         )
     file = io.BytesIO()
     with wave.open(file, "wb") as writer:
@@ -85,7 +90,11 @@ def page_of(question: Question) -> Image:
     given = question.call.inputs["document"][0]
     if given.kind is not Kind.IMAGE:
         raise ExpertError(
-            f"{question.expert.id} reads pictures of documents, and {given.title} is none."
+            tr(
+                "{id} reads pictures of documents, and {title} is none.",
+                id=question.expert.id,
+                title=given.title,
+            )
         )
     return picture_of(question, "document")
 

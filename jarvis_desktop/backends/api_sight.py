@@ -11,6 +11,7 @@ from jarvis_desktop.backends.api_answers import Question, chatted
 from jarvis_desktop.backends.api_inputs import page_of, picture_of, sent
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.errors import ExpertError
+from jarvis_desktop.core.wording import tr
 from jarvis_desktop.tasks.drawing import box_results, mask_results
 from jarvis_desktop.tasks.found import Box, Mask, label_lines
 from jarvis_desktop.tasks.zero_shot_image_classification import labels_of
@@ -27,7 +28,9 @@ SURE = 0.3
 def classify(question: Question) -> Iterable[Artifact]:
     """What the picture shows, in the expert's own labels."""
     if question.call.options.get("about", "content") != "content":
-        raise ExpertError(f"{question.expert.id} says what a picture shows, and measures nothing.")
+        raise ExpertError(
+            tr("{id} says what a picture shows, and measures nothing.", id=question.expert.id)
+        )
     image, _ = sent(picture_of(question))
     found = question.scores(question.client.image_classification(image))
     return [text_artifact(label_lines((label.partition(",")[0], share) for label, share in found))]
@@ -102,7 +105,12 @@ def segment(question: Question) -> Iterable[Artifact]:
     if not chosen:
         things = " or ".join(named_things(wanted)) or wanted
         raise ExpertError(
-            f"{question.expert.id} finds no {things} in {question.call.title('image')}."
+            tr(
+                "{id} finds no {things} in {call}.",
+                id=question.expert.id,
+                things=things,
+                call=question.call.title("image"),
+            )
         )
     inside = chosen[0].inside > 0
     for mask in chosen[1:]:

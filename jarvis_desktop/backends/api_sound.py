@@ -10,6 +10,7 @@ from jarvis_desktop.backends.api_answers import Question, in_parts
 from jarvis_desktop.backends.api_inputs import sound_of
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.errors import ExpertError, InputError
+from jarvis_desktop.core.wording import tr
 from jarvis_desktop.tasks.automatic_speech_recognition import written
 from jarvis_desktop.tasks.found import label_lines
 from jarvis_desktop.tasks.media import read_audio, write_wav
@@ -37,7 +38,7 @@ def transcribe(question: Question) -> Iterable[Artifact]:
     if timed:
         return [text_artifact(written(_stretches(question, found.chunks), times=True))]
     if isinstance(found.text, str) and not found.text.strip():
-        raise InputError(f"Nothing is said in {question.call.title('audio')}.")
+        raise InputError(tr("Nothing is said in {call}.", call=question.call.title("audio")))
     return [text_artifact(question.words(found.text))]
 
 
@@ -50,7 +51,7 @@ def _stretches(question: Question, chunks: Any) -> list[tuple[float, str]]:
             raise question.unusable("it does not say when what is said")
         stretches.append((float(start), question.words(each.text)))
     if not stretches:
-        raise ExpertError(f"{question.expert.id} does not say when what is said.")
+        raise ExpertError(tr("{id} does not say when what is said.", id=question.expert.id))
     return stretches
 
 
@@ -64,7 +65,9 @@ def change(question: Question) -> Iterable[Artifact]:
     """The recording without noise, or its voices apart."""
     effect = str(question.call.options.get("effect", ""))
     if effect not in CLEANED:
-        raise ExpertError(f"{question.expert.id} cannot make a recording {effect}.")
+        raise ExpertError(
+            tr("{id} cannot make a recording {effect}.", id=question.expert.id, effect=effect)
+        )
     found = question.several(
         question.client.audio_to_audio(sound_of(question, rate=FULL_RATE, longest=LONGEST_FULL))
     )
@@ -82,7 +85,7 @@ def speak(question: Question) -> Iterable[Artifact]:
 
     parts = in_parts(sentences(question.text("text")), SPOKEN_AT_ONCE)
     if len(parts) > MOST_REQUESTS:
-        raise ExpertError(f"The text is too long to be spoken by {question.expert.id}.")
+        raise ExpertError(tr("The text is too long to be spoken by {id}.", id=question.expert.id))
     spoken, rate = [], 0
     for at, part in enumerate(parts):
         question.report(at / len(parts), f"part {at + 1} of {len(parts)}")

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from jarvis_desktop.backends.api_answers import Question
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.errors import ExpertError, InputError
+from jarvis_desktop.core.wording import tr
 from jarvis_desktop.tasks.feature_extraction import LONGEST_SHOWN, taken_apart
 from jarvis_desktop.tasks.tables import Table, read_tables
 
@@ -56,7 +57,13 @@ def embed(question: Question) -> Iterable[Artifact]:
     question.text("text")
     parts = taken_apart(question.call)
     if len(parts) > MOST_VECTORS:
-        raise ExpertError(f"{len(parts)} vectors are too many for {question.expert.id}.")
+        raise ExpertError(
+            tr(
+                "{parts} vectors are too many for {id}.",
+                parts=len(parts),
+                id=question.expert.id,
+            )
+        )
     path = question.call.workdir / "vectors.csv"
     width = 0
     with path.open("w", encoding="utf-8", newline="") as file:
@@ -102,11 +109,16 @@ def _table(question: Question) -> Table:
     tables = read_tables(question.call.file("table"), name=name)
     table = max(tables, key=lambda each: len(each.rows) * len(each.columns))
     if not table.rows:
-        raise InputError(f"{name} holds no rows.")
+        raise InputError(tr("{name} holds no rows.", name=name))
     if len(table.rows) * len(table.columns) > MOST_CELLS:
         raise ExpertError(
-            f"{name} is too large for {question.expert.id}: it has {len(table.rows):,} rows.",
-            hint="Give a part of it, or use the built-in way.",
+            tr(
+                "{name} is too large for {id}: it has {rows:,} rows.",
+                name=name,
+                id=question.expert.id,
+                rows=len(table.rows),
+            ),
+            hint=tr("Give a part of it, or use the built-in way."),
         )
     return table
 

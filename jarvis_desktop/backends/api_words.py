@@ -10,6 +10,7 @@ from jarvis_desktop.backends.languages import FLORES, NAMES, code_of, code_of_te
 from jarvis_desktop.backends.text_experts import GAP
 from jarvis_desktop.core.artifact import Artifact, text_artifact
 from jarvis_desktop.core.errors import ExpertError, InputError
+from jarvis_desktop.core.wording import tr
 from jarvis_desktop.tasks.found import label_lines
 from jarvis_desktop.tasks.question_answering import Answer
 from jarvis_desktop.tasks.sentences import paragraphs, sentences
@@ -74,8 +75,12 @@ def _codes(question: Question, text: str, to: str) -> dict[str, str]:
         source, target = expert.languages
         if to != target or is_clearly_not(text, source):
             raise ExpertError(
-                f"{expert.id} translates from {NAMES.get(source, source)} into "
-                f"{NAMES.get(target, target)} only."
+                tr(
+                    "{id} translates from {source} into {target} only.",
+                    id=expert.id,
+                    source=NAMES.get(source, source),
+                    target=NAMES.get(target, target),
+                )
             )
         return {}
     origin = code_of_text(text)
@@ -93,8 +98,12 @@ def _parts(question: Question, pieces: Iterable[str]) -> list[str]:
 def _check_number(question: Question, parts: int) -> None:
     if parts > MOST_PARTS:
         raise ExpertError(
-            f"The text is too long for {question.expert.id}: it would take {parts} requests.",
-            hint="Give it in parts, or use an expert of this computer.",
+            tr(
+                "The text is too long for {id}: it would take {parts} requests.",
+                id=question.expert.id,
+                parts=parts,
+            ),
+            hint=tr("Give it in parts, or use an expert of this computer."),
         )
 
 
@@ -105,8 +114,8 @@ def find_answer(question: Question) -> Iterable[Artifact]:
     best = question.several(found)[0] if isinstance(found, list) else found
     if isinstance(best.answer, str) and not best.answer.strip():
         raise ExpertError(
-            "The text does not seem to answer that.",
-            hint="Ask in other words, or about something that stands in the text.",
+            tr("The text does not seem to answer that."),
+            hint=tr("Ask in other words, or about something that stands in the text."),
         )
     said = question.words(best.answer)
     start = best.start if isinstance(best.start, int) else -1
@@ -160,7 +169,7 @@ def fill(question: Question) -> Iterable[Artifact]:
     """Words for the first gap."""
     text = question.text("text")
     if not GAP.search(text):
-        raise InputError("The sentence has no gap.", hint="Mark it with ___ or [MASK].")
+        raise InputError(tr("The sentence has no gap."), hint=tr("Mark it with ___ or [MASK]."))
     mark = MARKS[any(name in question.expert.repo.lower() for name in ("roberta", "bart"))]
     found = question.several(question.client.fill_mask(GAP.sub(lambda match: mark, text)))
     if isinstance(found[0], list):  # one list a gap

@@ -25,6 +25,7 @@ from jarvis_desktop.backends.memory import limit
 from jarvis_desktop.core.artifact import Artifact
 from jarvis_desktop.core.call import Report
 from jarvis_desktop.core.errors import ExpertError, Fault, JarvisError
+from jarvis_desktop.core.wording import tr
 
 USUAL_ANSWER = 16_000_000
 """Bytes of an answer; see also LARGE."""
@@ -175,13 +176,20 @@ def _in_words(errand: Errand) -> Iterator[None]:
         raise
     except MemoryError as error:
         raise ExpertError(
-            f"The answer of {errand.asked.whom} needs more memory than it may have.",
+            tr(
+                "The answer of {whom} needs more memory than it may have.",
+                whom=errand.asked.whom,
+            ),
             fault=Fault.MEMORY,
         ) from error
     except TimeoutError as error:  # Replicate's, where nothing was made within a minute
         raise ExpertError(
-            f"{errand.asked.who} is still making {errand.asked.expert} ready.",
-            hint="Try again in a while.",
+            tr(
+                "{who} is still making {expert} ready.",
+                who=errand.asked.who,
+                expert=errand.asked.expert,
+            ),
+            hint=tr("Try again in a while."),
             retryable=True,
             fault=Fault.LOADING,
         ) from error

@@ -15,6 +15,7 @@ from jarvis_desktop.core.artifact import Artifact
 from jarvis_desktop.core.call import Call, Report
 from jarvis_desktop.core.errors import ExpertError, Fault, UnavailableError
 from jarvis_desktop.core.expert import Candidate
+from jarvis_desktop.core.wording import tr
 from jarvis_desktop.tasks.definition import Definition
 
 GB = 1 << 30
@@ -58,7 +59,7 @@ class BuiltinBackend:
         """The results of the task's method. Raises JarvisError; cancelling ends its process."""
         definition = self._definitions.get(call.task)
         if definition is None or definition.method is None:
-            raise UnavailableError(f"There is no built-in way to do {call.task}.")
+            raise UnavailableError(tr("There is no built-in way to do {task}.", task=call.task))
         results, _ = await self._pool.call(
             portable(call),
             timeout=seconds_for(call, self._time_limit),
@@ -97,13 +98,17 @@ def serve(registry: str, memory: int) -> Callable[[Report, Call], tuple[list[Art
     def handle(report: Report, call: Call) -> tuple[list[Artifact], int]:
         method = methods.get(call.task)
         if method is None:
-            raise UnavailableError(f"There is no built-in way to do {call.task}.")
+            raise UnavailableError(tr("There is no built-in way to do {task}.", task=call.task))
         try:
             return list(method(call, report)), _held()
         except MemoryError as error:
             raise ExpertError(
-                f"{call.task} needed more than {memory / GB:.0f} GB of memory.",
-                hint="Try it with a smaller file.",
+                tr(
+                    "{task} needed more than {memory:.0f} GB of memory.",
+                    task=call.task,
+                    memory=memory / GB,
+                ),
+                hint=tr("Try it with a smaller file."),
                 fault=Fault.MEMORY,
             ) from error
 

@@ -15,6 +15,7 @@ from jarvis_desktop.backends.looking import Asked, Talk, Wish
 from jarvis_desktop.backends.seeing import given_to, image_processor, labels_of, processor_of
 from jarvis_desktop.core.call import Report
 from jarvis_desktop.core.errors import ExpertError
+from jarvis_desktop.core.wording import tr
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -201,9 +202,20 @@ def _one(loading: Loading, asked: Asked, wishes: tuple[Wish, ...]) -> Image:
     """The first picture. Raises ExpertError where it is asked for what it does not do."""
     if asked.wish not in wishes:
         does = " and ".join(TRADES[wish] for wish in wishes)
-        raise ExpertError(f"{loading.expert.id} can {does}, but not {TRADES[asked.wish]}.")
+        raise ExpertError(
+            tr(
+                "{id} can {does}, but not {trades}.",
+                id=loading.expert.id,
+                does=does,
+                trades=TRADES[asked.wish],
+            )
+        )
     if not asked.pictures:
         raise ExpertError(
-            f"{loading.expert.id} looks at pictures, and {asked.name} has no pictures of its pages."
+            tr(
+                "{id} looks at pictures, and {name} has no pictures of its pages.",
+                id=loading.expert.id,
+                name=asked.name,
+            )
         )
     return asked.pictures[0]

@@ -13,6 +13,7 @@ from jarvis_desktop.backends.loading import Loading, Run
 from jarvis_desktop.core.artifact import Artifact
 from jarvis_desktop.core.call import Call, Report
 from jarvis_desktop.core.errors import ExpertError
+from jarvis_desktop.core.wording import tr
 from jarvis_desktop.tasks.painting import fitted
 from jarvis_desktop.tasks.pictures import on_white, read_image
 
@@ -39,7 +40,7 @@ LINES = frozenset({"canny", "hed", "mlsd", "scribble"})
 def load_controlled(loading: Loading) -> Run:
     """Draws a picture from words, after a control picture, in its proportions."""
     if loading.base is None:
-        raise ExpertError(f"{loading.expert.id} needs the painter that it was made for.")
+        raise ExpertError(tr("{id} needs the painter that it was made for.", id=loading.expert.id))
     network = part_of(loading, NETWORKS)
     drawer = Drawer(opened(loading, "AutoPipelineForText2Image", controlnet=network), loading)
     several = type(network).__name__ == "ControlNetUnionModel"

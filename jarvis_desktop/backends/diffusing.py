@@ -19,6 +19,7 @@ from jarvis_desktop.backends.loading import Loading
 from jarvis_desktop.core.artifact import Artifact, Kind
 from jarvis_desktop.core.call import Call, Report
 from jarvis_desktop.core.errors import ExpertError, Fault, InputError
+from jarvis_desktop.core.wording import tr
 from jarvis_desktop.tasks.painting import file_stem, seed_of, wish
 
 if TYPE_CHECKING:
@@ -73,7 +74,9 @@ def part_of(loading: Loading, kinds: Mapping[str, str]) -> Any:
 
     named = str(_settings(loading.folder / "config.json").get("_class_name", ""))
     if named not in kinds:
-        raise ExpertError(f"{loading.expert.id} is not of a kind that can be used for this.")
+        raise ExpertError(
+            tr("{id} is not of a kind that can be used for this.", id=loading.expert.id)
+        )
     return getattr(diffusers, kinds[named]).from_pretrained(
         loading.folder,
         use_safetensors=True,
@@ -158,16 +161,19 @@ class Drawer:
             image: Image = result.images[0].convert("RGB")
             if not image.getbbox():
                 raise ExpertError(
-                    f"The picture that {self._name} drew came out black.",
-                    hint="Try once more, or choose another expert.",
+                    tr("The picture that {name} drew came out black.", name=self._name),
+                    hint=tr("Try once more, or choose another expert."),
                     fault=Fault.ANSWER,
                 )
             image.info["seed"] = str(number)
             return image
         raise ExpertError(
-            f"{self._name} drew a picture, but its safety check took it for unsuitable and held "
-            "it back.",
-            hint="Say it in other words, or with another seed: the check is often wrong.",
+            tr(
+                "{name} drew a picture, but its safety check took it for unsuitable and held "
+                "it back.",
+                name=self._name,
+            ),
+            hint=tr("Say it in other words, or with another seed: the check is often wrong."),
             fault=Fault.ANSWER,
         )
 
@@ -219,7 +225,9 @@ def described(call: Call) -> str:
     """The words of the call. Raises InputError where there are none."""
     text, _ = wish(call)
     if not text:
-        raise InputError("There is no description of what to draw.", hint="Say what it shows.")
+        raise InputError(
+            tr("There is no description of what to draw."), hint=tr("Say what it shows.")
+        )
     return text
 
 
@@ -243,7 +251,7 @@ def _parts(folder: Path, name: str) -> Mapping[str, Any]:
         or not isinstance(parts.get("_class_name"), str)
         or any(folder.rglob("*.py"))
     ):
-        raise ExpertError(f"{name} asks for code of its own, which is never run.")
+        raise ExpertError(tr("{name} asks for code of its own, which is never run.", name=name))
     return parts
 
 
@@ -260,7 +268,9 @@ def _settings(path: Path) -> Mapping[str, Any]:
     try:
         found = json.loads(path.read_text("utf-8"))
     except (OSError, ValueError) as error:
-        raise ExpertError(f"{path.name} of {path.parent.name} cannot be read.") from error
+        raise ExpertError(
+            tr("{name} of {name2} cannot be read.", name=path.name, name2=path.parent.name)
+        ) from error
     return found if isinstance(found, dict) else {}
 
 

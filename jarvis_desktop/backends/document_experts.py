@@ -14,6 +14,7 @@ from jarvis_desktop.backends.looking import Asked, Talk, Wish
 from jarvis_desktop.backends.seeing import given_to, image_processor
 from jarvis_desktop.core.call import Report
 from jarvis_desktop.core.errors import ExpertError
+from jarvis_desktop.core.wording import tr
 
 if TYPE_CHECKING:
     from jarvis_desktop.tasks.ocr import Line
@@ -37,15 +38,23 @@ def donut(loading: Loading) -> Talk:
 
     processor, tokenizer = image_processor(loading), loading.part("AutoTokenizer")
     if "<s_docvqa>" not in tokenizer.get_vocab():
-        raise ExpertError(f"{loading.expert.id} was not made for questions about documents.")
+        raise ExpertError(
+            tr("{id} was not made for questions about documents.", id=loading.expert.id)
+        )
     network = loading.network("AutoModelForImageTextToText")
 
     def talk(asked: Asked, report: Report) -> str:
         if asked.wish is not Wish.ANSWER:
-            raise ExpertError(f"{loading.expert.id} only answers questions about documents.")
+            raise ExpertError(
+                tr("{id} only answers questions about documents.", id=loading.expert.id)
+            )
         if not asked.pictures:
             raise ExpertError(
-                f"{loading.expert.id} looks at pages, and {asked.name} has no pictures of them."
+                tr(
+                    "{id} looks at pages, and {name} has no pictures of them.",
+                    id=loading.expert.id,
+                    name=asked.name,
+                )
             )
         # What would end the question's own marks is taken out of it.
         prompt = QUESTION.format(re.sub(r"</?s_\w+>", " ", asked.question))
@@ -79,7 +88,9 @@ def layout_reader(loading: Loading) -> Talk:
 
     def talk(asked: Asked, report: Report) -> str:
         if asked.wish is not Wish.ANSWER:
-            raise ExpertError(f"{loading.expert.id} only answers questions about documents.")
+            raise ExpertError(
+                tr("{id} only answers questions about documents.", id=loading.expert.id)
+            )
         best, sure = "", -1.0
         for number, words in enumerate(_pages(asked), 1):
             report(None, f"page {number}")

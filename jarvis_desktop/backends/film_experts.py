@@ -15,6 +15,7 @@ from jarvis_desktop.backends.loading import Loading, Run
 from jarvis_desktop.core.artifact import Artifact, Kind
 from jarvis_desktop.core.call import Call, Report
 from jarvis_desktop.core.errors import ExpertError, Fault
+from jarvis_desktop.core.wording import tr
 from jarvis_desktop.tasks.films import write_film
 from jarvis_desktop.tasks.painting import file_stem, fitted, frame, seed_of
 from jarvis_desktop.tasks.pictures import on_white, read_image
@@ -71,7 +72,9 @@ def load_animator(loading: Loading) -> Run:
     drawer = Drawer(opened(loading, auto), loading)
     _mend_wan()
     if "image" not in drawer.takes:
-        raise ExpertError(f"{loading.expert.id} makes films from words, not from a picture.")
+        raise ExpertError(
+            tr("{id} makes films from words, not from a picture.", id=loading.expert.id)
+        )
 
     def run(call: Call, report: Report) -> Iterable[Artifact]:
         picture = on_white(read_image(call.file("image"), name=call.title("image")))
@@ -92,8 +95,8 @@ def _filmed(
     frames = list(result.frames[0])
     if not any(picture.getbbox() for picture in frames):
         raise ExpertError(
-            "The film came out black.",
-            hint="Try once more, or choose another expert.",
+            tr("The film came out black."),
+            hint=tr("Try once more, or choose another expert."),
             fault=Fault.ANSWER,
         )
     report(1.0, f"writing {len(frames)} pictures")

@@ -21,6 +21,7 @@ from jarvis_desktop.backends.seeing import (
 from jarvis_desktop.core.artifact import Artifact
 from jarvis_desktop.core.call import Call, Report
 from jarvis_desktop.core.errors import ExpertError
+from jarvis_desktop.core.wording import tr
 from jarvis_desktop.tasks.drawing import box_results
 from jarvis_desktop.tasks.found import Box
 from jarvis_desktop.tasks.naming import EVERYTHING, labels_named, named_things
@@ -111,8 +112,12 @@ def asked_labels(name: str, what: str, labels: Iterable[str]) -> list[str]:
     found = labels_named(what, labels)
     if not found:
         raise ExpertError(
-            f"{name} does not know {' or '.join(named_things(what)) or what}.",
-            hint="An expert for zero-shot object detection finds whatever is named.",
+            tr(
+                "{name} does not know {what}.",
+                name=name,
+                what=" or ".join(named_things(what)) or what,
+            ),
+            hint=tr("An expert for zero-shot object detection finds whatever is named."),
         )
     return found
 

@@ -11,6 +11,7 @@ from jarvis_desktop.backends.windows import context, stretches
 from jarvis_desktop.core.artifact import Artifact, text_artifact
 from jarvis_desktop.core.call import Call, Report
 from jarvis_desktop.core.errors import ExpertError, InputError
+from jarvis_desktop.core.wording import tr
 from jarvis_desktop.tasks.automatic_speech_recognition import written
 from jarvis_desktop.tasks.media import read_audio
 
@@ -63,7 +64,7 @@ def load_transcriber(loading: Loading) -> Run:
             if text := " ".join(text.split()):
                 lines.append((start / rate, text))
         if not lines:
-            raise ExpertError(f"No words were heard in {title}.")
+            raise ExpertError(tr("No words were heard in {title}.", title=title))
         return [text_artifact(written(lines, times=bool(call.options.get("timestamps"))))]
 
     return run
@@ -142,7 +143,7 @@ def load_listener(loading: Loading) -> Run:
         title = call.title("audio")
         sound, _ = read_audio(call.file("audio"), rate=rate, mono=True, name=title)
         if not sound.size:
-            raise InputError(f"{title} holds no sound.")
+            raise InputError(tr("{title} holds no sound.", title=title))
         step = int(LISTENED * rate)
         parts = [
             part

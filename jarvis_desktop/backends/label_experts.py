@@ -13,6 +13,7 @@ from jarvis_desktop.backends.windows import LONGEST_TEXT, windows
 from jarvis_desktop.core.artifact import Artifact, text_artifact
 from jarvis_desktop.core.call import Call, Report
 from jarvis_desktop.core.errors import ExpertError, InputError
+from jarvis_desktop.core.wording import tr
 from jarvis_desktop.tasks.zero_shot_classification import labels_of
 
 SHOWN = 5
@@ -214,7 +215,7 @@ def _readable(label: str) -> str:
 def _text(call: Call, report: Report) -> str:
     text = call.text("text")
     if not text.strip():
-        raise InputError("There is no text to look at.")
+        raise InputError(tr("There is no text to look at."))
     if len(text) > LONGEST_TEXT:
         report(None, f"Reading the first {LONGEST_TEXT:,} characters.")
     return text[:LONGEST_TEXT]
@@ -229,7 +230,9 @@ def load_sorter(loading: Loading) -> Run:
     names = {str(name).lower(): index for name, index in network.config.label2id.items()}
     yes = next((index for name, index in names.items() if name.startswith("entail")), None)
     if yes is None:
-        raise ExpertError(f"{loading.expert.id} was not made for sorting: it knows no entailment.")
+        raise ExpertError(
+            tr("{id} was not made for sorting: it knows no entailment.", id=loading.expert.id)
+        )
 
     def run(call: Call, report: Report) -> Iterable[Artifact]:
         labels = labels_of(call.words("labels"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from jarvis_desktop.core.errors import InputError
+from jarvis_desktop.core.wording import tr
 
 # Name, ISO 639-1 code, code of NLLB-200 (FLORES-200).
 _TABLE = """
@@ -37,8 +38,8 @@ def code_of(language: str) -> str:
     if wanted in CODES:
         return CODES[wanted]
     raise InputError(
-        f"{language} is not a language that is known here.",
-        hint=f"Known are: {', '.join(NAMES.values())}.",
+        tr("{language} is not a language that is known here.", language=language),
+        hint=tr("Known are: {values}.", values=", ".join(NAMES.values())),
     )
 
 

@@ -26,6 +26,7 @@ from jarvis_desktop.core.llm import (
     estimated_tokens,
 )
 from jarvis_desktop.core.shown import one_line
+from jarvis_desktop.core.wording import tr
 from jarvis_desktop.tasks.definition import Definition
 from jarvis_desktop.tasks.sentences import paragraphs, sentences
 from jarvis_desktop.tasks.zero_shot_classification import labels_of
@@ -148,8 +149,8 @@ class LLMBackend:
         llm = await self._llms.current()
         if way is None or llm is None or (way.sees and not llm.sees):
             raise UnavailableError(
-                f"There is no LLM that could do {call.task} now.",
-                hint="See what is missing with: jarvis-desktop doctor.",
+                tr("There is no LLM that could do {task} now.", task=call.task),
+                hint=tr("See what is missing with: jarvis-desktop doctor."),
             )
         mark = f"data-{secrets.token_hex(4)}"
         guard = self._guard if way.faithful else lambda given, said: said
@@ -193,7 +194,8 @@ class _Work:
                 return text
             if len(text) > len(longer) * 3 // 4:  # or it might never fit
                 raise ExpertError(
-                    f"{self.llm.name} did not make the text shorter.", fault=Fault.ANSWER
+                    tr("{name} did not make the text shorter.", name=self.llm.name),
+                    fault=Fault.ANSWER,
                 )
         return await self._answer({port: text})
 
@@ -207,7 +209,7 @@ class _Work:
         label = _label_in(text, labels)
         if label is None:
             raise ExpertError(
-                f"{self.llm.name} chose none of: {', '.join(labels)}.",
+                tr("{name} chose none of: {labels}.", name=self.llm.name, labels=", ".join(labels)),
                 retryable=True,
                 fault=Fault.ANSWER,
             )
@@ -224,7 +226,9 @@ class _Work:
                 elif item.kind is Kind.TABLE and (rows := _plain(item.path)):
                     said.append(self._said(port, text_artifact(rows), instead))
                 else:
-                    raise ExpertError(f"{self.llm.name} cannot look into {item.title}.")
+                    raise ExpertError(
+                        tr("{name} cannot look into {title}.", name=self.llm.name, title=item.title)
+                    )
         messages = (
             Message(Role.SYSTEM, self.instruction),
             Message(Role.USER, "\n\n".join(said) or "The picture.", tuple(pictures)),
@@ -234,7 +238,8 @@ class _Work:
         room -= estimated_tokens(json.dumps(schema)) + MARGIN  # providers add it to the words
         if room < SHORTEST:
             raise ExpertError(
-                f"The text is too long for {self.llm.name}.", hint="Give it a part of it."
+                tr("The text is too long for {name}.", name=self.llm.name),
+                hint=tr("Give it a part of it."),
             )
         return Prompt(
             messages, schema, longest=min(LONGEST, room), temperature=self.way.temperature
@@ -254,7 +259,13 @@ class _Work:
         if not self.way.again:  # then the answer is about as long as the text, or twice that
             room = min(room, LONGEST // 2)
         if room < SHORTEST:
-            raise ExpertError(f"{self.llm.name} takes too few tokens for {self.call.task}.")
+            raise ExpertError(
+                tr(
+                    "{name} takes too few tokens for {task}.",
+                    name=self.llm.name,
+                    task=self.call.task,
+                )
+            )
         if estimated_tokens(text) <= room:
             return [text]
         parts: list[str] = []
@@ -265,7 +276,8 @@ class _Work:
                 parts.append(piece)
         if len(parts) > MOST_PARTS:
             raise ExpertError(
-                f"The text is too long for {self.llm.name}.", hint="Give it a shorter one."
+                tr("The text is too long for {name}.", name=self.llm.name),
+                hint=tr("Give it a shorter one."),
             )
         return parts
 

@@ -24,6 +24,7 @@ from jarvis_desktop.core.errors import ExpertError, Fault, UnavailableError
 from jarvis_desktop.core.expert import Candidate, Expert
 from jarvis_desktop.core.hardware import Memory
 from jarvis_desktop.core.placing import DRIVER, LIBRARIES
+from jarvis_desktop.core.wording import tr
 from jarvis_desktop.tasks.definition import Definition
 
 BY_PARTS = frozenset({*DRAWING, "text-generation"})
@@ -76,7 +77,6 @@ class LocalBackend:
         """
         self.probe = probe or Probe()
         self.measures = measures or Measures()
-        self.budget = budget
         self._definitions = definitions
         self._weights = weights
         self._time_limit = time_limit
@@ -89,6 +89,15 @@ class LocalBackend:
             budget=budget,
             neighbour=neighbour,
         )
+
+    @property
+    def budget(self) -> int:
+        """The most bytes that experts take together; may be set anew."""
+        return self._spots.budget
+
+    @budget.setter
+    def budget(self, budget: int) -> None:
+        self._spots.budget = budget
 
     @staticmethod
     def can_run(expert: Expert) -> bool:
@@ -189,10 +198,10 @@ def _can_run(task: str) -> bool:
 def _absent(expert: Expert, folder: Path | None) -> UnavailableError:
     if folder is None:
         return UnavailableError(
-            f"{expert.id} is not on this computer.",
-            hint=f"Fetch it with: jarvis-desktop experts pull {expert.id}.",
+            tr("{id} is not on this computer.", id=expert.id),
+            hint=tr("Fetch it with: jarvis-desktop experts pull {id}.", id=expert.id),
         )
     return UnavailableError(
-        f"{expert.id} cannot be run by this version.",
-        hint="Choose another expert: jarvis-desktop experts list.",
+        tr("{id} cannot be run by this version.", id=expert.id),
+        hint=tr("Choose another expert: jarvis-desktop experts list."),
     )

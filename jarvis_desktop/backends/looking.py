@@ -14,6 +14,7 @@ from jarvis_desktop.backends.seeing import shown
 from jarvis_desktop.core.artifact import Kind
 from jarvis_desktop.core.call import Call, Report
 from jarvis_desktop.core.errors import InputError
+from jarvis_desktop.core.wording import tr
 from jarvis_desktop.tasks.image_to_text import wants_caption
 from jarvis_desktop.tasks.naming import asks_for_description
 
@@ -69,7 +70,7 @@ def asked_of(call: Call, report: Report) -> Asked:
 def _asked_of_document(call: Call, report: Report) -> Asked:
     name, question = call.title("document"), call.text("question")
     if not question.strip():
-        raise InputError(f"There is no question about {name}.")
+        raise InputError(tr("There is no question about {name}.", name=name))
     pages: Sequence[Image] = ()
     if call.inputs["document"][0].kind is Kind.IMAGE:
         return Asked(Wish.ANSWER, name, _pages(call, "document"), question=question)

@@ -10,6 +10,7 @@ from jarvis_desktop.backends.loading import Loading, Run
 from jarvis_desktop.core.artifact import Artifact
 from jarvis_desktop.core.call import Call, Report
 from jarvis_desktop.core.errors import ExpertError, InputError
+from jarvis_desktop.core.wording import tr
 from jarvis_desktop.tasks.painting import fitted, frame, region_box, strength_of
 from jarvis_desktop.tasks.pictures import on_white, read_image, save_image
 
@@ -55,7 +56,9 @@ def load_restyler(loading: Loading) -> Run:
         style = STYLES.get(str(call.options.get("edit", "")), "")
         words = call.text("prompt").strip() or (f"turn it into {style}" if told else style)
         if not words:
-            raise InputError("Which style is wanted is not said.", hint="Name one, or an artist.")
+            raise InputError(
+                tr("Which style is wanted is not said."), hint=tr("Name one, or an artist.")
+            )
         picture = _picture(call)
         size = _size_of(drawer, picture)
         more = {} if told else {"strength": strength_of(call, RESTYLED)}
@@ -71,13 +74,15 @@ def load_editor(loading: Loading) -> Run:
     """Changes a picture as an instruction says (InstructPix2Pix, Kontext, Qwen-Image-Edit ...)."""
     drawer = Drawer(opened(loading, "DiffusionPipeline"), loading)
     if not _follows_instructions(drawer):
-        raise ExpertError(f"{loading.expert.id} does not follow instructions about a picture.")
+        raise ExpertError(
+            tr("{id} does not follow instructions about a picture.", id=loading.expert.id)
+        )
 
     def run(call: Call, report: Report) -> Iterable[Artifact]:
         if not call.text("prompt").strip():
             raise InputError(
-                "How the picture is to be edited is not said.",
-                hint="Say for example: make the sky pink.",
+                tr("How the picture is to be edited is not said."),
+                hint=tr("Say for example: make the sky pink."),
             )
         picture = _picture(call)
         size = _size_of(drawer, picture)
@@ -165,7 +170,7 @@ def _mask(call: Call, size: tuple[int, int]) -> Image:
         # Of a segmentation's results the mask itself, else its cut-out, whose opacity is one.
         best = next((item for item in given if "mask" in item.title.lower()), given[0])
         if best.path is None:
-            raise InputError("The mask must be a picture.")
+            raise InputError(tr("The mask must be a picture."))
         shown = read_image(best.path, name=best.title)
         grey = shown.getchannel("A") if shown.mode == "RGBA" else shown.convert("L")
         grey = grey.resize(size, images.Resampling.BILINEAR)
@@ -176,11 +181,11 @@ def _mask(call: Call, size: tuple[int, int]) -> Image:
         mask.paste(255, region_box(region, size))
     else:
         raise InputError(
-            "Which part of the picture is to be painted is not said.",
-            hint="Give a mask as a second picture, white where it is, or say: the left half.",
+            tr("Which part of the picture is to be painted is not said."),
+            hint=tr("Give a mask as a second picture, white where it is, or say: the left half."),
         )
     if not mask.getbbox():
-        raise InputError("The mask marks nothing: it is black all over.")
+        raise InputError(tr("The mask marks nothing: it is black all over."))
     return mask
 
 

@@ -22,6 +22,7 @@ from jarvis_desktop.backends.seeing import (
 from jarvis_desktop.core.artifact import Artifact, text_artifact
 from jarvis_desktop.core.call import Call, Report
 from jarvis_desktop.core.errors import ExpertError
+from jarvis_desktop.core.wording import tr
 from jarvis_desktop.tasks.drawing import cut_out, mask_results, masks_alone, stretched
 from jarvis_desktop.tasks.found import Mask, tell_masks
 from jarvis_desktop.tasks.image_segmentation import FOREGROUND
@@ -76,7 +77,10 @@ def load_parter(loading: Loading) -> Run:
         what = call.words("what").strip()
         if what.lower() == FOREGROUND:
             raise ExpertError(
-                f"{loading.expert.id} knows kinds of things, but not which one is in front."
+                tr(
+                    "{id} knows kinds of things, but not which one is in front.",
+                    id=loading.expert.id,
+                )
             )
         asked = asked_labels(loading.expert.id, what, labels.values())
         sight = sight_of(call)
@@ -99,7 +103,13 @@ def _cut(call: Call, sight: Sight, masks: Sequence[Mask], asked: Sequence[str]) 
     import numpy as np
 
     if not masks:
-        raise ExpertError(f"I find no {' or '.join(asked)} in {call.title('image')}.")
+        raise ExpertError(
+            tr(
+                "I find no {asked} in {call}.",
+                asked=" or ".join(asked),
+                call=call.title("image"),
+            )
+        )
     inside = np.any([mask.inside > 0 for mask in masks], axis=0)
     return [
         save_png(cut_out(sight.given, inside), call, "cut-out"),
@@ -180,7 +190,13 @@ def load_masker(loading: Loading) -> Run:
             for score, inside in _distinct(masks)[: max(1, int(call.number("most")))]
         ]
         if not pieces:
-            raise ExpertError(f"{loading.expert.id} sees no clear pieces in {call.title('image')}.")
+            raise ExpertError(
+                tr(
+                    "{id} sees no clear pieces in {call}.",
+                    id=loading.expert.id,
+                    call=call.title("image"),
+                )
+            )
         overlay, words = mask_results(call, sight.given, pieces, apart=True)
         alone = masks_alone(sight.given.size, pieces)
         return [overlay, save_png(alone, call, "mask"), words]

@@ -62,6 +62,11 @@ class Pool:
             finally:
                 self._give_back(worker)
 
+    def dismiss(self, reason: str) -> None:
+        """End all processes, and tell whoever waits for an answer why; the next call starts one."""
+        for worker in (*self._idle, *self._busy):
+            worker.child.dismiss(reason)
+
     async def close(self) -> None:
         """End all processes."""
         workers = (*self._idle, *self._busy)

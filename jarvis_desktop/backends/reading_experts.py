@@ -25,6 +25,7 @@ from jarvis_desktop.backends.seeing import explained, given_to, processor_of
 from jarvis_desktop.core.artifact import Artifact, text_artifact
 from jarvis_desktop.core.call import Call, Report
 from jarvis_desktop.core.errors import ExpertError, Fault
+from jarvis_desktop.core.wording import tr
 
 LONGEST = {Wish.READ: 1024, Wish.DESCRIBE: 128, Wish.ANSWER: 256}
 """Tokens of an answer."""
@@ -52,7 +53,7 @@ def load_viewer(loading: Loading) -> Run:
         report(None, f"looking at {asked.name}")
         answer = talk(asked, report).strip()
         if not answer:
-            raise ExpertError(f"{loading.expert.id} gave no answer.", fault=Fault.ANSWER)
+            raise ExpertError(tr("{id} gave no answer.", id=loading.expert.id), fault=Fault.ANSWER)
         return [text_artifact(answer)]
 
     return run
@@ -65,7 +66,9 @@ def chatting(loading: Loading) -> Talk:
     processor = processor_of(loading)
     network = loading.network("AutoModelForImageTextToText")
     if not (processor.chat_template or getattr(processor.tokenizer, "chat_template", None)):
-        raise ExpertError(f"{loading.expert.id} has no chat template: it cannot be asked anything.")
+        raise ExpertError(
+            tr("{id} has no chat template: it cannot be asked anything.", id=loading.expert.id)
+        )
 
     def talk(asked: Asked, report: Report) -> str:
         words = _order(asked)
@@ -79,7 +82,9 @@ def chatting(loading: Loading) -> Talk:
         given = inputs["input_ids"].shape[1]
         room = _context(network.config) - given
         if room < 32:
-            raise ExpertError(f"{asked.name} is too long for {loading.expert.id}.")
+            raise ExpertError(
+                tr("{name} is too long for {id}.", name=asked.name, id=loading.expert.id)
+            )
         with torch.inference_mode():
             output = network.generate(
                 **given_to(inputs, network),

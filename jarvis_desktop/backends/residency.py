@@ -13,6 +13,7 @@ from jarvis_desktop.core.current import current_note
 from jarvis_desktop.core.expert import Expert
 from jarvis_desktop.core.hardware import Memory
 from jarvis_desktop.core.placing import Place
+from jarvis_desktop.core.wording import tr
 
 
 class Process(Protocol):
@@ -237,7 +238,13 @@ class Residency:
 
 def _say_it_went(gone: Held, key: Key) -> None:
     name = gone.key.expert.id
-    current_note.get()(f"{name} was put out of memory to make room for {key.expert.id}.")
+    current_note.get()(
+        tr(
+            "{name} was put out of memory to make room for {id}.",
+            name=name,
+            id=key.expert.id,
+        )
+    )
 
 
 def started(key: Key, *args: object) -> Process:

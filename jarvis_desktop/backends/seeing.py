@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from jarvis_desktop.backends.loading import Loading, Run
 from jarvis_desktop.core.call import Call
 from jarvis_desktop.core.errors import UnavailableError
+from jarvis_desktop.core.wording import tr
 from jarvis_desktop.tasks.found import Box
 from jarvis_desktop.tasks.pictures import on_white, read_image
 
@@ -93,8 +94,12 @@ def explained(load: Callable[[Loading], Run]) -> Callable[[Loading], Run]:
             named = (name for name in LIBRARIES if name in str(error))
             missing = next(named, error.name or "a library")
             raise UnavailableError(
-                f"{loading.expert.id} needs {missing}, which is not installed.",
-                hint="Choose another expert for it.",
+                tr(
+                    "{id} needs {missing}, which is not installed.",
+                    id=loading.expert.id,
+                    missing=missing,
+                ),
+                hint=tr("Choose another expert for it."),
             ) from error
 
     return loading_it

@@ -20,6 +20,7 @@ from jarvis_desktop.backends.seeing import (
 from jarvis_desktop.core.artifact import Artifact, text_artifact
 from jarvis_desktop.core.call import Call, Report
 from jarvis_desktop.core.errors import ExpertError
+from jarvis_desktop.core.wording import tr
 from jarvis_desktop.tasks.found import NAMED, label_lines
 from jarvis_desktop.tasks.image_classification import CONTENT
 from jarvis_desktop.tasks.pictures import save_png
@@ -43,7 +44,13 @@ def load_classifier(loading: Loading) -> Run:
     def run(call: Call, report: Report) -> Iterable[Artifact]:
         about = call.words("about")
         if about != CONTENT:
-            raise ExpertError(f"{loading.expert.id} says what a picture shows, not its {about}.")
+            raise ExpertError(
+                tr(
+                    "{id} says what a picture shows, not its {about}.",
+                    id=loading.expert.id,
+                    about=about,
+                )
+            )
         inputs = processor(images=sight_of(call).shown, return_tensors="pt")
         with torch.inference_mode():
             logits = network(**given_to(inputs, network)).logits[0]

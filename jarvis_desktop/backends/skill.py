@@ -11,6 +11,7 @@ from jarvis_desktop.core.call import Call, Report
 from jarvis_desktop.core.errors import ExpertError, JarvisError, UnavailableError
 from jarvis_desktop.core.expert import Candidate
 from jarvis_desktop.core.shown import frames
+from jarvis_desktop.core.wording import tr
 from jarvis_desktop.tasks.definition import Definition, Services
 
 log = logging.getLogger(__name__)
@@ -35,7 +36,7 @@ class SkillBackend:
         """The results of the task's skill. Raises JarvisError."""
         definition = self._definitions.get(call.task)
         if definition is None or definition.skill is None:
-            raise UnavailableError(f"There is no skill for {call.task}.")
+            raise UnavailableError(tr("There is no skill for {task}.", task=call.task))
         try:
             results = await definition.skill(call, report, self._services)
         except JarvisError:
@@ -44,5 +45,7 @@ class SkillBackend:
             log.info("%s failed: %s", call.task, frames(error))
             words = " ".join(str(error).split())[:300]
             reason = f"{type(error).__name__}: {words}" if words else type(error).__name__
-            raise ExpertError(f"{call.task} failed: {reason}.") from error
+            raise ExpertError(
+                tr("{task} failed: {reason}.", task=call.task, reason=reason)
+            ) from error
         return checked(results, definition.type)

@@ -13,6 +13,7 @@ from jarvis_desktop.backends.spoken_numbers import in_words
 from jarvis_desktop.core.artifact import Artifact, Kind
 from jarvis_desktop.core.call import Call, Report
 from jarvis_desktop.core.errors import ExpertError, InputError
+from jarvis_desktop.core.wording import tr
 from jarvis_desktop.tasks.media import write_wav, write_wav_blocks
 from jarvis_desktop.tasks.sentences import stretches
 from jarvis_desktop.tasks.text_to_speech import LONGEST_TEXT
@@ -44,24 +45,27 @@ def load_speaker(loading: Loading) -> Run:
     config = loading.part("AutoConfig")
     ways = {"vits": _vits, "speecht5": _speecht5, "bark": _bark}
     if config.model_type not in ways:
-        raise ExpertError(f"{loading.expert.id} is of a kind that does not speak here.")
+        raise ExpertError(tr("{id} is of a kind that does not speak here.", id=loading.expert.id))
     say, rate = ways[config.model_type](loading)
 
     def run(call: Call, report: Report) -> Iterable[Artifact]:
         text = call.text("text")
         if len(text) > LONGEST_TEXT:
             raise InputError(
-                f"The text is too long to be spoken in one piece ({len(text):,} characters).",
-                hint="Have it summarised first, or give it in parts.",
+                tr(
+                    "The text is too long to be spoken in one piece ({text:,} characters).",
+                    text=len(text),
+                ),
+                hint=tr("Have it summarised first, or give it in parts."),
             )
         parts = stretches(text)
         if not parts:
-            raise InputError("There is nothing to say.")
+            raise InputError(tr("There is nothing to say."))
         path = call.workdir / "speech.wav"
         if not write_wav_blocks(path, _spoken(say, rate, parts, report)):
             raise ExpertError(
-                f"{loading.expert.id} knows none of the letters of the text.",
-                hint="Choose a voice of its language.",
+                tr("{id} knows none of the letters of the text.", id=loading.expert.id),
+                hint=tr("Choose a voice of its language."),
             )
         return [Artifact(Kind.AUDIO, path=path, name="speech.wav")]
 
@@ -93,7 +97,7 @@ def _bounded(sound: Samples) -> Samples:
     import numpy as np
 
     if not np.isfinite(sound).all():
-        raise ExpertError("The expert made a sound that is damaged.")
+        raise ExpertError(tr("The expert made a sound that is damaged."))
     peak = float(np.abs(sound).max(initial=0.0))
     return sound * np.float32(LOUDEST / peak) if peak > 1 else sound
 
@@ -107,7 +111,9 @@ def _vits(loading: Loading) -> tuple[Say, int]:
     tokenizer = loading.part("AutoTokenizer")
     network = _exact(loading).network("VitsModel")
     if tokenizer.phonemize:
-        raise ExpertError(f"{loading.expert.id} needs a program for phonemes, which is not here.")
+        raise ExpertError(
+            tr("{id} needs a program for phonemes, which is not here.", id=loading.expert.id)
+        )
     letters_only = "1" not in tokenizer.get_vocab()
 
     def say(part: str) -> Samples | None:
@@ -126,7 +132,7 @@ def _speecht5(loading: Loading) -> tuple[Say, int]:
     import torch
 
     if loading.base is None:
-        raise ExpertError(f"{loading.expert.id} lacks its vocoder.")
+        raise ExpertError(tr("{id} lacks its vocoder.", id=loading.expert.id))
     tokenizer = loading.part("SpeechT5Tokenizer")
     network = _exact(loading).network("SpeechT5ForTextToSpeech")
     vocoder = _exact(replace(loading, folder=loading.base)).network("SpeechT5HifiGan")
@@ -191,7 +197,7 @@ def load_composer(loading: Loading) -> Run:
 
     config = loading.part("AutoConfig")
     if config.model_type != "musicgen":
-        raise ExpertError(f"{loading.expert.id} is of a kind that does not compose here.")
+        raise ExpertError(tr("{id} is of a kind that does not compose here.", id=loading.expert.id))
     tokenizer = loading.part("AutoTokenizer")
     network = loading.network("MusicgenForConditionalGeneration")
     rate = int(config.audio_encoder.sampling_rate)
@@ -202,7 +208,9 @@ def load_composer(loading: Loading) -> Run:
     def run(call: Call, report: Report) -> Iterable[Artifact]:
         prompt = call.text("prompt").strip()
         if not prompt:
-            raise InputError("There is nothing to make music of.", hint="Describe it in words.")
+            raise InputError(
+                tr("There is nothing to make music of."), hint=tr("Describe it in words.")
+            )
         wanted = call.number("seconds")
         seconds = min(max(wanted, 1.0), MOST_SECONDS)
         if wanted > seconds:

@@ -31,6 +31,7 @@ from jarvis_desktop.core.placing import (
     too_large,
 )
 from jarvis_desktop.core.shown import readable_size
+from jarvis_desktop.core.wording import tr
 
 log = logging.getLogger(__name__)
 
@@ -90,7 +91,7 @@ class Spots:
         self._residency = residency
         self._probe = probe
         self._measures = measures
-        self._budget = budget
+        self.budget = budget
         self._neighbour = neighbour
         self._failed: defaultdict[tuple[str, str], set[Place]] = defaultdict(set)
         """Per expert and loader, the places that are not tried again."""
@@ -109,18 +110,22 @@ class Spots:
         held = self._residency.find(expert, wish.loader)
         if held and not self._doubted:  # what has its spot keeps it
             hardware = self._probe.guess()
-            whole = limits(hardware, self._budget)
+            whole = limits(hardware, self.budget)
             return self._spot(expert, held.key.place, hardware, whole, measured)
         hardware = await self._probe.hardware()
         self._say_what_was_lost(hardware)
-        whole = limits(hardware, self._budget)
+        whole = limits(hardware, self.budget)
         taken = self._residency.taken(resident_bytes_of)
-        now = limits_now(hardware, taken, self._budget)
+        now = limits_now(hardware, taken, self.budget)
         possible, found = (self._places(wish, hardware, limit, measured) for limit in (whole, now))
         if not possible:
             raise ExpertError(
-                f"{expert.id} {too_large(expert, hardware, whole, measured=measured)}.",
-                hint="Choose a smaller expert, or one that runs elsewhere.",
+                tr(
+                    "{id} {expert}.",
+                    id=expert.id,
+                    expert=too_large(expert, hardware, whole, measured=measured),
+                ),
+                hint=tr("Choose a smaller expert, or one that runs elsewhere."),
                 fault=Fault.MEMORY,
             )
         best = possible[0]
@@ -137,8 +142,12 @@ class Spots:
         if not found:
             least = min(need(expert, place, measured).main for place in possible)
             raise ExpertError(
-                f"{expert.id} needs about {readable_size(least / MB)} of memory, "
-                f"and {readable_size(now.main / MB)} can be had now.",
+                tr(
+                    "{id} needs about {least} of memory, and {main} can be had now.",
+                    id=expert.id,
+                    least=readable_size(least / MB),
+                    main=readable_size(now.main / MB),
+                ),
                 hint=CLOSE_OTHERS,
                 fault=Fault.MEMORY,
             )
@@ -180,7 +189,7 @@ class Spots:
         limit: Memory,
         measured: Measured,
     ) -> Spot:
-        most = limits(hardware, self._budget).main
+        most = limits(hardware, self.budget).main
         return Spot(place, need(expert, place, measured), limit, most, hardware)
 
     def _places(
@@ -212,8 +221,12 @@ class Spots:
             return None
         self.neighbour_left = True
         current_note.get()(
-            f"The language model {name} was put out of memory to make room for {expert.id}; "
-            "it is loaded again when it is needed."
+            tr(
+                "The language model {name} was put out of memory to make room for {id}; "
+                "it is loaded again when it is needed.",
+                name=name,
+                id=expert.id,
+            )
         )
         return with_its
 
@@ -227,5 +240,8 @@ class Spots:
                 self._residency.end(each)
         reason = f" {hardware.trouble}" if hardware.trouble else ""
         current_note.get()(
-            f"The graphics card can no longer be used; experts run on the processor.{reason}"
+            tr(
+                "The graphics card can no longer be used; experts run on the processor.{reason}",
+                reason=reason,
+            )
         )

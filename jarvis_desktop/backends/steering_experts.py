@@ -22,6 +22,7 @@ from jarvis_desktop.backends.sight_experts import load_nearness
 from jarvis_desktop.core.artifact import Artifact
 from jarvis_desktop.core.call import Call, Report
 from jarvis_desktop.core.errors import ExpertError
+from jarvis_desktop.core.wording import tr
 from jarvis_desktop.tasks.controls import normals
 from jarvis_desktop.tasks.pictures import save_png, to_array
 from jarvis_desktop.tasks.poses import Point, drawn, from_coco
@@ -71,8 +72,13 @@ def load_areas(loading: Loading) -> Run:
     labels = labels_of(network)
     if len(labels) != COUNT:
         raise ExpertError(
-            f"{loading.expert.id} knows {len(labels)} kinds of things; the colours of control "
-            f"pictures are for the {COUNT} of ADE20K."
+            tr(
+                "{id} knows {labels} kinds of things; the colours of control "
+                "pictures are for the {count} of ADE20K.",
+                id=loading.expert.id,
+                labels=len(labels),
+                count=COUNT,
+            )
         )
 
     def run(call: Call, report: Report) -> Iterable[Artifact]:
@@ -102,7 +108,7 @@ def load_poses(loading: Loading) -> Run:
     settings = image_processor(loading)
     network = loading.network("VitPoseForPoseEstimation")
     if network.config.num_labels != JOINTS and len(labels_of(network)) != JOINTS:
-        raise ExpertError(f"{loading.expert.id} does not know the joints of people.")
+        raise ExpertError(tr("{id} does not know the joints of people.", id=loading.expert.id))
     people = _detector(loading) if loading.base else _everything
 
     def run(call: Call, report: Report) -> Iterable[Artifact]:
@@ -110,11 +116,11 @@ def load_poses(loading: Loading) -> Run:
         report(None, "looking for people")
         boxes = people(sight)[:MOST_PEOPLE]
         if not boxes:
-            raise ExpertError(f"There are no people in {call.title('image')}.")
+            raise ExpertError(tr("There are no people in {call}.", call=call.title("image")))
         report(None, f"looking at the pose of {len(boxes)}")
         poses = [from_coco(joints) for joints in _joints(sight.shown, boxes, network, settings)]
         if not any(joint for pose in poses for joint in pose):
-            raise ExpertError(f"I see no pose in {call.title('image')}.")
+            raise ExpertError(tr("I see no pose in {call}.", call=call.title("image")))
         wide, high = sight.given.width / sight.inner[0], sight.given.height / sight.inner[1]
         placed = [[(j[0] * wide, j[1] * high) if j else None for j in pose] for pose in poses]
         return [save_png(images.fromarray(drawn(placed, sight.given.size)), call, "openpose")]

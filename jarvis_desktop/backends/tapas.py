@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from jarvis_desktop.core.errors import ExpertError
+from jarvis_desktop.core.wording import tr
 from jarvis_desktop.tasks.tables import Table
 
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ def encode(tokenizer: Any, config: Any, question: str, table: Table) -> Ask:
             break
         body.append(cells)
     if not body:
-        raise ExpertError("The question and the first row of the table are too long for it.")
+        raise ExpertError(tr("The question and the first row of the table are too long for it."))
     ids = [tokenizer.cls_token_id, *asked, tokenizer.sep_token_id]
     places = [(0, 0)] * len(ids)
     for row_at, cells in enumerate([head, *body]):

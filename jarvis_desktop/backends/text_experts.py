@@ -13,6 +13,7 @@ from jarvis_desktop.core.artifact import Artifact, text_artifact
 from jarvis_desktop.core.call import Call, Report
 from jarvis_desktop.core.errors import ExpertError, InputError
 from jarvis_desktop.core.expert import Expert
+from jarvis_desktop.core.wording import tr
 from jarvis_desktop.tasks.sentences import paragraphs, sentences
 
 LONGEST_ANSWER = 512
@@ -51,7 +52,13 @@ def load_writer(loading: Loading) -> Run:
         given = inputs["input_ids"].shape[1]
         room = context(network.config) - given
         if room < min(64, LONGEST_ANSWER):
-            raise ExpertError(f"The text is too long for {loading.expert.id}: {given} tokens.")
+            raise ExpertError(
+                tr(
+                    "The text is too long for {id}: {given} tokens.",
+                    id=loading.expert.id,
+                    given=given,
+                )
+            )
         longest = min(LONGEST_ANSWER, room)
         output = network.generate(
             **inputs.to(network.device),
@@ -109,7 +116,7 @@ def load_translator(loading: Loading) -> Run:
         blocks = [sentences(block) for block in paragraphs(text)]
         flat = [prefix + sentence for block in blocks for sentence in block]
         if not flat:
-            raise InputError("There is no text to translate.")
+            raise InputError(tr("There is no text to translate."))
         done: list[str] = []
         for at in range(0, len(flat), BATCH):
             report(at / len(flat), f"{at} of {len(flat)} sentences")
@@ -125,19 +132,36 @@ def load_translator(loading: Loading) -> Run:
 def _check_known(expert: Expert, marks: Container[str], mark: str, language: str) -> None:
     """Refuse a language for which an expert has no mark."""
     if mark not in marks:
-        raise ExpertError(f"{expert.id} does not translate into {NAMES[language]}.")
+        raise ExpertError(
+            tr("{id} does not translate into {names}.", id=expert.id, names=NAMES[language])
+        )
 
 
 def _check_pair(expert: Expert, text: str, to: str) -> None:
     """An OPUS-MT expert knows one direction; a wrong one must fail so that the next is tried."""
     if len(expert.languages) != 2:
-        raise ExpertError(f"{expert.id} does not say from which language into which it translates.")
+        raise ExpertError(
+            tr("{id} does not say from which language into which it translates.", id=expert.id)
+        )
     source, target = expert.languages
     into, origin = NAMES.get(target, target), NAMES.get(source, source)
     if to != target:
-        raise ExpertError(f"{expert.id} translates into {into}, not into {NAMES[to]}.")
+        raise ExpertError(
+            tr(
+                "{id} translates into {into}, not into {names}.",
+                id=expert.id,
+                into=into,
+                names=NAMES[to],
+            )
+        )
     if is_clearly_not(text, source):
-        raise ExpertError(f"{expert.id} translates from {origin}, and the text is not in it.")
+        raise ExpertError(
+            tr(
+                "{id} translates from {origin}, and the text is not in it.",
+                id=expert.id,
+                origin=origin,
+            )
+        )
 
 
 def load_summariser(loading: Loading) -> Run:
@@ -164,7 +188,7 @@ def load_summariser(loading: Loading) -> Run:
     def run(call: Call, report: Report) -> Iterable[Artifact]:
         summary, size, fits = call.text("text"), 0, False
         if not summary.strip():
-            raise InputError("There is no text to summarise.")
+            raise InputError(tr("There is no text to summarise."))
         while not fits:
             before, size = size, count(summary)
             if before and size >= before:
@@ -184,7 +208,7 @@ def load_gap_filler(loading: Loading) -> Run:
     tokenizer = loading.part("AutoTokenizer")
     network = loading.network("AutoModelForMaskedLM")
     if tokenizer.mask_token is None:
-        raise ExpertError(f"{loading.expert.id} was not made for filling gaps.")
+        raise ExpertError(tr("{id} was not made for filling gaps.", id=loading.expert.id))
 
     def likeliest(text: str) -> list[str]:
         """Words for the first gap of a text that has one."""
@@ -205,9 +229,9 @@ def load_gap_filler(loading: Loading) -> Run:
         text = call.text("text")
         gaps = len(GAP.findall(text))
         if not gaps:
-            raise InputError("The sentence has no gap.", hint="Mark it with ___ or [MASK].")
+            raise InputError(tr("The sentence has no gap."), hint=tr("Mark it with ___ or [MASK]."))
         if gaps > MOST_GAPS:
-            raise InputError(f"{gaps} gaps are too many to fill at once.")
+            raise InputError(tr("{gaps} gaps are too many to fill at once.", gaps=gaps))
         others = ""
         for at in range(gaps):
             report(at / gaps, f"gap {at + 1} of {gaps}")

@@ -18,6 +18,7 @@ from jarvis_desktop.backends.windows import BATCH, LONGEST_TEXT, context
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.call import Call, Report
 from jarvis_desktop.core.errors import ExpertError, InputError
+from jarvis_desktop.core.wording import tr
 from jarvis_desktop.tasks.feature_extraction import LONGEST_SHOWN, MOST_TEXTS, taken_apart
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ def load_comparer(loading: Loading) -> Run:
     def run(call: Call, report: Report) -> Iterable[Artifact]:
         texts = [call.text(port)[:LONGEST_TEXT] for port in ("text_1", "text_2")]
         if not all(text.strip() for text in texts):
-            raise InputError("Two texts with words in them are needed to compare them.")
+            raise InputError(tr("Two texts with words in them are needed to compare them."))
         one, other = embed(texts, report)
         cosine = float(one @ other)
         shown = f"{cosine:.2f}".replace("-", "−")
@@ -193,7 +194,13 @@ def _head(loading: Loading, config: Any, purpose: str) -> _Head:
         elif kind == "Dense":
             dense.append(_dense(inside, loading))
         elif kind not in ("Transformer", "Normalize", "Dropout"):
-            raise ExpertError(f"{loading.expert.id} has a part that cannot be run here: {kind}.")
+            raise ExpertError(
+                tr(
+                    "{id} has a part that cannot be run here: {kind}.",
+                    id=loading.expert.id,
+                    kind=kind,
+                )
+            )
     if not (folder / "modules.json").exists() and (folder / "1_Pooling").is_dir():
         pooling = _pooling(_json(folder / "1_Pooling" / "config.json", {}))
     longest = _json(folder / "sentence_bert_config.json", {}).get("max_seq_length") or 512
@@ -220,7 +227,9 @@ def _dense(folder: Path, loading: Loading) -> Any:
     settings = _json(folder / "config.json", {})
     weights = folder / "model.safetensors"
     if not weights.is_file():
-        raise ExpertError(f"{loading.expert.id} lacks the weights of {folder.name}.")
+        raise ExpertError(
+            tr("{id} lacks the weights of {name}.", id=loading.expert.id, name=folder.name)
+        )
     linear = torch.nn.Linear(
         int(settings["in_features"]),
         int(settings["out_features"]),
@@ -240,7 +249,7 @@ def _inside(folder: Path, name: str) -> Path:
     """A folder of the expert: its settings are data and must not lead out of it."""
     inside = folder / name
     if not inside.resolve().is_relative_to(folder.resolve()):
-        raise ExpertError("The expert names a folder that is not its own.")
+        raise ExpertError(tr("The expert names a folder that is not its own."))
     return inside
 
 

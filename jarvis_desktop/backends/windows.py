@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from jarvis_desktop.core.errors import ExpertError
+from jarvis_desktop.core.wording import tr
 
 if TYPE_CHECKING:
     import numpy as np
@@ -69,7 +70,9 @@ class Windows:
 def windows(tokenizer: Any, config: Any, text: str, *, question: str = "") -> Windows:
     """The text, behind the question where there is one. Raises ExpertError on an old tokenizer."""
     if not tokenizer.is_fast:
-        raise ExpertError("The expert has a tokenizer that does not tell where its words stand.")
+        raise ExpertError(
+            tr("The expert has a tokenizer that does not tell where its words stand.")
+        )
     if tokenizer.pad_token is None:  # as a decoder has none; what is filled up is not looked at
         tokenizer.pad_token = tokenizer.eos_token
     longest = max(min(context(config), tokenizer.model_max_length, MOST_TOKENS), 8)
@@ -78,7 +81,7 @@ def windows(tokenizer: Any, config: Any, text: str, *, question: str = "") -> Wi
     if question:
         room -= len(tokenizer(question, add_special_tokens=False)["input_ids"])
     if room < 8:
-        raise ExpertError("The question is too long for the expert.")
+        raise ExpertError(tr("The question is too long for the expert."))
     encoded = tokenizer(
         *given,
         truncation="only_second" if question else True,

@@ -22,6 +22,7 @@ from jarvis_desktop.core.call import Call, Report
 from jarvis_desktop.core.errors import ExpertError, JarvisError
 from jarvis_desktop.core.hardware import Memory
 from jarvis_desktop.core.placing import DRIVER
+from jarvis_desktop.core.wording import tr
 from jarvis_desktop.fetched import check, memory_in_words, quiet_libraries
 
 
@@ -109,9 +110,14 @@ def _load(loading: Loading, task: str) -> Run:
             raise
         name = loading.expert.id
         raise ExpertError(
-            f"{name} could not be loaded ({type(error).__name__}): its files are not those of such "
-            "an expert.",
-            hint=f"Remove it and fetch it again: jarvis-desktop experts remove {name}.",
+            tr(
+                "{name} could not be loaded ({name2}): its files are not those of such an expert.",
+                name=name,
+                name2=type(error).__name__,
+            ),
+            hint=tr(
+                "Remove it and fetch it again: jarvis-desktop experts remove {name}.", name=name
+            ),
         ) from error
     return run
 
@@ -123,5 +129,7 @@ def _troubles(loading: Loading) -> Iterator[None]:
         yield
     except Exception as error:  # foreign expert code runs here
         if why := why_it_failed(error, loading.place):
-            raise PlaceError(f"{loading.expert.id} failed {loading.place}.", why) from error
+            raise PlaceError(
+                tr("{id} failed {place}.", id=loading.expert.id, place=loading.place), why
+            ) from error
         raise

@@ -9,6 +9,7 @@ from pathlib import Path
 from jarvis_desktop.core.artifact import Artifact
 from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.task import Value
+from jarvis_desktop.core.wording import tr
 
 Report = Callable[[float | None, str], None]
 """Tells how far a call is: a fraction from 0 to 1 (None where unknown) and a few words."""
@@ -52,7 +53,7 @@ class Call:
         for item in self.inputs.get(port, ()):
             if item.path is not None:
                 return item.path
-        raise InputError(f"{self.task} needs a file as its {port}.")
+        raise InputError(tr("{task} needs a file as its {port}.", task=self.task, port=port))
 
     def title(self, port: str) -> str:
         """What a person calls the input of a port."""

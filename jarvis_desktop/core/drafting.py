@@ -18,6 +18,7 @@ from jarvis_desktop.core.code import LIBRARY, Draft
 from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.readable import deception
 from jarvis_desktop.core.shown import one_line
+from jarvis_desktop.core.wording import tr
 
 LONGEST = 60_000
 """Characters of a function's module, and of its tests."""
@@ -54,11 +55,16 @@ def parsed(source: str, what: str = "The code") -> ast.Module:
         where = f" in line {error.lineno}" if error.lineno else ""
         line = one_line(error.text or "", limit=200).strip()
         raise InputError(
-            f"{what} is no valid Python{where}: {one_line(str(error.msg), limit=200)}.",
-            hint=f"The line is: {line}" if line else "",
+            tr(
+                "{what} is no valid Python{where}: {msg}.",
+                what=what,
+                where=where,
+                msg=one_line(str(error.msg), limit=200),
+            ),
+            hint=tr("The line is: {line}", line=line) if line else "",
         ) from error
     except (ValueError, RecursionError, MemoryError) as error:
-        raise InputError(f"{what} is no text that Python can read.") from error
+        raise InputError(tr("{what} is no text that Python can read.", what=what)) from error
 
 
 def objections(draft: Draft) -> tuple[str, ...]:
@@ -78,7 +84,7 @@ def described(draft: Draft) -> tuple[str, str]:
     """
     function = _functions(parsed(draft.source)).get(draft.name)
     if function is None:
-        raise InputError(f"The code has no function {one_line(draft.name)}.")
+        raise InputError(tr("The code has no function {name}.", name=one_line(draft.name)))
     returns = f" -> {ast.unparse(function.returns)}" if function.returns else ""
     words = (ast.get_docstring(function) or "").strip()
     signature = f"{function.name}({ast.unparse(function.args)}){returns}"

@@ -74,6 +74,14 @@ class Replanned:
 
 
 @dataclass(frozen=True, slots=True)
+class PlanChanged:
+    """The person changed the plan while it is carried out. What is unchanged goes on or stays done;
+    what is not is forgotten, and begins anew."""
+
+    plan: Plan
+
+
+@dataclass(frozen=True, slots=True)
 class ExpertsSelected:
     """Each task has its list of candidates."""
 
@@ -214,6 +222,7 @@ Event = (
     | PlanProposed
     | PlanAccepted
     | Replanned
+    | PlanChanged
     | ExpertsSelected
     | TaskStarted
     | TaskProgress

@@ -29,6 +29,9 @@ class Unfinished:
     """Whether it is worked on in agent mode: what is known of it is in the memory of goals."""
     perhaps: frozenset[int] = frozenset()
     """Tasks that act outside of the store and were under way: they may have been done."""
+    fixed: bool = False
+    """Whether the plan is the person's own, or was changed by them: no other one takes its place.
+    """
 
     @property
     def progress(self) -> str:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from jarvis_desktop.core.errors import ExpertError
+from jarvis_desktop.core.wording import tr
 
 PICTURE = 2000
 """Tokens that a picture may be, on the safe side."""
@@ -118,7 +119,8 @@ async def answer(llm: LLM, prompt: Prompt) -> str:
             left -= len(piece)
             if left < 0:
                 raise ExpertError(
-                    f"{llm.name} writes on without an end.", hint="Choose another LLM."
+                    tr("{name} writes on without an end.", name=llm.name),
+                    hint=tr("Choose another LLM."),
                 )
     finally:
         if isinstance(pieces, AsyncGenerator):

@@ -14,6 +14,7 @@ from enum import StrEnum
 
 from jarvis_desktop.core.errors import PlanError
 from jarvis_desktop.core.shown import one_line
+from jarvis_desktop.core.wording import tr
 
 MOST_STEPS = 40
 LONGEST_STEP = 400
@@ -70,7 +71,7 @@ class Step:
         # Whatever the words are, they are read from markdown as they were written into it.
         text = _dash.sub(" -", _trimmed(self.text))
         if not text:
-            raise PlanError("A step of the plan has no words.")
+            raise PlanError(tr("A step of the plan has no words."))
         object.__setattr__(self, "text", text)
         object.__setattr__(self, "note", one_line(self.note, limit=LONGEST_STEP))
 
@@ -90,14 +91,22 @@ class Outline:
 
     def __post_init__(self) -> None:
         if not self.steps:
-            raise PlanError("The plan has no step.")
+            raise PlanError(tr("The plan has no step."))
         if len(self.steps) > MOST_STEPS:
-            raise PlanError(f"The plan has {len(self.steps)} steps; the most is {MOST_STEPS}.")
+            raise PlanError(
+                tr(
+                    "The plan has {steps} steps; the most is {most_steps}.",
+                    steps=len(self.steps),
+                    most_steps=MOST_STEPS,
+                )
+            )
         ids = [step.id for step in self.steps]
         if len(set(ids)) < len(ids):
-            raise PlanError("Two steps of the plan have the same number.")
+            raise PlanError(tr("Two steps of the plan have the same number."))
         if not all(0 <= step_id <= HIGHEST for step_id in ids):
-            raise PlanError(f"The steps of a plan have numbers from 0 to {HIGHEST}.")
+            raise PlanError(
+                tr("The steps of a plan have numbers from 0 to {highest}.", highest=HIGHEST)
+            )
         object.__setattr__(self, "highest", max(self.highest, *ids))
 
     def __iter__(self) -> Iterator[Step]:
@@ -110,7 +119,7 @@ class Outline:
     def with_state(self, step_id: int, state: StepState, note: str = "") -> Outline:
         """The outline with one step's state changed. Raises PlanError where there is none such."""
         if self.step(step_id) is None:
-            raise PlanError(f"The plan has no step {step_id}.")
+            raise PlanError(tr("The plan has no step {step_id}.", step_id=step_id))
         steps = (
             replace(step, state=state, note=note) if step.id == step_id else step
             for step in self.steps
@@ -144,7 +153,13 @@ def outline_from_markdown(text: str, before: Outline | None = None) -> Outline:
     # What stands around a list is a heading, or talk.
     found = _matches(line for line in lines if _marked.match(line)) or _matches(lines)
     if len(found) > MOST_STEPS:
-        raise PlanError(f"The plan has {len(found)} steps; the most is {MOST_STEPS}.")
+        raise PlanError(
+            tr(
+                "The plan has {found} steps; the most is {most_steps}.",
+                found=len(found),
+                most_steps=MOST_STEPS,
+            )
+        )
     known = {step.id: step for step in before or ()}
     ids = _recognised(found, before)
     following = max((before.highest if before else 0, *filter(None, ids)), default=0) + 1

@@ -2,13 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping, Set
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from graphlib import CycleError, TopologicalSorter
+from typing import Literal
 
 from jarvis_desktop.core.artifact import Artifact, Kind
-from jarvis_desktop.core.errors import PlanError
-from jarvis_desktop.core.task import Item, Option, Port, Ref, Task, type_names
+from jarvis_desktop.core.errors import InputError, PlanError
+from jarvis_desktop.core.task import Arg, Item, Option, Port, Ref, Task, TaskType, type_names
+from jarvis_desktop.core.wording import mark, tr
+
+Ask = Literal["always", "larger", "never"]
+"""Which plans the person wants to see before they run."""
+
+MOST_SIMPLE = 3
+"""Steps of a simple plan."""
+SIMPLE = mark(
+    "Plans of at most three steps run without asking, unless a step does something outside of "
+    "JARVIS, such as saving or opening a file."
+)
+"""What `is_simple` goes by, for people."""
+
+
+@contextmanager
+def _an_edit() -> Iterator[None]:
+    """What the person asks of a plan that no plan can be is a mistake in what they asked."""
+    try:
+        yield
+    except PlanError as error:
+        raise InputError(error.message) from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,7 +39,8 @@ class Plan:
     """Tasks in the order they were planned.
 
     Building one raises PlanError on duplicate ids, unknown Refs, cycles, unknown or missing
-    arguments and kinds that do not fit. Edits give a new, checked Plan.
+    arguments and kinds that do not fit. Edits by a person give a new, checked Plan; they raise
+    InputError where there can be no such plan, or no such task.
     """
 
     tasks: tuple[Task, ...]
@@ -25,7 +49,7 @@ class Plan:
         by_id: dict[int, Task] = {}
         for task in self.tasks:
             if task.id in by_id:
-                raise PlanError(f"Two tasks of the plan have the id {task.id}.")
+                raise PlanError(tr("Two tasks of the plan have the id {id}.", id=task.id))
             by_id[task.id] = task
         for task in self.tasks:
             _check_args(task, by_id)
@@ -34,7 +58,9 @@ class Plan:
             TopologicalSorter(graph).prepare()
         except CycleError as error:
             ring = " → ".join(str(node) for node in error.args[1])
-            raise PlanError(f"Tasks of the plan wait for each other: {ring}.") from error
+            raise PlanError(
+                tr("Tasks of the plan wait for each other: {ring}.", ring=ring)
+            ) from error
 
     def __iter__(self) -> Iterator[Task]:
         return iter(self.tasks)
@@ -47,7 +73,7 @@ class Plan:
         for task in self.tasks:
             if task.id == task_id:
                 return task
-        raise PlanError(f"The plan has no task {task_id}.")
+        raise PlanError(tr("The plan has no task {task_id}.", task_id=task_id))
 
     @property
     def answers(self) -> tuple[Task, ...]:
@@ -59,41 +85,163 @@ class Plan:
         """The plan with one more task."""
         return replace(self, tasks=(*self.tasks, task))
 
-    def without(self, task_id: int) -> Plan:
-        """The plan without that task. Raises PlanError where another one needs it."""
-        self.task(task_id)
-        return replace(self, tasks=tuple(task for task in self.tasks if task.id != task_id))
-
     def replacing(self, task: Task) -> Plan:
         """The plan with `task` in the place of the one with the same id."""
         self.task(task.id)
         return replace(self, tasks=tuple(task if old.id == task.id else old for old in self.tasks))
+
+    def depending_on(self, task_ids: Collection[int]) -> frozenset[int]:
+        """Those of these tasks that are there, and all that build on one of them."""
+        found = {task.id for task in self.tasks if task.id in task_ids}
+        while more := {
+            task.id for task in self.tasks if task.id not in found and found & {*task.depends_on}
+        }:
+            found |= more
+        return frozenset(found)
+
+    def unchanged(self, before: Plan) -> frozenset[int]:
+        """The tasks that do what they did in `before`, as does all that they build on.
+
+        Their order counts for nothing, nor does whether their results are wanted.
+        """
+        was = {task.id: replace(task, wanted=False) for task in before}
+        ids = {task.id for task in self.tasks}
+        changed = {
+            task.id for task in self.tasks if was.get(task.id) != replace(task, wanted=False)
+        }
+        return frozenset(ids) - self.depending_on(changed)
+
+    @_an_edit()
+    def add(self, task_type: TaskType, args: Mapping[str, Arg]) -> Plan:
+        """The plan with one more task, its last, under an id that none of it has."""
+        fresh = max((task.id for task in self.tasks), default=-1) + 1
+        return self.with_task(Task(fresh, task_type, dict(args)))
+
+    @_an_edit()
+    def with_arg(self, task_id: int, name: str, arg: Arg | None) -> Plan:
+        """The plan where the task takes that as its `name`: a value, a file, the result of another
+        task, or several; None leaves it open."""
+        task = self.task(task_id)
+        others = {key: item for key, item in task.args.items() if key != name}
+        args = others if arg is None else {**task.args, name: arg}
+        return self.replacing(replace(task, args=args))
+
+    @_an_edit()
+    def without(self, task_id: int, *, cascade: bool = False) -> Plan:
+        """The plan without that task; those that took its result do without it.
+
+        Those that cannot go as well with `cascade`, else they are named in the error.
+        """
+        self.task(task_id)
+        gone = {task_id}
+        while lost := [task for task in self.tasks if task.id not in gone and _needs(task, gone)]:
+            if not cascade:
+                raise InputError(
+                    tr(
+                        "“{step}” cannot be left out alone: {others} needs its result.",
+                        step=self.task(task_id).type.title,
+                        others=", ".join(f"“{task.type.title}”" for task in lost),
+                    )
+                )
+            gone |= {task.id for task in lost}
+        return Plan(tuple(_doing_without(task, gone) for task in self.tasks if task.id not in gone))
+
+    @_an_edit()
+    def moved(self, task_id: int, *, before: int | None) -> Plan:
+        """The plan where the task stands before that other one, or last; each after its inputs."""
+        task = self.task(task_id)
+        if before == task_id:
+            return self
+        order = [each for each in self.tasks if each.id != task_id]
+        at = len(order) if before is None else order.index(self.task(before))
+        first, then = order[:at], order[at:]
+        for other in then:
+            if other.id in task.depends_on:
+                raise _out_of_order(task, other)
+        for other in first:
+            if task_id in other.depends_on:
+                raise _out_of_order(other, task)
+        return Plan((*first, task, *then))
+
+    @_an_edit()
+    def pinned(self, task_id: int, expert: str) -> Plan:
+        """The plan where that expert is to do the task; "" leaves the choice to JARVIS."""
+        return self.replacing(replace(self.task(task_id), expert=expert))
+
+
+def is_simple(plan: Plan) -> bool:
+    """Whether a plan is small, and touches nothing outside of the artifact store.
+
+    Where its steps are done counts for nothing: the mode is the consent to send things away, and
+    a download is asked about by itself.
+    """
+    return len(plan) <= MOST_SIMPLE and not any(task.type.acts for task in plan)
+
+
+def is_asked_about(plan: Plan, ask: Ask) -> bool:
+    """Whether the person is to see the plan before it runs."""
+    return ask == "always" or (ask == "larger" and not is_simple(plan))
+
+
+def _needs(task: Task, gone: Set[int]) -> bool:
+    """Whether a task lacks an input that it must have without the results of those."""
+    rest = _doing_without(task, gone).args
+    return any(port.required and port.name not in rest for port in task.type.ports)
+
+
+def _doing_without(task: Task, gone: Set[int]) -> Task:
+    """The task without the results of those."""
+    if gone.isdisjoint(task.depends_on):
+        return task
+    args: dict[str, Arg] = {}
+    for name, arg in task.args.items():
+        given = arg if isinstance(arg, tuple) else (arg,)
+        left = tuple(item for item in given if not (isinstance(item, Ref) and item.task_id in gone))
+        if left:
+            args[name] = left if isinstance(arg, tuple) else left[0]
+    return replace(task, args=args)
+
+
+def _out_of_order(task: Task, other: Task) -> InputError:
+    return InputError(
+        tr(
+            "“{step}” takes the result of “{other}”, so it stands after it.",
+            step=task.type.title,
+            other=other.type.title,
+        )
+    )
 
 
 def _check_args(task: Task, by_id: dict[int, Task]) -> None:
     label = f"Task {task.id} ({task.type.name})"
     for name, arg in task.args.items():
         if isinstance(arg, tuple) and not (port := task.type.port(name)):
-            raise PlanError(f"{label} takes no list for '{name}'.")
+            raise PlanError(tr("{label} takes no list for '{name}'.", label=label, name=name))
         if isinstance(arg, tuple) and port and not port.many:
-            raise PlanError(f"{label} takes one {name} at a time.")
+            raise PlanError(tr("{label} takes one {name} at a time.", label=label, name=name))
     for name, item in task.items():
         if port := task.type.port(name):
             _check_port(label, port, item, by_id)
         elif option := task.type.option(name):
             _check_option(label, option, item)
         else:
-            raise PlanError(f"{label} has no argument '{name}'.")
+            raise PlanError(tr("{label} has no argument '{name}'.", label=label, name=name))
     for port in task.type.ports:
         if port.required and not task.args.get(port.name, ()):
-            raise PlanError(f"{label} is missing its {port.name}.")
+            raise PlanError(tr("{label} is missing its {name}.", label=label, name=port.name))
 
 
 def _check_port(label: str, port: Port, item: Item, by_id: dict[int, Task]) -> None:
     kinds: tuple[Kind, ...]
     if isinstance(item, Ref):
         if item.task_id not in by_id:
-            raise PlanError(f"{label} takes the result of task {item.task_id}, which is not there.")
+            raise PlanError(
+                tr(
+                    "{label} takes the result of task {task_id}, which is not there.",
+                    label=label,
+                    task_id=item.task_id,
+                )
+            )
         kinds = by_id[item.task_id].type.gives
     elif isinstance(item, Artifact):
         kinds = (item.kind,)
@@ -101,13 +249,30 @@ def _check_port(label: str, port: Port, item: Item, by_id: dict[int, Task]) -> N
         kinds = (Kind.TEXT,)
     if not set(kinds) & set(port.kinds):
         wanted, given = " or ".join(port.kinds), " or ".join(kinds)
-        raise PlanError(f"{label} takes {wanted} as its {port.name}, not {given}.")
+        raise PlanError(
+            tr(
+                "{label} takes {wanted} as its {name}, not {given}.",
+                label=label,
+                wanted=wanted,
+                name=port.name,
+                given=given,
+            )
+        )
 
 
 def _check_option(label: str, option: Option, item: Item) -> None:
     wanted = type(option.default)
     fits = isinstance(item, wanted) or (wanted is float and isinstance(item, int))
     if not fits or (isinstance(item, bool) and wanted is not bool):
-        raise PlanError(f"{label} takes {type_names[wanted]} as its {option.name}.")
+        raise PlanError(
+            tr(
+                "{label} takes {type_names} as its {name}.",
+                label=label,
+                type_names=type_names[wanted],
+                name=option.name,
+            )
+        )
     if option.choices and item not in option.choices:
-        raise PlanError(f"{label} knows no {option.name} '{item}'.")
+        raise PlanError(
+            tr("{label} knows no {name} '{item}'.", label=label, name=option.name, item=item)
+        )

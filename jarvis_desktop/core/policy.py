@@ -21,17 +21,25 @@ class Mode(StrEnum):
     """Experts run by API, with a small recogniser here."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Policy:
-    """The rules of one mode."""
+    """The rules of the mode that holds now.
+
+    There is one for the whole application: whoever keeps it obeys a changed mode at once.
+    """
 
     mode: Mode = Mode.LOCAL
 
     def allows(self, candidate: Candidate) -> bool:
         """Whether this candidate may be tried."""
         if candidate.remote:
-            return self.mode in (Mode.HYBRID, Mode.LITE)
+            return self.allows_api
         return self.mode is not Mode.LITE or not candidate.heavy
+
+    @property
+    def allows_api(self) -> bool:
+        """Whether words and files may be sent to experts of other computers."""
+        return self.mode in (Mode.HYBRID, Mode.LITE)
 
     @property
     def prefers_network(self) -> bool:

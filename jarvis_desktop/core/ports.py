@@ -94,6 +94,15 @@ class Planner(Protocol):
         """
         ...
 
+    async def revise(
+        self, words: str, inventory: Sequence[TaskType], context: Context, *, plan: Plan
+    ) -> Plan | Declined:
+        """The plan as the person's words want it, or what of them was not understood.
+
+        A task that they leave as it is keeps its id and its arguments.
+        """
+        ...
+
 
 class Backend(Protocol):
     """A place where experts run."""

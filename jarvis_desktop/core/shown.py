@@ -19,7 +19,9 @@ def one_line(text: str, *, limit: int = 80) -> str:
     lone surrogates become "�".
     """
     start = text[: 8 * limit]  # a name of a million characters is not worth reading to its end
-    line = "".join(_seen(character) for character in " ".join(start.split()))
+    line = " ".join(start.split())
+    if not line.isprintable():
+        line = "".join(map(_seen, line))
     return line if len(line) <= limit else line[: limit - 1] + "…"
 
 

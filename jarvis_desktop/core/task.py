@@ -72,6 +72,9 @@ class TaskType:
     exact: str = ""
     """The option that names a way the built-in method does exactly; where it is left open and
     there is a prompt, the wish is a free one, for an expert alone."""
+    acts: bool = False
+    """Whether it does something outside of the artifact store, so that one that was cut off is not
+    done again without asking."""
 
     @property
     def title(self) -> str:
@@ -107,6 +110,9 @@ class Task:
     args: Mapping[str, Arg] = field(default_factory=dict)
     wanted: bool = False
     """Whether its result belongs in the answer even where another task uses it."""
+    expert: str = ""
+    """Whom the person chose for it: the id of an expert, or its `Candidate.kept_as` where the
+    provider matters too. "" leaves the choice to JARVIS."""
 
     def items(self) -> Iterator[tuple[str, Item]]:
         """Each (argument name, single value), lists taken apart."""

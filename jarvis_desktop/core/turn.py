@@ -3,7 +3,7 @@ storage saves it, tests compare it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
@@ -99,6 +99,8 @@ class Turn:
     status: Status | None = None
     """None while it runs."""
     finished: datetime | None = None
+    pinned: bool = False
+    """Whether the person marked it in the history."""
 
     def apply(self, event: events.Event) -> Turn:
         """The turn after `event`. Pure."""
@@ -125,6 +127,8 @@ class Turn:
                 return replace(
                     self, plan=plan, results=kept, progress={}, trying={}, failed_attempts={}
                 )
+            case events.PlanChanged(plan=plan):
+                return self._with_changed(plan)
             case events.ExpertsSelected(selections=selections):
                 return replace(self, selections=selections)
             case events.TaskStarted(task_id=task_id):
@@ -182,6 +186,19 @@ class Turn:
         progress = _without(self.progress, event.task_id)
         return replace(self, progress=progress, trying={**self.trying, event.task_id: event})
 
+    def _with_changed(self, plan: Plan) -> Turn:
+        same = plan.unchanged(self.plan) if self.plan else frozenset()
+        return replace(
+            self,
+            plan=plan,
+            selections=tuple(item for item in self.selections if item.task_id in same),
+            running=self.running & same,
+            progress=_only(self.progress, same),
+            trying=_only(self.trying, same),
+            failed_attempts=_only(self.failed_attempts, same),
+            results=_only(self.results, same),
+        )
+
     def _with_round(self, changed: Round) -> Turn:
         return replace(self, rounds={**self.rounds, changed.number: changed})
 
@@ -196,6 +213,10 @@ class Turn:
             return tuple(item for result in self.results.values() for item in result.artifacts)
         results = (self.results.get(task.id) for task in self.plan.answers)
         return tuple(item for result in results if result for item in result.artifacts)
+
+
+def _only(items: Mapping[int, T], task_ids: Collection[int]) -> dict[int, T]:
+    return {key: item for key, item in items.items() if key in task_ids}
 
 
 def _without(items: Mapping[int, T], task_id: int) -> dict[int, T]:

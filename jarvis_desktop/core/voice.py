@@ -84,17 +84,31 @@ class Voice(Protocol):
 
 
 class Player(Protocol):
-    """Plays sound on the chosen output."""
+    """Plays sound on the chosen output, one thing after the other."""
 
     async def play(
-        self, audio: Path, *, more: bool = False, begun: Callable[[], None] = _unnoticed
+        self,
+        audio: Path,
+        *,
+        start: float = 0.0,
+        more: bool = False,
+        begun: Callable[[], None] = _unnoticed,
     ) -> None:
-        """Play a WAV file to its end; `begun` is called on the loop when it begins to be heard.
+        """Play a file, a sound or a film's, from `start` seconds to its end; `begun` is called on
+        the loop when it begins to be heard.
 
         With `more` it returns a moment before the end, so that what is played next follows without
         a gap; `begun` may then be called later. Cancelling silences it, and what `more` left to be
         heard. Raises InputError where it is no sound file, UnavailableError where nothing can play
         it.
+        """
+        ...
+
+    @property
+    def position(self) -> float | None:
+        """How many seconds of the file that plays were heard by now; None while none is heard.
+
+        From any thread. To pause, cancel and remember it; to go on, play from there.
         """
         ...
 
@@ -155,6 +169,11 @@ class Hotkey(Protocol):
         """How it is had at this moment."""
         ...
 
+    @property
+    def token(self) -> str:
+        """By which the desktop lets a window come to the front for the last press, or ""."""
+        ...
+
     def watch(self, changed: Callable[[HotkeyStatus], None]) -> None:
         """Call this on the loop at each change of `status`."""
         ...
@@ -165,6 +184,10 @@ class Hotkey(Protocol):
         Where the key cannot be had the status says why. Some desktops ask the person first: it may
         take minutes.
         """
+        ...
+
+    async def choose(self, key: str) -> None:
+        """Have another key instead, "" for none; where none was asked for it is kept for that."""
         ...
 
     async def close(self) -> None:

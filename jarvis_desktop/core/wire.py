@@ -18,6 +18,7 @@ from jarvis_desktop.core.plan import Plan
 from jarvis_desktop.core.shown import one_line
 from jarvis_desktop.core.suffixes import kind_of_name
 from jarvis_desktop.core.task import Arg, Item, Port, Ref, Task, TaskType
+from jarvis_desktop.core.wording import tr
 
 GENERATED = re.compile(r"<GENERATED>-(\d{1,9})", re.ASCII)
 """Stands for the result of the task with that id."""
@@ -27,7 +28,8 @@ def plan_to_wire(plan: Plan, *, whole: bool = False) -> list[dict[str, Any]]:
     """The plan as `[{"task", "id", "dep", "args"}]`, `dep` being [-1] where it waits for none.
 
     An artifact is written as its path or text; with `whole`, as an object with its kind and name,
-    so that nothing is lost. `plan_from_wire` reads both. "wanted" is there where it is true.
+    so that nothing is lost. `plan_from_wire` reads both. "wanted" is there where it is true, and
+    "expert" where the person chose one.
     """
     return [
         {
@@ -37,6 +39,7 @@ def plan_to_wire(plan: Plan, *, whole: bool = False) -> list[dict[str, Any]]:
             "args": {name: _arg_to_wire(arg, whole) for name, arg in task.args.items()},
         }
         | ({"wanted": True} if task.wanted else {})
+        | ({"expert": task.expert} if task.expert else {})
         for task in plan
     ]
 
@@ -48,7 +51,7 @@ def plan_from_wire(data: object, inventory: Mapping[str, TaskType]) -> Plan:
     task waits for follows from its arguments.
     """
     if not isinstance(data, list):
-        raise PlanError("A plan is a list of tasks.")
+        raise PlanError(tr("A plan is a list of tasks."))
     return Plan(tuple(_task_from_wire(entry, inventory) for entry in data))
 
 
@@ -109,21 +112,29 @@ def _arg_to_wire(arg: Arg, whole: bool) -> Any:
 
 def _task_from_wire(entry: object, inventory: Mapping[str, TaskType]) -> Task:
     if not isinstance(entry, Mapping):
-        raise PlanError("A task of a plan is an object with task, id and args.")
+        raise PlanError(tr("A task of a plan is an object with task, id and args."))
     name = entry.get("task")
     if not isinstance(name, str):
-        raise PlanError("A task of the plan has no name.")
+        raise PlanError(tr("A task of the plan has no name."))
     if not (kind := inventory.get(name)):
-        raise PlanError(f"There is no task called '{one_line(name)}'.")
+        raise PlanError(tr("There is no task called '{name}'.", name=one_line(name)))
     args = entry.get("args", {})
     if not isinstance(args, Mapping):
-        raise PlanError(f"The args of the task '{name}' are not an object.")
+        raise PlanError(tr("The args of the task '{name}' are not an object.", name=name))
     return Task(
         _number(entry.get("id"), name),
         kind,
         dict(_args_from_wire(args, kind)),
         wanted=entry.get("wanted") is True,
+        expert=_expert(entry.get("expert", ""), name),
     )
+
+
+def _expert(value: object, name: str) -> str:
+    if not isinstance(value, str):
+        raise PlanError(tr("The expert of the task '{name}' is no name.", name=name))
+    _check_text(value, f"The expert of the task '{name}'")
+    return value.strip()
 
 
 def _number(value: object, name: str) -> int:
@@ -131,7 +142,7 @@ def _number(value: object, name: str) -> int:
         return int(value)
     if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 10**9:
         return value
-    raise PlanError(f"The task '{name}' has no id that is a whole number from 0.")
+    raise PlanError(tr("The task '{name}' has no id that is a whole number from 0.", name=name))
 
 
 def _args_from_wire(args: Mapping[object, object], kind: TaskType) -> Iterator[tuple[str, Arg]]:
@@ -150,12 +161,14 @@ def _item_from_wire(value: object, port: Port | None, where: str) -> Item:
         case str():
             return _string_from_wire(value, port, where)
         case float() if not math.isfinite(value):
-            raise PlanError(f"{where} is no finite number.")
+            raise PlanError(tr("{where} is no finite number.", where=where))
         case bool() | int() | float():
             return value
         case Mapping():
             return _artifact_from_wire(value, where)
-    raise PlanError(f"{where} is neither text, number, yes or no, nor a list of these.")
+    raise PlanError(
+        tr("{where} is neither text, number, yes or no, nor a list of these.", where=where)
+    )
 
 
 def _string_from_wire(value: str, port: Port | None, where: str) -> Item:
@@ -165,7 +178,7 @@ def _string_from_wire(value: str, port: Port | None, where: str) -> Item:
     if port is None or Kind.TEXT in port.kinds:
         return value
     if not value.strip():
-        raise PlanError(f"{where} names no file.")
+        raise PlanError(tr("{where} names no file.", where=where))
     promised = kind_of_name(value)
     kind = promised if promised in port.kinds else port.kinds[0]
     path = Path(value)
@@ -180,11 +193,11 @@ def _artifact_from_wire(value: Mapping[object, object], where: str) -> Artifact:
                 _check_text(f"{text}{path}{name}", where)
                 file = None if path is None else Path(path)
                 return Artifact(Kind(kind), text, file, name, by)
-    raise PlanError(f"{where} is an object, but not an artifact.")
+    raise PlanError(tr("{where} is an object, but not an artifact.", where=where))
 
 
 def _check_text(value: str, where: str) -> None:
     try:
         value.encode()
     except UnicodeEncodeError as error:
-        raise PlanError(f"{where} holds characters that are no text.") from error
+        raise PlanError(tr("{where} holds characters that are no text.", where=where)) from error

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from jarvis_desktop.core.errors import UnavailableError
+from jarvis_desktop.core.wording import tr
 from jarvis_desktop.sandbox.profile import Box, Launch, environment, prefixes, temporary_folder
 
 START = Path(__file__).with_name("windows_start.py")
@@ -41,9 +42,9 @@ class AppContainer:
         """As `Launcher.command`. Raises UnavailableError on another system, or where descriptors
         are to be inherited."""
         if sys.platform != "win32":
-            raise UnavailableError("There are no AppContainers but on Windows.")
+            raise UnavailableError(tr("There are no AppContainers but on Windows."))
         if box.descriptors:
-            raise UnavailableError("On Windows a process inherits its standard streams only.")
+            raise UnavailableError(tr("On Windows a process inherits its standard streams only."))
         temporary = temporary_folder()
         here = {name: os.environ[name] for name in NEEDED if name in os.environ}
         inside = environment(box, home=str(box.folder), temporary=str(temporary))

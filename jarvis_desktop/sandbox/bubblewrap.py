@@ -17,6 +17,7 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 
 from jarvis_desktop.core.errors import UnavailableError
+from jarvis_desktop.core.wording import tr
 from jarvis_desktop.sandbox import cgroups, seccomp
 from jarvis_desktop.sandbox.profile import (
     SETTINGS,
@@ -68,10 +69,11 @@ class Bubblewrap:
         """As `Launcher.command`. Raises UnavailableError where a program is not there."""
         program = shutil.which(self.program)
         if program is None:
-            raise UnavailableError("bubblewrap is not installed.", hint=INSTALL)
+            raise UnavailableError(tr("bubblewrap is not installed."), hint=INSTALL)
         if not Path(LIMITER).exists():
             raise UnavailableError(
-                "The program prlimit is missing.", hint="Install it: sudo apt install util-linux"
+                tr("The program prlimit is missing."),
+                hint=tr("Install it: sudo apt install util-linux"),
             )
         bpf = seccomp.program(namespaces=True)
         home = folder(box)
@@ -130,7 +132,7 @@ def _options(program: str) -> frozenset[str]:
             [program, "--help"], capture_output=True, text=True, timeout=5, check=True
         ).stdout
     except (OSError, subprocess.SubprocessError) as error:
-        raise UnavailableError("bubblewrap does not run.", hint=INSTALL) from error
+        raise UnavailableError(tr("bubblewrap does not run."), hint=INSTALL) from error
     return frozenset(word for word in told.split() if word.startswith("--"))
 
 

@@ -21,6 +21,7 @@ from jarvis_desktop.core.artifact import Artifact, Kind
 from jarvis_desktop.core.errors import InputError, StorageError
 from jarvis_desktop.core.shown import encodable, one_line, readable_size
 from jarvis_desktop.core.suffixes import kind_of_name
+from jarvis_desktop.core.wording import tr
 from jarvis_desktop.removing import opened, remove
 
 MIB = 1 << 20
@@ -117,14 +118,16 @@ def put_in(source: Path, folder: Path, name: str) -> None:
     """
     shown = one_line(name)
     if not name or name in (".", "..") or PurePosixPath(name).name != name or "\\" in name:
-        raise InputError(f"{shown} cannot be the name of a file.")
+        raise InputError(tr("{shown} cannot be the name of a file.", shown=shown))
     try:
         handle = os.open(source, READING)
     except (OSError, ValueError) as error:
-        raise InputError(f"{shown} cannot be read: {_reason(error)}.") from error
+        raise InputError(
+            tr("{shown} cannot be read: {error}.", shown=shown, error=_reason(error))
+        ) from error
     with os.fdopen(handle, "rb") as file:
         if not stat.S_ISREG(os.fstat(handle).st_mode):
-            raise InputError(f"{shown} is not a file.")
+            raise InputError(tr("{shown} is not a file.", shown=shown))
         try:
             with _opened(folder) as spot:
                 with suppress(FileNotFoundError):
@@ -134,8 +137,12 @@ def put_in(source: Path, folder: Path, name: str) -> None:
                         target.write(block)
         except (OSError, ValueError) as error:
             raise StorageError(
-                f"{shown} cannot be copied to the folder of the code: {_reason(error)}.",
-                hint="See that the disk has room.",
+                tr(
+                    "{shown} cannot be copied to the folder of the code: {error}.",
+                    shown=shown,
+                    error=_reason(error),
+                ),
+                hint=tr("See that the disk has room."),
             ) from error
 
 
@@ -163,11 +170,13 @@ def take_out(folder: Path, before: Marks, to: Path, take: Take = Take()) -> Take
                 taking.look(path, place, status)
     except _UnwritableError as error:
         raise StorageError(
-            f"What the code made cannot be kept: {_reason(error.__cause__)}.",
-            hint="See that the disk has room.",
+            tr("What the code made cannot be kept: {cause}.", cause=_reason(error.__cause__)),
+            hint=tr("See that the disk has room."),
         ) from error
     except OSError as error:
-        raise StorageError(f"What the code made cannot be kept: {_reason(error)}.") from error
+        raise StorageError(
+            tr("What the code made cannot be kept: {error}.", error=_reason(error))
+        ) from error
     return Taken(tuple(taking.made), tuple(taking.left_out))
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from jarvis_desktop.core.code import CodeOutcome, Ending
 from jarvis_desktop.core.errors import ExpertError, Fault, UnavailableError
 from jarvis_desktop.core.shown import one_line
+from jarvis_desktop.core.wording import tr
 from jarvis_desktop.sandbox.answers import Answer, GarbledError, answer_of, next_message, packed
 from jarvis_desktop.sandbox.collecting import Take
 from jarvis_desktop.sandbox.printed import Printed
@@ -174,7 +175,7 @@ class Kernel:
         if means.python is None:
             raise UnavailableError(
                 WITHOUT_PYTHON,
-                hint="Install it with pip to let it work with code.",
+                hint=tr("Install it with pip to let it work with code."),
             )
         readable = [(INSIDE, KERNEL)]
         if means.library:
@@ -229,7 +230,11 @@ class Kernel:
         await self.end()
         told = one_line(greeting.text(), limit=300) or reason
         raise ExpertError(
-            f"The process for code could not be started in {means.launcher.name}: {told}.",
+            tr(
+                "The process for code could not be started in {name}: {told}.",
+                name=means.launcher.name,
+                told=told,
+            ),
             retryable=True,
             fault=Fault.CRASH,
         )

@@ -18,6 +18,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from jarvis_desktop.core.errors import UnavailableError
+from jarvis_desktop.core.wording import tr
 from jarvis_desktop.sandbox import cgroups, seccomp
 from jarvis_desktop.sandbox.profile import (
     SETTINGS,
@@ -64,7 +65,8 @@ class Landlock:
         interface = offered() if self.interface is None else self.interface
         if interface < LEAST:
             raise UnavailableError(
-                "This Linux has no Landlock that would do.", hint="It needs Linux 6.7 or newer."
+                tr("This Linux has no Landlock that would do."),
+                hint=tr("It needs Linux 6.7 or newer."),
             )
         bpf = seccomp.program(namespaces=False, signals=interface < SCOPES)
         filtered, temporary = seccomp.descriptor(bpf), temporary_folder()

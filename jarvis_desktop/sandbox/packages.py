@@ -23,6 +23,7 @@ from pathlib import Path
 
 from jarvis_desktop.core.errors import Fault, InputError, UnavailableError
 from jarvis_desktop.core.shown import one_line
+from jarvis_desktop.core.wording import tr
 from jarvis_desktop.sandbox.imports import missing_from
 
 SECONDS = 1200.0
@@ -69,16 +70,23 @@ class PipPackages:
         folder: Path,
         *,
         site: Path | None = None,
-        network: bool = True,
+        network: Callable[[], bool] = lambda: True,
         seconds: float = SECONDS,
     ) -> None:
-        """`site` is where packages are installed, `folder`/site where it is None. Without
-        `network` nothing is installed."""
+        """`site` is where packages are installed, `folder`/site where it is None. Where
+        `network` says no, nothing is installed."""
         self._folder = folder
         self._network = network
         self._seconds = seconds
         self._lock = asyncio.Lock()
+        self._pip: asyncio.subprocess.Process | None = None
         self.site = site or folder / "site"
+
+    def withdraw(self) -> None:
+        """End an installation that is under way where there is no network any more."""
+        if self._pip and not self._network():
+            with suppress(ProcessLookupError):
+                self._pip.kill()
 
     def missing(self, source: str) -> Sequence[str]:
         """See Packages."""
@@ -89,11 +97,8 @@ class PipPackages:
         wanted = [_checked(name) for name in names]
         if not wanted:
             return
-        if not self._network:
-            raise UnavailableError(
-                "Without a network no package can be installed.",
-                hint="Choose another mode than offline, or do without it.",
-            )
+        if not self._network():
+            raise _offline()
         pip = _pip()
         async with self._lock:
             with self._staging() as staging:
@@ -106,7 +111,10 @@ class PipPackages:
                             await asyncio.to_thread(_move, staging / "new", self.site)
                 except TimeoutError as error:
                     raise UnavailableError(
-                        f"The packages were not installed within {self._seconds / 60:.0f} minutes.",
+                        tr(
+                            "The packages were not installed within {seconds:.0f} minutes.",
+                            seconds=self._seconds / 60,
+                        ),
                         retryable=True,
                         fault=Fault.TIMEOUT,
                     ) from error
@@ -147,7 +155,7 @@ class PipPackages:
             items = [item["metadata"] for item in json.loads(told.read_bytes())["install"]]
             found = {_plain(item["name"]): str(item["version"]) for item in items}
         except (OSError, ValueError, KeyError, TypeError) as error:
-            raise UnavailableError("pip did not say what it would install.") from error
+            raise UnavailableError(tr("pip did not say what it would install.")) from error
         new = {
             name: version
             for name, version in found.items()
@@ -185,9 +193,12 @@ class PipPackages:
             starting.add_done_callback(_kill)
             raise
         except OSError as error:
-            raise UnavailableError(f"pip could not be started: {error.strerror}.") from error
+            raise UnavailableError(
+                tr("pip could not be started: {strerror}.", strerror=error.strerror)
+            ) from error
         assert process.stdout is not None
         told: list[str] = []
+        self._pip = process
         try:
             async for line in process.stdout:
                 text = line.decode("utf-8", "replace").strip()
@@ -197,12 +208,20 @@ class PipPackages:
                     report(one_line(text, limit=120))
             code = await process.wait()
         finally:
+            self._pip = None
             if process.returncode is None:
                 with suppress(ProcessLookupError):
                     process.kill()
                 await asyncio.shield(asyncio.ensure_future(process.wait()))
         if code != 0:
-            raise _refusal(told)
+            raise _offline() if not self._network() else _refusal(told)
+
+
+def _offline() -> UnavailableError:
+    return UnavailableError(
+        tr("Without a network no package can be installed."),
+        hint=tr("Choose another mode than offline, or do without it."),
+    )
 
 
 def _kill(starting: asyncio.Future[asyncio.subprocess.Process]) -> None:
@@ -214,7 +233,7 @@ def _kill(starting: asyncio.Future[asyncio.subprocess.Process]) -> None:
 def _checked(name: str) -> str:
     """The name of a package, with a version or without. Raises InputError."""
     if len(name) > LONGEST_NAME or not _NAME.fullmatch(name):
-        raise InputError(f"{one_line(name)} is not the name of a package.")
+        raise InputError(tr("{name} is not the name of a package.", name=one_line(name)))
     return name
 
 
@@ -227,8 +246,8 @@ def _pip() -> Sequence[str]:
     """The pip of this program's Python, or the one that comes with it. Raises UnavailableError."""
     if getattr(sys, "frozen", False):
         raise UnavailableError(
-            "This application was built without a Python that could install packages.",
-            hint="Install it with pip to use code that needs packages.",
+            tr("This application was built without a Python that could install packages."),
+            hint=tr("Install it with pip to use code that needs packages."),
         )
     if importlib.util.find_spec("pip") is not None:
         return sys.executable, "-I", "-m", "pip"
@@ -239,8 +258,8 @@ def _pip() -> Sequence[str]:
         if bundled:
             return sys.executable, "-I", str(bundled[-1] / "pip")
     raise UnavailableError(
-        "There is no pip here, so no package can be installed.",
-        hint="Install pip beside this application, and try again.",
+        tr("There is no pip here, so no package can be installed."),
+        hint=tr("Install pip beside this application, and try again."),
     )
 
 
@@ -305,31 +324,39 @@ def _refusal(told: Sequence[str]) -> UnavailableError:
     words = "\n".join(told)
     if any(sign in words for sign in _NO_NETWORK):
         return UnavailableError(
-            "The packages could not be fetched: there is no way to where they are kept.",
-            hint="Check the network, and try again.",
+            tr("The packages could not be fetched: there is no way to where they are kept."),
+            hint=tr("Check the network, and try again."),
             retryable=True,
             fault=Fault.NETWORK,
         )
     if "No space left" in words or "not enough space" in words:
-        return UnavailableError("The disk is full, so no package was installed.")
+        return UnavailableError(tr("The disk is full, so no package was installed."))
     if "ResolutionImpossible" in words:
         return UnavailableError(
-            "The packages do not go together with one another or with those that are installed.",
-            hint="Name other versions, or do without one.",
+            tr(
+                "The packages do not go together with one another or with those that are installed."
+            ),
+            hint=tr("Name other versions, or do without one."),
         )
     if found := re.search(r"No matching distribution found for (\S+)", words):
         return UnavailableError(
-            f"There is no package {one_line(found[1])} that can be installed here.",
-            hint="Check its name. Packages that must be built from source are not installed.",
+            tr(
+                "There is no package {found} that can be installed here.",
+                found=one_line(found[1]),
+            ),
+            hint=tr("Check its name. Packages that must be built from source are not installed."),
             fault=Fault.GONE,
         )
     errors = [line.partition(":")[2].strip() for line in told if line.startswith("ERROR:")]
     reason = one_line(errors[-1], limit=200) if errors else "pip gave no reason"
-    return UnavailableError(f"The packages were not installed: {reason}")
+    return UnavailableError(tr("The packages were not installed: {reason}", reason=reason))
 
 
 def _unwritable(error: OSError) -> UnavailableError:
     return UnavailableError(
-        f"The packages cannot be written to their folder: {error.strerror or 'it is in use'}.",
-        hint="See that the disk has room and that the folder may be written to.",
+        tr(
+            "The packages cannot be written to their folder: {strerror}.",
+            strerror=error.strerror or "it is in use",
+        ),
+        hint=tr("See that the disk has room and that the folder may be written to."),
     )

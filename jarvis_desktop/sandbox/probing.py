@@ -22,6 +22,7 @@ from pathlib import Path
 from jarvis_desktop.core.code import Protection
 from jarvis_desktop.core.errors import JarvisError, UnavailableError
 from jarvis_desktop.core.shown import one_line
+from jarvis_desktop.core.wording import tr
 from jarvis_desktop.sandbox.appcontainer import AppContainer
 from jarvis_desktop.sandbox.bubblewrap import Bubblewrap
 from jarvis_desktop.sandbox.landlock import Landlock
@@ -123,7 +124,9 @@ def choose(python: Path, tried: Sequence[Launcher]) -> Protection:
 def attempt(launcher: Launcher, python: Path) -> None:
     """Try a launcher. Raises UnavailableError where it does not hold, or does not work."""
     if not launcher.sandboxed:
-        raise UnavailableError(f"The launcher {launcher.name} keeps nothing from a script.")
+        raise UnavailableError(
+            tr("The launcher {name} keeps nothing from a script.", name=launcher.name)
+        )
     with tempfile.TemporaryDirectory(prefix="jarvis-trial-", ignore_cleanup_errors=True) as name:
         room = Path(name).resolve()
         (room / "work").mkdir(mode=0o700)
@@ -172,7 +175,7 @@ def _run(launcher: Launcher, box: Box, argv: Sequence[str]) -> subprocess.Comple
             except subprocess.TimeoutExpired as error:
                 process.kill()
                 raise UnavailableError(
-                    f"{launcher.name} did not end all that a script began."
+                    tr("{name} did not end all that a script began.", name=launcher.name)
                 ) from error
         return subprocess.CompletedProcess(launch.argv, process.returncode, out, errors)
     finally:
@@ -184,17 +187,26 @@ def _fault(name: str, done: subprocess.CompletedProcess[bytes], word: str) -> Un
     try:
         said, got = json.loads(done.stdout)
         if said == word and got:
-            return UnavailableError(f"{name} does not keep scripts from {', '.join(got)} here.")
+            return UnavailableError(
+                tr("{name} does not keep scripts from {got} here.", name=name, got=", ".join(got))
+            )
     except (ValueError, TypeError):
         pass
     told = done.stderr.decode("utf-8", "replace")
     if any(each in told for each in ("namespace", "uid map", "RTM_NEWADDR", "loopback")):
         return UnavailableError(
-            f"{name} may not make namespaces on this computer.", hint=_namespaces_hint()
+            tr("{name} may not make namespaces on this computer.", name=name),
+            hint=_namespaces_hint(),
         )
     lines = told.split("\n")
     reason = next((line for line in reversed(lines) if line.strip()), "it gave no answer")
-    return UnavailableError(f"{name} does not work here: {one_line(reason, limit=200)}.")
+    return UnavailableError(
+        tr(
+            "{name} does not work here: {reason}.",
+            name=name,
+            reason=one_line(reason, limit=200),
+        )
+    )
 
 
 def _namespaces_hint() -> str:

@@ -87,11 +87,12 @@ class Proxy:
         *,
         find: Find,
         check: Check,
-        network: bool = True,
+        network: Callable[[], bool] = lambda: True,
         traffic: Traffic = Traffic(),
     ) -> None:
-        """Without `network` nothing is reached, whatever `hosts` says."""
-        self._allowed = allowed(hosts) if network else frozenset()
+        """As long as `network` says no, nothing is reached, whatever `hosts` says, and what goes on
+        ends."""
+        self._allowed = allowed(hosts)
         self._network = network
         self._find = find
         self._check = check
@@ -196,7 +197,7 @@ class Proxy:
 
     async def _connect(self, words: bytes) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
         host = _wanted(words)
-        if host not in self._allowed:
+        if host not in self._allowed or not self._network():
             raise self._refusal(host)
         if len(self._tasks) > self._traffic.connections:
             raise RefusedError(errno.EMFILE, "The script has too many connections open.")
@@ -223,7 +224,7 @@ class Proxy:
     def _refusal(self, host: Host) -> RefusedError:
         if len(self._refused) < MOST_REFUSED:
             self._refused[one_line(str(host), limit=LONGEST_NAME + 8)] = None
-        if not self._network:
+        if not self._network():
             return RefusedError(errno.EACCES, f"{host} was not reached: there is no network.")
         return RefusedError(
             errno.EACCES, f"{host} is not among the hosts that this script may reach."
@@ -257,7 +258,7 @@ class Proxy:
                 if limit.expired():  # the other direction has used up what was left
                     return
                 self._left -= len(data)
-                if self._left <= 0:
+                if self._left <= 0 or not self._network():
                     limit.reschedule(loop.time())
                     return
                 limit.reschedule(loop.time() + self._traffic.silence)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from jarvis_desktop.core.code import CodeSession, Protection
 from jarvis_desktop.core.errors import UnavailableError
+from jarvis_desktop.core.wording import tr
 from jarvis_desktop.sandbox import probing
 from jarvis_desktop.sandbox.bare import Bare
 from jarvis_desktop.sandbox.collecting import Take
@@ -28,7 +29,7 @@ class OsSandbox:
         packages: Path,
         find: Find,
         check: Check,
-        network: bool = True,
+        network: Callable[[], bool] = lambda: True,
         limits: Limits | None = None,
         bounds: Bounds | None = None,
         take: Take | None = None,
@@ -37,9 +38,9 @@ class OsSandbox:
         choose: Callable[[Path, tuple[Launcher, ...]], Protection] = probing.choose,
     ) -> None:
         """`packages` is the folder of installed packages. `find` gives the addresses of a host,
-        `check` the one of them to connect to, or refuses. Without `network` no host is reached,
-        whatever a session names. `choose` tells the best of the `launchers` by trying them with an
-        interpreter, which takes time; where none works, "none"."""
+        `check` the one of them to connect to, or refuses. Where `network` says no, no host is
+        reached, whatever a session names. `choose` tells the best of the `launchers` by trying them
+        with an interpreter, which takes time; where none works, "none"."""
         self._launchers = tuple(probing.launchers() if launchers is None else launchers)
         self._packages = packages
         self._find = find
@@ -105,7 +106,8 @@ class OsSandbox:
             if launcher.name == protection.name:
                 return launcher
         raise UnavailableError(
-            f"The sandbox {protection.name} is not here.", hint="Start the application again."
+            tr("The sandbox {name} is not here.", name=protection.name),
+            hint=tr("Start the application again."),
         )
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from jarvis_desktop.core.errors import UnavailableError
+from jarvis_desktop.core.wording import tr
 from jarvis_desktop.sandbox.profile import Box, Launch, environment, prefixes, temporary_folder
 
 PROGRAM = Path("/usr/bin/sandbox-exec")
@@ -78,7 +79,7 @@ class Seatbelt:
     def command(self, box: Box, argv: Sequence[str]) -> Launch:
         """As `Launcher.command`. Raises UnavailableError where the program is not there."""
         if not self.program.exists():
-            raise UnavailableError("This macOS has no sandbox-exec.")
+            raise UnavailableError(tr("This macOS has no sandbox-exec."))
         temporary = temporary_folder().resolve()
         limits = box.limits
         bounds = (limits.cpu, limits.open_files, limits.file_size // BLOCK)

@@ -17,6 +17,7 @@ from functools import lru_cache
 from typing import Any
 
 from jarvis_desktop.core.errors import UnavailableError
+from jarvis_desktop.core.wording import tr
 
 NE, MASKED_EQ = 1, 7
 """Comparisons, as libseccomp numbers them."""
@@ -192,6 +193,7 @@ def _library() -> Any:
         import pyseccomp
     except (ImportError, RuntimeError, OSError, AttributeError) as error:
         raise UnavailableError(
-            "The library libseccomp is missing.", hint="Install it: sudo apt install libseccomp2"
+            tr("The library libseccomp is missing."),
+            hint=tr("Install it: sudo apt install libseccomp2"),
         ) from error
     return pyseccomp

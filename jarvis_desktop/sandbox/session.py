@@ -13,6 +13,7 @@ from pathlib import Path, PurePosixPath
 
 from jarvis_desktop.core.code import CodeOutcome, Ending, Script
 from jarvis_desktop.core.errors import InputError, StorageError, UnavailableError
+from jarvis_desktop.core.wording import tr
 from jarvis_desktop.sandbox.collecting import Marks, marks, put_in, take_back, take_out
 from jarvis_desktop.sandbox.driving import Kernel, Means
 
@@ -43,7 +44,7 @@ class Session:
         """See CodeSession."""
         sent = script.source.encode("utf-8", "replace")
         if hashlib.sha256(sent).hexdigest() != approved:
-            raise InputError("This is not the code that was agreed to, so it was not run.")
+            raise InputError(tr("This is not the code that was agreed to, so it was not run."))
         doing = asyncio.ensure_future(self._run(sent.decode(), to, timeout, report))
         self._doing.add(doing)
         try:
@@ -52,7 +53,9 @@ class Session:
             caller = asyncio.current_task()
             if doing in self._doing or (caller and caller.cancelling()):
                 raise
-            raise UnavailableError("The session was closed before the script had ended.") from None
+            raise UnavailableError(
+                tr("The session was closed before the script had ended.")
+            ) from None
         finally:
             self._doing.discard(doing)
 
@@ -111,8 +114,8 @@ class Session:
                 self._means.packages.mkdir(mode=0o700, parents=True, exist_ok=True)
         except OSError as error:
             raise StorageError(
-                f"The folder of the code cannot be made: {error.strerror}.",
-                hint="See that the disk has room and that it may be written to.",
+                tr("The folder of the code cannot be made: {strerror}.", strerror=error.strerror),
+                hint=tr("See that the disk has room and that it may be written to."),
             ) from error
         for name, source in self._means.files.items():
             mark = (0, 0, 0)

@@ -23,6 +23,7 @@ from jarvis_desktop.child import memory_kills
 from jarvis_desktop.core.code import Ending
 from jarvis_desktop.core.errors import ExpertError, Fault
 from jarvis_desktop.core.shown import readable_size
+from jarvis_desktop.core.wording import tr
 from jarvis_desktop.removing import remove
 from jarvis_desktop.sandbox.profile import Launch
 from jarvis_desktop.sandbox.tree import Process, alive, descendants, hold, kill, let_go, unlinked
@@ -106,7 +107,7 @@ class Supervisor:
             self._thread.shutdown(wait=False)
             reason = getattr(error, "strerror", None) or "its folder cannot be used"
             raise ExpertError(
-                f"The process for code could not be started: {reason}.",
+                tr("The process for code could not be started: {reason}.", reason=reason),
                 retryable=True,
                 fault=Fault.CRASH,
             ) from error

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from jarvis_desktop.core.errors import UnavailableError
 from jarvis_desktop.core.scores import Scores
 from jarvis_desktop.core.task import TaskType
+from jarvis_desktop.core.wording import tr
 from jarvis_desktop.scoring.condensing import condensed
 
 if TYPE_CHECKING:
@@ -123,8 +124,8 @@ class _Loaded:
             self.decoder: Any = self._session(ort, folder / "decoder.onnx", options)
         except Exception as error:
             raise UnavailableError(
-                "The weights of the embedded planner cannot be loaded.",
-                hint="Install JARVIS Desktop again.",
+                tr("The weights of the embedded planner cannot be loaded."),
+                hint=tr("Install JARVIS Desktop again."),
             ) from error
 
     def states(self, ids: Sequence[int]) -> np.ndarray:

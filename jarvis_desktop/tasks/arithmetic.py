@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable
 
 from jarvis_desktop.core.errors import InputError
+from jarvis_desktop.core.wording import tr
 
 Number = int | float
 
@@ -111,13 +112,13 @@ def value_of(text: str) -> Number:
     try:
         return _checked(_value(ast.parse(text.strip(), mode="eval").body))
     except ZeroDivisionError as error:
-        raise InputError("Nothing can be divided by zero.") from error
+        raise InputError(tr("Nothing can be divided by zero.")) from error
     except OverflowError as error:
         raise _too_large() from error
     except (SyntaxError, RecursionError, MemoryError) as error:
         raise _not_a_sum() from error
     except ValueError as error:
-        raise InputError("That has no result among the real numbers.") from error
+        raise InputError(tr("That has no result among the real numbers.")) from error
 
 
 def readable(value: Number, *, digits: int = 7) -> str:
@@ -171,7 +172,7 @@ def _power(base: Number, exponent: Number) -> Number:
 
 def _factorial(value: Number) -> Number:
     if value != int(value) or value < 0:
-        raise InputError("Only whole numbers from 0 have a factorial.")
+        raise InputError(tr("Only whole numbers from 0 have a factorial."))
     if value > 400:
         raise _too_large()
     return math.factorial(int(value))
@@ -192,11 +193,11 @@ def _rounded(value: Number) -> Number:
 
 
 def _too_large() -> InputError:
-    return InputError("The result is too large to work out.")
+    return InputError(tr("The result is too large to work out."))
 
 
 def _not_a_sum() -> InputError:
     return InputError(
-        "That is no sum I can read.",
-        hint="Try “15 percent of 240”, “twelve times seven” or “5 miles in km”.",
+        tr("That is no sum I can read."),
+        hint=tr("Try “15 percent of 240”, “twelve times seven” or “5 miles in km”."),
     )

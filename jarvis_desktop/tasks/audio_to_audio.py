@@ -10,6 +10,7 @@ from jarvis_desktop.core.artifact import Artifact, Kind
 from jarvis_desktop.core.call import Call, Report
 from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.task import Option, Port, Preset, TaskType, Value
+from jarvis_desktop.core.wording import tr
 from jarvis_desktop.tasks import sound_effects
 from jarvis_desktop.tasks.definition import Definition
 from jarvis_desktop.tasks.media import read_audio, write_wav
@@ -92,7 +93,7 @@ def change(call: Call, report: Report) -> Iterable[Artifact]:
     amount = call.number("amount") or _DEFAULTS.get(effect, 0.0)
     samples, rate = read_audio(call.file("audio"), name=name)
     if not samples.size:
-        raise InputError(f"{name} holds no sound.")
+        raise InputError(tr("{name} holds no sound.", name=name))
     changed = _apply(effect, samples, rate, amount, report)
     to = call.workdir / "changed.wav"
     write_wav(to, changed, rate)
@@ -107,11 +108,11 @@ def _apply(effect: str, samples: Samples, rate: int, amount: float, report: Repo
             # "Slower by 1.5" means what "slower by 0.67" means.
             factor = 1 / amount if (amount < 1) == (effect == "faster") else amount
             if not 0.25 <= factor <= 4:
-                raise InputError("The speed can be changed by a factor of 4 at most.")
+                raise InputError(tr("The speed can be changed by a factor of 4 at most."))
             return sound_effects.stretch(samples, rate, factor, report)
         case "louder" | "quieter":
             if not 0 < amount <= 40:
-                raise InputError("The loudness can be changed by 40 decibels at most.")
+                raise InputError(tr("The loudness can be changed by 40 decibels at most."))
             return sound_effects.amplify(samples, amount if effect == "louder" else -amount)
         case "reverse":
             return samples[:, ::-1]

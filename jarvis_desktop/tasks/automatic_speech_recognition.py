@@ -9,6 +9,7 @@ from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.call import Call, Report
 from jarvis_desktop.core.errors import ExpertError, InputError
 from jarvis_desktop.core.task import Option, Port, Preset, TaskType
+from jarvis_desktop.core.wording import tr
 from jarvis_desktop.tasks.definition import Definition, Services
 from jarvis_desktop.tasks.subtitles import written_as
 
@@ -62,7 +63,7 @@ async def transcribe(call: Call, report: Report, services: Services) -> Iterable
     if transcript.note:
         report(None, transcript.note)
     if not transcript.text.strip():
-        raise ExpertError(f"No words were heard in {title}.")
+        raise ExpertError(tr("No words were heard in {title}.", title=title))
     format = str(call.options.get("format", "text"))
     if format != "text" and transcript.segments:
         return [text_artifact(written_as(transcript, format))]

@@ -10,6 +10,7 @@ from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.call import Call, Report
 from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.task import Option, TaskType
+from jarvis_desktop.core.wording import tr
 from jarvis_desktop.tasks import arithmetic, units
 from jarvis_desktop.tasks.definition import Definition, Services
 from jarvis_desktop.tasks.numbers import with_digits
@@ -65,9 +66,12 @@ def answer(words: str) -> str:
     """The result of a sum or a conversion as a sentence."""
     said = _core(words)
     if not said:
-        raise InputError("There is nothing to calculate.", hint="Try “15 percent of 240”.")
+        raise InputError(tr("There is nothing to calculate."), hint=tr("Try “15 percent of 240”."))
     if len(said) > LONGEST:
-        raise InputError("That sum is too long.", hint=f"{LONGEST} characters are the most.")
+        raise InputError(
+            tr("That sum is too long."),
+            hint=tr("{longest} characters are the most.", longest=LONGEST),
+        )
     digits = with_digits(said)
     if conversion := units.read(digits):
         return units.convert(*conversion)

@@ -10,6 +10,7 @@ from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.call import Call, Report
 from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.task import Option, Preset, TaskType
+from jarvis_desktop.core.wording import tr
 from jarvis_desktop.tasks.definition import Definition, Services
 from jarvis_desktop.tasks.numbers import with_digits
 
@@ -60,7 +61,7 @@ async def draw(call: Call, report: Report, services: Services) -> Iterable[Artif
     if found := re.search(r"\b(\d+)[\s-]sided\b|\bd(\d+)\b", said):
         high = int(found[1] or found[2])
     if not 1 <= count <= MOST:
-        raise InputError(f"Between 1 and {MOST} can be drawn at once.")
+        raise InputError(tr("Between 1 and {most} can be drawn at once.", most=MOST))
     match call.words("what"):
         case "dice":
             return [text_artifact(_dice(count, high or 6))]
@@ -74,7 +75,7 @@ async def draw(call: Call, report: Report, services: Services) -> Iterable[Artif
 
 def _between(low: int, high: int) -> int:
     if low > high:
-        raise InputError(f"There is no number from {low} to {high}.")
+        raise InputError(tr("There is no number from {low} to {high}.", low=low, high=high))
     return low + secrets.randbelow(high - low + 1)
 
 
@@ -87,7 +88,7 @@ def _coins(count: int) -> str:
 
 def _dice(count: int, sides: int) -> str:
     if not 2 <= sides <= 1_000_000:
-        raise InputError("Dice have two sides at least.")
+        raise InputError(tr("Dice have two sides at least."))
     rolled = [_between(1, sides) for _ in range(count)]
     if count == 1:
         return f"A {rolled[0]}."
@@ -104,7 +105,8 @@ def _choice(among: str) -> str:
     things = [thing for thing in things if thing]
     if len(things) < 2:
         raise InputError(
-            "There must be two things at least to choose between.", hint="Say “tea or coffee”."
+            tr("There must be two things at least to choose between."),
+            hint=tr("Say “tea or coffee”."),
         )
     return f"{secrets.choice(things)}."
 

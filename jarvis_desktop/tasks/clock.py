@@ -13,6 +13,7 @@ from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.call import Call, Report
 from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.task import Option, Preset, TaskType
+from jarvis_desktop.core.wording import tr
 from jarvis_desktop.tasks.definition import Definition, Services
 
 TYPE = TaskType(
@@ -103,7 +104,7 @@ def _days_away(words: str) -> int:
         if name in said:
             return days
     if re.search(_OTHER_DAYS, said):
-        raise InputError("I can tell the date of today, tomorrow and yesterday only.")
+        raise InputError(tr("I can tell the date of today, tomorrow and yesterday only."))
     return 0
 
 
@@ -150,9 +151,12 @@ def zone_of(place: str) -> ZoneInfo:
     if len(zones) == 1:
         return ZoneInfo(zones[0])
     if zones:
-        raise InputError(f"{place} has several time zones.", hint="Name a city there.")
+        raise InputError(
+            tr("{place} has several time zones.", place=place), hint=tr("Name a city there.")
+        )
     raise InputError(
-        f"I do not know the time zone of {place}.", hint="Name a large city near it, or a country."
+        tr("I do not know the time zone of {place}.", place=place),
+        hint=tr("Name a large city near it, or a country."),
     )
 
 

@@ -9,6 +9,7 @@ from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.call import Call, Report
 from jarvis_desktop.core.errors import ExpertError
 from jarvis_desktop.core.task import Port, TaskType
+from jarvis_desktop.core.wording import tr
 from jarvis_desktop.tasks.definition import Definition
 from jarvis_desktop.tasks.naming import IN_PICTURE
 
@@ -53,16 +54,18 @@ def reply(call: Call, report: Report) -> Iterable[Artifact]:
     rows = _rows(call, report)
     if not rows:
         raise ExpertError(
-            f"There is no text in {name} that I can read.",
-            hint="A sharper or larger picture may help; what a picture shows, apart from text, "
-            "takes an expert for visual question answering.",
+            tr("There is no text in {name} that I can read.", name=name),
+            hint=tr(
+                "A sharper or larger picture may help; what a picture shows, apart from text, "
+                "takes an expert for visual question answering."
+            ),
         )
     report(None, "looking for the answer")
     found = answer(question, rows)
     if not found:
         raise ExpertError(
-            f"I cannot find an answer to that in {name}.",
-            hint="Ask for something that is printed there, such as a total, a date or a label.",
+            tr("I cannot find an answer to that in {name}.", name=name),
+            hint=tr("Ask for something that is printed there, such as a total, a date or a label."),
         )
     return [text_artifact(found)]
 

@@ -13,6 +13,7 @@ from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.call import Call, Report
 from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.task import Port, TaskType
+from jarvis_desktop.core.wording import tr
 from jarvis_desktop.tasks import office, tables
 from jarvis_desktop.tasks.definition import Definition
 from jarvis_desktop.tasks.pdf import read_pdf
@@ -43,7 +44,7 @@ def read(call: Call, report: Report) -> Iterable[Artifact]:
     path, name = call.file("document"), call.title("document")
     text = read_document(path, name=name, report=report, workdir=call.workdir).strip()
     if not text:
-        raise InputError(f"{name} holds no text.")
+        raise InputError(tr("{name} holds no text.", name=name))
     if len(text) > MOST_CHARACTERS:
         note = f"Only the first {MOST_CHARACTERS:,} of {len(text):,} characters were read."
         report(None, note)
@@ -57,9 +58,11 @@ def read_document(path: Path, *, name: str, report: Report, workdir: Path) -> st
         with path.open("rb") as file:
             start = file.read(2048)
     except OSError as error:
-        raise InputError(f"{name} cannot be opened: {error.strerror}.") from error
+        raise InputError(
+            tr("{name} cannot be opened: {strerror}.", name=name, strerror=error.strerror)
+        ) from error
     if not start:
-        raise InputError(f"{name} is empty.")
+        raise InputError(tr("{name} is empty.", name=name))
     if b"%PDF-" in start[:1024]:
         return read_pdf(path, name=name, report=report, recognise=_recognise, workdir=workdir)
     if start.startswith(b"PK\x03\x04"):
@@ -68,8 +71,8 @@ def read_document(path: Path, *, name: str, report: Report, workdir: Path) -> st
         return _rtf(path, name)
     if start.startswith(b"\xd0\xcf\x11\xe0"):
         raise InputError(
-            f"{name} is in an old Office format or protected by a password.",
-            hint="Save it as docx, xlsx, pptx or PDF, without a password.",
+            tr("{name} is in an old Office format or protected by a password.", name=name),
+            hint=tr("Save it as docx, xlsx, pptx or PDF, without a password."),
         )
     ending = Path(name).suffix.lower() or path.suffix.lower()
     if ending in (".pdf", ".docx", ".xlsx", ".pptx", ".odt"):
@@ -103,7 +106,8 @@ def _archive(path: Path, name: str) -> str:
             return _rows(tables.read_tables(path, name=name))
         case _:
             raise InputError(
-                f"{name} is an archive, not a document.", hint="Unpack it and give a file of it."
+                tr("{name} is an archive, not a document.", name=name),
+                hint=tr("Unpack it and give a file of it."),
             )
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from jarvis_desktop.core.errors import InputError
+from jarvis_desktop.core.wording import tr
 
 if TYPE_CHECKING:
     import numpy as np
@@ -69,7 +70,7 @@ def _cropped(image: Image, wish: Wish) -> Image:
     else:
         share = (wish.amount or (50.0 if wish.direction else 80.0)) / 100
         if not 0 < share <= 1:
-            raise InputError("A crop keeps between 1 and 100 percent of a picture.")
+            raise InputError(tr("A crop keeps between 1 and 100 percent of a picture."))
         sideways, upright = wish.direction in ("left", "right"), wish.direction in ("top", "bottom")
         wide = width if upright else max(1, round(width * share))
         high = height if sideways else max(1, round(height * share))
@@ -88,8 +89,8 @@ def _resized(image: Image, wish: Wish) -> Image:
         wide, high = max(1, round(image.width * share)), max(1, round(image.height * share))
     if wish.amount < 0 or wide * high > MOST_PIXELS or max(wide, high) > MOST_SIDE:
         raise InputError(
-            f"A picture of {wide} by {high} pixels cannot be made.",
-            hint="Ask for at most 50 million pixels.",
+            tr("A picture of {wide} by {high} pixels cannot be made.", wide=wide, high=high),
+            hint=tr("Ask for at most 50 million pixels."),
         )
     return image.resize((wide, high), images.Resampling.LANCZOS)
 
@@ -99,7 +100,9 @@ def _wanted(size: str, image: Image) -> tuple[int, int]:
     match = re.fullmatch(r"\s*(\d{1,6})?\s*(?:[x×*]|by)?\s*(\d{1,6})?\s*", size.lower())
     wide, high = (int(part or 0) for part in match.groups()) if match else (0, 0)
     if not wide and not high:
-        raise InputError(f"“{size}” is no size.", hint="Give it in pixels, such as 800x600.")
+        raise InputError(
+            tr("“{size}” is no size.", size=size), hint=tr("Give it in pixels, such as 800x600.")
+        )
     wide = wide or max(1, round(high * image.width / image.height))
     return wide, high or max(1, round(wide * image.height / image.width))
 

@@ -7,6 +7,7 @@ from jarvis_desktop.core.artifact import Kind
 from jarvis_desktop.core.call import Call
 from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.task import Option, Port, Preset, TaskType
+from jarvis_desktop.core.wording import tr
 from jarvis_desktop.tasks.definition import Definition
 from jarvis_desktop.tasks.sentences import paragraphs, sentences
 
@@ -52,7 +53,7 @@ def taken_apart(call: Call) -> list[str]:
         case _:
             parts = [text.strip()]
     if not any(parts):
-        raise InputError("There is no text to make vectors of.")
+        raise InputError(tr("There is no text to make vectors of."))
     return [part for part in parts if part][:MOST_TEXTS]
 
 

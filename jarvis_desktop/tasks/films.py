@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jarvis_desktop.core.errors import ExpertError, UnavailableError
+from jarvis_desktop.core.wording import tr
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -29,7 +30,7 @@ def write_film(path: Path, frames: Iterable[Image], rate: float) -> Path:
     pictures = iter(frames)
     first = next(pictures, None)
     if first is None:
-        raise ExpertError("The film has no pictures.")
+        raise ExpertError(tr("The film has no pictures."))
     size = (max(2, first.width // 2 * 2), max(2, first.height // 2 * 2))
     codec, settings = _codec()
     pack: Any = av.VideoFrame.from_image
@@ -57,6 +58,6 @@ def _codec() -> tuple[str, dict[str, str]]:
             continue
         return name, settings
     raise UnavailableError(
-        "Films cannot be written on this computer: PyAV knows neither H.264 nor MPEG-4.",
-        hint="Install PyAV from its own builds: pip install --force-reinstall av.",
+        tr("Films cannot be written on this computer: PyAV knows neither H.264 nor MPEG-4."),
+        hint=tr("Install PyAV from its own builds: pip install --force-reinstall av."),
     )

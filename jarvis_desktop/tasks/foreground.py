@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from jarvis_desktop.core.errors import ExpertError
+from jarvis_desktop.core.wording import tr
 from jarvis_desktop.tasks.detectors import Box, find_faces, find_people
 
 if TYPE_CHECKING:
@@ -47,8 +48,8 @@ def foreground(pixels: Pixels) -> Pixels:
 
 def _nothing() -> ExpertError:
     return ExpertError(
-        "I cannot tell what is in front in that picture.",
-        hint="A picture with one clear subject that does not touch the edges works best.",
+        tr("I cannot tell what is in front in that picture."),
+        hint=tr("A picture with one clear subject that does not touch the edges works best."),
     )
 
 

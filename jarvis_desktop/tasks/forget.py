@@ -10,6 +10,7 @@ from jarvis_desktop.core.call import Call, Report
 from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.ports import Fact
 from jarvis_desktop.core.task import Option, TaskType
+from jarvis_desktop.core.wording import tr
 from jarvis_desktop.tasks.definition import Definition, Services
 
 TYPE = TaskType(
@@ -17,6 +18,7 @@ TYPE = TaskType(
     summary="Forgets something the person wanted remembered: the last thing, a named one, or all.",
     ports=(),
     gives=(Kind.TEXT,),
+    acts=True,
     options=(
         Option(
             "fact", "what to forget, as it was said, or “everything”", "that", reads="as-said"
@@ -84,10 +86,16 @@ def _most_like(meant: str, facts: Sequence[Fact]) -> Fact:
     best = max(shares)
     found = [fact for fact, share in zip(facts, shares, strict=True) if share == best]
     if best < ALIKE:
-        raise InputError(f"I remember nothing like “{meant}”.", hint="Ask “what do you remember”.")
+        raise InputError(
+            tr("I remember nothing like “{meant}”.", meant=meant),
+            hint=tr("Ask “what do you remember”."),
+        )
     if len(found) > 1:
         listed = " or ".join(f"“{fact.text}”" for fact in found[:3])
-        raise InputError(f"I am not sure which you mean: {listed}?", hint="Say it in more words.")
+        raise InputError(
+            tr("I am not sure which you mean: {listed}?", listed=listed),
+            hint=tr("Say it in more words."),
+        )
     return found[0]
 
 

@@ -8,6 +8,7 @@ from typing import Any
 from jarvis_desktop.core.artifact import Artifact, Kind
 from jarvis_desktop.core.call import Report
 from jarvis_desktop.core.errors import InputError
+from jarvis_desktop.core.wording import tr
 from jarvis_desktop.tasks.media import audio_blocks
 
 TEXTS = frozenset({".txt", ".md", ".csv", ".tsv", ".json", ".html", ".log", ".srt", ".vtt"})
@@ -44,8 +45,8 @@ def bring_into(item: Artifact, ending: str, workdir: Path, report: Report) -> Pa
     if item.path is None:
         if wanted not in TEXTS:
             raise InputError(
-                f"A text cannot be saved as {wanted}.",
-                hint="It can be saved as .txt or .md; to hear it, have it spoken first.",
+                tr("A text cannot be saved as {wanted}.", wanted=wanted),
+                hint=tr("It can be saved as .txt or .md; to hear it, have it spoken first."),
             )
         to = workdir / f"saved{wanted}"
         text = item.text or ""
@@ -63,8 +64,13 @@ def bring_into(item: Artifact, ending: str, workdir: Path, report: Report) -> Pa
         _redraw(item.path, to, wanted, item.title)
         return to
     raise InputError(
-        f"{item.title} is {own or 'of another format'} and cannot be saved as {wanted}.",
-        hint=f"It can be saved as {own}." if own else "",
+        tr(
+            "{title} is {own} and cannot be saved as {wanted}.",
+            title=item.title,
+            own=own or "of another format",
+            wanted=wanted,
+        ),
+        hint=tr("It can be saved as {own}.", own=own) if own else "",
     )
 
 
@@ -98,13 +104,14 @@ def _encode(source: Path, to: Path, ending: str, name: str) -> None:
                 while ready := fifo.read(stream.codec_context.frame_size or 4096):
                     container.mux(stream.encode(ready))
             if stream is None:
-                raise InputError(f"{name} holds no sound.")
+                raise InputError(tr("{name} holds no sound.", name=name))
             if rest := fifo.read(0, partial=True):
                 container.mux(stream.encode(rest))
             container.mux(stream.encode(None))
     except (av.FFmpegError, ValueError) as error:
         raise InputError(
-            f"{name} cannot be saved as {ending} here.", hint="It can be saved as .wav."
+            tr("{name} cannot be saved as {ending} here.", name=name, ending=ending),
+            hint=tr("It can be saved as .wav."),
         ) from error
 
 
@@ -117,4 +124,6 @@ def _redraw(source: Path, to: Path, ending: str, name: str) -> None:
     try:
         image.save(to, format=_PICTURES[ending], **({"quality": 92} if ending == ".jpg" else {}))
     except (OSError, ValueError) as error:
-        raise InputError(f"{name} cannot be saved as {ending}.") from error
+        raise InputError(
+            tr("{name} cannot be saved as {ending}.", name=name, ending=ending)
+        ) from error

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jarvis_desktop.core.errors import ExpertError, InputError
+from jarvis_desktop.core.wording import tr
 from jarvis_desktop.tasks.media import open_media
 
 if TYPE_CHECKING:
@@ -27,7 +28,10 @@ def even_frames(path: Path, count: int, *, name: str) -> list[Image]:
         moments = [length * (at + 0.5) / count for at in range(count)]
         frames = [upright(frame) for frame in frames_at(container, stream, moments)]
     if not frames:
-        raise InputError(f"{name} holds no picture that can be read.", hint="It may be damaged.")
+        raise InputError(
+            tr("{name} holds no picture that can be read.", name=name),
+            hint=tr("It may be damaged."),
+        )
     return [frames[at * len(frames) // count] for at in range(count)]
 
 
@@ -39,14 +43,24 @@ def open_film(path: Path, *, name: str) -> Iterator[tuple[Any, Any]]:
     """
     with open_media(path, name=name) as container:
         if not container.streams.video:
-            raise ExpertError(f"{name} has no moving picture.", hint="Give a video.")
+            raise ExpertError(
+                tr("{name} has no moving picture.", name=name), hint=tr("Give a video.")
+            )
         stream = container.streams.video[0]
         if stream.codec_context is None:  # PyAV found nobody who decodes it
             raise InputError(
-                f"{name} cannot be read as a film.", hint="It may be damaged or cut off."
+                tr("{name} cannot be read as a film.", name=name),
+                hint=tr("It may be damaged or cut off."),
             )
         if stream.width * stream.height > MOST_PIXELS:
-            raise InputError(f"{name} is too large: {stream.width} by {stream.height} pixels.")
+            raise InputError(
+                tr(
+                    "{name} is too large: {width} by {height} pixels.",
+                    name=name,
+                    width=stream.width,
+                    height=stream.height,
+                )
+            )
         stream.thread_type = "AUTO"
         yield container, stream
 

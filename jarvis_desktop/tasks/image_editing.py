@@ -8,6 +8,7 @@ from jarvis_desktop.core.artifact import Artifact, Kind
 from jarvis_desktop.core.call import Call, Report
 from jarvis_desktop.core.errors import ExpertError
 from jarvis_desktop.core.task import PROMPT, Option, Port, Preset, TaskType, Value
+from jarvis_desktop.core.wording import tr
 from jarvis_desktop.tasks.definition import Definition
 from jarvis_desktop.tasks.naming import PICTURE_WORDS
 from jarvis_desktop.tasks.painting import SEED
@@ -236,8 +237,10 @@ def edit(call: Call, report: Report) -> Iterable[Artifact]:
     which = call.words("edit")
     if not which and call.text(PROMPT).strip():
         raise ExpertError(
-            "An edit that is told in words of one's own needs an expert for image-editing.",
-            hint="What works without: black and white, brighter, blur, rotate, crop, resize ...",
+            tr("An edit that is told in words of one's own needs an expert for image-editing."),
+            hint=tr(
+                "What works without: black and white, brighter, blur, rotate, crop, resize ..."
+            ),
         )
     which = which or "enhance"
     wish = Wish(call.number("amount"), call.words("direction"), call.words("size"))

@@ -8,6 +8,7 @@ from jarvis_desktop.core.artifact import Artifact, Kind
 from jarvis_desktop.core.call import Call, Report
 from jarvis_desktop.core.errors import ExpertError
 from jarvis_desktop.core.task import PROMPT, Option, Port, TaskType
+from jarvis_desktop.core.wording import tr
 from jarvis_desktop.tasks.definition import Definition
 from jarvis_desktop.tasks.image_editing import presets
 from jarvis_desktop.tasks.painting import AVOID, SEED, STRENGTH
@@ -42,9 +43,11 @@ def restyle(call: Call, report: Report) -> Iterable[Artifact]:
     path, name, style = call.file("image"), call.title("image"), call.words("edit")
     if style not in STYLES:
         raise ExpertError(
-            "The styles I have are pencil sketch, cartoon, painting, sepia, black and white, and "
-            "negative.",
-            hint="Ask for one of them; any other style needs an expert for image-to-image.",
+            tr(
+                "The styles I have are pencil sketch, cartoon, painting, sepia, black and white, "
+                "and negative."
+            ),
+            hint=tr("Ask for one of them; any other style needs an expert for image-to-image."),
         )
     report(None, f"drawing {name} anew")
     return [save_image(apply_edit(read_image(path, name=name), style, Wish()), call, style)]

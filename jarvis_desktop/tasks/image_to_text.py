@@ -8,6 +8,7 @@ from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.call import Call, Report
 from jarvis_desktop.core.errors import ExpertError
 from jarvis_desktop.core.task import Option, Port, Preset, TaskType
+from jarvis_desktop.core.wording import tr
 from jarvis_desktop.tasks.definition import Definition
 from jarvis_desktop.tasks.naming import IN_PICTURE, PICTURE_WORDS
 
@@ -61,8 +62,11 @@ def read(call: Call, report: Report) -> Iterable[Artifact]:
     path, name = call.file("image"), call.title("image")
     if wants_caption(call):
         raise ExpertError(
-            f"I can read the text in {name}, but say what it shows only with an expert.",
-            hint="Fetch one for image to text: jarvis-desktop experts list.",
+            tr(
+                "I can read the text in {name}, but say what it shows only with an expert.",
+                name=name,
+            ),
+            hint=tr("Fetch one for image to text: jarvis-desktop experts list."),
         )
     count = frame_count(path, name=name)
     pages = []
@@ -72,8 +76,8 @@ def read(call: Call, report: Report) -> Iterable[Artifact]:
             pages.append(text)
     if not pages:
         raise ExpertError(
-            f"There is no text in {name} that I can read.",
-            hint="A sharper or larger picture may help.",
+            tr("There is no text in {name} that I can read.", name=name),
+            hint=tr("A sharper or larger picture may help."),
         )
     return [text_artifact("\n\n".join(pages))]
 

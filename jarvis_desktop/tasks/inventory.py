@@ -10,6 +10,7 @@ from typing import Any
 from jarvis_desktop.core.artifact import Kind
 from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.task import Port, TaskType
+from jarvis_desktop.core.wording import tr
 
 _kinds = {kind.value: kind for kind in Kind} | {"url": Kind.TEXT, "audio/video": Kind.AUDIO}
 
@@ -25,9 +26,11 @@ def load_tools(path: Path) -> tuple[TaskType, ...]:
         nodes = document["nodes"] if isinstance(document, dict) else document
         return tuple(_task_type(node) for node in nodes)
     except FileNotFoundError as error:
-        raise InputError(f"There is no file {path}.") from error
+        raise InputError(tr("There is no file {path}.", path=path)) from error
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise InputError(f"{path} is not an inventory of tools: {error}.") from error
+        raise InputError(
+            tr("{path} is not an inventory of tools: {error}.", path=path, error=error)
+        ) from error
 
 
 def _task_type(node: dict[str, Any]) -> TaskType:

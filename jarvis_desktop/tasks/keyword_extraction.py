@@ -8,6 +8,7 @@ from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.call import Call, Report
 from jarvis_desktop.core.errors import ExpertError, InputError
 from jarvis_desktop.core.task import Option, Port, TaskType
+from jarvis_desktop.core.wording import tr
 from jarvis_desktop.tasks.definition import Definition
 from jarvis_desktop.tasks.language_identification import identify
 
@@ -36,14 +37,14 @@ def extract(call: Call, report: Report) -> Iterable[Artifact]:
     """The key words, best first, joined by commas. Raises InputError where there is no text."""
     text = call.text("text")
     if not any(sign.isalpha() for sign in text):
-        raise InputError("There are no words to choose key words from.")
+        raise InputError(tr("There are no words to choose key words from."))
     if len(text) > LONGEST_TEXT:
         report(None, f"Reading the first {LONGEST_TEXT:,} characters.")
         text = text[:LONGEST_TEXT]
     count = min(max(int(call.number("count")), 1), 100)
     found = keywords(text, count)
     if not found:
-        raise ExpertError("The text is too short to have key words.")
+        raise ExpertError(tr("The text is too short to have key words."))
     return [text_artifact(", ".join(found))]
 
 

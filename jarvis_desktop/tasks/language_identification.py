@@ -11,6 +11,7 @@ from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.call import Call, Report
 from jarvis_desktop.core.errors import ExpertError, InputError
 from jarvis_desktop.core.task import Port, TaskType
+from jarvis_desktop.core.wording import tr
 from jarvis_desktop.tasks.definition import Definition
 
 TYPE = TaskType(
@@ -66,10 +67,10 @@ def tell(call: Call, report: Report) -> Iterable[Artifact]:
     ExpertError where it cannot be told."""
     text = call.text("text")
     if not any(sign.isalpha() for sign in text):
-        raise InputError("There are no words whose language could be told.")
+        raise InputError(tr("There are no words whose language could be told."))
     found = identify(text)
     if found.confidence < GUESS:
-        raise ExpertError("The text is too short or too mixed to tell its language.")
+        raise ExpertError(tr("The text is too short or too mixed to tell its language."))
     doubt = "" if found.confidence >= SURE else ", a guess: the text is short or mixed"
     return [text_artifact(f"{found.name} ({found.confidence:.2f}{doubt})")]
 

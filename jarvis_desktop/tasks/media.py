@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jarvis_desktop.core.errors import InputError
+from jarvis_desktop.core.wording import tr
 
 if TYPE_CHECKING:
     import numpy as np
@@ -33,8 +34,9 @@ TOLERATED = 0.05
 
 
 @contextmanager
-def open_media(path: Path, *, name: str = "") -> Iterator[Any]:
-    """An open `av` container. Raises InputError where the file is no sound or video.
+def open_media(path: Path, *, name: str = "", longest: float = LONGEST_SECONDS) -> Iterator[Any]:
+    """An open `av` container. Raises InputError where the file is no sound or video, or one of
+    more than `longest` seconds.
 
     What PyAV raises inside the block is translated too, so that callers need not.
     """
@@ -44,22 +46,26 @@ def open_media(path: Path, *, name: str = "") -> Iterator[Any]:
     av.logging.set_level(av.logging.PANIC)
     try:
         if not path.stat().st_size:
-            raise InputError(f"{name} is empty.", hint="Give the original file again.")
+            raise InputError(
+                tr("{name} is empty.", name=name), hint=tr("Give the original file again.")
+            )
         options = {"format_whitelist": FORMATS, "protocol_whitelist": "pipe"}
         with (
             path.open("rb") as file,
             av.open(file, "r", options=options, metadata_errors="ignore") as container,
         ):
-            if (container.duration or 0) / av.time_base > LONGEST_SECONDS:
+            if (container.duration or 0) / av.time_base > longest:
                 raise _too_long(name)
             yield container
     except av.FFmpegError as error:
         raise InputError(
-            f"{name} cannot be read as sound or video.",
-            hint="It may be damaged, cut off or of another type than its name says.",
+            tr("{name} cannot be read as sound or video.", name=name),
+            hint=tr("It may be damaged, cut off or of another type than its name says."),
         ) from error
     except OSError as error:
-        raise InputError(f"{name} cannot be opened: {error.strerror}.") from error
+        raise InputError(
+            tr("{name} cannot be opened: {strerror}.", name=name, strerror=error.strerror)
+        ) from error
 
 
 def read_audio(
@@ -87,7 +93,7 @@ def read_audio(
         sound[:, filled : filled + count] = block
         filled += count
     if sound is None:
-        raise InputError(f"{name or path.name} holds no sound.", hint=_SILENT_HINT)
+        raise InputError(tr("{name} holds no sound.", name=name or path.name), hint=_SILENT_HINT)
     return sound[:, :filled], at
 
 
@@ -101,13 +107,13 @@ def audio_blocks(
     name = name or path.name
     with open_media(path, name=name) as container:
         if not container.streams.audio:
-            raise InputError(f"{name} has no sound track.", hint=_SILENT_HINT)
+            raise InputError(tr("{name} has no sound track.", name=name), hint=_SILENT_HINT)
         stream = container.streams.audio[0]
         # More than two channels are mixed down: what follows is made for ears and recognisers.
         layout = "mono" if mono or stream.channels == 1 else "stereo"
         target = rate or stream.rate
         if not target or not stream.channels:
-            raise InputError(f"{name} is damaged: its sound has no sample rate.")
+            raise InputError(tr("{name} is damaged: its sound has no sample rate.", name=name))
         resampler = av.AudioResampler(format="fltp", layout=layout, rate=target)
         taken = 0
         for frame in _frames(container, stream, name):
@@ -131,9 +137,11 @@ def write_wav(path: Path, samples: Samples, rate: int) -> Path:
 
     block = np.atleast_2d(samples)
     if not block.size:
-        raise InputError(f"There is no sound to write to {path.name}.")
+        raise InputError(tr("There is no sound to write to {name}.", name=path.name))
     if not np.isfinite(block).all():
-        raise InputError(f"The sound for {path.name} is damaged: it has values without a size.")
+        raise InputError(
+            tr("The sound for {name} is damaged: it has values without a size.", name=path.name)
+        )
     with wave.open(str(path), "wb") as file:
         _head(file, len(block), rate)
         file.writeframes(_pcm(block))
@@ -169,8 +177,13 @@ def _frames(container: Any, stream: Any, name: str) -> Iterator[Any]:
             broken += 1
     if broken > TOLERATED * packets:
         raise InputError(
-            f"{name} is damaged: {broken} of its {packets} parts cannot be decoded.",
-            hint="Give the original file again.",
+            tr(
+                "{name} is damaged: {broken} of its {packets} parts cannot be decoded.",
+                name=name,
+                broken=broken,
+                packets=packets,
+            ),
+            hint=tr("Give the original file again."),
         )
 
 
@@ -189,6 +202,8 @@ def _pcm(block: Samples) -> bytes:
 
 def _too_long(name: str) -> InputError:
     return InputError(
-        f"{name} is too long to be worked on at once.",
-        hint="Two hours are the most, less for many channels or a high rate: cut it into parts.",
+        tr("{name} is too long to be worked on at once.", name=name),
+        hint=tr(
+            "Two hours are the most, less for many channels or a high rate: cut it into parts."
+        ),
     )

@@ -9,6 +9,7 @@ from jarvis_desktop.core.artifact import Artifact, Kind
 from jarvis_desktop.core.call import Call, Report
 from jarvis_desktop.core.errors import ExpertError
 from jarvis_desktop.core.task import Option, Port, Preset, TaskType
+from jarvis_desktop.core.wording import tr
 from jarvis_desktop.tasks.definition import Definition
 from jarvis_desktop.tasks.found import Box
 from jarvis_desktop.tasks.naming import IN_PICTURE
@@ -85,8 +86,11 @@ def detect(call: Call, report: Report) -> Iterable[Artifact]:
     what = KNOWN.get(wanted.removeprefix("the "))
     if what is None:
         raise ExpertError(
-            f"I cannot find “{wanted}” in a picture; faces and people are what I can find.",
-            hint="Ask for faces or people, or fetch an expert for object detection.",
+            tr(
+                "I cannot find “{wanted}” in a picture; faces and people are what I can find.",
+                wanted=wanted,
+            ),
+            hint=tr("Ask for faces or people, or fetch an expert for object detection."),
         )
     image = on_white(read_image(path, name=name))
     pixels = to_array(image)

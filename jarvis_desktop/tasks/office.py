@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from zipfile import BadZipFile, ZipFile
 
 from jarvis_desktop.core.errors import InputError
+from jarvis_desktop.core.wording import tr
 from jarvis_desktop.tasks.plain_text import check_zip, clean, damaged, decode_bytes
 
 if TYPE_CHECKING:
@@ -123,7 +124,7 @@ def _xml(data: bytes) -> Element:
 def read_mail(path: Path, *, name: str) -> str:
     """Who wrote when about what, the text, and the names of what is attached."""
     if path.stat().st_size > LARGEST_MAIL:
-        raise InputError(f"{name} is too large to read as an e-mail.")
+        raise InputError(tr("{name} is too large to read as an e-mail.", name=name))
     try:
         mail = email.message_from_bytes(path.read_bytes(), policy=email.policy.default)
         assert isinstance(mail, EmailMessage)

@@ -10,6 +10,7 @@ from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.call import Call, Report
 from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.task import Port, TaskType
+from jarvis_desktop.core.wording import tr
 from jarvis_desktop.tasks.definition import Definition, Services
 
 TYPE = TaskType(
@@ -17,6 +18,7 @@ TYPE = TaskType(
     summary="Opens a file with its usual program.",
     ports=(Port("file", tuple(Kind)),),
     gives=(Kind.TEXT,),
+    acts=True,
     cues=(
         "open the file", "open this file", "open that file", "open it", "open this", "open that",
         "open xfile*", "open up xfile*", "open the document", "open the picture", "open the photo",
@@ -41,7 +43,7 @@ async def open_it(call: Call, report: Report, services: Services) -> Iterable[Ar
     """Open the file. Raises InputError where it is gone, UnavailableError where it cannot be."""
     path = call.file("file")
     if not path.exists():
-        raise InputError(f"There is no file {call.title('file')} any more.")
+        raise InputError(tr("There is no file {call} any more.", call=call.title("file")))
     services.desktop.open(path)
     return [text_artifact(f"Opened {call.title('file')}.")]
 

@@ -11,6 +11,7 @@ from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.call import Call, Report
 from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.task import Option, TaskType
+from jarvis_desktop.core.wording import tr
 from jarvis_desktop.tasks.definition import Definition, Services
 
 FOLDERS = ("downloads", "documents", "pictures", "music", "videos", "desktop", "home")
@@ -20,6 +21,7 @@ TYPE = TaskType(
     summary="Opens one of the person's folders.",
     ports=(),
     gives=(Kind.TEXT,),
+    acts=True,
     options=(Option("folder", "which folder", "home", choices=FOLDERS),),
     cues=(
         "folder", "open my downloads", "open downloads", "downloads folder", "my documents",
@@ -35,7 +37,7 @@ async def open_it(call: Call, report: Report, services: Services) -> Iterable[Ar
     folder = call.words("folder")
     path = path_of(folder)
     if not path.is_dir():
-        raise InputError(f"There is no {folder} folder at {path}.")
+        raise InputError(tr("There is no {folder} folder at {path}.", folder=folder, path=path))
     services.desktop.open(path)
     return [text_artifact(f"Opened {path}.")]
 

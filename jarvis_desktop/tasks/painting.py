@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from jarvis_desktop.core.call import Call
 from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.task import Option
+from jarvis_desktop.core.wording import tr
 
 SIZE = Option(
     "size",
@@ -84,12 +85,18 @@ def pixels(size: str) -> tuple[int, int]:
     """Width and height from "800x600". Raises InputError."""
     match = re.fullmatch(r"\s*(\d{1,6})\s*(?:[x×*,]|by)\s*(\d{1,6})\s*", size)
     if not match:
-        raise InputError(f"“{size}” is no size.", hint="Give it in pixels, such as 800x600.")
+        raise InputError(
+            tr("“{size}” is no size.", size=size), hint=tr("Give it in pixels, such as 800x600.")
+        )
     wide, high = int(match[1]), int(match[2])
     if not all(SMALLEST <= side <= LARGEST for side in (wide, high)):
         raise InputError(
-            f"A picture of {wide} by {high} pixels cannot be drawn.",
-            hint=f"Ask for {SMALLEST} to {LARGEST} pixels a side.",
+            tr("A picture of {wide} by {high} pixels cannot be drawn.", wide=wide, high=high),
+            hint=tr(
+                "Ask for {smallest} to {largest} pixels a side.",
+                smallest=SMALLEST,
+                largest=LARGEST,
+            ),
         )
     return wide, high
 
@@ -104,8 +111,8 @@ def strength_of(call: Call, usual: float) -> float:
     """How much may change, above 0 to 1. Raises InputError."""
     percent = float(call.options.get("strength", 0)) or 100 * usual
     if not 0 < percent <= 100:
-        raise InputError(f"A strength of {percent:g} percent is not possible.",
-                         hint="Give 1 to 100.")  # fmt: skip
+        raise InputError(tr("A strength of {percent:g} percent is not possible.", percent=percent),
+                         hint=tr("Give 1 to 100."))  # fmt: skip
     return percent / 100
 
 

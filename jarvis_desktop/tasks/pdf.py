@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from jarvis_desktop.core.call import Report
 from jarvis_desktop.core.errors import InputError
+from jarvis_desktop.core.wording import tr
 from jarvis_desktop.tasks.plain_text import clean, damaged
 
 if TYPE_CHECKING:
@@ -76,7 +77,8 @@ def _open(file: object, name: str) -> PdfReader:
 
 def _locked(name: str) -> InputError:
     return InputError(
-        f"{name} needs a password.", hint="Save a copy without the password and give that."
+        tr("{name} needs a password.", name=name),
+        hint=tr("Save a copy without the password and give that."),
     )
 
 
@@ -111,7 +113,9 @@ def _together(pages: list[str], left_out: list[int], name: str) -> str:
     if not text and left_out:
         raise damaged(name)
     if not text:
-        raise InputError(f"{name} holds no text that can be read, nor pictures of any.")
+        raise InputError(
+            tr("{name} holds no text that can be read, nor pictures of any.", name=name)
+        )
     if left_out:
         some = ", ".join(map(str, left_out[:10])) + (" and more" if len(left_out) > 10 else "")
         text += f"\n\n[Not readable: page {some}.]"

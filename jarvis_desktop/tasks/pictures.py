@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from jarvis_desktop.core.artifact import Artifact, Kind
 from jarvis_desktop.core.call import Call
 from jarvis_desktop.core.errors import InputError
+from jarvis_desktop.core.wording import tr
 
 if TYPE_CHECKING:
     import numpy as np
@@ -150,8 +151,8 @@ def _opened(path: Path, name: str) -> Iterator[Image]:
                 yield image
         except (images.DecompressionBombError, images.DecompressionBombWarning) as error:
             raise InputError(
-                f"{name} claims to be larger than any picture that can be worked on.",
-                hint="Pictures may have 50 million pixels.",
+                tr("{name} claims to be larger than any picture that can be worked on.", name=name),
+                hint=tr("Pictures may have 50 million pixels."),
             ) from error
 
 
@@ -160,16 +161,20 @@ def _identified(path: Path, name: str) -> Image:
 
     try:
         if not path.stat().st_size:
-            raise InputError(f"{name} is empty.", hint="Give the original file again.")
+            raise InputError(
+                tr("{name} is empty.", name=name), hint=tr("Give the original file again.")
+            )
         images.init()  # `formats` may only name plugins that are loaded
         return images.open(path, formats=FORMATS)
     except (images.DecompressionBombError, images.DecompressionBombWarning):
         raise
     except _BROKEN as error:
         raise InputError(
-            f"{name} is not a picture that can be read.",
-            hint="It may be damaged, or of another type than its name says; PNG, JPEG, WebP, GIF, "
-            "BMP and TIFF can be read.",
+            tr("{name} is not a picture that can be read.", name=name),
+            hint=tr(
+                "It may be damaged, or of another type than its name says; PNG, JPEG, WebP, GIF, "
+                "BMP and TIFF can be read."
+            ),
         ) from error
 
 
@@ -177,8 +182,13 @@ def _check_size(image: Image, name: str) -> None:
     width, height = image.size
     if width * height > MOST_PIXELS:
         raise InputError(
-            f"{name} is too large: {width} by {height} pixels.",
-            hint="Pictures may have 50 million pixels; make it smaller first.",
+            tr(
+                "{name} is too large: {width} by {height} pixels.",
+                name=name,
+                width=width,
+                height=height,
+            ),
+            hint=tr("Pictures may have 50 million pixels; make it smaller first."),
         )
 
 
@@ -193,7 +203,8 @@ def _upright(image: Image, name: str) -> Image:
     except _BROKEN as error:
         reason = " ".join(str(error).split()) or "its data end too early"
         raise InputError(
-            f"{name} is damaged: {reason}.", hint="Give the original file again."
+            tr("{name} is damaged: {reason}.", name=name, reason=reason),
+            hint=tr("Give the original file again."),
         ) from error
     try:
         turned = ImageOps.exif_transpose(image)

@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 from jarvis_desktop.core.errors import InputError
+from jarvis_desktop.core.wording import tr
 
 LARGEST_TEXT = 50_000_000
 LARGEST_UNPACKED = 300_000_000
@@ -19,7 +20,7 @@ def damaged(name: str, why: str = "") -> InputError:
     """The error for a file that is not what it claims to be."""
     return InputError(
         f"{name} is damaged{f': {why}' if why else ''}.",
-        hint="Open it in the program it came from and save it again.",
+        hint=tr("Open it in the program it came from and save it again."),
     )
 
 
@@ -28,11 +29,18 @@ def decode(path: Path, *, name: str = "") -> str:
     name = name or path.name
     size = path.stat().st_size
     if not size:
-        raise InputError(f"{name} is empty.")
+        raise InputError(tr("{name} is empty.", name=name))
     if size > LARGEST_TEXT:
         raise InputError(
-            f"{name} is too large to read as text ({size // 1_000_000} MB).",
-            hint=f"Cut it into parts of at most {LARGEST_TEXT // 1_000_000} MB.",
+            tr(
+                "{name} is too large to read as text ({size} MB).",
+                name=name,
+                size=size // 1000000,
+            ),
+            hint=tr(
+                "Cut it into parts of at most {largest_text} MB.",
+                largest_text=LARGEST_TEXT // 1000000,
+            ),
         )
     return decode_bytes(path.read_bytes(), name=name)
 
@@ -44,8 +52,8 @@ def decode_bytes(data: bytes, *, name: str) -> str:
             return clean(data.decode(encoding, errors="replace"))
     if b"\0" in data[:10_000]:
         raise InputError(
-            f"{name} is no text: it holds binary data.",
-            hint="Its name may have the wrong ending.",
+            tr("{name} is no text: it holds binary data.", name=name),
+            hint=tr("Its name may have the wrong ending."),
         )
     try:
         return clean(data.decode("utf-8"))
@@ -55,7 +63,7 @@ def decode_bytes(data: bytes, *, name: str) -> str:
 
     best = from_bytes(data[:200_000]).best()
     if best is None:
-        raise InputError(f"{name} is no text: its encoding cannot be told.")
+        raise InputError(tr("{name} is no text: its encoding cannot be told.", name=name))
     return clean(data.decode(best.encoding, errors="replace"))
 
 
@@ -75,7 +83,11 @@ def check_zip(path: Path, name: str) -> None:
         raise damaged(name) from error
     unpacked = sum(entry.file_size for entry in entries)
     if unpacked > LARGEST_UNPACKED or len(entries) > MOST_ENTRIES:
-        raise InputError(f"{name} would unpack to more than it should and was not opened.")
+        raise InputError(
+            tr("{name} would unpack to more than it should and was not opened.", name=name)
+        )
     # An honest archive's text packs about ten to one; a bomb's a thousand to one.
     if unpacked > 10_000_000 and unpacked > 200 * path.stat().st_size:
-        raise InputError(f"{name} would unpack to more than it should and was not opened.")
+        raise InputError(
+            tr("{name} would unpack to more than it should and was not opened.", name=name)
+        )

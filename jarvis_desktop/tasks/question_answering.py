@@ -12,6 +12,7 @@ from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.call import Call, Report
 from jarvis_desktop.core.errors import ExpertError, InputError
 from jarvis_desktop.core.task import Port, TaskType
+from jarvis_desktop.core.wording import tr
 from jarvis_desktop.tasks.definition import Definition
 from jarvis_desktop.tasks.patterns import Found, find
 from jarvis_desktop.tasks.sentences import sentences
@@ -104,9 +105,9 @@ def reply(call: Call, report: Report) -> Iterable[Artifact]:
     question = call.text("question").strip()
     context = call.text("context")
     if not question:
-        raise InputError("There is no question.")
+        raise InputError(tr("There is no question."))
     if not context.strip():
-        raise InputError("There is no text to look for the answer in.")
+        raise InputError(tr("There is no text to look for the answer in."))
     if len(context) > LONGEST_TEXT:
         report(None, f"Reading the first {LONGEST_TEXT:,} characters.")
     return [text_artifact(str(answer(question, context[:LONGEST_TEXT])))]
@@ -125,8 +126,8 @@ def answer(question: str, context: str) -> Answer:
         ranked = [at for at in ranked if at in found] or found
     if not ranked:
         raise ExpertError(
-            "The text does not seem to answer that.",
-            hint="Ask with words that stand in the text.",
+            tr("The text does not seem to answer that."),
+            hint=tr("Ask with words that stand in the text."),
         )
     taken = set(tokens(question))
     for index in ranked[:5]:

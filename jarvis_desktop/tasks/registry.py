@@ -131,8 +131,7 @@ DEFINITIONS: tuple[Definition, ...] = (
     zero_shot_object_detection.DEFINITION,
 )
 
-ACTING = frozenset("forget open-file open-folder remember save-file stop timer".split())
-"""The tasks that do something outside of the artifact store: one that was cut off is not done again
-without asking."""
-
 INVENTORY = tuple(definition.type for definition in DEFINITIONS)
+
+ACTING = frozenset(task_type.name for task_type in INVENTORY if task_type.acts)
+"""The tasks that do something outside of the artifact store."""

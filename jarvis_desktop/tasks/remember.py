@@ -15,6 +15,7 @@ TYPE = TaskType(
     summary="Remembers a wish or fact of the person for all conversations, or lists them.",
     ports=(),
     gives=(Kind.TEXT,),
+    acts=True,
     options=(
         Option("fact", "what to remember, in the person's own words", "", reads="as-said"),
         Option("action", "what to do", "keep", choices=("keep", "list")),

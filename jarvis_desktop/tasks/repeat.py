@@ -8,6 +8,7 @@ from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.call import Call, Report
 from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.task import Option, Port, TaskType
+from jarvis_desktop.core.wording import tr
 from jarvis_desktop.tasks.definition import Definition, Services
 
 TYPE = TaskType(
@@ -30,7 +31,7 @@ async def repeat(call: Call, report: Report, services: Services) -> Iterable[Art
     """The text as it came. Raises InputError where there is none."""
     text = call.text("text") or call.words("words")
     if not text.strip():
-        raise InputError("There is nothing to repeat yet.")
+        raise InputError(tr("There is nothing to repeat yet."))
     return [text_artifact(text)]
 
 

@@ -18,6 +18,7 @@ from jarvis_desktop.core.call import Call, Report
 from jarvis_desktop.core.errors import InputError, StorageError
 from jarvis_desktop.core.shown import one_line
 from jarvis_desktop.core.task import Option, Port, TaskType
+from jarvis_desktop.core.wording import tr
 from jarvis_desktop.tasks import formats
 from jarvis_desktop.tasks.definition import Definition
 
@@ -26,6 +27,7 @@ TYPE = TaskType(
     summary="Saves a result as a file with a given name.",
     ports=(Port("content", tuple(Kind), many=True),),
     gives=tuple(Kind),
+    acts=True,
     options=(Option("name", "the file's name", "", reads="file-name"),),
     cues=(
         "save", "save it as", "save as", "save that as", "save it", "save the result", "store it",
@@ -60,11 +62,13 @@ def save(call: Call, report: Report) -> Iterable[Artifact]:
             shutil.copyfile(made, copy)
         except OSError as error:
             reason = (error.strerror or "unknown reason").lower()
-            raise StorageError(f"{name} cannot be saved: {reason}.") from error
+            raise StorageError(
+                tr("{name} cannot be saved: {reason}.", name=name, reason=reason)
+            ) from error
         _put(copy, folder / name)
         saved.append(Artifact(item.kind, path=copy, name=name))
     if not saved:
-        raise InputError("There is nothing to save.")
+        raise InputError(tr("There is nothing to save."))
     names = " and ".join(item.name for item in saved)
     return [text_artifact(f"Saved as {names} in {place}."), *saved]
 
@@ -88,7 +92,9 @@ def _folder(call: Call) -> Path:
     try:
         return (call.folder or platformdirs.user_documents_path()).absolute()
     except OSError as error:  # a relative one, and the current folder was deleted
-        raise InputError("There is no folder to save in.", hint="Choose a folder.") from error
+        raise InputError(
+            tr("There is no folder to save in."), hint=tr("Choose a folder.")
+        ) from error
 
 
 def _shown(folder: Path) -> str:
@@ -103,9 +109,18 @@ def _ready(folder: Path, *, make: bool) -> None:
         there = folder.is_dir()
     except OSError as error:
         reason = (error.strerror or "unknown reason").lower()
-        raise InputError(f"The folder {_shown(folder)} cannot be used: {reason}.") from error
+        raise InputError(
+            tr(
+                "The folder {folder} cannot be used: {reason}.",
+                folder=_shown(folder),
+                reason=reason,
+            )
+        ) from error
     if not there:
-        raise InputError(f"There is no folder {_shown(folder)}.", hint="Choose another folder.")
+        raise InputError(
+            tr("There is no folder {folder}.", folder=_shown(folder)),
+            hint=tr("Choose another folder."),
+        )
 
 
 def _named(call: Call) -> list[tuple[Artifact, str]]:
@@ -142,21 +157,28 @@ def safe_name(name: str) -> str:
     unprintable = any(unicodedata.category(sign).startswith("C") for sign in name)
     if set(name) & _FORBIDDEN or unprintable:
         raise InputError(
-            f"“{name.encode(errors='replace').decode()}” is no name for a file.",
-            hint="Give a plain name, such as notes.txt, without a folder.",
+            tr(
+                "“{decode}” is no name for a file.",
+                decode=name.encode(errors="replace").decode(),
+            ),
+            hint=tr("Give a plain name, such as notes.txt, without a folder."),
         )
     reserved = bare.partition(".")[0].strip().casefold() in _RESERVED
     if not bare or hidden or reserved or bare != name:
-        raise InputError(f"A file cannot be called “{name}”.", hint="Give another name.")
+        raise InputError(
+            tr("A file cannot be called “{name}”.", name=name), hint=tr("Give another name.")
+        )
     if len(name.encode()) > LONGEST_NAME:
-        raise InputError("The name is too long for a file.", hint="Give a shorter one.")
+        raise InputError(tr("The name is too long for a file."), hint=tr("Give a shorter one."))
     return name
 
 
 def _put(made: Path, target: Path) -> None:
     """Copy to the target whole or not at all: under another name first, then renamed."""
     if os.path.lexists(target) and target.is_dir():
-        raise InputError(f"{target.name} is a folder there.", hint="Give another name.")
+        raise InputError(
+            tr("{name} is a folder there.", name=target.name), hint=tr("Give another name.")
+        )
     try:
         handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=".jarvis-", suffix=".part")
         os.close(handle)
@@ -173,7 +195,12 @@ def _put(made: Path, target: Path) -> None:
     except OSError as error:
         reason = (error.strerror or "unknown reason").lower()
         raise InputError(
-            f"{target.name} cannot be saved in {_shown(target.parent)}: {reason}."
+            tr(
+                "{name} cannot be saved in {parent}: {reason}.",
+                name=target.name,
+                parent=_shown(target.parent),
+                reason=reason,
+            )
         ) from error
 
 

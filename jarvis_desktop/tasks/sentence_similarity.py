@@ -10,6 +10,7 @@ from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.call import Call, Report
 from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.task import Port, TaskType
+from jarvis_desktop.core.wording import tr
 from jarvis_desktop.tasks.definition import Definition
 from jarvis_desktop.tasks.words import content, tokens
 
@@ -34,7 +35,7 @@ def compare(call: Call, report: Report) -> Iterable[Artifact]:
     """A percentage, and what it rests on. Raises InputError where a text has no words."""
     texts = [call.text(port)[:LONGEST_TEXT] for port in ("text_1", "text_2")]
     if not all(tokens(text) for text in texts):
-        raise InputError("Two texts with words in them are needed to compare them.")
+        raise InputError(tr("Two texts with words in them are needed to compare them."))
     share = round(100 * similarity(*texts))
     verdict = (
         "They have the same words."

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from jarvis_desktop.core.call import Report
 from jarvis_desktop.core.errors import InputError
+from jarvis_desktop.core.wording import tr
 
 if TYPE_CHECKING:
     import numpy as np
@@ -165,7 +166,7 @@ def normalise(samples: Samples, rate: int) -> Samples:
     levels = _levels(samples, max(int(rate * 0.05), 1))
     loudest = float(levels.max())
     if loudest < 1e-5:
-        raise InputError("The recording is silent: there is nothing to make louder.")
+        raise InputError(tr("The recording is silent: there is nothing to make louder."))
     active = levels[levels > loudest * 0.03]
     gain = 0.1 / float(np.sqrt((active**2).mean()))
     return _limited(samples * np.float32(gain))
@@ -187,7 +188,7 @@ def trim(samples: Samples, rate: int) -> Samples:
     threshold = max(float(np.quantile(levels, 0.95)) * 0.03, 1e-5)
     loud = levels > threshold
     if not loud.any():
-        raise InputError("The recording is silent from beginning to end.")
+        raise InputError(tr("The recording is silent from beginning to end."))
     # A tenth of a second around each sound belongs to it: soft beginnings, fading ends.
     reach = np.convolve(loud, np.ones(11), mode="same") > 0
     pause = int(0.33 * rate / size)

@@ -9,6 +9,7 @@ from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.call import Call, Report
 from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.task import Option, TaskType
+from jarvis_desktop.core.wording import tr
 from jarvis_desktop.tasks.definition import Definition, Services
 
 TYPE = TaskType(
@@ -31,9 +32,13 @@ async def spell(call: Call, report: Report, services: Services) -> Iterable[Arti
     """The word and its letters. Raises InputError where there is no word."""
     word = word_in(call.words("word"))
     if not word:
-        raise InputError("The word to spell is missing.", hint="Try “how do you spell rhythm”.")
+        raise InputError(
+            tr("The word to spell is missing."), hint=tr("Try “how do you spell rhythm”.")
+        )
     if len(word) > LONGEST:
-        raise InputError(f"That is too long to spell: {LONGEST} letters are the most.")
+        raise InputError(
+            tr("That is too long to spell: {longest} letters are the most.", longest=LONGEST)
+        )
     letters = ", ".join(_NAMES.get(letter, letter) for letter in word)
     return [text_artifact(f"{word}: {letters}.")]
 

@@ -14,6 +14,7 @@ TYPE = TaskType(
     summary="Stops everything that is running, and is silent.",
     ports=(),
     gives=(Kind.TEXT,),
+    acts=True,
     cues=(
         "^stop$", "^stop it$", "^stop that$", "^stop now$", "^stop please$", "^please stop$",
         "^stop everything$", "^stop talking$", "^stop speaking$", "^stop reading$", "^cancel$",

@@ -10,6 +10,7 @@ from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.call import Call, Report
 from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.task import Option, Port, TaskType
+from jarvis_desktop.core.wording import tr
 from jarvis_desktop.tasks.definition import Definition
 from jarvis_desktop.tasks.sentences import paragraphs, sentences
 from jarvis_desktop.tasks.words import content
@@ -46,7 +47,7 @@ def summarise(call: Call, report: Report) -> Iterable[Artifact]:
     """The summary. Raises InputError where there is no text."""
     text = call.text("text")
     if not text.strip():
-        raise InputError("There is no text to summarise.")
+        raise InputError(tr("There is no text to summarise."))
     if len(text) > LONGEST_TEXT:
         report(None, f"Reading the first {LONGEST_TEXT:,} characters.")
         text = text[:LONGEST_TEXT]

@@ -12,6 +12,7 @@ from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.call import Call, Report
 from jarvis_desktop.core.errors import ExpertError, InputError
 from jarvis_desktop.core.task import Port, TaskType
+from jarvis_desktop.core.wording import tr
 from jarvis_desktop.tasks.definition import Definition
 from jarvis_desktop.tasks.tables import Table, number, read_tables
 from jarvis_desktop.tasks.words import FUNCTION_WORDS, stem, tokens
@@ -69,7 +70,7 @@ def reply(call: Call, report: Report) -> Iterable[Artifact]:
     """One sentence. Raises ExpertError where the question is of no kind it can answer."""
     question = call.text("question").strip()
     if not question:
-        raise InputError("There is no question.")
+        raise InputError(tr("There is no question."))
     name = call.title("table")
     reasons = []
     for table in read_tables(call.file("table"), name=name):
@@ -96,8 +97,10 @@ def answer(question: str, table: Table) -> str:
     if asked.columns and words & {"columns"}:
         return f"The columns are {', '.join(table.columns)}."
     raise ExpertError(
-        "That question is of no kind the built-in method can answer from a table.",
-        hint="It finds the largest, smallest, sum, average or count of a column, or a row's value.",
+        tr("That question is of no kind the built-in method can answer from a table."),
+        hint=tr(
+            "It finds the largest, smallest, sum, average or count of a column, or a row's value."
+        ),
     )
 
 
@@ -175,8 +178,10 @@ def _numbers(asked: _Asked, table: Table) -> tuple[int, list[tuple[float, int]],
             return column, values, where
     numeric = [name for at, name in enumerate(table.columns) if name and _is_numeric(table, at)]
     raise ExpertError(
-        "The question names no column of numbers.",
-        hint=f"The table has {', '.join(numeric[:8])}." if numeric else "The table has none.",
+        tr("The question names no column of numbers."),
+        hint=tr("The table has {numeric}.", numeric=", ".join(numeric[:8]))
+        if numeric
+        else tr("The table has none."),
     )
 
 

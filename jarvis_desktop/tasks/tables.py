@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from jarvis_desktop.core.errors import InputError
+from jarvis_desktop.core.wording import tr
 from jarvis_desktop.tasks.plain_text import check_zip, damaged, decode
 
 MOST_ROWS = 100_000
@@ -39,21 +40,21 @@ class Table:
                 yield "; ".join(cells)
 
 
-def read_tables(path: Path, *, name: str = "") -> list[Table]:
-    """The tables of a file. Raises InputError that names the file."""
+def read_tables(path: Path, *, name: str = "", most: int = MOST_ROWS) -> list[Table]:
+    """The tables of a file, of each its first rows. Raises InputError that names the file."""
     name = name or path.name
     data_starts = path.open("rb")
     with data_starts as file:
         start = file.read(8)
     if start[:4] == b"PK\x03\x04":
-        return _sheets(path, name)
+        return _sheets(path, name, most)
     text = decode(path, name=name)
     if text.lstrip()[:1] in ("[", "{"):
         records = _records(_json(text, name))
         if records is None:
-            raise InputError(f"{name} holds no table: it is no list of records.")
+            raise InputError(tr("{name} holds no table: it is no list of records.", name=name))
         return [records]
-    return [_separated(text, name)]
+    return [_separated(text, name, most)]
 
 
 def number(cell: str) -> float | None:
@@ -75,7 +76,7 @@ def as_table(text: str, name: str) -> Table | None:
     return _records(_json(text, name))
 
 
-def _separated(text: str, name: str) -> Table:
+def _separated(text: str, name: str, most: int) -> Table:
     sample = text[:20_000]
     try:
         dialect: Any = csv.Sniffer().sniff(sample, delimiters=",;\t|")
@@ -85,11 +86,11 @@ def _separated(text: str, name: str) -> Table:
     csv.field_size_limit(1_000_000)
     try:
         reader = csv.reader(io.StringIO(text, newline=""), dialect)
-        rows = [row for row in islice(reader, MOST_ROWS) if any(cell.strip() for cell in row)]
+        rows = [row for row in islice(reader, most) if any(cell.strip() for cell in row)]
     except csv.Error as error:
         raise damaged(name, "a cell of it never ends") from error
     if not rows:
-        raise InputError(f"{name} holds no rows.")
+        raise InputError(tr("{name} holds no rows.", name=name))
     return _with_header(rows)
 
 
@@ -130,7 +131,7 @@ def _records(value: Any) -> Table | None:
     return Table(columns, rows)
 
 
-def _sheets(path: Path, name: str) -> list[Table]:
+def _sheets(path: Path, name: str, most: int) -> list[Table]:
     from zipfile import BadZipFile
 
     import openpyxl
@@ -146,7 +147,7 @@ def _sheets(path: Path, name: str) -> list[Table]:
             for sheet in book.worksheets:
                 rows = [
                     [_written(cell) for cell in row[:MOST_COLUMNS]]
-                    for row in _filled(sheet.iter_rows(values_only=True))
+                    for row in _filled(sheet.iter_rows(values_only=True), most)
                 ]
                 if rows:
                     tables.append(_with_header(rows, sheet.title))
@@ -155,13 +156,13 @@ def _sheets(path: Path, name: str) -> list[Table]:
             AttributeError, IndexError, EOFError, OSError) as error:  # fmt: skip
         raise damaged(name) from error
     if not tables:
-        raise InputError(f"{name} holds no rows.")
+        raise InputError(tr("{name} holds no rows.", name=name))
     return tables
 
 
-def _filled(rows: Iterable[Sequence[Any]]) -> Iterator[Sequence[Any]]:
+def _filled(rows: Iterable[Sequence[Any]], most: int) -> Iterator[Sequence[Any]]:
     """Rows that hold something; a sheet may claim a million rows and have ten."""
-    for row in islice(rows, MOST_ROWS):
+    for row in islice(rows, most):
         if any(cell is not None for cell in row):
             yield row
 

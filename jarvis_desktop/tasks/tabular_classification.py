@@ -14,6 +14,7 @@ from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.call import Call, Report
 from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.task import Option, Port, TaskType
+from jarvis_desktop.core.wording import tr
 from jarvis_desktop.tasks.definition import Definition
 from jarvis_desktop.tasks.learning import Learnt, features, learn
 from jarvis_desktop.tasks.tables import Table, number, read_tables
@@ -55,15 +56,15 @@ def fill(call: Call, report: Report) -> Iterable[Artifact]:
     report(None, f"learning {column}")
     names = [name for name in asked.columns if name and name != column and name in examples.columns]
     if not names:
-        raise InputError("The table has no other column to learn from.")
+        raise InputError(tr("The table has no other column to learn from."))
     target = examples.columns.index(column)
     known = [row for row in examples.rows if row[target]]
     own = asked.columns.index(column) if column in asked.columns else None
     open_rows = [at for at, row in enumerate(asked.rows) if own is None or not row[own]]
     if not open_rows:
         raise InputError(
-            f"{column} is filled in everywhere: there is nothing to predict.",
-            hint="Leave it empty in the rows that are to be filled in, or give a second table.",
+            tr("{column} is filled in everywhere: there is nothing to predict.", column=column),
+            hint=tr("Leave it empty in the rows that are to be filled in, or give a second table."),
         )
     answers = [row[target] for row in known]
     _check(answers, column)
@@ -76,7 +77,7 @@ def fill(call: Call, report: Report) -> Iterable[Artifact]:
     whole = features(columns)
     seen = type(whole)(whole.measures[: len(known)], whole.choices[: len(known)])
     if not whole.joined.shape[1]:
-        raise InputError("The other columns hold nothing that could be learnt from.")
+        raise InputError(tr("The other columns hold nothing that could be learnt from."))
     values = [number(answer) for answer in answers]
     measured = _is_measure(values)
     kinds = [] if measured else sorted(set(answers))
@@ -110,7 +111,7 @@ def _tables(call: Call) -> list[Table]:
         if item.path is not None
     ]
     if not tables:
-        raise InputError("Give a table, such as a CSV file.")
+        raise InputError(tr("Give a table, such as a CSV file."))
     return tables
 
 
@@ -136,8 +137,10 @@ def _column(words: str, tables: Sequence[Table]) -> str:
         if len(lacking) == 1:
             return lacking[0]
     raise InputError(
-        "It is not clear which column is to be filled in.",
-        hint=f"Name one of: {', '.join(names[:20])}." if names else "Give the columns names.",
+        tr("It is not clear which column is to be filled in."),
+        hint=tr("Name one of: {names}.", names=", ".join(names[:20]))
+        if names
+        else tr("Give the columns names."),
     )
 
 
@@ -157,15 +160,30 @@ def _roles(tables: Sequence[Table], column: str) -> tuple[Table, Table]:
 def _check(answers: Sequence[str], column: str) -> None:
     if len(answers) < FEWEST:
         raise InputError(
-            f"{column} is known in {len(answers)} rows only; at least {FEWEST} are needed.",
-            hint="Fill it in for more rows.",
+            tr(
+                "{column} is known in {answers} rows only; at least {fewest} are needed.",
+                column=column,
+                answers=len(answers),
+                fewest=FEWEST,
+            ),
+            hint=tr("Fill it in for more rows."),
         )
     different = len(set(answers))
     if different < 2:
-        raise InputError(f"{column} is {answers[0]} in every row: there is nothing to learn.")
+        raise InputError(
+            tr(
+                "{column} is {answers} in every row: there is nothing to learn.",
+                column=column,
+                answers=answers[0],
+            )
+        )
     if different > MOST_KINDS and not _is_measure([number(answer) for answer in answers]):
         raise InputError(
-            f"{column} has {different} different values, which are too many to tell apart."
+            tr(
+                "{column} has {different} different values, which are too many to tell apart.",
+                column=column,
+                different=different,
+            )
         )
 
 

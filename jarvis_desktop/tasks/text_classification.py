@@ -8,6 +8,7 @@ from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.call import Call, Report
 from jarvis_desktop.core.errors import ExpertError, InputError
 from jarvis_desktop.core.task import Port, TaskType
+from jarvis_desktop.core.wording import tr
 from jarvis_desktop.tasks.definition import Definition
 from jarvis_desktop.tasks.language_identification import identify
 from jarvis_desktop.tasks.sentences import sentences
@@ -35,13 +36,16 @@ def classify(call: Call, report: Report) -> Iterable[Artifact]:
     """The judgement as a sentence. Raises ExpertError on languages other than English."""
     text = call.text("text")
     if not text.strip():
-        raise InputError("There is no text to judge.")
+        raise InputError(tr("There is no text to judge."))
     if len(text) >= 30:
         found = identify(text)
         if found.code != "en" and found.confidence > 0.95:
             raise ExpertError(
-                f"The built-in judge of sentiment reads English only; this is {found.name}.",
-                hint="An expert for text-classification that knows the language would do.",
+                tr(
+                    "The built-in judge of sentiment reads English only; this is {name}.",
+                    name=found.name,
+                ),
+                hint=tr("An expert for text-classification that knows the language would do."),
             )
     score = sentiment(text)
     label = "neutral" if abs(score) < NEUTRAL else "positive" if score > 0 else "negative"

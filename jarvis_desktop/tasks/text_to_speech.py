@@ -11,6 +11,7 @@ from jarvis_desktop.core.artifact import Artifact, Kind
 from jarvis_desktop.core.call import Call, Report
 from jarvis_desktop.core.errors import ExpertError, InputError
 from jarvis_desktop.core.task import Port, TaskType
+from jarvis_desktop.core.wording import tr
 from jarvis_desktop.tasks.definition import Definition, Services
 from jarvis_desktop.tasks.sentences import stretches
 
@@ -39,12 +40,15 @@ async def speak(call: Call, report: Report, services: Services) -> Iterable[Arti
     text = call.text("text")
     if len(text) > LONGEST_TEXT:
         raise InputError(
-            f"The text is too long to be spoken in one piece ({len(text):,} characters).",
-            hint="Have it summarised first, or give it in parts.",
+            tr(
+                "The text is too long to be spoken in one piece ({text:,} characters).",
+                text=len(text),
+            ),
+            hint=tr("Have it summarised first, or give it in parts."),
         )
     parts = await asyncio.to_thread(stretches, text)
     if not parts:
-        raise InputError("There is nothing to say.")
+        raise InputError(tr("There is nothing to say."))
     spoken: list[Path] = []
     for at, part in enumerate(parts):
         report(at / len(parts), f"Speaking sentence {at + 1} of {len(parts)}")
@@ -74,12 +78,12 @@ def join(parts: Sequence[Path], to: Path) -> None:
                         sound = params[:3]
                         whole.setparams(params)
                     elif params[:3] != sound:
-                        raise ExpertError("The voice changed its sound format in mid-text.")
+                        raise ExpertError(tr("The voice changed its sound format in mid-text."))
                     while frames := file.readframes(1 << 16):
                         whole.writeframesraw(frames)
                 part.unlink()
     except (wave.Error, EOFError) as error:
-        raise ExpertError("The voice wrote a file that is no sound.") from error
+        raise ExpertError(tr("The voice wrote a file that is no sound.")) from error
 
 
 DEFINITION = Definition(TYPE, skill=speak, note="the voice of the answers (eSpeak, SAPI or macOS)")

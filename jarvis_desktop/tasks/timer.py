@@ -11,6 +11,7 @@ from jarvis_desktop.core.call import Call, Report
 from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.ports import Timer
 from jarvis_desktop.core.task import Option, Preset, TaskType
+from jarvis_desktop.core.wording import tr
 from jarvis_desktop.tasks.definition import Definition, Services
 from jarvis_desktop.tasks.numbers import with_digits
 
@@ -19,6 +20,7 @@ TYPE = TaskType(
     summary="Sets a timer that rings, or lists or cancels timers.",
     ports=(),
     gives=(Kind.TEXT,),
+    acts=True,
     options=(
         Option("duration", "how long, or until when, as it was said", "", reads="clause"),
         Option("label", "what it is for", ""),
@@ -91,7 +93,7 @@ def seconds_of(words: str, now: datetime) -> float:
     said = re.sub(r"\b([\d.]+) of an? (?=hour|minute|day|week)", r"\1 ", said)
     said = re.sub(r"\b(?:an?|one)\s+(?=(?:second|minute|hour|day|week|sec|min|hr)\b)", "1 ", said)
     if _LESS_THAN_NOTHING.search(said):
-        raise InputError("A timer cannot run for less than no time.", hint=_EXAMPLE)
+        raise InputError(tr("A timer cannot run for less than no time."), hint=_EXAMPLE)
     if _FOR_AGES.search(said):
         raise _too_long()
     seconds = 0.0
@@ -107,21 +109,25 @@ def seconds_of(words: str, now: datetime) -> float:
 
 
 def _too_long() -> InputError:
-    return InputError(f"A timer can run for {LONGEST_DAYS} days at most.")
+    return InputError(
+        tr("A timer can run for {longest_days} days at most.", longest_days=LONGEST_DAYS)
+    )
 
 
 def _no_duration(said: str) -> InputError:
     """Why no timer can be set by these words."""
     if _PART.search(said):
-        return InputError("A timer must run for more than zero seconds.", hint=_EXAMPLE)
+        return InputError(tr("A timer must run for more than zero seconds."), hint=_EXAMPLE)
     if odd := _ODD_UNIT.search(said):
-        return InputError(f"I do not know how long “{odd[1] or odd[2]}” is.", hint=_EXAMPLE)
+        return InputError(
+            tr("I do not know how long “{odd}” is.", odd=odd[1] or odd[2]), hint=_EXAMPLE
+        )
     if said and not _TO_SET.search(said):
         return InputError(
-            "I can set a timer, list the timers or cancel them; which of these is not clear.",
-            hint="Say “set a timer for ten minutes”, “list the timers” or “cancel the timer”.",
+            tr("I can set a timer, list the timers or cancel them; which of these is not clear."),
+            hint=tr("Say “set a timer for ten minutes”, “list the timers” or “cancel the timer”."),
         )
-    return InputError("How long the timer should run is missing.", hint=_EXAMPLE)
+    return InputError(tr("How long the timer should run is missing."), hint=_EXAMPLE)
 
 
 def spoken_length(seconds: float) -> str:
@@ -150,7 +156,7 @@ def _half(said: str) -> str:
 
 def _until(now: datetime, hour: int, minute: int, half: str, said: str) -> float:
     if hour > 23 or minute > 59:
-        raise InputError(f"{hour}:{minute:02} is no time of day.")
+        raise InputError(tr("{hour}:{minute:02} is no time of day.", hour=hour, minute=minute))
     if half.startswith(("a", "p")) and hour <= 12:
         hour = hour % 12 + (12 if half[0] == "p" else 0)
     due = now.replace(hour=hour, minute=minute, second=0, microsecond=0)

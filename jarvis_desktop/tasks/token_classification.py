@@ -8,6 +8,7 @@ from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.call import Call, Report
 from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.task import Port, TaskType
+from jarvis_desktop.core.wording import tr
 from jarvis_desktop.tasks.definition import Definition
 from jarvis_desktop.tasks.patterns import Found, find_all
 from jarvis_desktop.tasks.sentences import paragraphs
@@ -39,7 +40,7 @@ def label(call: Call, report: Report) -> Iterable[Artifact]:
     """One line per kind. Raises InputError where there is no text."""
     text = call.text("text")
     if not text.strip():
-        raise InputError("There is no text to look through.")
+        raise InputError(tr("There is no text to look through."))
     if len(text) > LONGEST_TEXT:
         report(None, f"Reading the first {LONGEST_TEXT:,} characters.")
     found = entities(text[:LONGEST_TEXT])

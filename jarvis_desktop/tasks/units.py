@@ -7,6 +7,7 @@ from functools import cache
 from typing import Any
 
 from jarvis_desktop.core.errors import InputError
+from jarvis_desktop.core.wording import tr
 from jarvis_desktop.tasks.arithmetic import readable
 
 _AMOUNT = r"(-?\d[\d,]*(?:\.\d+)?|an?|one)"
@@ -70,19 +71,25 @@ def convert(amount: str, unit: str, wanted: str) -> str:
 
     if {unit.casefold(), wanted.casefold()} & _CURRENCIES:
         raise InputError(
-            "Currencies cannot be converted here: their rates change every day.",
-            hint="A unit such as miles, pounds or degrees can.",
+            tr("Currencies cannot be converted here: their rates change every day."),
+            hint=tr("A unit such as miles, pounds or degrees can."),
         )
     number = 1.0 if amount.casefold() in ("a", "an", "one") else float(amount.replace(",", ""))
     try:
         source, target = _pint(unit), _pint(wanted)
         result = _registry().Quantity(number, source).to(target).magnitude
     except pint.UndefinedUnitError as error:
-        raise InputError(f"“{_unknown(error, unit, wanted)}” is no unit I know.") from error
+        raise InputError(
+            tr("“{error}” is no unit I know.", error=_unknown(error, unit, wanted))
+        ) from error
     except pint.DimensionalityError as error:
-        raise InputError(f"“{unit}” and “{wanted}” measure different things.") from error
+        raise InputError(
+            tr("“{unit}” and “{wanted}” measure different things.", unit=unit, wanted=wanted)
+        ) from error
     except (ArithmeticError, ValueError, TypeError, AttributeError, SyntaxError) as error:
-        raise InputError(f"“{unit}” or “{wanted}” is no unit I know.") from error
+        raise InputError(
+            tr("“{unit}” or “{wanted}” is no unit I know.", unit=unit, wanted=wanted)
+        ) from error
     shown = readable(float(result), digits=5)
     return f"{readable(number)} {_named(unit, source)} is {shown} {_named(wanted, target)}."
 

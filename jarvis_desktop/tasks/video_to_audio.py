@@ -9,6 +9,7 @@ from jarvis_desktop.core.artifact import Artifact, Kind
 from jarvis_desktop.core.call import Call, Report
 from jarvis_desktop.core.errors import ExpertError
 from jarvis_desktop.core.task import Port, TaskType
+from jarvis_desktop.core.wording import tr
 from jarvis_desktop.tasks.definition import Definition
 
 TYPE = TaskType(
@@ -36,11 +37,15 @@ def take_sound(call: Call, report: Report) -> Iterable[Artifact]:
     report(None, f"taking the sound out of {name}")
     with open_media(path, name=name) as container:
         if not container.streams.audio:
-            raise ExpertError(f"{name} has no sound.", hint="Give a video with a sound track.")
+            raise ExpertError(
+                tr("{name} has no sound.", name=name), hint=tr("Give a video with a sound track.")
+            )
     out = call.workdir / f"{Path(name).stem or 'video'}.wav"
     if not write_wav_blocks(out, audio_blocks(path, name=name)):
         out.unlink()
-        raise ExpertError(f"The sound track of {name} is empty.", hint="Give another video.")
+        raise ExpertError(
+            tr("The sound track of {name} is empty.", name=name), hint=tr("Give another video.")
+        )
     return [Artifact(Kind.AUDIO, path=out, name=out.name)]
 
 

@@ -9,6 +9,7 @@ from jarvis_desktop.core.artifact import Artifact, Kind
 from jarvis_desktop.core.call import Call, Report
 from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.task import Option, Port, TaskType
+from jarvis_desktop.core.wording import tr
 from jarvis_desktop.tasks.definition import Definition
 
 MOST = 60
@@ -43,12 +44,19 @@ def take_pictures(call: Call, report: Report) -> Iterable[Artifact]:
     path, name = call.file("video"), call.title("video")
     count, at = int(call.number("count")), call.number("at")
     if not 1 <= count <= MOST:
-        raise InputError(f"Between 1 and {MOST} pictures can be taken out of a video at a time.")
+        raise InputError(
+            tr(
+                "Between 1 and {most} pictures can be taken out of a video at a time.",
+                most=MOST,
+            )
+        )
     artifacts = []
     with open_film(path, name=name) as (container, stream):
         length = length_of(container, stream)
         if at >= 0 and length and at > length:
-            raise InputError(f"{name} is only {length:.1f} seconds long.")
+            raise InputError(
+                tr("{name} is only {length:.1f} seconds long.", name=name, length=length)
+            )
         moments = _moments(count, at, length)
         for number, frame in enumerate(frames_at(container, stream, moments), 1):
             report(number / len(moments), f"picture {number} of {len(moments)}")
@@ -56,7 +64,10 @@ def take_pictures(call: Call, report: Report) -> Iterable[Artifact]:
             upright(frame).save(out, compress_level=3)
             artifacts.append(Artifact(Kind.IMAGE, path=out, name=out.name))
     if not artifacts:
-        raise InputError(f"{name} holds no picture that can be read.", hint="It may be damaged.")
+        raise InputError(
+            tr("{name} holds no picture that can be read.", name=name),
+            hint=tr("It may be damaged."),
+        )
     return artifacts
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from jarvis_desktop.core.artifact import Kind
 from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.task import Option, Port, TaskType
+from jarvis_desktop.core.wording import tr
 from jarvis_desktop.tasks.definition import Definition
 
 TYPE = TaskType(
@@ -26,7 +27,7 @@ def labels_of(words: str) -> list[str]:
     labels = list(dict.fromkeys(each.strip() for each in words.split(",") if each.strip()))
     if len(labels) < 2:
         raise InputError(
-            "Sorting needs at least two labels.", hint="Say for example: sport or politics?"
+            tr("Sorting needs at least two labels."), hint=tr("Say for example: sport or politics?")
         )
     return labels
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from jarvis_desktop.core.artifact import Kind
 from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.task import Option, Port, TaskType
+from jarvis_desktop.core.wording import tr
 from jarvis_desktop.tasks.definition import Definition
 from jarvis_desktop.tasks.naming import named_things
 
@@ -46,7 +47,8 @@ def labels_of(words: str) -> list[str]:
     labels = named_things(words)
     if len(labels) < 2:
         raise InputError(
-            "Sorting a picture needs at least two labels.", hint="Say for example: cat or dog?"
+            tr("Sorting a picture needs at least two labels."),
+            hint=tr("Say for example: cat or dog?"),
         )
     return labels
 

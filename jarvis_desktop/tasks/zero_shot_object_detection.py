@@ -5,6 +5,7 @@ from __future__ import annotations
 from jarvis_desktop.core.artifact import Kind
 from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.task import Option, Port, TaskType
+from jarvis_desktop.core.wording import tr
 from jarvis_desktop.tasks.definition import Definition
 from jarvis_desktop.tasks.naming import IN_PICTURE, named_things
 
@@ -40,7 +41,7 @@ def wanted(words: str) -> list[str]:
     things = named_things(words)
     if not things:
         raise InputError(
-            "Finding something in a picture needs a name for it.", hint="Say what to find."
+            tr("Finding something in a picture needs a name for it."), hint=tr("Say what to find.")
         )
     return things
 

@@ -12,6 +12,7 @@ import socket
 from collections.abc import Sequence
 
 from jarvis_desktop.core.errors import InputError, UnavailableError
+from jarvis_desktop.core.wording import tr
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
@@ -28,7 +29,8 @@ async def look_up(host: str) -> Sequence[str]:
         found = await loop.getaddrinfo(host, None, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError) as error:
         raise UnavailableError(
-            f"{host} was not found on the network.", hint="Check the address and the network."
+            tr("{host} was not found on the network.", host=host),
+            hint=tr("Check the address and the network."),
         ) from error
     return tuple(dict.fromkeys(str(entry[4][0]) for entry in found))
 
@@ -37,8 +39,11 @@ def checked(host: str, addresses: Sequence[str]) -> str:
     """The first of the addresses of a host. Raises InputError unless all of them are public."""
     if not addresses or not all(is_public(address) for address in addresses):
         raise InputError(
-            f"{host} is not a place on the public network, so nothing is fetched from it.",
-            hint="Save the file yourself and give it.",
+            tr(
+                "{host} is not a place on the public network, so nothing is fetched from it.",
+                host=host,
+            ),
+            hint=tr("Save the file yourself and give it."),
         )
     return addresses[0]
 

@@ -16,6 +16,7 @@ from jarvis_desktop.core.errors import InputError, StorageError, UnavailableErro
 from jarvis_desktop.core.hardware import MB
 from jarvis_desktop.core.shown import one_line
 from jarvis_desktop.core.suffixes import KINDS
+from jarvis_desktop.core.wording import tr
 from jarvis_desktop.web.addresses import checked, look_up
 
 if TYPE_CHECKING:
@@ -85,12 +86,14 @@ class WebFetcher:
                 return await self._follow(client, _parsed(url), folder)
         except (TimeoutError, httpx.TimeoutException) as error:
             raise UnavailableError(
-                f"{shown} took too long to fetch.", hint="Try again later.", retryable=True
+                tr("{shown} took too long to fetch.", shown=shown),
+                hint=tr("Try again later."),
+                retryable=True,
             ) from error
         except httpx.TransportError as error:
             raise UnavailableError(
-                f"{shown} could not be fetched: {_reason(error)}.",
-                hint="Check the address and the network.",
+                tr("{shown} could not be fetched: {error}.", shown=shown, error=_reason(error)),
+                hint=tr("Check the address and the network."),
                 retryable=True,
             ) from error
 
@@ -108,16 +111,26 @@ class WebFetcher:
                     continue
                 if response.status_code != 200:
                     raise UnavailableError(
-                        f"{url.host} does not give the file (status {response.status_code}).",
-                        hint="Open the address in a browser: it may have moved or want a login.",
+                        tr(
+                            "{host} does not give the file (status {status_code}).",
+                            host=url.host,
+                            status_code=response.status_code,
+                        ),
+                        hint=tr(
+                            "Open the address in a browser: it may have moved or want a login."
+                        ),
                         retryable=response.status_code in (429, 500, 502, 503, 504),
                     )
                 return await self._write(response, url, folder)
-        raise UnavailableError(f"{url.host} sends on from one address to the next, without end.")
+        raise UnavailableError(
+            tr("{host} sends on from one address to the next, without end.", host=url.host)
+        )
 
     async def _write(self, response: httpx.Response, url: httpx.URL, folder: Path) -> Path:
         if response.headers.get("Content-Encoding", "identity").lower() != "identity":
-            raise UnavailableError(f"{url.host} gives the file in a form that was not asked for.")
+            raise UnavailableError(
+                tr("{host} gives the file in a form that was not asked for.", host=url.host)
+            )
         name = _name(url, response.headers.get("Content-Type", ""))
         to, size = folder / name, 0
         # The writes go to the page cache: nothing the loop would feel.
@@ -126,9 +139,12 @@ class WebFetcher:
                 size += len(chunk)
                 if size > self._limits.bytes:
                     raise InputError(
-                        f"{name} has more than {self._limits.bytes // MB} MB, which is the most "
-                        "that is fetched.",
-                        hint="Save it yourself and give it as a file.",
+                        tr(
+                            "{name} has more than {bytes} MB, which is the most that is fetched.",
+                            name=name,
+                            bytes=self._limits.bytes // MB,
+                        ),
+                        hint=tr("Save it yourself and give it as a file."),
                     )
                 file.write(chunk)
         return to
@@ -143,7 +159,8 @@ def _kept(name: str) -> Iterator[None]:
     except OSError as error:
         reason = (error.strerror or "unknown reason").lower()
         raise StorageError(
-            f"{name} could not be kept: {reason}.", hint="See that the disk has room."
+            tr("{name} could not be kept: {reason}.", name=name, reason=reason),
+            hint=tr("See that the disk has room."),
         ) from error
 
 
@@ -162,11 +179,14 @@ def _parsed(url: str) -> httpx.URL:
         or parsed.scheme not in ("http", "https")
         or (parsed.port or 0) > LAST_PORT
     ):
-        raise InputError(f"{shown} is not the address of a web page or file.")
+        raise InputError(tr("{shown} is not the address of a web page or file.", shown=shown))
     if parsed.userinfo:
         raise InputError(
-            f"The address of {parsed.host} has a name or password in it, so it is not fetched.",
-            hint="Save the file yourself and give it.",
+            tr(
+                "The address of {host} has a name or password in it, so it is not fetched.",
+                host=parsed.host,
+            ),
+            hint=tr("Save the file yourself and give it."),
         )
     if parsed.scheme == "http":
         # Plain http can be read and changed by everybody on the way.

@@ -1,4 +1,4 @@
-"""What a plan refuses, and its edits."""
+"""What a plan refuses."""
 
 from __future__ import annotations
 
@@ -81,18 +81,13 @@ def test_options_may_be_given_as_whole_numbers() -> None:
     assert plan((SHORTEN, {"text": text_artifact("a"), "share": 1, "sentences": 2}))
 
 
-def test_edits_give_new_checked_plans() -> None:
+def test_other_tasks_give_new_checked_plans() -> None:
     made = plan((READ, {"image": PICTURE}), (SHORTEN, {"text": Ref(0)}))
     longer = made.with_task(Task(2, SPEAK, {"text": Ref(1)}))
     assert [task.id for task in longer] == [0, 1, 2]
-    assert [task.id for task in longer.without(2)] == [0, 1]
     changed = longer.replacing(Task(1, SHORTEN, {"text": Ref(0), "sentences": 1}))
     assert changed.task(1).args["sentences"] == 1
     assert made.task(1).args == {"text": Ref(0)}
-    with pytest.raises(PlanError, match="which is not there"):
-        longer.without(1)
-    with pytest.raises(PlanError, match="no task 9"):
-        longer.without(9)
     with pytest.raises(PlanError, match="no task 9"):
         longer.replacing(Task(9, CLOCK))
 

@@ -103,6 +103,43 @@ def test_a_new_plan_takes_the_place_of_the_old() -> None:
     assert turn.results == {0: first}
 
 
+def test_what_a_changed_plan_changes_is_forgotten_and_the_rest_stays() -> None:
+    plan = Plan(
+        (
+            Task(0, CLOCK),
+            Task(1, SHORTEN, {"text": Ref(0)}),
+            Task(2, SHORTEN, {"text": "a"}),
+            Task(3, SHORTEN, {"text": Ref(2)}),
+        )
+    )
+    kept, lost = (TaskResult(number, Status.DONE, (text_artifact("x"),)) for number in (0, 2))
+    attempt = Attempt(WHO, 1.0, "It broke.")
+    told = [
+        event
+        for number in (1, 3)
+        for event in (
+            events.TaskStarted(number, WHO),
+            events.AttemptFailed(number, attempt),
+            events.TaskProgress(number, 0.5),
+        )
+    ]
+    turn = fold(
+        events.PlanAccepted(plan),
+        events.ExpertsSelected(tuple(Selection(task.id, (WHO,), "") for task in plan)),
+        events.TaskFinished(kept),
+        events.TaskFinished(lost),
+        *told,
+        events.PlanChanged(plan.with_arg(2, "text", "b")),
+    )
+    assert turn.plan
+    assert turn.plan.task(2).args == {"text": "b"}
+    assert turn.results == {0: kept}
+    assert turn.running == {1}
+    assert list(turn.progress) == list(turn.trying) == list(turn.failed_attempts) == [1]
+    assert [item.task_id for item in turn.selections] == [0, 1]
+    assert fold(events.PlanChanged(plan)).plan == plan
+
+
 def test_without_a_plan_all_results_are_what_was_asked_for() -> None:
     assert fold().artifacts == ()
     made = TaskResult(0, Status.DONE, (text_artifact("noon"),))

@@ -26,6 +26,7 @@ from jarvis_desktop.core.result import Attempt, Status, TaskResult
 from jarvis_desktop.core.task import Option, Port, Ref, Task, TaskType
 from jarvis_desktop.core.turn import Round, Turn
 from jarvis_desktop.core.wire import plan_from_wire, plan_to_wire, to_wire
+from tests.types import CLOCK
 
 READ = TaskType("read", "", (Port("image", (Kind.IMAGE, Kind.DOCUMENT)),), (Kind.TEXT,))
 JOIN = TaskType(
@@ -301,3 +302,14 @@ def test_events_of_agent_mode_have_a_json_form():
     assert wired["agentic"] is True
     assert wired["outline"]["steps"] == wired["inner_outlines"]["assistant/coder"]["steps"] == steps
     assert wired["rounds"]["2"]["artifacts"][0]["name"] == "scan.png"
+
+
+def test_an_expert_that_the_person_chose_is_written_and_read() -> None:
+    inventory = {CLOCK.name: CLOCK}
+    plan = Plan((Task(0, CLOCK, expert="sun-dial"), Task(1, CLOCK)))
+    wire = plan_to_wire(plan)
+    assert [task.get("expert") for task in wire] == ["sun-dial", None]
+    assert plan_from_wire(wire, inventory) == plan
+    for odd in (5, "\ud800"):
+        with pytest.raises(PlanError, match="expert of the task 'clock'"):
+            plan_from_wire([{"task": "clock", "id": 0, "expert": odd}], inventory)

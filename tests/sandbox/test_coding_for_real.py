@@ -43,7 +43,7 @@ class Place:
     def __init__(self, root: Path, *, timeout: float = 60.0) -> None:
         self.root = root
         self.frontend = FakeFrontend()
-        self.packages = PipPackages(root / "packages", network=False)
+        self.packages = PipPackages(root / "packages", network=lambda: False)
         self.store = FileStore(root / "store")
         self.library = CodeLibrary(
             root / "library", root / "history.db", now=lambda: datetime(2026, 3, 1, tzinfo=UTC)

@@ -162,7 +162,7 @@ async def test_without_a_way_to_the_registry_that_is_told(
         await PipPackages(tmp_path / "packages").install(["x"], print)
     assert (lost.value.fault, lost.value.retryable) == (Fault.NETWORK, True)
     with pytest.raises(UnavailableError, match="Without a network"):
-        await PipPackages(tmp_path / "packages", network=False).install(["x"], print)
+        await PipPackages(tmp_path / "packages", network=lambda: False).install(["x"], print)
 
 
 @pytest.mark.parametrize(
@@ -213,6 +213,22 @@ async def test_cancelling_and_too_much_time_end_it(
         await hasty.install(["x"], print)
     assert late.value.fault is Fault.TIMEOUT
     assert [path.name for path in (tmp_path / "packages").iterdir()] == ["site"]
+
+
+async def test_going_offline_ends_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fake_pip(monkeypatch, "import time\nprint('Collecting x', flush=True)\ntime.sleep(600)")
+    online = True
+    mine = PipPackages(tmp_path / "packages", network=lambda: online)
+    mine.withdraw()
+    begun = asyncio.Event()
+    task = asyncio.ensure_future(mine.install(["x"], lambda line: begun.set()))
+    await begun.wait()
+    mine.withdraw()
+    assert not task.done()
+    online = False
+    mine.withdraw()
+    with pytest.raises(UnavailableError, match="Without a network"):
+        await task
 
 
 @pytest.mark.parametrize(

@@ -38,6 +38,19 @@ async def test_what_a_name_stands_for_must_be_public_unless_it_was_named(port: i
         assert b"not among" in await ask("::ffff:127.0.0.1", port)
 
 
+async def test_a_network_that_goes_away_is_reached_no_more(port: int) -> None:
+    online = True
+    way = Proxy((f"127.0.0.1:{port}",), find=here, check=anywhere, network=lambda: online)
+    async with asked(way) as ask:
+        assert await ask("127.0.0.1", port) == b"\0"
+        online = False
+        ask.ends[-1].send(b"GET / HTTP/1.0\r\n\r\n")
+        loop = asyncio.get_running_loop()
+        async with asyncio.timeout(10):
+            assert await loop.sock_recv(ask.ends[-1], 100) == b""
+        assert b"there is no network" in await ask("127.0.0.1", port)
+
+
 class Ask:
     """Asks a proxy for a connection, as the sandbox does."""
 

@@ -27,7 +27,7 @@ def sandbox(folder: Path, *, network: bool = True, best: Protection = BEST) -> O
         packages=folder / "packages",
         find=look_up,
         check=checked,
-        network=network,
+        network=lambda: network,
         bounds=Bounds(tasks=64),
     )
 

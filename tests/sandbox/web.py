@@ -64,4 +64,4 @@ def anywhere(host: str, addresses: Sequence[str]) -> str:
 def proxy(*hosts: str, network: bool = True, traffic: Traffic | None = None) -> Proxy:
     """One for which the name leads here, and may."""
     traffic = traffic or Traffic()
-    return Proxy(hosts, find=here, check=anywhere, network=network, traffic=traffic)
+    return Proxy(hosts, find=here, check=anywhere, network=lambda: network, traffic=traffic)
