@@ -6,6 +6,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 
 from jarvis_desktop.core.errors import UnavailableError
+from jarvis_desktop.core.wording import tr
 
 
 def alone(folder: Path, name: str) -> AbstractContextManager[object]:
@@ -20,7 +21,7 @@ def alone(folder: Path, name: str) -> AbstractContextManager[object]:
         return FileLock(folder.with_suffix(".lock"), timeout=0, thread_local=False).acquire()
     except Timeout as error:
         raise UnavailableError(
-            f"{name} is being fetched already.", hint="Wait until it is done."
+            tr("{name} is being fetched already.", name=name), hint=tr("Wait until it is done.")
         ) from error
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from jarvis_desktop.core.errors import UnavailableError
 from jarvis_desktop.core.hardware import MB
 from jarvis_desktop.core.shown import readable_size
+from jarvis_desktop.core.wording import tr
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,9 +57,16 @@ def displaced(
         left = taken - sum(item.size for item in gone)
         stays = f", of which {readable_size(left / MB)} must stay" if left > 0 else ""
         raise UnavailableError(
-            f"{name} takes {readable_size(size / MB)}, and experts may take "
-            f"{readable_size(budget / MB)} of the disk in all{stays}.",
-            hint="Raise disk_budget_gb under [experts] in settings.toml, or remove one yourself: "
-            "jarvis-desktop experts remove NAME.",
+            tr(
+                "{name} takes {size}, and experts may take {budget} of the disk in all{stays}.",
+                name=name,
+                size=readable_size(size / MB),
+                budget=readable_size(budget / MB),
+                stays=stays,
+            ),
+            hint=tr(
+                "Raise disk_budget_gb under [experts] in settings.toml, or remove one "
+                "yourself: jarvis-desktop experts remove NAME."
+            ),
         )
     return tuple(gone)

@@ -15,6 +15,7 @@ from jarvis_desktop.catalogue.hub.offers import HubOffers
 from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.expert import Candidate, Expert
 from jarvis_desktop.core.llm import LLM
+from jarvis_desktop.core.wording import tr
 from jarvis_desktop.tasks.definition import Definition
 
 READERS = frozenset({"image-to-text", "document-question-answering", "table-question-answering"})
@@ -144,10 +145,10 @@ class ShippedCatalogue:
         names = [expert.id for expert in self.experts]
         near = difflib.get_close_matches(name.casefold(), names, n=3)
         raise InputError(
-            f"There is no expert {name} in the catalogue.",
-            hint=f"Did you mean {' or '.join(near)}?"
+            tr("There is no expert {name} in the catalogue.", name=name),
+            hint=tr("Did you mean {near}?", near=" or ".join(near))
             if near
-            else "See them with: jarvis-desktop experts list.",
+            else tr("See them with: jarvis-desktop experts list."),
         )
 
     def warm(self) -> None:
@@ -186,8 +187,12 @@ class ShippedCatalogue:
         expert = hub_experts.expert_of(entry, tasks[0]) if tasks else None
         if expert is None:
             raise InputError(
-                f"{entry.repo} cannot be used: {hub_experts.reason_against(entry)}.",
-                hint="Look for another one: jarvis-desktop experts search.",
+                tr(
+                    "{repo} cannot be used: {reason}.",
+                    repo=entry.repo,
+                    reason=hub_experts.reason_against(entry),
+                ),
+                hint=tr("Look for another one: jarvis-desktop experts search."),
             )
         return expert
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from jarvis_desktop.core.errors import InputError
+from jarvis_desktop.core.wording import tr
 
 OLDEST, NEWEST = 4, 6
 """Versions of the format: all that libraries of the last years wrote."""
@@ -36,20 +37,25 @@ def contents(path: Path) -> Contents:
             return _contents(file, os.fstat(file.fileno()).st_size)
     except (EOFError, UnicodeDecodeError, struct.error) as error:
         raise InputError(
-            f"The weights {path.name} are damaged or cut off.",
-            hint="Look for a whole copy, and compare its size with that of the original.",
+            tr("The weights {name} are damaged or cut off.", name=path.name),
+            hint=tr("Look for a whole copy, and compare its size with that of the original."),
         ) from error
     except OSError as error:
         reason = (error.strerror or "unknown reason").lower()
-        raise InputError(f"{path.name} cannot be read: {reason}.") from error
+        raise InputError(
+            tr("{name} cannot be read: {reason}.", name=path.name, reason=reason)
+        ) from error
 
 
 def _contents(file: BinaryIO, size: int) -> Contents:
     (version,) = _numbers(file, "<I")
     if not OLDEST <= version <= NEWEST:
         raise InputError(
-            f"{Path(file.name).name} holds no weights in the format of CTranslate2.",
-            hint="Weights of PyTorch must be converted first: ct2-transformers-converter.",
+            tr(
+                "{name} holds no weights in the format of CTranslate2.",
+                name=Path(file.name).name,
+            ),
+            hint=tr("Weights of PyTorch must be converted first: ct2-transformers-converter."),
         )
     kind = _word(file)
     _, count = _numbers(file, "<II")

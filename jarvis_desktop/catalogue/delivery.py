@@ -17,6 +17,7 @@ from jarvis_desktop.catalogue.weights import MARKER
 from jarvis_desktop.core.call import Report
 from jarvis_desktop.core.errors import UnavailableError
 from jarvis_desktop.core.expert import Expert
+from jarvis_desktop.core.wording import tr
 from jarvis_desktop.fetched import quiet_libraries
 
 BLOCK = 1 << 20
@@ -89,9 +90,16 @@ def pickles_only(expert: Expert, folder: str | None = None) -> UnavailableError:
     """
     source = f" --from {shlex.quote(folder)}" if folder else ""
     return UnavailableError(
-        f"The weights of {expert.id} are only there as a pickle, a format that can carry code.",
-        hint=f"If you trust {expert.repo}: jarvis-desktop experts pull {expert.id}{source} "
-        "--pickle.",
+        tr(
+            "The weights of {name} are only there as a pickle, a format that can carry code.",
+            name=expert.id,
+        ),
+        hint=tr(
+            "If you trust {repo}: jarvis-desktop experts pull {name}{source} --pickle.",
+            repo=expert.repo,
+            name=expert.id,
+            source=source,
+        ),
     )
 
 
@@ -104,8 +112,12 @@ def check_whole(expert: Expert, path: Path) -> None:
             pass
     except SafetensorError as error:
         raise UnavailableError(
-            f"The weights {path.name} of {expert.id} are damaged or cut off.",
-            hint=f"Look for a whole copy of {expert.repo}.",
+            tr(
+                "The weights {file} of {name} are damaged or cut off.",
+                file=path.name,
+                name=expert.id,
+            ),
+            hint=tr("Look for a whole copy of {repo}.", repo=expert.repo),
         ) from error
 
 
@@ -121,7 +133,13 @@ def _rewrite(folder: Path) -> None:
     architecture = str((written.get("architectures") or ["none"])[0])
     kind: Any = getattr(transformers, architecture, None)
     if not (isinstance(kind, type) and issubclass(kind, transformers.PreTrainedModel)):
-        raise UnavailableError(f"{folder.stem} is of an unknown kind ({architecture}).")
+        raise UnavailableError(
+            tr(
+                "{name} is of an unknown kind ({architecture}).",
+                name=folder.stem,
+                architecture=architecture,
+            )
+        )
     network = kind.from_pretrained(
         folder,
         use_safetensors=False,

@@ -18,6 +18,7 @@ from pydantic import (
 
 from jarvis_desktop.core.errors import JarvisError
 from jarvis_desktop.core.expert import Expert
+from jarvis_desktop.core.wording import tr
 
 Handle = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9.-]{0,63}$")]
 Repo = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*$")]
@@ -74,7 +75,9 @@ def load(folder: Path) -> tuple[Expert, ...]:
     """The experts of all files in the folder. Raises JarvisError naming the file and the key."""
     paths = sorted(folder.glob("*.toml"))
     if not paths:
-        raise JarvisError(f"The catalogue of experts is missing: {folder} holds none.")
+        raise JarvisError(
+            tr("The catalogue of experts is missing: {folder} holds none.", folder=folder)
+        )
     blocks: dict[str, Block] = {}
     for path in paths:
         for block in _blocks(path):
@@ -94,13 +97,15 @@ def _blocks(path: Path) -> list[Block]:
     try:
         return File.model_validate(tomllib.loads(path.read_text("utf-8"))).expert
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise JarvisError(f"The catalogue {path.name} cannot be read: {error}.") from error
+        raise JarvisError(
+            tr("The catalogue {name} cannot be read: {error}.", name=path.name, error=error)
+        ) from error
     except ValidationError as error:
         raise _wrong(path, _where(error)) from error
 
 
 def _wrong(path: Path, where: str) -> JarvisError:
-    return JarvisError(f"The catalogue {path.name} is wrong at {where}.")
+    return JarvisError(tr("The catalogue {name} is wrong at {where}.", name=path.name, where=where))
 
 
 def _expert(block: Block, blocks: Mapping[str, Block]) -> Expert:

@@ -24,6 +24,7 @@ from jarvis_desktop.catalogue.progress import Progress
 from jarvis_desktop.core.call import Report
 from jarvis_desktop.core.errors import UnavailableError
 from jarvis_desktop.core.expert import Expert
+from jarvis_desktop.core.wording import tr
 
 HUB = "https://huggingface.co"
 TRIES = 3
@@ -143,8 +144,11 @@ class Hub:
             raise delivery.pickles_only(self.expert)
         if not any(entry.name.endswith((".safetensors", ".bin")) for entry in entries):
             raise UnavailableError(
-                f"The repository {self.expert.repo} holds no weights that can be used here.",
-                hint="Choose another expert: jarvis-desktop experts list.",
+                tr(
+                    "The repository {repo} holds no weights that can be used here.",
+                    repo=self.expert.repo,
+                ),
+                hint=tr("Choose another expert: jarvis-desktop experts list."),
             )
         return tuple(sorted(entries, key=lambda entry: entry.size))
 
@@ -166,8 +170,14 @@ class Hub:
                 return None
             part.unlink()
         raise UnavailableError(
-            f"{entry.name} of {self.expert.repo} arrived damaged: it does not match its digest.",
-            hint="Try again. Where it stays so, something between here and the Hub changes files.",
+            tr(
+                "{name} of {repo} arrived damaged: it does not match its digest.",
+                name=entry.name,
+                repo=self.expert.repo,
+            ),
+            hint=tr(
+                "Try again. Where it stays so, something between here and the Hub changes files."
+            ),
         )
 
     def _read_all(
@@ -185,8 +195,12 @@ class Hub:
             except (httpx2.TimeoutException, httpx2.NetworkError, httpx2.RemoteProtocolError):
                 if failures + 1 >= TRIES:
                     raise UnavailableError(
-                        f"The download of {self.expert.id} broke off at {entry.name}.",
-                        hint="What arrived is kept. Look at the network and try again.",
+                        tr(
+                            "The download of {name} broke off at {file}.",
+                            name=self.expert.id,
+                            file=entry.name,
+                        ),
+                        hint=tr("What arrived is kept. Look at the network and try again."),
                         retryable=True,
                     ) from None
 
@@ -233,15 +247,20 @@ class Hub:
         """A body that ended in order, but with more or fewer bytes than were listed."""
         part.unlink()
         raise UnavailableError(
-            f"{entry.name} of {self.expert.repo} should have {entry.size} bytes, but the answer "
-            f"had {'more' if have > entry.size else have}.",
-            hint="Try again later; the Hub or something on the way to it is at fault.",
+            tr(
+                "{name} of {repo} should have {size} bytes, but the answer had {have}.",
+                name=entry.name,
+                repo=self.expert.repo,
+                size=entry.size,
+                have=tr("more") if have > entry.size else have,
+            ),
+            hint=tr("Try again later; the Hub or something on the way to it is at fault."),
         )
 
     def _strange(self) -> UnavailableError:
         return UnavailableError(
-            f"{self._endpoint} does not answer like the Hugging Face Hub.",
-            hint="A network that asks for a login answers in its place: open a web page first.",
+            tr("{endpoint} does not answer like the Hugging Face Hub.", endpoint=self._endpoint),
+            hint=tr("A network that asks for a login answers in its place: open a web page first."),
         )
 
     @contextmanager
@@ -255,35 +274,51 @@ class Hub:
             yield
         except errors.GatedRepoError as error:
             raise UnavailableError(
-                f"{repo} is only given to people who accepted its terms.",
-                hint=f"Accept them on {self._endpoint}/{repo}, then keep its key: "
-                "jarvis-desktop experts key set.",
+                tr("{repo} is only given to people who accepted its terms.", repo=repo),
+                hint=tr(
+                    "Accept them on {endpoint}/{repo}, then keep its key: "
+                    "jarvis-desktop experts key set.",
+                    endpoint=self._endpoint,
+                    repo=repo,
+                ),
             ) from error
         except (errors.RepositoryNotFoundError, errors.RevisionNotFoundError) as error:
             raise UnavailableError(
-                f"The Hub has no repository {repo} that it would give without a login.",
-                hint="It may have been renamed or withdrawn. Choose another expert: "
-                "jarvis-desktop experts list.",
+                tr(
+                    "The Hub has no repository {repo} that it would give without a login.",
+                    repo=repo,
+                ),
+                hint=tr(
+                    "It may have been renamed or withdrawn. Choose another expert: "
+                    "jarvis-desktop experts list."
+                ),
             ) from error
         except errors.OfflineModeIsEnabled as error:
             raise UnavailableError(
-                f"{repo} was not fetched, because HF_HUB_OFFLINE forbids it.",
-                hint="Unset that variable, or take the files from a folder.",
+                tr("{repo} was not fetched, because HF_HUB_OFFLINE forbids it.", repo=repo),
+                hint=tr("Unset that variable, or take the files from a folder."),
             ) from error
         except errors.HfHubHTTPError as error:
             status = error.response.status_code
             raise UnavailableError(
-                f"The Hub refused {repo} (status {status}).", hint=retry, retryable=status >= 429
+                tr("The Hub refused {repo} (status {status}).", repo=repo, status=status),
+                hint=retry,
+                retryable=status >= 429,
             ) from error
         except (httpx2.TimeoutException, TimeoutError) as error:
             raise UnavailableError(
-                f"The Hub gave no answer within {self._patience:.0f} seconds.",
+                tr(
+                    "The Hub gave no answer within {patience} seconds.",
+                    patience=f"{self._patience:.0f}",
+                ),
                 hint=retry,
                 retryable=True,
             ) from error
         except (httpx2.TransportError, OSError) as error:
             raise UnavailableError(
-                f"The Hub at {self._endpoint} cannot be reached.", hint=retry, retryable=True
+                tr("The Hub at {endpoint} cannot be reached.", endpoint=self._endpoint),
+                hint=retry,
+                retryable=True,
             ) from error
         except (ValueError, KeyError, TypeError) as error:
             raise self._strange() from error
@@ -301,7 +336,10 @@ def _check_room(folder: Path, needed: int) -> None:
     free = shutil.disk_usage(folder).free
     if free < needed:
         raise UnavailableError(
-            f"There is too little room on the disk: {needed / 1e9:.1f} GB are needed, "
-            f"{free / 1e9:.1f} GB are free.",
-            hint="Remove something, such as an expert: jarvis-desktop experts remove NAME.",
+            tr(
+                "There is too little room on the disk: {needed} GB are needed, {free} GB are free.",
+                needed=f"{needed / 1e9:.1f}",
+                free=f"{free / 1e9:.1f}",
+            ),
+            hint=tr("Remove something, such as an expert: jarvis-desktop experts remove NAME."),
         )

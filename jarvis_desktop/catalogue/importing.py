@@ -30,6 +30,7 @@ from jarvis_desktop.catalogue.delivery import (
 from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.expert import Expert
 from jarvis_desktop.core.hardware import MB
+from jarvis_desktop.core.wording import tr
 
 CACHE = "models--"
 """How the folders of the Hub's own cache begin: models--Systran--faster-whisper-base."""
@@ -66,18 +67,21 @@ def opened(path: Path) -> Iterator[Source]:
         yield _Folder(_with_files(path))
         return
     if not path.is_file():
-        raise InputError(f"There is no folder {path}.", hint="A ZIP file will do as well.")
+        raise InputError(
+            tr("There is no folder {path}.", path=path), hint=tr("A ZIP file will do as well.")
+        )
     try:
         with zipfile.ZipFile(path) as file:
             yield _Zip(file)
     except (zipfile.BadZipFile, struct.error, zlib.error, EOFError) as error:
         raise InputError(
-            f"{path.name} is damaged, or is no ZIP file.", hint="Give a folder or a ZIP file."
+            tr("{name} is damaged, or is no ZIP file.", name=path.name),
+            hint=tr("Give a folder or a ZIP file."),
         ) from error
     except (RuntimeError, NotImplementedError) as error:
         raise InputError(
-            f"{path.name} is locked or packed in a way that cannot be opened here.",
-            hint="Unpack it, and give the folder.",
+            tr("{name} is locked or packed in a way that cannot be opened here.", name=path.name),
+            hint=tr("Unpack it, and give the folder."),
         ) from error
 
 
@@ -94,8 +98,12 @@ def chosen_of(expert: Expert, source: Source, path: Path) -> tuple[str, ...]:
         return tuple(safe)
     if not any(name.endswith(".bin") for name in chosen):
         raise InputError(
-            f"{path} holds no weights of {expert.id}.",
-            hint=f"It must hold the files of {expert.repo}: {', '.join(expert.files)}.",
+            tr("{path} holds no weights of {name}.", path=path, name=expert.id),
+            hint=tr(
+                "It must hold the files of {repo}: {names}.",
+                repo=expert.repo,
+                names=", ".join(expert.files),
+            ),
         )
     if not expert.pickled:
         raise pickles_only(expert, str(path))
@@ -112,14 +120,18 @@ def take_over(expert: Expert, folder: Path, path: Path, *, dry: bool) -> int:
         chosen = chosen_of(expert, source, path)
         size = sum(source.sizes[name] for name in chosen)
         if expert.download_mb and size > MOST * expert.download_mb * MB:
-            raise InputError(f"{path} is far larger than {expert.id} can be.")
+            raise InputError(
+                tr("{path} is far larger than {name} can be.", path=path, name=expert.id)
+            )
         if not dry:
             try:
                 _copy(expert, folder, source, chosen)
             except OSError as error:
                 shutil.rmtree(folder, ignore_errors=True)
                 reason = (error.strerror or "unknown reason").lower()
-                raise InputError(f"{path} cannot be copied: {reason}.") from error
+                raise InputError(
+                    tr("{path} cannot be copied: {reason}.", path=path, reason=reason)
+                ) from error
             except BaseException:
                 shutil.rmtree(folder, ignore_errors=True)
                 raise
@@ -138,8 +150,8 @@ def check(expert: Expert, path: Path) -> None:
         other = WIDTHS.get(found.width) if found.kind == WHISPER else None
         if expert.id in WIDTHS.values() and other != expert.id:
             raise InputError(
-                f"These weights are not those of {expert.id}.",
-                hint=f"They are those of {other}." if other else "",
+                tr("These weights are not those of {name}.", name=expert.id),
+                hint=tr("They are those of {other}.", other=other) if other else "",
             )
 
 
@@ -163,8 +175,8 @@ def identified(path: Path, experts: Iterable[Expert]) -> Expert:
             ):
                 return expert
     raise InputError(
-        f"Which expert {path.name or path} holds cannot be told.",
-        hint="Name it: --as NAME. jarvis-desktop experts list shows the names.",
+        tr("Which expert {name} holds cannot be told.", name=path.name or path),
+        hint=tr("Name it: --as NAME. jarvis-desktop experts list shows the names."),
     )
 
 
@@ -175,8 +187,13 @@ def _check_complete(expert: Expert, names: Iterable[str], path: Path) -> None:
     missing = [each for each in NEEDED if not any(fnmatchcase(name, each) for name in here)]
     if missing:
         raise InputError(
-            f"{path} lacks {' and '.join(missing)} of {expert.id}.",
-            hint=f"Copy all files of {expert.repo}.",
+            tr(
+                "{path} lacks {names} of {name}.",
+                path=path,
+                names=" and ".join(missing),
+                name=expert.id,
+            ),
+            hint=tr("Copy all files of {repo}.", repo=expert.repo),
         )
 
 
@@ -185,7 +202,9 @@ def _copy(expert: Expert, folder: Path, source: Source, chosen: Iterable[str]) -
     for name in chosen:
         to = folder / name
         if not to.resolve().is_relative_to(folder.resolve()):
-            raise InputError(f"{name} would not lie in the folder of {expert.id}.")
+            raise InputError(
+                tr("{file} would not lie in the folder of {name}.", file=name, name=expert.id)
+            )
         to.parent.mkdir(parents=True, exist_ok=True)
         source.copy(name, to)
         check(expert, to)
@@ -209,8 +228,8 @@ class _Folder:
         sha256, blob = (digest, "") if len(digest) == 64 else ("", digest)
         if len(digest) in (40, 64) and not matches(to, sha256, blob):
             raise InputError(
-                f"{path.name} is damaged: it does not match its digest.",
-                hint="Copy it anew from where it came from.",
+                tr("{name} is damaged: it does not match its digest.", name=path.name),
+                hint=tr("Copy it anew from where it came from."),
             )
 
 

@@ -15,6 +15,29 @@ TELLING = 0.1
 """Seconds between two reports."""
 
 
+class Pace:
+    """How fast something arrives: the mean of the last `WINDOW` seconds."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._seen: deque[tuple[float, int]] = deque()
+
+    def note(self, have: int) -> None:
+        """So many bytes are here now."""
+        now = self._clock()
+        self._seen.append((now, have))
+        while now - self._seen[0][0] > WINDOW:
+            self._seen.popleft()
+
+    @property
+    def speed(self) -> float:
+        """Bytes per second; 0 where that is not known yet."""
+        if not self._seen:
+            return 0.0
+        (began, first), (now, last) = self._seen[0], self._seen[-1]
+        return (last - first) / (now - began) if last > first and now > began else 0.0
+
+
 class Progress:
     """Tells how many bytes of all files are here; called with those of the current file."""
 
@@ -34,7 +57,7 @@ class Progress:
         self._before = 0
         self._had = 0
         self._told = float("-inf")
-        self._seen: deque[tuple[float, int]] = deque()
+        self._pace = Pace(clock)
 
     def had(self, count: int) -> None:
         """So many bytes of the current file are here from an earlier fetch: they are no speed."""
@@ -46,9 +69,7 @@ class Progress:
         if now - self._told < TELLING and have != self._total:
             return
         self._told = now
-        self._seen.append((now, have - self._had))
-        while now - self._seen[0][0] > WINDOW:
-            self._seen.popleft()
+        self._pace.note(have - self._had)
         self._report(min(1.0, have / self._total), self._words(have))
 
     def next_file(self, size: int) -> None:
@@ -61,10 +82,9 @@ class Progress:
         words = f"{have / of:.0f} of {self._total / of:.0f} {unit}"
         if self._files > 1:
             words += f" (file {self._file} of {self._files})"
-        (began, first), (now, last) = self._seen[0], self._seen[-1]
-        if last <= first or now <= began or have >= self._total:
+        speed = self._pace.speed
+        if not speed or have >= self._total:
             return words
-        speed = (last - first) / (now - began)
         return f"{words}, {speed / of:.1f} {unit}/s, {_time((self._total - have) / speed)} left"
 
 

@@ -25,6 +25,7 @@ from jarvis_desktop.core.errors import ExpertError, InputError, StorageError, Un
 from jarvis_desktop.core.expert import Expert
 from jarvis_desktop.core.hardware import MB
 from jarvis_desktop.core.shown import readable_size
+from jarvis_desktop.core.wording import tr
 
 MARKER = "expert.json"
 PARTIAL = ".part"
@@ -58,7 +59,8 @@ class Weights:
         self._endpoint = endpoint
         self._patience = patience
         self._reserve = reserve
-        self._budget = budget
+        self.budget = budget
+        """In bytes; may be set anew."""
         self._busy = busy
         self._key = key
         self._locks: dict[str, asyncio.Lock] = {}
@@ -104,6 +106,19 @@ class Weights:
         """How many bytes of an interrupted fetch are kept to go on from."""
         return _size(self._partial(expert))
 
+    @property
+    def at_work(self) -> Collection[str]:
+        """The experts that must stay on the disk now."""
+        return self._busy()
+
+    def coming(self, expert: Expert) -> int:
+        """How many bytes the fetch that is under way will have brought; 0 while that is unknown."""
+        return self._coming.get(expert.id, 0)
+
+    def taken(self) -> int:
+        """How many bytes all experts take, with what was fetched in part."""
+        return _size(self._root)
+
     async def fetch(self, expert: Expert, report: Report, *, spared: Collection[str] = ()) -> Path:
         """Fetch an expert, going on where an earlier fetch stopped; its folder.
 
@@ -117,8 +132,8 @@ class Weights:
         if folder := self.folder(expert):
             return folder
         raise StorageError(
-            f"{expert.id} was fetched, but is not whole on the disk any more.",
-            hint="See that no other program changes its files, and try again.",
+            tr("{name} was fetched, but is not whole on the disk any more.", name=expert.id),
+            hint=tr("See that no other program changes its files, and try again."),
             retryable=True,
         )
 
@@ -145,8 +160,12 @@ class Weights:
                 await asyncio.to_thread(self._settle, expert)  # while the child holds the folder
             except ExpertError as error:
                 raise UnavailableError(
-                    f"{expert.id} could not be fetched: {error.message}",
-                    hint="What arrived is kept. Look at the network and try again.",
+                    tr(
+                        "{name} could not be fetched: {message}",
+                        name=expert.id,
+                        message=error.message,
+                    ),
+                    hint=tr("What arrived is kept. Look at the network and try again."),
                     retryable=True,
                 ) from error
             finally:
@@ -169,11 +188,29 @@ class Weights:
                 await child.close()
 
     def remove(self, expert: Expert) -> int:
-        """Delete an expert's files, and those of an interrupted fetch; how many bytes that was."""
+        """Delete an expert's files, and those of an interrupted fetch; how many bytes that was.
+
+        Raises InputError where it is not there, or at work.
+        """
+        if expert.id in self._busy():
+            raise InputError(
+                tr("{name} is at work, or is the LLM in use.", name=expert.id),
+                hint=tr("Remove it when it has left the memory, or choose another LLM."),
+            )
         size = self._delete(expert.id)
         if not size:
-            raise InputError(f"{expert.id} is not on this computer.")
+            raise InputError(tr("{name} is not on this computer.", name=expert.id))
         return size
+
+    def discard(self, expert: Expert) -> int:
+        """Delete what is kept of an interrupted fetch; how many bytes that was.
+
+        Raises UnavailableError where somebody goes on with it, in another process perhaps.
+        """
+        if not self.partial(expert):
+            return 0
+        with alone(self._partial(expert), expert.id):
+            return self._delete(expert.id, whole=False)
 
     def _delete(self, name: str, *, whole: bool = True) -> int:
         """`whole` or only what arrived of it before its fetch was given up."""
@@ -187,7 +224,9 @@ class Weights:
                 if path.exists():
                     shutil.rmtree(path)
         except OSError as error:
-            raise StorageError(f"{name} could not be removed: {_reason(error)}.") from error
+            raise StorageError(
+                tr("{name} could not be removed: {reason}.", name=name, reason=_reason(error))
+            ) from error
         return size
 
     def _in_the_way(
@@ -198,9 +237,9 @@ class Weights:
         return displaced(
             expert.id,
             size,
-            installed=(*self._given_up(), *self.installed()) if self._budget else (),
-            taken=_size(self._root) + coming if self._budget else 0,
-            budget=self._budget,
+            installed=(*self._given_up(), *self.installed()) if self.budget else (),
+            taken=_size(self._root) + coming if self.budget else 0,
+            budget=self.budget,
             spared=spared,
         )
 
@@ -259,8 +298,8 @@ def _keeping(expert: Expert) -> Iterator[None]:
         yield
     except OSError as error:
         raise StorageError(
-            f"{expert.id} could not be kept: {_reason(error)}.",
-            hint="See that the disk has room and that no other program uses its files.",
+            tr("{name} could not be kept: {reason}.", name=expert.id, reason=_reason(error)),
+            hint=tr("See that the disk has room and that no other program uses its files."),
             retryable=True,
         ) from error
 

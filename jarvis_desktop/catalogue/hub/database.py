@@ -17,6 +17,7 @@ from math import log2
 from pathlib import Path
 
 from jarvis_desktop.core.errors import StorageError
+from jarvis_desktop.core.wording import tr
 
 log = logging.getLogger(__name__)
 
@@ -126,7 +127,7 @@ def open_to_write(path: Path) -> sqlite3.Connection:
                 path.with_name(path.name + ending).unlink(missing_ok=True)
             connection = _opened(path)
         if connection is None:
-            raise sqlite3.OperationalError("a new file is not empty")
+            raise sqlite3.OperationalError(tr("a new file is not empty"))
         return connection
 
 
@@ -139,7 +140,11 @@ def writing(path: Path) -> Iterator[None]:
     except (OSError, sqlite3.Error) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise StorageError(
-            f"The index of the Hub at {path} cannot be written: {reason.lower()}.",
+            tr(
+                "The index of the Hub at {path} cannot be written: {reason}.",
+                path=path,
+                reason=reason.lower(),
+            ),
             hint=hint,
             retryable=isinstance(error, sqlite3.OperationalError),
         ) from error

@@ -17,6 +17,7 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from jarvis_desktop.core.errors import Fault, JarvisError, UnavailableError
+from jarvis_desktop.core.wording import tr
 
 HUB = "https://huggingface.co"
 
@@ -120,8 +121,8 @@ class Hub:
         if status == 429:
             wait = _wait(headers)
             return UnavailableError(
-                f"The Hub asks to be left alone for {wait:.0f} seconds.",
-                hint="What was read is kept. Go on later: jarvis-desktop experts refresh.",
+                tr("The Hub asks to be left alone for {wait} seconds.", wait=f"{wait:.0f}"),
+                hint=tr("What was read is kept. Go on later: jarvis-desktop experts refresh."),
                 retryable=True,
                 fault=Fault.BUSY,
                 wait=wait,
@@ -130,16 +131,18 @@ class Hub:
             return TooLargeError()
         gone = status in (401, 403, 404, 410)
         return UnavailableError(
-            f"The Hub refused to answer (status {status}).",
-            hint="Log in anew: jarvis-desktop experts key set." if status in (401, 403) else _retry,
+            tr("The Hub refused to answer (status {status}).", status=status),
+            hint=tr("Log in anew: jarvis-desktop experts key set.")
+            if status in (401, 403)
+            else _retry,
             retryable=not gone,
             fault=Fault.GONE if gone else Fault.BUSY,
         )
 
     def _strange(self) -> UnavailableError:
         return UnavailableError(
-            f"{self._endpoint} does not answer like the Hugging Face Hub.",
-            hint="A network that asks for a login answers in its place: open a web page first.",
+            tr("{endpoint} does not answer like the Hugging Face Hub.", endpoint=self._endpoint),
+            hint=tr("A network that asks for a login answers in its place: open a web page first."),
             fault=Fault.ANSWER,
         )
 
@@ -155,19 +158,25 @@ class Hub:
             raise
         except errors.OfflineModeIsEnabled as error:
             raise UnavailableError(
-                "The Hub was not asked, because HF_HUB_OFFLINE forbids it.",
-                hint="Unset that variable.",
+                tr("The Hub was not asked, because HF_HUB_OFFLINE forbids it."),
+                hint=tr("Unset that variable."),
             ) from error
         except httpx2.TimeoutException as error:
             raise UnavailableError(
-                f"The Hub gave no answer within {self._patience:.0f} seconds.",
+                tr(
+                    "The Hub gave no answer within {patience} seconds.",
+                    patience=f"{self._patience:.0f}",
+                ),
                 hint=_retry,
                 retryable=True,
                 fault=Fault.TIMEOUT,
             ) from error
         except (httpx2.HTTPError, httpx2.InvalidURL, OSError) as error:
             raise UnavailableError(
-                f"The Hub at {self._endpoint} cannot be reached, or broke off.",
+                tr(
+                    "The Hub at {endpoint} cannot be reached, or broke off.",
+                    endpoint=self._endpoint,
+                ),
                 hint=_retry,
                 retryable=True,
                 fault=Fault.NETWORK,

@@ -20,6 +20,7 @@ from jarvis_desktop.child import Child
 from jarvis_desktop.core.call import Report
 from jarvis_desktop.core.errors import ExpertError, JarvisError, UnavailableError
 from jarvis_desktop.core.expert import Expert
+from jarvis_desktop.core.wording import tr
 
 READING = "jarvis_desktop.catalogue.hub.refreshing:serve"
 TRIES = 5
@@ -230,8 +231,8 @@ def _time(seconds: float) -> str:
 def _told(error: JarvisError) -> JarvisError:
     if isinstance(error, ExpertError):  # the process ended
         return UnavailableError(
-            f"The list of the Hub could not be read: {error.message}",
-            hint="What was read is kept. Go on later: jarvis-desktop experts refresh.",
+            tr("The list of the Hub could not be read: {message}", message=error.message),
+            hint=tr("What was read is kept. Go on later: jarvis-desktop experts refresh."),
             retryable=True,
             fault=error.fault,
         )

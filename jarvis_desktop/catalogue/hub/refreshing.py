@@ -23,6 +23,7 @@ from jarvis_desktop.catalogue.hub.rows import State, Writer
 from jarvis_desktop.core.call import Report
 from jarvis_desktop.core.errors import Fault, UnavailableError
 from jarvis_desktop.core.expert import Expert
+from jarvis_desktop.core.wording import tr
 
 PAGE, CARD_PAGE, SMALLEST = 1000, 100, 10
 CARDS = 500
@@ -92,7 +93,7 @@ def _hold(path: Path) -> None:
         lock.acquire()
     except Timeout as error:
         raise UnavailableError(
-            "The list of the Hub is being read already.", hint="Wait until that is done."
+            tr("The list of the Hub is being read already."), hint=tr("Wait until that is done.")
         ) from error
     _held.append(lock)
 
@@ -157,8 +158,8 @@ class Reader:
                     return self._page(task, sort, replace(state, cursor="", position=0))
                 else:
                     raise UnavailableError(
-                        f"The Hub gives no list of experts for {task}.",
-                        hint="Leave that task out, or try again later.",
+                        tr("The Hub gives no list of experts for {task}.", task=task),
+                        hint=tr("Leave that task out, or try again later."),
                         fault=Fault.ANSWER,
                     ) from error
 
