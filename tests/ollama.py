@@ -96,6 +96,12 @@ class _Handler(LineHandler):
         self.served.asked.append(body)
         return self.stream(self.served.next_answer())
 
+    def do_DELETE(self) -> None:
+        body = self.take()
+        if self.served.llms.pop(body["model"], None) is None:
+            return self.send(b'{"error":"model not found"}', 404)
+        return self.send(b"")
+
     def _in_memory(self) -> None:
         if self.served.lingers and self.served.unloaded:
             self.served.lingers -= 1

@@ -11,6 +11,7 @@ from pathlib import Path
 from jarvis_desktop.core.errors import ExpertError, InputError
 from jarvis_desktop.core.llm import PICTURE, Message, Prompt, Think
 from jarvis_desktop.core.shown import encodable, one_line
+from jarvis_desktop.core.wording import tr
 
 THOUGHT = {Think.OFF: 0, Think.LOW: 1024, Think.MEDIUM: 4096, Think.HIGH: 8192}
 """Tokens for thinking, on top of those of the answer, where there is room for them."""
@@ -41,13 +42,19 @@ def room(prompt: Prompt, window: int, *, name: str, sees: bool, think: Think) ->
     for an LLM that sees none: nothing is ever cut silently."""
     pictures = sum(len(message.images) for message in prompt.messages)
     if pictures and not sees:
-        raise ExpertError(f"{name} takes no pictures.", hint="Choose an LLM that does.")
+        raise ExpertError(
+            tr("{name} takes no pictures.", name=name), hint=tr("Choose an LLM that does.")
+        )
     asked = prompt.tokens + pictures * PICTURE
     if asked + prompt.longest > window:
         raise ExpertError(
-            f"The prompt is too long for {name}: about {asked} tokens, where "
-            f"{max(0, window - prompt.longest)} fit.",
-            hint="Ask for less at once, or choose an LLM with a longer context.",
+            tr(
+                "The prompt is too long for {name}: about {asked} tokens, where {max} fit.",
+                name=name,
+                asked=asked,
+                max=max(0, window - prompt.longest),
+            ),
+            hint=tr("Ask for less at once, or choose an LLM with a longer context."),
         )
     thought = min(THOUGHT[think], window - asked - prompt.longest)
     return Room(asked + prompt.longest + thought, prompt.longest + thought)
@@ -62,4 +69,6 @@ def _picture(path: Path) -> str:
     try:
         return base64.b64encode(path.read_bytes()).decode("ascii")
     except OSError as error:
-        raise InputError(f"The picture {one_line(path.name)} cannot be read.") from error
+        raise InputError(
+            tr("The picture {name} cannot be read.", name=one_line(path.name))
+        ) from error

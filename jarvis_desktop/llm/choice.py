@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
-from contextlib import aclosing
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Literal, TypeVar
@@ -14,15 +13,17 @@ from typing import Literal, TypeVar
 from jarvis_desktop.computer import free_disk_bytes, gpu_memory_bytes, memory_bytes
 from jarvis_desktop.core.errors import InputError, JarvisError, UnavailableError
 from jarvis_desktop.core.expert import Candidate, Expert
-from jarvis_desktop.core.llm import LLM, Prompt, Think
+from jarvis_desktop.core.llm import LLM, Think
 from jarvis_desktop.core.policy import Policy
 from jarvis_desktop.core.shown import one_line
+from jarvis_desktop.core.wording import tr
 from jarvis_desktop.keys import Key, key_for
 from jarvis_desktop.llm.ollama import OllamaLLM
 from jarvis_desktop.llm.ollama_server import InstalledLLM, OllamaServer, OllamaStatus
 from jarvis_desktop.llm.openai_compatible import OpenAICompatibleLLM, listed, server_at
 from jarvis_desktop.llm.shipped import GB, MB, Computer, ShippedLLM
 from jarvis_desktop.llm.transformers_local import TransformersLLM
+from jarvis_desktop.llm.watched import Real, Watched
 
 FRESH = 30.0
 """Seconds after which what is there is looked at again."""
@@ -31,7 +32,6 @@ USUAL = 8 * GB
 """The memory of a computer that does not tell it."""
 
 Provider = Literal["auto", "ollama", "openai", "transformers", "none"]
-Real = OllamaLLM | OpenAICompatibleLLM | TransformersLLM
 OnDisk = Callable[[], Sequence[tuple[Expert, Path]]]
 """The experts of this disk that are chat LLMs, each with the folder of its weights."""
 Item = TypeVar("Item")
@@ -84,15 +84,13 @@ class LLMChoice:
         on_use: Callable[[], None] = lambda: None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self.ollama = OllamaServer(wanted.address if wanted.provider == "ollama" else "")
         self.shipped = tuple(shipped)
         self.on_disk = on_disk
         self.reason = "Nobody has looked for an LLM yet."
         """Which LLM is used, or why none, in whole sentences."""
-        self.wanted = wanted
         self._policy = policy
         self._room = room or this_computer
-        self._key = Key(partial(key, wanted.address))
+        self._key_for = key
         self._on_use = on_use
         self._clock = clock
         self._looking = asyncio.Lock()
@@ -101,13 +99,26 @@ class LLMChoice:
         self._real: Real | None = None
         self._watched: LLM | None = None
         self._leaving: dict[TransformersLLM, asyncio.Task[None]] = {}
+        self.choose(wanted)
+
+    def choose(self, wanted: Wanted) -> None:
+        """Use what is wanted from the next prompt on."""
+        self.wanted = wanted
+        self.ollama = OllamaServer(wanted.address if wanted.provider == "ollama" else "")
+        self._key = Key(partial(self._key_for, wanted.address))
+        self._known_by = ("chosen anew",)
+        self.forget()
 
     async def current(self) -> LLM | None:
         """The LLM to use now, the same object as long as it is the same LLM."""
         async with self._looking:
             if self._looked is None or self._clock() - self._looked >= FRESH:
-                await self._take(await self._find())
-                self._looked = self._clock()
+                self._looked = self._clock()  # before the look: who forgets meanwhile is heard
+                try:
+                    await self._take(await self._find())
+                except BaseException:
+                    self.forget()
+                    raise
         return self._watched
 
     async def of_ollama(self) -> OllamaStatus:
@@ -125,6 +136,19 @@ class LLMChoice:
         """Look again at the next use."""
         self._looked = None
 
+    def alike(self, wanted: Wanted) -> LLMChoice:
+        """Another choice over the same computer, such as for trying an LLM. Close it."""
+        return LLMChoice(
+            wanted,
+            self._policy,
+            on_disk=self.on_disk,
+            shipped=self.shipped,
+            room=self._room,
+            key=self._key_for,
+            on_use=self._on_use,
+            clock=self._clock,
+        )
+
     async def unload(self) -> str:
         """Let the LLM in use give back its memory; its name. The next prompt loads it again.
 
@@ -136,11 +160,11 @@ class LLMChoice:
         elif isinstance(self._real, TransformersLLM):
             await self._real.close()
         elif self._real is None:
-            raise InputError(f"There is no LLM to unload. {self.reason}")
+            raise InputError(tr("There is no LLM to unload. {reason}", reason=self.reason))
         else:
             raise InputError(
-                f"{self._real.name} is not loaded by Ollama or by JARVIS.",
-                hint="Unload it in the program that runs it.",
+                tr("{name} is not loaded by Ollama or by JARVIS.", name=self._real.name),
+                hint=tr("Unload it in the program that runs it."),
             )
         return self._real.name
 
@@ -167,7 +191,17 @@ class LLMChoice:
         self._real = found.make() if found.make else None
         self._watched = None
         if self._real:
-            self._watched = _Watched(self._real, self.wanted.think, self.forget, self._on_use)
+            self._watched = Watched(
+                self._real,
+                self.wanted.think,
+                self.forget,
+                self._on_use,
+                objection=partial(self._objection, self._real),
+            )
+
+    def _objection(self, llm: Real) -> str:
+        """Why it may not be asked by now; "" where it may."""
+        return "" if not llm.remote or self._policy.allows_api else self._forbidden(llm.name).reason
 
     def _let_go(self, llm: TransformersLLM) -> None:
         """End one that is no longer used, after the answers that it is at."""
@@ -177,7 +211,7 @@ class LLMChoice:
     async def _find(self) -> Found:
         match self.wanted.provider:
             case "none":
-                return Found("The settings say that no LLM is used.")
+                return Found(tr("The settings say that no LLM is used."))
             case "ollama":
                 return await self._from_ollama()
             case "openai":
@@ -212,18 +246,18 @@ class LLMChoice:
         if named:
             llm = next((each for each in llms if each.is_called(named)), None)
             if llm is None:
-                return Found(f"Ollama does not have {one_line(named)}.")
+                return Found(tr("Ollama does not have {named}.", named=one_line(named)))
             if not llm.is_local and not remote:
                 return self._forbidden(llm.name)
         else:
             able = [each for each in llms if each.is_local and "completion" in each.capabilities]
             if not able:
-                return Found("Ollama runs, but has no LLM that answers.")
+                return Found(tr("Ollama runs, but has no LLM that answers."))
             llm = await self._best(able, self._need, anywhere=server.remote)
             if llm is None:
-                return Found("Every LLM that Ollama has needs more memory than there is.")
+                return Found(tr("Every LLM that Ollama has needs more memory than there is."))
         return Found(
-            f"{llm.name} is used, which Ollama runs.",
+            tr("{name} is used, which Ollama runs.", name=llm.name),
             ("ollama", llm.name, llm.digest),
             partial(OllamaLLM, llm, server, most_context=self.wanted.context),
         )
@@ -231,7 +265,7 @@ class LLMChoice:
     async def _from_service(self) -> Found:
         address, name = self.wanted.address, self.wanted.id
         if not address:
-            return Found("The settings name no address of an LLM service.")
+            return Found(tr("The settings name no address of an LLM service."))
         server = server_at(address)
         if server.remote and not self._allows(remote=True):
             return self._forbidden(server.host)
@@ -246,9 +280,13 @@ class LLMChoice:
                     return Found(error.message)
             name = name or next((each for each in names if "embed" not in each.lower()), "")
         if not name:
-            return Found(f"The LLM service at {server.host} has no LLM.")
+            return Found(tr("The LLM service at {host} has no LLM.", host=server.host))
         return Found(
-            f"{one_line(name)} is used, by the LLM service at {server.host}.",
+            tr(
+                "{name} is used, by the LLM service at {host}.",
+                name=one_line(name),
+                host=server.host,
+            ),
             ("openai", name, address),
             partial(
                 OpenAICompatibleLLM,
@@ -265,16 +303,18 @@ class LLMChoice:
         there = await asyncio.to_thread(self.on_disk)
         found = [each for each in there if named in ("", each[0].id)]
         if not found:
-            return Found(f"There is no {one_line(named) or 'LLM'} on the disk.")
+            return Found(tr("There is no {named} on the disk.", named=one_line(named) or "LLM"))
         if not self._allows(remote=False):
-            return Found(f"The mode “{self._policy.mode}” loads no LLM on this computer.")
+            return Found(
+                tr("The mode “{mode}” loads no LLM on this computer.", mode=self._policy.mode)
+            )
         graphics = (await self.measured()).graphics
         best = await self._best(found, lambda each: _weight(each[0], graphics))
         if best is None:
-            return Found("Every LLM on the disk needs more memory than there is.")
+            return Found(tr("Every LLM on the disk needs more memory than there is."))
         expert, folder = best
         return Found(
-            f"{expert.id} is used, from the disk.",
+            tr("{name} is used, from the disk.", name=expert.id),
             ("transformers", expert.id, str(folder)),
             partial(TransformersLLM, expert.id, folder, most_context=self.wanted.context),
         )
@@ -303,38 +343,12 @@ class LLMChoice:
 
     def _forbidden(self, what: str) -> Found:
         return Found(
-            f"The mode “{self._policy.mode}” allows no LLM of another computer ({one_line(what)})."
+            tr(
+                "The mode “{mode}” allows no LLM of another computer ({what}).",
+                mode=self._policy.mode,
+                what=one_line(what),
+            )
         )
-
-
-class _Watched:
-    """An LLM whose failures are noticed."""
-
-    def __init__(
-        self, llm: Real, think: Think, on_failure: Callable[[], None], on_use: Callable[[], None]
-    ) -> None:
-        self.name = llm.name
-        self.provider: str = llm.provider
-        self.remote = llm.remote
-        self.window = llm.window
-        self.sees = llm.sees
-        self._llm = llm
-        self._think = think
-        self._on_failure = on_failure
-        self._on_use = on_use
-
-    async def stream(self, prompt: Prompt) -> AsyncGenerator[str, None]:
-        if prompt.think is Think.OFF and prompt.schema is None:
-            # Reasoning before JSON makes some servers forget the schema.
-            prompt = replace(prompt, think=self._think)
-        self._on_use()
-        try:
-            async with aclosing(self._llm.stream(prompt)) as pieces:
-                async for piece in pieces:
-                    yield piece
-        except JarvisError:
-            self._on_failure()
-            raise
 
 
 def this_computer(folder: Path | None = None) -> Computer:

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 
 from jarvis_desktop.core.errors import ExpertError, Fault, JarvisError, UnavailableError
 from jarvis_desktop.core.shown import one_line
+from jarvis_desktop.core.wording import tr
 from jarvis_desktop.llm.server import Server
 
 NO_CREDIT = "insufficient_quota"
@@ -33,14 +34,14 @@ def sentences(server: Server) -> Iterator[None]:
         yield
     except (httpx.ConnectError, httpx.ConnectTimeout, httpx.ProxyError, ConnectionError) as error:
         raise UnavailableError(
-            f"{server.program} does not run at {server.host}.",
+            tr("{program} does not run at {host}.", program=server.program, host=server.host),
             hint=server.start,
             fault=Fault.NETWORK,
         ) from error
     except (TimeoutError, httpx.TimeoutException) as error:
         raise ExpertError(
-            f"{server.program} at {server.host} does not answer.",
-            hint="It may be busy, or the LLM too large for the computer it runs on.",
+            tr("{program} at {host} does not answer.", program=server.program, host=server.host),
+            hint=tr("It may be busy, or the LLM too large for the computer it runs on."),
             retryable=True,
             fault=Fault.TIMEOUT,
         ) from error
@@ -53,8 +54,11 @@ def sentences(server: Server) -> Iterator[None]:
 def broken_off(server: Server) -> ExpertError:
     """The connection ended before the answer did."""
     return ExpertError(
-        f"The answer of {server.host} broke off.",
-        hint=f"The server may have been closed, or have run out of memory. {server.start}",
+        tr("The answer of {host} broke off.", host=server.host),
+        hint=tr(
+            "The server may have been closed, or have run out of memory. {start}",
+            start=server.start,
+        ),
         retryable=True,
         fault=Fault.NETWORK,
     )
@@ -63,8 +67,8 @@ def broken_off(server: Server) -> ExpertError:
 def cut_short(name: str) -> ExpertError:
     """The LLM of that name may write no more, and was not at the end."""
     return ExpertError(
-        f"The answer of {name} reached its longest length.",
-        hint="Ask for less at once, or let it think less.",
+        tr("The answer of {name} reached its longest length.", name=name),
+        hint=tr("Ask for less at once, or let it think less."),
         fault=Fault.ANSWER,
     )
 
@@ -72,15 +76,17 @@ def cut_short(name: str) -> ExpertError:
 def stranger(server: Server) -> UnavailableError:
     """Something else listens at the address."""
     return UnavailableError(
-        f"What answers at {server.host} is not {server.kind}.",
-        hint="Look at the address.",
+        tr("What answers at {host} is not {kind}.", host=server.host, kind=server.kind),
+        hint=tr("Look at the address."),
         fault=Fault.GONE,
     )
 
 
 def failed(server: Server, detail: object) -> ExpertError:
     """The server itself says that it failed."""
-    return ExpertError(f"{server.program} failed: {_words(detail)}")
+    return ExpertError(
+        tr("{program} failed: {words}", program=server.program, words=_words(detail))
+    )
 
 
 def refusal(
@@ -93,20 +99,29 @@ def refusal(
     if status in (401, 403):
         # The body is not quoted: some servers repeat the key that they refuse.
         return UnavailableError(
-            f"{server.program} at {server.host} refused the key, or wants one.",
-            hint="Set a key that is valid there.",
+            tr(
+                "{program} at {host} refused the key, or wants one.",
+                program=server.program,
+                host=server.host,
+            ),
+            hint=tr("Set a key that is valid there."),
             fault=Fault.KEY,
         )
     if status == 402 or NO_CREDIT in body:
         return UnavailableError(
-            f"The account at {server.host} has no credit left.",
-            hint="Add credit there, or choose an LLM of this computer.",
+            tr("The account at {host} has no credit left.", host=server.host),
+            hint=tr("Add credit there, or choose an LLM of this computer."),
             fault=Fault.PAYMENT,
         )
     if status == 404:
         wanted = one_line(name) or "such an LLM"
         return UnavailableError(
-            f"{server.program} at {server.host} does not have {wanted}.",
+            tr(
+                "{program} at {host} does not have {wanted}.",
+                program=server.program,
+                host=server.host,
+                wanted=wanted,
+            ),
             hint=server.obtain.format(name=wanted),
             fault=Fault.GONE,
         )
@@ -120,15 +135,19 @@ def refusal(
         return refused
     if status in (429, 503):
         return ExpertError(
-            f"{server.program} has too much to do{said}",
-            hint="Try again in a while.",
+            tr("{program} has too much to do{said}", program=server.program, said=said),
+            hint=tr("Try again in a while."),
             retryable=True,
             fault=Fault.LOADING if status == 503 else Fault.BUSY,
             wait=wait,
         )
     if status >= 500:
-        return ExpertError(f"{server.program} failed{said}", retryable=True, fault=Fault.BUSY)
-    return ExpertError(f"{server.program} failed{said}")
+        return ExpertError(
+            tr("{program} failed{said}", program=server.program, said=said),
+            retryable=True,
+            fault=Fault.BUSY,
+        )
+    return ExpertError(tr("{program} failed{said}", program=server.program, said=said))
 
 
 def _words(detail: object) -> str:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from jarvis_desktop.core.errors import JarvisError, UnavailableError
 from jarvis_desktop.core.hardware import Memory
+from jarvis_desktop.core.wording import tr
 from jarvis_desktop.llm.choice import LLMChoice
 from jarvis_desktop.llm.ollama import OllamaLLM
 from jarvis_desktop.llm.transformers_local import TransformersLLM
@@ -58,7 +59,9 @@ class LLMInMemory:
                     while await self.memory() != Memory():  # noqa: ASYNC110 - Ollama tells nobody
                         await asyncio.sleep(OFTEN)
         except TimeoutError as error:
-            raise UnavailableError(f"{name} did not leave the memory in time.") from error
+            raise UnavailableError(
+                tr("{name} did not leave the memory in time.", name=name)
+            ) from error
         return name
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 from jarvis_desktop.core.call import Report
 from jarvis_desktop.core.errors import JarvisError, UnavailableError
 from jarvis_desktop.core.shown import one_line
+from jarvis_desktop.core.wording import tr
 from jarvis_desktop.llm.failures import broken_off, refusal, sentences, stranger
 from jarvis_desktop.llm.server import Server
 
@@ -28,6 +29,7 @@ PULL_SILENCE = 120.0
 """Seconds; Ollama says nothing while it computes the digest of what it fetched."""
 
 Answer = TypeVar("Answer")
+Counted = Callable[[int, int], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +46,10 @@ class InstalledLLM:
     """Such as "completion", "vision", "thinking"."""
     family: str = ""
     """How it is built, such as "qwen3" or "gptoss"."""
+    parameters: str = ""
+    """How many numbers it is made of, such as "4.7B"."""
+    quantisation: str = ""
+    """How they are kept, such as "Q4_K_M"."""
 
     @property
     def is_local(self) -> bool:
@@ -105,10 +111,11 @@ class OllamaServer:
                 return await self._with_details(each)
         raise refusal(self.server, 404, "", name=name)
 
-    async def pull(self, name: str, report: Report) -> None:
+    async def pull(self, name: str, report: Report, *, counted: Counted = lambda *_: None) -> None:
         """Fetch an LLM; the fraction is that of the bytes of all its layers.
 
-        Cancelling stops the download; what arrived is kept by Ollama for the next time.
+        `counted` is told how many of them are here, and how many there are. Cancelling stops the
+        download; what arrived is kept by Ollama for the next time.
         Raises UnavailableError with Ollama's own reason.
         """
         import ollama
@@ -122,7 +129,10 @@ class OllamaServer:
                         async for step in steps:
                             if step.digest and step.total:
                                 layers[step.digest] = (step.completed or 0, step.total)
-                            report(*_so_far(layers, step.status or ""))
+                            have, total = _counted(layers)
+                            if total:
+                                counted(min(have, total), total)
+                            report(*_so_far(have, total, step.status or ""))
                             if step.status == "success":
                                 return
             except ollama.ResponseError as error:
@@ -137,6 +147,10 @@ class OllamaServer:
         Raises UnavailableError, ExpertError.
         """
         await self._ask(lambda client: client.generate(name, keep_alive=0), name=name)
+
+    async def remove(self, name: str) -> None:
+        """Delete an LLM from the disk. Raises UnavailableError, ExpertError."""
+        await self._ask(lambda client: client.delete(name), name=name)
 
     async def in_memory(self, *, timeout: float = 2.0) -> Mapping[str, tuple[int, int]]:
         """By name, what each LLM that is loaded takes in all, and of the graphics card; in bytes.
@@ -153,7 +167,13 @@ class OllamaServer:
     async def _listed(self, timeout: float) -> tuple[InstalledLLM, ...]:
         listed = await self._ask(lambda client: client.list(), timeout=timeout)
         found = [
-            InstalledLLM(each.model, int(each.size or 0), each.digest or "")
+            InstalledLLM(
+                each.model,
+                int(each.size or 0),
+                each.digest or "",
+                parameters=(each.details and each.details.parameter_size) or "",
+                quantisation=(each.details and each.details.quantization_level) or "",
+            )
             for each in listed.models
             if each.model
         ]
@@ -236,8 +256,12 @@ def _unless_broken(listed: InstalledLLM, found: InstalledLLM | BaseException) ->
     return found
 
 
-def _so_far(layers: Mapping[str, tuple[int, int]], doing: str) -> tuple[float | None, str]:
-    have, total = (sum(each) for each in zip(*layers.values(), strict=True)) if layers else (0, 0)
+def _counted(layers: Mapping[str, tuple[int, int]]) -> tuple[int, int]:
+    """The bytes that are here, and those of all layers."""
+    return sum(have for have, _ in layers.values()), sum(total for _, total in layers.values())
+
+
+def _so_far(have: int, total: int, doing: str) -> tuple[float | None, str]:
     if not total:
         return None, one_line(doing)
     return min(1.0, have / total), f"{have / 1e6:.0f} of {total / 1e6:.0f} MB"
@@ -246,9 +270,14 @@ def _so_far(layers: Mapping[str, tuple[int, int]], doing: str) -> tuple[float | 
 def _not_pulled(name: str, reason: str) -> UnavailableError:
     if "file does not exist" in reason:
         return UnavailableError(
-            f"Ollama's library has no {one_line(name)}.", hint="See https://ollama.com/library."
+            tr("Ollama's library has no {name}.", name=one_line(name)),
+            hint=tr("See https://ollama.com/library."),
         )
     return UnavailableError(
-        f"{one_line(name)} could not be fetched: {one_line(reason, limit=200).rstrip('.')}.",
-        hint="What arrived is kept. Look at the network and the disk, and try again.",
+        tr(
+            "{name} could not be fetched: {reason}.",
+            name=one_line(name),
+            reason=one_line(reason, limit=200).rstrip("."),
+        ),
+        hint=tr("What arrived is kept. Look at the network and the disk, and try again."),
     )

@@ -19,6 +19,7 @@ from urllib.parse import urlsplit
 
 from jarvis_desktop.core.errors import UnavailableError
 from jarvis_desktop.core.llm import Message, Prompt, Think
+from jarvis_desktop.core.wording import tr
 from jarvis_desktop.keys import Key
 from jarvis_desktop.llm.asking import pictures, room, sendable
 from jarvis_desktop.llm.failures import (
@@ -202,7 +203,8 @@ async def _checked(key: Key) -> str:
     if not (secret.isascii() and secret.isprintable()):
         key.forget()
         raise UnavailableError(
-            "The key for the LLM server has characters that no key has.", hint="Set it again."
+            tr("The key for the LLM server has characters that no key has."),
+            hint=tr("Set it again."),
         )
     return secret
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from jarvis_desktop.core.errors import UnavailableError
+from jarvis_desktop.core.wording import tr
 from jarvis_desktop.offline import is_here
 
 if TYPE_CHECKING:
@@ -54,8 +55,8 @@ class Server:
         if not usable:
             # Not quoted: it may hold a password.
             raise UnavailableError(
-                f"The address of {self.kind} is not one that can be used.",
-                hint="It has the form http://127.0.0.1:8080.",
+                tr("The address of {kind} is not one that can be used.", kind=self.kind),
+                hint=tr("It has the form http://127.0.0.1:8080."),
             )
 
     @property

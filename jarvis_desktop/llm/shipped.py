@@ -11,6 +11,7 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
 from jarvis_desktop.core.errors import JarvisError
+from jarvis_desktop.core.wording import tr
 
 MB, GB = 1_000_000, 1_000_000_000
 PATIENT = 6 * GB
@@ -101,12 +102,27 @@ def load(path: Path) -> tuple[ShippedLLM, ...]:
     except ValidationError as error:
         first = error.errors(include_url=False, include_context=False)[0]
         where = ".".join(str(part) for part in first["loc"])
-        raise JarvisError(f"The list {path.name} is wrong at {where}: {first['msg']}.") from error
+        raise JarvisError(
+            tr(
+                "The list {name} is wrong at {where}: {first}.",
+                name=path.name,
+                where=where,
+                first=first["msg"],
+            )
+        ) from error
     except (OSError, ValueError) as error:
-        raise JarvisError(f"The list {path.name} cannot be read: {error}.") from error
+        raise JarvisError(
+            tr("The list {name} cannot be read: {error}.", name=path.name, error=error)
+        ) from error
     names = [name for block in blocks for name in {block.id, block.ollama}]
     if twice := {name for name in names if names.count(name) > 1}:
-        raise JarvisError(f"The list {path.name} is wrong: {min(twice)} is in it twice.")
+        raise JarvisError(
+            tr(
+                "The list {name} is wrong: {twice} is in it twice.",
+                name=path.name,
+                twice=min(twice),
+            )
+        )
     found = (
         ShippedLLM(
             **block.model_dump(exclude={"languages", "expert"}),

@@ -7,6 +7,7 @@ from contextlib import aclosing
 from enum import Enum, auto
 
 from jarvis_desktop.core.errors import ExpertError
+from jarvis_desktop.core.wording import tr
 
 PAIRS = (
     ("<think>", "</think>"),
@@ -48,8 +49,8 @@ class Thinking:
             self._opens_unmarked = reader.opens_unmarked
         if not spoken:
             raise ExpertError(
-                f"{self._name} gave no answer.",
-                hint="It may have thought for too long: let it think less, or choose another.",
+                tr("{name} gave no answer.", name=self._name),
+                hint=tr("It may have thought for too long: let it think less, or choose another."),
             )
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from jarvis_desktop.child import Child
 from jarvis_desktop.core.errors import UnavailableError
 from jarvis_desktop.core.llm import Prompt, Think
+from jarvis_desktop.core.wording import tr
 from jarvis_desktop.llm.asking import Room, room, sendable
 from jarvis_desktop.llm.thinking import Thinking
 from jarvis_desktop.llm.transformers_worker import Question
@@ -92,8 +93,8 @@ class TransformersLLM:
         self._stay()
         if not (self._folder / "config.json").is_file():
             raise UnavailableError(
-                f"{self.name} is no longer on this computer.",
-                hint=f"Fetch it with: jarvis-desktop llm pull {self.name}.",
+                tr("{name} is no longer on this computer.", name=self.name),
+                hint=tr("Fetch it with: jarvis-desktop llm pull {name}.", name=self.name),
             )
         self._count += 1
         question = Question(

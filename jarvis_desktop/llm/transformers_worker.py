@@ -12,6 +12,7 @@ from typing import Any, Protocol
 
 from jarvis_desktop.core.call import Report
 from jarvis_desktop.core.errors import ExpertError
+from jarvis_desktop.core.wording import tr
 from jarvis_desktop.fetched import check, device, memory_in_words, quiet_libraries
 from jarvis_desktop.llm.failures import cut_short
 
@@ -75,8 +76,8 @@ class Writer:
         self._tokenizer: Any = transformers.AutoTokenizer.from_pretrained(folder, **settings)
         if not self._tokenizer.chat_template:
             raise ExpertError(
-                f"{name} was not made for conversations: it has no chat template.",
-                hint="Choose another LLM: jarvis-desktop llm list.",
+                tr("{name} was not made for conversations: it has no chat template.", name=name),
+                hint=tr("Choose another LLM: jarvis-desktop llm list."),
             )
         where = device()
         network: Any = transformers.AutoModelForCausalLM.from_pretrained(
@@ -102,9 +103,14 @@ class Writer:
         room = self._window - given
         if room < min(LEAST_ROOM, question.longest):
             raise ExpertError(
-                f"The prompt is too long for {self._name}: {given} tokens, "
-                f"of {self._window} that it takes together with its answer.",
-                hint="Ask for less at once, or choose an LLM with a larger window.",
+                tr(
+                    "The prompt is too long for {name}: {given} tokens, of {window} "
+                    "that it takes together with its answer.",
+                    name=self._name,
+                    given=given,
+                    window=self._window,
+                ),
+                hint=tr("Ask for less at once, or choose an LLM with a larger window."),
             )
         if text.rstrip().endswith(THINK):
             say(THINK)  # begun by the template: without it, the answer would begin in the middle
