@@ -19,11 +19,13 @@ from itertools import islice
 from pathlib import Path
 from typing import BinaryIO
 
-from jarvis_desktop.core.artifact import Artifact
+from jarvis_desktop.core.artifact import Artifact, Kind
 from jarvis_desktop.core.errors import ExpertError, InputError, StorageError
 from jarvis_desktop.core.shown import encodable, one_line
+from jarvis_desktop.core.wording import tr
 from jarvis_desktop.removing import remove
 from jarvis_desktop.storage.claims import Claims
+from jarvis_desktop.storage.regular_files import open_regular, opener, reason_of
 from jarvis_desktop.storage.sniff import SAMPLE, Content, sniff
 
 GIB = 1024**3
@@ -32,14 +34,6 @@ CHUNK = 1024 * 1024
 MOST = 1000
 """Things that one sweep removes; a command that waits for it must not wait long."""
 
-_NOT_FILES = (
-    (stat.S_ISLNK, "is a link; give the file itself"),
-    (stat.S_ISDIR, "is a folder; give the files in it"),
-    (stat.S_ISFIFO, "is a pipe, not a file"),
-    (stat.S_ISSOCK, "is a socket, not a file"),
-    (stat.S_ISCHR, "is a device, not a file"),
-    (stat.S_ISBLK, "is a device, not a file"),
-)
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
@@ -59,8 +53,12 @@ class FileStore:
             self._root.chmod(0o700)
         except OSError as error:
             raise StorageError(
-                f"The folder for files, {self._root}, cannot be used: {_reason(error)}.",
-                hint="See that it may be written to and that the disk has room.",
+                tr(
+                    "The folder for files, {root}, cannot be used: {error}.",
+                    root=self._root,
+                    error=reason_of(error),
+                ),
+                hint=tr("See that it may be written to and that the disk has room."),
             ) from error
 
     def take_in(self, path: Path) -> Artifact:
@@ -69,20 +67,31 @@ class FileStore:
         All is read from one open file, so that what was checked is what is kept.
         """
         name = path.name or str(path)
-        with _open(path, name) as file:
-            size = os.fstat(file.fileno()).st_size
-            if size == 0:
-                raise InputError(f"{one_line(name)} is empty.")
-            if size > self._max_bytes:
-                raise self._too_large(name)
-            with _reading(name):
-                head = file.read(SAMPLE)
-                file.seek(max(0, size - SAMPLE))
-                tail = file.read(SAMPLE)
-                file.seek(0)
-            content = sniff(head, tail, name)
+        with open_regular(path, name) as file:
+            content, _ = self._looked_at(file, name)
             kept = self._copy_in(file, name, content)
         return Artifact(content.kind, path=kept, name=encodable(one_line(name, limit=255)))
+
+    def look_at(self, path: Path) -> tuple[Kind, int]:
+        """The kind and the bytes of a file that `take_in` would take. Raises InputError as that
+        does, but for what only shows when all of it is read."""
+        name = path.name or str(path)
+        with open_regular(path, name) as file:
+            content, size = self._looked_at(file, name)
+        return content.kind, size
+
+    def _looked_at(self, file: BinaryIO, name: str) -> tuple[Content, int]:
+        size = os.fstat(file.fileno()).st_size
+        if size == 0:
+            raise InputError(tr("{name} is empty.", name=one_line(name)))
+        if size > self._max_bytes:
+            raise self._too_large(name)
+        with _reading(name):
+            head = file.read(SAMPLE)
+            file.seek(max(0, size - SAMPLE))
+            tail = file.read(SAMPLE)
+            file.seek(0)
+        return sniff(head, tail, name), size
 
     def keep(self, artifact: Artifact) -> Artifact:
         """Move an expert's file in and return the artifact with its new path.
@@ -95,15 +104,19 @@ class FileStore:
         name = artifact.name or path.name
         try:
             inside = path.parent.resolve().is_relative_to(self._work.resolve())
-            with open(path, "rb", opener=_opener) as file:
+            with open(path, "rb", opener=opener) as file:
                 status = os.fstat(file.fileno())
                 plain = stat.S_ISREG(status.st_mode) and status.st_nlink == 1
                 if not inside or not plain or not 0 < status.st_size <= self._max_bytes:
-                    raise ExpertError(f"The expert gave no usable file as {one_line(name)}.")
+                    raise ExpertError(
+                        tr("The expert gave no usable file as {name}.", name=one_line(name))
+                    )
                 digest = hashlib.file_digest(file, "sha256").hexdigest()
                 os.fsync(file.fileno())
         except (OSError, ValueError) as error:
-            raise ExpertError(f"The expert gave no usable file as {one_line(name)}.") from error
+            raise ExpertError(
+                tr("The expert gave no usable file as {name}.", name=one_line(name))
+            ) from error
         kept = self._place(path, digest, _clean_suffix(path.suffix), status=status)
         return replace(artifact, path=kept, name=encodable(one_line(name, limit=255)))
 
@@ -115,7 +128,9 @@ class FileStore:
     def discard(self, workdir: Path) -> None:
         """Remove such a folder with all that is left in it; what resists is left to `sweep`."""
         if workdir.parent != self._work:
-            raise StorageError(f"{one_line(str(workdir))} is not a work folder.")
+            raise StorageError(
+                tr("{workdir} is not a work folder.", workdir=one_line(str(workdir)))
+            )
         remove(workdir)
 
     def sweep(self, *, keep: Collection[Path] | None = None) -> int:
@@ -247,10 +262,12 @@ class FileStore:
             if total > self._max_bytes:
                 raise self._too_large(name)
             if content.plain and b"\0" in chunk:
-                raise InputError(f"{one_line(name)} begins as text, but what follows is binary.")
+                raise InputError(
+                    tr("{name} begins as text, but what follows is binary.", name=one_line(name))
+                )
             yield chunk
         if not total:
-            raise InputError(f"{one_line(name)} is empty.")
+            raise InputError(tr("{name} is empty.", name=one_line(name)))
 
     def _place(self, source: Path, digest: str, suffix: str, *, status: os.stat_result) -> Path:
         """Rename a complete file to its place; where the content is there already, use that.
@@ -268,7 +285,9 @@ class FileStore:
             source.replace(target)
             if not _same(target.lstat(), status):
                 target.unlink()
-                raise ExpertError(f"{one_line(source.name)} was exchanged while it was kept.")
+                raise ExpertError(
+                    tr("{name} was exchanged while it was kept.", name=one_line(source.name))
+                )
             target.chmod(0o600)
             _sync_folder(target.parent)
         return target
@@ -276,44 +295,9 @@ class FileStore:
     def _too_large(self, name: str) -> InputError:
         limit = self._max_bytes / GIB
         return InputError(
-            f"{one_line(name)} is larger than {limit:.3g} GiB.", hint="Give a part of it."
+            tr("{name} is larger than {limit:.3g} GiB.", name=one_line(name), limit=limit),
+            hint=tr("Give a part of it."),
         )
-
-
-def _open(path: Path, name: str) -> BinaryIO:
-    """The file, open for reading, once it is certain that it is a regular one."""
-    shown = one_line(name)
-    try:
-        # Looked at by name first because opening a device can act on it; looked at again when
-        # open because the name may by then stand for something else.
-        _check_regular(path.lstat(), shown)
-        handle = _opener(str(path), os.O_RDONLY | getattr(os, "O_BINARY", 0))
-    except FileNotFoundError as error:
-        raise InputError(f"There is no file {shown}.", hint="Check its name.") from error
-    except PermissionError as error:
-        raise InputError(f"{shown} may not be read.", hint="Allow it, or copy it.") from error
-    except OSError as error:
-        raise InputError(f"{shown} cannot be opened: {_reason(error)}.") from error
-    except ValueError as error:
-        raise InputError(f"{shown} is not the name of a file.") from error
-    try:
-        _check_regular(os.fstat(handle), shown)
-    except InputError:
-        os.close(handle)
-        raise
-    return os.fdopen(handle, "rb")
-
-
-def _check_regular(status: os.stat_result, shown: str) -> None:
-    for holds, words in _NOT_FILES:
-        if holds(status.st_mode):
-            raise InputError(f"{shown} {words}.")
-
-
-def _opener(path: str, flags: int) -> int:
-    # Windows has neither flag; there a name cannot stand for a pipe that blocks.
-    extra = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
-    return os.open(path, flags | extra)
 
 
 def _same(one: os.stat_result, other: os.stat_result) -> bool:
@@ -351,16 +335,14 @@ def _sync_folder(folder: Path) -> None:
             os.close(handle)
 
 
-def _reason(error: OSError) -> str:
-    return (error.strerror or "unknown reason").lower()
-
-
 @contextmanager
 def _reading(name: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise InputError(f"{one_line(name)} cannot be read: {_reason(error)}.") from error
+        raise InputError(
+            tr("{name} cannot be read: {error}.", name=one_line(name), error=reason_of(error))
+        ) from error
 
 
 @contextmanager
@@ -369,6 +351,10 @@ def _writing(name: str) -> Iterator[None]:
         yield
     except OSError as error:
         if error.errno in _FULL:
-            message = f"There is no room on the disk to keep {one_line(name)}."
-            raise StorageError(message, hint="Free some space, then try again.") from error
-        raise StorageError(f"{one_line(name)} cannot be kept: {_reason(error)}.") from error
+            raise StorageError(
+                tr("There is no room on the disk to keep {name}.", name=one_line(name)),
+                hint=tr("Free some space, then try again."),
+            ) from error
+        raise StorageError(
+            tr("{name} cannot be kept: {error}.", name=one_line(name), error=reason_of(error))
+        ) from error

@@ -13,6 +13,7 @@ from jarvis_desktop.core.code import Draft, Function
 from jarvis_desktop.core.drafting import described, objections
 from jarvis_desktop.core.errors import InputError, StorageError
 from jarvis_desktop.core.shown import encodable, one_line
+from jarvis_desktop.core.wording import tr
 from jarvis_desktop.storage import laying_out
 from jarvis_desktop.storage.database import attached, reading, writing
 from jarvis_desktop.storage.library_rows import Entry, LibraryRows, Record, State
@@ -81,8 +82,8 @@ class CodeLibrary:
         shown = one_line(draft.name)
         if approved != draft.sha256:
             raise InputError(
-                f"The code of “{shown}” is not the code that was agreed to.",
-                hint="It must be shown once more.",
+                tr("The code of “{shown}” is not the code that was agreed to.", shown=shown),
+                hint=tr("It must be shown once more."),
             )
         if wrong := objections(draft):
             raise InputError(wrong[0])
@@ -218,6 +219,6 @@ class CodeLibrary:
 
 def _unknown(name: str) -> InputError:
     return InputError(
-        f"The code library has no function “{one_line(name)}”.",
-        hint="See what it has: jarvis-desktop code list",
+        tr("The code library has no function “{name}”.", name=one_line(name)),
+        hint=tr("See what it has: jarvis-desktop code list"),
     )

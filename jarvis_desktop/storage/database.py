@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from jarvis_desktop.core.errors import StorageError
+from jarvis_desktop.core.wording import tr
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
@@ -46,6 +47,17 @@ def connect(path: Path) -> tuple[Database, Path | None]:
         except _DamagedError:
             moved = _move_aside(path)
             return _open(path), moved
+
+
+def in_memory() -> Database:
+    """A database with all our tables that never touches the disk, and is gone when it is closed."""
+    from sqlite_utils import Database
+
+    db = Database(sqlite3.connect(":memory:"), execute_plugins=False)
+    for pragma in ("temp_store = MEMORY", "foreign_keys = ON"):
+        db.conn.execute(f"PRAGMA {pragma}").fetchall()
+    _migrate(db)
+    return db
 
 
 @contextmanager
@@ -134,6 +146,7 @@ def _settle(db: Database) -> None:
         "synchronous = FULL",  # with NORMAL a power cut takes the last turns with it
         "foreign_keys = ON",
         "secure_delete = ON",
+        "cache_size = -16000",  # kB at most: a search in a large history reads here and there
     ):
         db.conn.execute(f"PRAGMA {pragma}").fetchall()
 
@@ -154,8 +167,8 @@ def _migrate(db: Database) -> None:
         known = {step.__name__ for step in STEPS}
         if not {step.name for step in migrations.applied(db)} <= known:
             raise StorageError(
-                "The history was written by a newer version of JARVIS Desktop.",
-                hint="Install that version; the history is left as it is.",
+                tr("The history was written by a newer version of JARVIS Desktop."),
+                hint=tr("Install that version; the history is left as it is."),
             )
         migrations.apply(db)
         db.conn.execute("COMMIT")
@@ -210,19 +223,21 @@ def _translating(path: Path) -> Iterator[None]:
         message = f"The history at {path} cannot be opened: {error}."
         raise StorageError(message, hint=hint) from error
     except _DamagedError as error:  # the new one as well: the disk itself fails
-        raise StorageError(f"The history at {path} cannot be written.", hint=hint) from error
+        raise StorageError(
+            tr("The history at {path} cannot be written.", path=path), hint=hint
+        ) from error
 
 
 def _translated(error: sqlite3.Error) -> StorageError:
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
     if code == sqlite3.SQLITE_FULL:
         hint = "Free some space on the disk, then try again."
-        return StorageError("There is no room on the disk for the history.", hint=hint)
+        return StorageError(tr("There is no room on the disk for the history."), hint=hint)
     if code in _DAMAGE:
         hint = "Start JARVIS Desktop anew; it then sets the damaged file aside."
-        return StorageError("The history's file is damaged.", hint=hint)
+        return StorageError(tr("The history's file is damaged."), hint=hint)
     if _is_busy(error):
         hint = "Try again in a moment."
         message = "Another program keeps the history locked."
         return StorageError(message, hint=hint, retryable=True)
-    return StorageError(f"The history cannot be read or written: {error}.")
+    return StorageError(tr("The history cannot be read or written: {error}.", error=error))

@@ -18,6 +18,7 @@ from jarvis_desktop.core.outline import Outline, Step, StepState
 from jarvis_desktop.core.result import Status
 from jarvis_desktop.core.shown import encodable
 from jarvis_desktop.core.turn import Round
+from jarvis_desktop.core.wording import tr
 
 Values = Mapping[str, Any]
 E = TypeVar("E", bound=StrEnum)
@@ -37,7 +38,7 @@ def values_of(text: object) -> Any:
     try:
         return json.loads(text) if isinstance(text, str) else _damaged("text")
     except (ValueError, RecursionError) as error:
-        raise DamagedError("It is no JSON.") from error
+        raise DamagedError(tr("It is no JSON.")) from error
 
 
 def outline_values(outline: Outline) -> Values:
@@ -235,4 +236,4 @@ def _list(entry: Values, key: str) -> list[Any]:
 
 
 def _damaged(what: str) -> Any:
-    raise DamagedError(f"There is no valid {what}.")
+    raise DamagedError(tr("There is no valid {what}.", what=what))

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.ports import Fact
 from jarvis_desktop.core.shown import encodable, one_line
+from jarvis_desktop.core.unkept import works_unkept
+from jarvis_desktop.core.wording import tr
 from jarvis_desktop.storage.database import reading, writing
 
 if TYPE_CHECKING:
@@ -35,23 +37,32 @@ class FactRecords:
     def add(self, text: str) -> Fact:
         """Write a fact durably, in the place of one that says the same.
 
-        Raises InputError where it is empty, too long, or one too many.
+        Raises InputError where it is empty, too long, or one too many, and in a conversation that
+        is not to be kept.
         """
+        if works_unkept():
+            raise InputError(
+                tr("Nothing of this conversation is kept, so this was not noted down either."),
+                hint=tr("Say it in another conversation."),
+            )
         text = one_line(encodable(text), limit=LONGEST + 1)
         if not _bare(text):
-            raise InputError("There is nothing to remember in that.")
+            raise InputError(tr("There is nothing to remember in that."))
         if len(text) > LONGEST:
             raise InputError(
-                f"That is too long to remember; the most is {LONGEST} characters.",
-                hint="Say the main thing in a sentence.",
+                tr(
+                    "That is too long to remember; the most is {longest} characters.",
+                    longest=LONGEST,
+                ),
+                hint=tr("Say the main thing in a sentence."),
             )
         with writing(self._db) as db:
             rows = db.conn.execute(_LIST).fetchall()
             same = [number for number, other in rows if _bare(other) == _bare(text)]
             if len(rows) - len(same) >= MOST:
                 raise InputError(
-                    f"I remember {MOST} things already, which is the most.",
-                    hint="Say “forget that …”, or use: jarvis-desktop memory remove.",
+                    tr("I remember {most} things already, which is the most.", most=MOST),
+                    hint=tr("Say “forget that …”, or use: jarvis-desktop memory remove."),
                 )
             for number in same:
                 db.conn.execute("DELETE FROM facts WHERE number = ?", (number,))
@@ -63,7 +74,7 @@ class FactRecords:
         with writing(self._db) as db:
             gone = db.conn.execute("DELETE FROM facts WHERE number = ?", (number,))
             if not gone.rowcount:
-                raise InputError(f"I remember nothing with the number {number}.")
+                raise InputError(tr("I remember nothing with the number {number}.", number=number))
 
     def clear(self) -> int:
         """Delete all facts; how many there were."""

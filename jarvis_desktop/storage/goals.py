@@ -13,6 +13,7 @@ from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.goal import Frame, Goal, LogEntry
 from jarvis_desktop.core.result import Status
 from jarvis_desktop.core.shown import encodable, one_line
+from jarvis_desktop.core.wording import tr
 from jarvis_desktop.storage.database import reading, writing
 from jarvis_desktop.storage.documents import (
     DamagedError,
@@ -105,7 +106,7 @@ class SqliteGoalMemory:
         for depth, document in rows:
             try:
                 if depth != len(found):
-                    raise DamagedError("One is missing.")
+                    raise DamagedError(tr("One is missing."))
                 found.append(frame_of(values_of(document)))
             except DamagedError as error:
                 log.info("A controller of a goal was not read: %s", error)
@@ -166,7 +167,9 @@ class SqliteGoalMemory:
         with writing(self._db) as db:
             gone = db.conn.execute("DELETE FROM goals WHERE id = ?", (encodable(goal_id),))
             if not gone.rowcount:
-                raise InputError(f"There is no goal with the id '{one_line(goal_id)}'.")
+                raise InputError(
+                    tr("There is no goal with the id '{goal_id}'.", goal_id=one_line(goal_id))
+                )
             self._purge()
 
     def clear(self, conversations: Collection[str] | None, turns: Collection[str]) -> None:

@@ -2,56 +2,41 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import uuid
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import datetime, timedelta
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from datetime import date, datetime, timedelta
+from functools import partial
 from pathlib import Path
 
-from jarvis_desktop.core.errors import InputError
+from jarvis_desktop.core.errors import StorageError
 from jarvis_desktop.core.ports import Recap, Resource
-from jarvis_desktop.core.shown import encodable, one_line
 from jarvis_desktop.core.task import TaskType
 from jarvis_desktop.core.turn import Conversation, Turn
+from jarvis_desktop.core.unkept import is_unkept
 from jarvis_desktop.storage.artifacts import FileStore
-from jarvis_desktop.storage.database import connect, reading, writing
+from jarvis_desktop.storage.conversations import Conversations
+from jarvis_desktop.storage.database import attached, connect, reading
+from jarvis_desktop.storage.erasing import Erasing
 from jarvis_desktop.storage.export import exported
+from jarvis_desktop.storage.exporting import Exported, Form, Media, export_to
 from jarvis_desktop.storage.facts import FactRecords
+from jarvis_desktop.storage.filters import EVERYTHING, Filters
 from jarvis_desktop.storage.goals import SqliteGoalMemory
+from jarvis_desktop.storage.importing import Imported, import_from
 from jarvis_desktop.storage.journal import SqliteJournal
+from jarvis_desktop.storage.listing import Listing, Summary
 from jarvis_desktop.storage.owners import Owners
 from jarvis_desktop.storage.records import TrackRecords
 from jarvis_desktop.storage.rows import TurnRows
 from jarvis_desktop.storage.search import Found, search
 from jarvis_desktop.storage.timers import TimerRecords
+from jarvis_desktop.storage.trash import Trashed
+from jarvis_desktop.storage.unkept import Unkept, UnkeptGoals
 
 log = logging.getLogger(__name__)
-
-RECENT = 20
-"""How many turns of a conversation a planner gets to know."""
-
-_LISTED = """
-    SELECT conversations.id, title, conversations.started, newest.started,
-        (SELECT count(*) FROM turns WHERE conversation = conversations.id)
-    FROM turns AS newest JOIN conversations ON conversations.id = newest.conversation
-    WHERE newest.position =
-        (SELECT max(position) FROM turns WHERE conversation = conversations.id)
-    AND (:before IS NULL OR newest.number <
-        (SELECT max(number) FROM turns WHERE conversation = :before))
-    ORDER BY newest.number DESC LIMIT :limit
-"""
-
-
-@dataclass(frozen=True, slots=True)
-class Summary:
-    """A conversation in a list: `turns` is how many it has, `last` when the newest began."""
-
-    id: str
-    title: str
-    started: datetime
-    last: datetime
-    turns: int
 
 
 class SqliteHistory:
@@ -59,6 +44,7 @@ class SqliteHistory:
 
     Belongs to the thread that made it: SQLite's connection refuses any other. `notice` is a
     sentence for the person where the database was damaged and had to be begun anew, else "".
+    What is not to be kept goes to `unkept`, where there is one.
     """
 
     def __init__(
@@ -68,6 +54,7 @@ class SqliteHistory:
         store_root: Path,
         inventory: Mapping[str, TaskType],
         now: Callable[[], datetime],
+        unkept: Unkept | None = None,
     ) -> None:
         self._store = FileStore(store_root)
         self._db, moved = connect(path)
@@ -75,19 +62,37 @@ class SqliteHistory:
         if moved:
             self.notice = f"The history was damaged; a new one is begun. The old one is {moved}."
             log.warning("%s", self.notice)
+        self._path = path
         self._root = store_root.absolute()
+        self._inventory = inventory
         self._rows = TurnRows(self._db, self._root, inventory)
         self._now = now
+        self._unkept = unkept
+        self._listing = Listing(self._db)
         self.timers = TimerRecords(self._db)
         self.facts = FactRecords(self._db)
         self.records = TrackRecords(self._db, now=now)
-        self.goals = SqliteGoalMemory(self._db, self._rows)
+        self.goals: SqliteGoalMemory = (
+            UnkeptGoals(self._db, self._rows, unkept)
+            if unkept
+            else SqliteGoalMemory(self._db, self._rows)
+        )
         self.journal = SqliteJournal(self._db, self._rows, Owners(path.with_name("running")))
+        self._kept = Conversations(self._db, self._rows, saved=self.journal.remove)
+        self._erasing = Erasing(
+            self._db, self._rows, self._store, journal=self.journal, goals=self.goals, now=now
+        )
 
     def close(self) -> None:
-        """Close the database."""
+        """Close the database. Of what was deleted, or not to be kept, nothing is left."""
+        with suppress(StorageError):  # the next start does it then
+            sum(self._erasing.finish())
+        if self._unkept:
+            self._unkept.close()
         self.journal.close()
         self._db.close()
+
+    # What the assistant asks
 
     def open_conversation(self, conversation_id: str | None = None) -> Conversation:
         """The conversation of that id with its recent turns, or a new one.
@@ -96,129 +101,185 @@ class SqliteHistory:
         """
         if conversation_id is None:
             return Conversation(uuid.uuid4().hex)
-        return Conversation(conversation_id, self._turns_of(conversation_id, limit=RECENT))
+        return self._of(conversation_id).open_conversation(conversation_id)
 
     def save(self, conversation_id: str, turn: Turn) -> None:
         """Write a finished turn durably: when this returns, it survives a crash or power cut."""
-        title = encodable(one_line(turn.text or "(spoken request)"))
-        begin = "INSERT OR IGNORE INTO conversations (id, started, title) VALUES (?, ?, ?)"
-        conversation_id = encodable(conversation_id)
         try:
-            with writing(self._db) as db:
-                db.conn.execute(begin, (conversation_id, turn.started.isoformat(), title))
-                self._rows.write(conversation_id, turn)
-                self.journal.remove(turn.id)
+            self._of(conversation_id).save(conversation_id, turn)
         finally:
             self._store.release(turn.id)
 
     def since(self, conversation_id: str, turn_id: str) -> tuple[Turn, ...]:
         """The turns after that one, oldest first; all of them where there is no such turn."""
-        name = encodable(conversation_id)
-        later = """
-            SELECT number FROM turns WHERE conversation = ? AND position > coalesce(
-                (SELECT position FROM turns WHERE conversation = ? AND id = ?), 0)
-            ORDER BY position
-        """
-        return self._read(later, name, name, encodable(turn_id))
+        return self._of(conversation_id).since(conversation_id, turn_id)
 
     def resources(self, conversation_id: str) -> tuple[Resource, ...]:
         """What was given to its turns and what answered them, oldest first, without names."""
-        with reading():
-            return self._rows.resources(conversation_id)
+        return self._of(conversation_id).resources(conversation_id)
 
     def recap(self, conversation_id: str) -> Recap | None:
         """What was kept of its older turns; None once one of its turns was deleted."""
-        find = "SELECT text, through FROM recaps WHERE conversation = ?"
-        with reading():
-            row = self._db.conn.execute(find, (encodable(conversation_id),)).fetchone()
-        return Recap(*row) if row else None
+        return self._of(conversation_id).recap(conversation_id)
 
     def keep_recap(self, conversation_id: str, recap: Recap) -> None:
         """Keep it durably in the place of the last one; nothing happens where its turn is gone."""
-        values = {"conversation": conversation_id, "through": recap.through, "text": recap.text}
-        with writing(self._db) as db:
-            db.conn.execute(
-                "INSERT OR REPLACE INTO recaps (conversation, through, text)"
-                " SELECT conversation, id, :text FROM turns"
-                " WHERE conversation = :conversation AND id = :through",
-                {name: encodable(value) for name, value in values.items()},
-            )
+        self._of(conversation_id).keep_recap(conversation_id, recap)
 
     def latest(self, max_age: timedelta) -> str | None:
         """The id of the conversation that was last talked in, where that is at most so long ago."""
-        newest = "SELECT conversation, coalesce(finished, started) FROM turns"
-        with reading():
-            row = self._db.conn.execute(f"{newest} ORDER BY number DESC LIMIT 1").fetchone()
-        if row is None:
+        found = self._listing.newest()
+        if found is None:
             return None
-        age = self._now().astimezone() - datetime.fromisoformat(row[1]).astimezone()
-        return str(row[0]) if age <= max_age else None
+        age = self._now().astimezone() - found[1].astimezone()
+        return found[0] if age <= max_age else None
+
+    # What is not to be kept
+
+    def open_unkept(self) -> Conversation:
+        """A new conversation that leaves nothing on the disk, until `forget_unkept`."""
+        assert self._unkept
+        return Conversation(self._unkept.begin())
+
+    def forget_unkept(self, conversation_id: str) -> None:
+        """Such a conversation is closed: nothing of it is left, in memory or on the disk."""
+        if self._unkept:
+            self._unkept.forget(conversation_id)
+
+    # What a person looks at
 
     def list(self, limit: int = 20, before: str | None = None) -> tuple[Summary, ...]:
-        """The conversations, the one last talked in first; `before` continues after that id."""
-        with reading():
-            choice = {"before": before and encodable(before), "limit": limit}
-            rows = self._db.conn.execute(_LISTED, choice).fetchall()
-        moment = datetime.fromisoformat
-        return tuple(
-            Summary(name, title, moment(started), moment(last), turns)
-            for name, title, started, last, turns in rows
-        )
+        """The conversations, pinned ones first, then the one last talked in; `before` continues
+        after that id."""
+        return self._listing.list(limit, before)
+
+    def newest(self) -> str | None:
+        """The id of the conversation that was last talked in."""
+        found = self._listing.newest()
+        return found[0] if found else None
+
+    def resolve(self, prefix: str) -> tuple[str, str]:
+        """Whether it is in "conversations" or "turns", and the whole id of what begins so.
+
+        Raises InputError where there is none, or more than one.
+        """
+        return self._listing.resolve(prefix)
 
     def show(self, prefix: str) -> Conversation | Turn:
         """The conversation or turn whose id begins so.
 
         Raises InputError where there is none, or more than one.
         """
-        table, found = self._resolve(prefix)
+        table, found = self._listing.resolve(prefix)
         if table == "conversations":
-            return Conversation(found, self._turns_of(found))
-        return self._read("SELECT number FROM turns WHERE id = ?", found)[0]
+            return Conversation(found, self._kept.turns(found))
+        return self._kept.read("SELECT number FROM turns WHERE id = ?", found)[0]
 
-    def search(self, words: str, limit: int = 20) -> tuple[Found, ...]:
-        """The turns with all these words, newest first; the last word may be a beginning."""
+    def search(
+        self, words: str, limit: int = 20, *, filters: Filters = EVERYTHING, skip: int = 0
+    ) -> tuple[Found, ...]:
+        """The turns with all these words that pass the filters, the best first; the last word may
+        be a beginning."""
         with reading():
-            return search(self._db, words, limit=limit)
+            return search(self._db, words, limit=limit, now=self._now(), filters=filters, skip=skip)
+
+    def experts(self) -> tuple[str, ...]:
+        """The ids of the experts that did something, the most used first."""
+        return self._listing.experts()
+
+    def size(self) -> tuple[int, int]:
+        """How many conversations and how many turns there are."""
+        return self._listing.size()
+
+    # What a person changes
+
+    def rename(self, conversation_id: str, title: str) -> None:
+        """Give a conversation another title. Raises InputError where it is empty."""
+        self._listing.rename(conversation_id, title)
+
+    def pin(self, conversation_id: str, pinned: bool) -> None:
+        """List a conversation before the others, or with them again."""
+        self._listing.pin(conversation_id, pinned)
+
+    def pin_turn(self, turn_id: str, pinned: bool) -> None:
+        """Mark a turn, or unmark it."""
+        self._listing.pin_turn(turn_id, pinned)
+
+    def trash(
+        self,
+        ids: Sequence[str] | None = None,
+        *,
+        since: date | None = None,
+        until: date | None = None,
+    ) -> Trashed:
+        """Delete conversations and turns, all or those of `ids`, or of conversations last talked in
+        between two days: gone from every list and search, until `empty_trash` makes that final."""
+        return self._erasing.put_away(self._chosen(ids), since, until)
+
+    def delete_turn(self, turn_id: str) -> Trashed:
+        """The same with one turn."""
+        return self.trash([turn_id])
+
+    def restore(self, trashed: int) -> int:
+        """Undo one such deletion, by its number; how many turns came back."""
+        return self._erasing.restore(trashed)
+
+    async def empty_trash(self, trashed: int | None = None, *, left: bool = False) -> int:
+        """Make one such deletion final, or all; how many turns that were. With `left` those only
+        that another run left behind: nobody can undo them any more."""
+        return await _bit_by_bit(self._erasing.empty(trashed, left=left))
+
+    def delete(self, ids: Sequence[str] | None = None) -> int:
+        """Delete conversations and turns for good, all or those of `ids`; how many turns that were.
+
+        What was cut off of these conversations goes with them, and so do the plans and logs of
+        their goals. Their files go too, unless another turn refers to them or is about to. Raises
+        InputError on an unknown id before anything is deleted.
+        """
+        return sum(self._erasing.erase(self._chosen(ids)))
+
+    async def forget(self, days: int) -> int:
+        """Delete for good the conversations without a turn for so many days, but for pinned ones
+        and those with a pinned turn; how many turns. 0 days forget nothing."""
+        count = 0
+        for chosen in self._erasing.older_than(days):
+            count += await _bit_by_bit(self._erasing.erase(chosen))
+        return count
+
+    async def tidy(self) -> None:
+        """Remove what runs left behind that were killed: files of conversations that were not to be
+        kept, and deletions that were not final yet."""
+        if self._unkept:
+            await asyncio.to_thread(self._unkept.sweep)
+        await self.empty_trash(left=True)
+
+    # Out and in
 
     def export(self, form: str, ids: Sequence[str] | None = None) -> str:
         """Conversations and turns, all or those of `ids`, as "json", "markdown" or "text"."""
-        if ids is None:
-            with reading():
-                rows = self._db.conn.execute("SELECT id FROM conversations ORDER BY rowid")
-                ids = [str(row[0]) for row in rows.fetchall()]
-        shown = (self.show(prefix) for prefix in ids)
-        whole = (Conversation("", (item,)) if isinstance(item, Turn) else item for item in shown)
-        return exported(whole, form)
+        return exported(self._kept.entries(self._names(ids)), form)
 
-    def delete(self, ids: Sequence[str] | None = None) -> int:
-        """Delete conversations and turns, all or those of `ids`; how many turns that were.
+    async def export_to(
+        self, path: Path, form: Form, ids: Sequence[str] | None = None, *, media: Media = "none"
+    ) -> Exported:
+        """Write them to a file, with what was given and made in a folder beside it, or inside."""
+        return await asyncio.to_thread(self._export, path, form, self._names(ids), media)
 
-        What was cut off of these conversations goes with them, and so do the plans and logs of
-        their goals. Their files go too, unless another
-        turn refers to them or is about to. Raises InputError on an unknown id before anything is
-        deleted.
+    async def import_from(self, path: Path) -> Imported:
+        """Read conversations that were exported as JSON; those that are there stay as they are.
+
+        Raises InputError where the file is none of ours.
         """
-        chosen = None if ids is None else [self._resolve(prefix) for prefix in ids]
-        with writing(self._db):
-            numbers = self._numbers(chosen)
-            files = self._files()
-            if chosen is None:
-                self._rows.clear()
-                self.journal.clear()
-                self.goals.clear(None, ())
-            else:
-                turns = self._rows.remove(numbers)
-                named = [name for table, name in chosen if table == "conversations"]
-                self.journal.clear(named)
-                self.goals.clear(named, turns)
-            # Looked at while nobody can save: a turn that is saved later still has its claims.
-            places = [self._root / path for path in files - self._files()]
-            unused = [place for place in places if not self._store.claimed(place)]
-        self._store.remove(unused)
-        with reading():
-            # The log beside the database still has the old pages until it is cut.
-            self._db.conn.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
-        return len(numbers)
+        work = partial(
+            import_from,
+            path,
+            self._path,
+            store=self._store,
+            store_root=self._root,
+            inventory=self._inventory,
+            now=self._now,
+        )
+        return await asyncio.to_thread(work)
 
     def files(self) -> frozenset[Path]:
         """The files of the artifact store that turns refer to, for its `sweep`.
@@ -226,50 +287,37 @@ class SqliteHistory:
         Those of the journal and of the goals are among them.
         """
         with reading():
-            return frozenset(self._root / path for path in self._files())
+            return frozenset(self._root / path for path in self._erasing.files())
 
-    def _turns_of(self, conversation_id: str, *, limit: int = -1) -> tuple[Turn, ...]:
-        numbers = "SELECT number FROM turns WHERE conversation = ? ORDER BY position DESC LIMIT ?"
-        return self._read(numbers, encodable(conversation_id), limit)[::-1]
+    def _of(self, conversation_id: str) -> Conversations:
+        """Where a conversation lies."""
+        if self._unkept and is_unkept(conversation_id):
+            return self._unkept.conversations(conversation_id)
+        return self._kept
 
-    def _read(self, numbers: str, *parameters: object) -> tuple[Turn, ...]:
+    def _chosen(self, ids: Sequence[str] | None) -> Sequence[tuple[str, str]] | None:
+        return None if ids is None else [self._listing.resolve(prefix) for prefix in ids]
+
+    def _names(self, ids: Sequence[str] | None) -> Sequence[str]:
+        """The whole ids, or those of all conversations in their order."""
+        if ids is not None:
+            return [self._listing.resolve(prefix)[1] for prefix in ids]
         with reading():
-            rows = self._db.conn.execute(numbers, parameters).fetchall()
-            return self._rows.read([row[0] for row in rows])
+            rows = self._db.conn.execute("SELECT id FROM conversations WHERE kept ORDER BY rowid")
+            return [str(row[0]) for row in rows.fetchall()]
 
-    def _resolve(self, prefix: str) -> tuple[str, str]:
-        """Table and id of the one thing whose id begins with `prefix`."""
-        start = encodable(prefix)
-        found = []
-        with reading():
-            for table in ("conversations", "turns"):
-                rows = self._db.conn.execute(
-                    f"SELECT id FROM {table} WHERE id >= ? AND substr(id, 1, ?) = ?"  # noqa: S608
-                    " ORDER BY id LIMIT 2",
-                    (start, len(start), start),
-                ).fetchall()
-                found += [(table, str(row[0])) for row in rows]
-        exact = [entry for entry in found if entry[1] == start]
-        shown = one_line(prefix)
-        if not start or not found:
-            raise InputError(f"The history has nothing with the id '{shown}'.")
-        if len(found) > 1 and len(exact) != 1:
-            raise InputError(f"The history has several things whose id begins with '{shown}'.")
-        return (exact or found)[0]
+    def _export(self, path: Path, form: Form, names: Sequence[str], media: Media) -> Exported:
+        """In any thread, with a connection of its own: the engine goes on meanwhile."""
+        with reading(), attached(self._path) as db:
+            rows = TurnRows(db, self._root, self._inventory)
+            entries = Conversations(db, rows).entries(names)
+            return export_to(path, form, entries, media=media, holds=self._store.holds)
 
-    def _numbers(self, chosen: Sequence[tuple[str, str]] | None) -> Sequence[int]:
-        if chosen is None:
-            rows = self._db.conn.execute("SELECT number FROM turns").fetchall()
-            return [row[0] for row in rows]
-        found: dict[int, None] = {}
-        for table, name in chosen:
-            column = "conversation" if table == "conversations" else "id"
-            find = f"SELECT number FROM turns WHERE {column} = ?"  # noqa: S608
-            found |= {row[0]: None for row in self._db.conn.execute(find, (name,)).fetchall()}
-        return list(found)
 
-    def _files(self) -> set[str]:
-        """The files of all turns, those of the journal and of the goals too."""
-        rows = self._db.conn.execute("SELECT DISTINCT path FROM files")
-        own = {str(row[0]) for row in rows.fetchall()}
-        return own | self.journal.files() | self.goals.files()
+async def _bit_by_bit(work: Iterator[int]) -> int:
+    """All of the work, with room for others after each bit; the sum of what it gave."""
+    done = 0
+    for bit in work:
+        done += bit
+        await asyncio.sleep(0)
+    return done

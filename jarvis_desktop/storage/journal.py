@@ -16,6 +16,7 @@ from jarvis_desktop.core.plan import Plan
 from jarvis_desktop.core.result import Status, TaskResult
 from jarvis_desktop.core.shown import encodable
 from jarvis_desktop.core.turn import Turn
+from jarvis_desktop.core.unkept import is_unkept
 from jarvis_desktop.storage.database import reading, writing
 from jarvis_desktop.storage.owners import Owners
 from jarvis_desktop.storage.rows import Row, TurnRows, attempt_of, attempt_values
@@ -39,7 +40,12 @@ class SqliteJournal:
         self._owners = owners
 
     def begin(self, unfinished: Unfinished) -> None:
-        """Write down a turn and its plan durably, in the place of what there was of it."""
+        """Write down a turn and its plan durably, in the place of what there was of it.
+
+        One of a conversation that is not to be kept is not written down.
+        """
+        if is_unkept(unfinished.conversation):
+            return
         turn, own = unfinished.turn, self._own()
         name, done = encodable(turn.id), _done(turn)
         with writing(self._db) as db:
@@ -159,6 +165,7 @@ class SqliteJournal:
                 "speak": unfinished.speak,
                 "folder": folder and str(folder),
                 "goal": unfinished.goal,
+                "fixed": unfinished.fixed,
                 "started": turn.started.isoformat(),
                 "text": turn.text,
                 "heard_by": turn.heard_by,
@@ -202,6 +209,8 @@ class SqliteJournal:
             folder=Path(document["folder"]) if document["folder"] else None,
             goal=document.get("goal", False),  # what is older than agent mode has none
             perhaps=frozenset(number for number, text in written if not text),
+            # Before that was written down, a plan that was given had no words of a request.
+            fixed=document.get("fixed", not document["text"]),
         )
 
     def _result(self, number: int, text: str, plan: Plan | None) -> TaskResult:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from jarvis_desktop.core.code import LIBRARY
 from jarvis_desktop.core.errors import StorageError
+from jarvis_desktop.core.wording import tr
 
 INIT = '''\
 """Functions that were tested and agreed to: `from library import NAME`.
@@ -88,8 +89,12 @@ def lay_out(to: Path, modules: Mapping[str, bytes]) -> None:
     except OSError as error:
         reason = (error.strerror or "unknown reason").lower()
         raise StorageError(
-            f"The code library cannot be laid out in {package}: {reason}.",
-            hint="See that its place may be written to and that the disk has room.",
+            tr(
+                "The code library cannot be laid out in {package}: {reason}.",
+                package=package,
+                reason=reason,
+            ),
+            hint=tr("See that its place may be written to and that the disk has room."),
         ) from error
 
 

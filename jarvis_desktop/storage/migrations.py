@@ -274,6 +274,93 @@ def lengths_of_rounds(db: Database) -> None:
     db.executescript("ALTER TABLE goal_log ADD COLUMN seconds REAL NOT NULL DEFAULT 0")
 
 
+def pins_and_trash(db: Database) -> None:
+    """What is pinned, what was deleted a moment ago, and of each conversation what a list shows:
+    the number and the day (Julian, UTC) of its newest turn that is not in the trash.
+
+    They are kept right by triggers, so that a list of 100,000 reads its own rows only.
+    """
+    db.executescript(
+        """
+        ALTER TABLE conversations ADD COLUMN pinned INTEGER NOT NULL DEFAULT 0;
+        ALTER TABLE conversations ADD COLUMN newest INTEGER;
+        ALTER TABLE conversations ADD COLUMN last REAL;
+        ALTER TABLE conversations ADD COLUMN kept INTEGER NOT NULL DEFAULT 0;
+        ALTER TABLE turns ADD COLUMN pinned INTEGER NOT NULL DEFAULT 0;
+        ALTER TABLE turns ADD COLUMN trash INTEGER;
+        CREATE TABLE trash (
+            number INTEGER PRIMARY KEY AUTOINCREMENT,
+            at TEXT NOT NULL,
+            extent TEXT NOT NULL
+        );
+        CREATE INDEX turns_trash ON turns(trash) WHERE trash IS NOT NULL;
+        CREATE INDEX turns_pinned ON turns(pinned) WHERE pinned;
+        CREATE INDEX conversations_listed ON conversations(pinned, last, newest);
+        CREATE INDEX conversations_latest ON conversations(last, newest);
+        UPDATE conversations SET
+            (newest, last) = (
+                SELECT number, julianday(started) FROM turns
+                WHERE conversation = conversations.id ORDER BY position DESC LIMIT 1),
+            kept = (SELECT count(*) FROM turns WHERE conversation = conversations.id);
+        """
+    )
+    for name, event, turn, more in (
+        ("turn_listed", "INSERT", "NEW", "(NEW.trash IS NULL)"),
+        ("turn_unlisted", "DELETE", "OLD", "-(OLD.trash IS NULL)"),
+        ("turn_trashed", "UPDATE OF trash", "NEW", "(NEW.trash IS NULL) - (OLD.trash IS NULL)"),
+    ):
+        db.executescript(
+            f"""
+            CREATE TRIGGER {name} AFTER {event} ON turns BEGIN
+                UPDATE conversations SET kept = kept + {more}, (newest, last) = (
+                    SELECT number, julianday(started) FROM turns
+                    WHERE conversation = {turn}.conversation AND trash IS NULL
+                    ORDER BY position DESC LIMIT 1
+                ) WHERE id = {turn}.conversation;
+            END;
+            """  # noqa: S608 - nothing of it comes from outside
+        )
+
+
+def search_with_marks(db: Database) -> None:
+    """An index that knows first letters, scripts without spaces, and what a turn is besides its
+    words: the kinds of its files, its experts, its day."""
+    from jarvis_desktop.storage.signs import spelt
+
+    db.conn.create_function("spelt", 1, lambda text: spelt(text or ""), deterministic=True)
+    db.executescript(
+        """
+        CREATE TEMP TABLE marked AS SELECT number, (
+            SELECT group_concat(mark, ' ') FROM (
+                SELECT 'ꙮ' || kind AS mark FROM artifacts
+                    WHERE turn = number AND path IS NOT NULL GROUP BY kind
+                UNION ALL
+                SELECT 'ꙮx' || lower(hex(expert)) FROM attempts
+                    WHERE turn = number AND error = '' GROUP BY expert
+                UNION ALL
+                SELECT DISTINCT 'ꙮa' FROM artifacts WHERE turn = number AND task_id IS NULL
+                UNION ALL SELECT 'ꙮc' || lower(hex(conversation))
+                UNION ALL SELECT 'ꙮy' || substr(started, 1, 4)
+                UNION ALL SELECT 'ꙮm' || substr(started, 1, 4) || substr(started, 6, 2)
+                UNION ALL SELECT 'ꙮd' || substr(started, 1, 4) || substr(started, 6, 2)
+                    || substr(started, 9, 2)
+            )
+        ) AS marks FROM turns;
+        ALTER TABLE search RENAME TO search_before;
+        CREATE VIRTUAL TABLE search USING fts5(
+            request, reply, results, signs, marks,
+            tokenize = 'unicode61 remove_diacritics 2', prefix = '1 2 3'
+        );
+        INSERT INTO search (rowid, request, reply, results, signs, marks)
+            SELECT search_before.rowid, request, reply, results,
+                spelt(request || char(10) || reply || char(10) || results), marked.marks
+            FROM search_before JOIN marked ON marked.number = search_before.rowid;
+        DROP TABLE search_before;
+        DROP TABLE marked;
+        """
+    )
+
+
 STEPS = (
     conversations_and_turns,
     timers,
@@ -286,6 +373,8 @@ STEPS = (
     turns_of_agent_mode,
     code_library,
     lengths_of_rounds,
+    pins_and_trash,
+    search_with_marks,
 )
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from jarvis_desktop.core.errors import StorageError
 from jarvis_desktop.core.shown import one_line
+from jarvis_desktop.core.wording import tr
 
 _OTHERS = stat.S_ISUID | stat.S_ISGID | stat.S_ISVTX | stat.S_IWGRP | stat.S_IWOTH
 _ANY_RUN = stat.S_IXUSR | stat.S_IXGRP | stat.S_IXOTH
@@ -35,12 +36,12 @@ def read_regular(path: Path, *, most: int) -> bytes:
             status = os.fstat(file.fileno())
             _check(status)
             if status.st_size > most:
-                raise RefusedError("is not as it was agreed to")
+                raise RefusedError(tr("is not as it was agreed to"))
             return file.read(most + 1)
     except FileNotFoundError as error:
-        raise RefusedError("is missing") from error
+        raise RefusedError(tr("is missing")) from error
     except OSError as error:
-        raise RefusedError("cannot be read") from error
+        raise RefusedError(tr("cannot be read")) from error
 
 
 def write_whole(contents: Mapping[Path, bytes], *, beside: Path) -> None:
@@ -65,8 +66,8 @@ def write_whole(contents: Mapping[Path, bytes], *, beside: Path) -> None:
         names = " and ".join(one_line(path.name) for path in contents)
         reason = (error.strerror or "unknown reason").lower()
         raise StorageError(
-            f"The code library cannot write {names}: {reason}.",
-            hint="See that its folder may be written to and that the disk has room.",
+            tr("The code library cannot write {names}: {reason}.", names=names, reason=reason),
+            hint=tr("See that its folder may be written to and that the disk has room."),
         ) from error
 
 
@@ -130,14 +131,14 @@ class ModuleFiles:
         try:
             status = self._package.lstat()
             if not stat.S_ISDIR(status.st_mode):
-                raise RefusedError("the library's folder is a link or a file")
+                raise RefusedError(tr("the library's folder is a link or a file"))
             if _POSIX and (status.st_mode & _OTHERS or status.st_uid != os.getuid()):
-                raise RefusedError("the library's folder may be changed by others")
+                raise RefusedError(tr("the library's folder may be changed by others"))
             return frozenset(path.name for path in self._package.iterdir())
         except FileNotFoundError:
             return frozenset()
         except OSError as error:
-            raise RefusedError("the library's folder cannot be read") from error
+            raise RefusedError(tr("the library's folder cannot be read")) from error
 
     def objection(self, name: str, there: Collection[str], *expected: tuple[str, str]) -> str:
         """What is wrong with the files of a function, "" where nothing is.
@@ -149,10 +150,10 @@ class ModuleFiles:
             wanted = {pair[at] for pair in expected}
             try:
                 if file not in there:  # on some disks a name in other letters would be opened
-                    raise RefusedError("is missing")
+                    raise RefusedError(tr("is missing"))
                 content = read_regular(self._package / file, most=4 * 60_000)
                 if hashlib.sha256(content).hexdigest() not in wanted:
-                    raise RefusedError("is not as it was agreed to")
+                    raise RefusedError(tr("is not as it was agreed to"))
             except RefusedError as error:
                 return f"{file} {error}"
         return ""
@@ -169,16 +170,16 @@ def _files_of(name: str) -> tuple[str, str]:
 
 def _check(status: os.stat_result) -> None:
     if stat.S_ISLNK(status.st_mode):
-        raise RefusedError("is a link")
+        raise RefusedError(tr("is a link"))
     if not stat.S_ISREG(status.st_mode):
-        raise RefusedError("is no regular file")
+        raise RefusedError(tr("is no regular file"))
     if status.st_nlink != 1:
-        raise RefusedError("has a second name on the disk")
+        raise RefusedError(tr("has a second name on the disk"))
     if not _POSIX:
         return
     if status.st_uid != os.getuid():
-        raise RefusedError("belongs to somebody else")
+        raise RefusedError(tr("belongs to somebody else"))
     if status.st_mode & (_OTHERS | _ANY_RUN):
-        raise RefusedError("has permissions that it was not given")
+        raise RefusedError(tr("has permissions that it was not given"))
     if not status.st_mode & stat.S_IRUSR:  # whom the system lets read everything, it lets read it
-        raise RefusedError("cannot be read")
+        raise RefusedError(tr("cannot be read"))

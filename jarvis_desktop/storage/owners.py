@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from jarvis_desktop.core.errors import StorageError
+from jarvis_desktop.core.wording import tr
 
 if TYPE_CHECKING:
     from filelock import BaseFileLock
@@ -26,6 +27,11 @@ class Owners:
         self._folder = folder
         self._lock: BaseFileLock | None = None
         self._name = ""
+
+    @property
+    def name(self) -> str:
+        """The name of this process, "" as long as it was not asked for."""
+        return self._name
 
     def own(self, named: Callable[[], Collection[str]]) -> str:
         """The name of this process, which it has from the first time that this is asked.
@@ -44,9 +50,12 @@ class Owners:
                 lock.acquire()
             except (OSError, NotImplementedError, Timeout) as error:
                 raise StorageError(
-                    f"The folder {self._folder} cannot be used: "
-                    f"{getattr(error, 'strerror', None) or 'its files cannot be locked'}.",
-                    hint="See that it may be written to and that the disk has room.",
+                    tr(
+                        "The folder {folder} cannot be used: {error}.",
+                        folder=self._folder,
+                        error=getattr(error, "strerror", None) or "its files cannot be locked",
+                    ),
+                    hint=tr("See that it may be written to and that the disk has room."),
                 ) from error
             self._lock, self._name = lock, name
         return self._name

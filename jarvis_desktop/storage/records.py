@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from jarvis_desktop.core.errors import StorageError
 from jarvis_desktop.core.expert import Experience
+from jarvis_desktop.core.unkept import works_unkept
 from jarvis_desktop.storage.database import reading, writing
 
 if TYPE_CHECKING:
@@ -38,7 +39,12 @@ class TrackRecords:
     def note(
         self, expert_id: str, task: str, *, seconds: float, worked: bool, size: int = 0
     ) -> None:
-        """Write one run, and drop the oldest of the same kind. What fails is only logged."""
+        """Write one run, and drop the oldest of the same kind. What fails is only logged.
+
+        From a conversation that is not to be kept nothing is learned.
+        """
+        if works_unkept():
+            return
         row = (task, expert_id, seconds, worked, size, self._now().isoformat())
         try:
             with writing(self._db) as db:

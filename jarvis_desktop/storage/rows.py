@@ -20,6 +20,8 @@ from jarvis_desktop.core.task import TaskType
 from jarvis_desktop.core.turn import Turn
 from jarvis_desktop.core.wire import plan_from_wire, plan_to_wire
 from jarvis_desktop.storage import agentic
+from jarvis_desktop.storage.filters import marks
+from jarvis_desktop.storage.signs import spelt
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
@@ -31,7 +33,7 @@ _RESOURCES = """
     FROM turns
     JOIN artifacts ON artifacts.turn = turns.number
     LEFT JOIN tasks ON tasks.turn = turns.number AND tasks.task_id = artifacts.task_id
-    WHERE turns.conversation = ? AND (
+    WHERE turns.conversation = ? AND turns.trash IS NULL AND (
         artifacts.task_id IS NULL
         OR CASE WHEN turns.agentic THEN artifacts.task_id = -1 ELSE NOT EXISTS (
             SELECT 1 FROM json_each(plan) AS step, json_each(step.value, '$.dep') AS used
@@ -58,11 +60,14 @@ class TurnRows:
 
     def __init__(self, db: Database, root: Path, inventory: Mapping[str, TaskType]) -> None:
         self._db = db
-        self._root = root
+        self.root = root
         self._inventory = inventory
 
-    def write(self, conversation: str, turn: Turn) -> None:
-        """Write a turn, in the place of an earlier one with its id. Needs an open transaction."""
+    def write(self, conversation: str, turn: Turn, *, trash: int | None = None) -> None:
+        """Write a turn, in the place of an earlier one with its id. Needs an open transaction.
+
+        With `trash` it is not there before that is restored.
+        """
         number, position = self._place(conversation, turn.id)
         self._insert(
             "turns",
@@ -78,6 +83,8 @@ class TurnRows:
             reply=turn.reply,
             plan=self._plan_text(turn.plan),
             notes=json.dumps(turn.notes, ensure_ascii=False),
+            pinned=int(turn.pinned),
+            trash=trash,
             **agentic.values(turn, self.artifact_values),
         )
         types = {task.id: task.type.name for task in turn.plan or ()}
@@ -90,8 +97,15 @@ class TurnRows:
             self._insert("selections", turn=number, task_id=task_id, reason=reason)
         for path in sorted({path for item in _artifacts(turn) if (path := self.inner(item))}):
             self._insert("files", turn=number, path=path)
+        words = _words_of(turn)
         self._insert(
-            "search", rowid=number, request=turn.text, reply=turn.reply, results=_words_of(turn)
+            "search",
+            rowid=number,
+            request=turn.text,
+            reply=turn.reply,
+            results=words,
+            signs=spelt("\n".join((turn.text, turn.reply, words))),
+            marks=marks(turn, conversation),
         )
 
     def read(self, numbers: Sequence[int]) -> tuple[Turn, ...]:
@@ -118,16 +132,24 @@ class TurnRows:
         )
 
     def remove(self, numbers: Sequence[int]) -> list[str]:
-        """Delete turns, and conversations left empty; the turns' ids. Needs an open transaction."""
+        """Delete turns, and conversations left empty; the turns' ids. Needs an open transaction.
+
+        The index keeps the deleted words until its parts are merged.
+        """
         execute = self._db.conn.execute
-        gone = []
+        gone, places = [], set()
         for number in numbers:
             execute("DELETE FROM search WHERE rowid = ?", (number,))
-            left = execute("DELETE FROM turns WHERE number = ? RETURNING id", (number,))
-            gone += [str(row[0]) for row in left.fetchall()]
-        execute("DELETE FROM conversations WHERE id NOT IN (SELECT conversation FROM turns)")
-        # The index keeps deleted words until its parts are merged.
-        execute("INSERT INTO search(search) VALUES ('optimize')")
+            delete = "DELETE FROM turns WHERE number = ? RETURNING id, conversation"
+            for turn, conversation in execute(delete, (number,)).fetchall():
+                gone.append(str(turn))
+                places.add(conversation)
+        empty = (
+            "DELETE FROM conversations WHERE id = ?"
+            " AND NOT EXISTS (SELECT 1 FROM turns WHERE conversation = conversations.id)"
+        )
+        for conversation in places:
+            execute(empty, (conversation,))
         return gone
 
     def clear(self) -> None:
@@ -152,7 +174,7 @@ class TurnRows:
 
     def artifact(self, row: Row) -> Artifact:
         """The artifact that was written so."""
-        path = self._root / row["path"] if row["path"] is not None else None
+        path = self.root / row["path"] if row["path"] is not None else None
         return Artifact(Kind(row["kind"]), row["text"], path, row["name"], row["made_by"])
 
     def plan_values(self, plan: Plan) -> list[Row]:
@@ -162,7 +184,7 @@ class TurnRows:
     def plan(self, values: list[Row]) -> Plan | None:
         """The plan that was written so, or None where the task types of today no longer fit it."""
         try:
-            wire = _with_paths(values, lambda path: str(self._root / path))
+            wire = _with_paths(values, lambda path: str(self.root / path))
             return plan_from_wire(wire, self._inventory)
         except PlanError:
             return None
@@ -277,6 +299,7 @@ class TurnRows:
             reply=row["reply"],
             status=Status(row["status"]) if row["status"] else None,
             finished=datetime.fromisoformat(row["finished"]) if row["finished"] else None,
+            pinned=bool(row["pinned"]),
             **agentic.fields(row, self.artifact),
         )
 
@@ -288,13 +311,11 @@ class TurnRows:
 
     def _stored(self, path: str) -> str:
         inner = Path(path)
-        return (
-            inner.relative_to(self._root).as_posix() if inner.is_relative_to(self._root) else path
-        )
+        return inner.relative_to(self.root).as_posix() if inner.is_relative_to(self.root) else path
 
     def inner(self, artifact: Artifact) -> str | None:
         """The path inside the store; None for a text and for a file elsewhere."""
-        if artifact.path is None or not artifact.path.is_relative_to(self._root):
+        if artifact.path is None or not artifact.path.is_relative_to(self.root):
             return None
         return self._stored(str(artifact.path))
 

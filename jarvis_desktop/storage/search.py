@@ -1,20 +1,51 @@
-"""Full-text search over requests, answers and results. Any words may be given; none is syntax."""
+"""Full-text search over requests, answers and results. Any words may be given; none is syntax.
+
+How well each of many hits fits is not asked of FTS5: its ranking reads every text that has a word,
+and of a common word that is all of them. The newest hits come first out of the index at once, and
+these few are put in order here.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+import re
+import unicodedata
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
 from jarvis_desktop.core.shown import encodable, one_line
+from jarvis_desktop.storage.filters import EVERYTHING, Filters, bare, expression
+from jarvis_desktop.storage.signs import RUN, spelt_run
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
 TERMS = 32
-AROUND = 60
-"""Characters shown on each side of what a plain text comparison found."""
+BLOCK = 120
+"""Hits that are put in order together; those that are older come after them."""
+BEFORE, AFTER = 30, 130
+"""Characters of a passage before what was found, and after."""
+LONGEST = 200_000
+"""Characters of a text in which the passage is looked for."""
+MONTH = 30.0
+"""Days after which a hit counts half as much for being new."""
+
+_HITS = """
+    SELECT turns.number, julianday(:now) - julianday(turns.started), substr(turns.text, 1, 400)
+    FROM search CROSS JOIN turns ON turns.number = search.rowid
+    WHERE search MATCH :match AND turns.trash IS NULL ORDER BY search.rowid DESC
+    LIMIT :most OFFSET :before
+"""
+_SHOWN = """
+    SELECT turns.number, turns.id, conversation, title, turns.started,
+        substr(search.request, 1, :most) AS request, substr(search.reply, 1, :most) AS reply,
+        substr(search.results, 1, :most) AS results
+    FROM turns JOIN conversations ON conversations.id = conversation
+    JOIN search ON search.rowid = turns.number
+    WHERE turns.number IN (SELECT value FROM json_each(:chosen))
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,64 +54,186 @@ class Found:
 
     turn_id: str
     conversation_id: str
+    title: str
+    """That of its conversation."""
     started: datetime
     snippet: str
+    spots: tuple[tuple[int, int], ...]
+    """Where in the snippet what was found begins and ends."""
 
 
-def search(db: Database, words: str, *, limit: int) -> tuple[Found, ...]:
-    """The turns that have all the words, newest first; the last word may be a beginning.
+def search(
+    db: Database,
+    words: str,
+    *,
+    limit: int,
+    now: datetime,
+    filters: Filters = EVERYTHING,
+    skip: int = 0,
+) -> tuple[Found, ...]:
+    """The turns with all the words that pass the filters, the best first: what was asked for in
+    these words counts more than what was answered, and what is new more than what is old.
 
-    Where the index knows no such word the words are looked for as plain text: it does not take
-    apart scripts written without spaces, and has no signs such as emoji.
+    The last word may be a beginning. Without words, the newest first that pass the filters.
     """
-    words = encodable(" ".join(words.replace("\0", " ").split()))[:2000]
-    if not words:
+    parts = tuple(_parts(words))
+    pinned = _pinned(db) if filters.pinned else ()
+    wanted = [part for part in (_query(parts), expression(filters, pinned)) if part]
+    if not wanted or (words.strip() and not parts):
         return ()
-    found = tuple(_indexed(db, words, limit))
-    if not found and not words.isascii():
-        found = tuple(_compared(db, words, limit))
-    return found
+    match, patterns = " AND ".join(wanted), [part.whole for part in parts[:-1]]
+    patterns += [part.pattern for part in parts[-1:]]
+    numbers: list[int] = []
+    block, begin = divmod(skip, BLOCK)
+    while len(numbers) < begin + limit:
+        found = _block(db, match, block, patterns, now)
+        numbers += found
+        block += 1
+        if len(found) < BLOCK:
+            break
+    return _shown(db, numbers[begin : begin + limit], patterns)
+
+
+def _block(
+    db: Database, match: str, block: int, patterns: Sequence[_Pattern], now: datetime
+) -> list[int]:
+    """The numbers of the turns of one block, the best first."""
+    chosen = {
+        "match": match,
+        "most": BLOCK,
+        "before": block * BLOCK,
+        "now": now.astimezone().isoformat(),
+    }
+    hits = db.conn.execute(_HITS, chosen).fetchall()
+    if patterns:
+        hits.sort(key=lambda hit: -_worth(hit[1], hit[2], patterns))
+    return [int(hit[0]) for hit in hits]
 
 
 def match_expression(words: str) -> str:
     """The words as an FTS5 query, each quoted so that none is syntax; "" where none is left."""
-    terms = [word for word in words.split() if any(map(str.isalnum, word))][:TERMS]
-    quoted = ['"' + term.replace('"', '""') + '"' for term in terms]
-    return " ".join(quoted) + "*" if quoted else ""
+    return _query(tuple(_parts(words)))
 
 
-def _indexed(db: Database, words: str, limit: int) -> Iterator[Found]:
-    if not (expression := match_expression(words)):
-        return
-    # By number, not by rank: people look for what they did last, and it need not score every hit.
-    rows = db.query(
-        "SELECT turns.id, conversation, started, snippet(search, -1, '', '', '…', 16) AS snippet"
-        " FROM search JOIN turns ON turns.number = search.rowid"
-        " WHERE search MATCH ? ORDER BY search.rowid DESC LIMIT ?",
-        [expression, limit],
+@dataclass(frozen=True, slots=True)
+class _Pattern:
+    """An expression, and letters that are in all it finds: most texts lack them, which is seen
+    much sooner."""
+
+    letters: str
+    expression: re.Pattern[str]
+
+    def search(self, folded: str) -> re.Match[str] | None:
+        """The first place that it finds."""
+        return self.expression.search(folded) if self.letters in folded else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """One word of what is searched for, or one run of signs."""
+
+    query: str
+    pattern: _Pattern
+    """Finds it in a text that was folded, or what begins so."""
+    whole: _Pattern
+    """Finds it as a whole word."""
+
+
+def _parts(words: str) -> Iterator[_Part]:
+    known = encodable(" ".join(bare(words).replace("\0", " ").split()))[:2000]
+    for word in known.split()[:TERMS]:
+        rest = RUN.sub(" ", word)
+        for run in RUN.findall(word):
+            signs = _Pattern(_folded(run), re.compile(re.escape(_folded(run))))
+            yield _Part(f'signs : "{spelt_run(run)}"', signs, signs)
+        for term in rest.split():
+            if letters := re.findall(r"[^\W_]+", _folded(term)):
+                begun = r"(?<![^\W_])" + r"[\W_]+".join(map(re.escape, letters))
+                quoted = term.replace('"', '""')
+                whole = _Pattern(letters[0], re.compile(rf"{begun}(?![^\W_])"))
+                yield _Part(f'"{quoted}"', _Pattern(letters[0], re.compile(begun)), whole)
+
+
+def _query(parts: Sequence[_Part]) -> str:
+    """All of them together; the last one may be a beginning."""
+    if not parts:
+        return ""
+    last = parts[-1].query
+    end = "" if last.startswith("signs") else "*"
+    return " AND ".join(part.query for part in parts) + end
+
+
+def _worth(days: float, request: str, patterns: Sequence[_Pattern]) -> float:
+    """How much a hit of so many days ago is worth showing before others."""
+    folded = _folded(request)
+    asked = 0.0
+    for pattern in patterns:
+        if found := pattern.search(folded):
+            whole = not folded[found.end() : found.end() + 1].isalnum()
+            asked += 1.0 if whole else 0.6
+    return asked / len(patterns) + MONTH / (MONTH + max(days, 0.0))
+
+
+def _shown(db: Database, numbers: Sequence[int], patterns: Sequence[_Pattern]) -> tuple[Found, ...]:
+    """The finds of these numbers, in their order."""
+    chosen = {"most": LONGEST, "chosen": json.dumps(list(numbers))}
+    rows = {row["number"]: row for row in db.query(_SHOWN, chosen)}
+    found = []
+    for row in (rows[number] for number in numbers):
+        passage = _passage([row["request"], row["reply"], row["results"]], patterns)
+        moment = datetime.fromisoformat(row["started"])
+        spots = tuple(_spots(passage, patterns))
+        place = (row["id"], row["conversation"], row["title"])
+        found.append(Found(*place, moment, passage, spots))
+    return tuple(found)
+
+
+def _passage(texts: Sequence[str], patterns: Sequence[_Pattern]) -> str:
+    """The place in the text that has the most of what is looked for, or the beginning."""
+    best, at, most = texts[0] if not patterns else "", 0, 0
+    for text in texts:
+        folded = _folded(text)
+        places = [match.start() for item in patterns if (match := item.search(folded))]
+        if len(places) > most:
+            best, at, most = text, min(places), len(places)
+    start = max(at - BEFORE, 0)
+    if start and (space := _space.search(best, start, at)):
+        start = space.end()  # where a word begins
+    end = at + AFTER
+    return one_line(
+        ("…" if start else "") + best[start:end] + ("…" if end < len(best) else ""), limit=400
     )
-    for row in rows:
-        yield _found(row["id"], row["conversation"], row["started"], row["snippet"])
 
 
-def _compared(db: Database, words: str, limit: int) -> Iterator[Found]:
-    pattern = words.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
-    rows = db.query(
-        "SELECT turns.id, conversation, started,"
-        " search.request || char(10) || search.reply || char(10) || search.results AS whole"
-        " FROM search JOIN turns ON turns.number = search.rowid"
-        " WHERE whole LIKE ? ESCAPE '\\' ORDER BY search.rowid DESC LIMIT ?",
-        [f"%{pattern}%", limit],
-    )
-    for row in rows:
-        whole = row["whole"]
-        at = max(whole.lower().find(words.lower()), 0)
-        start, end = max(at - AROUND, 0), at + len(words) + AROUND
-        before, after = "…" if start else "", "…" if end < len(whole) else ""
-        passage = before + whole[start:end] + after
-        yield _found(row["id"], row["conversation"], row["started"], passage)
+def _spots(passage: str, patterns: Sequence[_Pattern]) -> Iterator[tuple[int, int]]:
+    """Where in the passage what is looked for stands, none over another."""
+    folded, last = _folded(passage), 0
+    spans = sorted(match.span() for item in patterns for match in item.expression.finditer(folded))
+    for start, end in spans:
+        if start >= last:
+            yield start, end
+            last = end
 
 
-def _found(turn_id: str, conversation: str, started: str, snippet: str) -> Found:
-    moment = datetime.fromisoformat(started)
-    return Found(turn_id, conversation, moment, one_line(snippet, limit=400))
+_space = re.compile(r"\s+")
+
+
+class _Letters(dict[int, int]):
+    """Each letter without case and accents; the text stays as long as it is."""
+
+    def __missing__(self, code: int) -> int:
+        bare_letter = unicodedata.normalize("NFD", chr(code))[0].lower()[0]
+        self[code] = ord(bare_letter)
+        return self[code]
+
+
+_letters = _Letters()
+
+
+def _folded(text: str) -> str:
+    return text.lower() if text.isascii() else text.translate(_letters)
+
+
+def _pinned(db: Database) -> list[str]:
+    rows = db.conn.execute("SELECT id FROM conversations WHERE pinned ORDER BY last DESC LIMIT 500")
+    return [str(row[0]) for row in rows.fetchall()]

@@ -11,6 +11,7 @@ from jarvis_desktop.core.artifact import Kind
 from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.shown import one_line
 from jarvis_desktop.core.suffixes import KINDS
+from jarvis_desktop.core.wording import tr
 from jarvis_desktop.storage.signatures import recognise
 
 SAMPLE = 64 * 1024
@@ -117,10 +118,18 @@ def _refusal(name: str, suffix: str, reason: str) -> InputError:
     shown = one_line(name)
     kind = KINDS.get(suffix)
     if kind is None:
-        return InputError(f"{shown} is of no kind that can be read.", hint=ACCEPTED)
+        return InputError(tr("{shown} is of no kind that can be read.", shown=shown), hint=ACCEPTED)
     noun = "a PDF" if suffix == ".pdf" else "a text" if _is_text(suffix) else NOUNS[kind]
     because = reason.format(noun="text" if noun == "a text" else noun)
-    return InputError(f"{shown} is not {noun} that can be read: {because}.", hint=ACCEPTED)
+    return InputError(
+        tr(
+            "{shown} is not {noun} that can be read: {because}.",
+            shown=shown,
+            noun=noun,
+            because=because,
+        ),
+        hint=ACCEPTED,
+    )
 
 
 def _is_text(suffix: str) -> bool:

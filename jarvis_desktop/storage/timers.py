@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from jarvis_desktop.core.ports import Timer
 from jarvis_desktop.core.shown import encodable
+from jarvis_desktop.core.unkept import works_unkept
 from jarvis_desktop.storage.database import reading, writing
 
 if TYPE_CHECKING:
@@ -20,7 +21,12 @@ class TimerRecords:
         self._db = db
 
     def add(self, timer: Timer) -> None:
-        """Write a timer durably, in the place of an earlier one with its id."""
+        """Write a timer durably, in the place of an earlier one with its id.
+
+        One of a conversation that is not to be kept rings as long as the program runs.
+        """
+        if works_unkept():
+            return
         values = (timer.id, encodable(timer.label), timer.due.isoformat())
         with writing(self._db) as db:
             db.conn.execute(

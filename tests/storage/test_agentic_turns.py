@@ -14,7 +14,7 @@ from jarvis_desktop.core.outline import Outline, Step, StepState
 from jarvis_desktop.core.result import Status
 from jarvis_desktop.core.turn import Conversation, Round, Turn
 from jarvis_desktop.storage.database import writing
-from jarvis_desktop.storage.export import exported
+from jarvis_desktop.storage.export import Entry, exported
 from jarvis_desktop.storage.history import SqliteHistory
 from tests.storage.samples import INVENTORY, START, full_turn, small_turn, stored_file
 
@@ -149,8 +149,8 @@ Hi.
 
 def test_it_is_exported_with_plan_and_rounds(picture: Artifact):
     made = Artifact(picture.kind, path=Path("/store/x.png"))
-    conversation = Conversation("c", (agentic(small_turn("t"), made),))
-    assert exported([conversation], "text") == TEXT
+    conversation = Entry(Conversation("c", (agentic(small_turn("t"), made),)), "hello")
+    assert exported([conversation], "text") == f"{TEXT}\n"
     marked = exported([conversation], "markdown")
     assert r"- round 2, assistant/coder: run\_code failed" in marked
     [turn] = json.loads(exported([conversation], "json"))["conversations"][0]["turns"]

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from jarvis_desktop.compose import App, build
+from jarvis_desktop.compose import build
+from jarvis_desktop.compose_app import App
 from jarvis_desktop.core.errors import StorageError
 from jarvis_desktop.core.goal import Frame, Goal, Terms
 from jarvis_desktop.core.result import Status
@@ -74,7 +75,8 @@ async def test_the_application_does_so_when_it_starts(
     monkeypatch.setattr(App, "_warm", lambda self: asyncio.sleep(0))
     try:
         await app.start()
-        await asyncio.gather(*app._behind)
+        _, sweeping, *_ = app._behind
+        await sweeping
     finally:
         await app.close()
     assert not forgotten.exists()

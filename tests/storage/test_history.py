@@ -16,7 +16,8 @@ from jarvis_desktop.core.result import Status, TaskResult
 from jarvis_desktop.core.task import Task
 from jarvis_desktop.core.turn import Conversation, Turn
 from jarvis_desktop.storage.artifacts import FileStore
-from jarvis_desktop.storage.history import RECENT, SqliteHistory
+from jarvis_desktop.storage.conversations import RECENT
+from jarvis_desktop.storage.history import SqliteHistory
 from tests.storage.samples import (
     INVENTORY,
     READ,

@@ -281,3 +281,17 @@ def test_a_turn_written_down_before_there_was_agent_mode_is_no_goal(tmp_path: Pa
     assert not left.goal
     assert not left.turn.agentic
     history.close()
+
+
+def test_a_turn_of_an_older_version_says_by_its_words_whether_its_plan_was_given(tmp_path: Path):
+    for turn_id, words in (("asked", "Read it"), ("given", "")):
+        whole, _, _ = begun(tmp_path, turn_id)
+        history = opened(tmp_path)
+        history.journal.begin(Unfinished("c", replace(whole, id=turn_id, text=words, results={})))
+        with writing(history._db) as db:
+            db.conn.execute("UPDATE journal SET document = json_remove(document, '$.fixed')")
+        history.close()
+    history = opened(tmp_path)
+    left = {item.turn.id: item.fixed for item in history.journal.unfinished()}
+    assert left == {"asked": False, "given": True}
+    history.close()

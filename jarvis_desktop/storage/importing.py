@@ -1,0 +1,264 @@
+"""Reads conversations that were exported as JSON. The file may come from anybody: all of it is
+looked at before anything is written, and nothing is there before all is written."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import uuid
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path, PureWindowsPath
+from typing import TYPE_CHECKING, Any
+
+from jarvis_desktop.core.artifact import Kind
+from jarvis_desktop.core.errors import InputError
+from jarvis_desktop.core.shown import encodable, one_line
+from jarvis_desktop.core.task import TaskType
+from jarvis_desktop.core.turn import Turn
+from jarvis_desktop.core.unkept import is_unkept
+from jarvis_desktop.core.wording import tr
+from jarvis_desktop.storage.artifacts import FileStore
+from jarvis_desktop.storage.conversations import title_of
+from jarvis_desktop.storage.database import attached, reading, writing
+from jarvis_desktop.storage.documents import DamagedError, text
+from jarvis_desktop.storage.export import FORMAT, VERSION
+from jarvis_desktop.storage.listing import TITLE
+from jarvis_desktop.storage.rows import TurnRows
+from jarvis_desktop.storage.told_turns import Place, entries, mapping, name, turn_of
+from jarvis_desktop.storage.trash import Trash
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
+
+MOST_BYTES = 256 * 1024**2
+AT_ONCE = 50
+"""Turns that are written before others may write."""
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """What came of it."""
+
+    conversations: int
+    turns: int
+    skipped: int
+    """Conversations that were there already."""
+    missing: int
+    """Files that were not with it."""
+
+
+def import_from(
+    path: Path,
+    database: Path,
+    *,
+    store: FileStore,
+    store_root: Path,
+    inventory: Mapping[str, TaskType],
+    now: Callable[[], datetime],
+) -> Imported:
+    """Add the conversations of a file to the history; for any thread.
+
+    What has an id that is there already is left out. A kill at any moment leaves all of it or
+    nothing. Raises InputError, a sentence, where the file is none of ours.
+    """
+    told = _conversations(_document(path))
+    beside = _Beside(path, store, store_root.absolute())
+    for conversation in told:
+        for _ in conversation.turns(inventory, beside.check):
+            pass
+    with reading(), attached(database) as db:
+        rows = TurnRows(db, store_root.absolute(), inventory)
+        return _Writer(db, rows, now).write(told, inventory, beside)
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """A conversation of the file."""
+
+    id: str
+    title: str
+    pinned: bool
+    values: Sequence[Any]
+
+    def turns(self, inventory: Mapping[str, TaskType], place: Place) -> Iterator[Turn]:
+        """Its turns, with their files where `place` has them."""
+        for values in self.values:
+            try:
+                yield turn_of(values, inventory, place)
+            except DamagedError as error:
+                raise _refused(str(error)) from error
+
+
+class _Beside:
+    """The files that the JSON names: those of our store, and those in the folder beside it."""
+
+    def __init__(self, path: Path, store: FileStore, store_root: Path) -> None:
+        self._base = path.absolute().parent
+        self._store = store
+        self._root = store_root
+        self._known: dict[str, tuple[Kind, Path]] = {}
+        self.missing = 0
+
+    def check(self, told: str, kind: Kind) -> tuple[Kind, Path]:
+        """Refuse a path that leads out of the folder."""
+        if not _is_absolute(told):
+            place = self._base / told
+            if ".." in Path(told).parts or not _resolved(place).is_relative_to(
+                _resolved(self._base)
+            ):
+                raise _refused(f"It names a file outside of its folder: {one_line(told)}")
+        return kind, Path(told)
+
+    def take(self, told: str, kind: Kind) -> tuple[Kind, Path]:
+        """The file in our store; a place where nothing is for one that cannot be had."""
+        if told not in self._known:
+            self._known[told] = self._taken(told, kind)
+        return self._known[told]
+
+    def _taken(self, told: str, kind: Kind) -> tuple[Kind, Path]:
+        self.check(told, kind)
+        if _is_absolute(told):
+            if self._store.holds(Path(told)):
+                return kind, Path(told)
+        else:
+            try:
+                taken = self._store.take_in(self._base / told)
+            except InputError:
+                pass
+            else:
+                assert taken.path
+                return taken.kind, taken.path
+        self.missing += 1
+        return kind, self._root / "missing" / (PureWindowsPath(told).name or "file")
+
+
+class _Writer:
+    """Writes into the trash first, from where all of it comes out in one step at the end."""
+
+    def __init__(self, db: Database, rows: TurnRows, now: Callable[[], datetime]) -> None:
+        self._db = db
+        self._rows = rows
+        self._now = now
+        self._trash = Trash(db)
+
+    def write(
+        self, told: Sequence[_Told], inventory: Mapping[str, TaskType], beside: _Beside
+    ) -> Imported:
+        """Write what is not there yet."""
+        with writing(self._db):
+            number = self._trash.put((), self._now(), extent="turns").number
+        conversations = turns = skipped = 0
+        for item in told:
+            if self._is_there("conversations", item.id):
+                skipped += 1
+                continue
+            written = self._put(item, number, item.turns(inventory, beside.take))
+            conversations += written > 0
+            skipped += not written
+            turns += written
+        with writing(self._db):
+            self._trash.restore(number)
+        return Imported(conversations, turns, skipped, beside.missing)
+
+    def _put(self, told: _Told, number: int, turns: Iterator[Turn]) -> int:
+        """Write the turns of one conversation; how many."""
+        identity, written = encodable(told.id) or uuid.uuid4().hex, 0
+        begin = "INSERT OR IGNORE INTO conversations (id, started, title, pinned) VALUES (?,?,?,?)"
+        batch: list[Turn] = []
+        for turn in turns:
+            if not self._is_there("turns", turn.id) and turn.id not in {one.id for one in batch}:
+                batch.append(turn)
+            if len(batch) == AT_ONCE:
+                written += self._put_batch(identity, told, begin, batch, number)
+        return written + self._put_batch(identity, told, begin, batch, number)
+
+    def _put_batch(
+        self, identity: str, told: _Told, begin: str, batch: list[Turn], number: int
+    ) -> int:
+        if not batch:
+            return 0
+        title = encodable(one_line(told.title, limit=TITLE)) or title_of(batch[0])
+        first = (identity, batch[0].started.isoformat(), title, int(told.pinned))
+        with writing(self._db) as db:
+            self._trash.touch(number, self._now())
+            db.conn.execute(begin, first)
+            for turn in batch:
+                self._rows.write(identity, turn, trash=number)
+        written = len(batch)
+        batch.clear()
+        return written
+
+    def _is_there(self, table: str, identity: str) -> bool:
+        find = f"SELECT 1 FROM {table} WHERE id = ?"  # noqa: S608
+        return bool(self._db.conn.execute(find, (encodable(identity),)).fetchone())
+
+
+def _document(path: Path) -> dict[str, Any]:
+    shown = one_line(path.name)
+    try:
+        if not stat.S_ISREG(path.stat().st_mode):
+            raise InputError(tr("{shown} is not a file.", shown=shown))
+        flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+        with os.fdopen(os.open(path, flags), "rb") as file:
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                raise InputError(tr("{shown} is not a file.", shown=shown))
+            content = file.read(MOST_BYTES + 1)
+    except (OSError, ValueError) as error:
+        reason = (getattr(error, "strerror", None) or "it is no name of a file").lower()
+        raise InputError(
+            tr("{shown} cannot be read: {reason}.", shown=shown, reason=reason)
+        ) from error
+    if len(content) > MOST_BYTES:
+        raise InputError(
+            tr(
+                "{shown} is larger than {most_bytes} MB.",
+                shown=shown,
+                most_bytes=MOST_BYTES // 1024**2,
+            ),
+            hint=tr("Export less at a time."),
+        )
+    try:
+        document = json.loads(content)
+    except (ValueError, RecursionError) as error:
+        raise _refused("It is no JSON") from error
+    if not isinstance(document, dict) or document.get("format") != FORMAT:
+        raise _refused("It says nothing of being one")
+    if document.get("version") != VERSION:
+        raise InputError(tr("This history was exported by another version of JARVIS Desktop."))
+    return document
+
+
+def _conversations(document: dict[str, Any]) -> list[_Told]:
+    try:
+        return [_told(mapping(item)) for item in entries(document, "conversations")]
+    except DamagedError as error:
+        raise _refused(str(error)) from error
+
+
+def _told(entry: dict[str, Any]) -> _Told:
+    identity = "" if entry.get("id") == "" else name(entry, "id")
+    if is_unkept(identity):
+        raise DamagedError(tr("It has a conversation that was not to be kept."))
+    pinned, title = entry.get("pinned") is True, text(entry, "title")
+    return _Told(identity, title, pinned, entries(entry, "turns"))
+
+
+def _refused(why: str) -> InputError:
+    return InputError(
+        tr("This is no history that JARVIS exported. {rstrip}.", rstrip=why.rstrip(".")),
+        hint=tr("Choose a file that was exported as JSON."),
+    )
+
+
+def _is_absolute(told: str) -> bool:
+    return Path(told).is_absolute() or bool(PureWindowsPath(told).drive)
+
+
+def _resolved(path: Path) -> Path:
+    try:
+        return path.resolve()
+    except (OSError, ValueError, RuntimeError) as error:
+        raise _refused("It names a file that cannot be") from error
