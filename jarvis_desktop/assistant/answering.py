@@ -20,6 +20,7 @@ from jarvis_desktop.core.ports import Context
 from jarvis_desktop.core.result import Status
 from jarvis_desktop.core.shown import one_line
 from jarvis_desktop.core.turn import Turn
+from jarvis_desktop.core.wording import tr
 
 LONGEST = 1500
 """Tokens of an answer; of a small window a quarter."""
@@ -43,8 +44,8 @@ class Answerer:
         llm = await self._llms.current()
         if llm is None:
             raise UnavailableError(
-                "There is no language model to answer that now.",
-                hint="jarvis-desktop doctor says why.",
+                tr("There is no language model to answer that now."),
+                hint=tr("jarvis-desktop doctor says why."),
             )
         system = self._system("direct", context)
         seen = [item.path for item in context.attachments if item.kind is Kind.IMAGE and item.path]
@@ -151,7 +152,9 @@ async def _stream(
     if guard.taken_out:
         context.trace(f"Names that nobody gave, taken out of the answer: {guard.taken_out}.")
     if not begun:
-        raise ExpertError(f"{llm.name} gave an empty answer.", hint="Ask again in other words.")
+        raise ExpertError(
+            tr("{name} gave an empty answer.", name=llm.name), hint=tr("Ask again in other words.")
+        )
     return broken
 
 

@@ -7,71 +7,28 @@ import logging
 import secrets
 from collections.abc import Awaitable, Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from datetime import datetime
 from functools import partial
-from pathlib import Path
 
-from jarvis_desktop.assistant import responder
-from jarvis_desktop.assistant.agent.agent import Agent
-from jarvis_desktop.assistant.answering import Answerer
-from jarvis_desktop.assistant.executor import Executor
-from jarvis_desktop.assistant.intake import Intake
 from jarvis_desktop.assistant.journalling import Scribe, blank, given_up, retold
 from jarvis_desktop.assistant.listening.hands_free import HandsFree
 from jarvis_desktop.assistant.live import Live
-from jarvis_desktop.assistant.memory import Memory
-from jarvis_desktop.assistant.obtaining import Obtainer
-from jarvis_desktop.assistant.replanning import MOST_ROUNDS, Campaign
-from jarvis_desktop.assistant.selector import Selector
-from jarvis_desktop.assistant.speaker import Speaker
-from jarvis_desktop.assistant.understanding import Understanding
+from jarvis_desktop.assistant.parts import Parts
+from jarvis_desktop.assistant.stages import Stages, speech_of
 from jarvis_desktop.core.current import current_note, current_turn
 from jarvis_desktop.core.errors import InputError, JarvisError
-from jarvis_desktop.core.events import (
-    Noted,
-    PlanAccepted,
-    PlanProposed,
-    Speaking,
-    TurnFinished,
-    TurnStarted,
-)
+from jarvis_desktop.core.events import Noted, Speaking, TurnFinished, TurnStarted
+from jarvis_desktop.core.expert import Candidate
 from jarvis_desktop.core.frontend import Frontend
-from jarvis_desktop.core.goal import Terms
-from jarvis_desktop.core.journal import Journal, Unfinished
+from jarvis_desktop.core.journal import Unfinished
 from jarvis_desktop.core.plan import Plan
-from jarvis_desktop.core.ports import Context, Direct, ForAgent, History, Planner
 from jarvis_desktop.core.result import Status
 from jarvis_desktop.core.shown import frames
-from jarvis_desktop.core.task import Task, TaskType
+from jarvis_desktop.core.task import Task
 from jarvis_desktop.core.turn import Conversation, Request, Turn
-from jarvis_desktop.core.voice import Recogniser
+from jarvis_desktop.core.unkept import current_conversation
+from jarvis_desktop.core.wording import tr
 
 log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class Parts:
-    """What an assistant is made of."""
-
-    planner: Planner
-    inventory: Sequence[TaskType]
-    selector: Selector
-    executor: Executor
-    intake: Intake
-    obtainer: Obtainer
-    recogniser: Recogniser
-    speaker: Speaker
-    answerer: Answerer
-    memory: Memory
-    history: History
-    journal: Journal
-    agent: Agent
-    acting: Collection[str]
-    """The tasks that do something outside of the store, which must not be done twice unasked."""
-    now: Callable[[], datetime]
-    hands_free: HandsFree | None = None
-    """Asks aloud about what was asked aloud; None where nobody wants that."""
 
 
 class Assistant:
@@ -79,16 +36,10 @@ class Assistant:
 
     def __init__(self, parts: Parts) -> None:
         self._parts = parts
-        self._campaign = Campaign(
-            parts.planner,
-            parts.inventory,
-            selector=parts.selector,
-            executor=parts.executor,
-            obtainer=parts.obtainer,
-        )
-        self._understanding = Understanding(parts.intake, parts.recogniser, parts.memory)
+        self._stages = Stages(parts)
         self._running: dict[str, asyncio.Task[Turn]] = {}
-        self._lives: set[Live] = set()
+        self._lives: list[Live] = []
+        """The turns that run, the last begun last."""
         self._settling: set[asyncio.Task[None]] = set()
 
     async def handle(
@@ -105,15 +56,63 @@ class Assistant:
         stops all work and all sound, keeps the turn as stopped, and raises CancelledError.
         """
         self._leave_summing_up()
-        known = self._open(conversation)
-        turn = Turn(id=secrets.token_hex(8), started=self._parts.now())
-        unfinished = Unfinished(known.id, turn, speak=request.speak, folder=request.folder)
-        hands_free = self._parts.hands_free if request.heard else None
+        known, turn = self._open(conversation), self._new()
+        unfinished = Unfinished(
+            known.id, turn, speak=request.speak, folder=request.folder, fixed=plan is not None
+        )
+        hands_free = self._parts.hands_free() if request.heard else None
         live = self._live(unfinished, turn, frontend, hands_free)
-        with self._under_way(live):
-            live.show(TurnStarted(turn.id, self._parts.now(), request.text.strip()))
-            await self._complete(partial(self._answer, request, plan, known, live), known, live)
+        with self._under_way(live, known.id):
+            live.show(TurnStarted(turn.id, turn.started, request.text.strip()))
+            answer = partial(self._stages.answer, request, plan, known, live)
+            await self._complete(answer, known, live)
         return live.turn
+
+    async def run_again(
+        self,
+        turn: Turn,
+        plan: Plan,
+        frontend: Frontend,
+        *,
+        conversation: str | None,
+        afresh: frozenset[int] = frozenset(),
+    ) -> Turn:
+        """Carry out `plan` for the request of an earlier turn, as a new turn that ends as any.
+
+        What that turn has done of it stays, but for the tasks `afresh` and what depends on them.
+        """
+        self._leave_summing_up()
+        known, new = self._open(conversation), self._new()
+        live = self._live(Unfinished(known.id, new, fixed=True), new, frontend)
+        with self._under_way(live, known.id):
+            live.show(TurnStarted(new.id, new.started, turn.text, turn.attachments))
+            answer = partial(self._stages.once_more, turn, plan, afresh, known, live)
+            await self._complete(answer, known, live)
+        return live.turn
+
+    async def change(self, plan: Plan, *, turn_id: str = "") -> bool:
+        """Let a turn that carries out a plan go on with this one; the last begun, if not named.
+
+        What is unchanged goes on or stays done. False where no such turn runs, or its plan is
+        carried out already. Raises InputError where a file of the plan cannot be used.
+        """
+        turns = [live for live in self._lives if turn_id in ("", live.turn.id)]
+        changeable = [live for live in turns if live.course and not live.turn.agentic]
+        if not changeable:
+            return False
+        settled = await self._parts.intake.settled(plan, None)
+        if (course := changeable[-1].course) is None:
+            return False
+        course.change(settled)
+        return True
+
+    async def revise(self, plan: Plan, words: str, *, conversation: str | None) -> Plan:
+        """The plan as the words want it. Raises InputError that says what was not understood."""
+        return await self._stages.revise(plan, words, self._open(conversation))
+
+    async def experts_for(self, task: Task) -> Sequence[Candidate]:
+        """Who could do the task now, the best first; a pin on it changes nothing."""
+        return await self._parts.selector.able(task)
 
     def unfinished(self) -> Sequence[Unfinished]:
         """The turns that a crash or a power cut ended, oldest first. Raises StorageError."""
@@ -132,21 +131,23 @@ class Assistant:
         self._leave_summing_up()
         if unfinished.turn.plan is None and not unfinished.goal:
             raise InputError(
-                "This request cannot be gone on with: its plan is of another version of JARVIS.",
-                hint="Give it up, which keeps what was done of it, and ask anew.",
+                tr(
+                    "This request cannot be gone on with: its plan is of another version of JARVIS."
+                ),
+                hint=tr("Give it up, which keeps what was done of it, and ask anew."),
             )
         if unfinished.goal:  # before it is taken over: it shall be there once there is an LLM
             await self._parts.agent.check()
         left = self._take_over(unfinished)
         known = self._open(left.conversation)
         live = self._live(left, blank(left), frontend)
-        with self._under_way(live):
+        with self._under_way(live, known.id):
             for event in retold(left):
                 live.retell(event)
             if left.goal:
                 for event in self._parts.agent.retold(left.turn.id):
                     live.retell(event)
-            await self._complete(partial(self._go_on, left, known, live), known, live)
+            await self._complete(partial(self._stages.go_on, left, known, live), known, live)
         return live.turn
 
     def give_up(self, unfinished: Unfinished) -> Turn:
@@ -173,7 +174,7 @@ class Assistant:
 
     def names(self) -> Sequence[str]:
         """Of the files that were given lately."""
-        return self._understanding.names
+        return self._stages.names
 
     def silence(self) -> None:
         """Say no more of the turns that run, which go on."""
@@ -193,7 +194,7 @@ class Assistant:
         runs = turn_id in self._running
         left = None if runs else self._parts.journal.take_over(turn_id)
         if left is None:
-            raise InputError("This request is over already, or goes on elsewhere.")
+            raise InputError(tr("This request is over already, or goes on elsewhere."))
         return left
 
     def _live(
@@ -209,19 +210,24 @@ class Assistant:
         return Live(turn, frontend, scribe=scribe, speaker=speaker, hands_free=hands_free)
 
     @contextmanager
-    def _under_way(self, live: Live) -> Iterator[None]:
+    def _under_way(self, live: Live, conversation: str) -> Iterator[None]:
         """While the turn runs it can be stopped, and what runs for it knows that it does."""
         turn_id = live.turn.id
         turn, note = current_turn.set(turn_id), current_note.set(live.note)
+        talk = current_conversation.set(conversation)
         self._running[turn_id] = _this_task()
-        self._lives.add(live)
+        self._lives.append(live)
         try:
             yield
         finally:
             self._lives.remove(live)
             del self._running[turn_id]
+            current_conversation.reset(talk)
             current_note.reset(note)
             current_turn.reset(turn)
+
+    def _new(self) -> Turn:
+        return Turn(id=secrets.token_hex(8), started=self._parts.now())
 
     def _open(self, conversation: str | None) -> Conversation:
         try:
@@ -260,7 +266,7 @@ class Assistant:
             self._sum_up(known)
         try:
             await live.spoken()
-            for audio, text in _speech_of(live.turn):
+            for audio, text in speech_of(live.turn):
                 await live.play(self._parts.speaker, audio, text)
         finally:
             live.show(ended)
@@ -278,71 +284,6 @@ class Assistant:
                 "the log has the details (jarvis-desktop doctor says where it is)."
             )
         return Status.FAILED
-
-    async def _answer(
-        self, request: Request, plan: Plan | None, known: Conversation, live: Live
-    ) -> Status:
-        """Everything up to the written answer; says how it went."""
-        if plan is not None:
-            given = await self._parts.intake.settled(plan, request.folder)
-            context = Context(folder=request.folder, trace=live.trace)
-            return await self._carry_out(given, context, live, rounds=0)
-        inventory = self._parts.inventory
-        words, context = await self._understanding.of(
-            request, known, live, inventory=inventory, links=request.terms is None
-        )
-        if request.terms is not None:
-            return await self._reach(words, request.terms, context, known, live)
-        planned = await self._parts.planner.plan(words, inventory, context)
-        if isinstance(planned, Direct):
-            return await self._parts.answerer.direct(live.turn.text, context, live.say)
-        if isinstance(planned, Plan):
-            return await self._carry_out(planned, context, live, rounds=MOST_ROUNDS)
-        if isinstance(planned, ForAgent):
-            return await self._reach(words, Terms(), context, known, live)
-        live.say(planned.reason)
-        return Status.FAILED
-
-    async def _reach(
-        self, words: str, terms: Terms, context: Context, known: Conversation, live: Live
-    ) -> Status:
-        """Everything up to the answer, in agent mode."""
-        agent = self._parts.agent
-        return await agent.take(words, terms, context, live, conversation=known.id)
-
-    async def _go_on(self, left: Unfinished, known: Conversation, live: Live) -> Status:
-        """Everything that is missing for the written answer of a turn that was cut off."""
-        context = await self._parts.memory.context(
-            known, left.turn.attachments, folder=left.folder, trace=live.trace
-        )
-        if left.goal:
-            return await self._parts.agent.go_on(context, live, conversation=known.id)
-        plan = left.turn.plan
-        assert plan is not None
-        withheld: dict[int, str] = {}
-        for task in plan:
-            if task.id in left.perhaps and not await live.confirm(_again(task)):
-                withheld[task.id] = "It may have been done already, so it was not done again."
-        # A plan that was given is carried out as it is, this time too.
-        rounds = MOST_ROUNDS if left.turn.text else 0
-        await self._campaign.carry_out(plan, context, live, rounds=rounds, withheld=withheld)
-        return await self._from_results(context, live)
-
-    async def _carry_out(self, plan: Plan, context: Context, live: Live, *, rounds: int) -> Status:
-        """Run a plan that the person agrees to, and answer from its results."""
-        live.show(PlanProposed(plan))
-        accepted = await live.review(plan)
-        if accepted is None:
-            live.say("The plan was not accepted, so nothing was done.")
-            return Status.CANCELLED
-        live.show(PlanAccepted(accepted))
-        await self._campaign.carry_out(accepted, context, live, rounds=rounds)
-        return await self._from_results(context, live)
-
-    async def _from_results(self, context: Context, live: Live) -> Status:
-        if _speech_of(live.turn):
-            live.hush()  # what is heard then is the speech that was asked for
-        return await self._parts.answerer.of_results(live.turn, context, live.say)
 
     def _keep(self, known: Conversation, live: Live, ended: TurnFinished) -> bool:
         try:
@@ -371,25 +312,7 @@ class Assistant:
         return left
 
 
-def _again(task: Task) -> str:
-    title = task.type.title.capitalize()
-    return f"{title}: this may have been done already when JARVIS was cut off. Do it again?"
-
-
 def _this_task() -> asyncio.Task[Turn]:
     task = asyncio.current_task()
     assert task is not None
     return task
-
-
-def _speech_of(turn: Turn) -> list[tuple[Path, str]]:
-    """The speech that was asked for: (audio file, what it says)."""
-    if turn.plan is None:
-        return []
-    return [
-        (item.path, responder.said(turn, task))
-        for task in turn.plan.tasks
-        if task.type.name == responder.SPEECH_TASK and task.id in turn.results
-        for item in turn.results[task.id].artifacts
-        if item.path is not None
-    ]

@@ -18,6 +18,7 @@ from jarvis_desktop.core.errors import ExpertError, Fault, UnavailableError
 from jarvis_desktop.core.expert import Candidate
 from jarvis_desktop.core.ports import ArtifactStore, Backend, TrackRecord
 from jarvis_desktop.core.task import TaskType
+from jarvis_desktop.core.wording import tr
 
 Inspect = Callable[[Candidate, Call, TaskType, Sequence[Artifact]], None]
 """Looks closely at what a call gave. Raises ExpertError where it cannot be right. Where that may
@@ -73,7 +74,9 @@ class Trial:
             made = tuple(await self._in_lane())
             if not made:
                 raise ExpertError(
-                    f"{candidate.expert.id} gave no result.", retryable=True, fault=Fault.ANSWER
+                    tr("{id} gave no result.", id=candidate.expert.id),
+                    retryable=True,
+                    fault=Fault.ANSWER,
                 )
             await self._inspect(made)
         except (ExpertError, UnavailableError) as error:
@@ -100,7 +103,9 @@ class Trial:
                 # Else it is the backend's own, of whatever it waited for.
                 stopped = f"was stopped after {means.timeout:.0f} seconds"
                 how = stopped if timeout.expired() else "did not get done in time"
-                raise ExpertError(f"{candidate.expert.id} {how}.", fault=Fault.TIMEOUT) from error
+                raise ExpertError(
+                    tr("{id} {how}.", id=candidate.expert.id, how=how), fault=Fault.TIMEOUT
+                ) from error
             finally:
                 self.seconds = means.clock() - started
 

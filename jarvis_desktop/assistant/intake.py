@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 from itertools import count
 from pathlib import Path, PurePath
@@ -18,6 +18,7 @@ from jarvis_desktop.core.shown import one_line
 from jarvis_desktop.core.task import Arg, Item
 from jarvis_desktop.core.turn import Request
 from jarvis_desktop.core.web import Web
+from jarvis_desktop.core.wording import tr
 
 MOST_LINKS = 10
 """Addresses in one request."""
@@ -27,15 +28,22 @@ class Intake:
     """Checks and copies files, so that nothing outside the store is touched later on."""
 
     def __init__(
-        self, store: ArtifactStore, *, folders: Sequence[Path] = (), web: Web | None = None
+        self,
+        store: ArtifactStore,
+        *,
+        folders: Sequence[Path] = (),
+        web: Web | None = None,
+        online: Callable[[], bool] = lambda: True,
     ) -> None:
         """`folders` are searched, after the request's own, for files named in the words.
 
-        `web` fetches what they name by its address; None where nothing may be fetched.
+        `web` fetches what they name by its address; None where nothing may be fetched,
+        as it may not while `online` says no.
         """
         self._store = store
         self._folders = tuple(folders)
         self._web = web
+        self._online = online
 
     async def given(self, request: Request) -> tuple[Artifact, ...]:
         """The files handed over with the request.
@@ -69,7 +77,9 @@ class Intake:
         """
         urls = {text[item.start : item.end]: item.text for item in mentions.urls(text)}
         if len(urls) > MOST_LINKS:
-            raise InputError(f"Those are more than {MOST_LINKS} addresses at once.")
+            raise InputError(
+                tr("Those are more than {most_links} addresses at once.", most_links=MOST_LINKS)
+            )
         try:
             async with asyncio.TaskGroup() as group:
                 fetches = {
@@ -86,12 +96,15 @@ class Intake:
         return found
 
     async def _fetched(self, url: str) -> Artifact:
-        if self._web is None:
+        if self._web is None or not self._online():
             raise InputError(
-                f"{one_line(url, limit=100)} lies on the network, and the mode is offline.",
-                hint="Choose another mode, or give the file itself.",
+                tr(
+                    "{url} lies on the network, and the mode is offline.",
+                    url=one_line(url, limit=100),
+                ),
+                hint=tr("Choose another mode, or give the file itself."),
             )
-        current_note.get()(f"Fetching {one_line(url, limit=100)} …")
+        current_note.get()(tr("Fetching {url} …", url=one_line(url, limit=100)))
         folder = self._store.workdir()
         try:
             path = await self._web.fetch(url, folder)
@@ -113,6 +126,11 @@ class Intake:
                 args[name] = tuple(items) if isinstance(arg, tuple) else items[0]
             tasks.append(replace(task, args=args))
         return Plan(tuple(tasks))
+
+    async def holds(self, artifacts: Iterable[Artifact]) -> bool:
+        """Whether all their files are in the store, still."""
+        paths = [item.path for item in artifacts if item.path is not None]
+        return await asyncio.to_thread(lambda: all(map(self._store.holds, paths)))
 
     async def _settle(self, item: Item, folder: Path | None) -> Item:
         if isinstance(item, Artifact) and item.path is not None:
@@ -167,5 +185,7 @@ def _absolute(path: Path, folder: Path | None) -> Path:
         path = path.expanduser()
     except RuntimeError as error:
         shown = one_line(str(path))
-        raise InputError(f"There is no file {shown}.", hint="Check its name.") from error
+        raise InputError(
+            tr("There is no file {shown}.", shown=shown), hint=tr("Check its name.")
+        ) from error
     return path if path.is_absolute() or folder is None else folder / path

@@ -16,6 +16,7 @@ from jarvis_desktop.core.events import (
     GoalTaken,
     Noted,
     PlanAccepted,
+    PlanChanged,
     Replanned,
     TaskFinished,
     TaskStarted,
@@ -24,6 +25,7 @@ from jarvis_desktop.core.events import (
     TurnStarted,
 )
 from jarvis_desktop.core.journal import Journal, Unfinished
+from jarvis_desktop.core.plan import Plan
 from jarvis_desktop.core.result import Status, TaskResult
 from jarvis_desktop.core.task import Task
 from jarvis_desktop.core.turn import Turn
@@ -76,6 +78,8 @@ class Scribe:
                 self._begin((), turn)
             case PlanAccepted(plan=plan) | Replanned(plan=plan):
                 self._begin(plan, turn)
+            case PlanChanged(plan=plan):
+                self._change(plan, turn)
             case TaskStarted(task_id=task_id) if self._begun and self._acts(task_id, turn):
                 self._starting.add(task_id)
                 self._journal.starting(turn.id, task_id)
@@ -87,14 +91,28 @@ class Scribe:
         before = self._unfinished.turn.plan
         same = {task.id for task in plan if before and task in before.tasks}
         results = {number: item for number, item in turn.results.items() if number in same}
-        self._unfinished = replace(
-            self._unfinished,
-            turn=replace(turn, results=results),
-            perhaps=self._unfinished.perhaps & same,
-        )
-        self._begun = False
         self._starting.clear()
-        self._journal.begin(self._unfinished)
+        self._anew(
+            replace(
+                self._unfinished,
+                turn=replace(turn, results=results),
+                perhaps=self._unfinished.perhaps & same,
+            )
+        )
+
+    def _change(self, plan: Plan, turn: Turn) -> None:
+        """What is unchanged stays done, or goes on; `turn` knows of nothing else any more."""
+        before = self._unfinished.turn.plan
+        same = plan.unchanged(before) if before else frozenset()
+        self._starting &= same
+        perhaps = (self._unfinished.perhaps | self._starting) & same - turn.results.keys()
+        self._anew(replace(self._unfinished, turn=turn, perhaps=perhaps, fixed=True))
+
+    def _anew(self, unfinished: Unfinished) -> None:
+        """Until that is written, nothing of it can be added."""
+        self._unfinished = unfinished
+        self._begun = False
+        self._journal.begin(unfinished)
         self._begun = True
 
     def _acts(self, task_id: int, turn: Turn) -> bool:

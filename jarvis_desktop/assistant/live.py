@@ -5,11 +5,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from functools import partial
 from pathlib import Path
 
+from jarvis_desktop.assistant.course import Course
 from jarvis_desktop.assistant.journalling import Scribe
 from jarvis_desktop.assistant.listening.hands_free import HandsFree
 from jarvis_desktop.assistant.speaker import Speaker, Speech, heard
@@ -43,6 +44,8 @@ class Live:
         self.scribe = scribe
         self.waited = 0.0
         """Seconds that the person took to answer questions."""
+        self.course: Course | None = None
+        """The plan that is being carried out, where one is."""
         self._frontend = frontend
         self._loop = asyncio.get_running_loop()
         self._speaker = speaker
@@ -102,6 +105,15 @@ class Live:
         self.say(f"\n\n{text}" if self.turn.reply else text)
         if self._speaker and self._speech:
             self._speech.add("\n")  # its last sentence is whole, whether or not more follows
+
+    @contextmanager
+    def on_course(self, course: Course) -> Iterator[Course]:
+        """While a plan is carried out."""
+        self.course = course
+        try:
+            yield course
+        finally:
+            self.course = None
 
     def hush(self) -> None:
         """Speak nothing of what is said from now on."""

@@ -25,7 +25,7 @@ class Obtainer:
     def __init__(self, fetcher: Fetcher, policy: Policy, *, ask_above_mb: int = 500) -> None:
         self._fetcher = fetcher
         self._policy = policy
-        self._ask_above_mb = ask_above_mb
+        self.ask_above_mb = ask_above_mb
 
     async def obtain(self, selections: Sequence[Selection], live: Live) -> bool:
         """Fetch the experts that the selections offer; whether any was fetched.
@@ -46,7 +46,7 @@ class Obtainer:
 
     async def _agreed(self, expert: Expert, live: Live, spared: Collection[str]) -> bool:
         gone, parts = self._fetcher.displaced(expert, spared=spared), self._fetcher.missing(expert)
-        small = 0 < sum(each.download_mb for each in parts) <= self._ask_above_mb
+        small = 0 < sum(each.download_mb for each in parts) <= self.ask_above_mb
         pickled = any(each.pickled for each in parts)
         with_base = expert.base in parts  # else it is here, or there is none
         needed = described(expert if with_base else replace(expert, base=None))

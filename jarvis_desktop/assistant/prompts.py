@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from jarvis_desktop.core.errors import StorageError
+from jarvis_desktop.core.wording import tr
 
 _version = re.compile(r"\A<!--\s*version:\s*([\w.\-]{1,40})\s*-->\s*\n")
 _slot = re.compile(r"\{\{(\w+)\}\}")
@@ -29,8 +30,12 @@ class Template:
         if missing:
             slots = ", ".join(f"{{{{{name}}}}}" for name in missing)
             raise StorageError(
-                f"The prompt {self.label} has slots that do not exist: {slots}.",
-                hint="Mend or remove your own file.",
+                tr(
+                    "The prompt {label} has slots that do not exist: {slots}.",
+                    label=self.label,
+                    slots=slots,
+                ),
+                hint=tr("Mend or remove your own file."),
             )
         return _slot.sub(lambda match: values[match[1]], self.text)
 
@@ -66,6 +71,9 @@ class Prompts:
                 continue
             except (OSError, UnicodeDecodeError) as error:
                 raise StorageError(
-                    f"The prompt {path} cannot be read.", hint="Mend or remove it."
+                    tr("The prompt {path} cannot be read.", path=path),
+                    hint=tr("Mend or remove it."),
                 ) from error
-        raise StorageError(f"The prompt {file_name} is missing from the installation.")
+        raise StorageError(
+            tr("The prompt {file_name} is missing from the installation.", file_name=file_name)
+        )

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from jarvis_desktop.assistant.attempting import REFUSED
+from jarvis_desktop.assistant.course import Course
 from jarvis_desktop.assistant.executor import Executor
 from jarvis_desktop.assistant.live import Live
 from jarvis_desktop.assistant.obtaining import Obtainer
@@ -54,28 +55,38 @@ class Campaign:
         """Run the plan, and at most so many `rounds` of new ones; what was done is kept.
 
         That includes what the turn has done of the plan already. The tasks `withheld` are not run,
-        for the reason given. A task that failed is a value in the turn, with its reason.
+        for the reason given. A task that failed is a value in the turn, with its reason. A plan
+        that the person changed meanwhile is carried out as they want it: it gets no new one.
         """
         held = {number: (plan.task(number), reason) for number, reason in withheld.items()}
-        done = dict(live.turn.results)
-        results = await self._run(plan, context, live, done, held)
-        for _ in range(rounds):
-            failed = mendable(live.turn)
-            if not failed:
-                return
-            another = await self._another(plan, results, context, live)
-            if another is None:
-                return
-            live.show(Replanned(another, _why(failed, results)))
-            same = {task.id for task in another if task in plan.tasks}
-            kept = {
-                number: item
-                for number, item in results.items()
-                if number in same and item.status is Status.DONE
-            }
-            plan, results = another, await self._run(another, context, live, kept, held)
-        if rounds and mendable(live.turn):
-            live.show(Noted(f"{rounds} other plans were tried, and failed as well."))
+        done = {
+            number: item for number, item in live.turn.results.items() if item.status is Status.DONE
+        }
+        with live.on_course(Course(plan, live.show)) as course:
+            results = await self._run(course, context, live, done, held)
+            for _ in range(rounds):
+                failed = mendable(live.turn)
+                if course.changed or not failed:
+                    return
+                another = await course.unless_changed(
+                    self._another(course.plan, results, context, live)
+                )
+                if course.changed:
+                    await self._run(course, context, live, live.turn.results, held)
+                    return
+                if another is None:
+                    return
+                live.show(Replanned(another, _why(failed, results)))
+                same = {task.id for task in another if task in course.plan.tasks}
+                kept = {
+                    number: item
+                    for number, item in results.items()
+                    if number in same and item.status is Status.DONE
+                }
+                course.plan = another
+                results = await self._run(course, context, live, kept, held)
+            if rounds and mendable(live.turn):
+                live.show(Noted(f"{rounds} other plans were tried, and failed as well."))
 
     async def _another(
         self, plan: Plan, results: Mapping[int, TaskResult], context: Context, live: Live
@@ -97,32 +108,47 @@ class Campaign:
 
     async def _run(
         self,
-        plan: Plan,
+        course: Course,
         context: Context,
         live: Live,
-        done: Mapping[int, TaskResult],
+        results: Mapping[int, TaskResult],
         held: Mapping[int, tuple[Task, str]],
     ) -> dict[int, TaskResult]:
-        refused = tuple(
-            Selection(task.id, (), reason) for task, reason in held.values() if task in plan.tasks
-        )
-        settled = {*done, *(item.task_id for item in refused)}
-        left = [task for task in plan if task.id not in settled]
-        chosen = await self._selector.select(left, live.turn.text, trace=live.trace)
-        if await self._obtainer.obtain(chosen, live):
-            chosen = await self._selector.select(left, live.turn.text, trace=live.trace)
-        # Who did the finished tasks stays known.
-        known = (item for item in live.turn.selections if item.task_id in done)
-        selections = (*known, *refused, *chosen)
-        live.show(ExpertsSelected(selections))
-        return await self._executor.run(
-            plan,
-            selections,
+        async def choose(tasks: Sequence[Task]) -> Sequence[Selection]:
+            return await self._choose(tasks, course, live, held)
+
+        execution = self._executor.begin(
+            course.plan,
+            choose,
             show=live.show,
             confirm=live.confirm,
             folder=context.folder,
-            done=done,
+            results=results,
         )
+        return await course.run(execution)
+
+    async def _choose(
+        self,
+        tasks: Sequence[Task],
+        course: Course,
+        live: Live,
+        held: Mapping[int, tuple[Task, str]],
+    ) -> Sequence[Selection]:
+        refused = tuple(
+            Selection(task.id, (), held[task.id][1])
+            for task in tasks
+            if task.id in held and held[task.id][0] == task
+        )
+        settled = {item.task_id for item in refused}
+        left = [task for task in tasks if task.id not in settled]
+        chosen = await self._selector.select(left, live.turn.text, trace=live.trace)
+        if await self._obtainer.obtain(chosen, live):
+            chosen = await self._selector.select(left, live.turn.text, trace=live.trace)
+        # Who did the finished tasks, or does what runs, stays known.
+        others = {task.id for task in course.plan} - {task.id for task in tasks}
+        known = (item for item in live.turn.selections if item.task_id in others)
+        live.show(ExpertsSelected((*known, *refused, *chosen)))
+        return (*refused, *chosen)
 
 
 def mendable(turn: Turn) -> list[Task]:

@@ -64,7 +64,7 @@ class Selector:
     ) -> None:
         self._catalogue = catalogue
         self._policy = policy
-        self._fitting = fitting or Fitting()
+        self.fitting = fitting or Fitting()
         self._record = record
         self._similarity = similarity
         self._llms = llms
@@ -82,16 +82,7 @@ class Selector:
 
         `text` is the request. `trace` is told how the LLM was asked, where it was.
         """
-        tasks = tuple(tasks)
-        listed = [self._listed(task.type) for task in tasks]
-        remote = any(item.provider for found in listed for item in found)
-        barred = await self._barred() if remote else ""
-        llm = await self._llm(listed)
-        known = [
-            self._known(task, found, llm, barred) for task, found in zip(tasks, listed, strict=True)
-        ]
-        # Measuring memory and telling languages apart may take a while the first time.
-        ordered = await asyncio.to_thread(self._ordered, known, text)
+        llm, ordered = await self._found(tuple(tasks), text)
         selections = [selection for selection, _ in ordered]
         questions = [question for _, question in ordered if question]
         if not (llm and self._chooser and questions):
@@ -102,13 +93,32 @@ class Selector:
             for item in selections
         )
 
+    async def able(self, task: Task) -> tuple[Candidate, ...]:
+        """Who could do the task now, best first, whoever is pinned; no LLM is asked to choose."""
+        _, ((selection, _),) = await self._found((replace(task, expert=""),), "")
+        return selection.candidates
+
+    async def _found(
+        self, tasks: Sequence[Task], text: str
+    ) -> tuple[LLM | None, list[tuple[Selection, Question | None]]]:
+        """The LLM, and for each task its selection with what the LLM could be asked about it."""
+        listed = [self._listed(task.type) for task in tasks]
+        remote = any(item.provider for found in listed for item in found)
+        barred = await self._barred() if remote else ""
+        llm = await self._llm(listed)
+        known = [
+            self._known(task, found, llm, barred) for task, found in zip(tasks, listed, strict=True)
+        ]
+        # Measuring memory and telling languages apart may take a while the first time.
+        return llm, await asyncio.to_thread(self._ordered, known, text)
+
     def can_do(self, task_type: TaskType, llm: LLM) -> bool:
         """Whether an expert or the LLM could do such a task, or an expert that can be fetched.
 
         The mode, the room and the licences count. Which language an expert understands does not:
         that is known only once there is a request.
         """
-        task, room = Task(0, task_type), self._fitting.room()
+        task, room = Task(0, task_type), self.fitting.room()
 
         def fits(expert: Expert, objection: Callable[..., str]) -> bool:
             spoken_by_all = replace(expert, languages=())
@@ -117,16 +127,16 @@ class Selector:
         known = self._known(task, self._listed(task_type), llm)
         allowed = [item for item in known.candidates if self._policy.allows(item)]
         if any(
-            not self._fitting.objection_to_asking(
+            not self.fitting.objection_to_asking(
                 replace(item.expert, languages=()), task, request=""
             )
             if item.provider
-            else fits(item.expert, self._fitting.objection)
+            else fits(item.expert, self.fitting.objection)
             for item in allowed
         ):
             return True
         return self._policy.allows_downloads and any(
-            fits(expert, self._fitting.objection_to_fetching)
+            fits(expert, self.fitting.objection_to_fetching)
             for expert in self._catalogue.obtainable(task_type.name)
         )
 
@@ -171,7 +181,7 @@ class Selector:
     def _ordered(
         self, known: Sequence[_Known], text: str
     ) -> list[tuple[Selection, Question | None]]:
-        room = self._fitting.room()
+        room = self.fitting.room()
         return [self._order(item, text, room) for item in known]
 
     def _order(self, known: _Known, text: str, room: Room) -> tuple[Selection, Question | None]:
@@ -183,7 +193,8 @@ class Selector:
         fitting = [item for item in allowed if not objections[item]]
         if not fitting:
             none = self._none(replace(known, candidates=tuple(able)), objections, text, room)
-            return replace(none, reason=f"{none.reason} {known.barred}".strip()), None
+            none = replace(none, reason=f"{none.reason} {known.barred}".strip())
+            return self._as_pinned(none, known, objections) if task.expert else none, None
         ranked = rank(
             fitting,
             text,
@@ -200,12 +211,39 @@ class Selector:
         why = _why(ranked)
         if known.barred and self._policy.prefers_network:
             why = f"{why} {known.barred}"
-        return Selection(task.id, order, why), question
+        selection = Selection(task.id, order, why)
+        if task.expert:
+            return self._as_pinned(selection, known, objections), None
+        return selection, question
+
+    def _as_pinned(
+        self, selection: Selection, known: _Known, objections: Mapping[Candidate, str]
+    ) -> Selection:
+        """The expert that the person chose comes first; why not, where it may not run."""
+        wanted = known.task.expert
+        first = [item for item in selection.candidates if _is_called(item, wanted)]
+        if first:
+            rest = [item for item in selection.candidates if item not in first]
+            why = f"You chose {wanted}."
+            return replace(selection, candidates=(*first, *rest), reason=why)
+        against = next((why for it, why in objections.items() if _is_called(it, wanted)), "")
+        if not against:
+            listed = self._catalogue.candidates(known.task.type.name)
+            there = [item for item in listed if _is_called(item, wanted)]
+            against = "is not on this computer" if not there else self._forbidden(there[0])
+        return replace(
+            selection, reason=f"You chose {wanted}, but it {against}. {selection.reason}"
+        )
+
+    def _forbidden(self, candidate: Candidate) -> str:
+        if not self._policy.allows(candidate):
+            return f"may not run in the mode “{self._policy.mode}”"
+        return "cannot be asked now" if candidate.provider else "is not for this"
 
     def _objection(self, candidate: Candidate, task: Task, text: str, room: Room) -> str:
         if candidate.provider:
-            return self._fitting.objection_to_asking(candidate.expert, task, request=text)
-        return self._fitting.objection(candidate.expert, task, request=text, room=room)
+            return self.fitting.objection_to_asking(candidate.expert, task, request=text)
+        return self.fitting.objection(candidate.expert, task, request=text, room=room)
 
     def _none(
         self, known: _Known, objections: Mapping[Candidate, str], text: str, room: Room
@@ -218,7 +256,7 @@ class Selector:
         against = {item.expert: objection for item, objection in objections.items()}
         fetchable = []
         for expert in self._catalogue.obtainable(task.type.name, text):
-            objection = self._fitting.objection_to_fetching(expert, task, request=text, room=room)
+            objection = self.fitting.objection_to_fetching(expert, task, request=text, room=room)
             if objection:
                 against[expert] = objection
             else:
@@ -251,6 +289,11 @@ def described(expert: Expert) -> str:
     about = "" if expert.verified else "about "
     licence = f", licence {expert.licence}" if expert.licence else ""
     return f"{expert.id} ({about}{readable_size(expert.whole_mb)} to download{licence})"
+
+
+def _is_called(candidate: Candidate, name: str) -> bool:
+    """Whether the name is that of the expert, wherever it runs, or of this very way to it."""
+    return name in (candidate.expert.id, candidate.kept_as)
 
 
 def _is_served(candidate: Candidate) -> bool:

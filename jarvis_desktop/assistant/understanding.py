@@ -18,6 +18,7 @@ from jarvis_desktop.core.ports import Context
 from jarvis_desktop.core.task import TaskType
 from jarvis_desktop.core.turn import Conversation, Request
 from jarvis_desktop.core.voice import Recogniser
+from jarvis_desktop.core.wording import tr
 
 MOST_NAMES = 10
 LONGEST_REQUEST = 200_000
@@ -53,8 +54,12 @@ class Understanding:
         text = request.text.strip()
         if len(text) > LONGEST_REQUEST:
             raise InputError(
-                f"The text is {len(text):,} characters long; the most is {LONGEST_REQUEST:,}.",
-                hint="Put it in a file and give the file.",
+                tr(
+                    "The text is {text:,} characters long; the most is {longest_request:,}.",
+                    text=len(text),
+                    longest_request=LONGEST_REQUEST,
+                ),
+                hint=tr("Put it in a file and give the file."),
             )
         attachments = await self._intake.given(request)
         audio = Artifact(Kind.AUDIO, path=request.audio) if request.audio else None

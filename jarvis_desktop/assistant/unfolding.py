@@ -10,6 +10,7 @@ from jarvis_desktop.core.artifact import Artifact, text_artifact
 from jarvis_desktop.core.errors import ExpertError
 from jarvis_desktop.core.result import TaskResult
 from jarvis_desktop.core.task import Item, Port, Ref, Task, Value
+from jarvis_desktop.core.wording import tr
 
 MOST_CALLS = 100
 """A single-item port that is given a list makes one call per item; more than this is refused."""
@@ -41,7 +42,13 @@ def calls_of(
         for port in ports
     ]
     if (count := prod(map(len, choices))) > MOST_CALLS:
-        raise ExpertError(f"That would be {count} calls; the most is {MOST_CALLS}.")
+        raise ExpertError(
+            tr(
+                "That would be {count} calls; the most is {most_calls}.",
+                count=count,
+                most_calls=MOST_CALLS,
+            )
+        )
     names = [port.name for port in ports]
     return [dict(zip(names, combination, strict=True)) for combination in product(*choices)]
 
@@ -54,5 +61,5 @@ def _artifacts(port: Port, item: Item, results: Mapping[int, TaskResult]) -> tup
     found = results[item.task_id].of_kind(port.kinds)
     if not found:
         wanted = " or ".join(port.kinds)
-        raise ExpertError(f"The task before it gave no {wanted}.")
+        raise ExpertError(tr("The task before it gave no {wanted}.", wanted=wanted))
     return found

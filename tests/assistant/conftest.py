@@ -12,12 +12,13 @@ import pytest
 
 from jarvis_desktop.assistant.agent.agent import Agent
 from jarvis_desktop.assistant.answering import Answerer
-from jarvis_desktop.assistant.assistant import Assistant, Parts
+from jarvis_desktop.assistant.assistant import Assistant
 from jarvis_desktop.assistant.executor import Executor
 from jarvis_desktop.assistant.intake import Intake
 from jarvis_desktop.assistant.live import Live
 from jarvis_desktop.assistant.memory import Memory
 from jarvis_desktop.assistant.obtaining import Obtainer
+from jarvis_desktop.assistant.parts import Parts
 from jarvis_desktop.assistant.prompts import Prompts
 from jarvis_desktop.assistant.selector import Selector
 from jarvis_desktop.assistant.speaker import Speaker
@@ -60,6 +61,7 @@ class FakePlanner:
     other_plans: list[Plan | Declined | Exception] = field(default_factory=list)
     asked: list[tuple[str, Context]] = field(default_factory=list)
     failures: list[tuple[Plan, Mapping[int, TaskResult]]] = field(default_factory=list)
+    revised: Plan | Declined = field(default_factory=lambda: Declined("No idea."))
 
     async def plan(
         self, text: str, inventory: Sequence[TaskType], context: Context
@@ -83,6 +85,12 @@ class FakePlanner:
         if isinstance(another, Exception):
             raise another
         return another
+
+    async def revise(
+        self, words: str, inventory: Sequence[TaskType], context: Context, *, plan: Plan
+    ) -> Plan | Declined:
+        self.asked.append((words, context))
+        return self.revised
 
 
 @dataclass

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 
+from jarvis_desktop.assistant.assistant import Assistant
 from jarvis_desktop.core import events
 from jarvis_desktop.core.errors import StorageError, UnavailableError
 from jarvis_desktop.core.expert import Candidate, Expert
@@ -126,6 +127,6 @@ async def test_names_in_a_pasted_text_fetch_no_file(house: House) -> None:
     named = [item.name for item in house.planner.asked[0][1].attachments]
     assert named == ["secret.txt"]  # with no inventory every word is an instruction
     house.planner.asked.clear()
-    house.assistant._parts = replace(house.assistant._parts, inventory=INVENTORY)
+    house.assistant = Assistant(replace(house.assistant._parts, inventory=INVENTORY))
     await house.handle(Request(text=text, folder=house.folder / "work"))
     assert house.planner.asked[0][1].attachments == ()

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import pytest
 
+from jarvis_desktop.assistant.journalling import Scribe
 from jarvis_desktop.core import events
 from jarvis_desktop.core.artifact import Artifact, text_artifact
 from jarvis_desktop.core.call import Call
@@ -17,8 +18,8 @@ from jarvis_desktop.core.journal import Unfinished
 from jarvis_desktop.core.plan import Plan
 from jarvis_desktop.core.result import Status
 from jarvis_desktop.core.task import Ref, Task
-from jarvis_desktop.core.turn import Request
-from tests.assistant.conftest import ONE_TASK, House, answering, names
+from jarvis_desktop.core.turn import Request, Turn
+from tests.assistant.conftest import NOON, ONE_TASK, House, answering, names
 from tests.types import CLOCK, JOIN, SHORTEN
 
 CHAIN = Plan(
@@ -183,3 +184,50 @@ async def test_nothing_is_noted_after_the_end(house: House) -> None:
     assert names(house)[-1] == "TurnFinished"
     assert turn.notes == ()
     assert not [item for item in house.frontend.events if isinstance(item, events.Noted)]
+
+
+async def changed_before(house: House, plan: Plan) -> Unfinished:
+    """What is written down once the plan was changed while the clock and the join worked."""
+    working = asyncio.Event()
+    left: list[Unfinished] = []
+
+    async def run(candidate: Candidate, call: Call, report: object) -> Sequence[Artifact]:
+        if call.task == SHORTEN.name:
+            return [text_artifact("short")]
+        if call.task == "join":
+            working.set()
+        await asyncio.Event().wait()
+        raise AssertionError
+
+    house.backend.run = run  # type: ignore[method-assign]
+    house.planner.planned = CHAIN
+    running = asyncio.create_task(house.handle(Request(text="shorten it")))
+    await working.wait()
+    assert await house.assistant.change(plan)
+    left.append(next(iter(house.journal.kept.values()))[1])
+    running.cancel()
+    await asyncio.gather(running, return_exceptions=True)
+    return left[0]
+
+
+async def test_a_changed_plan_is_written_down_with_all_that_is_unchanged(house: House) -> None:
+    longer = CHAIN.add(SHORTEN, {"text": Ref(1)})
+    left = await changed_before(house, longer)
+    assert left.turn.plan == longer
+    assert list(left.turn.results) == [0]
+    assert left.perhaps == {2}  # the clock goes on
+    assert left.fixed
+
+
+async def test_what_a_changed_plan_does_otherwise_is_not_written_down(house: House) -> None:
+    other = CHAIN.with_arg(0, "text", "longer").pinned(2, "sun-dial")
+    left = await changed_before(house, other)
+    assert not left.turn.results
+    assert not left.perhaps
+
+
+async def test_a_change_of_a_plan_that_was_not_written_down(house: House) -> None:
+    scribe = Scribe(house.journal, Unfinished("c", Turn("t", NOON)), acting=())
+    turn = Turn("t", NOON, plan=CHAIN)
+    assert scribe.take(events.PlanChanged(CHAIN), turn) == ""
+    assert house.journal.kept["t"][1].turn == turn

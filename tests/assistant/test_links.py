@@ -61,6 +61,16 @@ async def test_nothing_is_fetched_where_nothing_may_be(store):
         await Intake(store).linked(f"Blur {CAT}")
 
 
+async def test_the_mode_of_the_moment_counts(store, web):
+    online = False
+    intake = Intake(store, web=web, online=lambda: online)
+    with pytest.raises(InputError, match="the mode is offline"):
+        await intake.linked(f"Blur {CAT}")
+    assert not web.asked
+    online = True
+    assert await intake.linked(f"Blur {CAT}")
+
+
 async def test_what_cannot_be_had_is_told(store, web):
     with pytest.raises(UnavailableError, match="not found"):
         await Intake(store, web=web).linked("Blur https://example.com/dog.png")

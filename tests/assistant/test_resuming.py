@@ -162,7 +162,7 @@ async def test_a_plan_that_was_given_is_carried_out_as_it_is_this_time_too(house
         raise ExpertError("It broke.")
 
     house.backend.does = does
-    await house.assistant.resume(left(house, replace(TURN, text="")), house.frontend)
+    await house.assistant.resume(left(house, fixed=True), house.frontend)
     assert not house.planner.failures
 
 

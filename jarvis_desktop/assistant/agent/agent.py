@@ -25,6 +25,7 @@ from jarvis_desktop.core.llm import LLMs
 from jarvis_desktop.core.ports import Context
 from jarvis_desktop.core.result import Status
 from jarvis_desktop.core.turn import OUTERMOST
+from jarvis_desktop.core.wording import tr
 
 if TYPE_CHECKING:
     from jarvis_desktop.assistant.agent.controller import Controller
@@ -53,7 +54,7 @@ class Agent:
         self._writer = writer
         self._controller = controller
         self._approvals = approvals
-        self._limits = limits
+        self.limits = limits
         self._close = close
         self._advice = advice
         self._now = now
@@ -118,7 +119,7 @@ class Agent:
         """Raises UnavailableError, with the LLM that would do, where there is none."""
         if await self._llms.current() is None:
             raise UnavailableError(
-                "A goal in several steps needs a language model, and there is none now.",
+                tr("A goal in several steps needs a language model, and there is none now."),
                 hint=await self._advice(),
             )
 
@@ -132,7 +133,7 @@ class Agent:
             live=live,
             context=context,
             memory=self._memory,
-            limits=self._limits,
+            limits=self.limits,
             now=self._now,
             log=log,
         )

@@ -28,7 +28,7 @@ class Approvals:
     def __init__(self, *, code: CodeTerms, acting: Collection[str]) -> None:
         """`code` is for goals whose terms leave it open. `acting` names the tasks that do
         something outside of the artifact store."""
-        self._code = code
+        self.code_terms = code
         self._acting = acting
         self._granted: dict[str, frozenset[str]] = {}
         """By goal, where the person allowed its code: the hosts that it reached then."""
@@ -83,7 +83,7 @@ class Approvals:
         if not request.protection.sandboxed:
             return False
         terms, hosts = desk.goal.terms, frozenset(request.hosts)
-        sandboxed = (terms.code or self._code) is CodeTerms.SANDBOXED
+        sandboxed = (terms.code or self.code_terms) is CodeTerms.SANDBOXED
         if request.saves:
             # It outlasts the goal: what foreign text may have had a hand in is shown first.
             return sandboxed and not any(frame.tainted for frame in desk.frames)

@@ -10,6 +10,7 @@ from jarvis_desktop.assistant.agent.roles import Branch
 from jarvis_desktop.assistant.planning.written import plain
 from jarvis_desktop.core.errors import PlanError
 from jarvis_desktop.core.shown import one_line
+from jarvis_desktop.core.wording import tr
 
 LONGEST = 40_000
 """Characters of one text."""
@@ -47,11 +48,15 @@ def checked(given: Mapping[str, object], branch: Branch, why: str = "") -> dict[
         known |= _guessed(missing[0], branch.args[missing[0]], known, others, why)
     for name in missing:
         if name not in known:
-            raise PlanError(f"“{branch.name}” needs the argument “{name}”.")
+            raise PlanError(
+                tr("“{name}” needs the argument “{name2}”.", name=branch.name, name2=name)
+            )
     found = {name: _fit(value, branch.args[name], name) for name, value in known.items()}
     for name in branch.required:
         if found[name] in ("", []):
-            raise PlanError(f"The argument “{name}” of “{branch.name}” is empty.")
+            raise PlanError(
+                tr("The argument “{name}” of “{name2}” is empty.", name=name, name2=branch.name)
+            )
     return {
         name: found.get(name, schema.get("default"))
         for name, schema in branch.args.items()
@@ -115,7 +120,7 @@ def _one_of(value: object, allowed: list[str], where: str) -> str:
     for word in allowed:
         if plain(word) in (low, _value_aliases.get(low)):
             return word
-    raise PlanError(f"“{where}” is one of {', '.join(allowed)}.")
+    raise PlanError(tr("“{where}” is one of {allowed}.", where=where, allowed=", ".join(allowed)))
 
 
 def _text(value: object, where: str) -> str:
@@ -124,9 +129,9 @@ def _text(value: object, where: str) -> str:
     if isinstance(value, bool | int | float):
         value = str(value)
     if not isinstance(value, str):
-        raise PlanError(f"“{where}” is a text.")
+        raise PlanError(tr("“{where}” is a text.", where=where))
     if len(value) > LONGEST:
-        raise PlanError(f"“{where}” is too long.")
+        raise PlanError(tr("“{where}” is too long.", where=where))
     fenced = _fence.match(value)
     if fenced:
         return fenced[1]
@@ -140,7 +145,7 @@ def _integer(value: object, where: str) -> int:
     word = str(value).strip().lower().removeprefix("step").strip(" #.")
     if not isinstance(value, bool) and _whole.fullmatch(word):
         return int(float(word))
-    raise PlanError(f"“{where}” is a whole number.")
+    raise PlanError(tr("“{where}” is a whole number.", where=where))
 
 
 def _list(value: object, items: Mapping[str, Any], where: str) -> list[Any]:
@@ -151,7 +156,9 @@ def _list(value: object, items: Mapping[str, Any], where: str) -> list[Any]:
     elif not isinstance(value, list):
         value = [value]
     if len(value) > MOST_ITEMS:
-        raise PlanError(f"“{where}” has at most {MOST_ITEMS} items.")
+        raise PlanError(
+            tr("“{where}” has at most {most_items} items.", where=where, most_items=MOST_ITEMS)
+        )
     return [_fit(item, items, f"{where}[{at}]") for at, item in enumerate(value)]
 
 
@@ -171,12 +178,12 @@ def _of_mapping(value: Mapping[object, object], items: Mapping[str, Any]) -> lis
 def _object(value: object, schema: Mapping[str, Any], where: str) -> dict[str, Any]:
     if not isinstance(value, Mapping):
         example = ", ".join(schema["properties"])
-        raise PlanError(f"“{where}” is an object with {example}.")
+        raise PlanError(tr("“{where}” is an object with {example}.", where=where, example=example))
     properties = schema["properties"]
     known, _ = _sorted_out(value, properties)
     for name in schema["required"]:
         if name not in known:
-            raise PlanError(f"“{where}” needs “{name}”.")
+            raise PlanError(tr("“{where}” needs “{name}”.", where=where, name=name))
     return {
         name: _fit(known[name], each, f"{where}.{name}") if name in known else each.get("default")
         for name, each in properties.items()

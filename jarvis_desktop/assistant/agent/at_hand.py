@@ -15,6 +15,7 @@ from jarvis_desktop.core.code import Function, Library
 from jarvis_desktop.core.errors import InputError, JarvisError
 from jarvis_desktop.core.ports import Context, Resource
 from jarvis_desktop.core.shown import one_line
+from jarvis_desktop.core.wording import tr
 
 _plain = re.compile(r"[\w.()-]{1,32}(?: \(?\d{1,4}\)?)?")
 """What does not read as words: "prices_2025.csv", "cat.png (2)", "text 3"."""
@@ -61,8 +62,10 @@ def chosen(desk: Desk, names: Sequence[str]) -> dict[str, Artifact]:
         if artifact is None:
             there = [f"“{one_line(item)}”" for item in by_artifact.values()][-MOST_TOLD:]
             raise InputError(
-                f"There is nothing called “{one_line(name)}”.",
-                hint=f"There is: {', '.join(there)}." if there else "There is nothing at hand yet.",
+                tr("There is nothing called “{name}”.", name=one_line(name)),
+                hint=tr("There is: {there}.", there=", ".join(there))
+                if there
+                else tr("There is nothing at hand yet."),
             )
         found[by_artifact[artifact]] = artifact
     return found

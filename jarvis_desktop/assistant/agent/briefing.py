@@ -25,6 +25,7 @@ from jarvis_desktop.core.errors import ExpertError
 from jarvis_desktop.core.goal import Frame, LogEntry
 from jarvis_desktop.core.llm import LLM, Message, Prompt, estimated_tokens
 from jarvis_desktop.core.llm import Role as Speaker
+from jarvis_desktop.core.wording import tr
 
 LONGEST = 2048
 """Tokens of an answer, for it may hold a script; of a small window a quarter."""
@@ -102,8 +103,8 @@ class Briefing:
         room -= tokens(written(dict.fromkeys(parts, "")))
         if room < FEWEST:
             raise ExpertError(
-                f"The window of {llm.name} is too small to work on a goal.",
-                hint="Choose an LLM with a longer context.",
+                tr("The window of {name} is too small to work on a goal.", name=llm.name),
+                hint=tr("Choose an LLM with a longer context."),
             )
         wants = [(part.share, part.want) for part in parts.values()]
         given = zip(parts.items(), allotted(wants, room), strict=True)

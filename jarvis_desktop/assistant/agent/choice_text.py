@@ -13,6 +13,7 @@ from jarvis_desktop.assistant.planning.written import plain, without_thoughts
 from jarvis_desktop.core.errors import PlanError
 from jarvis_desktop.core.goal import Choice
 from jarvis_desktop.core.shown import one_line
+from jarvis_desktop.core.wording import tr
 
 LONGEST = 100_000
 """Characters of an answer; what is longer is no choice."""
@@ -96,7 +97,7 @@ def choice_in(text: str, role: Role) -> Choice:
     looked like a choice.
     """
     if len(text) > LONGEST:
-        raise PlanError("That is far too long; write one JSON object and nothing else.")
+        raise PlanError(tr("That is far too long; write one JSON object and nothing else."))
     refusal: PlanError | None = None
     for version in dict.fromkeys((without_thoughts(text), text)):
         reader = Loose(version)
@@ -108,13 +109,13 @@ def choice_in(text: str, role: Role) -> Choice:
                     refusal = refusal or error
                     continue
                 if reader.broken_off:
-                    raise PlanError("The answer breaks off; write all of it, shorter.")
+                    raise PlanError(tr("The answer breaks off; write all of it, shorter."))
                 return choice
         except PlanError as error:
             refusal = refusal or error
     if script := _of_script(text, role):
         return script
-    raise refusal or PlanError("There is no JSON object in that.")
+    raise refusal or PlanError(tr("There is no JSON object in that."))
 
 
 def _objects(reader: Loose) -> Iterator[Mapping[str, object]]:
@@ -159,7 +160,13 @@ def _named(low: Mapping[str, object], role: Role) -> tuple[Branch, Mapping[str, 
         return branch, _args({**low, keyed[0]: None, "args": low[keyed[0]]}, branch)
     if names:
         name = one_line(str(low[names[0]]))
-        raise PlanError(f"There is no branch “{name}”; take one of {_listed(role)}.")
+        raise PlanError(
+            tr(
+                "There is no branch “{name}”; take one of {role}.",
+                name=name,
+                role=_listed(role),
+            )
+        )
     for branch in role.branches:
         args = _args(low, branch)
         needed = {plain(name) for name in branch.required}
@@ -168,7 +175,7 @@ def _named(low: Mapping[str, object], role: Role) -> tuple[Branch, Mapping[str, 
             alike = [other for other in role.branches if other.required == branch.required]
             if len(alike) == 1:
                 return branch, args
-    raise PlanError(f"The answer names no “branch”; take one of {_listed(role)}.")
+    raise PlanError(tr("The answer names no “branch”; take one of {role}.", role=_listed(role)))
 
 
 def _args(low: Mapping[str, object], branch: Branch) -> Mapping[str, object]:

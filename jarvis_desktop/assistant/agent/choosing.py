@@ -15,6 +15,7 @@ from jarvis_desktop.core.errors import ExpertError, PlanError
 from jarvis_desktop.core.goal import Choice
 from jarvis_desktop.core.llm import LLM, Message, Prompt, answer, estimated_tokens
 from jarvis_desktop.core.llm import Role as Speaker
+from jarvis_desktop.core.wording import tr
 
 MOST_REFUSALS = 3
 """How often an answer is refused before the round is given up."""
@@ -45,7 +46,9 @@ async def choose(
             async with asyncio.timeout(timeout):
                 text = await answer(llm, asked)
         except TimeoutError as error:
-            raise ExpertError(f"{llm.name} took longer than {timeout:.0f} seconds.") from error
+            raise ExpertError(
+                tr("{name} took longer than {timeout:.0f} seconds.", name=llm.name, timeout=timeout)
+            ) from error
         spend(estimated_tokens(text))
         try:
             return choice_in(text, role)

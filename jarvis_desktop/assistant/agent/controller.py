@@ -34,6 +34,7 @@ from jarvis_desktop.core.llm import LLMs
 from jarvis_desktop.core.outline import Outline
 from jarvis_desktop.core.result import Status
 from jarvis_desktop.core.shown import one_line, printable
+from jarvis_desktop.core.wording import tr
 
 LONGEST = 20_000
 """Characters of an observation; more of it is left out in the middle."""
@@ -182,7 +183,9 @@ class Controller:
     ) -> tuple[Choice, Brief]:
         llm = await self._llms.current()
         if llm is None:
-            raise UnavailableError("There is none now.", hint="jarvis-desktop doctor says why.")
+            raise UnavailableError(
+                tr("There is none now."), hint=tr("jarvis-desktop doctor says why.")
+            )
         await sum_up(desk, depth, llm, self._prompts, timeout=self._timeout)
         brief = await self._briefing.brief(desk, depth, role, llm)
         choice = await choose(

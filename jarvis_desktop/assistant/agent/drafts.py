@@ -13,6 +13,7 @@ from jarvis_desktop.assistant.planning.written import plain, without_thoughts
 from jarvis_desktop.core.errors import PlanError
 from jarvis_desktop.core.outline import LONGEST_STEP, MOST_STEPS, Outline, Step, StepState, listed
 from jarvis_desktop.core.shown import one_line
+from jarvis_desktop.core.wording import tr
 
 MOST_DRAFTED = 12
 """Steps that an LLM may write; a person may have more."""
@@ -60,7 +61,7 @@ def read(text: str) -> list[Written]:
     Raises PlanError, one sentence that tells an LLM what to do better.
     """
     if len(text) > MOST_CHARACTERS:
-        raise PlanError("That is too long for a plan; write the JSON of its steps alone.")
+        raise PlanError(tr("That is too long for a plan; write the JSON of its steps alone."))
     said = without_thoughts(text)
     found = _from_json(said) if _json.search(said) else []
     found = found or [Written(_worded(words), number) for number, words in listed(said)]
@@ -68,10 +69,14 @@ def read(text: str) -> list[Written]:
     once = {_bare(step.text): step for step in reversed(found) if _bare(step.text)}
     steps = [step for step in found if once.get(_bare(step.text)) is step]
     if not steps:
-        raise PlanError('There are no steps in that; write {"steps": [{"text": "..."}]}.')
+        raise PlanError(tr('There are no steps in that; write {"steps": [{"text": "..."}]}.'))
     if len(steps) > MOST_DRAFTED:
         raise PlanError(
-            f"These are {len(steps)} steps; write {MOST_DRAFTED} at most, with more in each."
+            tr(
+                "These are {steps} steps; write {most_drafted} at most, with more in each.",
+                steps=len(steps),
+                most_drafted=MOST_DRAFTED,
+            )
         )
     return steps
 
@@ -95,7 +100,7 @@ def drawn_up(steps: Sequence[Written], before: Outline | None, *, above: int = 0
         new.append(step)
     outline = _with_settled(new, before)
     if not outline.open:
-        raise PlanError("That leaves nothing to do; write what is still to be done.")
+        raise PlanError(tr("That leaves nothing to do; write what is still to be done."))
     return outline
 
 
@@ -135,7 +140,7 @@ def _from_json(text: str) -> list[Written]:
     for value in reader.values():
         found = _steps_in(value)
         if reader.broken_off:
-            raise PlanError("The answer breaks off within the plan; write it again, shorter.")
+            raise PlanError(tr("The answer breaks off within the plan; write it again, shorter."))
         if len(found) > 1:
             return found
         alone += found

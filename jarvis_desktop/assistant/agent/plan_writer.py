@@ -26,6 +26,7 @@ from jarvis_desktop.core.events import Noted, OutlineChanged
 from jarvis_desktop.core.llm import LLMs, answer, estimated_tokens
 from jarvis_desktop.core.outline import Outline, Step, changes
 from jarvis_desktop.core.shown import one_line
+from jarvis_desktop.core.wording import tr
 
 MOST_REFUSALS = 3
 """How often a draft is refused before the LLM is given up: once, and after each of two chances."""
@@ -91,7 +92,7 @@ class PlanWriter:
         self._prompts = prompts
         self._roles = roles
         self._approvals = approvals
-        self._ask_plan = ask_plan
+        self.ask_plan = ask_plan
         self._library = library
         self._timeout = timeout
 
@@ -129,9 +130,9 @@ class PlanWriter:
             return True
         if not ask or (work.before is None and work.desk.goal.terms.plan_accepted):
             return False
-        if self._ask_plan == "larger":
+        if self.ask_plan == "larger":
             return len(draft.open) > SMALL
-        return self._ask_plan == "always"
+        return self.ask_plan == "always"
 
     async def _reviewed(self, work: _Work, draft: Outline) -> Outline | None:
         """The plan as the person accepts it, after as many drafts as they want."""
@@ -202,7 +203,9 @@ class PlanWriter:
         """Raises what the LLM raises, the PlanError of the last try, and StorageError."""
         llm = await self._llms.current()
         if llm is None:
-            raise UnavailableError("There is none now.", hint="jarvis-desktop doctor says why.")
+            raise UnavailableError(
+                tr("There is none now."), hint=tr("jarvis-desktop doctor says why.")
+            )
         frame = work.desk.frames[work.depth]
         role = self._roles[frame.role]
         template = self._prompts.template(role.writes)
@@ -262,7 +265,7 @@ def _drawn_up(work: _Work, steps: Sequence[Written], plan: Outline | None) -> Ou
     if plan is None:
         return draft
     if not changes(plan, draft):
-        raise PlanError("That is the plan as it was.")
+        raise PlanError(tr("That is the plan as it was."))
     if work.before is None and not any(plan.step(step.id) for step in draft):
         return drafts.drawn_up(steps, None)  # of a first plan that is all new nobody knows numbers
     return draft

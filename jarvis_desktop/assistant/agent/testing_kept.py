@@ -7,6 +7,7 @@ from jarvis_desktop.assistant.agent.testing_code import Report
 from jarvis_desktop.assistant.agent.trying_out import TryingOut
 from jarvis_desktop.core.code import Function, Sandbox, Script
 from jarvis_desktop.core.errors import UnavailableError
+from jarvis_desktop.core.wording import tr
 
 
 class KeptTests:
@@ -21,7 +22,7 @@ class KeptTests:
         protection = await self._sandbox.protection()
         if not protection.sandboxed:
             raise UnavailableError(
-                "Its tests are code, and no sandbox holds here, so they were not run.",
+                tr("Its tests are code, and no sandbox holds here, so they were not run."),
                 hint=protection.why,
             )
         script = Script(testing_code.written(function.draft, ""))

@@ -9,6 +9,7 @@ from functools import partial
 from jarvis_desktop.assistant.listening.talk import Talk
 from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.hearing import HotkeyStatus
+from jarvis_desktop.core.wording import tr
 
 Answering = Callable[[Mapping[str, object]], Awaitable[Mapping[str, object]]]
 
@@ -31,7 +32,7 @@ def answering(talk: Talk, status: Callable[[], HotkeyStatus]) -> Answering:
     async def answer(command: Mapping[str, object]) -> Mapping[str, object]:
         action = command.get("action")
         if command.get("do") != "talk" or not isinstance(action, str) or action not in acts:
-            raise InputError("This JARVIS does not know the command.")
+            raise InputError(tr("This JARVIS does not know the command."))
         acts[action]()
         return {"state": talk.state, "hotkey": asdict(status())}
 

@@ -29,6 +29,7 @@ from jarvis_desktop.core.hearing import (
 )
 from jarvis_desktop.core.shown import frames
 from jarvis_desktop.core.voice import Hearing, Microphone, Recogniser, TalkFront
+from jarvis_desktop.core.wording import tr
 
 log = logging.getLogger(__name__)
 
@@ -336,7 +337,7 @@ class Talk:
             transcript = replace(transcript, text=words)
         wanted = next((each for each in reversed(self._wanted) if not each.done()), None)
         if wanted and utterance.failed:
-            wanted.set_exception(UnavailableError("Nobody can be heard."))
+            wanted.set_exception(UnavailableError(tr("Nobody can be heard.")))
         elif wanted and not utterance.replaced:
             wanted.set_result(transcript)
         elif transcript and utterance.asked:

@@ -16,6 +16,7 @@ from jarvis_desktop.core.errors import PlanError
 from jarvis_desktop.core.shown import encodable, one_line
 from jarvis_desktop.core.suffixes import kind_of_name
 from jarvis_desktop.core.task import Item, Option, Port, Ref, TaskType, Value, type_names
+from jarvis_desktop.core.wording import tr
 
 MOST_NAMES = 8
 """How many names a refusal lists."""
@@ -85,7 +86,7 @@ class Arguments:
         if isinstance(args, list) and len(self._type.ports) != 1:
             return list(zip(places, args, strict=False))
         if not places:
-            raise PlanError(f"{self._label} takes no arguments.")
+            raise PlanError(tr("{label} takes no arguments.", label=self._label))
         return [(places[0], args)]
 
     def _by_name(
@@ -112,7 +113,14 @@ class Arguments:
         if strange:
             takes = f"it takes {', '.join(by_name)}" if by_name else "it takes none"
             key = one_line(next(iter(strange)))
-            raise PlanError(f"{self._label} has no argument '{key}'; {takes}.")
+            raise PlanError(
+                tr(
+                    "{label} has no argument '{key}'; {takes}.",
+                    label=self._label,
+                    key=key,
+                    takes=takes,
+                )
+            )
         return list(found.values())
 
     def _setting(self, option: Option, value: object) -> Value | None:
@@ -122,20 +130,34 @@ class Arguments:
         if isinstance(value, Mapping) or value is None:
             value = ""
         if isinstance(value, str) and self._known.numbering.mentions(value):
-            raise PlanError(f"{self._label} takes no result as its {option.name}.")
+            raise PlanError(
+                tr("{label} takes no result as its {name}.", label=self._label, name=option.name)
+            )
         if isinstance(value, str) and value.strip().casefold() in _nothing - {"-1"}:
             return None
         setting = _typed(value, type(option.default))
         if setting is None:
             wanted = type_names[type(option.default)]
-            raise PlanError(f"{self._label} takes {wanted} as its {option.name}.")
+            raise PlanError(
+                tr(
+                    "{label} takes {wanted} as its {name}.",
+                    label=self._label,
+                    wanted=wanted,
+                    name=option.name,
+                )
+            )
         if option.choices and setting not in option.choices:
             plainly = {plain(choice): choice for choice in option.choices}
             setting = plainly.get(plain(str(setting)))
             if setting is None:
                 raise PlanError(
-                    f"{self._label} knows no {option.name} '{one_line(str(value))}'; "
-                    f"it knows {', '.join(filter(None, option.choices))}."
+                    tr(
+                        "{label} knows no {name} '{str}'; it knows {filter}.",
+                        label=self._label,
+                        name=option.name,
+                        str=one_line(str(value)),
+                        filter=", ".join(filter(None, option.choices)),
+                    )
                 )
         return setting
 
@@ -150,7 +172,11 @@ class Arguments:
             if value is None:
                 return []
             raise PlanError(
-                f"{self._label} takes as its {port.name} a text, a name or <GENERATED>-id."
+                tr(
+                    "{label} takes as its {name} a text, a name or <GENERATED>-id.",
+                    label=self._label,
+                    name=port.name,
+                )
             )
         text = encodable(str(value)).strip()
         numbering, named = self._known.numbering, self._known.named
@@ -172,7 +198,13 @@ class Arguments:
         there = ", ".join(f"'{name}'" for name in named.listed(port.kinds)[:MOST_NAMES])
         others = f"; there is {there}" if there else ", nor any other that it takes"
         raise PlanError(
-            f"{self._label}: no file '{one_line(text)}' was given for its {port.name}{others}."
+            tr(
+                "{label}: no file '{text}' was given for its {name}{others}.",
+                label=self._label,
+                text=one_line(text),
+                name=port.name,
+                others=others,
+            )
         )
 
     def _unsaid(self, port: Port, waits_for: Sequence[int]) -> Sequence[int]:
@@ -181,7 +213,11 @@ class Arguments:
         fitting = [id for id in others if self._gives(id) & set(port.kinds)]
         if len(fitting) != 1:
             raise PlanError(
-                f"{self._label} must say whose result its {port.name} is: <GENERATED>-id."
+                tr(
+                    "{label} must say whose result its {name} is: <GENERATED>-id.",
+                    label=self._label,
+                    name=port.name,
+                )
             )
         return fitting
 
@@ -190,8 +226,12 @@ class Arguments:
         ids, says_more = self._known.numbering.within(text)
         if not ids or (says_more and Kind.TEXT in port.kinds):
             raise PlanError(
-                f"{self._label} mixes a result with other words in its {port.name}; "
-                "write <GENERATED>-id alone, or the words alone."
+                tr(
+                    "{label} mixes a result with other words in its {name}; "
+                    "write <GENERATED>-id alone, or the words alone.",
+                    label=self._label,
+                    name=port.name,
+                )
             )
         return [Ref(id) for id in ids]
 

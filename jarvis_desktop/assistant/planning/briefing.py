@@ -17,6 +17,7 @@ from jarvis_desktop.core.errors import ExpertError, PlanError, StorageError
 from jarvis_desktop.core.llm import LLM, Message, Prompt, Role, estimated_tokens
 from jarvis_desktop.core.ports import Context
 from jarvis_desktop.core.task import Option, TaskType, type_names
+from jarvis_desktop.core.wording import tr
 
 PLAN_TOKENS = 768
 """What a plan takes, without texts of the request that it repeats."""
@@ -61,7 +62,8 @@ def examples(prompts: Prompts) -> list[Example]:
         return [_example(item) for item in json.loads(text)]
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise StorageError(
-            f"The examples in {path} cannot be used.", hint="Mend or remove the file."
+            tr("The examples in {path} cannot be used.", path=path),
+            hint=tr("Mend or remove the file."),
         ) from error
 
 
@@ -152,7 +154,10 @@ def brief(
         messages = (system, *chain(*fitting), _last(asked, told))
         return Prompt(messages, schema=schema, longest=longest)
     raise ExpertError(
-        f"The request and the list of tasks do not fit into the window of {llm.name}."
+        tr(
+            "The request and the list of tasks do not fit into the window of {name}.",
+            name=llm.name,
+        )
     )
 
 

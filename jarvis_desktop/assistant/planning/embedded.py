@@ -9,8 +9,17 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
-from jarvis_desktop.assistant.planning import graph, reading, references, scored, sources, steps
+from jarvis_desktop.assistant.planning import (
+    graph,
+    reading,
+    references,
+    revising,
+    scored,
+    sources,
+    steps,
+)
 from jarvis_desktop.assistant.planning.cues import Match
 from jarvis_desktop.assistant.planning.languages import other_language
 from jarvis_desktop.assistant.planning.reading import Reading
@@ -18,7 +27,7 @@ from jarvis_desktop.assistant.planning.sources import QUESTION
 from jarvis_desktop.assistant.planning.steps import NotUnderstood, Step
 from jarvis_desktop.assistant.planning.wiring import MissingInput, Wiring
 from jarvis_desktop.core.artifact import Kind
-from jarvis_desktop.core.errors import PlanError, UnavailableError
+from jarvis_desktop.core.errors import InputError, PlanError, UnavailableError
 from jarvis_desktop.core.plan import Plan
 from jarvis_desktop.core.ports import Context, Declined
 from jarvis_desktop.core.result import TaskResult
@@ -122,6 +131,18 @@ class EmbeddedPlanner:
     ) -> Plan | Declined:
         """Always declined: the words say the same as before, and so would the plan."""
         return Declined("Without a language model I know no other way to do that.")
+
+    async def revise(
+        self, words: str, inventory: Sequence[TaskType], context: Context, *, plan: Plan
+    ) -> Plan | Declined:
+        """What the words change without any doubt, or what was not understood."""
+        read = reading.read(words, inventory, replace(context, attachments=()))
+        if missing := _missing_files(read, context):
+            return Declined(missing)
+        try:
+            return revising.revised(read, plan, inventory, context)
+        except InputError as error:
+            return Declined(str(error))
 
     def _by_scores(
         self, text: str, inventory: Sequence[TaskType], context: Context

@@ -14,6 +14,7 @@ from jarvis_desktop.core.plan import Plan
 from jarvis_desktop.core.result import Attempt, Status, TaskResult
 from jarvis_desktop.core.shown import one_line
 from jarvis_desktop.core.task import Arg, Item, Ref, Task
+from jarvis_desktop.core.wording import tr
 
 LONGEST_TEXT = 200
 """Characters of a result that an LLM is told."""
@@ -31,7 +32,7 @@ def continued(new: Plan, old: Plan, done: Sequence[Task]) -> Plan:
     Raises PlanError where all that it would run was in the old plan and came to nothing.
     """
     numbers: dict[Hashable, int] = {}
-    before, after = _signatures(old, numbers), _signatures(new, numbers)
+    before, after = signatures(old, numbers), signatures(new, numbers)
     ids = {task.id for task in done}
     done_as = {before[number]: number for number in ids}
     twice = {
@@ -41,8 +42,10 @@ def continued(new: Plan, old: Plan, done: Sequence[Task]) -> Plan:
     }
     tried = {before[task.id] for task in old} - done_as.keys()
     if all(after[task.id] in tried for task in new if task.id not in {*ids, *twice}):
-        raise PlanError("That plan does nothing differently from what failed; find another way.")
-    return Plan(tuple(_pointing(task, twice) for task in new if task.id not in twice))
+        raise PlanError(
+            tr("That plan does nothing differently from what failed; find another way.")
+        )
+    return Plan(tuple(pointing(task, twice) for task in new if task.id not in twice))
 
 
 def plan_told(plan: Plan, named: Named) -> str:
@@ -105,7 +108,7 @@ def _lines(items: Iterable[object]) -> str:
     return "\n".join(json.dumps(item, ensure_ascii=False) for item in items) or "nothing"
 
 
-def _signatures(plan: Plan, numbers: dict[Hashable, int]) -> dict[int, int]:
+def signatures(plan: Plan, numbers: dict[Hashable, int]) -> dict[int, int]:
     """Numbers that are equal where two tasks do the same to the same, whatever their ids."""
     found: dict[int, int] = {}
     for task_id in TopologicalSorter({task.id: task.depends_on for task in plan}).static_order():
@@ -123,7 +126,7 @@ def _signed(arg: Arg, found: Mapping[int, int]) -> Hashable:
     )
 
 
-def _pointing(task: Task, elsewhere: Mapping[int, int]) -> Task:
+def pointing(task: Task, elsewhere: Mapping[int, int]) -> Task:
     """The task with its Refs moved to other tasks."""
 
     def moved(item: Item) -> Item:

@@ -44,3 +44,9 @@ class LayeredPlanner:
     ) -> Plan | Declined:
         """What the LLM planner says: the embedded one knows one way only."""
         return await self._llm.replan(text, inventory, context, plan=plan, results=results)
+
+    async def revise(
+        self, words: str, inventory: Sequence[TaskType], context: Context, *, plan: Plan
+    ) -> Plan | Declined:
+        """What the LLM planner says, which leaves it to the embedded one where there is no LLM."""
+        return await self._llm.revise(words, inventory, context, plan=plan)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
 from jarvis_desktop.assistant import telling
-from jarvis_desktop.assistant.planning import briefing, goals, kept, written
+from jarvis_desktop.assistant.planning import as_before, briefing, goals, kept, written
 from jarvis_desktop.assistant.planning.named import Named
 from jarvis_desktop.assistant.planning.own_words import in_own_words
 from jarvis_desktop.assistant.planning.wired import wired
@@ -18,6 +18,7 @@ from jarvis_desktop.core.plan import Plan
 from jarvis_desktop.core.ports import Context, Declined, Direct, ForAgent, Planner
 from jarvis_desktop.core.result import TaskResult
 from jarvis_desktop.core.task import TaskType
+from jarvis_desktop.core.wording import tr
 
 MOST_REFUSALS = 3
 """How often a plan is refused before the LLM is given up: once, and after each of two chances."""
@@ -133,6 +134,40 @@ class LlmPlanner:
             context.trace(f"{llm.name} made no other plan: {error.message}")
             return Declined(NO_OTHER_WAY)
 
+    async def revise(
+        self, words: str, inventory: Sequence[TaskType], context: Context, *, plan: Plan
+    ) -> Plan | Declined:
+        """The plan as the person's words want it, or why not. Never raises.
+
+        What they leave as it is stays under its id, however the LLM wrote it.
+        """
+        llm = await self._llms.current() if words.strip() else None
+        if llm is None:
+            return await self._fallback.revise(words, inventory, context, plan=plan)
+        types = [item for item in inventory if self._runnable(item, llm)]
+        types += [item for item in as_before.types_of(plan) if item not in types]
+        short = as_before.Shortened(plan, context)
+        named = Named(short.context)
+
+        def read(answered: str) -> Plan | Declined:
+            steps = written.steps(answered, [task_type.name for task_type in types])
+            if not steps:
+                return Declined(f"{llm.name} did not understand what is to be different.")
+            fresh = as_before.kept_as_before(short.restored(wired(steps, types, named)), plan)
+            return in_own_words(fresh, words, types, but=plan.tasks)
+
+        try:
+            template = self._prompts.template("revise")
+            context.trace(f"The plan is revised by the prompt {template.label}.")
+            asked = template.filled(
+                plan=telling.marked_off(kept.plan_told(short.plan, named), words),
+                request=briefing.request_text(words, briefing.files_listed(named, short.context)),
+            )
+            return await self._ask(llm, asked, types, context, read)
+        except JarvisError as error:
+            context.trace(f"{llm.name} did not revise the plan: {error.message}")
+            return await self._fallback.revise(words, inventory, context, plan=plan)
+
     async def _ask(
         self,
         llm: LLM,
@@ -155,7 +190,9 @@ class LlmPlanner:
             async with asyncio.timeout(self._timeout):
                 return await _tries(llm, prompt, context, read)
         except TimeoutError as error:
-            raise ExpertError(f"It took longer than {self._timeout:.0f} seconds.") from error
+            raise ExpertError(
+                tr("It took longer than {timeout:.0f} seconds.", timeout=self._timeout)
+            ) from error
 
 
 async def _tries(

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator
 
 from jarvis_desktop.core.errors import PlanError
+from jarvis_desktop.core.wording import tr
 
 MOST_DEPTH = 24
 """Brackets within brackets; a plan has about five."""
@@ -247,7 +248,7 @@ class Loose:
 
     def _open(self, closer: str) -> None:
         if len(self._closers) == MOST_DEPTH:
-            raise PlanError("The answer has too many brackets within brackets to be a plan.")
+            raise PlanError(tr("The answer has too many brackets within brackets to be a plan."))
         self._closers.append(closer)
 
     def _ends(self, closer: str, found: dict[str, object] | list[object]) -> bool:

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 
 from jarvis_desktop.assistant.planning.written import Step
 from jarvis_desktop.core.errors import PlanError
+from jarvis_desktop.core.wording import tr
 
 _id = re.compile(r"(?:[\w#<>. \-]*[A-Za-z_#<>. ])?(\d{1,9})", re.ASCII)
 _mark = r"(?:<|&lt;)\s?(?:GENERATED|node|resource)\s?(?:(?:>|&gt;)[\s\-_:#]{0,3}|[\-_:#]{1,3})"
@@ -64,7 +65,7 @@ class Numbering:
         """
         ids = self._by_number.get(number, [number])
         if len(ids) > 1:
-            raise PlanError(f"Two tasks of the plan have the id {number}.")
+            raise PlanError(tr("Two tasks of the plan have the id {number}.", number=number))
         return ids[0]
 
     def references(self, text: str) -> list[int] | None:

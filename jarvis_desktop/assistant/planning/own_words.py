@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from jarvis_desktop.assistant.planning import cues, reading
 from jarvis_desktop.assistant.planning.steps import AS_SAID
@@ -11,13 +11,16 @@ from jarvis_desktop.core.errors import PlanError
 from jarvis_desktop.core.plan import Plan
 from jarvis_desktop.core.ports import Context
 from jarvis_desktop.core.task import Option, Task, TaskType
+from jarvis_desktop.core.wording import tr
 
 MOST_FOREIGN = 0.2
 """The share of its words that an LLM may have put in another form."""
 
 
-def in_own_words(plan: Plan, text: str, inventory: Sequence[TaskType]) -> Plan:
-    """The plan that an LLM wrote for the request `text`.
+def in_own_words(
+    plan: Plan, text: str, inventory: Sequence[TaskType], *, but: Collection[Task] = ()
+) -> Plan:
+    """The plan that an LLM wrote for the request `text`; the tasks in `but` were there before.
 
     Raises PlanError where one of its tasks takes words as said that were not said, or that stand
     only in a text that was pasted. Where it says nothing, or a single word such as "that", the
@@ -25,14 +28,19 @@ def in_own_words(plan: Plan, text: str, inventory: Sequence[TaskType]) -> Plan:
     """
     head, _ = reading.split(text, inventory)
     wish = reading.read(text, inventory, Context()).text
-    for task in plan:
+    for task in (task for task in plan if task not in but):
         asked = bool(cues.find(wish, (task.type,)))
         said = _words(text if asked else head)  # a pasted text only where it is asked for with it
         for option in task.type.options:
             if option.reads == AS_SAID and not _is_own(task, option, said, asked=asked):
                 raise PlanError(
-                    f"Task {task.id} ({task.type.name}) must take its {option.name} word for word "
-                    "from the person's request."
+                    tr(
+                        "Task {id} ({name}) must take its {name2} word for word "
+                        "from the person's request.",
+                        id=task.id,
+                        name=task.type.name,
+                        name2=option.name,
+                    )
                 )
     return plan
 

@@ -19,6 +19,7 @@ from jarvis_desktop.core.errors import PlanError
 from jarvis_desktop.core.plan import Plan
 from jarvis_desktop.core.shown import one_line
 from jarvis_desktop.core.task import Arg, Item, Ref, Task, TaskType, Value
+from jarvis_desktop.core.wording import tr
 
 CLOSE = 0.9
 """How alike two names of tasks must be to be the same one misspelt."""
@@ -77,7 +78,13 @@ def _type_called(name: str, inventory: Sequence[TaskType]) -> TaskType:
         return by_name[close[0]] if close else stem[0]
     like = [by_name[item].name for item in get_close_matches(word, by_name, n=3, cutoff=0.5)]
     hint = f"; there is {', '.join(like)}" if like else ""
-    raise PlanError(f"There is no task called '{one_line(name, limit=40)}'{hint}.")
+    raise PlanError(
+        tr(
+            "There is no task called '{name}'{hint}.",
+            name=one_line(name, limit=40),
+            hint=hint,
+        )
+    )
 
 
 def _is_form_of(word: str, name: str) -> bool:
@@ -92,7 +99,11 @@ def _is_among(finished: Sequence[Task], step: Step) -> bool:
         if whole(step.id) == task.id:
             if plain(step.name) != plain(task.type.name):
                 raise PlanError(
-                    f"Task {task.id} is done already, as {task.type.name}; give new tasks new ids."
+                    tr(
+                        "Task {id} is done already, as {name}; give new tasks new ids.",
+                        id=task.id,
+                        name=task.type.name,
+                    )
                 )
             return True
     return False
@@ -113,7 +124,7 @@ def _unfolded(drafts: Sequence[_Draft], *, first_free: int) -> list[Task]:
         order = list(TopologicalSorter(graph).static_order())
     except CycleError as error:
         ring = " → ".join(str(node) for node in error.args[1])
-        raise PlanError(f"Tasks of the plan wait for each other: {ring}.") from error
+        raise PlanError(tr("Tasks of the plan wait for each other: {ring}.", ring=ring)) from error
     tasks: dict[int, list[Task]] = {}
     fresh = itertools.count(first_free)
     for number in order:

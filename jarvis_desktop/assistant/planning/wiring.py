@@ -32,7 +32,15 @@ class MissingInput(Exception):
 class Wiring:
     """Builds the tasks of one plan, step by step."""
 
-    def __init__(self, reading: Reading, inventory: Sequence[TaskType], context: Context) -> None:
+    def __init__(
+        self,
+        reading: Reading,
+        inventory: Sequence[TaskType],
+        context: Context,
+        *,
+        tasks: Sequence[Task] = (),
+    ) -> None:
+        """`tasks` are there already."""
         self._reading = reading
         self._inventory = inventory
         self._given = [sources.of_artifact(item) for item in context.attachments]
@@ -41,10 +49,10 @@ class Wiring:
         self._converted: dict[tuple[Source, str], Source] = {}
         self._roads: dict[tuple[tuple[Kind, ...], tuple[Kind, ...]], bool] = {}
         self._used: set[Source] = set()
-        self._groups: list[list[Source]] = []
+        self._groups = [[_result(task)] for task in tasks]
         """The results of each step so far; more than one where it was done to several files."""
-        self._wanted: set[int] = set()
-        self._tasks: list[Task] = []
+        self._wanted = {task.id for task in tasks if task.wanted}
+        self._tasks = list(tasks)
 
     @property
     def tasks(self) -> tuple[Task, ...]:
@@ -70,10 +78,10 @@ class Wiring:
     def _append(self, task_type: TaskType, args: dict[str, Arg]) -> Source:
         for task in self._tasks:
             if task.type == task_type and task.args == args:
-                return Source(Ref(task.id), task_type.gives, task_type.name)
-        task = Task(len(self._tasks), task_type, args)
-        self._tasks.append(task)
-        return Source(Ref(task.id), task_type.gives, task_type.name)
+                return _result(task)
+        fresh = max((task.id for task in self._tasks), default=-1) + 1
+        self._tasks.append(Task(fresh, task_type, args))
+        return _result(self._tasks[-1])
 
     def _inputs(self, step: Step, content: list[Port]) -> list[dict[str, Arg]]:
         """For each task to make, what its content ports get."""
@@ -308,6 +316,10 @@ class Wiring:
                 self._wanted.add(task.id)
                 return Source(Ref(task.id), converter.gives, converter.name)
         return None
+
+
+def _result(task: Task) -> Source:
+    return Source(Ref(task.id), task.type.gives, task.type.name)
 
 
 def _with_spare(

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 from jarvis_desktop.assistant.planning.loose import Loose
 from jarvis_desktop.core.errors import PlanError
+from jarvis_desktop.core.wording import tr
 
 MOST_CHARACTERS = 20_000
 """Of an answer; what is longer is no plan."""
@@ -62,14 +63,16 @@ def steps(text: str, names: Iterable[str]) -> list[Step]:
     to do better. The work grows with the length of the text only.
     """
     if len(text) > MOST_CHARACTERS:
-        raise PlanError("That is too long for a plan; write the JSON of the plan and nothing else.")
+        raise PlanError(
+            tr("That is too long for a plan; write the JSON of the plan and nothing else.")
+        )
     known = frozenset(plain(name) for name in names)
     for version in dict.fromkeys(_versions(text)):
         if (found := _search(version, known)) is not None:
             return found
     if found := _calls(text, known):
         return found
-    raise PlanError('There is no plan in that; write {"plan": [...]} or {"direct": true}.')
+    raise PlanError(tr('There is no plan in that; write {"plan": [...]} or {"direct": true}.'))
 
 
 def for_agent(text: str) -> bool:
@@ -137,7 +140,7 @@ def _gathered(reader: Loose, start: int, known: Set[str]) -> list[Step] | None:
         if len(plan) > MOST_TASKS:
             raise PlanError(TOO_MANY)
     if broken:
-        raise PlanError("The answer breaks off within the plan; write the whole plan, shorter.")
+        raise PlanError(tr("The answer breaks off within the plan; write the whole plan, shorter."))
     return plan
 
 
@@ -181,7 +184,7 @@ def _steps_of_list(value: list[object], known: Set[str], level: int) -> list[Ste
         return None
     for item, inner in found:
         if isinstance(item, Mapping) and item and inner is None:
-            raise PlanError('A task of the plan has no name; give it as "task".')
+            raise PlanError(tr('A task of the plan has no name; give it as "task".'))
     return [step for _, inner in found for step in inner or ()]
 
 
@@ -247,7 +250,7 @@ def _calls(text: str, known: Set[str]) -> list[Step]:
         if "" in args or None in args.values():
             continue
         if any(inner and plain(inner[2]) in known for inner in map(_call.search, _texts(args))):
-            raise PlanError('Calls within calls are no plan; write {"plan": [...]} as JSON.')
+            raise PlanError(tr('Calls within calls are no plan; write {"plan": [...]} as JSON.'))
         found.append(Step(call[2], call[1], args=args))
     return found
 

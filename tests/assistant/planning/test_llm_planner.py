@@ -58,6 +58,12 @@ class Other:
         self.asked += 1
         return self.says
 
+    async def revise(
+        self, words: str, inventory: Sequence[TaskType], context: Context, *, plan: Plan
+    ) -> Plan | Declined:
+        self.asked += 1
+        return self.says
+
 
 class Room:
     """An LLM planner with all that it needs."""

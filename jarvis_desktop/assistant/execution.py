@@ -1,0 +1,195 @@
+"""A plan under way: each task starts the moment its own inputs exist, whatever becomes of the
+others. It may become another plan meanwhile."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+
+from jarvis_desktop.assistant.attempting import Confirm, Scene, Show, carry_out
+from jarvis_desktop.assistant.calling import Means
+from jarvis_desktop.core.events import Event, TaskFinished
+from jarvis_desktop.core.expert import Selection
+from jarvis_desktop.core.plan import Plan
+from jarvis_desktop.core.result import Status, TaskResult
+from jarvis_desktop.core.task import Task
+
+Choose = Callable[[Sequence[Task]], Awaitable[Iterable[Selection]]]
+"""Finds out who does these tasks. Stopped where one of them is no longer wanted as it was."""
+
+
+class Execution:
+    """Carries one plan out, once."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        choose: Choose,
+        means: Means,
+        *,
+        show: Show,
+        confirm: Confirm,
+        folder: Path | None,
+        results: Mapping[int, TaskResult],
+    ) -> None:
+        """`results` are there already."""
+        self._plan = plan
+        self._choose = choose
+        self._means = means
+        self._show = show
+        self._confirm = confirm
+        self._folder = folder
+        self._results = dict(results)
+        self._waiting: dict[int, set[int]] = {}
+        """For each task that has not ended, those it still waits for."""
+        self._dependants: dict[int, list[Task]] = {}
+        self._ready: list[Task] = []
+        """The tasks that have their inputs, and were not started."""
+        self._selections: dict[int, Selection | None] = {}
+        self._working: dict[int, asyncio.Task[None]] = {}
+        """What runs, by the tasks' ids; what was stopped is gone, even before it has ended."""
+        self._choosing: asyncio.Task[None] | None = None
+        self._nobody_yet: tuple[Task, ...] = ()
+        """The tasks for which somebody is to be chosen, or is being chosen."""
+        self._moved = asyncio.Event()
+        self._lay_out()
+
+    async def finish(self) -> dict[int, TaskResult]:
+        """A result for every task of the plan, as it is in the end.
+
+        A failed task is a value. Raises what choosing raises; that and cancelling end all that
+        runs, and every unfinished task is shown as cancelled.
+        """
+        try:
+            while self._waiting:
+                # It ends with the last of its tasks; one that was stopped may take a moment to.
+                async with asyncio.TaskGroup() as group:
+                    while self._waiting:
+                        self._go_on(group)
+                        await self._moved.wait()
+                        self._moved.clear()
+        except asyncio.CancelledError:
+            self._give_up()
+            raise
+        except ExceptionGroup as failures:
+            self._give_up()
+            raise failures.exceptions[0] from None
+        return self._results
+
+    def change(self, plan: Plan) -> None:
+        """Carry out that one from now on. What is unchanged goes on, or stays as it ended."""
+        same = plan.unchanged(self._plan)
+        self._plan = plan
+        for task_id in self._working.keys() - same:
+            self._working.pop(task_id).cancel()
+        for task_id in self._results.keys() - same:
+            del self._results[task_id]
+        for task_id in self._selections.keys() - same:
+            del self._selections[task_id]
+        if self._choosing and not same.issuperset(task.id for task in self._nobody_yet):
+            self._choosing.cancel()
+            self._choosing = None
+        self._lay_out()
+        # Not from here: what starts now would seem to be begun by whoever changed the plan.
+        self._moved.set()
+
+    def _lay_out(self) -> None:
+        """See what is left of the plan, and what that waits for; skip what can never start."""
+        left = [task for task in self._plan if task.id not in self._results]
+        self._waiting, self._dependants, lost = {}, {}, []
+        for task in left:
+            self._waiting[task.id] = {*task.depends_on} - self._results.keys()
+            for task_id in task.depends_on:
+                self._dependants.setdefault(task_id, []).append(task)
+                ended = self._results.get(task_id)
+                if ended and ended.status is not Status.DONE:
+                    lost.append(self._skipped(task, task_id))
+        self._end(*lost)
+        self._ready = [
+            task
+            for task in left
+            if self._waiting.get(task.id) == set() and task.id not in self._working
+        ]
+        self._look_for_nobody()
+
+    def _look_for_nobody(self) -> None:
+        if self._choosing is None:
+            self._nobody_yet = tuple(
+                task
+                for task in self._plan
+                if task.id in self._waiting and task.id not in self._selections
+            )
+
+    def _go_on(self, group: asyncio.TaskGroup) -> None:
+        """Start what can start."""
+        if self._nobody_yet and self._choosing is None:
+            self._choosing = group.create_task(self._select(self._nobody_yet))
+        ready, self._ready = self._ready, []
+        for task in ready:
+            if task.id in self._selections:
+                self._working[task.id] = group.create_task(self._perform(task))
+            else:
+                self._ready.append(task)
+
+    async def _select(self, tasks: Sequence[Task]) -> None:
+        this = asyncio.current_task()
+
+        def end(selections: Iterable[Selection]) -> None:
+            if self._choosing is this:  # else it was stopped
+                chosen = {item.task_id: item for item in selections}
+                self._selections.update({task.id: chosen.get(task.id) for task in tasks})
+                self._choosing = None
+                self._look_for_nobody()
+                self._moved.set()
+
+        end(await self._choose(tasks))
+
+    async def _perform(self, task: Task) -> None:
+        this = asyncio.current_task()
+
+        def counts() -> bool:
+            """Whether it was not stopped; one that was may still tell of itself, and even end."""
+            return self._working.get(task.id) is this
+
+        def show(event: Event) -> None:
+            if counts():
+                self._show(event)
+
+        def end(result: TaskResult) -> None:
+            if counts():
+                del self._working[task.id]
+                self._end(result)
+                self._moved.set()
+
+        scene = Scene(self._results, show, self._confirm, self._folder)
+        end(await carry_out(task, self._selections[task.id], scene, self._means))
+
+    def _end(self, *ended: TaskResult) -> None:
+        """Let go what waited for these, or skip it where they give nothing."""
+        ending = list(ended)
+        while ending:
+            result = ending.pop()
+            if self._waiting.pop(result.task_id, None) is None:
+                continue  # for want of another result
+            self._results[result.task_id] = result
+            self._show(TaskFinished(result))
+            for task in self._dependants.pop(result.task_id, ()):
+                if result.status is not Status.DONE:
+                    ending.append(self._skipped(task, result.task_id))
+                elif waiting := self._waiting.get(task.id):
+                    waiting.discard(result.task_id)
+                    if not waiting:
+                        self._ready.append(task)
+
+    def _skipped(self, task: Task, needed: int) -> TaskResult:
+        title = self._plan.task(needed).type.title
+        reason = f"It needs the result of “{title}”, which there is not."
+        return TaskResult(task.id, Status.SKIPPED, reason=reason)
+
+    def _give_up(self) -> None:
+        for task in self._plan:
+            if self._waiting.pop(task.id, None) is not None:
+                result = TaskResult(task.id, Status.CANCELLED, reason="It was stopped.")
+                self._results[task.id] = result
+                self._show(TaskFinished(result))

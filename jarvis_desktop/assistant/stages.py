@@ -1,0 +1,184 @@
+"""The way from a request to its answer: understood, planned, carried out, answered."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Collection, Sequence
+from pathlib import Path
+
+from jarvis_desktop.assistant import responder
+from jarvis_desktop.assistant.live import Live
+from jarvis_desktop.assistant.parts import Parts
+from jarvis_desktop.assistant.replanning import MOST_ROUNDS, Campaign
+from jarvis_desktop.assistant.understanding import Understanding
+from jarvis_desktop.core.artifact import Artifact
+from jarvis_desktop.core.errors import InputError
+from jarvis_desktop.core.events import ExpertsSelected, PlanAccepted, PlanProposed, TaskFinished
+from jarvis_desktop.core.goal import Terms
+from jarvis_desktop.core.journal import Unfinished
+from jarvis_desktop.core.plan import Plan
+from jarvis_desktop.core.ports import Context, Declined, Direct, ForAgent
+from jarvis_desktop.core.result import Status
+from jarvis_desktop.core.task import Task
+from jarvis_desktop.core.turn import Conversation, Request, Turn
+
+log = logging.getLogger(__name__)
+
+
+class Stages:
+    """Goes that way for one turn after the other; each gives how its turn went."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+        self._understanding = Understanding(parts.intake, parts.recogniser, parts.memory)
+        self._campaign = Campaign(
+            parts.planner,
+            parts.inventory,
+            selector=parts.selector,
+            executor=parts.executor,
+            obtainer=parts.obtainer,
+        )
+
+    @property
+    def names(self) -> Sequence[str]:
+        """Of the files that were given lately."""
+        return self._understanding.names
+
+    async def answer(
+        self, request: Request, plan: Plan | None, known: Conversation, live: Live
+    ) -> Status:
+        """Everything up to the written answer, with a `plan` that is there already or one to be
+        made."""
+        if plan is not None:
+            given = await self._parts.intake.settled(plan, request.folder)
+            context = Context(folder=request.folder, trace=live.trace)
+            return await self._carry_out(given, context, live, rounds=0)
+        inventory = self._parts.inventory
+        words, context = await self._understanding.of(
+            request, known, live, inventory=inventory, links=request.terms is None
+        )
+        if request.terms is not None:
+            return await self._reach(words, request.terms, context, known, live)
+        planned = await self._parts.planner.plan(words, inventory, context)
+        if isinstance(planned, Direct):
+            return await self._parts.answerer.direct(live.turn.text, context, live.say)
+        if isinstance(planned, Plan):
+            return await self._carry_out(planned, context, live, rounds=MOST_ROUNDS)
+        if isinstance(planned, ForAgent):
+            return await self._reach(words, Terms(), context, known, live)
+        live.say(planned.reason)
+        return Status.FAILED
+
+    async def go_on(self, left: Unfinished, known: Conversation, live: Live) -> Status:
+        """Everything that is missing for the written answer of a turn that was cut off."""
+        context = await self._context(known, left.turn, left.folder, live)
+        if left.goal:
+            return await self._parts.agent.go_on(context, live, conversation=known.id)
+        plan = left.turn.plan
+        assert plan is not None
+        withheld: dict[int, str] = {}
+        for task in plan:
+            if task.id in left.perhaps and not await live.confirm(_again(task)):
+                withheld[task.id] = "It may have been done already, so it was not done again."
+        # A plan that was given is carried out as it is, this time too.
+        rounds = 0 if left.fixed else MOST_ROUNDS
+        await self._campaign.carry_out(plan, context, live, rounds=rounds, withheld=withheld)
+        return await self._from_results(context, live)
+
+    async def once_more(
+        self,
+        turn: Turn,
+        plan: Plan,
+        afresh: Collection[int],
+        known: Conversation,
+        live: Live,
+    ) -> Status:
+        """Everything up to the written answer of another turn, by a plan like that of `turn`.
+
+        What that one has done of it is not done again, but for the tasks `afresh`, those whose
+        files are gone, and all that depends on them.
+        """
+        plan = await self._parts.intake.settled(plan, None)
+        same = plan.unchanged(turn.plan) if turn.plan else frozenset()
+        done = {
+            task_id: result
+            for task_id, result in turn.results.items()
+            if task_id in same
+            and result.status is Status.DONE
+            and await self._parts.intake.holds(result.artifacts)
+        }
+        stale = plan.depending_on({*afresh, *(task.id for task in plan if task.id not in done)})
+        kept = [done[task.id] for task in plan if task.id not in stale]
+        live.show(PlanAccepted(plan))
+        by_whom = (item for item in turn.selections if item.task_id in done.keys() - stale)
+        live.show(ExpertsSelected(tuple(by_whom)))
+        for result in kept:
+            live.show(TaskFinished(result))
+        context = await self._context(known, turn, None, live)
+        await self._campaign.carry_out(plan, context, live, rounds=0)
+        return await self._from_results(context, live)
+
+    async def revise(self, plan: Plan, words: str, known: Conversation) -> Plan:
+        """The plan as the words want it. Raises InputError that says what was not understood."""
+        given = (item for task in plan for _, item in task.items() if isinstance(item, Artifact))
+        context = await self._parts.memory.context(
+            known, tuple(dict.fromkeys(given)), folder=None, trace=log.debug
+        )
+        inventory = self._parts.inventory
+        revised = await self._parts.planner.revise(words, inventory, context, plan=plan)
+        if isinstance(revised, Declined):
+            raise InputError(revised.reason)
+        return revised
+
+    async def _context(
+        self, known: Conversation, turn: Turn, folder: Path | None, live: Live
+    ) -> Context:
+        return await self._parts.memory.context(
+            known, turn.attachments, folder=folder, trace=live.trace
+        )
+
+    async def _reach(
+        self, words: str, terms: Terms, context: Context, known: Conversation, live: Live
+    ) -> Status:
+        """Everything up to the answer, in agent mode."""
+        agent = self._parts.agent
+        return await agent.take(words, terms, context, live, conversation=known.id)
+
+    async def _carry_out(self, plan: Plan, context: Context, live: Live, *, rounds: int) -> Status:
+        """Run a plan that the person agrees to, and answer from its results."""
+        live.show(PlanProposed(plan))
+        accepted = await live.review(plan)
+        if accepted is None:
+            live.say("The plan was not accepted, so nothing was done.")
+            return Status.CANCELLED
+        if accepted != plan:
+            accepted = await self._parts.intake.settled(accepted, context.folder)
+        live.show(PlanAccepted(accepted))
+        await self._campaign.carry_out(accepted, context, live, rounds=rounds)
+        return await self._from_results(context, live)
+
+    async def _from_results(self, context: Context, live: Live) -> Status:
+        if live.turn.plan is not None and not live.turn.plan.tasks:
+            live.say("No step is left in the plan, so there was nothing to do.")
+            return Status.CANCELLED
+        if speech_of(live.turn):
+            live.hush()  # what is heard then is the speech that was asked for
+        return await self._parts.answerer.of_results(live.turn, context, live.say)
+
+
+def speech_of(turn: Turn) -> list[tuple[Path, str]]:
+    """The speech that was asked for: (audio file, what it says)."""
+    if turn.plan is None:
+        return []
+    return [
+        (item.path, responder.said(turn, task))
+        for task in turn.plan.tasks
+        if task.type.name == responder.SPEECH_TASK and task.id in turn.results
+        for item in turn.results[task.id].artifacts
+        if item.path is not None
+    ]
+
+
+def _again(task: Task) -> str:
+    title = task.type.title.capitalize()
+    return f"{title}: this may have been done already when JARVIS was cut off. Do it again?"
