@@ -4,6 +4,11 @@ nothing but the choice itself may be here."""
 from __future__ import annotations
 
 import sys
+from functools import partial
+from typing import TYPE_CHECKING, NoReturn
+
+if TYPE_CHECKING:
+    from jarvis_desktop.start import Wish
 
 
 def main() -> int:
@@ -20,13 +25,40 @@ def main() -> int:
 
     hide()  # before there is any process that would inherit them
 
-    if len(sys.argv) == 1 and not has_no_display():
-        from jarvis_desktop.ui.app import run
+    from jarvis_desktop import start
 
-        return run()
+    wish = start.read(sys.argv[1:])
+    if wish and not has_no_display():
+        return _window(wish)
     from jarvis_desktop.cli.main import main as command_line
 
     return command_line(sys.argv[1:])
+
+
+def _window(wish: Wish) -> int:
+    """Open the window until it is closed, or let the JARVIS that runs do what is wanted; the exit
+    code."""
+    from jarvis_desktop import paths, start
+    from jarvis_desktop.instance import Instance
+
+    instance = Instance(paths.run_folder())
+    if start.hand_over(wish, paths.run_folder(), instance.claim):
+        return 0
+    from jarvis_desktop.ui.app import composed, run
+
+    return _leave(run(partial(composed, instance=instance), wish))
+
+
+def _leave(code: int) -> NoReturn:
+    """End now that all is closed: to unload the libraries takes longer than all else that ends."""
+    import logging
+    import os
+
+    logging.shutdown()
+    for stream in (sys.stdout, sys.stderr):
+        if stream:
+            stream.flush()
+    os._exit(code)
 
 
 if __name__ == "__main__":

@@ -22,10 +22,13 @@ from multiprocessing.process import BaseProcess
 from multiprocessing.reduction import ForkingPickler
 from pathlib import Path
 from typing import Any
+from weakref import WeakSet
 
+from jarvis_desktop import translations
 from jarvis_desktop.core.call import Report
 from jarvis_desktop.core.errors import ExpertError, Fault, JarvisError
 from jarvis_desktop.core.shown import frames
+from jarvis_desktop.core.wording import tr
 from jarvis_desktop.offline import settle_child
 
 log = logging.getLogger(__name__)
@@ -43,6 +46,9 @@ KILLED = -9
 """The exit code of a process that was killed, where the system has signals."""
 
 EVENTS = Path("/proc/vmstat")
+
+_outward: WeakSet[Child] = WeakSet()
+"""Those whose work is on the network."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -63,18 +69,30 @@ class Child:
 
     `factory` is named "package.module:function" so that only the child imports its module. The
     process starts at the first call, is killed when a call times out, is cancelled or goes wrong
-    here, and starts anew at the next one. Unless its work is on the `network`, it reaches nothing.
+    here, and starts anew at the next one. Unless its work is on the `network`, it reaches nothing
+    but, where it needs them, the `services` of this computer, such as its sound server.
     """
 
-    def __init__(self, factory: str, *args: object, name: str, network: bool = False) -> None:
+    def __init__(
+        self,
+        factory: str,
+        *args: object,
+        name: str,
+        network: bool = False,
+        services: bool = False,
+    ) -> None:
         self._factory = factory
         self._network = network
+        self._services = services
         self._args = args
         self._name = name
         self._running: _Running | None = None
         self._spawning: asyncio.Future[_Running] | None = None
         self._endings: list[threading.Thread] = []
         self._lock = asyncio.Lock()
+        self._dismissed = ""
+        if network:
+            _outward.add(self)
 
     @property
     def pid(self) -> int | None:
@@ -106,7 +124,11 @@ class Child:
                 self.kill()
                 if isinstance(error, TimeoutError) and limit.expired():
                     raise ExpertError(
-                        f"The {self._name} gave no answer within {timeout:.0f} seconds.",
+                        tr(
+                            "The {name} gave no answer within {timeout:.0f} seconds.",
+                            name=self._name,
+                            timeout=timeout,
+                        ),
                         retryable=True,
                         fault=Fault.TIMEOUT,
                     ) from error
@@ -124,7 +146,9 @@ class Child:
         message, details = rest
         log.info("%s failed: %s", self._name, details)
         # What nobody foresaw may well have been chance.
-        raise ExpertError(f"The {self._name} failed: {message}", retryable=True)
+        raise ExpertError(
+            tr("The {name} failed: {message}", name=self._name, message=message), retryable=True
+        )
 
     async def close(self) -> None:
         """End the process and wait for its end, for some seconds at most."""
@@ -140,6 +164,12 @@ class Child:
         running, self._running = self._running, None
         if running:
             self._end(running)
+
+    def dismiss(self, reason: str) -> None:
+        """End the process, and tell whoever waits for its answer why."""
+        if self._running or self._spawning:
+            self._dismissed = reason
+            self.kill()
 
     def _end(self, running: _Running) -> None:
         running.process.kill()
@@ -158,20 +188,28 @@ class Child:
     async def _stopped(self, running: _Running, kills: int) -> ExpertError:
         """Why it ended; `kills` is what `memory_kills` gave before."""
         await asyncio.to_thread(_join, tuple(self._endings))
+        if dismissed := self._dismissed:
+            return ExpertError(dismissed, fault=Fault.NETWORK)
         code = running.process.exitcode
         if code == KILLED and memory_kills() > kills:
             return ExpertError(
-                f"The {self._name} was ended because the memory of this computer was full.",
-                hint="Close other programs, or choose a smaller one.",
+                tr(
+                    "The {name} was ended because the memory of this computer was full.",
+                    name=self._name,
+                ),
+                hint=tr("Close other programs, or choose a smaller one."),
                 retryable=True,
                 fault=Fault.MEMORY,
             )
         how = "" if code is None else f" (exit code {code})"
         return ExpertError(
-            f"The {self._name} stopped unexpectedly{how}.", retryable=True, fault=Fault.CRASH
+            tr("The {name} stopped unexpectedly{how}.", name=self._name, how=how),
+            retryable=True,
+            fault=Fault.CRASH,
         )
 
     async def _ensure(self) -> _Running:
+        self._dismissed = ""
         if self._running and not self._running.lives:
             self.kill()
         if self._running is None:
@@ -180,13 +218,21 @@ class Child:
                 await asyncio.shield(self._spawning or self._begin())
             except (OSError, RuntimeError) as error:
                 raise ExpertError(
-                    f"The {self._name} could not be started: {_one_line(error)}.",
+                    tr(
+                        "The {name} could not be started: {error}.",
+                        name=self._name,
+                        error=_one_line(error),
+                    ),
                     retryable=True,
                     fault=Fault.CRASH,
                 ) from error
+        if self._running is None and self._dismissed:
+            raise ExpertError(self._dismissed, fault=Fault.NETWORK)
         if self._running is None:
             raise ExpertError(
-                f"The {self._name} was ended while it started.", retryable=True, fault=Fault.CRASH
+                tr("The {name} was ended while it started.", name=self._name),
+                retryable=True,
+                fault=Fault.CRASH,
             )
         return self._running
 
@@ -216,7 +262,7 @@ class Child:
         ours, theirs = context.Pipe()
         process = context.Process(
             target=_serve,
-            args=(theirs, self._factory, self._args, self._network),
+            args=(theirs, self._factory, self._args, self._network, self._services),
             name=self._name,
             daemon=True,
         )
@@ -236,6 +282,13 @@ class Child:
             process.join(ENDING_SECONDS)
             raise
         return _Running(process, ours, answers, listener)
+
+
+def end_outward(reason: str) -> None:
+    """End every process whose work is on the network, with what it is at: the rules for it are
+    others now, which it would not know. The next call starts a fresh one."""
+    for child in tuple(_outward):
+        child.dismiss(reason)
 
 
 def memory_kills() -> int:
@@ -280,11 +333,14 @@ def _listen(
             return
 
 
-def _serve(pipe: Connection, factory: str, args: tuple[object, ...], network: bool) -> None:
+def _serve(
+    pipe: Connection, factory: str, args: tuple[object, ...], network: bool, services: bool
+) -> None:
     """The child's main loop: ends when the parent goes away."""
     # Ctrl-C in a terminal reaches the whole process group; only the parent decides what it means.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    settle_child(network=network)
+    settle_child(network=network, services=services)
+    translations.inherit()
     threading.Thread(target=_end_with_parent, daemon=True).start()
     handler: Handler | None = None
     unbuilt: Answer = ()

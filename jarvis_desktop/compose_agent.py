@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from pathlib import Path
 
 from jarvis_desktop.assistant.agent.agent import Agent
 from jarvis_desktop.assistant.agent.approvals import Approvals
@@ -25,7 +26,6 @@ from jarvis_desktop.assistant.agent.trying_out import TryingOut
 from jarvis_desktop.assistant.prompts import Prompts
 from jarvis_desktop.assistant.replanning import Campaign
 from jarvis_desktop.catalogue.weights import Weights
-from jarvis_desktop.core.code import Packages
 from jarvis_desktop.core.expert import Expert
 from jarvis_desktop.core.goal import Limits
 from jarvis_desktop.core.policy import Policy
@@ -59,6 +59,8 @@ class House:
     scorer: TaskEncoder
     goals: SqliteGoalMemory
     now: Callable[[], datetime]
+    goal_folder: Callable[[str], Path]
+    """Where the code of a goal works."""
 
 
 @dataclass(frozen=True)
@@ -68,8 +70,21 @@ class AgentMode:
     agent: Agent
     library: CodeLibrary
     sandbox: OsSandbox
-    packages: Packages
+    packages: PipPackages
     tester: KeptTests
+    approvals: Approvals
+    writer: PlanWriter
+
+    def adopt(self, settings: AgentSettings) -> None:
+        """Work by these settings from the next goal on."""
+        self.approvals.code_terms = settings.code
+        self.writer.ask_plan = settings.ask_plan
+        self.agent.limits = limits_of(settings)
+
+
+def limits_of(settings: AgentSettings) -> Limits:
+    """When the person is asked whether a goal is to go on."""
+    return Limits(settings.rounds, settings.minutes * 60.0, settings.tokens, settings.repairs)
 
 
 def build_agent(
@@ -82,7 +97,10 @@ def build_agent(
 ) -> AgentMode:
     """Agent mode. `planner` and `campaign` are those of any request; nothing heavy is loaded."""
     paths, llms, prompts, store = house.paths, house.llms, house.prompts, house.store
-    network = house.policy.allows_downloads
+
+    def network() -> bool:
+        return house.policy.allows_downloads
+
     packages = PipPackages(paths.packages, network=network)
     sandbox = OsSandbox(packages=packages.site, find=look_up, check=checked, network=network)
     library = CodeLibrary(
@@ -98,7 +116,7 @@ def build_agent(
         ask_plan=settings.ask_plan,
         library=library,
     )
-    workshop = Workshop(sandbox, library, folder_of=lambda goal_id: paths.goals / goal_id)
+    workshop = Workshop(sandbox, library, folder_of=house.goal_folder)
     providing = Providing(packages, workshop)
     trying = TryingOut(workshop, store)
     branches: dict[str, Running] = {
@@ -120,9 +138,11 @@ def build_agent(
         writer=writer,
         controller=controller,
         approvals=approvals,
-        limits=Limits(settings.rounds, settings.minutes * 60.0, settings.tokens, settings.repairs),
+        limits=limits_of(settings),
         close=workshop.close,
         advice=Offering(house).advice,
         now=house.now,
     )
-    return AgentMode(agent, library, sandbox, packages, KeptTests(sandbox, trying))
+    return AgentMode(
+        agent, library, sandbox, packages, KeptTests(sandbox, trying), approvals, writer
+    )

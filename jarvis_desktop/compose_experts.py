@@ -44,11 +44,13 @@ def fitting_of(experts: ExpertSettings, paths: Paths, local: LocalBackend) -> Fi
     )
 
 
-def hub_policy_of(experts: ExpertSettings, local: LocalBackend) -> Callable[[], WantedOfHub]:
+def hub_policy_of(
+    settings: Callable[[], ExpertSettings], local: LocalBackend
+) -> Callable[[], WantedOfHub]:
     """What is wanted of the Hub by someone with these settings and this computer."""
 
     def policy() -> WantedOfHub:
-        room = limits(local.probe.guess(), local.budget)
+        room, experts = limits(local.probe.guess(), local.budget), settings()
         return WantedOfHub(
             allowed_licences=experts.allowed_licences,
             denied_licences=experts.denied_licences,

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import logging
 import os
-from collections.abc import Callable, Collection, Coroutine, Sequence
+from collections.abc import Callable, Collection, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -24,7 +24,9 @@ from jarvis_desktop.core.errors import JarvisError
 from jarvis_desktop.core.expert import Expert
 from jarvis_desktop.core.shown import frames
 from jarvis_desktop.hotkeys.choosing import DesktopHotkey
-from jarvis_desktop.instance import Instance
+from jarvis_desktop.hotkeys.portal_key import PortalKeys
+from jarvis_desktop.hotkeys.shortcut import QUICK, TALK
+from jarvis_desktop.instance import Handle, Instance
 from jarvis_desktop.paths import APP_ID, Paths, run_folder
 from jarvis_desktop.settings import SpeechSettings
 from jarvis_desktop.speech.cuda_probe import CudaProbe
@@ -40,10 +42,8 @@ log = logging.getLogger(__name__)
 TAKE_OVER = 5.0
 """Seconds between two looks whether another JARVIS still answers other processes."""
 EXPECTED = ("JARVIS", "PDF", "OCR")
-LIVE = frozenset(
-    "rate voice volume engine output input language words microphone key key_way pause".split()
-)
-"""Settings of speech that are taken up at once."""
+WAITING = frozenset({"wake_word"})
+"""Settings of speech that wait for a restart: the microphone's process is made for the word."""
 
 
 @dataclass
@@ -61,10 +61,12 @@ class VoiceRoad:
     talk: Talk
     hush: _Hush
     """Silences what is heard, at once."""
-    hands_free: HandsFree | None
-    interruption: Interruption | None
+    hands_free: HandsFree
+    interruption: Interruption
     waking: Waking | None
     hotkey: DesktopHotkey
+    quick_key: DesktopHotkey
+    """Opens the quick box, where there is a window."""
     instance: Instance
     words: Words
     _binding: set[asyncio.Task[object]] = field(default_factory=set)
@@ -75,10 +77,11 @@ class VoiceRoad:
         if self.waking:
             self.waking.start()
 
-    def be_reached(self) -> None:
-        """Let the talk key of the desktop and other processes reach this one."""
+    def be_reached(self, commands: Mapping[str, Handle]) -> None:
+        """Let the talk key of the desktop and other processes reach this one; `commands` are those
+        that it knows besides "talk"."""
         self._behind(self.hotkey.bind(self._press, self._release))
-        self._behind(self._serve())
+        self._behind(self._serve(commands))
 
     async def adopt(self, speech: SpeechSettings) -> Collection[str]:
         """Take up changed settings; the names of those that wait for a restart."""
@@ -100,11 +103,24 @@ class VoiceRoad:
             await self.player.choose(speech.output or None)
         if "key" in changed:
             self._behind(self.hotkey.choose(speech.key))
-        return changed - LIVE
+        self.spoken(self.speaker.speaking)
+        return changed & WAITING
 
-    async def _serve(self) -> None:
+    def asking_aloud(self) -> HandsFree | None:
+        """What asks aloud; None where the person does not want that."""
+        return self.hands_free if self.settings.hands_free else None
+
+    def spoken(self, text: str) -> None:
+        """This is being spoken now, into which the person may speak where they want that."""
+        self.interruption.speaking(text if self.settings.interrupt else "")
+
+    async def _serve(self, commands: Mapping[str, Handle]) -> None:
         """Answer other processes, at the latest when the JARVIS that does so now has ended."""
-        handle = answering(self.talk, lambda: self.hotkey.status)
+        talk = answering(self.talk, lambda: self.hotkey.status)
+
+        async def handle(command: Mapping[str, object]) -> Mapping[str, object]:
+            return await commands.get(str(command.get("do")), talk)(command)
+
         while not await self.instance.serve(handle):  # noqa: ASYNC110 - of another process
             await asyncio.sleep(TAKE_OVER)
 
@@ -126,11 +142,11 @@ class VoiceRoad:
             task.cancel()
         await asyncio.gather(*self._binding, return_exceptions=True)
         await self.hotkey.close()
+        await self.quick_key.close()
         await self.instance.close()
         if self.waking:
             await self.waking.close()
-        if self.interruption:
-            await self.interruption.close()
+        await self.interruption.close()
         await self.talk.close()
         await self.hush.close()
         await asyncio.gather(
@@ -198,19 +214,23 @@ def build_voice(
     weights: Weights,
     store: FileStore,
     names: Callable[[], Sequence[str]],
+    quick_key: str = "",
+    instance: Instance | None = None,
 ) -> VoiceRoad:
-    """Nothing is opened and no process started yet. `names` are those of files that were given."""
+    """Nothing is opened and no process started yet. `names` are those of files that were given,
+    `instance` is by what other processes reach this one, where that is claimed already."""
     cuda = CudaProbe()
+    portal = PortalKeys(APP_ID)
     words = Words(settings.words, names)
     microphone = SoundMicrophone(settings.input or None, wake_word=settings.wake_word)
 
     def live_weights() -> Path | None:
         cores = 0 if cuda.processor()[0] == "cuda" else os.cpu_count() or 1
-        return whisper(experts, weights, named=settings.recogniser, cores=cores)
+        return whisper(experts, weights, named=road.settings.recogniser, cores=cores)
 
     recogniser = LocalRecogniser(
         find_weights=live_weights,
-        find_file_weights=lambda: whisper(experts, weights, named=settings.recogniser),
+        find_file_weights=lambda: whisper(experts, weights, named=road.settings.recogniser),
         find_processor=cuda.processor,
         look=cuda.look,
         language=settings.language or None,
@@ -236,11 +256,7 @@ def build_voice(
         busy=lambda: bool(speaker.speaking),
         spoken=lambda: speaker.speaking,
     )
-    interruption = None
-    if settings.interrupt:
-        interruption = Interruption(talk, microphone, recogniser, duck=player.duck)
-        speaker.watch(interruption.speaking)
-    return VoiceRoad(
+    road = VoiceRoad(
         settings=settings,
         paths=paths,
         microphone=microphone,
@@ -251,10 +267,13 @@ def build_voice(
         speaker=speaker,
         talk=talk,
         hush=hush,
-        hands_free=HandsFree(talk, speaker) if settings.hands_free else None,
-        interruption=interruption,
+        hands_free=HandsFree(talk, speaker),
+        interruption=Interruption(talk, microphone, recogniser, duck=player.duck),
         waking=Waking(talk, microphone) if settings.wake_word else None,
-        hotkey=DesktopHotkey(settings.key, app_id=APP_ID),
-        instance=Instance(run_folder()),
+        hotkey=DesktopHotkey(settings.key, TALK, portal=portal),
+        quick_key=DesktopHotkey(quick_key, QUICK, portal=portal),
+        instance=instance or Instance(run_folder()),
         words=words,
     )
+    speaker.watch(road.spoken)
+    return road

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 from jarvis_desktop.core.errors import UnavailableError
+from jarvis_desktop.core.wording import tr
 
 
 class SystemDesktop:
@@ -22,7 +23,8 @@ class SystemDesktop:
         opener = "open" if sys.platform == "darwin" else "xdg-open"
         if has_no_display() or shutil.which(opener) is None:
             raise UnavailableError(
-                f"There is no desktop here to open {path.name} with.", hint=f"It is at {path}."
+                tr("There is no desktop here to open {name} with.", name=path.name),
+                hint=tr("It is at {path}.", path=path),
             )
         subprocess.Popen(
             [opener, str(path)],

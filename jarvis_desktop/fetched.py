@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from jarvis_desktop.core.errors import ExpertError, Fault
+from jarvis_desktop.core.wording import tr
 from jarvis_desktop.offline import QUIET, SWITCHES
 
 MARKER = "expert.json"
@@ -45,12 +46,20 @@ def check(name: str, folder: Path) -> None:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
         if digest != entry["sha256"]:
             raise ExpertError(
-                f"{name} is damaged: {file_name} is not as it was fetched.",
-                hint=f"Remove it and fetch it again: jarvis-desktop experts remove {name}.",
+                tr(
+                    "{name} is damaged: {file_name} is not as it was fetched.",
+                    name=name,
+                    file_name=file_name,
+                ),
+                hint=tr(
+                    "Remove it and fetch it again: jarvis-desktop experts remove {name}.", name=name
+                ),
             )
     for path in folder.rglob("config.json"):
         if _names_kernels(json.loads(path.read_text("utf-8"))):
-            raise ExpertError(f"{name} asks for code from the Hub, which is never run.")
+            raise ExpertError(
+                tr("{name} asks for code from the Hub, which is never run.", name=name)
+            )
 
 
 @contextmanager
@@ -64,8 +73,8 @@ def memory_in_words(name: str, *, retryable: bool = True) -> Iterator[None]:
     except (MemoryError, RuntimeError) as error:
         if isinstance(error, MemoryError) or "out of memory" in str(error).lower():
             raise ExpertError(
-                f"{name} needs more memory than there is.",
-                hint="Close other programs, or choose a smaller one.",
+                tr("{name} needs more memory than there is.", name=name),
+                hint=tr("Close other programs, or choose a smaller one."),
                 retryable=retryable,
                 fault=Fault.MEMORY,
             ) from error

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from jarvis_desktop.core.errors import JarvisError, StorageError
 from jarvis_desktop.core.shown import frames
+from jarvis_desktop.core.wording import tr
 from jarvis_desktop.instance_call import LONGEST_LINE, address, is_mine, make_private
 
 if TYPE_CHECKING:
@@ -47,13 +48,22 @@ class Instance:
         self._close: Callable[[], None] | None = None
         self._conversations: set[asyncio.Task[None]] = set()
 
+    def claim(self) -> bool:
+        """Be the one, before there is anything to answer with; False where another process is.
+
+        Raises StorageError.
+        """
+        if self._lock is None:
+            self._lock = self._locked()
+        return self._lock is not None
+
     async def serve(self, handle: Handle) -> bool:
         """Answer from now on; False where another process does already.
 
         Raises StorageError where there can be no socket.
         """
         try:
-            if not await asyncio.to_thread(self._is_the_one):
+            if not await asyncio.to_thread(self.claim):
                 return False
 
             def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -64,7 +74,11 @@ class Instance:
         except OSError as error:
             await self.close()
             raise StorageError(
-                f"The socket in {self._folder} cannot be made: {error.strerror}."
+                tr(
+                    "The socket in {folder} cannot be made: {strerror}.",
+                    folder=self._folder,
+                    strerror=error.strerror,
+                )
             ) from error
         return True
 
@@ -80,8 +94,8 @@ class Instance:
         if lock:
             lock.release()
 
-    def _is_the_one(self) -> bool:
-        """Take the lock, which the system lets go of however a process ends."""
+    def _locked(self) -> BaseFileLock | None:
+        """The lock, which the system lets go of however a process ends."""
         from filelock import FileLock, Timeout
 
         make_private(self._folder)
@@ -89,9 +103,8 @@ class Instance:
         try:
             lock.acquire()
         except Timeout:
-            return False
-        self._lock = lock
-        return True
+            return None
+        return lock
 
     def _begin(self, conversation: _Conversation) -> None:
         if len(self._conversations) >= MOST:

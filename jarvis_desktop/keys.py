@@ -9,9 +9,11 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import suppress
+from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from jarvis_desktop.core.errors import InputError, StorageError, UnavailableError
+from jarvis_desktop.core.wording import tr
 from jarvis_desktop.offline import is_here
 
 SERVICE = "jarvis-desktop"
@@ -74,6 +76,46 @@ def hide() -> None:
             _hidden[name] = key
 
 
+def give_back() -> None:
+    """Put them back, for this program alone, which begins anew."""
+    os.environ.update(_hidden)
+
+
+@dataclass(frozen=True, slots=True)
+class KeyState:
+    """Whether there is a key for a service, and where; the key itself is not in it."""
+
+    kept: bool = False
+    """It is in the keyring."""
+    variable: str = ""
+    """The variable of the environment that holds one; that counts where none is kept."""
+    trouble: str = ""
+    """Why none can be kept, in a sentence with what to do."""
+
+
+def state(address: str) -> KeyState:
+    """What is known of the key for an address. May wait for the person who is asked to unlock the
+    keyring: not on an event loop."""
+    import keyring
+    from keyring.errors import KeyringError
+
+    place = origin(address)
+    name = HUB_VARIABLE if place == HUB else VARIABLE
+    variable = name if _variable(name) else ""
+    try:
+        return KeyState(bool(keyring.get_password(SERVICE, place)), variable)
+    except (KeyringError, RuntimeError, OSError):
+        return KeyState(
+            variable=variable,
+            trouble=tr(
+                "This system has no keyring that is open, so no key can be kept. Unlock or install "
+                "one, such as GNOME Keyring or KWallet, or set the variable {name} before JARVIS "
+                "starts.",
+                name=name,
+            ),
+        )
+
+
 def hub_key() -> str:
     """The key of the Hugging Face Hub; "" where there is none. Not on an event loop, as key_for."""
     return _kept(HUB) or _variable(HUB_VARIABLE)
@@ -84,17 +126,22 @@ def keep_hub_key(key: str) -> None:
     key = key.strip()
     if not key.startswith("hf_"):
         raise InputError(
-            "That is no key of the Hugging Face Hub: those begin with hf_.",
-            hint="Make one at https://huggingface.co/settings/tokens, with the permission to make "
-            "calls to Inference Providers.",
+            tr("That is no key of the Hugging Face Hub: those begin with hf_."),
+            hint=tr(
+                "Make one at https://huggingface.co/settings/tokens, with the permission to make "
+                "calls to Inference Providers."
+            ),
         )
     try:
         keep(HUB, key)
     except UnavailableError as error:
         raise UnavailableError(
             error.message,
-            hint=f"Unlock or install one, or set the variable {HUB_VARIABLE} instead: it holds as "
-            "long as the program runs.",
+            hint=tr(
+                "Unlock or install one, or set the variable {hub_variable} instead: it holds as "
+                "long as the program runs.",
+                hub_variable=HUB_VARIABLE,
+            ),
         ) from error
 
 
@@ -121,14 +168,19 @@ def keep(address: str, key: str) -> None:
 
     key = key.strip()
     if not key or not key.isascii() or not key.isprintable() or " " in key:
-        raise InputError("That is no key.", hint="A key is one line of letters, digits and signs.")
+        raise InputError(
+            tr("That is no key."), hint=tr("A key is one line of letters, digits and signs.")
+        )
     try:
         keyring.set_password(SERVICE, origin(address), key)
     except (KeyringError, RuntimeError, OSError) as error:
         raise UnavailableError(
-            "The key could not be kept: the system has no keyring that is open.",
-            hint=f"Unlock or install one, or set the variable {VARIABLE} instead: it is sent to "
-            "the address of the settings alone, and to another computer only over https.",
+            tr("The key could not be kept: the system has no keyring that is open."),
+            hint=tr(
+                "Unlock or install one, or set the variable {variable} instead: it is sent to "
+                "the address of the settings alone, and to another computer only over https.",
+                variable=VARIABLE,
+            ),
         ) from error
 
 
@@ -143,10 +195,12 @@ def forget(address: str) -> bool:
             return False
         keyring.delete_password(SERVICE, place)
     except PasswordDeleteError as error:
-        raise StorageError(f"The keyring did not delete the key for {place}.") from error
+        raise StorageError(
+            tr("The keyring did not delete the key for {place}.", place=place)
+        ) from error
     except (KeyringError, RuntimeError, OSError) as error:
         raise UnavailableError(
-            "There is no key to delete: the system has no keyring that is open.",
+            tr("There is no key to delete: the system has no keyring that is open."),
             hint=f"Where the key is in the variable {HUB_VARIABLE if place == HUB else VARIABLE}, "
             "unset that.",
         ) from error
@@ -165,8 +219,8 @@ def origin(address: str) -> str:
         parts, port = urlsplit(""), None
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.username is not None:
         raise InputError(
-            "The address of an LLM service begins with https:// or http:// and names a host.",
-            hint="For example http://127.0.0.1:1234/v1.",
+            tr("The address of an LLM service begins with https:// or http:// and names a host."),
+            hint=tr("For example http://127.0.0.1:1234/v1."),
         )
     host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
     return f"{parts.scheme}://{host}" + (f":{port}" if port else "")

@@ -33,38 +33,55 @@ SWITCHES = {
 CLONE_NEWUSER, CLONE_NEWNET = 0x10000000, 0x40000000
 
 _refusing = False
+_watched = False
+_before: dict[str, str | None] = {}
+"""The switches as the person had set them, while ours hold."""
 
 
 def settle(*, offline: bool) -> None:
-    """Say for this process and those it starts whether they are offline; before libraries load.
+    """Say whether this process, and those it starts from now on, are offline.
 
-    Telemetry is off in any case. There is no way back online for a process.
+    Telemetry is off in any case. Libraries that are loaded keep to the switches that they found:
+    the application uses them in child processes, which are started anew when this changes.
     """
+    global _refusing
     os.environ.update(QUIET)
     if offline:
-        os.environ.update(SWITCHES)
-        os.environ[OFFLINE] = "1"
+        for name, value in {**SWITCHES, OFFLINE: "1"}.items():
+            _before.setdefault(name, os.environ.get(name))
+            os.environ[name] = value
         refuse()
+        return
+    for name, former in _before.items():
+        if former is None:
+            os.environ.pop(name, None)
+        else:
+            os.environ[name] = former
+    _before.clear()
+    _refusing = False
 
 
-def settle_child(*, network: bool) -> None:
-    """The same in a child process; `network` says whether its work is to reach other computers.
+def settle_child(*, network: bool, services: bool = False) -> None:
+    """The same in a child process; `network` says whether its work is to reach other computers,
+    `services` whether it asks others of this one, which a network of its own would hide.
 
     To be called before there is a second thread.
     """
     os.environ.update(QUIET)
     if not network:
         os.environ.update(SWITCHES)
-        cut_off()
+        if not services:
+            cut_off()
     if not network or os.environ.get(OFFLINE):
         refuse()
 
 
 def refuse() -> None:
     """From now on no Python code of this process opens a connection but to this computer."""
-    global _refusing
-    if not _refusing:
-        _refusing = True
+    global _refusing, _watched
+    _refusing = True
+    if not _watched:  # a hook stays for good
+        _watched = True
         sys.addaudithook(_check)
 
 
@@ -93,6 +110,8 @@ def cut_off() -> bool:
 
 def _check(event: str, args: tuple[object, ...]) -> None:
     """The audit hook: https://docs.python.org/3/library/audit_events.html lists what it is told."""
+    if not _refusing:
+        return
     match event, args:
         case (
             ("socket.connect" | "socket.sendto" | "socket.sendmsg"),

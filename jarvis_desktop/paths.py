@@ -38,6 +38,11 @@ class Paths:
         return self.data / "artifacts"
 
     @property
+    def unkept(self) -> Path:
+        """The files of conversations that are not to be kept, while they are open."""
+        return self.data / "unkept"
+
+    @property
     def goals(self) -> Path:
         """A folder for each goal of agent mode that code works on."""
         return self.data / "goals"

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+import re
 import tomllib
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -15,6 +16,15 @@ from jarvis_desktop.core.errors import StorageError
 from jarvis_desktop.core.goal import CodeTerms
 from jarvis_desktop.core.llm import Think
 from jarvis_desktop.core.policy import Mode
+from jarvis_desktop.core.wording import tr
+
+Value = str | float | Sequence[str]
+"""What a key of the file may be set to; bool and int are floats for this."""
+
+MOST_MISTAKES = 20
+"""Lines that cannot be read; of a file with more of them nothing is taken."""
+
+_place = re.compile(r"at line (\d+)")
 
 
 class SpeechSettings(BaseModel):
@@ -87,6 +97,9 @@ class PlannerSettings(BaseModel):
 
     kind: Literal["auto", "embedded", "llm"] = "auto"
     """Who plans; "auto" is the built-in planner where its cues are sure, else the LLM."""
+    ask: Literal["always", "larger", "never"] = "larger"
+    """Which plans are shown before they run: all, all but simple ones (`core.plan.is_simple`), or
+    none."""
 
 
 class ExpertSettings(BaseModel):
@@ -143,6 +156,54 @@ class AgentSettings(BaseModel):
     """How often one piece of code is mended."""
 
 
+class WindowSettings(BaseModel):
+    """The `[window]` table."""
+
+    model_config = ConfigDict(frozen=True, extra="allow")
+
+    theme: Literal["system", "light", "dark", "contrast"] = "system"
+    """"contrast" has the strongest one, dark or light as the system is."""
+    text_size: float = Field(1.0, ge=0.8, le=2.0)
+    """As a multiple of the system's."""
+    motion: bool = True
+    """Whether anything moves that need not."""
+    language: Literal["", "en", "de", "zh"] = ""
+    """That of the window; "" is the system's."""
+    tray: bool = True
+    """Whether an icon stands in the tray, where the desktop has one, and closing the window leaves
+    JARVIS running there."""
+    start_hidden: bool = False
+    """Whether it starts in the tray."""
+    overlay: bool = True
+    """Whether a small sign above all windows shows that JARVIS listens, while its own is not in
+    front."""
+    notify: bool = True
+    """Whether the desktop tells of long work that ended and of timers, while the window is not in
+    front."""
+    quick_key: str = "Ctrl+Alt+J"
+    """The key of the whole desktop that opens the quick box; "" is none."""
+
+
+class HistorySettings(BaseModel):
+    """The `[history]` table."""
+
+    model_config = ConfigDict(frozen=True, extra="allow")
+
+    retention_days: int = Field(0, ge=0, le=36_500)
+    """Conversations without a turn for so many days are forgotten, but for pinned ones; 0 keeps
+    them all."""
+
+
+class NetworkSettings(BaseModel):
+    """The `[network]` table."""
+
+    model_config = ConfigDict(frozen=True, extra="allow")
+
+    proxy: str = Field("", pattern=r"^(https?://[^\s/@]+/?)?$")
+    """The address of the proxy for downloads and the API, such as "http://proxy:3128"; "" is the
+    system's. A name and a password do not belong here: the environment's may have them."""
+
+
 class Settings(BaseModel):
     """settings.toml. Keys that are not known are kept and ignored."""
 
@@ -155,6 +216,9 @@ class Settings(BaseModel):
     experts: ExpertSettings = ExpertSettings()
     api: ApiSettings = ApiSettings()
     agent: AgentSettings = AgentSettings()
+    window: WindowSettings = WindowSettings()
+    history: HistorySettings = HistorySettings()
+    network: NetworkSettings = NetworkSettings()
     processes: int = Field(0, ge=0, le=64)
     """How many built-in methods run at once; 0 is one per core, at most four."""
     conversation_minutes: int = Field(30, ge=0)
@@ -166,32 +230,46 @@ class Settings(BaseModel):
         return self.processes or min(4, max(2, os.cpu_count() or 2))
 
 
+@dataclass
+class Current:
+    """The settings that are in use; others take their place while the application runs."""
+
+    settings: Settings
+
+
 def load(path: Path) -> tuple[Settings, str]:
     """The settings, and a notice for the person ("" where all is well).
 
-    A file that cannot be used is put aside, never overwritten, and the defaults are taken.
+    What is wrong in the file is left out, alone, and named; the file stays as it is.
     """
     try:
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError:
         return Settings(), ""
     except (OSError, UnicodeDecodeError) as error:
-        return Settings(), f"The settings in {path} could not be read ({error}); defaults are used."
-    try:
-        return Settings.model_validate(tomllib.loads(text)), ""
-    except (tomllib.TOMLDecodeError, ValidationError) as error:
-        aside = path.with_name(f"{path.name}.bad-{datetime.now():%Y%m%d-%H%M%S}")
-        path.rename(aside)
-        return Settings(), (
-            f"The settings file has a mistake ({_first_line(error)}); defaults are used. "
-            f"Your file is kept as {aside.name}."
+        return Settings(), tr(
+            "The settings in {path} could not be read ({error}); defaults are used.",
+            path=path,
+            error=error,
         )
+    data, unreadable = _readable(text)
+    settings, mistakes = _usable(data)
+    told = [*unreadable, *mistakes.values()]
+    if not told:
+        return settings, ""
+    return settings, tr(
+        "The settings file {path} has a mistake: {mistakes}. What is wrong is left out, everything "
+        "else holds.",
+        path=path,
+        mistakes="; ".join(told),
+    )
 
 
-def change(path: Path, table: str, values: Mapping[str, str | float | Sequence[str]]) -> None:
-    """Set keys of one table of the file; its comments and everything else stay as they are.
+def change(path: Path, table: str, values: Mapping[str, Value | None]) -> None:
+    """Set keys of one table of the file, or, where `table` is "", those above all tables; None
+    takes a key out, so that its default holds. Comments and everything else stay as they are.
 
-    Raises StorageError where the file has a mistake or cannot be written.
+    Raises StorageError where a value is not allowed, or the file cannot be read or written.
     """
     import tomlkit
     from tomlkit.exceptions import TOMLKitError
@@ -200,21 +278,70 @@ def change(path: Path, table: str, values: Mapping[str, str | float | Sequence[s
         path = path.resolve()  # a link, as people have for settings that they share, stays one
         text = path.read_bytes().decode("utf-8") if path.exists() else ""
         document = tomlkit.parse(text)
-        part = document.setdefault(table, tomlkit.table())
+        part = document.setdefault(table, tomlkit.table()) if table else document
         for name, value in values.items():
-            part[name] = value
+            if value is not None:
+                part[name] = value
+            elif name in part:
+                del part[name]
         fresh = tomlkit.dumps(document)
-        Settings.model_validate(tomllib.loads(fresh))
+        _, mistakes = _usable(tomllib.loads(fresh))
+        for name in values:
+            if (mistake := mistakes.get(f"{table}.{name}".strip("."))) or (
+                mistake := mistakes.get(table)
+            ):
+                raise ValueError(mistake)
         _replace(path, fresh)
     except (TOMLKitError, TypeError, ValueError) as error:
-        mistake = _first_line(error) if isinstance(error, ValidationError) else str(error)
         raise StorageError(
-            f"The settings were not changed, because they would have a mistake: {mistake}.",
-            hint=f"Look into {path}.",
+            tr("The settings were not changed: {mistake}.", mistake=str(error).rstrip(".")),
+            hint=tr("Look into {path}.", path=path),
         ) from error
     except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        raise StorageError(f"The settings in {path} could not be written: {reason}.") from error
+        raise StorageError(
+            tr(
+                "The settings in {path} could not be written: {reason}.",
+                path=path,
+                reason=(error.strerror or str(error)).lower(),
+            )
+        ) from error
+
+
+def _readable(text: str) -> tuple[dict[str, Any], list[str]]:
+    """What can be read of a file, and what is wrong with the lines that are left out: a table
+    whose head cannot be read is left out whole, for its keys would count as another's."""
+    lines = text.splitlines(keepends=True)
+    told: list[str] = []
+    for _ in range(MOST_MISTAKES):
+        try:
+            return tomllib.loads("".join(lines)), told
+        except tomllib.TOMLDecodeError as error:
+            told.append(str(error))
+            found = _place.search(str(error))
+            first = int(found[1]) - 1 if found else len(lines) - 1
+            end = first + 1
+            if lines[first].lstrip().startswith("["):
+                heads = (n for n in range(end, len(lines)) if lines[n].lstrip().startswith("["))
+                end = next(heads, len(lines))
+            lines[first:end] = ["\n"] * (end - first)
+    return {}, told[:1]
+
+
+def _usable(data: dict[str, Any]) -> tuple[Settings, dict[str, str]]:
+    """The settings that these values make, and what is wrong with those that are left out."""
+    mistakes: dict[str, str] = {}
+    while True:
+        try:
+            return Settings.model_validate(data), mistakes
+        except ValidationError as error:
+            for each in error.errors():
+                *tables, name = (str(part) for part in each["loc"][:2])
+                key = ".".join((*tables, name))
+                mistakes.setdefault(key, f"{key}: {each['msg']}")
+                part = data
+                for table in tables:
+                    part = part[table]
+                part.pop(name, None)
 
 
 def _replace(path: Path, text: str) -> None:
@@ -228,10 +355,3 @@ def _replace(path: Path, text: str) -> None:
     if path.exists():
         fresh.chmod(path.stat().st_mode & 0o777)
     fresh.replace(path)
-
-
-def _first_line(error: tomllib.TOMLDecodeError | ValidationError) -> str:
-    if isinstance(error, ValidationError):
-        first = error.errors()[0]
-        return f"{'.'.join(str(part) for part in first['loc'])}: {first['msg']}"
-    return str(error)

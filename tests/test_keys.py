@@ -103,6 +103,22 @@ def test_the_hubs_token_is_for_the_hubs_router_alone(monkeypatch: pytest.MonkeyP
     assert keys.key_for(ROUTER) == "hf_kept"
 
 
+def test_whether_there_is_a_key_is_told_without_it(
+    ring: MemoryKeyring, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert keys.state(OPENAI) == keys.KeyState()
+    keys.keep(OPENAI, "sk-secret")
+    assert keys.state(OPENAI) == keys.KeyState(kept=True)
+    assert "secret" not in repr(keys.state(OPENAI))
+    monkeypatch.setenv("HF_TOKEN", "hf_token")
+    assert keys.state(keys.HUB) == keys.KeyState(variable="HF_TOKEN")
+    ring.locked = True
+    locked = keys.state(OPENAI)
+    assert (locked.kept, locked.variable) == (False, "")
+    assert "no keyring that is open" in locked.trouble
+    assert keys.VARIABLE in locked.trouble
+
+
 def test_keys_of_the_environment_are_given_to_no_other_process(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

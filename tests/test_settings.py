@@ -8,7 +8,8 @@ import pytest
 
 from jarvis_desktop.core.errors import StorageError
 from jarvis_desktop.core.llm import Think
-from jarvis_desktop.settings import Settings, change, load
+from jarvis_desktop.core.policy import Mode
+from jarvis_desktop.settings import LLMSettings, Settings, change, load
 
 WRITTEN = """\
 # mine
@@ -76,12 +77,87 @@ def test_a_budget_without_a_sense_is_refused(tmp_path: Path, budget: str) -> Non
     assert settings.experts.disk_budget == 20_000_000_000
 
 
-@pytest.mark.parametrize("text", ["[llm", "llm = 3\n", 'mode = "everywhere"\n', "\udcff"])
-def test_a_file_with_a_mistake_is_not_touched(tmp_path: Path, text: str) -> None:
+BROKEN = """\
+mode = "hybrid"
+processes = many
+
+[speech]
+rate = 9000
+voice = "anna"
+words = ["Kraków", 3, 4]
+
+[llm
+id = "lost"
+provider = "ollama"
+
+[api]
+provider = "groq"
+
+[window]
+theme = "pink"
+text_size = 1.5
+"""
+
+
+def test_a_mistake_costs_only_its_own_value(tmp_path: Path) -> None:
+    path = tmp_path / "settings.toml"
+    path.write_text(BROKEN)
+    settings, notice = load(path)
+    assert settings.mode == "hybrid"
+    assert (settings.speech.rate, settings.speech.voice, settings.speech.words) == (170, "anna", ())
+    assert (settings.llm, settings.api.provider) == (Settings().llm, "groq")
+    assert (settings.window.theme, settings.window.text_size) == ("system", 1.5)
+    for wrong in ("line 2", "line 9", "speech.rate", "speech.words", "window.theme"):
+        assert wrong in notice
+    assert notice.count("speech.words") == 1
+    assert path.read_text() == BROKEN
+
+
+@pytest.mark.parametrize("text", ["x\n" * 30, 'id = """\nno end', "[", "= 3"])
+def test_what_cannot_be_read_at_all_is_told(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "settings.toml"
+    path.write_text(text)
+    settings, notice = load(path)
+    assert settings == Settings()
+    assert str(path) in notice
+
+
+def test_a_mistake_elsewhere_keeps_nothing_from_being_changed(tmp_path: Path) -> None:
+    path = tmp_path / "settings.toml"
+    path.write_text('mode = "everywhere"\n[speech]\nrate = 3\n')
+    change(path, "speech", {"voice": "anna"})
+    assert path.read_text() == 'mode = "everywhere"\n[speech]\nrate = 3\nvoice = "anna"\n'
+    change(path, "", {"mode": "lite", "processes": 2})
+    change(path, "speech", {"rate": None, "pause": None})
+    settings, notice = load(path)
+    assert not notice
+    assert (settings.mode, settings.processes, settings.speech.rate) == ("lite", 2, 170)
+    assert "rate" not in path.read_text()
+
+
+def test_a_key_above_all_tables_is_written_there(tmp_path: Path) -> None:
+    path = tmp_path / "settings.toml"
+    path.write_text('# mine\n\n[llm]\nid = "a"\n')
+    change(path, "", {"mode": "offline"})
+    assert load(path) == (Settings(mode=Mode.OFFLINE, llm=LLMSettings(id="a")), "")
+
+
+@pytest.mark.parametrize(
+    "proxy", ["proxy:3128", "http://anna:secret@proxy:3128", "ftp://proxy", "http://a b"]
+)
+def test_a_proxy_is_an_address_without_a_password(tmp_path: Path, proxy: str) -> None:
+    with pytest.raises(StorageError, match=r"network\.proxy") as caught:
+        change(tmp_path / "settings.toml", "network", {"proxy": proxy})
+    assert "secret" not in str(caught.value)
+    change(tmp_path / "settings.toml", "network", {"proxy": "http://proxy:3128"})
+
+
+@pytest.mark.parametrize("text", ["[llm", "llm = 3\n", "\udcff"])
+def test_a_file_that_cannot_be_read_is_not_touched(tmp_path: Path, text: str) -> None:
     path = tmp_path / "settings.toml"
     path.write_bytes(text.encode("utf-8", "surrogateescape"))
     before = path.read_bytes()
-    with pytest.raises(StorageError, match="would have a mistake") as caught:
+    with pytest.raises(StorageError, match="were not changed") as caught:
         change(path, "llm", {"id": "a"})
     assert str(path) in caught.value.hint
     assert path.read_bytes() == before
