@@ -1,1 +1,1 @@
-"""The talk key of the whole desktop: one file for each way to have it, and the choice of one."""
+"""Keys of the whole desktop: one file for each way to have one, and the choice of one."""

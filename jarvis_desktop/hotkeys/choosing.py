@@ -1,4 +1,4 @@
-"""The talk key by the best way that this desktop has."""
+"""A key of the whole desktop by the best way that this desktop has."""
 
 from __future__ import annotations
 
@@ -10,14 +10,17 @@ from dataclasses import replace
 
 from jarvis_desktop.core.errors import JarvisError, UnavailableError
 from jarvis_desktop.core.hearing import HotkeyStatus
+from jarvis_desktop.core.wording import mark, tr
 from jarvis_desktop.hotkeys.keys import Combination, parse
 from jarvis_desktop.hotkeys.own_shortcut import advice
+from jarvis_desktop.hotkeys.portal_key import PortalKey, PortalKeys
 from jarvis_desktop.hotkeys.pressing import Changed, Pressing, Way
+from jarvis_desktop.hotkeys.shortcut import Shortcut
 
-NO_KEY = "No talk key is set."
-NO_DESKTOP = "There is no desktop here that could tell of keys."
-ASKING = "JARVIS asks the desktop for the key; it may ask you."
-ENDED = "The talk key is not asked for."
+NO_KEY = mark("No key is set.")
+NO_DESKTOP = mark("There is no desktop here that could tell of keys.")
+ASKING = mark("JARVIS asks the desktop for the key; it may ask you.")
+ENDED = mark("The key is not asked for.")
 
 _Build = Callable[[Combination, Changed], Way]
 
@@ -25,15 +28,16 @@ _Build = Callable[[Combination, Changed], Way]
 class DesktopHotkey:
     """Implements core.voice.Hotkey.
 
-    `key` is as in "Ctrl+Alt+Space", "" for none; `app_id` is the name of the program's .desktop
-    file, by which desktops remember what they lent.
+    `key` is as in "Ctrl+Alt+Space", "" for none. Where a portal lends keys, `portal` is what asks
+    for all of this program's.
     """
 
-    def __init__(self, key: str, *, app_id: str) -> None:
+    def __init__(self, key: str, shortcut: Shortcut, *, portal: PortalKeys) -> None:
         self._key = key
-        self._app_id = app_id
+        self._shortcut = shortcut
+        self._portal = portal
         self._combination: Combination | None = None
-        self._status = HotkeyStatus(why=ENDED)
+        self._status = HotkeyStatus(why=tr(ENDED))
         self._watchers: list[Changed] = []
         self._way: Way | None = None
         self._keys: Pressing | None = None
@@ -45,6 +49,11 @@ class DesktopHotkey:
         """How it is had at this moment."""
         return self._status
 
+    @property
+    def token(self) -> str:
+        """By which the desktop lets a window come to the front for the last press, or ""."""
+        return self._keys.token if self._keys else ""
+
     def watch(self, changed: Changed) -> None:
         """Call this on the loop at each change of `status`."""
         self._watchers.append(changed)
@@ -52,7 +61,7 @@ class DesktopHotkey:
     async def bind(self, press: Callable[[], None], release: Callable[[], None]) -> HotkeyStatus:
         """Have the key in the best way there is; where there is none the status says why."""
         self._keys = Pressing(press, release)
-        self._become(HotkeyStatus(why=ASKING))
+        self._become(HotkeyStatus(why=tr(ASKING)))
         self._binding = asyncio.create_task(self._choose(self._keys))
         try:
             await asyncio.wait([self._binding])
@@ -82,11 +91,11 @@ class DesktopHotkey:
             await way.close()
         if self._keys:
             self._keys.up()
-        self._become(HotkeyStatus(why=ENDED))
+        self._become(HotkeyStatus(why=tr(ENDED)))
 
     async def _choose(self, keys: Pressing) -> HotkeyStatus:
         if not self._key.strip():
-            return HotkeyStatus(why=f"{NO_KEY} {advice(None)}")
+            return HotkeyStatus(why=f"{tr(NO_KEY)} {self._advice()}")
         problems: list[str] = []
         try:
             combination = self._combination = parse(self._key)
@@ -97,7 +106,7 @@ class DesktopHotkey:
                     problems.append(str(error))
         except JarvisError as error:
             problems.append(str(error))
-        return HotkeyStatus(why=" ".join((*problems, advice(self._combination))))
+        return HotkeyStatus(why=" ".join((*problems, self._advice())))
 
     async def _try(
         self, build: _Build, combination: Combination, keys: Pressing, problems: list[str]
@@ -121,22 +130,24 @@ class DesktopHotkey:
             from jarvis_desktop.hotkeys.macos import MacKey
 
             return [MacKey]
-        from jarvis_desktop.hotkeys.portal import PortalKey
         from jarvis_desktop.hotkeys.x11 import X11Key
 
         def portal(combination: Combination, changed: Changed) -> Way:
-            return PortalKey(combination, changed, app_id=self._app_id)
+            return PortalKey(self._shortcut, combination, changed, self._portal)
 
         kind = os.environ.get("XDG_SESSION_TYPE", "")
         if kind == "wayland" or os.environ.get("WAYLAND_DISPLAY"):
             return [portal]  # a key of its X server is told in windows of X programs only
         if os.environ.get("DISPLAY"):
             return [X11Key, portal]
-        raise UnavailableError(NO_DESKTOP)
+        raise UnavailableError(tr(NO_DESKTOP))
+
+    def _advice(self) -> str:
+        return advice(self._combination, self._shortcut)
 
     def _changed(self, status: HotkeyStatus) -> None:
         if status.way == "none":
-            status = replace(status, why=f"{status.why} {advice(self._combination)}")
+            status = replace(status, why=f"{status.why} {self._advice()}")
         self._become(status)
 
     def _become(self, status: HotkeyStatus) -> None:

@@ -7,6 +7,7 @@ from typing import Literal
 
 from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.shown import one_line
+from jarvis_desktop.core.wording import mark, tr
 
 Modifier = Literal["Ctrl", "Alt", "Shift", "Super"]
 MODIFIERS: tuple[Modifier, ...] = ("Ctrl", "Alt", "Shift", "Super")
@@ -98,7 +99,7 @@ KEYS = {
         Key("`", "grave", 0x60, 0xC0, 50),
     )
 }
-EXAMPLE = 'Write it like "Ctrl+Alt+Space", "Super+J" or "F9".'
+EXAMPLE = mark('Write it like "Ctrl+Alt+Space", "Super+J" or "F9".')
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,39 +125,46 @@ class Combination:
 def parse(text: str) -> Combination:
     """The combination that a person wrote. Raises InputError that says what is wrong with it."""
     *before, last = (part.strip() for part in text.split("+"))
-    shown = one_line(text, limit=40)
-    modifiers = set()
+    modifiers: set[Modifier] = set()
     for part in before:
         if (modifier := _modifiers.get(part.lower())) is None:
-            why = _wrong_modifier(part)
-            raise InputError(f'"{shown}" is no talk key: {why}', hint=EXAMPLE)
+            raise _wrong(text, _wrong_modifier(part))
         if modifier in modifiers:
-            raise InputError(f'"{shown}" is no talk key: it has {modifier} twice.', hint=EXAMPLE)
+            raise _wrong(text, tr("it has {modifier} twice.", modifier=modifier))
         modifiers.add(modifier)
     key = KEYS.get(_other_names.get(last.lower(), last.lower()))
     if key is None:
-        raise InputError(f'"{shown}" is no talk key: {_wrong_key(last)}', hint=EXAMPLE)
+        raise _wrong(text, _wrong_key(last))
     if key.types and modifiers <= {"Shift"}:
-        raise InputError(
-            f'"{shown}" is no talk key: every other program needs it.',
-            hint=f'Add Ctrl, Alt or Super: "Ctrl+Alt+{key.name}".',
-        )
+        hint = tr('Add Ctrl, Alt or Super: "{key}".', key=f"Ctrl+Alt+{key.name}")
+        raise _wrong(text, tr("every other program needs it."), hint)
     return Combination(tuple(name for name in MODIFIERS if name in modifiers), key)
+
+
+def _wrong(text: str, why: str, hint: str = "") -> InputError:
+    shown = one_line(text, limit=40)
+    return InputError(
+        tr('"{key}" cannot be used: {why}', key=shown, why=why), hint=hint or tr(EXAMPLE)
+    )
 
 
 def _wrong_modifier(part: str) -> str:
     if not part:
-        return "something is missing before a +."
+        return tr("something is missing before a +.")
     if _other_names.get(part.lower(), part.lower()) in KEYS:
-        return f"only one key can be held with Ctrl, Alt, Shift and Super, and {part} stands first."
-    return f'nothing is called "{one_line(part, limit=20)}"; there are Ctrl, Alt, Shift and Super.'
+        return tr(
+            "only one key can be held with Ctrl, Alt, Shift and Super, and {key} stands first.",
+            key=part,
+        )
+    name = one_line(part, limit=20)
+    return tr('nothing is called "{name}"; there are Ctrl, Alt, Shift and Super.', name=name)
 
 
 def _wrong_key(part: str) -> str:
     if not part:
-        return "the key after the last + is missing."
+        return tr("the key after the last + is missing.")
     if part.lower() in _modifiers:
-        return "a key that is pressed with them is missing."
+        return tr("a key that is pressed with them is missing.")
     if part.lower() in ("esc", "escape"):
-        return "Esc ends what is said."
-    return f'no key is called "{one_line(part, limit=20)}".'
+        return tr("Esc ends what is said.")
+    return tr('no key is called "{name}".', name=one_line(part, limit=20))

@@ -1,4 +1,5 @@
-"""The talk key of macOS: Carbon's hot keys, the one kind that needs no consent to watch all keys.
+"""A key of the whole desktop on macOS: Carbon's hot keys, the one kind that needs no consent to
+watch all keys.
 
 They are told on the main thread, and only while its event loop runs: that of the window.
 """
@@ -7,12 +8,14 @@ from __future__ import annotations
 
 import asyncio
 import ctypes
+import itertools
 import sys
 from collections.abc import Callable
 from typing import Any
 
 from jarvis_desktop.core.errors import UnavailableError
 from jarvis_desktop.core.hearing import HotkeyStatus
+from jarvis_desktop.core.wording import mark, tr
 from jarvis_desktop.hotkeys.keys import Combination, Modifier
 from jarvis_desktop.hotkeys.pressing import Changed, Pressing
 from jarvis_desktop.hotkeys.threaded import PATIENCE, Told
@@ -24,8 +27,12 @@ PRESSED, RELEASED = 5, 6
 SIGNATURE = int.from_bytes(b"JRVS")
 NO_ERROR = 0
 EXISTS = -9878
-WHY = "macOS tells JARVIS of the key wherever it is pressed."
-TAKEN = "Another program has the key {key} already."
+NOT_OURS = -9874
+"""What a handler says that leaves an event to others."""
+DIRECT_OBJECT = int.from_bytes(b"----")
+HOT_KEY_ID = int.from_bytes(b"hkid")
+WHY = mark("macOS tells JARVIS of the key wherever it is pressed.")
+TAKEN = mark("Another program has the key {key} already.")
 
 
 class _EventType(ctypes.Structure):
@@ -44,10 +51,13 @@ def registered(combination: Combination) -> tuple[int, int]:
     """The key and the modifiers as RegisterEventHotKey takes them. Raises UnavailableError."""
     if combination.key.macos is None:
         raise UnavailableError(
-            f"Keyboards of a Mac have no key {combination.key.name}.",
-            hint="Choose another talk key.",
+            tr("Keyboards of a Mac have no key {key}.", key=combination.key.name),
+            hint=tr("Choose another key."),
         )
     return combination.key.macos, sum(BITS[name] for name in combination.modifiers)
+
+
+_numbers = itertools.count(1)
 
 
 class MacKey:
@@ -57,6 +67,7 @@ class MacKey:
         self._combination = combination
         self._library = _carbon()
         self._key, self._modifiers = registered(combination)
+        self._number = next(_numbers)
         self._hot_key, self._handler = ctypes.c_void_p(), ctypes.c_void_p()
         self._kept: list[object] = []
         """What the system calls back; it must not be forgotten while it may."""
@@ -69,8 +80,10 @@ class MacKey:
             async with asyncio.timeout(PATIENCE):
                 await told.bound
         except TimeoutError as error:
-            raise UnavailableError("A talk key needs the window of JARVIS to be open.") from error
-        return HotkeyStatus("macos", str(self._combination), holds=True, why=WHY)
+            raise UnavailableError(
+                tr("Such a key needs the window of JARVIS to be open.")
+            ) from error
+        return HotkeyStatus("macos", str(self._combination), holds=True, why=tr(WHY))
 
     async def close(self) -> None:
         """Let it go."""
@@ -84,6 +97,8 @@ class MacKey:
         target = library.GetApplicationEventTarget()
 
         def happened(call: object, event: int, data: object) -> int:
+            if self._pressed(event) != self._number:
+                return NOT_OURS
             told.down() if library.GetEventKind(event) == PRESSED else told.up()
             return NO_ERROR
 
@@ -92,15 +107,24 @@ class MacKey:
         kinds = (_EventType * 2)(_EventType(KEYBOARD, PRESSED), _EventType(KEYBOARD, RELEASED))
         library.InstallEventHandler(target, handler, 2, kinds, None, ctypes.byref(self._handler))
         status = library.RegisterEventHotKey(
-            self._key, self._modifiers, _HotKeyId(SIGNATURE, 1), target, 0,
+            self._key, self._modifiers, _HotKeyId(SIGNATURE, self._number), target, 0,
             ctypes.byref(self._hot_key),
         )  # fmt: skip
         if status == NO_ERROR:
             told.is_bound()
         elif status == EXISTS:
-            told.fails(UnavailableError(TAKEN.format(key=self._combination)))
+            told.fails(UnavailableError(tr(TAKEN, key=self._combination)))
         else:
-            told.fails(UnavailableError(f"macOS refused the key {self._combination} ({status})."))
+            words = tr("macOS refused the key {key} ({code}).", key=self._combination, code=status)
+            told.fails(UnavailableError(words))
+
+    def _pressed(self, event: int) -> int:
+        """Which of this program's keys an event is about: each handler is told of all."""
+        found = _HotKeyId()
+        self._library.GetEventParameter(
+            event, DIRECT_OBJECT, HOT_KEY_ID, None, ctypes.sizeof(found), None, ctypes.byref(found)
+        )
+        return int(found.number)
 
     def _unregister(self, done: Told) -> None:
         self._library.UnregisterEventHotKey(self._hot_key)
@@ -119,12 +143,14 @@ def _main_queue(library: Any) -> Any:
 
 def _carbon() -> Any:
     if sys.platform != "darwin":
-        raise UnavailableError("This is not macOS.")
+        raise UnavailableError(tr("This is not macOS."))
     library = ctypes.CDLL("/System/Library/Frameworks/Carbon.framework/Carbon")
     pointer = ctypes.c_void_p
     library.GetApplicationEventTarget.restype = pointer
     library.GetEventKind.argtypes = [pointer]
     library.GetEventKind.restype = ctypes.c_uint32
+    library.GetEventParameter.argtypes = [pointer, ctypes.c_uint32, ctypes.c_uint32, pointer,
+                                          ctypes.c_ulong, pointer, pointer]  # fmt: skip
     library.InstallEventHandler.argtypes = [pointer, _Handler, ctypes.c_ulong, pointer, pointer,
                                             pointer]  # fmt: skip
     library.RegisterEventHotKey.argtypes = [ctypes.c_uint32, ctypes.c_uint32, _HotKeyId, pointer,

@@ -1,4 +1,7 @@
-"""The talk key by the GlobalShortcuts portal of freedesktop.org: the way of Wayland desktops."""
+"""Keys lent by the GlobalShortcuts portal of freedesktop.org: the way of Wayland desktops.
+
+A program binds all its shortcuts in one session, once; others need a new one.
+"""
 
 from __future__ import annotations
 
@@ -6,56 +9,41 @@ import asyncio
 import logging
 import secrets
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import Any
+from typing import Any, Protocol
 
 from jarvis_desktop.core.errors import UnavailableError
 from jarvis_desktop.core.hearing import HotkeyStatus
 from jarvis_desktop.core.shown import one_line
+from jarvis_desktop.core.wording import mark, tr
 from jarvis_desktop.hotkeys.keys import Combination
-from jarvis_desktop.hotkeys.portal_bus import (
-    BUS,
-    DESKTOP,
-    PORTAL,
-    CallError,
-    Options,
-    PortalBus,
-    Signal,
-)
-from jarvis_desktop.hotkeys.pressing import Changed, Pressing
+from jarvis_desktop.hotkeys.shortcut import Shortcut
+from jarvis_desktop.message_bus import BUS, CallError, MessageBus, Options, Signal
 
+PORTAL = "org.freedesktop.portal.Desktop"
+DESKTOP = "/org/freedesktop/portal/desktop"
 SHORTCUTS = "org.freedesktop.portal.GlobalShortcuts"
 REGISTRY = "org.freedesktop.host.portal.Registry"
 REQUEST = "org.freedesktop.portal.Request"
 SESSION = "org.freedesktop.portal.Session"
-TALK = "talk"
-"""The id of the shortcut; desktops remember its key by it."""
-DESCRIPTION = "Talk to JARVIS"
 PAUSES: Sequence[float] = (0.5, 2, 8, 30)
 """Seconds before each new attempt to have the key again."""
 BRIEF = 60.0
 """Seconds; a session that the desktop closes sooner counts as an attempt that failed."""
-REPEATING = 1.0
-"""Seconds within which a key that is told as pressed again repeats itself."""
 
-WHY = "The desktop lends the key to JARVIS; it is changed in the desktop's settings."
-UNSAID = (
-    "The desktop lends a key to JARVIS but does not say which. Where none is set, set one for "
-    f'"{DESCRIPTION}" in its keyboard settings; Hyprland takes a line such as '
-    "bind = CTRL ALT, space, global, {app_id}:" + TALK
+NO_PORTAL = mark("This desktop has no portal (xdg-desktop-portal) that lends keys to programs.")
+NO_SHORTCUTS = mark(
+    "The portal of this desktop lends no keys to programs (GNOME does from version 48)."
 )
-NO_PORTAL = "This desktop has no portal (xdg-desktop-portal) that lends keys to programs."
-NO_SHORTCUTS = "The portal of this desktop lends no keys to programs (GNOME does from version 48)."
-UNKNOWN = (
+UNKNOWN = mark(
     "The desktop lends keys only to programs that are installed, and {app_id}.desktop is not in "
     "its list."
 )
-REFUSED = "The key was not granted in the question that the desktop asked."
-AGAIN = "To be asked again, start JARVIS again; to be asked no more, set no talk key."
-GONE = "The portal of the desktop has ended; JARVIS waits for it."
-CLOSED = "The desktop took the key back; JARVIS asks for it again."
-TAKEN = "The desktop took the key back."
-BUS_GONE = "The message bus of the session has ended, and the talk key with it."
+REFUSED_WORDS = mark("The key was not granted in the question that the desktop asked.")
+AGAIN = mark("To be asked again, start JARVIS again; to be asked no more, set no such key.")
+GONE = mark("The portal of the desktop has ended; JARVIS waits for it.")
+CLOSED = mark("The desktop took the key back; JARVIS asks for it again.")
+TAKEN = mark("The desktop took the key back.")
+BUS_GONE = mark("The message bus of the session has ended, and the key with it.")
 
 ENDED = -1
 """Beside the portal's own codes for how a request went: 0 done, 1 refused, 2 otherwise."""
@@ -76,38 +64,76 @@ class _RefusedError(UnavailableError):
     """The person does not want it: nobody asks them again."""
 
 
-class PortalKey:
-    """Implements pressing.Way."""
+def refused() -> UnavailableError:
+    """What a person is told who did not grant a key."""
+    return _RefusedError(tr(REFUSED_WORDS), hint=tr(AGAIN))
 
-    def __init__(self, combination: Combination, changed: Changed, *, app_id: str) -> None:
-        self._combination = combination
-        self._changed = changed
+
+class Lent(Protocol):
+    """A key that the portal lends."""
+
+    @property
+    def id(self) -> str:
+        """By which the portal tells of it."""
+        ...
+
+    @property
+    def shortcut(self) -> Shortcut:
+        """What it does."""
+        ...
+
+    @property
+    def combination(self) -> Combination:
+        """What is asked for."""
+        ...
+
+    def lent(self, shortcuts: Sequence[Any], app_id: str) -> None:
+        """These were bound, as the portal describes them; none where it does not say which."""
+        ...
+
+    def lost(self, status: HotkeyStatus | None) -> None:
+        """It is had no more; why, if that is to be told."""
+        ...
+
+    def become(self, status: HotkeyStatus) -> None:
+        """Tell how it is had from now on."""
+        ...
+
+    def activated(self, token: str) -> None:
+        """It was pressed; with the token lets the desktop a window come to the front."""
+        ...
+
+    def deactivated(self) -> None:
+        """It was let go."""
+        ...
+
+
+class PortalLoan:
+    """Some keys, from one session to the next as long as the desktop lends them."""
+
+    def __init__(self, keys: Sequence[Lent], *, app_id: str) -> None:
+        self.keys = tuple(keys)
+        """Those that are told; one of them may be left out."""
         self._app_id = app_id
-        self._keys = Pressing(lambda: None, lambda: None)
-        self._bus: PortalBus | None = None
-        self._status = HotkeyStatus()
+        self._bus: MessageBus | None = None
         self._owner = ""
         """Who is the portal at this moment, as the bus names it."""
         self._registered_with = ""
         self._opening = ""
-        """The session that is about to get the key."""
+        """The session that is about to get the keys."""
         self._session = ""
-        """The session that has it."""
+        """The session that has them."""
         self._since = 0.0
-        """When it got it."""
+        """When it got them."""
         self._brief = 0
         """Sessions in a row that were closed at once."""
         self._was_bound = self._was_refused = False
         self._responses: dict[str, asyncio.Future[tuple[int, dict[str, Any]]]] = {}
         self._again: asyncio.Task[None] | None = None
-        self._pressed_at = 0.0
-        self._tells_release: bool | None = None
-        """Whether letting it go is told; None before anything is known of that."""
 
-    async def bind(self, keys: Pressing) -> HotkeyStatus:
-        """Ask the desktop for the key, which may ask the person. Raises UnavailableError."""
-        self._keys = keys
-        self._bus = await PortalBus.open(self._signalled, self._lost)
+    async def open(self) -> None:
+        """Ask the desktop for the keys, which may ask the person. Raises UnavailableError."""
+        self._bus = await MessageBus.open(self._signalled, self._lost)
         try:
             for rule in (
                 f"type='signal',sender='{PORTAL}',path_namespace='{DESKTOP}'",
@@ -115,14 +141,14 @@ class PortalKey:
             ):
                 await self._bus.call_bus("AddMatch", "s", rule)
         except CallError as error:
-            raise UnavailableError(NO_PORTAL) from error
-        self._status = await self._begin()
+            raise UnavailableError(tr(NO_PORTAL)) from error
+        await self._begin()
         self._was_bound = True
-        return self._status
 
     async def close(self) -> None:
-        """Give it back: what a program has of a portal ends when it leaves the bus."""
+        """Give them back: what a program has of a portal ends when it leaves the bus."""
         bus, self._bus = self._bus, None
+        self.keys = ()
         if self._again:
             self._again.cancel()
         if bus:
@@ -130,22 +156,23 @@ class PortalKey:
         if self._again:
             await asyncio.gather(self._again, return_exceptions=True)
 
-    async def _begin(self) -> HotkeyStatus:
-        """A session with the portal that has the key; the same for the first and any later one."""
+    async def _begin(self) -> None:
+        """A session with the portal that has the keys; the same for the first and any later one."""
         try:
             await self._find()
         except CallError as error:
-            raise UnavailableError(NO_PORTAL) from error
+            raise UnavailableError(tr(NO_PORTAL)) from error
         await self._register()
         try:
             session = self._opening = await self._create_session()
-            shortcuts = await self._bind_shortcut(session)
+            shortcuts = await self._bind_shortcuts(session)
         except CallError as error:
             raise self._reason(error) from error
         if self._opening != session:
-            raise UnavailableError(TAKEN)
+            raise UnavailableError(tr(TAKEN))
         self._session, self._opening, self._since = session, "", _time()
-        return self._described(shortcuts)
+        for key in self.keys:
+            key.lent(shortcuts, self._app_id)
 
     async def _find(self) -> None:
         """Have the portal started where it does not run."""
@@ -163,7 +190,7 @@ class PortalKey:
             return
         self._registered_with = self._owner
         try:
-            await self._bus.call(REGISTRY, "Register", "sa{sv}", self._app_id, {})
+            await self._call(REGISTRY, "Register", "sa{sv}", self._app_id, {})
         except CallError as error:
             # Older portals have no such interface, and those of a sandbox know who is in it.
             log.debug("The portal did not register this program: %s", error.name)
@@ -173,27 +200,37 @@ class PortalKey:
         results = await self._request("CreateSession", "a{sv}", options=options)
         kind, session = results.get("session_handle", ("", ""))
         if kind not in ("s", "o") or not session:
-            raise UnavailableError("The portal of the desktop opened no session.")
+            raise UnavailableError(tr("The portal of the desktop opened no session."))
         return str(session)
 
-    async def _bind_shortcut(self, session: str) -> list[Any]:
-        wanted = {
-            "description": ("s", DESCRIPTION),
-            "preferred_trigger": ("s", self._combination.xdg),
-        }
-        results = await self._request(
-            "BindShortcuts", "oa(sa{sv})sa{sv}", session, [(TALK, wanted)], ""
-        )
+    async def _bind_shortcuts(self, session: str) -> list[Any]:
+        wanted = [
+            (
+                key.id,
+                {
+                    "description": ("s", tr(key.shortcut.description)),
+                    "preferred_trigger": ("s", key.combination.xdg),
+                },
+            )
+            for key in self.keys
+        ]
+        results = await self._request("BindShortcuts", "oa(sa{sv})sa{sv}", session, wanted, "")
         bound = _shortcuts(results)
-        if bound is not None and TALK not in dict(bound):
-            raise _RefusedError(REFUSED, hint=AGAIN)
-        if bound and _trigger(bound):
+        if bound is not None and not dict(bound).keys() & {key.id for key in self.keys}:
+            raise refused()
+        if bound and all(trigger(bound, name) for name, _ in bound):
             return bound
         try:  # not all desktops answer with what they bound
             listed = await self._request("ListShortcuts", "oa{sv}", session)
         except (CallError, UnavailableError):
             return bound or []
         return _shortcuts(listed) or bound or []
+
+    async def _call(self, interface: str, method: str, signature: str, *arguments: object) -> Any:
+        assert self._bus is not None
+        return await self._bus.call(
+            interface, method, signature, *arguments, path=DESKTOP, to=PORTAL
+        )
 
     async def _request(
         self, method: str, signature: str, *arguments: object, options: Options | None = None
@@ -209,32 +246,29 @@ class PortalKey:
         response = self._responses[handle] = asyncio.get_running_loop().create_future()
         given = {"handle_token": ("s", token), **(options or {})}
         try:
-            (other,) = await self._bus.call(SHORTCUTS, method, signature, *arguments, given)
+            (other,) = await self._call(SHORTCUTS, method, signature, *arguments, given)
             self._responses[other] = response
             code, results = await response
         finally:
             for path in [path for path, kept in self._responses.items() if kept is response]:
                 del self._responses[path]
         if code == 1:
-            raise _RefusedError(REFUSED, hint=AGAIN)
+            raise refused()
         if code == ENDED:
             raise UnavailableError(results["why"])
         if code != 0:
-            raise UnavailableError("The portal of the desktop could not give the key.")
+            raise UnavailableError(tr("The portal of the desktop could not give the key."))
         return dict(results)
 
     def _reason(self, error: CallError) -> UnavailableError:
         if error.name.endswith(("UnknownMethod", "UnknownInterface", "UnknownObject")):
-            return UnavailableError(NO_SHORTCUTS)
+            return UnavailableError(tr(NO_SHORTCUTS))
         if error.name.endswith("NotAllowed"):
-            return UnavailableError(UNKNOWN.format(app_id=self._app_id))
+            return UnavailableError(tr(UNKNOWN, app_id=self._app_id))
         words = one_line(error.text or error.name)
-        return UnavailableError(f"The portal of the desktop refused the key: {words}")
-
-    def _described(self, shortcuts: Sequence[Any]) -> HotkeyStatus:
-        key = one_line(_trigger(shortcuts), limit=60)
-        why = WHY if key else UNSAID.format(app_id=self._app_id)
-        return HotkeyStatus("portal", key, holds=self._tells_release is not False, why=why)
+        return UnavailableError(
+            tr("The portal of the desktop refused the key: {words}", words=words)
+        )
 
     # What the bus and the portal signal
 
@@ -252,32 +286,19 @@ class PortalKey:
         elif signal.interface == SESSION:
             self._closed(signal.path)
         elif signal.body[0] == self._session:
-            self._of_shortcut(signal.member, signal.body[1])
+            self._of_shortcut(signal.member, signal.body[1], signal.body[-1])
 
-    def _of_shortcut(self, member: str, about: Any) -> None:
-        if member == "ShortcutsChanged":
-            self._become(self._described(about))
-        elif about == TALK and member == "Activated":
-            self._activated()
-        elif about == TALK:
-            self._releases(True)
-            self._keys.up()
-
-    def _activated(self) -> None:
-        """It was pressed; where it is down still, its release was lost, or never comes."""
-        before, self._pressed_at = self._pressed_at, _time()
-        if self._keys.is_down and self._pressed_at - before > REPEATING:
-            if self._tells_release is None:
-                self._releases(False)
-            self._keys.up()
-        self._keys.down()
-        if self._tells_release is False:
-            self._keys.up()
-
-    def _releases(self, told: bool) -> None:
-        changed, self._tells_release = told is (self._tells_release is False), told
-        if changed:
-            self._become(replace(self._status, holds=told))
+    def _of_shortcut(self, member: str, about: Any, options: Any) -> None:
+        for key in self.keys:
+            if member == "ShortcutsChanged":
+                if key.id in dict(about):
+                    key.lent(about, self._app_id)
+            elif about != key.id:
+                continue
+            elif member == "Activated":
+                key.activated(str(options.get("activation_token", ("s", ""))[1]))
+            else:
+                key.deactivated()
 
     def _owner_changed(self, owner: str) -> None:
         if owner == self._owner:
@@ -306,19 +327,13 @@ class PortalKey:
 
     def _taken(self, why: str) -> None:
         self._session = ""
-        self._keys.up()
-        if not self._was_refused:
-            self._become(HotkeyStatus(why=why))
+        for key in self.keys:
+            key.lost(None if self._was_refused else HotkeyStatus(why=tr(why)))
 
     def _fail_requests(self, why: str) -> None:
         for response in self._responses.values():
             if not response.done():
-                response.set_result((ENDED, {"why": why}))
-
-    def _become(self, status: HotkeyStatus) -> None:
-        if self._bus is not None and status != self._status:
-            self._status = status
-            self._changed(status)
+                response.set_result((ENDED, {"why": tr(why)}))
 
     def _try_again(self, *, at_once: bool = False) -> None:
         if self._was_refused:
@@ -331,12 +346,13 @@ class PortalKey:
         for pause_before in (pause, *PAUSES):
             await asyncio.sleep(pause_before)
             try:
-                return self._become(await self._begin())
-            except _RefusedError as error:
-                self._was_refused = True
-                return self._become(HotkeyStatus(why=str(error)))
+                return await self._begin()
             except UnavailableError as error:
-                self._become(HotkeyStatus(why=str(error)))
+                self._was_refused = isinstance(error, _RefusedError)
+                for key in self.keys:
+                    key.become(HotkeyStatus(why=str(error)))
+                if self._was_refused:
+                    return None
         return None
 
 
@@ -346,9 +362,9 @@ def _shortcuts(results: dict[str, Any]) -> list[Any] | None:
     return list(found) if kind == "a(sa{sv})" else None
 
 
-def _trigger(shortcuts: Sequence[Any]) -> str:
-    """How the desktop names the key."""
-    properties = dict(shortcuts).get(TALK, {})
+def trigger(shortcuts: Sequence[Any], name: str) -> str:
+    """How the desktop names the key for that id."""
+    properties = dict(shortcuts).get(name, {})
     return str(properties.get("trigger_description", ("s", ""))[1])
 
 

@@ -1,4 +1,4 @@
-"""What every way to have the talk key shares."""
+"""What every way to have a key shares."""
 
 from __future__ import annotations
 
@@ -30,11 +30,14 @@ class Pressing:
     def __init__(self, press: Callable[[], None], release: Callable[[], None]) -> None:
         self.press, self.release = press, release
         self.is_down = False
+        self.token = ""
+        """By which the desktop lets a window come to the front for the last press."""
 
-    def down(self) -> None:
+    def down(self, token: str = "") -> None:
         """It was pressed, or repeats itself."""
         if not self.is_down:
             self.is_down = True
+            self.token = token
             self.press()
 
     def up(self) -> None:

@@ -1,4 +1,4 @@
-"""The talk key where the system calls back on, or must be waited for in, a thread of its own."""
+"""A key where the system calls back on, or must be waited for in, a thread of its own."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 from jarvis_desktop.core.errors import UnavailableError
 from jarvis_desktop.core.hearing import HotkeyStatus
+from jarvis_desktop.core.wording import tr
 from jarvis_desktop.hotkeys.pressing import Changed, Pressing
 
 PATIENCE = 5.0
@@ -72,15 +73,15 @@ class ThreadedKey:
     async def bind(self, keys: Pressing) -> HotkeyStatus:
         """Ask the system for the key. Raises UnavailableError."""
         told = Told(keys, self._now)
-        self._thread = threading.Thread(
-            target=self._run, args=(told,), name="talk key", daemon=True
-        )
+        self._thread = threading.Thread(target=self._run, args=(told,), name="hotkey", daemon=True)
         self._thread.start()
         try:
             async with asyncio.timeout(PATIENCE):
                 await told.bound
         except TimeoutError as error:
-            raise UnavailableError("The system does not answer when asked for the key.") from error
+            raise UnavailableError(
+                tr("The system does not answer when asked for the key.")
+            ) from error
         return self._status
 
     async def close(self) -> None:

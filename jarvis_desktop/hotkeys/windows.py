@@ -1,4 +1,5 @@
-"""The talk key of Windows: RegisterHotKey tells when it is pressed, its state when it is let go."""
+"""A key of the whole desktop on Windows: RegisterHotKey tells when it is pressed, its state when it
+is let go."""
 
 from __future__ import annotations
 
@@ -11,6 +12,7 @@ from typing import Any
 
 from jarvis_desktop.core.errors import UnavailableError
 from jarvis_desktop.core.hearing import HotkeyStatus
+from jarvis_desktop.core.wording import mark, tr
 from jarvis_desktop.hotkeys.keys import Combination, Modifier
 from jarvis_desktop.hotkeys.pressing import Changed
 from jarvis_desktop.hotkeys.threaded import ThreadedKey, Told
@@ -21,7 +23,7 @@ WM_HOTKEY, WM_QUIT = 0x0312, 0x0012
 IS_DOWN = 0x8000
 LOOKING = 0.01
 """Seconds between looks at whether the key is still down; nothing tells of it."""
-WHY = "Windows tells JARVIS of the key wherever it is pressed."
+WHY = mark("Windows tells JARVIS of the key wherever it is pressed.")
 
 
 def registered(combination: Combination) -> tuple[int, int]:
@@ -34,7 +36,9 @@ class WindowsKey(ThreadedKey):
     """Windows puts its messages into the queue of the thread that asked for the key."""
 
     def __init__(self, combination: Combination, changed: Changed) -> None:
-        super().__init__(HotkeyStatus("windows", str(combination), holds=True, why=WHY), changed)
+        super().__init__(
+            HotkeyStatus("windows", str(combination), holds=True, why=tr(WHY)), changed
+        )
         self._combination = combination
         self._library = _user32()
         self._ends = False
@@ -47,8 +51,8 @@ class WindowsKey(ThreadedKey):
         bits, key = registered(self._combination)
         if not self._library.RegisterHotKey(None, 1, bits, key):
             raise UnavailableError(
-                f"Another program has the key {self._combination} already.",
-                hint="Choose another talk key, or free this one in that program.",
+                tr("Another program has the key {key} already.", key=self._combination),
+                hint=tr("Choose another key, or free this one in that program."),
             )
         told.is_bound()
         message = wintypes.MSG()
@@ -65,4 +69,4 @@ class WindowsKey(ThreadedKey):
 def _user32() -> Any:
     if sys.platform == "win32":
         return ctypes.WinDLL("user32")
-    raise UnavailableError("This is not Windows.")
+    raise UnavailableError(tr("This is not Windows."))

@@ -1,4 +1,4 @@
-"""The talk key of an X11 desktop: grabbed at the X server."""
+"""A key of a whole X11 desktop: grabbed at the X server."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import threading
 
 from jarvis_desktop.core.errors import UnavailableError
 from jarvis_desktop.core.hearing import HotkeyStatus
+from jarvis_desktop.core.wording import mark, tr
 from jarvis_desktop.hotkeys.keys import Combination
 from jarvis_desktop.hotkeys.pressing import Changed, Pressing
 from jarvis_desktop.hotkeys.threaded import ThreadedKey, Told
@@ -16,15 +17,15 @@ from jarvis_desktop.hotkeys.x11_keyboard import X11Keyboard
 CHECKING = 0.25
 """Seconds between looks at whether a held key is still down: its release may be lost, when a
 keyboard is unplugged or another program takes the keyboard."""
-WHY = "The X server tells JARVIS of the key wherever it is pressed."
-LOST = "The connection to the screen was lost, and the talk key with it."
+WHY = mark("The X server tells JARVIS of the key wherever it is pressed.")
+LOST = mark("The connection to the screen was lost, and the key with it.")
 
 
 class X11Key(ThreadedKey):
     """A thread of its own waits for the server, and for the pipe by which it is ended."""
 
     def __init__(self, combination: Combination, changed: Changed) -> None:
-        super().__init__(HotkeyStatus("x11", str(combination), holds=True, why=WHY), changed)
+        super().__init__(HotkeyStatus("x11", str(combination), holds=True, why=tr(WHY)), changed)
         self._combination = combination
         self._wakened = self._waker = -1
 
@@ -46,8 +47,8 @@ class X11Key(ThreadedKey):
             finally:
                 keyboard.close()
         except ConnectionError:
-            told.fails(UnavailableError(LOST))
-            told.problem(LOST)
+            told.fails(UnavailableError(tr(LOST)))
+            told.problem(tr(LOST))
         finally:
             os.close(self._wakened)
 

@@ -1,4 +1,4 @@
-"""The talk key on one connection to an X server. It belongs to the thread that made it.
+"""A key on one connection to an X server. It belongs to the thread that made it.
 
 xcffib is the binding: libxcb, unlike Xlib, does not end the program when the server goes away.
 """
@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import Any, Literal
 
 from jarvis_desktop.core.errors import UnavailableError
+from jarvis_desktop.core.wording import mark, tr
 from jarvis_desktop.hotkeys.keys import Combination
 
 SHIFT, LOCK, CONTROL = 1, 2, 4
@@ -22,7 +23,7 @@ DETECTABLE_AUTO_REPEAT = 1
 ALL_OF_A_MAP = 0xFF
 XWAYLAND = "XWAYLAND"
 
-ONLY_X_WINDOWS = (
+ONLY_X_WINDOWS = mark(
     "This is a Wayland desktop: a key of its X server would work only while the window of an X "
     "program has the keyboard."
 )
@@ -42,7 +43,8 @@ class X11Keyboard:
             import xcffib.xproto
         except (ImportError, OSError) as error:
             raise UnavailableError(
-                "The library of the X server, libxcb, is missing.", hint="Install libxcb1."
+                tr("The library of the X server, libxcb, is missing."),
+                hint=tr("Install {package}.", package="libxcb1"),
             ) from error
         self._xcffib: Any = xcffib
         self._combination = combination
@@ -55,10 +57,10 @@ class X11Keyboard:
             is_wayland = self._extension(XWAYLAND)
             self._detects_repeats = self._tell_repeats()
         except xcffib.XcffibException as error:
-            raise UnavailableError("The X server of this screen cannot be reached.") from error
+            raise UnavailableError(tr("The X server of this screen cannot be reached.")) from error
         if is_wayland:
             self.close()
-            raise UnavailableError(ONLY_X_WINDOWS)
+            raise UnavailableError(tr(ONLY_X_WINDOWS))
 
     @property
     def number(self) -> int:
@@ -92,9 +94,11 @@ class X11Keyboard:
             except self._xcffib.xproto.AccessError as error:
                 self._ungrab()
                 raise UnavailableError(
-                    f"Another program has the key {self._combination} already.",
-                    hint="Choose another talk key, or free this one in that program or in the "
-                    "keyboard settings of the desktop.",
+                    tr("Another program has the key {key} already.", key=self._combination),
+                    hint=tr(
+                        "Choose another key, or free this one in that program or in the keyboard "
+                        "settings of the desktop."
+                    ),
                 ) from error
 
     def is_down(self) -> bool:
@@ -162,7 +166,9 @@ class X11Keyboard:
         held = 0
         for name in self._combination.modifiers:
             if not (bit := modifiers[name]):
-                raise UnavailableError(f"This keyboard has no {name} that a key can be held with.")
+                raise UnavailableError(
+                    tr("This keyboard has no {name} that a key can be held with.", name=name)
+                )
             held |= bit
         locks = [bit for bit in (LOCK, modifiers["Num"], modifiers["Scroll"]) if bit & ~held]
         sums = {sum({*some}) for count in range(4) for some in itertools.combinations(locks, count)}
@@ -171,7 +177,8 @@ class X11Keyboard:
         codes = plain or {code for code, keysyms in columns.items() if wanted.code in keysyms}
         if not codes:
             raise UnavailableError(
-                f"This keyboard has no key {wanted.name}.", hint="Choose another talk key."
+                tr("This keyboard has no key {key}.", key=wanted.name),
+                hint=tr("Choose another key."),
             )
         return {(code, held | lock) for code in codes for lock in sums}
 

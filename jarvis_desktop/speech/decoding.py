@@ -10,6 +10,7 @@ import av
 import numpy as np
 
 from jarvis_desktop.core.errors import InputError
+from jarvis_desktop.core.wording import tr
 from jarvis_desktop.tasks.media import FORMATS
 
 RATE = 16_000
@@ -26,7 +27,7 @@ def decode(path: Path) -> Samples:
     a text) or longer than two hours. What was decoded before a damaged place is kept.
     """
     if not path.is_file():
-        raise InputError(f"There is no recording {path.name}.")
+        raise InputError(tr("There is no recording {name}.", name=path.name))
     chunks: list[np.ndarray[Any, Any]] = []
     heard = 0
     try:
@@ -37,19 +38,29 @@ def decode(path: Path) -> Samples:
                 heard += chunk.shape[0]
                 if heard > LONGEST * RATE:
                     raise InputError(
-                        f"{path.name} is longer than {LONGEST // 3600} hours.",
-                        hint="Cut it into shorter parts.",
+                        tr(
+                            "{name} is longer than {longest} hours.",
+                            name=path.name,
+                            longest=LONGEST // 3600,
+                        ),
+                        hint=tr("Cut it into shorter parts."),
                     )
     except OSError as error:
-        raise InputError(f"{path.name} cannot be read: {error.strerror or error}.") from error
+        raise InputError(
+            tr(
+                "{name} cannot be read: {strerror}.",
+                name=path.name,
+                strerror=error.strerror or error,
+            )
+        ) from error
     except (av.error.FFmpegError, ValueError) as error:
         if not chunks:
             raise InputError(
-                f"{path.name} is not a recording that can be read.",
-                hint="Sound and video files such as WAV, MP3, M4A, OGG, FLAC or MP4 can be.",
+                tr("{name} is not a recording that can be read.", name=path.name),
+                hint=tr("Sound and video files such as WAV, MP3, M4A, OGG, FLAC or MP4 can be."),
             ) from error
     if not chunks:
-        raise InputError(f"{path.name} holds no sound at all.")
+        raise InputError(tr("{name} holds no sound at all.", name=path.name))
     return np.concatenate(chunks).astype(np.float32) / np.float32(32768)
 
 
@@ -76,7 +87,7 @@ def _chunks(file: Source, name: str) -> Iterator[np.ndarray[Any, Any]]:
     options = {"format_whitelist": FORMATS, "protocol_whitelist": "pipe"}
     with av.open(file, mode="r", options=options, metadata_errors="ignore") as container:
         if not container.streams.audio:
-            raise InputError(f"{name} holds no sound track.")
+            raise InputError(tr("{name} holds no sound track.", name=name))
         resampler = av.AudioResampler(format="s16", layout="mono", rate=RATE)
         for frame in container.decode(container.streams.audio[0]):
             for part in resampler.resample(frame):

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from jarvis_desktop.child import Child, Handler
 from jarvis_desktop.core.call import Report
 from jarvis_desktop.core.errors import ExpertError, UnavailableError
+from jarvis_desktop.core.wording import tr
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,13 +24,13 @@ class Device:
 
 async def devices() -> tuple[Device, ...]:
     """The sound devices of this computer now; none is opened. Raises UnavailableError."""
-    child = Child("jarvis_desktop.speech.devices:make", name="list of sound devices", network=True)
+    child = Child("jarvis_desktop.speech.devices:make", name="list of sound devices", services=True)
     try:
         found: tuple[Device, ...] = await child.call(timeout=15)
     except ExpertError as error:
         raise UnavailableError(
-            "The sound devices of this computer cannot be listed.",
-            hint="The sound service of this computer may hang; restart it or log in again.",
+            tr("The sound devices of this computer cannot be listed."),
+            hint=tr("The sound service of this computer may hang; restart it or log in again."),
         ) from error
     finally:
         await child.close()

@@ -16,6 +16,7 @@ from jarvis_desktop.core.call import Report
 from jarvis_desktop.core.errors import ExpertError, InputError, UnavailableError
 from jarvis_desktop.core.hearing import Segment, Transcript
 from jarvis_desktop.core.shown import frames
+from jarvis_desktop.core.wording import tr
 from jarvis_desktop.paths import shipped
 from jarvis_desktop.speech.live import SECONDS_PER_SECOND, START_SECONDS, Road
 from jarvis_desktop.tasks.automatic_speech_recognition import clock_time
@@ -98,7 +99,7 @@ class FileTranscriber:
         nothing here knows the language, and ExpertError where the last engine crashed or hung.
         """
         if not audio.is_file():  # noqa: ASYNC240 - a look at a local file
-            raise InputError(f"There is no recording {audio.name}.")
+            raise InputError(tr("There is no recording {name}.", name=audio.name))
         async with self._turn:
             with self._work():
                 *roads, last = await self._roads(self._whisper, self._pocketsphinx)
@@ -194,8 +195,10 @@ class _Reading:
         """All of it, by the built-in recogniser."""
         if self._language not in (None, "en"):
             raise UnavailableError(
-                "The small built-in recogniser knows English only.",
-                hint="jarvis-desktop experts pull whisper-base fetches one for about 99 languages.",
+                tr("The small built-in recogniser knows English only."),
+                hint=tr(
+                    "jarvis-desktop experts pull whisper-base fetches one for about 99 languages."
+                ),
             )
         heard = await all_at_once(road, self._audio, self._report)
         self._found(heard.segments)
@@ -205,8 +208,8 @@ class _Reading:
         text = " ".join(segment.text for segment in self._segments)
         if not any(map(str.isalnum, text)):
             raise InputError(
-                f"Nobody seems to speak in {self._audio.name}.",
-                hint="Give a recording in which somebody speaks, and louder.",
+                tr("Nobody seems to speak in {name}.", name=self._audio.name),
+                hint=tr("Give a recording in which somebody speaks, and louder."),
             )
         return Transcript(text, "whisper", language, tuple(self._segments))
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.hearing import FRAME
+from jarvis_desktop.core.wording import tr
 from jarvis_desktop.speech.decoding import RATE, Samples
 from jarvis_desktop.speech.silero import Silero
 
@@ -78,13 +79,13 @@ def find_speech(samples: Samples, name: str, likely: Sequence[float] | None = No
     peak = float(np.abs(samples).max()) if len(samples) else 0.0
     if peak < SILENT_PEAK:
         raise InputError(
-            f"There is no sound in {name}.",
-            hint="Check that the right microphone is chosen and not muted.",
+            tr("There is no sound in {name}.", name=name),
+            hint=tr("Check that the right microphone is chosen and not muted."),
         )
     if len(samples) < SHORTEST_SECONDS * RATE:
         raise InputError(
-            f"{name} is too short to hold a word.",
-            hint="Hold the key for as long as you speak.",
+            tr("{name} is too short to hold a word.", name=name),
+            hint=tr("Hold the key for as long as you speak."),
         )
     if peak < QUIET_PEAK:
         samples = samples * np.float32(QUIET_PEAK / peak)
@@ -102,7 +103,8 @@ def find_speech(samples: Samples, name: str, likely: Sequence[float] | None = No
 def not_speech(name: str) -> InputError:
     """The reason where there is sound but nobody speaks."""
     return InputError(
-        f"Nobody seems to speak in {name}.", hint="Speak closer to the microphone and try again."
+        tr("Nobody seems to speak in {name}.", name=name),
+        hint=tr("Speak closer to the microphone and try again."),
     )
 
 

@@ -22,6 +22,7 @@ import numpy as np
 from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.hearing import Segment
 from jarvis_desktop.core.shown import one_line
+from jarvis_desktop.core.wording import tr
 from jarvis_desktop.speech.decoding import RATE, Samples
 from jarvis_desktop.speech.file_transcription import Part
 from jarvis_desktop.speech.gate import Speech
@@ -121,8 +122,11 @@ class Reader:
         known = whisper.supported_languages
         if language and language not in known:
             raise InputError(
-                f"The recogniser on this computer knows no language “{one_line(language)}”.",
-                hint="Give its two letters, such as en, de or fr.",
+                tr(
+                    "The recogniser on this computer knows no language “{language}”.",
+                    language=one_line(language),
+                ),
+                hint=tr("Give its two letters, such as en, de or fr."),
             )
         if language or len(known) == 1:
             return language or str(known[0])

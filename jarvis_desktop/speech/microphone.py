@@ -18,6 +18,7 @@ from jarvis_desktop.child import Child
 from jarvis_desktop.core.errors import ExpertError, UnavailableError
 from jarvis_desktop.core.hearing import MicrophoneState, Sound
 from jarvis_desktop.core.shown import frames
+from jarvis_desktop.core.wording import tr
 from jarvis_desktop.speech.microphone_listener import MicrophoneListener, Remembered
 
 log = logging.getLogger(__name__)
@@ -52,7 +53,7 @@ class SoundMicrophone:
     def __init__(self, device: str | None = None, *, wake_word: str = "") -> None:
         self._device = device
         self._child = Child(
-            "jarvis_desktop.speech.sound_input:make", wake_word, name="microphone", network=True
+            "jarvis_desktop.speech.sound_input:make", wake_word, name="microphone", services=True
         )
         self._state: MicrophoneState = "closed"
         self._watchers: list[Callable[[MicrophoneState], None]] = []
@@ -243,7 +244,7 @@ class SoundMicrophone:
 
 def _hung() -> UnavailableError:
     return UnavailableError(
-        "The microphone does not answer.",
-        hint="The sound service of this computer may hang; restart it or log in again.",
+        tr("The microphone does not answer."),
+        hint=tr("The sound service of this computer may hang; restart it or log in again."),
         retryable=True,
     )

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from jarvis_desktop.core.errors import UnavailableError
+from jarvis_desktop.core.wording import tr
 from jarvis_desktop.speech.portaudio import info, portaudio, refresh
 from jarvis_desktop.speech.sound_line import SoundLine
 
@@ -148,13 +149,13 @@ class OutputStream:
             return
         now = time.monotonic()
         if self._died.is_set():
-            raise UnavailableError("The sound output went away while playing.", retryable=True)
+            raise UnavailableError(tr("The sound output went away while playing."), retryable=True)
         if now - self._called > STALLED:
             raise UnavailableError(HUNG, hint=HUNG_HINT, retryable=True)
         if self._given / self.rate > now - self._started + self._stream.latency + HASTE:
             raise UnavailableError(
-                "The sound output takes the sound, but does not play it.",
-                hint="Choose another output in the sound settings of this computer.",
+                tr("The sound output takes the sound, but does not play it."),
+                hint=tr("Choose another output in the sound settings of this computer."),
                 retryable=True,
             )
 
@@ -299,5 +300,5 @@ class OutputStream:
 def _none(device: str | None) -> UnavailableError:
     return UnavailableError(
         f"There is no sound output{f' named {device}' if device else ''} that can be used.",
-        hint="Check the loudspeaker or headset, and the sound settings of this computer.",
+        hint=tr("Check the loudspeaker or headset, and the sound settings of this computer."),
     )

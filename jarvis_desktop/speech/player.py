@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import math
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -10,6 +12,7 @@ from pathlib import Path
 from jarvis_desktop.child import Child
 from jarvis_desktop.core.call import Report
 from jarvis_desktop.core.errors import ExpertError, InputError, UnavailableError
+from jarvis_desktop.core.wording import tr
 from jarvis_desktop.speech.sound_line import SoundLine
 
 START_SECONDS = 10.0
@@ -55,19 +58,32 @@ class SoundPlayer:
                 await self._ask("open")
 
     async def play(
-        self, audio: Path, *, more: bool = False, begun: Callable[[], None] = _unseen
+        self,
+        audio: Path,
+        *,
+        start: float = 0.0,
+        more: bool = False,
+        begun: Callable[[], None] = _unseen,
     ) -> None:
-        """Play a sound file to its end; with `more` until the next one must come for there to be no
-        gap. `begun` is called when it begins to be heard. Cancelling silences it.
+        """Play a file with sound from `start` seconds to its end; with `more` until the next one
+        must come for there to be no gap. `begun` is called when it begins to be heard. Cancelling
+        silences it.
 
         Raises InputError where it is none, UnavailableError where nothing can play it.
         """
         if not audio.is_file():  # noqa: ASYNC240 - a look at a local file
-            raise InputError(f"There is no sound file {audio.name}.")
+            raise InputError(tr("There is no sound file {name}.", name=audio.name))
         wish = self._line.silences
         async with self._turn:
             if self._line.silences == wish:  # else it was silenced while it waited in line
-                await self._ask("play", audio, more, begun=begun)
+                await self._ask("play", audio, more, max(start, 0.0), begun=begun)
+
+    @property
+    def position(self) -> float | None:
+        """How many seconds of the file that plays were heard by now; None while none is heard.
+        From any thread."""
+        zero = self._line.zero
+        return None if math.isnan(zero) else max(time.monotonic() - zero, 0.0)
 
     async def drain(self) -> None:
         """Wait until what `more` left to be heard was heard. Cancelling silences it."""
@@ -103,7 +119,7 @@ class SoundPlayer:
             device,
             name="sound output",
             # The sound server may be on another computer.
-            network=True,
+            services=True,
         )
 
     async def close(self) -> None:
@@ -149,6 +165,7 @@ class SoundPlayer:
                 call.cancel()
                 await asyncio.gather(call, return_exceptions=True)
                 self._start_again()
+            self._line.zero = math.nan
 
     def _announce(self, wish: int, begun: Callable[[], None]) -> Report:
         """Calls `begun` so many seconds after the process has told how many they are."""
@@ -174,7 +191,7 @@ class SoundPlayer:
                 beats, since = self._line.beats, loop.time()
             elif loop.time() - since > patience:
                 raise UnavailableError(
-                    "The sound output does not answer.", hint=HINT, retryable=True
+                    tr("The sound output does not answer."), hint=HINT, retryable=True
                 )
         await call
 

@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 from jarvis_desktop.core.errors import UnavailableError
+from jarvis_desktop.core.wording import tr
 
 _PLACE = re.compile(r" ?\(hw:\d+,\d+\)")
 """Where ALSA put a device this time; it changes as others come and go."""
@@ -17,9 +18,11 @@ def portaudio() -> Any:
         import sounddevice
     except OSError as error:
         raise UnavailableError(
-            "Sound needs the PortAudio library, which is not installed.",
-            hint="Install it: sudo apt install libportaudio2 (Debian, Ubuntu) or "
-            "brew install portaudio (macOS).",
+            tr("Sound needs the PortAudio library, which is not installed."),
+            hint=tr(
+                "Install it: sudo apt install libportaudio2 (Debian, Ubuntu) or "
+                "brew install portaudio (macOS)."
+            ),
         ) from error
     return sounddevice
 

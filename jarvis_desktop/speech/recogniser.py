@@ -13,6 +13,7 @@ from jarvis_desktop.core.call import Report
 from jarvis_desktop.core.errors import ExpertError, InputError, UnavailableError
 from jarvis_desktop.core.hearing import Partial, Transcript
 from jarvis_desktop.core.shown import frames
+from jarvis_desktop.core.wording import tr
 from jarvis_desktop.paths import shipped
 from jarvis_desktop.speech.cuda_probe import CPU, Processor
 from jarvis_desktop.speech.file_transcription import FileTranscriber, LongError, all_at_once
@@ -110,7 +111,7 @@ class LocalRecogniser:
         engine crashed or hung, which also takes over from Whisper; the next call starts a new one.
         """
         if not audio.is_file():  # noqa: ASYNC240 - a look at a local file
-            raise InputError(f"There is no recording {audio.name}.")
+            raise InputError(tr("There is no recording {name}.", name=audio.name))
         if audio.stat().st_size > REQUEST_BYTES:  # noqa: ASYNC240
             return await self.files.transcribe(audio, report)
         # A file is heard and then recognised: two calls of the child that belong together.

@@ -15,6 +15,7 @@ import numpy as np
 
 from jarvis_desktop.core.errors import UnavailableError
 from jarvis_desktop.core.hearing import FRAME
+from jarvis_desktop.core.wording import tr
 
 CONTEXT = 64
 """Samples of the frame before that the model sees again."""
@@ -71,6 +72,6 @@ def _file() -> Path:
         if (found := Path(folder, "assets", FILE)).is_file():
             return found
     raise UnavailableError(
-        "The detector of speech is missing, which comes with faster-whisper.",
-        hint="Install this application again.",
+        tr("The detector of speech is missing, which comes with faster-whisper."),
+        hint=tr("Install this application again."),
     )

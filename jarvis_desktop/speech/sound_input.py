@@ -19,6 +19,7 @@ from jarvis_desktop.child import Handler
 from jarvis_desktop.core.call import Report
 from jarvis_desktop.core.errors import UnavailableError
 from jarvis_desktop.core.hearing import RATE, Sound
+from jarvis_desktop.core.wording import tr
 from jarvis_desktop.speech.portaudio import info, portaudio, refresh
 from jarvis_desktop.speech.silero import Silero
 
@@ -105,8 +106,8 @@ class Session:
         if not self._arrived:
             self.close()
             raise UnavailableError(
-                "The microphone gives no sound.",
-                hint="Look whether another program keeps it for itself, or plug it in again.",
+                tr("The microphone gives no sound."),
+                hint=tr("Look whether another program keeps it for itself, or plug it in again."),
                 retryable=True,
             )
         self._silent, self._read = 0.0, time.monotonic()
@@ -191,8 +192,8 @@ class Session:
         self._read = now
         if not given and (self._ended or self._silent > SILENT_SECONDS):
             raise UnavailableError(
-                "The microphone stopped giving sound.",
-                hint="What was said until then is kept. Check that it is still plugged in.",
+                tr("The microphone stopped giving sound."),
+                hint=tr("What was said until then is kept. Check that it is still plugged in."),
                 retryable=True,
             )
 
@@ -231,14 +232,16 @@ class Resampler:
 def _absent(device: str | None) -> UnavailableError:
     if device:
         return UnavailableError(
-            f"There is no microphone named {device} that can be used.",
-            hint="Plug it in, or choose another one or the system's default in the settings.",
+            tr("There is no microphone named {device} that can be used.", device=device),
+            hint=tr("Plug it in, or choose another one or the system's default in the settings."),
             retryable=True,
         )
     return UnavailableError(
-        "There is no microphone that can be used.",
-        hint="Plug one in, or allow this application to use it in the sound or privacy settings "
-        "of this computer.",
+        tr("There is no microphone that can be used."),
+        hint=tr(
+            "Plug one in, or allow this application to use it in the sound or privacy settings "
+            "of this computer."
+        ),
         retryable=True,
     )
 

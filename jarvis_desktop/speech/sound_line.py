@@ -4,6 +4,7 @@ and a pipe that wakes the process."""
 from __future__ import annotations
 
 import ctypes
+import math
 import multiprocessing
 
 
@@ -13,12 +14,14 @@ class _Shared(ctypes.Structure):
     beats: int
     patience: float
     share: float
+    zero: float
     _fields_ = (
         ("silences", ctypes.c_int64),
         ("silent", ctypes.c_int64),
         ("beats", ctypes.c_int64),
         ("patience", ctypes.c_double),
         ("share", ctypes.c_double),
+        ("zero", ctypes.c_double),
     )
 
 
@@ -33,6 +36,7 @@ class SoundLine:
         context = multiprocessing.get_context("spawn")
         self._shared: _Shared = context.RawValue(_Shared)
         self._shared.share = 1.0
+        self._shared.zero = math.nan
         self._hears, self._wakes = context.Pipe(duplex=False)
 
     @property
@@ -62,6 +66,16 @@ class SoundLine:
     @share.setter
     def share(self, share: float) -> None:
         self._shared.share = share
+
+    @property
+    def zero(self) -> float:
+        """When the beginning of the file that plays was heard, or would have been, by the clock
+        `time.monotonic`, which is the same in all processes; NaN while none plays."""
+        return self._shared.zero
+
+    @zero.setter
+    def zero(self, moment: float) -> None:
+        self._shared.zero = moment
 
     @property
     def beats(self) -> int:

@@ -8,22 +8,21 @@ wait for a call (silence, the volume) comes by the SoundLine.
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import av
 import numpy as np
-import soundfile
 
 from jarvis_desktop.child import Handler
 from jarvis_desktop.core.call import Report
-from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.speech.output_stream import TO_BEAT, TO_OPEN, Block, OutputStream
+from jarvis_desktop.speech.playable import Playable, opened
 from jarvis_desktop.speech.portaudio import portaudio
 from jarvis_desktop.speech.sound_line import SoundLine
 
-BLOCK_SECONDS = 0.25
 AHEAD = 1.0
 """Seconds that are decoded in advance."""
 LEAD = 0.1
@@ -64,6 +63,8 @@ class Output:
         self._line = line
         self._stream = stream
         self._woken = threading.Event()
+        self._first = 0, 0.0
+        """A frame of the stream, and its place in the file that plays, in seconds."""
 
     def obey(self) -> None:
         """Do what the line asks for, for good."""
@@ -80,16 +81,17 @@ class Output:
         else:
             self._stream.rest(REST)
 
-    def play(self, report: Report, wish: int, path: Path, more: bool) -> None:
-        """Play to the end, or where `more` is to follow until it has to come.
+    def play(self, report: Report, wish: int, path: Path, more: bool, start: float) -> None:
+        """Play from `start` seconds to the end, or where `more` is to follow until it has to come.
 
         Reports once, in how many seconds it begins to be heard.
         """
         stream = self._stream
-        with _opened(path) as file:
+        with opened(path, start) as file:
             if not stream.begin(wish):
                 return
             first, told = stream.added, False
+            self._first = first, start
             for block in _blocks(file, stream.rate, stream.channels):
                 stream.add(block)
                 if stream.ahead > AHEAD:
@@ -110,8 +112,14 @@ class Output:
 
     def _begun(self, report: Report, frame: int) -> bool:
         self._stream.run()
+        self._tell_place()
         report(self._stream.begins(frame), "")
         return True
+
+    def _tell_place(self) -> None:
+        """The device's clock and the computer's differ: it is told again and again."""
+        frame, seconds = self._first
+        self._line.zero = time.monotonic() + self._stream.begins(frame) - seconds
 
     def _until(self, left: float) -> bool:
         """Wait until no more than this is to be played; False where it was silenced."""
@@ -121,6 +129,7 @@ class Output:
             if stream.heard or (left and stream.ahead <= left):
                 return True
             self._line.beat()
+            self._tell_place()
             self._woken.clear()
             if not stream.silenced:
                 wait = max(stream.ahead - left, 0.0) or stream.ends
@@ -128,22 +137,10 @@ class Output:
         return False
 
 
-def _opened(path: Path) -> Any:
-    try:
-        file = soundfile.SoundFile(path)
-    except (soundfile.SoundFileError, OSError) as error:
-        raise InputError(f"{path.name} is not a sound file that can be played.") from error
-    if file.frames == 0:
-        file.close()
-        raise InputError(f"{path.name} holds no sound at all.")
-    return file
-
-
-def _blocks(file: Any, rate: int, channels: int) -> Iterator[Block]:
+def _blocks(file: Playable, rate: int, channels: int) -> Iterator[Block]:
     """The file's frames in the stream's rate and number of channels, none lost at the borders."""
-    frames = int(file.samplerate * BLOCK_SECONDS)
-    blocks = file.blocks(blocksize=frames, dtype="float32", always_2d=True)
-    for block in resampled(blocks, file.samplerate, rate) if file.samplerate != rate else blocks:
+    blocks = resampled(file.blocks, file.rate, rate) if file.rate != rate else file.blocks
+    for block in blocks:
         fits = block.shape[1] == channels
         yield block if fits else np.repeat(block.mean(axis=1, keepdims=True), channels, axis=1)
 
@@ -161,7 +158,8 @@ def resampled(blocks: Iterator[Block], rate: int, wanted: int) -> Iterator[Block
         frame = av.AudioFrame.from_ndarray(planes, format="fltp", layout=layout)
         frame.sample_rate = rate
         yield from _frames(resampler, frame)
-    yield from _frames(resampler, None)
+    if resampler:
+        yield from _frames(resampler, None)
 
 
 def _frames(resampler: Any, frame: Any) -> Iterator[Block]:

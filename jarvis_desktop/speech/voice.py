@@ -10,6 +10,7 @@ from pathlib import Path
 from jarvis_desktop.child import Child
 from jarvis_desktop.core.errors import ExpertError, JarvisError, UnavailableError
 from jarvis_desktop.core.shown import frames
+from jarvis_desktop.core.wording import tr
 from jarvis_desktop.speech.voices.language import plain_language
 from jarvis_desktop.speech.voices.neural import CHARACTERS_PER_SECOND, Neural
 from jarvis_desktop.speech.voices.ordered import KnownVoice, Order
@@ -142,12 +143,14 @@ class LocalVoice:
         engine crashed, hung or gave no sound; the next call starts a new one.
         """
         if not any(letter.isalnum() for letter in text):
-            raise UnavailableError("There is nothing to say.")
+            raise UnavailableError(tr("There is nothing to say."))
         try:
             await self._speak(text, to, pace)
         except ExpertError as error:
             raise ExpertError(
-                error.message, hint="The text is shown; the next one is tried anew.", retryable=True
+                error.message,
+                hint=tr("The text is shown; the next one is tried anew."),
+                retryable=True,
             ) from error
         return to
 

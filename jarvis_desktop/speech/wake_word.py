@@ -11,6 +11,7 @@ from typing import Any
 
 from jarvis_desktop.core.errors import UnavailableError
 from jarvis_desktop.core.hearing import RATE, WIDTH
+from jarvis_desktop.core.wording import tr
 
 REST = 2.0
 """Seconds after the word in which it is not heard a second time."""
@@ -28,8 +29,8 @@ class WakeWord:
             from pymicro_wakeword import MicroWakeWord, MicroWakeWordFeatures, Model
         except (ImportError, OSError) as error:
             raise UnavailableError(
-                "A wake word needs the package pymicro-wakeword, which is not installed.",
-                hint='Install it: pip install "jarvis-desktop[wake]".',
+                tr("A wake word needs the package pymicro-wakeword, which is not installed."),
+                hint=tr('Install it: pip install "jarvis-desktop[wake]".'),
             ) from error
         try:
             self._word: Any = (
@@ -40,8 +41,11 @@ class WakeWord:
         except (ValueError, KeyError, OSError) as error:
             names = ", ".join(model.value for model in Model)
             raise UnavailableError(
-                f"There is no wake word {name}.",
-                hint=f"Choose one of {names}, or the path of a JSON file with weights beside it.",
+                tr("There is no wake word {name}.", name=name),
+                hint=tr(
+                    "Choose one of {names}, or the path of a JSON file with weights beside it.",
+                    names=names,
+                ),
             ) from error
         self._features: Any = MicroWakeWordFeatures()
         self._resting = 0.0

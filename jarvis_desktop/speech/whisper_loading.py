@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from jarvis_desktop.core.errors import UnavailableError
+from jarvis_desktop.core.wording import tr
 
 THREADS = min(4, os.cpu_count() or 4)
 """More than four hardly help."""
@@ -25,8 +26,8 @@ def load(folder: Path, *, device: str = "cpu", compute_type: str = "int8") -> An
     missing ends the whole process.
     """
     broken = UnavailableError(
-        f"The Whisper weights in {folder.name} cannot be used.",
-        hint="Remove them with `jarvis-desktop experts remove` and fetch them again.",
+        tr("The Whisper weights in {name} cannot be used.", name=folder.name),
+        hint=tr("Remove them with `jarvis-desktop experts remove` and fetch them again."),
     )
     # Without its tokenizer faster-whisper would fetch one from the Hub.
     if not all((folder / name).is_file() for name in NEEDED):

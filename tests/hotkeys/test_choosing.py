@@ -4,7 +4,9 @@ import pytest
 
 from jarvis_desktop.core.hearing import HotkeyStatus
 from jarvis_desktop.hotkeys.choosing import ASKING, NO_DESKTOP, DesktopHotkey
-from jarvis_desktop.hotkeys.portal import NO_PORTAL, REFUSED
+from jarvis_desktop.hotkeys.portal import NO_PORTAL, REFUSED_WORDS
+from jarvis_desktop.hotkeys.portal_key import PortalKeys
+from jarvis_desktop.hotkeys.shortcut import TALK
 from jarvis_desktop.hotkeys.x11 import LOST
 from tests.hotkeys.pressed import PATIENCE, Pressed
 from tests.portal import Portal
@@ -22,7 +24,7 @@ def pressed():
 
 async def bound(key, pressed=None) -> tuple[DesktopHotkey, HotkeyStatus]:
     pressed = pressed or Pressed()
-    hotkey = DesktopHotkey(key, app_id="org.example.Talk")
+    hotkey = DesktopHotkey(key, TALK, portal=PortalKeys("org.example.Talk"))
     hotkey.watch(pressed.statuses.put_nowait)
     async with asyncio.timeout(PATIENCE):
         return hotkey, await hotkey.bind(pressed.press, pressed.release)
@@ -62,8 +64,8 @@ async def test_who_refused_in_the_desktops_question_is_told_what_to_do(bus):
     await portal.start()
     hotkey, status = await bound("Ctrl+Alt+Space")
     assert status.way == "none"
-    assert status.why.startswith(REFUSED)
-    assert "set no talk key" in status.why
+    assert status.why.startswith(REFUSED_WORDS)
+    assert "set no such key" in status.why
     await hotkey.close()
     await portal.stop()
 
@@ -96,7 +98,7 @@ async def test_where_there_is_no_desktop_that_is_told(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("key", "why"), [("Ctrl+Spcae", 'no key is called "Spcae"'), ("  ", "No talk key is set.")]
+    ("key", "why"), [("Ctrl+Spcae", 'no key is called "Spcae"'), ("  ", "No key is set.")]
 )
 async def test_a_wrong_key_and_none_are_told(key, why):
     hotkey, status = await bound(key)
@@ -130,7 +132,7 @@ async def test_another_key_is_taken_up_at_once(screen, pressed):
     await hotkey.choose("nonsense")
     assert hotkey.status.way == "none"
     await hotkey.close()
-    never = DesktopHotkey("F9", app_id="org.example.Talk")
+    never = DesktopHotkey("F9", TALK, portal=PortalKeys("org.example.Talk"))
     await never.choose("F8")
     assert never.status.way == "none"
 
@@ -139,7 +141,7 @@ async def test_another_key_is_taken_up_at_once(screen, pressed):
 async def test_it_ends_while_the_person_is_being_asked(bus, pressed, ended):
     portal = Portal(answer=None)
     await portal.start()
-    hotkey = DesktopHotkey("Ctrl+Alt+Space", app_id="org.example.Talk")
+    hotkey = DesktopHotkey("Ctrl+Alt+Space", TALK, portal=PortalKeys("org.example.Talk"))
     binding = asyncio.create_task(hotkey.bind(pressed.press, pressed.release))
     async with asyncio.timeout(PATIENCE):
         while "BindShortcuts" not in portal.calls:

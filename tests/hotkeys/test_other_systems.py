@@ -14,7 +14,9 @@ from jarvis_desktop.core.errors import UnavailableError
 from jarvis_desktop.hotkeys import macos, windows
 from jarvis_desktop.hotkeys.choosing import DesktopHotkey
 from jarvis_desktop.hotkeys.keys import parse
+from jarvis_desktop.hotkeys.portal_key import PortalKeys
 from jarvis_desktop.hotkeys.pressing import Pressing
+from jarvis_desktop.hotkeys.shortcut import TALK
 from tests.hotkeys.pressed import Pressed
 
 KEY = parse("Ctrl+Alt+Space")
@@ -78,7 +80,11 @@ class Carbon:
         return 1
 
     def GetEventKind(self, event):
-        return event
+        return event % 100
+
+    def GetEventParameter(self, event, name, kind, actual, size, read, found):
+        ctypes.cast(found, ctypes.POINTER(ctypes.c_uint32))[1] = event // 100
+        return 0
 
     def InstallEventHandler(self, target, handler, count, kinds, data, reference):
         assert [(kind.event_class, kind.kind) for kind in kinds] == [
@@ -161,8 +167,10 @@ async def test_macos_tells_presses_and_releases(carbon, pressed):
     assert carbon.registered == [(49, 0x1800)]
     (happened,) = carbon.handlers
     for kind, told in ((5, "press"), (6, "release")):
-        assert happened(None, kind, None) == 0
+        assert happened(None, 100 * key._number + kind, None) == 0
         assert await pressed.next() == told
+    assert happened(None, 100 * key._number + 105, None) == macos.NOT_OURS  # of another key
+    assert pressed.so_far() == []
     await key.close()
     assert carbon.registered == carbon.handlers == []
 
@@ -187,7 +195,7 @@ async def test_macos_needs_a_window(carbon, pressed, monkeypatch):
 
 @pytest.mark.parametrize(("system", "way"), [("win32", "windows"), ("darwin", "macos")])
 async def test_each_system_has_its_way(user32, carbon, pressed, monkeypatch, system, way):
-    hotkey = DesktopHotkey("Ctrl+Alt+Space", app_id="org.example.Talk")
+    hotkey = DesktopHotkey("Ctrl+Alt+Space", TALK, portal=PortalKeys("org.example.Talk"))
     monkeypatch.setattr(sys, "platform", system)
     async with asyncio.timeout(20):
         status = await hotkey.bind(pressed.press, pressed.release)

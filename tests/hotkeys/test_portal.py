@@ -10,16 +10,18 @@ from jeepney.io.asyncio import open_dbus_connection
 from jarvis_desktop.core.errors import UnavailableError
 from jarvis_desktop.core.hearing import HotkeyStatus
 from jarvis_desktop.hotkeys import portal as portal_module
+from jarvis_desktop.hotkeys import portal_key
 from jarvis_desktop.hotkeys.keys import parse
 from jarvis_desktop.hotkeys.portal import (
     BUS_GONE,
     NO_PORTAL,
     NO_SHORTCUTS,
-    REFUSED,
+    REFUSED_WORDS,
     TAKEN,
-    PortalKey,
 )
+from jarvis_desktop.hotkeys.portal_key import PortalKey, PortalKeys
 from jarvis_desktop.hotkeys.pressing import Pressing
+from jarvis_desktop.hotkeys.shortcut import QUICK, TALK
 from tests.hotkeys.pressed import PATIENCE, Pressed
 from tests.portal import PATH, SHORTCUTS, Portal, start_bus
 
@@ -42,7 +44,7 @@ async def portal(bus):
 @pytest.fixture
 async def key(portal, pressed, monkeypatch):
     monkeypatch.setattr(portal_module, "PAUSES", (0, 0))
-    key = PortalKey(parse("Ctrl+Alt+Space"), pressed.statuses.put_nowait, app_id=APP)
+    key = PortalKey(TALK, parse("Ctrl+Alt+Space"), pressed.statuses.put_nowait, PortalKeys(APP))
     yield key
     await key.close()
 
@@ -96,8 +98,8 @@ async def test_where_no_key_is_told_the_person_hears_what_to_do(portal, key, pre
 @pytest.mark.parametrize(
     ("how", "why"),
     [
-        ({"answer": 1}, REFUSED),
-        ({"grants": False}, REFUSED),
+        ({"answer": 1}, REFUSED_WORDS),
+        ({"grants": False}, REFUSED_WORDS),
         ({"answer": 2}, "could not give the key"),
         ({"installed": ()}, r"org\.example\.Talk\.desktop is not in its list"),
         ({"has_shortcuts": False}, re.escape(NO_SHORTCUTS)),
@@ -113,7 +115,7 @@ async def test_why_the_key_is_not_lent_is_told(portal, key, pressed, how, why):
 
 
 async def test_where_there_is_no_portal_that_is_told(bus, pressed):
-    key = PortalKey(parse("F9"), pressed.statuses.put_nowait, app_id=APP)
+    key = PortalKey(TALK, parse("F9"), pressed.statuses.put_nowait, PortalKeys(APP))
     with pytest.raises(UnavailableError) as raised:
         await bound(key, pressed)
     assert str(raised.value) == NO_PORTAL
@@ -124,7 +126,7 @@ async def test_where_there_is_no_portal_that_is_told(bus, pressed):
 async def test_where_there_is_no_bus_that_is_told(pressed, monkeypatch, address):
     monkeypatch.setenv("DBUS_SESSION_BUS_ADDRESS", address)
     monkeypatch.delenv("XDG_RUNTIME_DIR", raising=False)
-    key = PortalKey(parse("F9"), pressed.statuses.put_nowait, app_id=APP)
+    key = PortalKey(TALK, parse("F9"), pressed.statuses.put_nowait, PortalKeys(APP))
     with pytest.raises(UnavailableError, match="no message bus"):
         await bound(key, pressed)
     await key.close()
@@ -189,12 +191,12 @@ async def test_who_refused_is_not_asked_again(portal, key, pressed):
     await bound(key, pressed)
     portal.answer = 1
     await portal.restart()
-    assert REFUSED in (await pressed.status(lambda status: REFUSED in status.why)).why
+    assert REFUSED_WORDS in (await pressed.status(lambda status: REFUSED_WORDS in status.why)).why
     asked = portal.calls.count("BindShortcuts")
     portal.answer = 0
     await portal.restart()
     await portal.press()
-    other = PortalKey(parse("F9"), pressed.statuses.put_nowait, app_id=APP)
+    other = PortalKey(TALK, parse("F9"), pressed.statuses.put_nowait, PortalKeys(APP))
     await bound(other, pressed)  # by now the first has seen the new portal
     await other.close()
     assert portal.calls.count("BindShortcuts") == asked + 1
@@ -220,7 +222,7 @@ async def test_a_key_that_repeats_itself_is_pressed_once(portal, key, pressed):
 async def test_a_lost_release_is_made_good_by_the_next_press(portal, key, pressed, monkeypatch):
     await bound(key, pressed)
     await tap(portal, pressed)
-    monkeypatch.setattr(portal_module, "REPEATING", 0)
+    monkeypatch.setattr(portal_key, "REPEATING", 0)
     for _ in range(2):
         await portal.press()
     assert [await pressed.next() for _ in range(3)] == ["press", "release", "press"]
@@ -232,7 +234,7 @@ async def test_a_lost_release_is_made_good_by_the_next_press(portal, key, presse
 async def test_a_desktop_that_never_tells_of_a_release_is_known_by_that(
     portal, key, pressed, monkeypatch
 ):
-    monkeypatch.setattr(portal_module, "REPEATING", 0)
+    monkeypatch.setattr(portal_key, "REPEATING", 0)
     assert (await bound(key, pressed)).holds
     for _ in range(2):
         await portal.press()
@@ -264,7 +266,7 @@ async def test_a_bus_that_ends_is_told(pressed, monkeypatch, tmp_path):
         monkeypatch.setenv("DBUS_SESSION_BUS_ADDRESS", address)
         portal = Portal()
         await portal.start()
-        key = PortalKey(parse("Ctrl+Alt+Space"), pressed.statuses.put_nowait, app_id=APP)
+        key = PortalKey(TALK, parse("Ctrl+Alt+Space"), pressed.statuses.put_nowait, PortalKeys(APP))
         await bound(key, pressed)
         await portal.press()
         assert await pressed.next() == "press"
@@ -284,3 +286,99 @@ async def test_it_closes_while_the_person_is_being_asked(portal, key, pressed):
     await asyncio.gather(binding, return_exceptions=True)
     await key.close()
     assert pressed.statuses.empty()
+
+
+@pytest.fixture
+async def both(portal, pressed):
+    """The talk key and that of the quick box, in one portal session."""
+    keys = PortalKeys(APP)
+    quick = Pressed()
+    talk = PortalKey(TALK, parse("Ctrl+Alt+Space"), pressed.statuses.put_nowait, keys)
+    box = PortalKey(QUICK, parse("Ctrl+Alt+J"), quick.statuses.put_nowait, keys)
+    await asyncio.gather(bound(talk, pressed), bound(box, quick))
+    yield talk, box, quick
+    await talk.close()
+    await box.close()
+
+
+async def test_two_keys_are_asked_for_in_one_question(portal, both, pressed):
+    assert portal.calls.count("BindShortcuts") == portal.calls.count("CreateSession") == 1
+    (shortcuts,) = portal.bound.values()
+    assert [name for name, _ in shortcuts] == ["talk", "quick"]
+    assert dict(shortcuts)["quick"]["preferred_trigger"] == ("s", "CTRL+ALT+j")
+
+
+async def test_each_of_two_keys_is_told_apart(portal, both, pressed):
+    _, _, quick = both
+    await portal.press("quick")
+    await portal.release("quick")
+    assert [await quick.next(), await quick.next()] == ["press", "release"]
+    assert pressed.so_far() == []
+    await portal.press("talk")
+    assert await pressed.next() == "press"
+    assert quick.so_far() == []
+
+
+async def test_one_of_two_keys_may_not_be_granted(portal, pressed):
+    portal.only = ("talk",)
+    keys, quick = PortalKeys(APP), Pressed()
+    talk = PortalKey(TALK, parse("Ctrl+Alt+Space"), pressed.statuses.put_nowait, keys)
+    box = PortalKey(QUICK, parse("Ctrl+Alt+J"), quick.statuses.put_nowait, keys)
+    first, second = await asyncio.gather(
+        bound(talk, pressed), bound(box, quick), return_exceptions=True
+    )
+    assert isinstance(first, HotkeyStatus)
+    assert first.way == "portal"
+    assert isinstance(second, UnavailableError)
+    assert str(second).startswith(REFUSED_WORDS)
+    await tap(portal, pressed)
+    await box.close()
+    await talk.close()
+
+
+async def test_one_key_is_given_back_without_the_other(portal, both, pressed):
+    _, box, quick = both
+    await box.close()
+    async with asyncio.timeout(PATIENCE):
+        while portal.calls.count("BindShortcuts") < 2:
+            await asyncio.sleep(0.01)
+    assert [name for name, _ in list(portal.bound.values())[-1]] == ["talk"]
+    await tap(portal, pressed)
+    assert quick.so_far() == []
+
+
+async def test_another_key_is_asked_for_with_the_one_that_stays(portal, both, pressed):
+    talk, box, quick = both
+    await box.close()
+    other = PortalKey(QUICK, parse("F9"), quick.statuses.put_nowait, talk._portal)
+    assert (await bound(other, quick)).key == "F9"
+    assert [name for name, _ in list(portal.bound.values())[-1]] == ["talk", "quick"]
+    assert portal.calls.count("BindShortcuts") == 2
+    await tap(portal, pressed)
+    await other.close()
+
+
+async def test_who_refuses_two_keys_is_asked_once(portal, pressed):
+    portal.answer = 1
+    keys = PortalKeys(APP)
+
+    async def asked(shortcut):
+        key = PortalKey(shortcut, parse("F9"), pressed.statuses.put_nowait, keys)
+        try:
+            await bound(key, pressed)
+        finally:
+            await key.close()
+
+    told = await asyncio.gather(asked(TALK), asked(QUICK), return_exceptions=True)
+    assert all(str(each).startswith(REFUSED_WORDS) for each in told)
+    assert portal.calls.count("BindShortcuts") == 1
+
+
+async def test_a_press_brings_what_lets_a_window_come_to_the_front(portal, key, pressed):
+    keys = Pressing(pressed.press, pressed.release)
+    await key.bind(keys)
+    await tap(portal, pressed)
+    assert keys.token == "a"
+    portal.version = 1  # which has none
+    await tap(portal, pressed)
+    assert keys.token == ""

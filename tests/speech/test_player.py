@@ -1,6 +1,7 @@
 import asyncio
 import os
 import signal
+import time
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from jarvis_desktop.core.errors import InputError, UnavailableError
 from jarvis_desktop.paths import shipped
 from jarvis_desktop.speech.devices import devices
 from jarvis_desktop.speech.player import SoundPlayer
+from tests.films import write_film
 from tests.sound import RATE, Heard, strongest_frequency, write_tone
 
 pytestmark = pytest.mark.sound
@@ -261,3 +263,49 @@ async def test_what_is_no_sound_file_is_named(sound_server, player, tmp_path):
     for name in ("fake.wav", "empty.wav", "missing.wav"):
         with pytest.raises(InputError, match=name):
             await player.play(tmp_path / name)
+
+
+async def test_it_begins_at_the_wanted_place_of_any_file(sound_server, player, tmp_path):
+    two = write_tone(tmp_path / "low.wav", seconds=2, frequency=400)
+    samples = [soundfile.read(two)[0]]
+    samples.append(soundfile.read(write_tone(two, seconds=2, frequency=800))[0])
+    soundfile.write(tmp_path / "two.wav", np.concatenate(samples), 22_050)
+    soundfile.write(tmp_path / "two.mp3", np.concatenate(samples), 22_050)
+    film = write_film(tmp_path / "two.mp4", sound=tmp_path / "two.wav")
+    for path in (tmp_path / "two.wav", tmp_path / "two.mp3", film):
+        heard = sound_server.listening()
+        await player.play(path, start=1.7)
+        at = loud(heard.wait_for(lambda samples: len(loud(samples)) > 2 * RATE))
+        sound = heard.samples[at[0] : at[-1]]
+        assert len(sound) / RATE == pytest.approx(2.3, abs=0.08), path
+        assert strongest_frequency(sound[: RATE // 5], RATE) == pytest.approx(400, abs=8)
+        assert strongest_frequency(sound[-RATE // 5 :], RATE) == pytest.approx(800, abs=8)
+
+
+async def test_what_is_told_of_the_place_is_what_is_heard(sound_server, player, tmp_path):
+    clicks = np.zeros(3 * RATE, np.float32)
+    clicks[2 * RATE : 2 * RATE + 200] = 0.9
+    soundfile.write(tmp_path / "click.wav", clicks, RATE)
+    heard = sound_server.listening()
+    playing = asyncio.create_task(player.play(tmp_path / "click.wav", start=1))
+    while not len(loud(heard.samples)):
+        place = player.position
+        await asyncio.sleep(0.005)
+    assert place == pytest.approx(2, abs=0.08)
+    await playing
+
+
+async def test_a_track_that_begins_late_is_heard_late(sound_server, player, tmp_path):
+    tone = write_tone(tmp_path / "tone.wav", seconds=0.5)
+    film = write_film(tmp_path / "late.mp4", sound=tone, seconds=2, delay=1.0)
+    begun: list[float] = []
+    heard = sound_server.listening()
+    playing = asyncio.create_task(player.play(film, begun=lambda: begun.append(time.monotonic())))
+    await asyncio.to_thread(heard.wait_for, lambda samples: len(loud(samples)))
+    assert time.monotonic() - begun[0] == pytest.approx(1.0, abs=0.15)
+    await playing
+
+
+async def test_a_film_without_sound_is_named(sound_server, player, tmp_path):
+    with pytest.raises(InputError, match="has no sound"):
+        await player.play(write_film(tmp_path / "silent.mp4", seconds=0.5))

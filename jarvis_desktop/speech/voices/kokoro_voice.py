@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from jarvis_desktop.child import Handler
 from jarvis_desktop.core.errors import UnavailableError
+from jarvis_desktop.core.wording import tr
 from jarvis_desktop.speech.voices import sound_file
 from jarvis_desktop.speech.voices.neural import KOKORO_LANGUAGES, KOKORO_STYLES, kokoro_weights
 from jarvis_desktop.speech.voices.ordered import KnownVoice, Order, serve
@@ -68,7 +69,7 @@ class Kokoro:
         weights = kokoro_weights(self._folder)
         styles = self._folder / KOKORO_STYLES
         if weights is None or not styles.is_file():
-            raise UnavailableError("Kokoro's weights are not there any more.")
+            raise UnavailableError(tr("Kokoro's weights are not there any more."))
         try:
             self._session = onnxruntime.InferenceSession(weights, providers=PROVIDERS)
             with styles.open("rb") as file:
@@ -164,5 +165,6 @@ def _foreign(error: Exception) -> bool:
 
 def _broken(folder: Path) -> UnavailableError:
     return UnavailableError(
-        "The weights of Kokoro cannot be used.", hint=f"Fetch them again into {folder}."
+        tr("The weights of Kokoro cannot be used."),
+        hint=tr("Fetch them again into {folder}.", folder=folder),
     )

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Protocol
 
 from jarvis_desktop.core.errors import UnavailableError
+from jarvis_desktop.core.wording import tr
 
 ESPEAK_HINT = (
     "Install it: sudo apt install espeak-ng (Debian, Ubuntu) or brew install espeak-ng (macOS)."
@@ -81,14 +82,23 @@ class Kokoro:
         if kokoro_weights(self.folder) is None or not (self.folder / KOKORO_STYLES).is_file():
             (weights, size), *_ = KOKORO_WEIGHTS.items()
             return UnavailableError(
-                "Kokoro cannot speak, for its weights are not here.",
-                hint=f"Fetch {weights} ({_megabytes(size)}) and {KOKORO_STYLES} "
-                f"({_megabytes(KOKORO_STYLES_BYTES)}) from {KOKORO_PLACE} and put both into "
-                f"{self.folder}.",
+                tr("Kokoro cannot speak, for its weights are not here."),
+                hint=tr(
+                    "Fetch {weights} ({size}) and {kokoro_styles} "
+                    "({kokoro_styles_bytes}) from {kokoro_place} and put both into "
+                    "{folder}.",
+                    weights=weights,
+                    size=_megabytes(size),
+                    kokoro_styles=KOKORO_STYLES,
+                    kokoro_styles_bytes=_megabytes(KOKORO_STYLES_BYTES),
+                    kokoro_place=KOKORO_PLACE,
+                    folder=self.folder,
+                ),
             )
         if not shutil.which("espeak-ng"):
             return UnavailableError(
-                "Kokoro cannot speak, for the program espeak-ng is not installed.", hint=ESPEAK_HINT
+                tr("Kokoro cannot speak, for the program espeak-ng is not installed."),
+                hint=ESPEAK_HINT,
             )
         return None
 
@@ -114,14 +124,22 @@ class Piper:
         """The program, or a voice."""
         if not shutil.which(self.program):
             return UnavailableError(
-                "Piper cannot speak, for the program is not installed.",
-                hint=f"Install it from {PIPER_PLACE}, so that the command {self.program} works.",
+                tr("Piper cannot speak, for the program is not installed."),
+                hint=tr(
+                    "Install it from {piper_place}, so that the command {program} works.",
+                    piper_place=PIPER_PLACE,
+                    program=self.program,
+                ),
             )
         if not piper_weights(self.folder):
             return UnavailableError(
-                "Piper cannot speak, for there is no voice of it here.",
-                hint=f"Fetch one from {PIPER_VOICES}, such as en_US-lessac-medium (63 MB), and put "
-                f"its .onnx file and its .onnx.json file into {self.folder}.",
+                tr("Piper cannot speak, for there is no voice of it here."),
+                hint=tr(
+                    "Fetch one from {piper_voices}, such as en_US-lessac-medium (63 MB), and put "
+                    "its .onnx file and its .onnx.json file into {folder}.",
+                    piper_voices=PIPER_VOICES,
+                    folder=self.folder,
+                ),
             )
         return None
 

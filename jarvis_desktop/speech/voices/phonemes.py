@@ -10,6 +10,7 @@ import shutil
 import subprocess
 
 from jarvis_desktop.core.errors import ExpertError, UnavailableError
+from jarvis_desktop.core.wording import tr
 from jarvis_desktop.speech.voices.neural import ESPEAK_HINT
 
 PROGRAM = "espeak-ng"
@@ -41,7 +42,7 @@ def _said(text: str, language: str, timeout: float) -> str:
     program = shutil.which(PROGRAM)
     if not program:
         raise UnavailableError(
-            "This voice needs the program espeak-ng, which is not installed.",
+            tr("This voice needs the program espeak-ng, which is not installed."),
             hint=ESPEAK_HINT,
         )
     try:
@@ -54,6 +55,6 @@ def _said(text: str, language: str, timeout: float) -> str:
             check=True,
         )
     except (OSError, subprocess.SubprocessError, UnicodeError) as error:
-        raise ExpertError("espeak-ng could not say how this text sounds.") from error
+        raise ExpertError(tr("espeak-ng could not say how this text sounds.")) from error
     lines = (line.strip() for line in _SWITCH.sub("", done.stdout).splitlines())
     return "\n".join(line for line in lines if line)

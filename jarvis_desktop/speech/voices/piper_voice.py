@@ -24,6 +24,7 @@ from pathlib import Path
 from jarvis_desktop.child import Handler
 from jarvis_desktop.core.errors import ExpertError, Fault, UnavailableError
 from jarvis_desktop.core.shown import one_line
+from jarvis_desktop.core.wording import tr
 from jarvis_desktop.speech.voices import sound_file
 from jarvis_desktop.speech.voices.neural import PIPER_PLACE, piper_language, piper_weights
 from jarvis_desktop.speech.voices.ordered import KnownVoice, Order, serve
@@ -63,7 +64,7 @@ class Piper:
         """Say it into the file."""
         voice = voice or next(iter(self.voices()), None)
         if voice is None:
-            raise UnavailableError("There is no voice of Piper any more.")
+            raise UnavailableError(tr("There is no voice of Piper any more."))
         until = time.monotonic() + order.seconds
         try:
             part = self._run(voice.id, order.pace).say(order.text, until)
@@ -122,12 +123,14 @@ class _Running:
                 answer = self.lines.get(timeout=max(0.0, until - time.monotonic()))
             except queue.Empty:
                 raise ExpertError(
-                    "Piper gave no answer in time.", retryable=True, fault=Fault.TIMEOUT
+                    tr("Piper gave no answer in time."), retryable=True, fault=Fault.TIMEOUT
                 ) from None
             if answer is None:
                 reason = f": {one_line(last)}" if last else ""
                 raise ExpertError(
-                    f"Piper stopped unexpectedly{reason}.", retryable=True, fault=Fault.CRASH
+                    tr("Piper stopped unexpectedly{reason}.", reason=reason),
+                    retryable=True,
+                    fault=Fault.CRASH,
                 )
             if self.folder.name in answer and answer.endswith(".wav"):
                 return Path(self.folder.name) / answer.replace("\\", "/").rpartition("/")[2]
@@ -166,7 +169,7 @@ def _start(program: str, folder: Path, wanted: tuple[str, float], *, json_lines:
         )
     except OSError as error:
         out.cleanup()
-        raise ExpertError("Piper could not be started.", retryable=True) from error
+        raise ExpertError(tr("Piper could not be started."), retryable=True) from error
     lines: queue.Queue[str | None] = queue.Queue()
     reader = threading.Thread(target=_read, args=(process, lines), daemon=True)
     reader.start()
@@ -202,12 +205,15 @@ def _speaks_json(program: str) -> bool:
             check=False,
         )
     except (OSError, subprocess.SubprocessError) as error:
-        raise UnavailableError("Piper cannot be started.") from error
+        raise UnavailableError(tr("Piper cannot be started.")) from error
     words = told.stdout + told.stderr
     if "--model" not in words:  # there is a program for mice of that name
         raise UnavailableError(
-            f"The program {program} on this computer is not the voice Piper.",
-            hint=f"Install it from {PIPER_PLACE}.",
+            tr(
+                "The program {program} on this computer is not the voice Piper.",
+                program=program,
+            ),
+            hint=tr("Install it from {piper_place}.", piper_place=PIPER_PLACE),
         )
     return "--json-input" in words or "--json_input" in words
 

@@ -17,6 +17,7 @@ from typing import Any
 
 from jarvis_desktop.child import Handler
 from jarvis_desktop.core.errors import UnavailableError
+from jarvis_desktop.core.wording import tr
 from jarvis_desktop.speech.voices.ordered import KnownVoice, Order, serve
 from jarvis_desktop.speech.voices.sound_file import audible, keep
 
@@ -56,9 +57,11 @@ class SystemVoice:
             self._engine = getattr(importlib.import_module(module), function)()
         except (ImportError, OSError, RuntimeError, KeyError) as error:
             raise UnavailableError(
-                "This computer has no voice to speak with.",
-                hint="Install one: sudo apt install espeak-ng (Debian, Ubuntu) or "
-                "brew install espeak-ng (macOS).",
+                tr("This computer has no voice to speak with."),
+                hint=tr(
+                    "Install one: sudo apt install espeak-ng (Debian, Ubuntu) or "
+                    "brew install espeak-ng (macOS)."
+                ),
             ) from error
         self._run = self._engine.runAndWait
         if getattr(self._engine, "driver_name", "") == "espeak":
