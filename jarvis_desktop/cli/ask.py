@@ -105,7 +105,7 @@ def handle(
 ) -> int:
     """Answer a request, or run a plan in its JSON form; gives the exit code."""
     from jarvis_desktop.cli import session
-    from jarvis_desktop.compose import App
+    from jarvis_desktop.compose_app import App
 
     loaded = loaded or session.load(args)
     if args.out:

@@ -16,7 +16,7 @@ from jarvis_desktop.core.turn import Request
 from jarvis_desktop.paths import shipped
 
 if TYPE_CHECKING:
-    from jarvis_desktop.compose import App
+    from jarvis_desktop.compose_app import App
 
 GREETING = """\
 JARVIS Desktop. Type a request, or press Enter on an empty line to talk.

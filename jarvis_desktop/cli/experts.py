@@ -16,7 +16,7 @@ from jarvis_desktop.core.hardware import MB
 from jarvis_desktop.core.shown import one_line, readable_size
 
 if TYPE_CHECKING:
-    from jarvis_desktop.compose import App
+    from jarvis_desktop.compose_app import App
 
 
 def add(subparsers: Subparsers) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from jarvis_desktop.cli import output
 
 if TYPE_CHECKING:
-    from jarvis_desktop.compose import App
+    from jarvis_desktop.compose_app import App
 
 
 async def tell_once(app: App) -> None:

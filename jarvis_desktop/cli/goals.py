@@ -20,7 +20,7 @@ from jarvis_desktop.core.shown import one_line
 from jarvis_desktop.removing import remove as remove_folder
 
 if TYPE_CHECKING:
-    from jarvis_desktop.compose import App
+    from jarvis_desktop.compose_app import App
 
 ALL = 100_000
 """More goals than there are."""

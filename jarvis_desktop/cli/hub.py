@@ -5,18 +5,16 @@ from __future__ import annotations
 import argparse
 import difflib
 from collections.abc import Iterable
-from dataclasses import dataclass
-from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from jarvis_desktop.cli import output
 from jarvis_desktop.cli.arguments import Subparsers, add_shared, count
 from jarvis_desktop.core.errors import InputError
-from jarvis_desktop.core.expert import Expert
 from jarvis_desktop.core.shown import readable_size
 
 if TYPE_CHECKING:
-    from jarvis_desktop.compose import App
+    from jarvis_desktop.catalogue.searching import Hit
+    from jarvis_desktop.compose_app import App
 
 
 def add(actions: Subparsers) -> None:
@@ -40,26 +38,26 @@ def add(actions: Subparsers) -> None:
     refresh.set_defaults(command=_refresh)
 
 
-@dataclass(frozen=True, slots=True)
-class Hit:
-    """An expert that was found."""
-
-    expert: Expert
-    shipped: bool
-    installed: bool
-    runs: tuple[str, ...]
-    """Where it runs: "here", "api"."""
-    fits: bool | None
-    """Whether there is memory for it; None where its need is not known."""
-
-
 def _search(args: argparse.Namespace) -> int:
     from jarvis_desktop.cli import session
 
     async def work(app: App) -> int:
-        hits = _hits(app, args)
+        from jarvis_desktop.catalogue.searching import Sought
+
+        _tasks(app, [args.task] if args.task else [])  # refuses what is no task
+        hits = app.shelf.search(
+            Sought(
+                words=" ".join(args.words),
+                task=args.task or "",
+                licence=args.licence or "",
+                max_mb=args.max_size or 0,
+                language=args.language or "",
+                fits=args.fits,
+                limit=args.limit,
+            )
+        )
         if args.json:
-            output.write_json(hits)
+            output.write_json([_record(hit) for hit in hits])
             return output.DONE
         for hit in hits:
             output.say(_line(hit))
@@ -73,61 +71,14 @@ def _search(args: argparse.Namespace) -> int:
     return session.run(args, work)
 
 
-def _hits(app: App, args: argparse.Namespace) -> list[Hit]:
-    from jarvis_desktop.catalogue.hub import experts
-    from jarvis_desktop.catalogue.hub.wanted import Wanted
-
-    words, memory = " ".join(args.words), app.hub_policy().memory_mb
-    tasks = _tasks(app, [args.task] if args.task else [])
-    listed = [item for item in app.catalogue.known() if _is_asked_for(item, args, memory)]
-    found = app.hub.search(
-        Wanted(
-            tasks=tasks,
-            words=words,
-            allowed_licences=(args.licence,) if args.licence else ("*",),
-            size_mb=args.max_size or 0,
-            language=args.language or "",
-            memory_mb=memory if args.fits else 0,
-            limit=args.limit,
-        )
-    )
-    repos = {item.repo.casefold() for item in app.catalogue.known()}
-    here = {item.id for item in app.weights.installed()}
-    hits = [_hit(app, item, here, memory, shipped=True) for item in listed]
-    hits += [
-        _hit(app, experts.described(each.entry), here, memory, shipped=False)
-        for each in found
-        if each.entry.repo.casefold() not in repos
-    ]
-    return hits[: args.limit]
-
-
-def _is_asked_for(expert: Expert, args: argparse.Namespace, memory: float) -> bool:
-    """Whether an expert of the shipped list has the words and everything else."""
-    text = f"{expert.id} {expert.repo} {expert.task} {expert.summary}".lower()
-    languages = {args.language, "*"}.intersection(expert.languages)
-    return (
-        all(word in text for word in " ".join(args.words).lower().split())
-        and (not args.task or args.task in (expert.task, *expert.also))
-        and (not args.licence or fnmatchcase(expert.licence.casefold(), args.licence.casefold()))
-        and (not args.max_size or expert.download_mb <= args.max_size)
-        and (not args.language or bool(languages))
-        and (not args.fits or _fits(expert, memory) is not False)
-    )
-
-
-def _hit(app: App, expert: Expert, here: set[str], memory: float, *, shipped: bool) -> Hit:
-    runs = []
-    if expert.files and app.catalogue.can_run(expert):
-        runs.append("here")
-    if expert.providers:
-        runs.append("api")
-    return Hit(expert, shipped, expert.id in here, tuple(runs), _fits(expert, memory))
-
-
-def _fits(expert: Expert, memory: float) -> bool | None:
-    needed = expert.memory_half_mb or expert.memory_mb
-    return needed <= memory if needed and memory else None
+def _record(hit: Hit) -> dict[str, Any]:
+    return {
+        "expert": hit.expert,
+        "shipped": hit.shipped,
+        "installed": hit.installed,
+        "runs": hit.runs,
+        "fits": hit.fit.runs,
+    }
 
 
 def _line(hit: Hit) -> str:
@@ -138,7 +89,7 @@ def _line(hit: Hit) -> str:
         expert.licence or "licence unknown",
         f"{expert.downloads:,} downloads" if expert.downloads else "",
         f"runs {where}" if where else "cannot run here yet",
-        "too large for this computer" if hit.fits is False else "",
+        "too large for this computer" if hit.fit.runs is False else "",
         "terms must be accepted on the Hub" if expert.gated else "",
     ]
     about = f"{'' if expert.verified else '~'}{size}"

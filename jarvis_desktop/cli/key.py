@@ -10,7 +10,7 @@ from jarvis_desktop.cli.arguments import add_shared
 from jarvis_desktop.core.errors import InputError
 
 if TYPE_CHECKING:
-    from jarvis_desktop.compose import App
+    from jarvis_desktop.compose_app import App
 
 
 def add(actions: Any) -> None:

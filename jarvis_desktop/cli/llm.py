@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -13,9 +12,10 @@ from jarvis_desktop.cli.arguments import Subparsers, add_shared
 from jarvis_desktop.core.errors import InputError, UnavailableError
 
 if TYPE_CHECKING:
-    from jarvis_desktop.compose import App
+    from jarvis_desktop.compose_app import App
     from jarvis_desktop.core.expert import Expert
     from jarvis_desktop.core.llm import LLM
+    from jarvis_desktop.llm.listing import Known
     from jarvis_desktop.llm.shipped import Computer, ShippedLLM
 
 SUM = {
@@ -90,7 +90,7 @@ def _list(args: argparse.Namespace) -> int:
 
     async def work(app: App) -> int:
         llm = await app.llms.current()
-        rows = await _rows(app, llm)
+        rows = await _rows(app)
         if args.json:
             output.write_json({"llms": rows, "used": llm and llm.name, "reason": app.llms.reason})
             return output.DONE
@@ -106,38 +106,24 @@ def _list(args: argparse.Namespace) -> int:
     return session.run(args, work)
 
 
-async def _rows(app: App, llm: LLM | None) -> list[Row]:
+async def _rows(app: App) -> list[Row]:
     """The shipped list, then whatever else is there."""
-    used = (llm.provider, llm.name) if llm else None
-    ollama = {each.name: each for each in (await app.llms.of_ollama()).llms}
-    disk = {expert.id: expert for expert, _ in app.llms.on_disk()}
-    computer = await app.llms.measured()
-    rows = []
-    for each in app.llms.shipped:
-        in_ollama, on_disk = ollama.pop(each.ollama, None), disk.pop(each.expert, None)
-        rows.append(
-            Row(
-                each.id,
-                "ollama" if in_ollama else "disk" if on_disk else "",
-                used in (("ollama", each.ollama), ("transformers", each.expert or None)),
-                f"{each.good_at}; {each.licence}",
-                each.download_mb,
-                _remark(each, computer),
-                each,
-            )
-        )
-    for found in ollama.values():
-        here = used == ("ollama", found.name)
-        if found.is_local:
-            rows.append(Row(found.name, "ollama", here, "in Ollama", found.size / 1e6))
-        else:
-            rows.append(Row(found.name, "ollama", here, "in Ollama's cloud"))
-    for expert in disk.values():
-        here = used == ("transformers", expert.id)
-        rows.append(Row(expert.id, "disk", here, expert.summary, expert.download_mb))
-    if llm and not any(row.used for row in rows):
-        rows.append(Row(llm.name, llm.provider, True, "in a service"))
-    return rows
+    from jarvis_desktop.llm.listing import listed
+
+    shelved = await listed(app.llms)
+    return [_row(each, shelved.computer) for each in shelved.known]
+
+
+def _row(known: Known, computer: Computer) -> Row:
+    where = {"transformers": "disk"}.get(known.where, known.where)
+    if each := known.listed:
+        about, remark = f"{each.good_at}; {each.licence}", _remark(each, computer)
+        return Row(known.id, where, known.used, about, each.download_mb, remark, each)
+    if known.ollama:
+        about = "in Ollama's cloud" if known.in_cloud else "in Ollama"
+    else:
+        about = known.expert.summary if known.expert else "in a service"
+    return Row(known.id, where, known.used, about, known.size / 1e6)
 
 
 def _remark(llm: ShippedLLM, computer: Computer) -> str:
@@ -169,6 +155,7 @@ def _use(args: argparse.Namespace) -> int:
 async def _wish(app: App, name: str, address: str | None) -> dict[str, str]:
     """What `use` writes into the settings. Raises InputError where there is no such LLM."""
     from jarvis_desktop.keys import origin
+    from jarvis_desktop.llm.listing import wish
 
     if address:
         origin(address)  # refuses what is no address
@@ -177,38 +164,19 @@ async def _wish(app: App, name: str, address: str | None) -> dict[str, str]:
         if name == "auto":
             return {"provider": "auto", "id": "", "address": address}
         return {"provider": "openai", "id": name, "address": address}
-    before = app.llms.wanted
-    if name == "none":
-        return {"provider": "none"}
-    if name == "auto":
-        # The address of another Ollama is none of a service.
-        kept = "" if before.provider == "ollama" else before.address
-        return {"provider": "auto", "id": "", "address": kept}
-    listed = _listed(app, name)
-    wanted = listed.ollama if listed else name
-    for each in (await app.llms.of_ollama()).llms:
-        if wanted in (each.name, each.name.removesuffix(":latest")):
-            kept = before.address if before.provider == "ollama" else ""
-            return {"provider": "ollama", "id": each.name, "address": kept}
-    expert = listed.expert if listed else name
-    if any(each.id == expert for each, _ in app.llms.on_disk()):
-        return {"provider": "transformers", "id": expert, "address": ""}
-    raise InputError(
-        f"There is no LLM {name} on this computer.",
-        hint=f"Fetch it with: jarvis-desktop llm pull {name}. For one of a service, "
-        "say --address too.",
-    )
+    return await wish(app.llms, name)
 
 
 def _pull(args: argparse.Namespace) -> int:
     from jarvis_desktop.cli import session
     from jarvis_desktop.cli.progress import progress
+    from jarvis_desktop.llm.listing import shipped
     from jarvis_desktop.llm.offering import Offering
 
     async def work(app: App) -> int:
         if not app.policy.allows_downloads:
             raise InputError("The mode is offline, so nothing is fetched.", hint="Change the mode.")
-        listed = _listed(app, args.id)
+        listed = shipped(app.llms, args.id)
         if listed and not (await app.llms.measured()).holds(listed.need):
             output.note(f"note    {listed.id} needs {listed.memory_gb:g} GB of memory to run.")
         status = await app.llms.of_ollama()
@@ -230,12 +198,6 @@ def _pull(args: argparse.Namespace) -> int:
     return session.run(args, work)
 
 
-def _listed(app: App, name: str) -> ShippedLLM | None:
-    """The entry of the shipped list with that handle or Ollama name."""
-    names = name.casefold()
-    return next((each for each in app.llms.shipped if names in (each.id, each.ollama)), None)
-
-
 def _writer(app: App, name: str) -> Expert | None:
     """The expert of that handle, where it is a chat LLM."""
     found = (each for each in app.experts if each.id == name and each.task == "text-generation")
@@ -245,39 +207,30 @@ def _writer(app: App, name: str) -> Expert | None:
 def _test(args: argparse.Namespace) -> int:
     from jarvis_desktop.cli import session
     from jarvis_desktop.llm.offering import Offering
+    from jarvis_desktop.llm.trial import tried
 
     async def work(app: App) -> int:
         llm = await app.llms.current()
         if llm is None:
             raise UnavailableError(app.llms.reason, hint=await Offering(app).advice())
         output.note(f"note    {app.llms.reason}")
-        words, first, whole = await _timed(llm)
+        answer = await tried(llm)
         obeys = await _keeps_to_schema(llm)
         if args.json:
             record = {"llm": llm.name, "provider": llm.provider, "remote": llm.remote}
-            record |= {"window": llm.window, "sees": llm.sees, "answer": words}
-            record |= {"first_seconds": round(first, 2), "seconds": round(whole, 2)}
-            output.write_json({**record, "keeps_schema": obeys})
+            record |= {"window": llm.window, "sees": llm.sees, "answer": answer.words}
+            record |= {"first_seconds": round(answer.first, 2)}
+            record |= {"seconds": round(answer.whole, 2), "keeps_schema": obeys}
+            output.write_json(record)
         else:
-            output.say(words.strip())
+            output.say(answer.words.strip())
+            first, whole = answer.first, answer.whole
             output.note(f"note    first words after {first:.1f} s, all of it after {whole:.1f} s")
             kept = "It keeps" if obeys else "It does not keep"
             output.note(f"note    {kept} to the form that plans need.")
         return output.DONE if obeys else output.PARTLY
 
     return session.run(args, work)
-
-
-async def _timed(llm: LLM) -> tuple[str, float, float]:
-    """A short answer, after how many seconds it began, and after how many it was over."""
-    from jarvis_desktop.core.llm import Message, Prompt, Role
-
-    text = "Say in one short sentence what you can do."
-    begin, first, words = time.monotonic(), 0.0, ""
-    async for piece in llm.stream(Prompt((Message(Role.USER, text),), longest=96)):
-        first = first or time.monotonic() - begin
-        words += piece
-    return words, first, time.monotonic() - begin
 
 
 async def _keeps_to_schema(llm: LLM) -> bool:

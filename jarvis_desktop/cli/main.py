@@ -10,6 +10,7 @@ from jarvis_desktop.cli import (
     agent,
     ask,
     code,
+    desktop,
     doctor,
     experts,
     goals,
@@ -23,11 +24,13 @@ from jarvis_desktop.cli import (
     talk,
     transcribe,
 )
-from jarvis_desktop.core.errors import JarvisError
+from jarvis_desktop.core.errors import JarvisError, UnavailableError
+from jarvis_desktop.start import FLAGS
 
 EPILOG = """\
 examples:
-  jarvis-desktop                                        open the window
+  jarvis-desktop                                        open the window, or show the open one
+  jarvis-desktop sign.jpg letter.pdf                    attach files in the window
   jarvis-desktop ask "What does this sign say?" --file sign.jpg
   jarvis-desktop ask --file question.wav --speak        a spoken request
   jarvis-desktop agent "Plot these prices" --file p.csv a goal that takes several steps
@@ -43,13 +46,17 @@ def parser() -> argparse.ArgumentParser:
     """The whole command line."""
     top = argparse.ArgumentParser(
         prog="jarvis-desktop",
+        usage="%(prog)s [--hidden] [--quick] [--new] [--talk] [FILE...]\n"
+        "       %(prog)s COMMAND ...",
         description="A voice assistant that runs on this computer. With no command: the window.",
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     top.add_argument("--version", action="version", version=f"jarvis-desktop {__version__}")
+    for flag, about in FLAGS.items():
+        top.add_argument(flag, action="store_true", help=f"of the window: {about}")
     top.set_defaults(command=None)
-    subparsers = top.add_subparsers(title="commands", metavar="COMMAND")
+    subparsers = top.add_subparsers(title="commands", metavar="COMMAND", prog="jarvis-desktop")
     groups = (
         ask,
         agent,
@@ -64,6 +71,7 @@ def parser() -> argparse.ArgumentParser:
         memory,
         experts,
         llm,
+        desktop,
         doctor,
     )
     for group in groups:
@@ -86,6 +94,8 @@ def _run(args: argparse.Namespace) -> int:
     command: Callable[[argparse.Namespace], int] | None = args.command
     try:
         if command is None:
+            if any(vars(args)[flag.removeprefix("--")] for flag in FLAGS):
+                raise UnavailableError("There is no screen here to open a window on.")
             from jarvis_desktop.cli import conversation
 
             return conversation.start(args)

@@ -10,7 +10,7 @@ from jarvis_desktop.cli.arguments import Subparsers, add_shared, count
 from jarvis_desktop.cli.keyboard import agreed
 
 if TYPE_CHECKING:
-    from jarvis_desktop.compose import App
+    from jarvis_desktop.compose_app import App
 
 
 def add(subparsers: Subparsers) -> None:

@@ -24,7 +24,7 @@ from jarvis_desktop.core.task import TaskType
 from jarvis_desktop.core.wire import plan_to_wire
 
 if TYPE_CHECKING:
-    from jarvis_desktop.compose import App
+    from jarvis_desktop.compose_app import App
 
 
 def add(subparsers: Subparsers) -> None:
@@ -76,7 +76,7 @@ def _plan_one(args: argparse.Namespace, inventory: Sequence[TaskType]) -> int:
         given = await app.intake.given(request)
         named = await app.intake.named(args.text, request, given)
         context = Context((*given, *named), folder=Path.cwd(), trace=_trace(args))
-        planner = app.planners[args.planner] if args.planner else app.planner
+        planner = app.planner.planners[args.planner] if args.planner else app.planner
         planned = await planner.plan(args.text, inventory, context)
         if isinstance(planned, Declined):
             raise InputError(planned.reason)
@@ -136,12 +136,12 @@ def _plan_batch(args: argparse.Namespace, inventory: Sequence[TaskType]) -> int:
 
     lines = _lines(args.batch)
     if args.planner in (None, "embedded"):
-        from jarvis_desktop.compose import embedded_planner
+        from jarvis_desktop.compose_planning import embedded_planner
 
         return asyncio.run(_batch(args.batch, lines, embedded_planner(), inventory))
 
     async def work(app: App) -> int:
-        return await _batch(args.batch, lines, app.planners[args.planner], inventory)
+        return await _batch(args.batch, lines, app.planner.planners[args.planner], inventory)
 
     return session.run(args, work)
 

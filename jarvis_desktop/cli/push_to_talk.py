@@ -13,7 +13,7 @@ from jarvis_desktop.cli import output
 from jarvis_desktop.cli.interrupting import stoppable
 from jarvis_desktop.cli.keyboard import END, KEYBOARD
 from jarvis_desktop.cli.terminal import TerminalFrontend
-from jarvis_desktop.compose import App
+from jarvis_desktop.compose_app import App
 from jarvis_desktop.core.errors import InputError, JarvisError
 from jarvis_desktop.core.hearing import (
     Loudness,

@@ -7,10 +7,11 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
 
-from jarvis_desktop import offline
 from jarvis_desktop import settings as settings_file
 from jarvis_desktop.cli import output
-from jarvis_desktop.compose import App, build
+from jarvis_desktop.compose import build
+from jarvis_desktop.compose_app import App
+from jarvis_desktop.compose_settings import settle_process
 from jarvis_desktop.core.current import current_note
 from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.policy import Mode
@@ -39,7 +40,7 @@ def run(
 ) -> int:
     """Run `work` over a built application and take that down; `main` tells of errors."""
     settings, paths = loaded or load(args)
-    offline.settle(offline=settings.mode is Mode.OFFLINE)
+    settle_process(settings)
     log_to_file(paths)
     return asyncio.run(_run(settings, paths, work))
 
@@ -63,6 +64,7 @@ async def _run(settings: Settings, paths: Paths, work: Work) -> int:
     current_note.set(lambda text: output.note(f"note    {text}"))
     try:
         app.store.tidy(app.history.files)
+        await app.history.tidy()
         code = await work(app)
         await app.sweep_goals()
         if waiting := app.timers.pending():

@@ -36,7 +36,7 @@ def add(subparsers: Subparsers) -> None:
 
 def _say(args: argparse.Namespace) -> int:
     from jarvis_desktop.cli import session
-    from jarvis_desktop.compose import App
+    from jarvis_desktop.compose_app import App
 
     text = whole_input() if args.text == "-" else encodable(args.text)
     if not text.strip():
@@ -69,7 +69,7 @@ def _note_problem(event: Event, problems: list[str]) -> None:
 def _listen(args: argparse.Namespace) -> int:
     from jarvis_desktop.cli import session
     from jarvis_desktop.cli.push_to_talk import converse
-    from jarvis_desktop.compose import App
+    from jarvis_desktop.compose_app import App
 
     loaded = session.load(args)
 

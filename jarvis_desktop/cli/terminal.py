@@ -129,7 +129,7 @@ class TerminalFrontend:
                 return f"heard   “{event.text}”  ({event.engine})"
             case events.Noted():
                 return f"note    {event.text}"
-            case events.PlanAccepted() | events.Replanned():
+            case events.PlanAccepted() | events.Replanned() | events.PlanChanged():
                 self._titles = {task.id: task.type.title for task in event.plan}
                 return "\n".join(_planned(event.plan))
             case events.TaskStarted():

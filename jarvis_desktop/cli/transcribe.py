@@ -19,7 +19,7 @@ from jarvis_desktop.core.hearing import Segment, Transcript
 from jarvis_desktop.core.shown import one_line
 
 if TYPE_CHECKING:
-    from jarvis_desktop.compose import App
+    from jarvis_desktop.compose_app import App
 
 FORMATS = ("txt", "srt", "vtt", "json")
 TIMED = ("srt", "vtt", "json")

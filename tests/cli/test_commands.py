@@ -156,6 +156,11 @@ def test_a_plan_by_hand(jarvis: Jarvis, tmp_path: Path) -> None:
     ]
     (tmp_path / "plan.json").write_text(json.dumps({"plan": plan}))
     assert jarvis("run", "plan.json").code == 0
+    plan[0]["expert"] = "nosuch"
+    (tmp_path / "plan.json").write_text(json.dumps(plan))
+    shown = jarvis("run", "plan.json")
+    assert shown.code == 0
+    assert "You chose nosuch, but it is not on this computer." in shown.err
 
 
 @pytest.mark.parametrize(
@@ -348,14 +353,16 @@ def test_completion(jarvis: Jarvis) -> None:
     assert "jarvis" in jarvis("completion", "bash").out
 
 
-def test_settings_with_a_mistake_are_put_aside(jarvis: Jarvis, home: Path) -> None:
+def test_a_mistake_in_the_settings_is_told_and_costs_only_itself(
+    jarvis: Jarvis, home: Path
+) -> None:
     settings = home / "jarvis" / "config" / "settings.toml"
     settings.parent.mkdir(parents=True)
     settings.write_text('mode = "everywhere"\n')
     shown = jarvis("ask", "What is 2 plus 2?")
     assert shown.code == 0
     assert "mode" in shown.err
-    assert next(path.name for path in settings.parent.iterdir()).startswith("settings.toml.bad-")
+    assert settings.read_text() == 'mode = "everywhere"\n'
 
 
 def test_alone_it_answers_the_sample_request(jarvis: Jarvis) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from jarvis_desktop.assistant.agent.interrupts import Interrupts, StoppedError
 from jarvis_desktop.cli import conversation
-from jarvis_desktop.compose import App
+from jarvis_desktop.compose_app import App
 from jarvis_desktop.core.frontend import Frontend
 from jarvis_desktop.core.goal import Terms
 from jarvis_desktop.core.journal import Unfinished
