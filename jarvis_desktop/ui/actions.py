@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from PySide6.QtCore import QObject, Signal
+
+from jarvis_desktop.ui.media.media import Media
+
+if TYPE_CHECKING:
+    from jarvis_desktop.ui.history.desk import HistoryDesk
+    from jarvis_desktop.ui.plan.desk import PlanDesk
 
 
 class Actions(QObject):
     """One object that all widgets of a window share."""
 
-    play = Signal(object)
-    """Play this sound file (a Path), or stop it where it plays."""
     open_file = Signal(object)
     """Open this file (a Path) with its usual program."""
     show_folder = Signal(object)
@@ -20,7 +26,35 @@ class Actions(QObject):
     """Show this picture (an Artifact) large."""
     copy_text = Signal(str)
     """Put this text on the clipboard."""
+    go = Signal(str, str)
+    """Show the page of that name, and what of it is wanted."""
     silence = Signal()
     """Stop speaking."""
-    playing = Signal(object)
-    """Told by the window: this sound file (a Path) plays now; None when nothing does."""
+    open_link = Signal(str)
+    """Open this address, of a web page or for a letter, with the desktop."""
+    save_text = Signal(str, str)
+    """Keep a text (the second) where the person says; the first is a name for the file."""
+    read_aloud = Signal(object)
+    """Read the answer of this Turn aloud, or stop where it is the one that is read."""
+    reading = Signal(object)
+    """Told by the window: the answer of this Turn is read aloud now; None when none is."""
+    edit_turn = Signal(object)
+    """Put the request of this Turn into the input again."""
+    answer_again = Signal(object)
+    """Ask once more for what this Turn was asked for."""
+    stop_turn = Signal()
+    """Stop what runs."""
+    delete_turn = Signal(object)
+    """Delete this Turn."""
+    pin_turn = Signal(object, bool)
+    """Mark this Turn in the history, or unmark it."""
+
+    history: HistoryDesk | None = None
+    """What all conversations are listed, exported and deleted with, where there is a window."""
+    plans: PlanDesk | None = None
+    """What plans are edited with, where there is an application to carry them out."""
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.media = Media(self)
+        """What looks into files, and plays them."""

@@ -12,24 +12,32 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError
 from contextlib import contextmanager
 from types import FrameType, TracebackType
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import (
+    QEvent,
     QMessageLogContext,
     QSocketNotifier,
     QTimer,
     QtMsgType,
+    Signal,
     qInstallMessageHandler,
 )
 from PySide6.QtWidgets import QApplication
 
 from jarvis_desktop import paths
 from jarvis_desktop.log_file import log_to_file
-from jarvis_desktop.ui import icons, pictures
+from jarvis_desktop.start import Wish
+from jarvis_desktop.ui.appearance import Appearance
 from jarvis_desktop.ui.application import App
 from jarvis_desktop.ui.bridge import EngineThread, unexpected
-from jarvis_desktop.ui.main_window import MainWindow
+from jarvis_desktop.ui.face import Face
+from jarvis_desktop.ui.look import icons, pictures
+from jarvis_desktop.ui.restarting import RESTART, restart
 from jarvis_desktop.ui.session import Session
-from jarvis_desktop.ui.theme import Theme
+
+if TYPE_CHECKING:
+    from jarvis_desktop.instance import Instance
 
 log = logging.getLogger(__name__)
 
@@ -37,6 +45,7 @@ CLOSING = 4.0
 """Seconds that the application has to close its children and files."""
 JOINING = 2.0
 """Seconds that the engine's loop has to end after that."""
+NO_WISH = Wish()
 UNSEEN = 400
 """Milliseconds after which the engine starts even where the window cannot be seen."""
 
@@ -53,46 +62,50 @@ Build = Callable[[Session], App]
 """Makes the application, on the engine thread; the session is told what happens on its own."""
 
 
-def composed(session: Session) -> App:
-    """The application as the settings want it."""
-    from jarvis_desktop import compose, offline, settings
-    from jarvis_desktop.core.policy import Mode
+def composed(session: Session, instance: Instance | None = None) -> App:
+    """The application as the settings want it; `instance` is given where it is claimed already."""
+    from jarvis_desktop import compose, compose_settings, settings
 
     folders = paths.user_paths()
     log_to_file(folders)
     chosen, notice = settings.load(folders.settings)
-    offline.settle(offline=chosen.mode is Mode.OFFLINE)
-    app = compose.build(chosen, folders, on_ring=session.rang.emit)
+    compose_settings.settle_process(chosen)
+    app = compose.build(chosen, folders, on_ring=session.rang.emit, instance=instance)
     for words in (notice, app.history.notice):
         if words:
             session.failed.emit(words)
     return app
 
 
-def run(build: Build = composed) -> int:
-    """Show the window until it is closed; the exit code.
+def run(build: Build = composed, wish: Wish = NO_WISH) -> int:
+    """Show what is wished of the window until JARVIS ends; the exit code.
 
     `build` is called after the window is painted, so that nothing heavy keeps the window from the
     screen.
     """
-    application = QApplication(sys.argv[:1])
+    application = _Application(sys.argv[:1])
     application.setApplicationName(paths.APP)
     application.setApplicationDisplayName("JARVIS Desktop")
     application.setDesktopFileName(paths.APP_ID)
     application.setWindowIcon(icons.application_icon())
-    theme = Theme(application)
+    kept = paths.user_paths().config / "window.ini"
+    appearance = Appearance(application, kept)
     engine = EngineThread()
     session = Session(engine)
-    window = MainWindow(session, paths.user_paths().config / "window.ini")
+    face = Face(session, appearance, kept)
+    application.quitting.connect(face.let_end)
+    application.commitDataRequest.connect(face.let_end)
     begin = _Once(lambda: _begin(engine, session, build))
-    window.painted.connect(begin)
+    face.painted.connect(begin)
     with _hooks(session.failed.emit), _signals(application):
-        window.show()
+        face.begin(wish)
         QTimer.singleShot(UNSEEN, begin)
         code = application.exec()
-        window.hide()
+        face.close()
         ended = close(engine, session)
-    theme.deleteLater()
+    appearance.deleteLater()
+    if code == RESTART:
+        restart()
     if not ended:
         # Something foreign hangs in a thread; the interpreter would wait for it for ever.
         log.error("The engine did not end in time")
@@ -121,6 +134,18 @@ def close(engine: EngineThread, session: Session) -> bool:
 def _begin(engine: EngineThread, session: Session, build: Build) -> None:
     engine.start()
     session.start(lambda: build(session))
+
+
+class _Application(QApplication):
+    """Tells that it is to end before it closes its windows."""
+
+    quitting = Signal()
+
+    def event(self, event: QEvent) -> bool:
+        """What is told to the application itself."""
+        if event.type() == QEvent.Type.Quit:
+            self.quitting.emit()
+        return super().event(event)
 
 
 class _Once:
@@ -194,7 +219,6 @@ def _signals(application: QApplication) -> Iterator[None]:
     notifier.activated.connect(lambda: ours.recv(64))
 
     def leave(number: int, frame: FrameType | None) -> None:
-        application.closeAllWindows()
         application.quit()
 
     kept = {number: signal.signal(number, leave) for number in (signal.SIGINT, signal.SIGTERM)}

@@ -11,19 +11,22 @@ import threading
 import time
 from collections.abc import Callable, Coroutine
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 from PySide6.QtCore import QObject, Qt, Signal, Slot
+from shiboken6 import isValid
 
 from jarvis_desktop.core.code import Allow, CodeRequest, Verdict
 from jarvis_desktop.core.errors import JarvisError, UnavailableError
 from jarvis_desktop.core.events import Event, RoundProgress
 from jarvis_desktop.core.frontend import Review
 from jarvis_desktop.core.outline import Outline
-from jarvis_desktop.core.plan import Plan
+from jarvis_desktop.core.plan import Ask, Plan, is_asked_about
 from jarvis_desktop.core.turn import PRINTED
+from jarvis_desktop.core.wording import tr
 
 BUNDLED = 0.05
 """Seconds within which all that a script prints arrives in the window at once."""
@@ -46,7 +49,7 @@ Then = Callable[[Outcome], None]
 def unexpected() -> JarvisError:
     """What a person is told where the fault is ours."""
     return UnavailableError(
-        "Something went wrong inside JARVIS itself.", hint="The log has the details."
+        tr("Something went wrong inside JARVIS itself."), hint=tr("The log has the details.")
     )
 
 
@@ -165,7 +168,27 @@ class EngineThread(QObject):
 
     @Slot(object, object)
     def _deliver(self, function: Callable[..., object], args: tuple[object, ...]) -> None:
-        function(*args)
+        if not _is_gone(function):
+            function(*args)
+
+
+def _is_gone(function: Callable[..., object]) -> bool:
+    """Whether a call would touch what went with its window meanwhile: the object whose method it
+    is, or one that it was written around."""
+    held = [getattr(function, "__self__", None)]
+    held += [cell.cell_contents for cell in getattr(function, "__closure__", None) or ()]
+    return any(isinstance(item, QObject) and not isValid(item) for item in held)
+
+
+def while_there(owner: QObject, tell: Callable[..., object]) -> Callable[..., None]:
+    """`tell`, for as long as `owner` is there: what is watched on the engine outlives windows."""
+
+    def told(*args: object) -> None:
+        if isValid(owner):
+            with suppress(RuntimeError):  # it went at this moment
+                tell(*args)
+
+    return told
 
 
 class Question:
@@ -193,7 +216,7 @@ class Question:
         self._engine = engine
         self._answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
 
-    def answer(self, value: bool | str | Review | Verdict | None) -> None:
+    def answer(self, value: bool | str | Plan | Review | Verdict | None) -> None:
         """Give the answer, from the main thread; only the first one counts. None is no answer."""
         self._engine.call(self._settle, value)
 
@@ -217,11 +240,12 @@ class QtFrontend(QObject):
     """Carries the Question that needs no answer any more."""
 
     def __init__(
-        self, engine: EngineThread, *, review_plans: bool = False, parent: QObject | None = None
+        self, engine: EngineThread, *, ask: Ask = "never", parent: QObject | None = None
     ) -> None:
+        """`ask` is which plans the person wants to see before they run."""
         super().__init__(parent)
         self._engine = engine
-        self._review_plans = review_plans
+        self._ask = ask
         self._printed: list[str] = []
         self._printing = 0
         self._later: asyncio.TimerHandle | None = None
@@ -255,11 +279,11 @@ class QtFrontend(QObject):
             self.happened.emit(RoundProgress(self._printing, text))
 
     async def review(self, plan: Plan) -> Plan | None:
-        """The plan as it may run: at once, or after the person agreed where they want that."""
-        if not self._review_plans:
+        """The plan as it may run: at once, or as the person left it where they want to see it."""
+        if not is_asked_about(plan, self._ask):
             return plan
-        agreed: bool = await self._put("Carry out this plan?", plan=plan)
-        return plan if agreed else None
+        answer = await self._put(tr("Carry out this plan?"), plan=plan)
+        return answer if isinstance(answer, Plan) else plan if answer else None
 
     async def confirm(self, question: str) -> bool:
         """Ask for a yes or no; a window that closes means no."""
@@ -271,12 +295,13 @@ class QtFrontend(QObject):
 
     async def review_outline(self, outline: Outline, why: str) -> Review | None:
         """Show the plan of a goal; a window that closes means that none is wanted."""
-        answer = await self._put("Shall it be done by this plan?", outline=outline, why=why)
+        answer = await self._put(tr("Shall it be done by this plan?"), outline=outline, why=why)
         return answer if isinstance(answer, Review) else None
 
     async def review_code(self, code: CodeRequest) -> Verdict:
         """Show code; a window that closes means no."""
-        text = "Keep this function in the code library?" if code.saves else "Run this code?"
+        keep, run = tr("Keep this function in the code library?"), tr("Run this code?")
+        text = keep if code.saves else run
         answer = await self._put(text, code=code)
         return answer if isinstance(answer, Verdict) else Verdict(Allow.NO, code.source)
 

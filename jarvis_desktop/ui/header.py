@@ -3,37 +3,40 @@ switches."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from PySide6.QtCore import QSize, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QSizePolicy
 
 from jarvis_desktop.core.hearing import MicrophoneState, TalkState
 from jarvis_desktop.core.policy import Mode
-from jarvis_desktop.ui import theme
-from jarvis_desktop.ui.icons import IconButton
-from jarvis_desktop.ui.text import ElidedLabel
+from jarvis_desktop.core.wording import mark, tr
+from jarvis_desktop.ui.look import theme
+from jarvis_desktop.ui.look.icons import IconButton
+from jarvis_desktop.ui.look.text import ElidedLabel
+from jarvis_desktop.ui.mode_choice import MEANINGS, ModeMenu
 
-MEANINGS = {
-    Mode.OFFLINE: "Offline: nothing leaves this computer, and nothing is downloaded.",
-    Mode.LOCAL: "Local: your words and files stay on this computer. "
-    "The network is used only for downloads that you ask for.",
-    Mode.HYBRID: "Hybrid: work is done on this computer first. What it cannot do is sent to the "
-    "Hugging Face API, with the words and files it needs.",
-    Mode.LITE: "Lite: your words and files are sent to the Hugging Face API; "
-    "only speech is recognised on this computer.",
-}
-"""What a mode means for the person's privacy."""
-
+if TYPE_CHECKING:
+    from jarvis_desktop.settings import Settings
+    from jarvis_desktop.ui.settings.desk import SettingsDesk
 
 MICROPHONE: dict[MicrophoneState, tuple[str, str]] = {
-    "closed": ("", "The microphone is closed."),
-    "opening": ("Getting ready…", "The microphone gets ready."),
-    "open": ("Microphone open", "The microphone is open."),
-    "lost": ("Microphone lost", "The microphone went away; it is used again once it is back."),
+    "closed": ("", mark("The microphone is closed.")),
+    "opening": (mark("Getting ready…"), mark("The microphone gets ready.")),
+    "open": (mark("Microphone open"), mark("The microphone is open.")),
+    "lost": (
+        mark("Microphone lost"),
+        mark("The microphone went away; it is used again once it is back."),
+    ),
 }
 """What is shown of the microphone, and what a screen reader says."""
-KEPT = "Nothing is recorded: the last half second is kept in memory, so that no first word is lost."
+KEPT = mark(
+    "Nothing is recorded: the last half second is kept in memory, so that no first word is lost."
+)
+NEW = mark("New conversation")
 
+NO_LLM = mark("No LLM")
 TITLE = 80
 """Pixels that are left for the title before the LLM and the microphone become only icons."""
 
@@ -42,72 +45,89 @@ class Header(QFrame):
     """Shows where one is and how JARVIS works now."""
 
     explained = Signal(str)
-    """Carries what the mode means, or why this LLM is used, when the person asks."""
+    """Carries why this LLM is used, when the person asks."""
     llm_wanted = Signal()
     """There is no LLM, and the person asks about that."""
     voice_wanted = Signal()
     """The person wants to look at what has to do with the voice."""
 
-    def __init__(self) -> None:
+    def __init__(self, settings: SettingsDesk) -> None:
         super().__init__()
         self.setObjectName("header")
+        self._settings = settings
         layout = QHBoxLayout(self)
         layout.setContentsMargins(theme.space("three"), 10, theme.space("two"), 10)
         layout.setSpacing(theme.space())
-        self.title = ElidedLabel("New conversation", role="heading")
+        self.lists = IconButton("menu", tr("Show the conversations"))
+        self.lists.setToolTip(tr("Conversations (Ctrl+F)"))
+        layout.addWidget(self.lists)
+        self.title = ElidedLabel(tr(NEW), role="heading")
         layout.addWidget(self.title, 1)
-        self.voice = _Shrinking("mic", "Voice", kind="mic")
+        self.voice = _Shrinking("mic", tr("Voice"), kind="mic")
         self.voice.clicked.connect(self.voice_wanted)
         self._microphone = ""
         self._llm, self._llm_reason = "", ""
-        self.llm = _Shrinking("llm", "Which LLM is used", kind="quiet")
+        self.llm = _Shrinking("llm", tr("Which LLM is used"), kind="quiet")
         self.llm.clicked.connect(self._explain_llm)
         self.llm.hide()
-        self.mode = IconButton("shield", "Mode: starting", kind="quiet", text="Starting…")
+        self.mode = _Shrinking("shield", tr("Mode: starting"), kind="quiet")
         self.mode.setEnabled(False)
-        self.mode.clicked.connect(lambda: self.explained.emit(self.mode.toolTip()))
-        self.review = _switch("review", "Review plans", "Show each plan and ask before it runs")
-        self.speak = _switch("speaker", "Speak answers", "Say answers aloud")
+        self.mode.clicked.connect(self.choose_mode)
+        self._mode, self._menu = Mode.LOCAL, ModeMenu(self)
+        self._menu.changed.connect(self._mode_chosen)
+        self.review = _switch(
+            "review", tr("Review plans"), tr("Show each plan and ask before it runs")
+        )
+        self.speak = _switch("speaker", tr("Speak answers"), tr("Say answers aloud"))
         for button in (self.voice, self.llm, self.mode, self.review, self.speak):
             layout.addWidget(button)
         self.show_microphone("closed", "idle")
+        settings.session.settled.connect(self.show_settings)
 
     def show_title(self, title: str) -> None:
         """Show what the conversation is about; "" for one that is new."""
-        self.title.show_text(title or "New conversation")
+        self.title.show_text(title or tr(NEW))
 
-    def show_mode(self, mode: Mode) -> None:
+    def show_settings(self, settings: Settings) -> None:
         """Show the mode and what it means."""
+        self._mode, meaning = settings.mode, MEANINGS[settings.mode]
+        name, means = tr(meaning.name), tr(meaning.means)
         self.mode.setEnabled(True)
-        self.mode.setText(mode.value.capitalize())
-        self.mode.setToolTip(MEANINGS[mode])
-        self.mode.setAccessibleName(f"Mode: {mode.value}")
-        self.mode.setAccessibleDescription(MEANINGS[mode])
+        self.mode.show_icon(
+            meaning.icon,
+            tr("Mode: {mode}", mode=name),
+            tip=tr("{mode}: {meaning}", mode=name, meaning=means),
+        )
+        self.mode.setAccessibleDescription(means)
+        self._fit()
+
+    def choose_mode(self) -> None:
+        """Let the person choose another mode."""
+        self._menu.open_below(self.mode, self._mode)
 
     def show_llm(self, used: str, reason: str) -> None:
         """Show which LLM is used, "" for none; `reason` says why."""
         self._llm, self._llm_reason = used, reason
-        self.llm.setAccessibleName(f"LLM: {used or 'none'}")
+        self.llm.setAccessibleName(tr("LLM: {name}", name=used) if used else tr(NO_LLM))
         self.llm.setAccessibleDescription(reason)
         self.llm.show()
         self._fit()
 
     def show_microphone(self, state: MicrophoneState, talking: TalkState) -> None:
         """Show whether the microphone is open, and what happens with what it hears."""
-        self._microphone, meaning = MICROPHONE[state]
-        if state == "open" and talking == "waiting":
-            self._microphone, meaning = MICROPHONE["opening"]
-        elif state == "open" and talking == "listening":
-            self._microphone = "Listening"
-        elif state == "open":
-            meaning = f"{meaning} {KEPT}"
+        getting_ready = state == "open" and talking == "waiting"
+        self._microphone, meaning = map(tr, MICROPHONE["opening" if getting_ready else state])
+        if state == "open" and talking == "listening":
+            self._microphone = tr("Listening")
+        elif state == "open" and not getting_ready:
+            meaning = f"{meaning} {tr(KEPT)}"
         if state != self.voice.property("microphone"):
             self.voice.setProperty("microphone", state)
             self.voice.style().unpolish(self.voice)
             self.voice.style().polish(self.voice)
         self.voice.show_colour({"open": "danger", "lost": "warning"}.get(state, "muted"))
-        self.voice.setAccessibleName(f"Voice settings. {meaning}")
-        self.voice.setToolTip(f"{meaning} Press to choose and test it.")
+        self.voice.setAccessibleName(tr("Voice settings. {meaning}", meaning=meaning))
+        self.voice.setToolTip(tr("{meaning} Press to choose and test it.", meaning=meaning))
         self._fit()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -117,15 +137,31 @@ class Header(QFrame):
 
     def _fit(self) -> None:
         self.voice.setText(self._microphone)
-        self.llm.setText((self._llm or "No LLM").replace("&", "&&"))
+        self.llm.setText((self._llm or tr(NO_LLM)).replace("&", "&&"))
+        mode = tr(MEANINGS[self._mode].name) if self.mode.isEnabled() else tr("Starting…")
+        self.mode.setText(mode)
+        self.review.setText(tr("Review plans"))
+        self.speak.setText(tr("Speak answers"))
+        # What matters least loses its words first, the mode never.
+        for least in ((self.llm,), (self.review, self.speak), (self.voice,)):
+            if self._fits():
+                return
+            for item in least:
+                item.setText("")
+
+    def _fits(self) -> bool:
         layout = self.layout()
         assert layout is not None
-        buttons = (self.voice, self.llm, self.mode, self.review, self.speak)
-        widths = [item.sizeHint().width() + layout.spacing() for item in buttons]
+        buttons = (self.lists, self.voice, self.llm, self.mode, self.review, self.speak)
+        shown = [item for item in buttons if not item.isHidden()]
+        widths = [item.sizeHint().width() + layout.spacing() for item in shown]
         margins = layout.contentsMargins()
-        if sum(widths) + margins.left() + margins.right() + TITLE > self.width():
-            self.voice.setText("")
-            self.llm.setText("")
+        return sum(widths) + margins.left() + margins.right() + TITLE <= self.width()
+
+    def _mode_chosen(self, mode: str) -> None:
+        self.mode.setFocus()
+        self._settings.change("mode", mode)
+        self._settings.write()
 
     def _explain_llm(self) -> None:
         if self._llm:
@@ -147,7 +183,7 @@ class _Shrinking(IconButton):
 
 
 def _switch(icon_name: str, text: str, explanation: str) -> QPushButton:
-    button = IconButton(icon_name, text, kind="quiet", text=text)
+    button = _Shrinking(icon_name, text, kind="quiet")
     button.setCheckable(True)
     button.setToolTip(explanation)
     button.setIconSize(QSize(16, 16))

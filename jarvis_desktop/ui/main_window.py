@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import date
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QSettings, QSize, QUrl, Signal
+from PySide6.QtCore import QEvent, QMimeData, QSettings, QSize, Signal
 from PySide6.QtGui import (
     QCloseEvent,
-    QDesktopServices,
-    QDragEnterEvent,
-    QDragLeaveEvent,
-    QDropEvent,
     QGuiApplication,
     QKeySequence,
     QPaintEvent,
@@ -33,30 +30,39 @@ from jarvis_desktop.core.artifact import Artifact
 from jarvis_desktop.core.ports import Timer
 from jarvis_desktop.core.shown import one_line
 from jarvis_desktop.core.turn import Request
-from jarvis_desktop.ui import theme
+from jarvis_desktop.core.wording import tr
 from jarvis_desktop.ui.actions import Actions
-from jarvis_desktop.ui.application import App
 from jarvis_desktop.ui.bridge import Outcome
-from jarvis_desktop.ui.composer import Composer
-from jarvis_desktop.ui.conversation_view import WIDEST, ConversationView
-from jarvis_desktop.ui.filing import Filing, dropped_files
+from jarvis_desktop.ui.conversation.conversation_view import ConversationView
+from jarvis_desktop.ui.conversation.resuming import ResumeNotice
+from jarvis_desktop.ui.conversation.turn_desk import TurnDesk
+from jarvis_desktop.ui.experts.downloads_watch import DownloadMark
+from jarvis_desktop.ui.experts.llm_notice import LLMNotice
+from jarvis_desktop.ui.experts.llm_watch import LLMWatch, Look, described
 from jarvis_desktop.ui.header import Header
-from jarvis_desktop.ui.llm_notice import LLMNotice
-from jarvis_desktop.ui.llm_watch import LLMWatch, Look, described
-from jarvis_desktop.ui.notices import Banner
-from jarvis_desktop.ui.overlays import DropZone, Viewer
-from jarvis_desktop.ui.resuming import ResumeNotice
-from jarvis_desktop.ui.session import Exchange, Session
-from jarvis_desktop.ui.sidebar import Listing, Sidebar
-from jarvis_desktop.ui.spoken_answers import SpokenAnswers
-from jarvis_desktop.ui.talking import Talker
-from jarvis_desktop.ui.voice_parts import VoiceParts
+from jarvis_desktop.ui.history.desk import HistoryDesk
+from jarvis_desktop.ui.history.parts import HistoryParts
+from jarvis_desktop.ui.look import theme
+from jarvis_desktop.ui.look.notices import Banner
+from jarvis_desktop.ui.look.overlays import DropZone
+from jarvis_desktop.ui.look.page import WIDEST
+from jarvis_desktop.ui.media.viewer import Viewer, pictures_of
+from jarvis_desktop.ui.places import PLACES, Places, Surroundings
+from jarvis_desktop.ui.plan.desk import PlanDesk
+from jarvis_desktop.ui.request.composer import Composer
+from jarvis_desktop.ui.request.dropping import Dropping
+from jarvis_desktop.ui.request.filing import Filing
+from jarvis_desktop.ui.session import Exchange, Open, Session
+from jarvis_desktop.ui.settings.desk import SettingsDesk
+from jarvis_desktop.ui.voice.parts import VoiceParts
+from jarvis_desktop.ui.voice.spoken_answers import SpokenAnswers
+from jarvis_desktop.ui.voice.talking import Talker
 from jarvis_desktop.ui.welcome import Welcome
 
+if TYPE_CHECKING:
+    from jarvis_desktop.ui.first.start import FirstStart
+
 SIZE = QSize(1120, 780)
-OLLAMA = "https://ollama.com/download"
-NARROW = 760
-"""Pixels; a narrower window leaves the side list out."""
 
 
 class MainWindow(QMainWindow):
@@ -72,13 +78,17 @@ class MainWindow(QMainWindow):
         self._settings = QSettings(str(settings), QSettings.Format.IniFormat)
         self._seen = False
         self._viewer: Viewer | None = None
+        self.first: FirstStart | None = None
         self.wishes = Actions(self)
-        self.filing = Filing(self)
+        self.wishes.plans = PlanDesk(session, self._settings, self)
+        self.filing = Filing(self, session.engine)
         self.talker = Talker(session.engine, self)
         self.llms = LLMWatch(session, self)
+        self.desk = SettingsDesk(session, self)
+        self.past = HistoryParts(self, HistoryDesk(session, self))
+        self.wishes.history = self.past.desk
         self.setWindowTitle("JARVIS Desktop")
         self.setMinimumSize(460, 420)
-        self.setAcceptDrops(True)
         self._build()
         self._connect_session()
         self._connect_parts()
@@ -92,19 +102,23 @@ class MainWindow(QMainWindow):
         row = QHBoxLayout(central)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(0)
-        self.sidebar = Sidebar()
+        self.sidebar = self.past.sidebar
         row.addWidget(self.sidebar)
-        right = QVBoxLayout()
+        middle = QWidget()
+        right = QVBoxLayout(middle)
+        right.setContentsMargins(0, 0, 0, 0)
         right.setSpacing(0)
-        row.addLayout(right, 1)
-        self.header = Header()
+        self._surroundings = Surroundings(self.session, self.talker, self.wishes, self.desk)
+        self.places = Places(middle, self._surroundings)
+        row.addWidget(self.places, 1)
+        self.header = Header(self.desk)
         right.addWidget(self.header)
         self.banner = Banner()
         self.llm_notice, self.resume_notice = LLMNotice(), ResumeNotice(self.session)
         held = QVBoxLayout()
         held.setContentsMargins(theme.space("three"), theme.space(), theme.space("three"), 0)
         held.addWidget(self.banner)
-        for notice in (self.resume_notice, self.llm_notice):
+        for notice in (self.past.sign, self.resume_notice, self.llm_notice):
             notice.setMaximumWidth(WIDEST)
             row = QHBoxLayout()
             row.addStretch(1)
@@ -118,7 +132,7 @@ class MainWindow(QMainWindow):
         self.stack.addWidget(self.welcome)
         self.stack.addWidget(self.conversation)
         right.addWidget(self.stack, 1)
-        self.composer = Composer(self.talker)
+        self.composer = Composer(self.session, self.talker)
         self.composer.setMaximumWidth(WIDEST)
         self.spoken = SpokenAnswers(
             self.session,
@@ -128,6 +142,9 @@ class MainWindow(QMainWindow):
             parent=self,
         )
         self.voice = VoiceParts(self, self.session, self.talker, self.header, self.composer)
+        self.turns = TurnDesk(
+            self.session, self.wishes, self.composer, self.conversation, self.send
+        )
         foot = QHBoxLayout()
         foot.setContentsMargins(*[theme.space("two")] * 4)
         foot.addStretch(1)
@@ -136,39 +153,40 @@ class MainWindow(QMainWindow):
         right.addLayout(foot)
         self.setCentralWidget(central)
         self.drop_zone = DropZone(central)
+        Dropping(self, self.drop_zone, self._drop)
 
     def _connect_session(self) -> None:
         session = self.session
-        session.ready.connect(self._ready)
         session.added.connect(self._added)
         session.changed.connect(self.conversation.refresh)
         session.switched.connect(self._switched)
-        session.listed.connect(self._listed)
         session.busy_changed.connect(self.composer.show_busy)
         session.stops_next.connect(self.composer.show_stop)
         session.asked.connect(self._asked)
-        session.playing.connect(self.wishes.playing)
+        self.wishes.media.serve(session)
+        self.wishes.media.failed.connect(self.banner.say)
         session.rang.connect(self._rang)
         session.failed.connect(self.banner.say)
 
     def _connect_parts(self) -> None:
         self.composer.sent.connect(self.send)
         self.composer.stop_wanted.connect(self.session.stop)
+        self.composer.attached.refused.connect(self.banner.say)
         self.composer.files_wanted.connect(self.filing.choose)
         self.composer.goal_wanted.connect(self._goal_wanted)
         self.welcome.chosen.connect(self.send)
-        self.welcome.voice_wanted.connect(self.voice.open_page)
-        self.sidebar.opened.connect(self.session.open_conversation)
-        self.sidebar.new_wanted.connect(self._new_conversation)
-        self.sidebar.searched.connect(self.session.refresh_list)
+        self.welcome.voice_wanted.connect(self.voice.settings_wanted)
+        self.voice.settings_wanted.connect(partial(self.places.go, "settings", "voice"))
+        self.wishes.go.connect(self.places.go)
+        self.past.connect_parts()
+        self.places.gone.connect(self._gone)
+        self.places.told.connect(lambda text, good: self.banner.say(text, calm=good))
         self.header.explained.connect(lambda text: self.banner.say(text, calm=True))
         self.spoken.late.connect(lambda text: self.banner.say(text, calm=True))
         wishes = self.wishes
-        wishes.play.connect(self.session.play)
         wishes.silence.connect(self.session.silence)
         filing = self.filing
         filing.chosen.connect(self.add_files)
-        filing.copied.connect(self.session.save_copy)
         filing.failed.connect(self.banner.say)
         wishes.open_file.connect(filing.open)
         wishes.show_folder.connect(lambda path: filing.open(path.parent))
@@ -177,10 +195,9 @@ class MainWindow(QMainWindow):
         wishes.copy_text.connect(lambda text: QGuiApplication.clipboard().setText(text))
         for keys, act in (
             ("Esc", self._escape),
-            ("Ctrl+N", self._new_conversation),
-            ("Ctrl+F", self.sidebar.search.setFocus),
             ("Ctrl+L", self.composer.field.setFocus),
             ("Ctrl+G", self.composer.goal.toggle),
+            *((place.keys, partial(self.places.go, place.name)) for place in PLACES),
         ):
             QShortcut(QKeySequence(keys), self).activated.connect(act)
 
@@ -191,34 +208,65 @@ class MainWindow(QMainWindow):
         watch.fetched.connect(self._fetched)
         notice.fetch_wanted.connect(watch.fetch)
         notice.stop_wanted.connect(watch.stop)
-        notice.page_wanted.connect(lambda: QDesktopServices.openUrl(QUrl(OLLAMA)))
+        DownloadMark(self.sidebar.places["experts"], self.session)
         notice.later.clicked.connect(self.composer.field.setFocus)
         self.header.llm_wanted.connect(lambda: watch.look(wanted=True))
 
-    def send(self, request: Request) -> None:
-        """Send a request, to be answered aloud if the switch says so."""
+    def send(self, request: Request, place: Open | None = None) -> None:
+        """Send a request, to be answered aloud if the switch says so; where `place` is not given,
+        into the open conversation."""
         self.banner.hide()
         speak = self.header.speak.isChecked()
         given = replace(request, speak=speak)
-        self.session.send(given, review_plan=self.header.review.isChecked())
+        self.session.send(given, review_plan=self.header.review.isChecked(), place=place)
         if not self.talker.held:  # who loses the keyboard counts as having let go
             self.composer.field.setFocus()
 
     def add_files(self, files: Sequence[Path]) -> None:
-        """Attach files to the next request."""
-        self.composer.add_files(files)
+        """Attach files to the next request, once they were looked over."""
+        self.places.back()
+        self.composer.attached.offer(files)
+
+    @property
+    def is_first_start(self) -> bool:
+        """Whether nobody was through the first start here."""
+        return not self._settings.value("first_start/over", False, type=bool)
+
+    def begin_first_start(self) -> None:
+        """Show the pages of the first start."""
+        from jarvis_desktop.ui.first.start import FirstStart
+
+        self.first = FirstStart(self._surroundings, self.llms, self._central)
+        self.first.over.connect(self._begun)
+        self.first.chosen.connect(self.send)
+
+    def _begun(self) -> None:
+        self._settings.setValue("first_start/over", True)
+        self.first = None
+        self.composer.field.setFocus()
+
+    def _drop(self, held: QMimeData) -> bool:
+        self.places.back()
+        taken = self.composer.attached.take(held)
+        if taken:
+            self.composer.field.setFocus()
+        return taken
 
     # What the session says
 
-    def _ready(self, app: App) -> None:
-        self.header.show_mode(app.mode)
+    def _gone(self, place: str) -> None:
+        self.sidebar.show_place(place)
+        if not place:
+            self.composer.field.setFocus()
 
     def _added(self, exchange: Exchange) -> None:
+        self.places.back()
         self.stack.setCurrentWidget(self.conversation)
         self.conversation.append(exchange)
         self._show_title()
 
     def _switched(self) -> None:
+        self.places.back()
         entries = self.session.open.entries
         self.conversation.show_entries(entries)
         self.spoken.refresh()
@@ -245,10 +293,9 @@ class MainWindow(QMainWindow):
     def _fetched(self, outcome: Outcome) -> None:
         self.llm_notice.end(outcome)
         if outcome.value:
-            self.banner.say(f"{described(outcome.value)} is ready. It is used now.", calm=True)
-
-    def _listed(self, conversations: Sequence[Listing]) -> None:
-        self.sidebar.show_list(conversations, date.today(), chosen=self.session.open.id)
+            self.banner.say(
+                tr("{llm} is ready. It is used now.", llm=described(outcome.value)), calm=True
+            )
 
     def _asked(self, exchange: Exchange) -> None:
         self.conversation.refresh(exchange)
@@ -260,23 +307,24 @@ class MainWindow(QMainWindow):
             # Never under the fingers of one who types; a button that loses it counts as let go.
             if not self.composer.field.toPlainText() and not self.talker.held:
                 view.panel.take_focus()
-        elif exchange.question:
+        elif exchange.question and exchange.place is not self.session.quick:
             self.banner.say(
-                f"Another conversation waits for an answer: {exchange.question.text}", calm=True
+                tr(
+                    "Another conversation waits for an answer: {question}",
+                    question=exchange.question.text,
+                ),
+                calm=True,
             )
         elif not self.talker.held:
             self.composer.field.setFocus()
 
     def _rang(self, timer: Timer) -> None:
         label = one_line(timer.label)
-        self.banner.say(f"The timer is up: {label}" if label else "The timer is up.", calm=True)
+        told = tr("The timer is up: {label}", label=label) if label else tr("The timer is up.")
+        self.banner.say(told, calm=True)
         QApplication.alert(self)
 
     # What the person wants
-
-    def _new_conversation(self) -> None:
-        self.session.new_conversation()
-        self.composer.field.setFocus()
 
     def _goal_wanted(self, wanted: bool) -> None:
         self.session.open.goal = wanted
@@ -285,13 +333,18 @@ class MainWindow(QMainWindow):
     def _escape(self) -> None:
         if self._viewer and self._viewer.isVisible():
             self._viewer.leave()
+        elif self.first:
+            self.first.skip()
+        elif self.places.here:
+            self.places.back()
         elif not self.voice.escape() and not any(
             panel.refuse() for panel in self.conversation.panels()
         ):
             self.session.stop()
 
     def _enlarge(self, artifact: Artifact) -> None:
-        self._viewer = Viewer(self._central, artifact, self.wishes)
+        among = pictures_of(entry.turn for entry in self.session.open.entries)
+        self._viewer = Viewer(self._central, artifact, self.wishes, among)
         self._viewer.destroyed.connect(self._viewer_gone)
 
     def _viewer_gone(self) -> None:
@@ -305,27 +358,6 @@ class MainWindow(QMainWindow):
         if change.type() == QEvent.Type.ActivationChange and self.isActiveWindow():
             self.llms.look(wanted=self.llm_notice.isVisible())
 
-    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        """Invite what can be attached or typed."""
-        if dropped_files(event.mimeData()):
-            self.drop_zone.appear()
-            event.acceptProposedAction()
-        elif event.mimeData().hasText():
-            event.acceptProposedAction()
-
-    def dragLeaveEvent(self, event: QDragLeaveEvent) -> None:
-        """Take the invitation back."""
-        self.drop_zone.hide()
-
-    def dropEvent(self, event: QDropEvent) -> None:
-        """Attach files, take over text."""
-        self.drop_zone.hide()
-        if files := dropped_files(event.mimeData()):
-            self.add_files(files)
-        else:
-            self.composer.field.insertPlainText(event.mimeData().text())
-        event.acceptProposedAction()
-
     def paintEvent(self, event: QPaintEvent) -> None:
         """Tell of the first time."""
         super().paintEvent(event)
@@ -336,18 +368,25 @@ class MainWindow(QMainWindow):
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Make room where there is little."""
         super().resizeEvent(event)
-        self.sidebar.setVisible(event.size().width() >= NARROW)
         if self._viewer:
             self._viewer.setGeometry(self._central.rect())
 
+    def take_over(self, other: MainWindow) -> None:
+        """Go on with what was being written in another window."""
+        self.composer.take_over(other.composer)
+
     def closeEvent(self, event: QCloseEvent) -> None:
+        """Remember what is to be as it is, and let the microphone go."""
+        self.keep()
+        self.voice.close()
+        super().closeEvent(event)
+
+    def keep(self) -> None:
         """Remember the window's place and its switches."""
         self._settings.setValue("geometry", self.saveGeometry())
         self._settings.setValue("speak", self.header.speak.isChecked())
         self._settings.setValue("review", self.header.review.isChecked())
         self._settings.sync()
-        self.voice.close()
-        super().closeEvent(event)
 
     def _restore(self) -> None:
         geometry = self._settings.value("geometry")

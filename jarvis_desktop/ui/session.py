@@ -3,53 +3,32 @@ conversation that is open. It lives on the main thread and gives its work to the
 
 from __future__ import annotations
 
-import asyncio
-import shutil
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import datetime
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Qt, Signal
 
-from jarvis_desktop.core.errors import InputError, StorageError
+from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.events import Event, TurnFinished, TurnStarted
 from jarvis_desktop.core.journal import Unfinished
 from jarvis_desktop.core.result import Status
 from jarvis_desktop.core.turn import Conversation, Request, Turn
+from jarvis_desktop.core.wording import tr
 from jarvis_desktop.ui.application import App
 from jarvis_desktop.ui.bridge import EngineThread, Job, Outcome, QtFrontend, Question
-from jarvis_desktop.ui.chips import given
-from jarvis_desktop.ui.sidebar import LONGEST_LIST, Listing
-from jarvis_desktop.ui.stopping import Brake, Stopping
+from jarvis_desktop.ui.exchange import Exchange, Open
+from jarvis_desktop.ui.plan.again import Again
+from jarvis_desktop.ui.request.chips import given
+from jarvis_desktop.ui.request.stopping import Brake, Stopping
+
+if TYPE_CHECKING:
+    from jarvis_desktop.instance import Handle
 
 
-@dataclass(eq=False)
-class Open:
-    """A conversation in the window; it has no id before its first turn begins."""
-
-    id: str | None = None
-    entries: list[Exchange] = field(default_factory=list)
-    goal: bool = False
-    """Whether what is asked here is worked on in several steps."""
-
-
-@dataclass(eq=False)
-class Exchange:
-    """A turn in the window: it waits, runs or is over."""
-
-    turn: Turn
-    place: Open
-    request: Request = field(default_factory=Request)
-    waiting: str = ""
-    """Why it has not begun; "" once it has."""
-    review_plan: bool = False
-    unfinished: Unfinished | None = None
-    """What it goes on with; None where it is a new request."""
-    question: Question | None = None
-    """What its turn waits to be told."""
+__all__ = ["Exchange", "Open", "Session"]
 
 
 def _silence(app: App) -> None:
@@ -68,17 +47,19 @@ class Session(QObject):
     """Carries an Exchange whose turn is another one now."""
     switched = Signal()
     """Another conversation is open."""
-    listed = Signal(object)
-    """Carries the conversations for the side list."""
+    sought = Signal(int)
+    """Carries where in the conversation that was opened the turn stands that was searched for."""
+    kept = Signal()
+    """The history is another one than before."""
     busy_changed = Signal(bool)
     stops_next = Signal(object)
     """Carries the Stopping that the next stop is."""
     asked = Signal(object)
     """Carries an Exchange whose question is new, or needs no answer any more."""
-    playing = Signal(object)
-    """Carries the path of the sound that plays, or None."""
     rang = Signal(object)
     """Carries a Timer that is due; may be emitted from any thread."""
+    settled = Signal(object)
+    """Carries the Settings as they are now: at the start, and whenever some were changed."""
     failed = Signal(str)
     """Carries what the person should know."""
 
@@ -86,14 +67,18 @@ class Session(QObject):
         super().__init__(parent)
         self.engine = engine
         self.open = Open()
+        self.aside: Open | None = None
+        """The conversation that is not to be kept, from its opening until it is forgotten."""
+        self.quick = Open()
+        """The conversation in the quick box."""
+        self.commands: dict[str, Handle] = {}
+        """What other processes may ask of the window; carried out on the engine."""
         self.app: App | None = None
         """Set once it is ready."""
         self._built: list[App] = []
         self._waiting: deque[Exchange] = deque()
         self._running: tuple[Exchange, Job] | None = None
         self._brake = Brake()
-        self._sound: tuple[Path, Job] | None = None
-        self._sought = ""
         self._broken = False
 
     def start(self, build: Callable[[], App]) -> None:
@@ -103,7 +88,7 @@ class Session(QObject):
             app = build()
             self._built.append(app)
             await app.start()
-            app.be_reached()
+            app.be_reached(self.commands)
             return app
 
         self.engine.run(begin, self._started)
@@ -124,14 +109,21 @@ class Session(QObject):
         """What is worked on now."""
         return self._running[0] if self._running else None
 
-    def send(self, request: Request, *, review_plan: bool = False) -> Exchange:
-        """Put a request in line."""
+    def send(
+        self, request: Request, *, review_plan: bool = False, place: Open | None = None
+    ) -> Exchange:
+        """Put a request in line; where `place` is not given, in the open conversation."""
         attachments = tuple(given(path) for path in request.files)
         words = request.heard.text if request.heard else request.text
         turn = Turn("", datetime.now().astimezone(), words, attachments=attachments)
-        exchange = Exchange(turn, self.open, request, review_plan=review_plan)
+        exchange = Exchange(turn, place or self.open, request, review_plan=review_plan)
         self._put_in_line(exchange)
         return exchange
+
+    def run_again(self, again: Again) -> None:
+        """Carry out the plan of an earlier turn once more, in the conversation that is open."""
+        turn = Turn("", datetime.now().astimezone(), again.turn.text)
+        self._put_in_line(Exchange(turn, self.open, again=again))
 
     def go_on(self, unfinished: Unfinished) -> None:
         """Go on with a turn that was cut off, in its conversation, which is opened for it."""
@@ -187,108 +179,89 @@ class Session(QObject):
             # Not as a job: it is done as soon as the loop looks.
             self.engine.call(_silence, app)
 
-    def new_conversation(self) -> None:
-        """Open an empty conversation."""
-        self.open = Open()
-        self.switched.emit()
-        self.refresh_list()
+    def new_conversation(self, *, kept: bool = True) -> None:
+        """Open an empty conversation. One that is not to be kept is there until `forget_aside`."""
+        if kept:
+            self._switch(Open())
+        else:
+            self.aside = self.aside or Open(unkept=True)
+            self._switch(self.aside)
 
-    def open_conversation(self, conversation_id: str) -> None:
-        """Open an earlier conversation."""
-        if conversation_id == self.open.id:
+    def forget_aside(self) -> None:
+        """Close the conversation that is not to be kept: nothing is left of it."""
+        place, self.aside = self.aside, None
+        if place is None:
             return
+        for exchange in [item for item in self._waiting if item.place is place]:
+            self._waiting.remove(exchange)
+        if self._running and self._running[0].place is place:
+            self._running[1].cancel()  # it is forgotten once it has ended
+        else:
+            self._forget(place)
+        if self.open is place:
+            self.new_conversation()
+
+    def open_conversation(self, conversation_id: str, turn_id: str = "") -> None:
+        """Open an earlier conversation, at a turn."""
         if place := self._place_of(conversation_id):
-            self._switch(place)
+            if place is not self.open:
+                self._switch(place)
+            self._seek(turn_id)
             return
 
         async def read(app: App) -> Conversation | Turn:
             return app.history.show(conversation_id)
 
-        self._ask_app(read, self._read)
-
-    def refresh_list(self, sought: str | None = None) -> None:
-        """Read the side list anew, for what is sought."""
-        self._sought = self._sought if sought is None else sought
-        words = self._sought
-
-        async def read(app: App) -> list[Listing]:
-            if not words:
-                listed = app.history.list(LONGEST_LIST)
-                return [Listing(item.id, item.title, item.last) for item in listed]
-            found = app.history.search(words, LONGEST_LIST)
-            return [Listing(item.conversation_id, item.snippet, item.started) for item in found]
-
         def show(outcome: Outcome) -> None:
-            if outcome.value is not None and words == self._sought:
-                # Of several finds in one conversation the newest stands for it.
-                first = {item.id: item for item in reversed(outcome.value)}
-                self.listed.emit([item for item in outcome.value if first[item.id] is item])
-            self._tell(outcome)
+            self._read(outcome)
+            self._seek(turn_id)
 
         self._ask_app(read, show)
 
-    def play(self, path: Path) -> None:
-        """Play a sound file, or stop it where it is the one that plays."""
-        before, self._sound = self._sound, None
-        if before:
-            before[1].cancel()
-        if before and before[0] == path:
-            self.playing.emit(None)
-            return
+    def open_quick(self) -> None:
+        """Open the conversation of the quick box, which begins another one."""
+        place, self.quick = self.quick, Open()
+        self._switch(place)
 
-        async def work(app: App) -> None:
-            await app.player.play(path)
-
-        def ended(outcome: Outcome) -> None:
-            if self._sound and self._sound[1] is job:
-                self._sound = None
-                self.playing.emit(None)
-            self._tell(outcome)
-
-        job = self._ask_app(work, ended)
-        if job:
-            self._sound = path, job
-            self.playing.emit(path)
-
-    def save_copy(self, source: Path, to: Path) -> None:
-        """Copy a result to where the person wants it."""
-
-        async def work() -> None:
-            try:
-                await asyncio.to_thread(shutil.copyfile, source, to)
-            except OSError as error:
-                raise StorageError(
-                    f"{to.name} could not be saved: {error.strerror or error}.",
-                    hint="Choose another folder.",
-                ) from error
-
-        self.engine.run(work, self._tell)
+    def greet(self) -> None:
+        """Tell a window that is new what holds, where the application runs already."""
+        self.switched.emit()
+        self.busy_changed.emit(self.busy)
+        if self.app:
+            self.ready.emit(self.app)
+            self.settled.emit(self.app.settings)
+            self._show_brake()
+            self.kept.emit()
 
     def _started(self, outcome: Outcome) -> None:
         if outcome.value is None:
             if outcome.error:
-                self.failed.emit(f"JARVIS could not start. {outcome.error}")
+                self.failed.emit(tr("JARVIS could not start. {reason}", reason=outcome.error))
             self._broken = True
             self._refuse()
             return
         self.app = outcome.value
         self.ready.emit(self.app)
+        self.settled.emit(self.app.settings)
         self._next()
-        self.refresh_list()
+        self.kept.emit()
 
     def _put_in_line(self, exchange: Exchange) -> None:
-        exchange.waiting = "Waiting for the request before it…" if self.app else "Getting ready…"
+        before = tr("Waiting for the request before it…")
+        exchange.waiting = before if self.app else tr("Getting ready…")
         exchange.place.entries.append(exchange)
         self._waiting.append(exchange)
         # First: the engine works while the turn gets its place in the window.
         self._refuse() if self._broken else self._next()
-        self.added.emit(exchange)
+        if exchange.place is self.open:
+            self.added.emit(exchange)
         self.busy_changed.emit(self.busy)
 
     def _place_of(self, conversation_id: str) -> Open | None:
         """The conversation, where it is open or a turn of it runs or waits."""
         active = [*self._waiting, *([self._running[0]] if self._running else [])]
-        places = [self.open, *(exchange.place for exchange in active)]
+        aside = [self.aside] if self.aside else []
+        places = [self.open, self.quick, *aside, *(exchange.place for exchange in active)]
         return next((place for place in places if place.id == conversation_id), None)
 
     def _refuse(self) -> None:
@@ -309,7 +282,8 @@ class Session(QObject):
         if app is None or self._running or not self._waiting:
             return
         exchange = self._waiting.popleft()
-        frontend = QtFrontend(self.engine, review_plans=exchange.review_plan, parent=self)
+        ask = "always" if exchange.review_plan else app.settings.planner.ask
+        frontend = QtFrontend(self.engine, ask=ask, parent=self)
         queued = Qt.ConnectionType.QueuedConnection
         frontend.happened.connect(lambda event: self._happened(exchange, event), queued)
         frontend.asked.connect(lambda question: self._asked(exchange, question), queued)
@@ -319,7 +293,9 @@ class Session(QObject):
             if exchange.unfinished:
                 return await app.assistant.resume(exchange.unfinished, frontend)
             if exchange.place.id is None:
-                exchange.place.id = app.history.open_conversation().id
+                exchange.place.begin(app.history)
+            if exchange.again:
+                return await exchange.again.carry_out(app.assistant, frontend, exchange.place.id)
             return await app.assistant.handle(
                 exchange.request, frontend, conversation=exchange.place.id
             )
@@ -370,7 +346,9 @@ class Session(QObject):
         self._tell(outcome)
         self._next()
         self.busy_changed.emit(self.busy)
-        self.refresh_list()
+        self.kept.emit()
+        if exchange.place.unkept and exchange.place is not self.aside:
+            self._forget(exchange.place)
 
     def _finish(self, exchange: Exchange, status: Status) -> None:
         exchange.waiting = ""
@@ -383,6 +361,17 @@ class Session(QObject):
             place.entries = [Exchange(turn, place) for turn in outcome.value.turns]
             self._switch(place)
         self._tell(outcome)
+
+    def _forget(self, place: Open) -> None:
+        async def forget(app: App) -> None:
+            app.history.forget_unkept(place.id or "")
+
+        self._ask_app(forget, self._tell)
+
+    def _seek(self, turn_id: str) -> None:
+        for number, entry in enumerate(self.open.entries):
+            if turn_id and entry.turn.id == turn_id:
+                self.sought.emit(number)
 
     def _switch(self, place: Open) -> None:
         self.open = place

@@ -19,9 +19,10 @@ from PySide6.QtWidgets import (
 
 from jarvis_desktop import paths
 from jarvis_desktop.core.turn import Request
-from jarvis_desktop.ui import theme
-from jarvis_desktop.ui.icons import IconButton, Symbol
-from jarvis_desktop.ui.text import Label
+from jarvis_desktop.core.wording import mark, tr
+from jarvis_desktop.ui.look import theme
+from jarvis_desktop.ui.look.icons import IconButton, Symbol
+from jarvis_desktop.ui.look.text import Label
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,24 +39,24 @@ class Example:
 EXAMPLES = (
     Example(
         "image",
-        "Read a letter aloud",
+        mark("Read a letter aloud"),
         "Read the text in this picture, summarise it and say the summary out loud",
         sample=True,
     ),
-    Example("clock", "Set a timer", "Set a timer for ten seconds"),
-    Example("sum", "Work something out", "What is 15 percent of 240?"),
+    Example("clock", mark("Set a timer"), "Set a timer for ten seconds"),
+    Example("sum", mark("Work something out"), "What is 15 percent of 240?"),
     Example(
         "compare",
-        "Compare two sentences",
+        mark("Compare two sentences"),
         "How do these two sentences compare: 'The cat sleeps on the mat' and "
         "'A kitten naps on the rug'",
     ),
     Example(
         "mood",
-        "Tell the mood of a review",
+        mark("Tell the mood of a review"),
         "Is this review positive or negative: 'The food was cold, but the staff were lovely'",
     ),
-    Example("idea", "See what it can do", "What can you do?"),
+    Example("idea", mark("See what it can do"), "What can you do?"),
 )
 
 
@@ -66,7 +67,7 @@ class ExampleButton(QPushButton):
         super().__init__()
         self.example = example
         self.setProperty("kind", "example")
-        self.setAccessibleName(f"Try: {example.text}")
+        self.setAccessibleName(tr("Try: {request}", request=example.text))
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self._row = layout = QHBoxLayout(self)
@@ -77,7 +78,7 @@ class ExampleButton(QPushButton):
         )
         words = QVBoxLayout()
         words.setSpacing(2)
-        words.addWidget(Label(example.title, role="strong"))
+        words.addWidget(Label(tr(example.title), role="strong"))
         words.addWidget(Label(f"“{example.text}”", role="small", wrap=True))
         words.addStretch(1)
         layout.addLayout(words, 1)
@@ -116,10 +117,10 @@ class Welcome(QScrollArea):
         layout.setContentsMargins(theme.space("three"), 0, theme.space("three"), 0)
         layout.setSpacing(theme.space())
         layout.addStretch(2)
-        layout.addWidget(Label("What can I do for you?", role="display", wrap=True))
+        layout.addWidget(Label(tr("What can I do for you?"), role="display", wrap=True))
         layout.addWidget(
             Label(
-                "Type below, hold F4 and speak, or drop a file anywhere. Try one of these:",
+                tr("Type below, hold F4 and speak, or drop a file anywhere. Try one of these:"),
                 role="muted",
                 wrap=True,
             )
@@ -137,7 +138,10 @@ class Welcome(QScrollArea):
             grid.setRowStretch(row, 1)
         layout.addLayout(grid)
         self.voice = IconButton(
-            "mic", "Test your microphone and voice", kind="quiet", text="Test microphone and voice"
+            "mic",
+            tr("Test your microphone and voice"),
+            kind="quiet",
+            text=tr("Test microphone and voice"),
         )
         self.voice.clicked.connect(self.voice_wanted)
         layout.addWidget(self.voice, alignment=Qt.AlignmentFlag.AlignLeft)

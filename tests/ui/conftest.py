@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import traceback
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,31 +11,37 @@ import pytest
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
-from PySide6.QtCore import QCoreApplication, QEvent
+from PySide6.QtCore import QCoreApplication, QEvent, QObject
 from PySide6.QtGui import QColor, QImage
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
 from jarvis_desktop.core.events import ExpertsSelected, PlanAccepted
 from jarvis_desktop.core.turn import Turn
-from jarvis_desktop.ui import pictures
 from jarvis_desktop.ui.actions import Actions
 from jarvis_desktop.ui.bridge import EngineThread, Question
+from jarvis_desktop.ui.conversation.turn_view import TurnView
+from jarvis_desktop.ui.look import pictures
+from jarvis_desktop.ui.look.theme import Theme, Wish
 from jarvis_desktop.ui.main_window import MainWindow
 from jarvis_desktop.ui.session import Session
-from jarvis_desktop.ui.theme import Theme
-from jarvis_desktop.ui.turn_view import TurnView
 from tests.ui import scene
 from tests.ui.scene import NOW, FakeApp, iter_files, three_steps
 from tests.ui.voice_scene import Asked, Slow
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Qt's screenless platform says of every window that it knows no size hints."""
+    """Qt's screenless platform says what it cannot do with windows, and that it has no tray."""
     ours = Path(__file__).parent
     for item in items:
         if ours in item.path.parents:
-            item.add_marker(pytest.mark.qt_log_ignore("does not support propagateSizeHints"))
+            item.add_marker(
+                pytest.mark.qt_log_ignore(
+                    "does not support propagateSizeHints",
+                    "does not support raise",
+                    "systemTrayWindowChanged",
+                )
+            )
 
 
 @pytest.fixture(autouse=True)
@@ -43,12 +50,42 @@ def swept(qapp: QApplication) -> None:
     QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)
 
 
+class _Flashes(QObject):
+    """Notes what was a window of its own for a moment, because it was shown before it had a
+    parent: on a screen it flashes there, and takes the keyboard away."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.alone: dict[int, str] = {}
+        self.found: list[str] = []
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        kind = event.type()
+        if kind == QEvent.Type.Show and isinstance(watched, QWidget) and watched.isWindow():
+            shown = "".join(traceback.format_stack(limit=6)[:-1])
+            self.alone[id(watched)] = f"{watched} was shown without a parent:\n{shown}"
+        elif kind == QEvent.Type.ParentChange and id(watched) in self.alone:
+            self.found.append(self.alone.pop(id(watched)))
+        return False
+
+
+@pytest.fixture(autouse=True)
+def no_flashes(qapp: QApplication) -> Iterator[None]:
+    """No widget is shown before it has its place."""
+    flashes = _Flashes()
+    qapp.installEventFilter(flashes)
+    yield
+    qapp.removeEventFilter(flashes)
+    assert not flashes.found, flashes.found[0]
+
+
 @pytest.fixture
 def theme(qapp: QApplication) -> Iterator[Theme]:
     """The application dressed as it is for a person."""
     font = qapp.font()
     theme = Theme(qapp)
     yield theme
+    theme.adopt(Wish())
     theme.deleteLater()
     qapp.setStyleSheet("")
     qapp.setFont(font)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Collection, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -12,9 +12,17 @@ from PySide6.QtWidgets import QLabel, QPushButton, QTextEdit, QWidget
 
 from jarvis_desktop.assistant.journalling import retold
 from jarvis_desktop.assistant.listening.talk import Talk
+from jarvis_desktop.assistant.speaker import Speaker
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
-from jarvis_desktop.core.errors import InputError, JarvisError
-from jarvis_desktop.core.events import Event, GoalTaken, ReplyChunk, TurnFinished, TurnStarted
+from jarvis_desktop.core.errors import JarvisError
+from jarvis_desktop.core.events import (
+    Event,
+    GoalTaken,
+    PlanChanged,
+    ReplyChunk,
+    TurnFinished,
+    TurnStarted,
+)
 from jarvis_desktop.core.expert import Candidate, Expert, Selection
 from jarvis_desktop.core.frontend import Frontend
 from jarvis_desktop.core.hearing import FRAME, HotkeyStatus, Sound
@@ -23,15 +31,21 @@ from jarvis_desktop.core.plan import Plan
 from jarvis_desktop.core.policy import Mode, Policy
 from jarvis_desktop.core.result import Attempt, Status, TaskResult
 from jarvis_desktop.core.task import Option, Port, Ref, Task, TaskType
-from jarvis_desktop.core.turn import Conversation, Request, Turn
+from jarvis_desktop.core.turn import Request, Turn
+from jarvis_desktop.instance import Handle
 from jarvis_desktop.llm.choice import LLMChoice, Wanted
 from jarvis_desktop.paths import Paths, user_paths
-from jarvis_desktop.settings import SpeechSettings
+from jarvis_desktop.settings import Settings
 from jarvis_desktop.speech.devices import Device
-from jarvis_desktop.ui import plan_view
-from jarvis_desktop.ui.turn_view import TurnView
+from jarvis_desktop.storage.artifacts import FileStore
+from jarvis_desktop.ui.conversation.turn_view import TurnView
+from jarvis_desktop.ui.plan.outline import TaskRow
+from jarvis_desktop.ui.request.chips import Chip
 from tests.fake_fetcher import FakeFetcher
+from tests.fake_house import fake_shelf
 from tests.fake_voice import FakeHotkey, FakeMicrophone, FakePlayer, FakeRecogniser, FakeVoice
+from tests.tasks.calls import FakeTimers
+from tests.ui.fake_history import FakeHistory
 
 NOW = datetime(2026, 5, 4, 12, 0, tzinfo=UTC)
 
@@ -124,6 +138,17 @@ class FakeAssistant:
     silenced: int = 0
     cut: asyncio.Event = field(default_factory=asyncio.Event)
     """Set by an interruption that says True."""
+    experts: Sequence[Candidate] = ()
+    """Who can do any task."""
+    revised: Plan | JarvisError | None = None
+    """What becomes of a plan that is to be revised; None leaves it as it is."""
+    wishes: list[str] = field(default_factory=list)
+    """The words with which plans were revised."""
+    changes: list[Plan] = field(default_factory=list)
+    """What was to take the place of the plan that runs."""
+    again: list[tuple[Turn, Plan, frozenset[int]]] = field(default_factory=list)
+    running: Shown | None = None
+    """The turn whose script runs."""
 
     def interrupt(self) -> bool:
         self.interrupted += 1
@@ -161,65 +186,55 @@ class FakeAssistant:
         self.given_up.append(unfinished)
         return unfinished.turn
 
+    async def experts_for(self, task: Task) -> Sequence[Candidate]:
+        if self.error:
+            raise self.error
+        return self.experts
+
+    async def revise(self, plan: Plan, words: str, *, conversation: str | None) -> Plan:
+        self.wishes.append(words)
+        if isinstance(self.revised, JarvisError):
+            raise self.revised
+        return self.revised or plan
+
+    async def change(self, plan: Plan, *, turn_id: str = "") -> bool:
+        """Taken up by the turn that runs, which the script goes on with."""
+        if self.error:
+            raise self.error
+        if self.running is None or self.running.turn.plan is None:
+            return False
+        self.changes.append(plan)
+        self.running.show(PlanChanged(plan))
+        return True
+
+    async def run_again(
+        self,
+        turn: Turn,
+        plan: Plan,
+        frontend: Frontend,
+        *,
+        conversation: str | None,
+        afresh: frozenset[int] = frozenset(),
+    ) -> Turn:
+        self.again.append((turn, plan, afresh))
+        return await self.handle(Request(text=turn.text), frontend, conversation=conversation)
+
     async def handle(
         self, request: Request, frontend: Frontend, *, conversation: str | None = None
     ) -> Turn:
         self.handled.append((request, conversation))
-        shown = Shown(Turn(f"turn-{len(self.handled)}", NOW), frontend)
+        self.running = shown = Shown(Turn(f"turn-{len(self.handled)}", NOW), frontend)
         shown.show(TurnStarted(shown.turn.id, NOW, request.text))
         try:
             status = await self.script(request, shown)
         except asyncio.CancelledError:
             shown.show(TurnFinished(Status.CANCELLED, NOW))
             raise
+        finally:
+            self.running = None
         shown.show(TurnFinished(status, NOW))
         self.turns.append(shown.turn)
         return shown.turn
-
-
-@dataclass(frozen=True)
-class Row:
-    id: str
-    title: str
-    last: datetime
-
-
-@dataclass(frozen=True)
-class Hit:
-    conversation_id: str
-    snippet: str
-    started: datetime
-
-
-@dataclass
-class FakeHistory:
-    conversations: dict[str, Conversation] = field(default_factory=dict)
-    begun: int = 0
-
-    def open_conversation(self, conversation_id: str | None = None) -> Conversation:
-        if conversation_id is None:
-            self.begun += 1
-            return Conversation(f"new-{self.begun}")
-        return self.conversations[conversation_id]
-
-    def show(self, prefix: str) -> Conversation:
-        if prefix not in self.conversations:
-            raise InputError(f"The history has nothing with the id '{prefix}'.")
-        return self.conversations[prefix]
-
-    def list(self, limit: int) -> Sequence[Row]:
-        return [
-            Row(item.id, item.turns[0].text, item.turns[-1].started)
-            for item in self.conversations.values()
-        ][:limit]
-
-    def search(self, words: str, limit: int) -> Sequence[Hit]:
-        return [
-            Hit(item.id, turn.text, turn.started)
-            for item in self.conversations.values()
-            for turn in item.turns
-            if words in turn.text
-        ][:limit]
 
 
 SPEECH = Sound(b"\x00\x10" * FRAME, level=0.4, speech=(0.9,))
@@ -241,6 +256,29 @@ LIVE = HotkeyStatus("x11", "Ctrl+Alt+Space", holds=True, why="The portal is not 
 HEADSET = Device("Headset, ALSA", 1, 2, False, True)
 
 
+@dataclass(frozen=True)
+class FakeAccount:
+    name: str = "anna"
+    may_call: bool | None = True
+
+
+@dataclass
+class FakeApi:
+    """Knows whose key it is."""
+
+    whose: FakeAccount = field(default_factory=FakeAccount)
+    error: JarvisError | None = None
+    forgotten: int = 0
+
+    async def account(self, key: str = "") -> FakeAccount:
+        if self.error:
+            raise self.error
+        return self.whose
+
+    def forget_key(self) -> None:
+        self.forgotten += 1
+
+
 @dataclass
 class FakeApp:
     assistant: FakeAssistant = field(default_factory=FakeAssistant)
@@ -250,22 +288,35 @@ class FakeApp:
     voice: FakeVoice = field(default_factory=FakeVoice)
     player: FakePlayer = field(default_factory=lambda: FakePlayer(hold=True))
     talk: Talk = field(init=False)
+    store: FileStore = field(init=False)
+    speaker: Speaker = field(init=False)
     hotkey: FakeHotkey = field(default_factory=lambda: FakeHotkey(status=LIVE))
+    quick_key: FakeHotkey = field(default_factory=FakeHotkey)
+    timers: FakeTimers = field(default_factory=FakeTimers)
     sound_devices: Sequence[Device] = (MICROPHONE, HEADSET)
     no_devices: JarvisError | None = None
-    adopted: list[SpeechSettings] = field(default_factory=list)
+    adopted: list[Settings] = field(default_factory=list)
     waits: Collection[str] = ()
     """The settings that wait for a restart."""
+    settings: Settings = field(default_factory=Settings)
     mode: Mode = Mode.LOCAL
     llms: LLMChoice = field(default_factory=no_llms)
     weights: FakeFetcher = field(default_factory=FakeFetcher)
+    api: FakeApi = field(default_factory=FakeApi)
     experts: Sequence[Expert] = ()
+    inventory: Mapping[str, TaskType] = field(
+        default_factory=lambda: {item.name: item for item in (READ, SUM, SAY)}
+    )
     policy: Policy = field(default_factory=Policy)
     paths: Paths = field(default_factory=user_paths)
-    reached: int = 0
+    commands: Mapping[str, Handle] = field(default_factory=dict)
+    """What other processes may ask of the window."""
     closed: int = 0
 
     def __post_init__(self) -> None:
+        self.store = FileStore(self.paths.artifacts)
+        self.speaker = Speaker(self.voice, self.player, self.store)
+        self.shelf = fake_shelf(self)
         self.talk = Talk(self.microphone, self.recogniser, way="hold")
 
     async def devices(self) -> Sequence[Device]:
@@ -273,17 +324,19 @@ class FakeApp:
             raise self.no_devices
         return self.sound_devices
 
-    async def adopt(self, speech: SpeechSettings) -> Collection[str]:
-        self.adopted.append(speech)
+    async def adopt(self, settings: Settings) -> Collection[str]:
+        self.adopted.append(settings)
+        self.settings, self.mode = settings, settings.mode
         return self.waits
 
     async def start(self) -> None:
         pass
 
-    def be_reached(self) -> None:
-        self.reached += 1
+    def be_reached(self, commands: Mapping[str, Handle]) -> None:
+        self.commands = commands
 
     async def close(self) -> None:
+        await self.shelf.close()
         await self.talk.close()
         self.closed += 1
 
@@ -318,8 +371,8 @@ def iter_files(plan: Plan) -> Iterator[Artifact]:
     return (item for task in plan for _, item in task.items() if isinstance(item, Artifact))
 
 
-def rows(view: TurnView) -> list[plan_view.TaskRow]:
-    return view.findChildren(plan_view.TaskRow)
+def rows(view: TurnView) -> list[TaskRow]:
+    return view.findChildren(TaskRow)
 
 
 def words(view: QWidget) -> str:
@@ -332,3 +385,8 @@ def words(view: QWidget) -> str:
         + [field.toPlainText() for field in texts]
         + [button.text() for button in buttons]
     )
+
+
+def visible_chips(view: QWidget) -> list[Chip]:
+    """The files that are shown."""
+    return [chip for chip in view.findChildren(Chip) if not chip.isHidden()]

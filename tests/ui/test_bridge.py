@@ -225,7 +225,7 @@ def test_a_plan_that_is_shown_first_runs_if_agreed(
     engine: EngineThread, qtbot: QtBot, tmp_path: Path, agreed: bool
 ) -> None:
     plan = three_steps(tmp_path / "a.png")
-    frontend = QtFrontend(engine, review_plans=True)
+    frontend = QtFrontend(engine, ask="always")
     seen = Seen()
 
     def answer(question: Question) -> None:

@@ -12,9 +12,9 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
-from jarvis_desktop.ui import theme as look
-from jarvis_desktop.ui.code_text import MOST_COMPARED, CodeText, difference, seen
-from jarvis_desktop.ui.theme import Theme
+from jarvis_desktop.ui.conversation.code_text import MOST_COMPARED, CodeText, difference, seen
+from jarvis_desktop.ui.look import theme as look
+from jarvis_desktop.ui.look.theme import Theme
 from tests.ui import goal_scene
 from tests.ui.scene import HOSTILE
 

@@ -27,14 +27,15 @@ from jarvis_desktop.core.events import (
 from jarvis_desktop.core.outline import Outline, Step, StepState
 from jarvis_desktop.core.result import Status
 from jarvis_desktop.core.turn import PRINTED, Turn
-from jarvis_desktop.ui import outline_view, pictures, round_view
 from jarvis_desktop.ui.actions import Actions
-from jarvis_desktop.ui.folding import Fold
-from jarvis_desktop.ui.goal_view import GoalView
-from jarvis_desktop.ui.outline_view import OutlineView
-from jarvis_desktop.ui.results import PictureCard
-from jarvis_desktop.ui.round_view import MORE, NEWEST, RoundRow, RoundsView
-from jarvis_desktop.ui.turn_view import TurnView
+from jarvis_desktop.ui.conversation import outline_view, round_view
+from jarvis_desktop.ui.conversation.goal_view import GoalView
+from jarvis_desktop.ui.conversation.outline_view import OutlineView
+from jarvis_desktop.ui.conversation.round_view import MORE, NEWEST, RoundRow, RoundsView
+from jarvis_desktop.ui.conversation.turn_view import TurnView
+from jarvis_desktop.ui.look import pictures
+from jarvis_desktop.ui.look.folding import Fold
+from jarvis_desktop.ui.media.picture_card import PictureCard
 from tests.ui import goal_scene, scene
 from tests.ui.goal_scene import CODER, DRAFT, beginning, ended, folded, under_way
 from tests.ui.scene import HOSTILE, NOW, candidate, done, words
@@ -245,7 +246,7 @@ def test_what_a_round_made_is_shown_with_it_and_in_the_end(
     turn = turn.apply(TurnFinished(Status.DONE, NOW + timedelta(seconds=80)))
     view.draw(turn)
     assert only(view, PictureCard)
-    assert view.ending.full_text() == "Done in 1 min 20 s"
+    assert view.foot.ending.full_text() == "Done in 1 min 20 s"
     assert pictures.finish_reading(5000)
 
 

@@ -18,12 +18,12 @@ from jarvis_desktop.core.journal import Unfinished
 from jarvis_desktop.core.outline import outline_from_markdown
 from jarvis_desktop.core.result import Status
 from jarvis_desktop.core.turn import Conversation, Request, Turn
-from jarvis_desktop.ui import code_review
 from jarvis_desktop.ui.bridge import Outcome
+from jarvis_desktop.ui.conversation import code_review
+from jarvis_desktop.ui.conversation.plan_review import OutlineReview
+from jarvis_desktop.ui.conversation.questions import Panel, QuestionPanel
 from jarvis_desktop.ui.main_window import MainWindow
-from jarvis_desktop.ui.plan_review import OutlineReview
-from jarvis_desktop.ui.questions import Panel, QuestionPanel
-from jarvis_desktop.ui.stopping import Brake, Stopping
+from jarvis_desktop.ui.request.stopping import Brake, Stopping
 from tests.ui import goal_scene, scene
 from tests.ui.scene import NOW, FakeApp, Shown
 
@@ -106,7 +106,7 @@ def test_it_is_remembered_for_its_conversation_only(
     qtbot.waitUntil(lambda: bool(app.assistant.handled))
     place = window.session.open.id
     assert place is not None
-    window.sidebar.new_wanted.emit()
+    window.sidebar.new.click()
     assert not window.composer.goal.isChecked()
     window.session.open_conversation(place)
     assert window.composer.goal.isChecked()

@@ -100,8 +100,10 @@ def test_silencing_the_voice_stops_nothing(window: MainWindow, app: FakeApp, qtb
     app.assistant.script = script
     window.send(Request("go"))
     waiting = window.session.send(Request("next"))
-    strip = window.conversation.views()[0].speaking
-    qtbot.waitUntil(strip.isVisible)
+    view = window.conversation.views()[0]
+    qtbot.waitUntil(lambda: view.speaking is not None and view.speaking.isVisible())
+    strip = view.speaking
+    assert strip is not None
     QTest.mouseClick(strip.button, LEFT)
     qtbot.waitUntil(lambda: app.assistant.silenced == 1)
     assert app.assistant.interrupted == 0

@@ -23,11 +23,11 @@ from jarvis_desktop.llm.offering import DOWNLOAD, OFFLINE
 from jarvis_desktop.llm.shipped import GB, Computer, load
 from jarvis_desktop.paths import shipped
 from jarvis_desktop.ui.bridge import EngineThread
-from jarvis_desktop.ui.llm_notice import LLMNotice
-from jarvis_desktop.ui.llm_watch import described
-from jarvis_desktop.ui.main_window import OLLAMA, MainWindow
+from jarvis_desktop.ui.experts.llm_notice import OLLAMA, LLMNotice
+from jarvis_desktop.ui.experts.llm_watch import described
+from jarvis_desktop.ui.look.theme import Theme
+from jarvis_desktop.ui.main_window import MainWindow
 from jarvis_desktop.ui.session import Session
-from jarvis_desktop.ui.theme import Theme
 from tests.fake_fetcher import FakeFetcher
 from tests.fakes import FakeLLM
 from tests.ollama import Ollama, Shown, layer, running_ollama
@@ -150,7 +150,7 @@ def test_without_one_an_llm_is_offered_once(world: World) -> None:
     window.close()
     again = world.open()
     assert not again.llm_notice.isVisible()
-    assert again.header.llm.accessibleName() == "LLM: none"
+    assert again.header.llm.accessibleName() == "No LLM"
     with world.qtbot.waitSignal(again.llms.looked):
         QTest.mouseClick(again.header.llm, Qt.MouseButton.LeftButton)
     assert again.llm_notice.isVisible()
@@ -183,7 +183,7 @@ def test_progress_is_shown_and_the_fetching_can_be_cancelled(world: World) -> No
     world.ollama.pulls = [layer("a", 1_000_000_000, 4_000_000_000)]
     world.ollama.pull_holds = True
     click(notice, "Fetch")
-    world.qtbot.waitUntil(lambda: notice.words.text() == "1000 of 4000 MB")
+    world.qtbot.waitUntil(lambda: notice.words.text().startswith("1.0 GB of 4.0 GB"))
     assert notice.progress.value() == 25
     assert notice.progress.isVisible()
     window.llms.fetch(None)  # type: ignore[arg-type]  # another one has to wait

@@ -8,9 +8,14 @@ from PySide6.QtCore import QSize
 from PySide6.QtGui import QColor, QImage
 from PySide6.QtWidgets import QApplication
 
-from jarvis_desktop.ui.pictures import Picture, finish_reading, read_picture
+from jarvis_desktop.ui.look.pictures import Picture, finish_reading, read_closely
 
 BOX = QSize(100, 100)
+
+
+def read_picture(path: Path, box: QSize) -> tuple[QImage, str]:
+    read = read_closely(path, box)
+    return read.image, read.reason
 
 
 @pytest.fixture

@@ -15,9 +15,9 @@ from jarvis_desktop.core.errors import InputError, StorageError
 from jarvis_desktop.core.journal import Unfinished
 from jarvis_desktop.core.result import Status
 from jarvis_desktop.core.turn import Conversation, Request, Turn
+from jarvis_desktop.ui.look.theme import Theme
 from jarvis_desktop.ui.main_window import MainWindow
 from jarvis_desktop.ui.session import Session
-from jarvis_desktop.ui.theme import Theme
 from tests.ui import scene
 from tests.ui.scene import NOW, FakeApp, done, text, three_steps
 
@@ -83,7 +83,7 @@ def test_it_goes_on_in_its_conversation(
     window.conversation.draw_now()
     view = window.conversation.view(second)
     assert view
-    assert "Plan · 1 of 3 steps done" in scene.words(view)
+    assert "Plan · 1 of 3 done" in scene.words(view)
     assert "You said: Read this to me" in scene.words(view)
 
 
@@ -107,7 +107,7 @@ def test_of_several_the_oldest_comes_first_and_may_be_left(
     window = opened(one, two)
     assert said(window).startswith("“One” was cut off. ")
     assert said(window).endswith("1 more request after this one.")
-    with qtbot.waitSignal(window.session.listed):
+    with qtbot.waitSignal(window.session.kept):
         click(window.resume_notice.leave)
     assert app.assistant.given_up == [one]
     assert said(window).startswith("A plan was cut off. ")

@@ -15,12 +15,12 @@ from pytestqt.qtbot import QtBot
 from jarvis_desktop.core.code import Allow, CodeRequest, Verdict
 from jarvis_desktop.core.frontend import Review
 from jarvis_desktop.core.outline import Outline, Step, StepState, outline_from_markdown
-from jarvis_desktop.ui import code_review
 from jarvis_desktop.ui.bridge import EngineThread, Outcome, QtFrontend
-from jarvis_desktop.ui.code_review import CodeReview
-from jarvis_desktop.ui.plan_review import EDITED, OutlineReview
-from jarvis_desktop.ui.questions import FIRST, Panel, QuestionPanel
-from jarvis_desktop.ui.theme import Theme
+from jarvis_desktop.ui.conversation import code_review
+from jarvis_desktop.ui.conversation.code_review import CodeReview
+from jarvis_desktop.ui.conversation.plan_review import EDITED, OutlineReview
+from jarvis_desktop.ui.conversation.questions import FIRST, Panel, QuestionPanel
+from jarvis_desktop.ui.look.theme import Theme
 from tests.ui import goal_scene
 from tests.ui.goal_scene import DRAFT, code_request
 from tests.ui.scene import HOSTILE, words

@@ -11,7 +11,6 @@ from jarvis_desktop.core.errors import UnavailableError
 from jarvis_desktop.core.result import Status
 from jarvis_desktop.core.turn import Conversation, Request, Turn
 from jarvis_desktop.ui.session import Session
-from jarvis_desktop.ui.sidebar import Listing
 from tests.ui import scene
 from tests.ui.scene import NOW, FakeApp, Shown
 
@@ -99,28 +98,19 @@ def test_files_are_shown_from_the_first_moment(session: Session, tmp_path: Path)
     assert [str(item.kind) for item in exchange.turn.attachments] == ["image", "table"]
 
 
-def test_earlier_conversations_are_listed_searched_and_opened(
+def test_an_earlier_conversation_is_opened_at_the_turn_that_was_sought(
     ready: Session, app: FakeApp, qtbot: QtBot
 ) -> None:
     app.history.conversations = {
         "a": old("a", "the weather", "the weather again"),
         "b": old("b", "a letter"),
     }
-    # The list of the start, still empty, may be on its way.
-    with qtbot.waitSignal(ready.listed, check_params_cb=bool) as listed:
-        ready.refresh_list("")
-    assert listed.args == [
-        [
-            Listing("a", "the weather", NOW + timedelta(minutes=1)),
-            Listing("b", "a letter", NOW),
-        ]
-    ]
-    with qtbot.waitSignal(ready.listed, check_params_cb=lambda found: len(found) == 1) as listed:
-        ready.refresh_list("weather")
-    assert [item.id for item in listed.args[0]] == ["a"]
-    with qtbot.waitSignal(ready.switched):
-        ready.open_conversation("a")
+    with qtbot.waitSignals([ready.switched, ready.sought]):
+        ready.open_conversation("a", "a-1")
     assert [item.turn.text for item in ready.open.entries] == ["the weather", "the weather again"]
+    with qtbot.waitSignal(ready.sought) as sought:
+        ready.open_conversation("a", "a-0")
+    assert sought.args == [0]
     exchange = ready.send(Request("and tomorrow?"))
     qtbot.waitUntil(lambda: exchange.turn.status is Status.DONE)
     assert app.assistant.handled[-1][1] == "a"
@@ -148,28 +138,9 @@ def test_a_turn_goes_on_while_another_conversation_is_read(
     qtbot.waitUntil(lambda: exchange.turn.status is Status.DONE)
 
 
-def test_a_sound_plays_until_it_is_stopped_or_another_one_is_played(
-    ready: Session, app: FakeApp, tmp_path: Path, qtbot: QtBot
-) -> None:
-    one, two = tmp_path / "one.wav", tmp_path / "two.wav"
-    told: list[Path | None] = []
-    ready.playing.connect(told.append)
-    ready.play(one)
-    qtbot.waitUntil(lambda: app.player.played == [one])
-    ready.play(two)
-    qtbot.waitUntil(lambda: app.player.played == [one, two])
-    ready.play(two)
-    qtbot.waitUntil(lambda: app.player.stopped == 2)
-    assert told == [one, two, None]
-
-
-def test_a_copy_is_saved_and_a_folder_that_is_closed_is_told(
-    ready: Session, tmp_path: Path, qtbot: QtBot
-) -> None:
-    source = tmp_path / "a.txt"
-    source.write_text("words")
-    ready.save_copy(source, tmp_path / "b.txt")
-    qtbot.waitUntil(lambda: (tmp_path / "b.txt").exists())
-    with qtbot.waitSignal(ready.failed) as told:
-        ready.save_copy(source, tmp_path / "no" / "b.txt")
-    assert told.args[0].startswith("b.txt could not be saved")
+def test_a_new_window_is_told_what_holds(ready: Session, app: FakeApp, qtbot: QtBot) -> None:
+    told: list[str] = []
+    for name in ("switched", "ready", "settled", "kept"):
+        getattr(ready, name).connect(lambda *_, name=name: told.append(name))
+    ready.greet()
+    assert told == ["switched", "ready", "settled", "kept"]

@@ -10,7 +10,8 @@ from pytestqt.qtbot import QtBot
 
 from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.frontend import Review
-from jarvis_desktop.ui import composer, dictation
+from jarvis_desktop.ui.request import composer
+from jarvis_desktop.ui.voice import dictation
 from tests.ui import goal_scene, scene
 from tests.ui.voice_scene import ASKING, LEFT, Asked, Slow, line, settled
 
@@ -58,11 +59,11 @@ def test_the_button_says_what_it_does(asked: Asked) -> None:
     assert (talk.text(), talk.accessibleName()) == (composer.TALK, composer.TALK)
     panel = asked.ask(ASKING["words"], lambda frontend: frontend.confirm("Shall I?"))
     assert (talk.text(), talk.accessibleName()) == (composer.ANSWER, composer.ANSWER)
-    assert talk.toolTip() == composer.ANSWER_TIP
+    assert talk.toolTip() == composer.ANSWER_TIP.format(key="F4")
     QTest.mouseClick(panel.no, LEFT)
     # The next one wants a yes or a no: neither is given by voice.
     asked.qtbot.waitUntil(lambda: asked.panel() is not panel)
-    assert (talk.text(), talk.toolTip()) == (composer.TALK, composer.TALK_TIP)
+    assert (talk.text(), talk.toolTip()) == (composer.TALK, composer.TALK_TIP.format(key="F4"))
     asked.speak()
     assert len(asked.window.session.open.entries) == 2
     assert asked.window.session.open.entries[1].request.heard

@@ -18,9 +18,12 @@ from jarvis_desktop.core.events import Speaking
 from jarvis_desktop.core.hearing import Partial, Talking
 from jarvis_desktop.core.result import Status
 from jarvis_desktop.core.turn import Request
-from jarvis_desktop.ui import composer, header, talk_strip, talking, theme
+from jarvis_desktop.ui import header
+from jarvis_desktop.ui.look import theme
 from jarvis_desktop.ui.main_window import MainWindow
-from jarvis_desktop.ui.partial_text import PartialText
+from jarvis_desktop.ui.request import composer
+from jarvis_desktop.ui.voice import talk_strip, talking
+from jarvis_desktop.ui.voice.partial_text import PartialText
 from tests.ui import scene
 from tests.ui.scene import HOSTILE, FakeApp, Shown
 
@@ -43,6 +46,7 @@ def test_what_is_said_while_the_button_is_held_is_asked_aloud_with_the_files(
     note = tmp_path / "note.txt"
     note.write_text("words")
     window.add_files([note])
+    qtbot.waitUntil(lambda: window.composer.attached.files() == (note,))
     window.composer.field.setPlainText("a draft")
     held(window, qtbot)
     assert window.composer.meter.isVisible()
@@ -53,9 +57,10 @@ def test_what_is_said_while_the_button_is_held_is_asked_aloud_with_the_files(
     assert request.heard
     assert request.heard.text == "what time is it"
     assert (request.text, request.files, request.speak) == ("", (note,), True)
-    assert window.composer.files() == ()
+    assert window.composer.attached.files() == ()
     assert window.composer.field.toPlainText() == "a draft"
-    assert window.conversation.views()[0].request.text.toPlainText() == "what time is it"
+    shown = window.conversation.views()[0].request.text
+    qtbot.waitUntil(lambda: shown.toPlainText() == "what time is it")
     assert not window.composer.meter.isVisible()
     assert not window.composer.strip.isVisible()
 
@@ -137,18 +142,20 @@ def test_escape_while_it_speaks_silences_and_stops(
     app.assistant.script = script
     window.send(Request("go"))
     hint = window.composer.hint
-    qtbot.waitUntil(lambda: hint.full_text() == composer.DOING["speaking"])
+    qtbot.waitUntil(lambda: hint.full_text() == composer.DOING["speaking"].format(key="F4"))
     QTest.keyClick(window, Qt.Key.Key_Escape)
     qtbot.waitUntil(lambda: not window.session.busy)
     assert (app.player.silenced, app.assistant.silenced) == (1, 1)
     assert window.session.open.entries[0].turn.status is Status.CANCELLED
-    assert hint.full_text() == composer.HINT
+    assert hint.full_text() == composer.HINT.format(key="F4")
 
 
 def test_work_is_told_in_the_hint(window: MainWindow, app: FakeApp, qtbot: QtBot) -> None:
     app.assistant.script = scene.for_ever
     window.send(Request("go"))
-    qtbot.waitUntil(lambda: window.composer.hint.full_text() == composer.DOING["working"])
+    qtbot.waitUntil(
+        lambda: window.composer.hint.full_text() == composer.DOING["working"].format(key="F4")
+    )
 
 
 def test_words_appear_as_one_speaks(window: MainWindow, app: FakeApp, qtbot: QtBot) -> None:

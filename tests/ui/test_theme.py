@@ -8,12 +8,12 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from jarvis_desktop import paths
-from jarvis_desktop.ui import icons, theme
-from jarvis_desktop.ui.icons import IconButton
-from jarvis_desktop.ui.theme import Theme
+from jarvis_desktop.ui.look import icons, theme
+from jarvis_desktop.ui.look.icons import IconButton
+from jarvis_desktop.ui.look.theme import Theme
 
 ON = {
-    "text": ("window", "sidebar", "card", "raised", "sunken", "danger_soft", "done_soft", "border"),
+    "text": ("window", "sidebar", "card", "raised", "sunken", "danger_soft", "done_soft", "hover"),
     "muted": ("window", "sidebar", "card", "sunken", "danger_soft", "done_soft"),
     "on_soft": ("soft",),
     "on_accent": ("accent", "accent_strong"),
@@ -23,6 +23,10 @@ ON = {
     "done": ("card", "done_soft"),
 }
 """Which colours of type stand on which grounds."""
+
+
+SCHEMES = {"light": 4.5, "dark": 4.5, "contrast_light": 7, "contrast_dark": 7}
+"""The contrast that each has at least."""
 
 
 def luminance(colour: str) -> float:
@@ -45,25 +49,57 @@ def test_contrast_is_measured_as_wcag_does() -> None:
     assert contrast("#777777", "#FFFFFF") == pytest.approx(4.48, abs=0.01)
 
 
-@pytest.mark.parametrize("dark", [False, True])
+@pytest.mark.parametrize(("scheme", "least"), SCHEMES.items())
 @pytest.mark.parametrize(("ink", "ground"), [(ink, on) for ink in ON for on in ON[ink]])
-def test_type_can_be_read(dark: bool, ink: str, ground: str) -> None:
-    colours = theme.tokens().colours(dark)
-    assert contrast(colours[ink], colours[ground]) >= 4.5
+def test_type_can_be_read(scheme: str, least: float, ink: str, ground: str) -> None:
+    colours = getattr(theme.tokens(), scheme)
+    assert contrast(colours[ink], colours[ground]) >= least
 
 
-@pytest.mark.parametrize("dark", [False, True])
-def test_outlines_of_controls_can_be_seen(dark: bool) -> None:
-    colours = theme.tokens().colours(dark)
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_outlines_of_controls_can_be_seen(scheme: str) -> None:
+    colours = getattr(theme.tokens(), scheme)
     assert contrast(colours["control"], colours["window"]) >= 3
     assert contrast(colours["control"], colours["card"]) >= 3
 
 
-def test_both_schemes_have_the_same_colours() -> None:
+def test_all_schemes_have_the_same_colours() -> None:
     look = theme.tokens()
-    assert look.light.keys() == look.dark.keys()
-    every = [*look.light.values(), *look.dark.values()]
+    first, *others = [getattr(look, scheme) for scheme in SCHEMES]
+    assert all(other.keys() == first.keys() for other in others)
+    every = [colour for colours in (first, *others) for colour in colours.values()]
     assert all(re.fullmatch("#[0-9A-F]{6}", colour) for colour in every)
+
+
+def test_the_person_chooses_the_scheme(theme: Theme, qapp: QApplication) -> None:
+    from jarvis_desktop.ui.look.theme import Wish, colour, is_dark, tokens
+
+    theme.adopt(Wish("dark"))
+    assert is_dark()
+    qapp.styleHints().colorSchemeChanged.emit(Qt.ColorScheme.Light)
+    assert is_dark(), "the system is not followed"
+    theme.adopt(Wish("contrast"))
+    assert colour("text").name().upper() == tokens().contrast_light["text"]
+    qapp.styleHints().colorSchemeChanged.emit(Qt.ColorScheme.Dark)
+    assert colour("text").name().upper() == tokens().contrast_dark["text"]
+
+
+def test_text_grows_from_the_systems_size(theme: Theme, qapp: QApplication) -> None:
+    from jarvis_desktop.ui.look.theme import Wish
+
+    before = qapp.font().pointSizeF()
+    theme.adopt(Wish(text_size=1.5))
+    assert qapp.font().pointSizeF() == pytest.approx(1.5 * before, rel=0.01)
+    theme.adopt(Wish())
+    assert qapp.font().pointSizeF() == pytest.approx(before)
+
+
+def test_nothing_moves_where_no_motion_is_wanted(theme: Theme) -> None:
+    from jarvis_desktop.ui.look.theme import Wish, duration
+
+    assert duration("quick") < duration() < duration("slow")
+    theme.adopt(Wish(motion=False))
+    assert duration("slow") == 0
 
 
 @pytest.mark.parametrize("dark", [False, True])
@@ -75,7 +111,7 @@ def test_the_style_sheet_is_filled_in(dark: bool) -> None:
 
 
 def test_it_follows_the_system_while_it_runs(theme: Theme, qapp: QApplication) -> None:
-    from jarvis_desktop.ui.theme import is_dark, tokens
+    from jarvis_desktop.ui.look.theme import is_dark, tokens
 
     hints = qapp.styleHints()
     hints.colorSchemeChanged.emit(Qt.ColorScheme.Dark)

@@ -28,8 +28,8 @@ from jarvis_desktop.core.plan import Plan
 from jarvis_desktop.core.result import Status
 from jarvis_desktop.core.task import Task
 from jarvis_desktop.core.turn import Turn
-from jarvis_desktop.ui import pictures
-from jarvis_desktop.ui.turn_view import TurnView
+from jarvis_desktop.ui.conversation.turn_view import TurnView
+from jarvis_desktop.ui.look import pictures
 from tests.ui import scene
 from tests.ui.scene import HOSTILE, NOW, READ, candidate, done, failed, rows, words
 
@@ -73,20 +73,21 @@ def test_a_task_without_a_candidate_says_why_only_once(view: TurnView, turn: Tur
 
 def test_how_it_was_answered_is_shown_to_those_who_look_closer(view: TurnView, turn: Turn) -> None:
     view.draw(turn)
-    assert not view.closer.isVisible()
+    assert not view.foot.closer.isVisible()
     turn = turn.apply(Traced("Prompt: plan.md,\nversion 1.")).apply(Traced("Asked again."))
     view.draw(turn)
-    assert view.closer.accessibleName() == "Show how this was answered"
+    assert view.foot.closer.accessibleName() == "Show how this was answered"
     assert "version 1" not in words(view)
-    view.closer.setFocus()
-    QTest.keyClick(view.closer, Qt.Key.Key_Space)
-    assert view.trace.lines.text() == "Prompt: plan.md, version 1.\nAsked again."
-    assert view.trace.isVisible()
-    assert view.closer.accessibleName() == "Hide how this was answered"
+    view.foot.closer.setFocus()
+    QTest.keyClick(view.foot.closer, Qt.Key.Key_Space)
+    assert view.details is not None
+    assert view.details.lines.text() == "Prompt: plan.md, version 1.\nAsked again."
+    assert view.details.isVisible()
+    assert view.foot.closer.accessibleName() == "Hide how this was answered"
     view.draw(turn.apply(Traced("Two turns were left out.")))
-    assert view.trace.lines.text().endswith("Two turns were left out.")
-    QTest.keyClick(view.closer, Qt.Key.Key_Space)
-    assert not view.trace.isVisible()
+    assert view.details.lines.text().endswith("Two turns were left out.")
+    QTest.keyClick(view.foot.closer, Qt.Key.Key_Space)
+    assert not view.details.isVisible()
 
 
 @pytest.mark.parametrize("hostile", HOSTILE, ids=range(len(HOSTILE)))
@@ -104,7 +105,7 @@ def test_foreign_text_is_only_text_wherever_it_appears(
         .apply(TaskProgress(0, 2.5, hostile))
     )
     view.draw(turn)
-    view.closer.click()
+    view.foot.closer.click()
     turn = (
         turn.apply(Noted(hostile))
         .apply(Speaking(hostile))

@@ -16,10 +16,10 @@ from jarvis_desktop.core.hearing import Partial, Transcript
 from jarvis_desktop.core.result import Status
 from jarvis_desktop.core.turn import Request
 from jarvis_desktop.settings import SpeechSettings
-from jarvis_desktop.ui.dictation import Dictation
+from jarvis_desktop.ui.conversation.questions import Panel
 from jarvis_desktop.ui.main_window import MainWindow
-from jarvis_desktop.ui.questions import Panel
-from jarvis_desktop.ui.voice_page import VoicePage
+from jarvis_desktop.ui.settings.page import SettingsPage
+from jarvis_desktop.ui.voice.dictation import Dictation
 from tests.fake_voice import FakeHearing, FakeRecogniser, nobody
 from tests.ui import goal_scene
 from tests.ui.scene import FakeApp, Shown
@@ -107,12 +107,12 @@ def settled(asked: Asked, panel: Panel) -> None:
     asked.qtbot.waitUntil(lambda: not panel.awaits_words)
 
 
-def opened(window: MainWindow, qtbot: QtBot) -> VoicePage:
+def opened(window: MainWindow, qtbot: QtBot) -> SettingsPage:
+    """The settings, at the voice."""
     QTest.mouseClick(window.header.voice, LEFT)
-    page = window.voice.page
-    assert page
-    with qtbot.waitSignals([page.desk.looked, page.desk.listed]):
-        page.open_anew()
+    page = window.places.page("settings")
+    assert isinstance(page, SettingsPage)
+    qtbot.waitUntil(lambda: not page.voice.does("look") and not page.voice.does("devices"))
     return page
 
 

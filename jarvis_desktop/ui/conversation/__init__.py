@@ -1,0 +1,1 @@
+"""The conversation: turns, their results, and what they ask."""

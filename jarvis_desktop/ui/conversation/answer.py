@@ -1,0 +1,214 @@
+"""An answer on screen: what its Markdown says, in parts that are drawn as they come."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+
+from PySide6.QtCore import QTimer
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+
+from jarvis_desktop.core.wording import tr
+from jarvis_desktop.ui.actions import Actions
+from jarvis_desktop.ui.conversation.code_block import CodeBlock
+from jarvis_desktop.ui.conversation.markdown import (
+    Block,
+    Code,
+    Grid,
+    Growing,
+    Rule,
+    Words,
+    plain_blocks,
+)
+from jarvis_desktop.ui.conversation.prose import Prose, inset
+from jarvis_desktop.ui.conversation.selecting import Selecting
+from jarvis_desktop.ui.conversation.table_block import TableBlock
+from jarvis_desktop.ui.look.text import FIRST, MORE, more_of
+
+BUDGET = 0.008
+"""Seconds for drawing blocks in one go; what is left over comes a moment later."""
+AT_ONCE = 20_000
+"""Characters that are read in one go."""
+REST = 4
+"""How many times as long as a text was read it is left alone."""
+
+Part = Prose | CodeBlock | TableBlock
+
+
+class AnswerText(QWidget):
+    """Shows a text that may still be written, and may be gigantic."""
+
+    _free_at = 0.0
+    """When the next of all answers may draw: one after the other, so that the window can act in
+    between."""
+
+    def __init__(self, actions: Actions) -> None:
+        super().__init__()
+        self._actions = actions
+        self._text = ""
+        self._plain = False
+        self._limit = FIRST
+        self._reading = Growing()
+        self._read = 0
+        """Characters that were read."""
+        self._wanted: Sequence[Block] = ()
+        self._shown: list[Block] = []
+        self._parts: list[tuple[int, Part, QWidget]] = []
+        """For each the number of its first block, and what holds it."""
+        self._selecting = Selecting(self)
+        self._column = QVBoxLayout(self)
+        self._column.setContentsMargins(0, 0, 0, 0)
+        self._column.setSpacing(10)
+        self.more = QPushButton()
+        self.more.setProperty("kind", "quiet")
+        self.more.setAccessibleName(tr("Show more of this text"))
+        self.more.clicked.connect(self._show_more)
+        self.more.setAccessibleName(tr("Show more of this text"))
+        self.more.hide()
+        row = QHBoxLayout()
+        row.addWidget(self.more)
+        row.addStretch(1)
+        self._column.addLayout(row)
+        self._later = QTimer(self, singleShot=True)
+        self._later.timeout.connect(self._go_on)
+
+    def show_text(self, text: str, *, plain: bool = False) -> None:
+        """Show a text as Markdown, or as it stands where it is `plain`; what only grew is added."""
+        if text == self._text and plain == self._plain:
+            return
+        if plain != self._plain or not text.startswith(self._text[: self._read]):
+            self._reading, self._read = Growing(), 0
+        self._text, self._plain = text, plain
+        more = more_of(self._limit, len(text))
+        self.more.setVisible(bool(more))
+        self.more.setText(more)
+        self.more.setAccessibleName(more or tr("Show more of this text"))
+        if not self._later.isActive():
+            self._go_on()
+
+    @property
+    def parts(self) -> list[Part]:
+        """What it is shown in, from top to bottom."""
+        return [part for _, part, _ in self._parts]
+
+    def toPlainText(self) -> str:
+        """The words that are shown."""
+        return "\n".join(
+            part.toPlainText()
+            if isinstance(part, Prose)
+            else part.text.toPlainText()
+            if isinstance(part, CodeBlock)
+            else part.tsv()
+            for part in self.parts
+        )
+
+    def selected(self) -> str:
+        """The words that are selected, through all parts."""
+        return self._selecting.text()
+
+    def _go_on(self) -> None:
+        """Read and draw as much as may be done in one go."""
+        began = time.perf_counter()
+        goal = min(len(self._text), self._limit)
+        if self._read < goal or not self._text:
+            self._read = min(goal, self._read + AT_ONCE)
+            text = self._text[: self._read]
+            self._wanted = plain_blocks(text) if self._plain else self._reading.read(text)
+            self._keep()
+        spent = time.perf_counter() - began
+        self._draw(time.perf_counter() + BUDGET)
+        if len(self._shown) < len(self._wanted) or self._read < goal:
+            done = len(self._shown) == len(self._wanted)
+            self._wait(REST * spent if done else 0.0)
+
+    def _wait(self, seconds: float) -> None:
+        """Go on once it is this answer's turn, and not before so many seconds."""
+        now = time.perf_counter()
+        at = max(now + seconds, AnswerText._free_at)
+        AnswerText._free_at = at + BUDGET
+        self._later.start(int(1000 * (at - now)) + 1)
+
+    def _keep(self) -> None:
+        """Take away what is not wanted any more; the last block that is may change in its place."""
+        same = 0
+        for shown, wanted in zip(self._shown, self._wanted, strict=False):
+            if shown is not wanted and shown != wanted:
+                break
+            same += 1
+        left = min(len(self._shown), len(self._wanted)) - same
+        if left and self._change(same, self._wanted[same]):
+            same += 1
+        self._cut(same)
+
+    def _change(self, number: int, block: Block) -> bool:
+        """Show another block in the place of one, where both are of a kind."""
+        part = next(item[1] for item in reversed(self._parts) if item[0] <= number)
+        before = self._shown[number]
+        if type(before) is not type(block) or before.place != block.place:
+            return False
+        self._cut(number + 1)
+        if isinstance(part, CodeBlock) and isinstance(block, Code):
+            part.show_code(block)
+        elif isinstance(part, TableBlock) and isinstance(block, Grid):
+            part.show_grid(block)
+        elif isinstance(part, Prose) and not isinstance(block, Code | Grid):
+            part.replace_last(block)
+        self._shown[number] = block
+        return True
+
+    def _cut(self, count: int) -> None:
+        """Show only the first blocks."""
+        while self._parts and self._parts[-1][0] >= count:
+            _, part, holder = self._parts.pop()
+            self._selecting.leave(part)
+            holder.hide()
+            self._column.removeWidget(holder)
+            holder.deleteLater()
+        if self._parts and isinstance(self._parts[-1][1], Prose):
+            self._parts[-1][1].shorten(count - self._parts[-1][0])
+        del self._shown[count:]
+
+    def _draw(self, until: float) -> None:
+        """Draw blocks that are wanted, at least one."""
+        for block in self._wanted[len(self._shown) :]:
+            last = self._parts[-1][1] if self._parts else None
+            if isinstance(block, Code):
+                self._add(CodeBlock(block, self._actions), block)
+            elif isinstance(block, Grid):
+                self._add(TableBlock(block, self._actions), block)
+            else:
+                if not isinstance(last, Prose) or (last.full and _stands_apart(block)):
+                    last = Prose()
+                    last.link_wanted.connect(self._actions.open_link)
+                    self._add(last, None)
+                last.add(block)
+            self._shown.append(block)
+            if time.perf_counter() > until:
+                return
+
+    def _add(self, part: Part, block: Code | Grid | None) -> None:
+        holder: QWidget = part
+        by = 0
+        if block:
+            by = inset(block.place.quotes, block.place.lists, self.fontMetrics().height())
+        if by:
+            holder = QWidget()
+            row = QHBoxLayout(holder)
+            row.setContentsMargins(0, 0, 0, 0)
+            row.setSpacing(0)
+            row.addSpacing(by)
+            row.addWidget(part, 1)
+        self._selecting.join(part)
+        self._parts.append((len(self._shown), part, holder))
+        self._column.insertWidget(self._column.count() - 1, holder)
+        holder.show()
+
+    def _show_more(self) -> None:
+        self._limit += MORE
+        text, self._text = self._text, ""
+        self.show_text(text, plain=self._plain)
+
+
+def _stands_apart(block: Words | Rule) -> bool:
+    """Whether another field may begin with it: a gap is there anyway."""
+    return not block.place.tight or (isinstance(block, Words) and not block.source)

@@ -1,0 +1,283 @@
+"""Reads an answer's Markdown into blocks of plain words: nothing of it is ever HTML, no picture of
+it is fetched, and of a text that is still being written only the last block is read again."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from markdown_it.token import Token
+
+from jarvis_desktop.ui.conversation.spans import DEEPEST, Span, inline, parser
+
+LONG = 4000
+"""Characters of a list from which on its items are settled one by one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a block stands: in how many quotes and lists, and what it is marked with."""
+
+    quotes: int = 0
+    lists: int = 0
+    marker: str = ""
+    """Such as "•" or "3."; "" where no item of a list begins."""
+    tight: bool = False
+    """Whether it stands close to the block before it."""
+    done: bool | None = None
+    """Of a task in a list, whether it is ticked; None where it is no task."""
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """A paragraph or a heading, as it was written; `spans` reads it."""
+
+    source: str
+    level: int = 0
+    """1 to 6 for a heading."""
+    place: Place = Place()
+    plain: bool = False
+    """Whether it has no marks."""
+
+    def spans(self) -> tuple[Span, ...]:
+        """Its words with their looks."""
+        return (Span(self.source),) if self.plain else inline(self.source)
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A line across."""
+
+    place: Place = Place()
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """Code as it stands."""
+
+    text: str
+    language: str = ""
+    place: Place = Place()
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """A table; its cells are as they were written."""
+
+    rows: tuple[tuple[str, ...], ...]
+    """The first one is the heading."""
+    sides: tuple[str, ...] = ()
+    """Where the cells of each column stand: "", "left", "center" or "right"."""
+    place: Place = Place()
+    plain: bool = False
+    """Whether its cells have no marks."""
+
+    def spans(self, row: int, column: int) -> tuple[Span, ...]:
+        """The words of a cell with their looks."""
+        cell = self.rows[row][column]
+        return (Span(cell),) if self.plain else inline(cell)
+
+    def words(self, row: int, column: int) -> str:
+        """The words of a cell, in a line."""
+        return " ".join("".join(span.text for span in self.spans(row, column)).split())
+
+
+Block = Words | Rule | Code | Grid
+
+
+@dataclass
+class Growing:
+    """A text that may still be written."""
+
+    _text: str = ""
+    _settled: list[Block] = field(default_factory=list)
+    _read: int = 0
+    """Characters that lie in blocks which nothing can change any more."""
+
+    _goes_on: bool = False
+    """Whether what is not settled begins within a list."""
+
+    def read(self, text: str) -> Sequence[Block]:
+        """The blocks of `text`; where it only grew, those that were settled are the same."""
+        text = text.replace("\r\n", "\n").replace("\r", "\n")
+        if not text.startswith(self._text):
+            self._settled, self._read, self._goes_on = [], 0, False
+        self._text = text
+        rest = text[self._read :]
+        left = self._settle(rest, parser().parse(rest))
+        rest = text[self._read :]
+        return [*self._settled, *_blocks(rest, left, goes_on=self._goes_on)]
+
+    def _settle(self, rest: str, tokens: Sequence[Token]) -> Sequence[Token]:
+        """Keep what cannot change any more; what is left.
+
+        A line that is still being written may yet go on with the block before it.
+        """
+        last_line = rest.count("\n")
+        begun = [at for at, item in enumerate(tokens) if item.map and item.map[0] < last_line]
+        blocks = [at for at in begun if tokens[at].level == 0]
+        if not blocks:
+            return tokens
+        last = tokens[blocks[-1]]
+        settled = _offset(rest, _first_line(last))
+        if settled:
+            done = tokens[: blocks[-1]]
+            self._settled += _blocks(rest[:settled], done, goes_on=self._goes_on)
+            self._goes_on = False
+            self._read += settled
+        if len(rest) - settled > LONG and last.tag in ("ul", "ol"):
+            items = [tokens[at] for at in begun if tokens[at].level == 1 and tokens[at].tag == "li"]
+            return self._settle_items(rest[settled:], _first_line(items[-1]) - _first_line(last))
+        return tokens[blocks[-1] :]
+
+    def _settle_items(self, rest: str, line: int) -> Sequence[Token]:
+        """Keep the items of a list before a line of what is left."""
+        settled = _offset(rest, line)
+        if settled:
+            done = rest[:settled]
+            self._settled += _blocks(done, parser().parse(done), goes_on=self._goes_on)
+            self._goes_on = True
+            self._read += settled
+        return parser().parse(rest[settled:])
+
+
+def plain_blocks(text: str) -> list[Block]:
+    """A text without marks, line by line."""
+    place = Place(tight=True)
+    return [Words(line, place=place, plain=True) for line in text.splitlines() or [""]]
+
+
+def as_words(text: str) -> str:
+    """A text without the marks of Markdown, as one would write a letter."""
+    lines: list[str] = []
+    for block in Growing().read(text):
+        place = block.place
+        if lines and not place.tight:
+            lines.append("")
+        lead = "  " * max(0, place.lists - 1)
+        mark = "" if place.done is None else "☑ " if place.done else "☐ "
+        if place.lists:
+            lead += mark or (f"{place.marker} " if place.marker else "  ")
+        lines += [lead + line for line in _worded(block)]
+    return "\n".join(lines)
+
+
+def _worded(block: Block) -> list[str]:
+    match block:
+        case Words():
+            return ["".join(span.text for span in block.spans())]
+        case Code(text=text):
+            return text.splitlines()
+        case Grid(rows=rows, sides=sides):
+            lines = range(len(rows))
+            return ["\t".join(block.words(row, at) for at in range(len(sides))) for row in lines]
+        case Rule():
+            return ["———"]
+
+
+def _first_line(token: Token) -> int:
+    return token.map[0] if token.map else 0
+
+
+def _offset(text: str, line: int) -> int:
+    """Where a line begins."""
+    at = 0
+    for _ in range(line):
+        at = text.index("\n", at) + 1
+    return at
+
+
+@dataclass
+class _Within:
+    """The quotes and lists around a token."""
+
+    quotes: int = 0
+    counters: list[int | None] = field(default_factory=list)
+    """For each list its next number; None for one without numbers."""
+    starts: str = ""
+    """The marker of the item that begins here."""
+    first: bool = True
+    """Whether the next block is the first one of the whole list."""
+
+    def place(self, *, tight: bool = False) -> Place:
+        marker, self.starts = self.starts, ""
+        close = bool(self.counters) and (tight or bool(marker)) and not self.first
+        self.first = False
+        return Place(self.quotes, len(self.counters), marker, tight=close)
+
+
+def _blocks(text: str, tokens: Sequence[Token], *, goes_on: bool) -> list[Block]:
+    """The blocks of a text; `goes_on` where it begins within a list."""
+    if any(token.level >= DEEPEST - 1 for token in tokens):  # what is further in was left out
+        return plain_blocks(text)
+    within, made = _Within(), list[Block]()
+    level, tight = 0, False
+    number = 0
+    while number < len(tokens):
+        token = tokens[number]
+        match token.type:
+            case "blockquote_open":
+                within.quotes += 1
+            case "blockquote_close":
+                within.quotes -= 1
+            case "bullet_list_open" | "ordered_list_open":
+                within.first, goes_on = not within.counters and not goes_on, False
+                start = int(token.attrs.get("start", 1)) if token.tag == "ol" else None
+                within.counters.append(start)
+            case "bullet_list_close" | "ordered_list_close":
+                within.counters.pop()
+            case "list_item_open":
+                within.starts = _marker(within.counters)
+            case "list_item_close" if within.starts:  # there was nothing in it
+                made.append(Words("", place=within.place()))
+            case "heading_open":
+                level, tight = int(token.tag[1]), False
+            case "paragraph_open":
+                level, tight = 0, token.hidden
+            case "inline":
+                made.append(_words(token.content, level, within.place(tight=tight)))
+            case "hr":
+                made.append(Rule(within.place()))
+            case "fence":
+                language = token.info.split()[0] if token.info.strip() else ""
+                made.append(Code(token.content.rstrip("\n"), language, within.place()))
+            case "table_open":
+                end = next(
+                    at for at in range(number, len(tokens)) if tokens[at].type == "table_close"
+                )
+                made.append(_grid(tokens[number:end], within.place()))
+                number = end
+        number += 1
+    return made
+
+
+def _marker(counters: list[int | None]) -> str:
+    number = counters[-1]
+    if number is None:
+        return "•◦▪"[(len(counters) - 1) % 3]
+    counters[-1] = number + 1
+    return f"{number}."
+
+
+_task = re.compile(r"\[([ xX])\]\s+")
+
+
+def _words(source: str, level: int, place: Place) -> Words:
+    if place.marker and (task := _task.match(source)):
+        place = replace(place, done=task[1] != " ")
+        source = source[task.end() :]
+    return Words(source, level, place)
+
+
+def _grid(tokens: Sequence[Token], place: Place) -> Grid:
+    rows: list[list[str]] = []
+    sides: list[str] = []
+    for token in tokens:
+        if token.type == "tr_open":
+            rows.append([])
+        elif token.type == "th_open":
+            sides.append(str(token.attrs.get("style", "")).removeprefix("text-align:"))
+        elif token.type == "inline":
+            rows[-1].append(token.content)
+    return Grid(tuple(tuple(row) for row in rows), tuple(sides), place)

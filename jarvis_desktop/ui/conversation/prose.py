@@ -1,0 +1,342 @@
+"""The flowing part of an answer: paragraphs, headings, lists, quotes and rules, with formats of our
+own; nothing is ever handed to Qt as HTML."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QEvent, QMimeData, QPoint, QPointF, QRectF, Qt, QUrl, Signal
+from PySide6.QtGui import (
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QPen,
+    QTextBlock,
+    QTextBlockFormat,
+    QTextCursor,
+)
+from PySide6.QtWidgets import QToolTip
+
+from jarvis_desktop.core.wording import tr
+from jarvis_desktop.ui.conversation.markdown import Rule, Words
+from jarvis_desktop.ui.conversation.span_formats import (
+    CONTINUED,
+    after,
+    common,
+    direction,
+    fit,
+    look,
+    units,
+)
+from jarvis_desktop.ui.conversation.spans import Span
+from jarvis_desktop.ui.look import theme
+from jarvis_desktop.ui.look.text import TextView
+
+Flowing = Words | Rule
+
+LINE = 128
+"""Per cent of the height of a line."""
+PLAIN_LINE = 112
+MOST = 60
+"""Blocks of one field."""
+MOST_LETTERS = 10_000
+
+
+class Prose(TextView):
+    """Blocks one below the other, each of them one paragraph of the document."""
+
+    link_wanted = Signal(str)
+
+    def __init__(self) -> None:
+        super().__init__(tr("Answer"))
+        self._blocks: list[Flowing] = []
+        self._spans: tuple[Span, ...] = ()
+        """Those of the last block."""
+        self.setMouseTracking(True)
+        self.setTextInteractionFlags(
+            self.textInteractionFlags() | Qt.TextInteractionFlag.LinksAccessibleByMouse
+        )
+
+    @property
+    def full(self) -> bool:
+        """Whether more belongs into another one: all of one is laid out anew as it grows."""
+        return len(self._blocks) >= MOST or self.document().characterCount() > MOST_LETTERS
+
+    def add(self, block: Flowing) -> None:
+        """Show one more block at the end."""
+        cursor = self._end()
+        if self._blocks:
+            cursor.insertBlock()
+        self._blocks.append(block)
+        self._write(cursor, block, kept=0)
+
+    def replace_last(self, block: Flowing) -> None:
+        """Show another block in place of the last one; what is the same stays, and is selected
+        still."""
+        before, self._blocks[-1] = self._blocks[-1], block
+        same = isinstance(before, Words) and isinstance(block, Words)
+        kept = 0
+        if same and before.level == block.level:  # type: ignore[union-attr]
+            kept = common(self._spans, block.spans())  # type: ignore[union-attr]
+        cursor = self._end()
+        cursor.setPosition(cursor.block().position() + kept)
+        cursor.movePosition(QTextCursor.MoveOperation.End, QTextCursor.MoveMode.KeepAnchor)
+        cursor.removeSelectedText()
+        self._write(cursor, block, kept=kept)
+
+    def shorten(self, count: int) -> None:
+        """Show only the first blocks."""
+        if count >= len(self._blocks):
+            return
+        cursor = self._end()
+        if count:
+            last = self.document().findBlockByNumber(count - 1)
+            cursor.setPosition(last.position() + last.length() - 1)
+        else:
+            cursor.setPosition(0)
+        cursor.movePosition(QTextCursor.MoveOperation.End, QTextCursor.MoveMode.KeepAnchor)
+        cursor.removeSelectedText()
+        del self._blocks[count:]
+        last_block = self._blocks[-1] if self._blocks else None
+        self._spans = fit(last_block.spans()) if isinstance(last_block, Words) else ()
+
+    def _end(self) -> QTextCursor:
+        cursor = QTextCursor(self.document())
+        cursor.movePosition(QTextCursor.MoveOperation.End)
+        return cursor
+
+    def _write(self, cursor: QTextCursor, block: Flowing, *, kept: int) -> None:
+        """Write the last block, of which as many characters are there already."""
+        chosen = self.textCursor()
+        ends = chosen.anchor(), chosen.position()
+        spans = fit(block.spans()) if isinstance(block, Words) else ()
+        self._spans = spans
+        level = block.level if isinstance(block, Words) else 0
+        cursor.beginEditBlock()
+        cursor.setBlockFormat(self._shape(block, spans))
+        cursor.setBlockCharFormat(look(Span(""), level, quoted=False))
+        for span in after(spans, kept):
+            cursor.insertText(span.text, look(span, level, quoted=bool(block.place.quotes)))
+        cursor.endEditBlock()
+        if ends[0] != ends[1]:  # a selection does not grow with what is written behind it
+            chosen.setPosition(ends[0])
+            chosen.setPosition(ends[1], QTextCursor.MoveMode.KeepAnchor)
+            self.setTextCursor(chosen)
+
+    def _shape(self, block: Flowing, spans: Sequence[Span]) -> QTextBlockFormat:
+        shape = QTextBlockFormat()
+        plain = isinstance(block, Words) and block.plain
+        height = QTextBlockFormat.LineHeightTypes.ProportionalHeight
+        shape.setLineHeight(PLAIN_LINE if plain else LINE, height.value)
+        line, place = self.fontMetrics().height(), block.place
+        gap = 0.0
+        if len(self._blocks) > 1 and not plain:
+            heading = isinstance(block, Words) and block.level
+            gap = line * (0.9 if heading else 0.2 if place.tight else 0.55)
+        shape.setTopMargin(gap)
+        by = self._inset(place.quotes, place.lists)
+        if direction(spans) == Qt.LayoutDirection.RightToLeft:
+            shape.setLayoutDirection(Qt.LayoutDirection.RightToLeft)
+            shape.setRightMargin(by)
+        else:
+            shape.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
+            shape.setLeftMargin(by)
+        return shape
+
+    def _inset(self, quotes: int, lists: int) -> int:
+        return inset(quotes, lists, self.fontMetrics().height())
+
+    # What is drawn beside the words
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw bars beside quotes, the marks of lists and rules, and the words over them."""
+        painter = QPainter(self.viewport())
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        block = self.cursorForPosition(event.rect().topLeft()).block()
+        layout = self.document().documentLayout()
+        while block.isValid() and block.blockNumber() < len(self._blocks):
+            box = layout.blockBoundingRect(block)
+            if box.top() > event.rect().bottom():
+                break
+            self._adorn(painter, block, box)
+            block = block.next()
+        painter.end()
+        super().paintEvent(event)
+
+    def _adorn(self, painter: QPainter, block: QTextBlock, box: QRectF) -> None:
+        shown = self._blocks[block.blockNumber()]
+        place, shape = shown.place, block.blockFormat()
+        mirrored = shape.layoutDirection() == Qt.LayoutDirection.RightToLeft
+        width = float(self.viewport().width())
+
+        def across(x: float, wide: float) -> float:
+            return width - x - wide if mirrored else x
+
+        layout, above = self.document().documentLayout(), box.top()
+        if block.blockNumber() and self._blocks[block.blockNumber() - 1].place.quotes:
+            above = layout.blockBoundingRect(block.previous()).bottom()  # without a gap
+        for number in range(place.quotes):
+            x = across(number * theme.space("two"), 3)
+            painter.fillRect(QRectF(x, above, 3, box.bottom() - above), theme.colour("border"))
+        if isinstance(shown, Rule):
+            middle = box.center().y()
+            painter.setPen(QPen(theme.colour("border"), 1.4))
+            by = self._inset(place.quotes, place.lists)
+            painter.drawLine(QPointF(by, middle), QPointF(width - by, middle))
+        if place.marker:
+            line = block.layout().lineAt(0)
+            base = box.top() + (line.y() + line.ascent() if line.isValid() else 0)
+            outer = self._inset(place.quotes, place.lists - 1)
+            wide = self._inset(place.quotes, place.lists) - outer - 7
+            self._mark(painter, shown, QPointF(across(outer, wide), base), wide, mirrored)
+
+    def _mark(
+        self, painter: QPainter, block: Flowing, at: QPointF, wide: float, mirrored: bool
+    ) -> None:
+        """Draw the mark of an item of a list into a space that begins at a point of its line."""
+        place = block.place
+        if place.done is None:
+            painter.setPen(theme.colour("muted"))
+            painter.setFont(self.font())
+            # A number of many digits reaches further out.
+            spare = wide - painter.fontMetrics().horizontalAdvance(place.marker)
+            painter.drawText(QPointF(at.x() + (0 if mirrored else spare), at.y()), place.marker)
+            return
+        edge = self.fontMetrics().ascent() * 0.85
+        x = at.x() if mirrored else at.x() + wide - edge
+        box = QRectF(x, at.y() - edge + 1, edge, edge)
+        painter.setPen(QPen(theme.colour("accent" if place.done else "control"), 1.4))
+        painter.setBrush(theme.colour("accent") if place.done else Qt.BrushStyle.NoBrush)
+        painter.drawRoundedRect(box, 3, 3)
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        if place.done:
+            painter.setPen(QPen(theme.colour("on_accent"), 1.8, c=Qt.PenCapStyle.RoundCap))
+            corners = ((0.24, 0.52), (0.43, 0.7), (0.76, 0.32))
+            points = [QPointF(box.x() + edge * x, box.y() + edge * y) for x, y in corners]
+            painter.drawPolyline(points)
+
+    def changeEvent(self, change: QEvent) -> None:
+        """Follow the theme and the size of the type, which the formats hold."""
+        super().changeEvent(change)
+        redressed = (QEvent.Type.PaletteChange, QEvent.Type.FontChange)
+        if change.type() in redressed and getattr(self, "_blocks", None):
+            blocks, self._blocks = self._blocks, []
+            self.clear()
+            for block in blocks:
+                self.add(block)
+
+    # Links
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        """Say where a link leads."""
+        super().mouseMoveEvent(event)
+        self._tell(self.anchorAt(event.position().toPoint()), event.globalPosition().toPoint())
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """Follow a link that was clicked, unless words were selected."""
+        link = self.anchorAt(event.position().toPoint())
+        clicked = event.button() == Qt.MouseButton.LeftButton
+        chosen = self.textCursor().hasSelection()  # a link is selected as it is clicked
+        super().mouseReleaseEvent(event)
+        if link and clicked and not chosen:
+            self.link_wanted.emit(link)
+
+    def focusNextPrevChild(self, following: bool) -> bool:
+        """Go from link to link, then on."""
+        links = self._links()
+        cursor = self.textCursor()
+        at = (cursor.selectionStart(), cursor.selectionEnd())
+        if following:
+            ahead = [link for link in links if link[0] >= at[1] and link[:2] != at]
+        else:
+            ahead = [link for link in reversed(links) if link[1] <= at[0] and link[:2] != at]
+        if not ahead or not self.hasFocus():
+            return bool(super().focusNextPrevChild(following))
+        begin, end, address = ahead[0]
+        cursor.setPosition(begin)
+        cursor.setPosition(end, QTextCursor.MoveMode.KeepAnchor)
+        self.setTextCursor(cursor)
+        self.ensureCursorVisible()
+        self._tell(address, self.viewport().mapToGlobal(self.cursorRect(cursor).bottomLeft()))
+        return True
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Enter follows the link that was gone to."""
+        cursor = self.textCursor()
+        at = (cursor.selectionStart(), cursor.selectionEnd())
+        link = next((link for link in self._links() if link[:2] == at), None)
+        if link and event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self.link_wanted.emit(link[2])
+        else:
+            super().keyPressEvent(event)
+
+    def _links(self) -> list[tuple[int, int, str]]:
+        """Where each begins and ends, and where it leads."""
+        found: list[tuple[int, int, str]] = []
+        block = self.document().firstBlock()
+        while block.isValid():
+            pieces = block.begin()
+            while not pieces.atEnd():
+                part = pieces.fragment()
+                pieces += 1
+                if address := part.charFormat().anchorHref():
+                    begin, end = part.position(), part.position() + part.length()
+                    if found and found[-1][1:] == (begin, address):
+                        begin = found.pop()[0]
+                    found.append((begin, end, address))
+            block = block.next()
+        return found
+
+    def _tell(self, address: str, at: QPoint) -> None:
+        self.viewport().setAccessibleDescription(address)
+        shown = spelled(address) if address else ""
+        if shown != self.viewport().toolTip():
+            self.viewport().setToolTip(shown)
+            QToolTip.showText(at, shown, self.viewport())
+
+    # Selecting
+
+    def createMimeDataFromSelection(self) -> QMimeData:
+        """What is copied: words, with the marks of lists and quotes."""
+        data = QMimeData()
+        data.setText(self.selected())
+        return data
+
+    def selected(self) -> str:
+        """The words that are selected, with the marks of lists and quotes."""
+        cursor = self.textCursor()
+        begin, end = cursor.selectionStart(), cursor.selectionEnd()
+        lines: list[str] = []
+        block = self.document().findBlock(begin)
+        while block.isValid() and block.position() <= end and begin != end:
+            text = units(block.text(), max(0, begin - block.position()), end - block.position())
+            whole = begin <= block.position()
+            mark = _marks(self._blocks[block.blockNumber()]) if whole else ""
+            lines.append(mark + text.replace(CONTINUED, "\n"))
+            block = block.next()
+        return "\n".join(lines)
+
+
+def inset(quotes: int, lists: int, line: int) -> int:
+    """How far in something stands, in pixels, where a line is so high."""
+    return quotes * theme.space("two") + lists * round(1.15 * line + 8)
+
+
+def spelled(address: str) -> str:
+    """An address for a person to check: without letters that look like others."""
+    shown = QUrl(address).toString(QUrl.ComponentFormattingOption.FullyEncoded)
+    shown = shown.replace("<", "%3C")  # Qt reads tool tips as HTML
+    return shown if len(shown) <= 200 else shown[:199] + "…"
+
+
+def _marks(block: Flowing) -> str:
+    place = block.place
+    mark = "> " * place.quotes + "  " * max(0, place.lists - 1)
+    if place.done is not None:
+        mark += "[x] " if place.done else "[ ] "
+    elif place.marker:
+        mark += f"{place.marker} "
+    elif place.lists:
+        mark += "  "
+    return mark + ("———" if isinstance(block, Rule) else "")

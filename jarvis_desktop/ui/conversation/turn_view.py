@@ -1,0 +1,394 @@
+"""One turn on screen: the request, the plan, the results and the answer."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, QPoint, Qt
+from PySide6.QtGui import QContextMenuEvent, QEnterEvent, QKeyEvent, QKeySequence
+from PySide6.QtWidgets import (
+    QApplication,
+    QFrame,
+    QHBoxLayout,
+    QPlainTextEdit,
+    QTextEdit,
+    QVBoxLayout,
+    QWidget,
+)
+
+from jarvis_desktop.core.artifact import Artifact
+from jarvis_desktop.core.outline import Outline
+from jarvis_desktop.core.shown import one_line
+from jarvis_desktop.core.turn import Turn
+from jarvis_desktop.core.wording import tr
+from jarvis_desktop.ui.actions import Actions
+from jarvis_desktop.ui.bridge import Question
+from jarvis_desktop.ui.conversation import results, turn_words
+from jarvis_desktop.ui.conversation.account import account
+from jarvis_desktop.ui.conversation.answer import AnswerText
+from jarvis_desktop.ui.conversation.code_review import CodeReview
+from jarvis_desktop.ui.conversation.goal_view import GoalView
+from jarvis_desktop.ui.conversation.markdown import Grid
+from jarvis_desktop.ui.conversation.plan_review import OutlineReview
+from jarvis_desktop.ui.conversation.prose import Prose
+from jarvis_desktop.ui.conversation.questions import Panel, QuestionPanel
+from jarvis_desktop.ui.conversation.request_bubble import RequestBubble
+from jarvis_desktop.ui.conversation.sources import Sources, sources
+from jarvis_desktop.ui.conversation.table_block import TableBlock
+from jarvis_desktop.ui.conversation.turn_foot import TurnFoot
+from jarvis_desktop.ui.conversation.turn_menu import copy_answer, menu
+from jarvis_desktop.ui.look import theme
+from jarvis_desktop.ui.look.icons import Symbol
+from jarvis_desktop.ui.look.notices import SpeakingStrip
+from jarvis_desktop.ui.look.states import StateIcon
+from jarvis_desktop.ui.look.text import Label
+from jarvis_desktop.ui.plan.plan_view import PlanView
+from jarvis_desktop.ui.plan.review import PlanReviewPanel
+
+MOST_RESULTS = 60
+"""Results that get a card; more are reached through the steps that made them."""
+
+MOST_LINES = 100
+"""Lines of the trace that are shown."""
+
+
+class TurnView(QFrame):
+    """Draws a Turn; draw it again and only what changed is touched. Parts that most turns do not
+    have are made when one has them."""
+
+    def __init__(self, actions: Actions) -> None:
+        super().__init__()
+        self.setObjectName("turn")
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self._actions = actions
+        self._turn: Turn | None = None
+        self._plan: PlanView | None = None
+        self._goal: GoalView | None = None
+        self._reviewed: Outline | None = None
+        self._cards: dict[Artifact, QWidget] = {}
+        self._notes: list[str] = []
+        self._panel: Panel | None = None
+        self._hovered = self._held = self._newest = self._read = False
+        self._plain: tuple[str, bool] = "", False
+        layout = QVBoxLayout(self)
+        side = theme.space()
+        layout.setContentsMargins(side, side, side, theme.space("two"))
+        layout.setSpacing(12)
+        self.request = RequestBubble()
+        self._goal_place, self._plan_place, self._question_place = _Box(), _Box(), _Box()
+        self._results_place, self._notes_place = _Box(), _Box(spacing=4)
+        self._speaking_place = _Box()
+        self.status = StatusLine()
+        self.reply = AnswerText(actions)
+        self.sources: Sources | None = None
+        self.speaking: SpeakingStrip | None = None
+        self.details: Details | None = None
+        self.foot = TurnFoot(actions)
+        self.foot.menu_wanted.connect(self._open_menu_below)
+        self.foot.closer_wanted.connect(self._look_closer)
+        actions.reading.connect(self._show_reading)
+        for widget in (
+            self.request,
+            self._goal_place,
+            self.status,
+            self._plan_place,
+            self._question_place,
+            self._results_place,
+            self.reply,
+            self._notes_place,
+            self._speaking_place,
+            self.foot,
+        ):
+            layout.addWidget(widget)
+
+    @property
+    def turn(self) -> Turn | None:
+        """The turn that is shown."""
+        return self._turn
+
+    @property
+    def panel(self) -> Panel | None:
+        """The question that waits for its answer."""
+        return self._panel
+
+    def draw(self, turn: Turn, *, waiting: str = "", question: Question | None = None) -> None:
+        """Show `turn`; `waiting` says why it has not begun, `question` what it waits to be told."""
+        self._turn = turn
+        self.setAccessibleName(turn_words.spoken_name(turn))
+        self.request.draw(turn)
+        self._draw_goal(turn, question)
+        doing = waiting or turn_words.doing(turn, asked=question is not None)
+        self.status.say(doing, busy=not waiting)
+        self._draw_plan(turn)
+        self._draw_question(question)
+        self._draw_results(turn)
+        self.reply.setVisible(bool(turn.reply))
+        self.reply.show_text(turn.reply, plain=self._is_plain(turn))
+        self._draw_sources(turn)
+        self._draw_notes(turn)
+        self._draw_speaking(turn)
+        self.foot.draw(turn, closer=bool(turn.trace or turn.results or turn.rounds))
+        if self.details and not self.details.isHidden():
+            self.details.draw(turn)
+
+    def height_at(self, width: int) -> int:
+        """How high it is at that width, in pixels."""
+        layout = self.layout()
+        assert layout is not None
+        if layout.hasHeightForWidth():
+            return int(layout.totalHeightForWidth(width))
+        return int(layout.totalSizeHint().height())
+
+    def part_at(self, y: int) -> QWidget | None:
+        """What of it lies at that height."""
+        found = None
+        layout = self.layout()
+        for number in range(layout.count() if layout else 0):
+            item = layout.itemAt(number) if layout else None
+            part = item.widget() if item else None
+            if part and not part.isHidden() and part.y() <= y:
+                found = part
+        return found
+
+    def look_at(self, *, held: bool | None = None, newest: bool | None = None) -> None:
+        """Say whether the keyboard is in it, and whether it is the newest: then what can be done
+        with it is shown."""
+        self._held = self._held if held is None else held
+        self._newest = self._newest if newest is None else newest
+        self.foot.look_at(self._hovered or self._held or self._newest)
+
+    def enterEvent(self, event: QEnterEvent) -> None:
+        """Show what can be done with it."""
+        super().enterEvent(event)
+        self._hovered = True
+        self.look_at()
+
+    def leaveEvent(self, event: QEvent) -> None:
+        """Hide that again."""
+        super().leaveEvent(event)
+        self._hovered = False
+        self.look_at()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """The usual keys, where the turn itself has the keyboard."""
+        turn, actions = self._turn, self._actions
+        key = event.key()
+        over = turn is not None and turn.status is not None
+        if turn is None or not self.hasFocus():
+            super().keyPressEvent(event)
+        elif event.matches(QKeySequence.StandardKey.Copy) and turn.reply:
+            copy_answer(turn, actions)
+        elif key == Qt.Key.Key_F2:
+            actions.edit_turn.emit(turn)
+        elif key == Qt.Key.Key_F5 and over:
+            actions.answer_again.emit(turn)
+        elif key == Qt.Key.Key_Delete and over and turn.id:
+            actions.delete_turn.emit(turn)
+        else:
+            super().keyPressEvent(event)
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        """Open the menu of the turn, with what the mouse is on."""
+        under = self.childAt(event.pos())
+        prose = under.parentWidget() if under else None
+        link = ""
+        if isinstance(prose, Prose):
+            link = prose.anchorAt(prose.viewport().mapFrom(self, event.pos()))
+        self.open_menu(event.globalPos(), link=link)
+
+    def open_menu(self, at: QPoint, *, link: str = "") -> None:
+        """Open the menu of the turn at a place on the screen."""
+        if self._turn:
+            made = menu(
+                self._turn,
+                self._actions,
+                self,
+                selected=self.reply.selected() or _selected_in(self),
+                link=link,
+                read=self._read,
+            )
+            made.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+            made.popup(at)
+
+    def _open_menu_below(self) -> None:
+        button = self.foot.more
+        self.open_menu(button.mapToGlobal(button.rect().bottomLeft()))
+
+    def _show_reading(self, turn: Turn | None) -> None:
+        self._read = bool(turn and self._turn and turn.id == self._turn.id)
+        self.foot.show_reading(self._read)
+
+    def _is_plain(self, turn: Turn) -> bool:
+        if self._plain[0] != turn.reply:
+            self._plain = turn.reply, turn_words.is_plain(turn)
+        return self._plain[1]
+
+    def _draw_question(self, question: Question | None) -> None:
+        if self._panel and self._panel.question is not question:
+            if isinstance(self._panel, OutlineReview):
+                self._reviewed = self._panel.edited
+            self._panel.hide()
+            self._panel.deleteLater()
+            self._panel = None
+        if question and self._panel is None:
+            self._panel = self._panel_for(question)
+            self._question_place.column.addWidget(self._panel)
+        self._question_place.setVisible(question is not None)
+
+    def _panel_for(self, question: Question) -> Panel:
+        if question.outline:
+            return OutlineReview(question, self._reviewed)
+        if question.plan and self._plan:
+            return PlanReviewPanel(question, self._plan)
+        return CodeReview(question) if question.code else QuestionPanel(question)
+
+    def _draw_goal(self, turn: Turn, question: Question | None) -> None:
+        if not turn.agentic:
+            return
+        if self._goal is None:
+            self._goal = GoalView(self._actions, unfolded=turn.status is None)
+            self._goal_place.column.addWidget(self._goal)
+        self._goal.draw(turn, reviewed=question.outline if question else None)
+        self._goal_place.setVisible(not self._goal.isHidden())
+
+    def _draw_plan(self, turn: Turn) -> None:
+        if turn.plan is None or not len(turn.plan):
+            return
+        # In agent mode this is what the experts of a round do; the round says what came of it.
+        if turn.agentic and (turn.status is not None or turn_words.all_ended(turn)):
+            self._plan_place.hide()
+            return
+        if self._plan is None:
+            self._plan = PlanView(self._actions)
+            self._plan_place.column.addWidget(self._plan)
+        self._plan_place.show()
+        self._plan.draw(turn)
+
+    def _draw_results(self, turn: Turn) -> None:
+        reply = " ".join(turn.reply.split())
+        made = () if turn.agentic and turn.status is None else turn.artifacts[:MOST_RESULTS]
+        wanted = [item for item in made if not turn_words.said(item, reply)]
+        for artifact in self._cards.keys() - set(wanted):
+            old = self._cards.pop(artifact)
+            old.hide()
+            old.deleteLater()
+        for artifact in wanted:
+            if artifact not in self._cards:
+                self._cards[artifact] = results.card(artifact, self._actions)
+                self._results_place.column.addWidget(self._cards[artifact])
+        self._results_place.setVisible(bool(self._cards))
+
+    def _draw_sources(self, turn: Turn) -> None:
+        if self.sources is None and turn.status and sources(turn):
+            self.sources = Sources(self._actions)
+            self._insert(self.sources, after=self.reply)
+        if self.sources:
+            self.sources.draw(turn)
+
+    def _draw_notes(self, turn: Turn) -> None:
+        for note in turn.notes[len(self._notes) :]:
+            self._notes.append(note)
+            row = QHBoxLayout()
+            row.setSpacing(6)
+            row.addWidget(Symbol("note", size=16), alignment=Qt.AlignmentFlag.AlignTop)
+            row.addWidget(Label(note[:2000], role="small", wrap=True), 1)
+            holder = QWidget()
+            holder.setLayout(row)
+            row.setContentsMargins(0, 0, 0, 0)
+            self._notes_place.column.addWidget(holder)
+        self._notes_place.setVisible(bool(self._notes))
+
+    def _draw_speaking(self, turn: Turn) -> None:
+        if self.speaking is None and turn.speaking:
+            self.speaking = SpeakingStrip(self._actions)
+            self._speaking_place.column.addWidget(self.speaking)
+        if self.speaking:
+            self.speaking.show_sentence(turn.speaking)
+            self._speaking_place.setVisible(bool(turn.speaking))
+
+    def _insert(self, widget: QWidget, *, after: QWidget) -> None:
+        layout = self.layout()
+        assert isinstance(layout, QVBoxLayout)
+        layout.insertWidget(layout.indexOf(after) + 1, widget)
+
+    def _look_closer(self) -> None:
+        if self.details is None:
+            self.details = Details(self._actions)
+            self._insert(self.details, after=self.foot)
+        self.details.setVisible(self.details.isHidden())
+        if self._turn and not self.details.isHidden():
+            self.details.draw(self._turn)
+        self.foot.show_closer(not self.details.isHidden())
+
+
+class StatusLine(QWidget):
+    """What is being done before there is a plan."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(theme.space())
+        self._icon = StateIcon()
+        self.words = Label(role="muted")
+        layout.addWidget(self._icon)
+        layout.addWidget(self.words, 1)
+
+    def say(self, words: str, *, busy: bool = True) -> None:
+        """Say what goes on; "" hides the line."""
+        self.setVisible(bool(words))
+        self.words.setText(words)
+        self._icon.show_state("running" if busy else "waiting")
+
+
+class Details(QFrame):
+    """How a turn was answered, for those who look closer: who did what, which prompts, what was
+    left out."""
+
+    def __init__(self, actions: Actions) -> None:
+        super().__init__()
+        self.setObjectName("details")
+        self._actions = actions
+        self._grid: Grid | None = None
+        self.account: TableBlock | None = None
+        self._column = QVBoxLayout(self)
+        self._column.setContentsMargins(12, theme.space(), 12, theme.space())
+        self._column.setSpacing(theme.space())
+        self.lines = Label(role="small", wrap=True)
+        self.lines.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self._column.addWidget(self.lines)
+        self.hide()
+
+    def draw(self, turn: Turn) -> None:
+        """Show what is known of `turn`."""
+        grid = account(turn)
+        if grid and grid != self._grid:
+            self._grid = grid
+            if self.account is None:
+                self.account = TableBlock(grid, self._actions)
+                self._column.insertWidget(0, Label(tr("Who did what"), role="heading"))
+                self._column.insertWidget(1, self.account)
+            else:
+                self.account.show_grid(grid)
+        shown = "\n".join(one_line(line, limit=400) for line in turn.trace[:MOST_LINES])
+        self.lines.setVisible(bool(shown))
+        if shown != self.lines.accessibleName():
+            self.lines.setAccessibleName(shown)
+            self.lines.setText(shown)
+
+
+def _selected_in(view: QWidget) -> str:
+    """What is selected in the field of a turn that has the keyboard."""
+    field = QApplication.focusWidget()
+    if isinstance(field, QTextEdit | QPlainTextEdit) and view.isAncestorOf(field):
+        return field.textCursor().selectedText().replace("\u2029", "\n").replace("\u2028", "\n")
+    return ""
+
+
+class _Box(QWidget):
+    """A place in the column that is there only while something is in it."""
+
+    def __init__(self, *, spacing: int = 8) -> None:
+        super().__init__()
+        self.column = QVBoxLayout(self)
+        self.column.setContentsMargins(0, 0, 0, 0)
+        self.column.setSpacing(spacing)
+        self.hide()

@@ -1,0 +1,269 @@
+"""JARVIS on the person's desktop: the window and the tray, what other processes ask, and that
+closing the window need not end it. Puts the parts beside the window together."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QEvent, QObject, QSettings, Qt, QTimer
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QApplication
+
+from jarvis_desktop.core.errors import InputError
+from jarvis_desktop.core.wording import tr
+from jarvis_desktop.start import Wish
+from jarvis_desktop.ui.application import App
+from jarvis_desktop.ui.desktop.bus_notices import Note
+from jarvis_desktop.ui.desktop.notifications import Notifier
+from jarvis_desktop.ui.desktop.telling import Telling
+from jarvis_desktop.ui.main_window import MainWindow
+from jarvis_desktop.ui.quick.desk import QuickDesk
+from jarvis_desktop.ui.quick.phases import Phases
+from jarvis_desktop.ui.quick.tray import Tray
+from jarvis_desktop.ui.session import Exchange
+
+if TYPE_CHECKING:
+    from jarvis_desktop.instance import Handle
+    from jarvis_desktop.settings import Settings
+
+LATE = 5000
+"""Milliseconds that the tray of a session which just begins may take to be there."""
+TRAY_NOTE = "tray"
+TOKEN = "XDG_ACTIVATION_TOKEN"  # noqa: S105 - no secret
+"""Where Qt looks for what lets a window come to the front, on Wayland."""
+
+Act = Callable[[Mapping[str, object]], None]
+
+
+class Presence(QObject):
+    """Belongs to one window; closed before that is."""
+
+    def __init__(self, window: MainWindow, kept: Path) -> None:
+        """`kept` is the file with the window's place: what the tray is like must be known before
+        the settings are read."""
+        super().__init__(window)
+        session = window.session
+        self.window = window
+        self._session = session
+        self._kept = QSettings(str(kept), QSettings.Format.IniFormat)
+        self._leaving = False
+        self.phases = Phases(session, window.talker, self)
+        self.tray = Tray(self.phases, self)
+        self.quick = QuickDesk(window, self.phases, self)
+        self.notifier = Notifier(session.engine, self.tray.tell, self)
+        self.telling = Telling(session, self.notifier, self._is_seen, self)
+        self._late = QTimer(self, singleShot=True, interval=LATE)
+        self._late.timeout.connect(self.show)
+        window.installEventFilter(self)
+        self._connect()
+        for name, act in (
+            ("show", lambda command: self.show(_token(command))),
+            ("new", self._new),
+            ("open", self._open),
+            ("quick", lambda command: self.quick.appear(_token(command))),
+        ):
+            session.commands[name] = self._command(act)
+        self.tray.want(self._remembered("wanted", usual=True))
+
+    def _connect(self) -> None:
+        session, tray, window = self._session, self.tray, self.window
+        session.ready.connect(self._ready)
+        session.settled.connect(self._settled)
+        session.busy_changed.connect(tray.show_busy)
+        tray.show_wanted.connect(self.show)
+        tray.hide_wanted.connect(self.hide)
+        tray.quick_wanted.connect(self.quick.appear)
+        tray.talk_wanted.connect(self.quick.talk)
+        tray.stop_wanted.connect(session.end)
+        tray.settings_wanted.connect(self._settings)
+        tray.quit_wanted.connect(self.quit)
+        tray.came.connect(self._late_enough)
+        tray.went.connect(self._surface)
+        tray.clicked_note.connect(self.notifier.clicked)
+        tray.speak_wanted.connect(window.header.speak.setChecked)
+        window.header.speak.toggled.connect(tray.show_speaks)
+        tray.show_speaks(window.header.speak.isChecked())
+        tray.show_busy(session.busy)
+        tray.show_window_shown(window.isVisible())
+        self.quick.window_wanted.connect(self.show)
+        self.quick.key_changed.connect(tray.show_keys)
+        self.telling.show_wanted.connect(self._show_exchange)
+        self.telling.speak_wanted.connect(window.wishes.read_aloud)
+        window.wishes.enlarge.connect(lambda _: self.show())
+        QGuiApplication.instance().focusWindowChanged.connect(self._looked_at)  # type: ignore[union-attr]
+
+    def begin(self, wish: Wish) -> None:
+        """Show what the person wants of this start."""
+        hidden = wish.hidden or self._remembered("hidden", usual=False)
+        if wish.files or wish.new or wish.talk or not (hidden or wish.quick):
+            self.show()
+        elif self.tray.is_there:
+            self._become_hidden()
+        else:
+            self._late.start()
+        if wish.files:
+            self.window.add_files(wish.files)
+        if wish.quick:
+            self.quick.appear()
+        if wish.talk:
+            self._session.ready.connect(self.quick.talk)
+
+    def show(self, token: str = "") -> None:
+        """Show the window, in front of the others."""
+        self._late.stop()
+        if token:
+            os.environ[TOKEN] = token
+        QGuiApplication.setQuitOnLastWindowClosed(True)
+        window = self.window
+        was_there = window.isVisible()
+        window.setWindowState(window.windowState() & ~Qt.WindowState.WindowMinimized)
+        window.show()
+        if was_there:
+            window.raise_()
+        window.activateWindow()
+
+    def hide(self) -> None:
+        """Leave only the icon in the tray; without one the window stays."""
+        if not self.tray.is_there:
+            return
+        self._become_hidden()
+        self.window.voice.keys.let_go()
+        self.window.hide()
+        if not self._remembered("told", usual=False):
+            self._kept.setValue("presence/told", True)
+            title = tr("JARVIS stays in the tray")
+            body = tr("Its icon opens the window again, and its menu quits JARVIS.")
+            self.notifier.tell(Note(TRAY_NOTE, title, body))
+
+    def quit(self) -> None:
+        """End JARVIS."""
+        self.let_end()
+        QApplication.quit()
+
+    def let_end(self) -> None:
+        """Closing the window ends JARVIS from now on: the person, or the session, wants that."""
+        self._leaving = True
+
+    def close(self) -> None:
+        """Take everything from the screen that stands beside the window."""
+        self.window.removeEventFilter(self)
+        self._late.stop()
+        self.quick.close()
+        self.tray.close()
+        self.notifier.close()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Hide the window where it is closed and the tray has JARVIS."""
+        kind = event.type()
+        if kind == QEvent.Type.Close and not self._leaving:
+            self.tray.look()
+            if self.tray.is_there:
+                self.hide()
+                event.ignore()
+                return True
+            self._leaving = True
+        elif kind in (QEvent.Type.Show, QEvent.Type.Hide):
+            self.tray.show_window_shown(kind == QEvent.Type.Show)
+        return super().eventFilter(watched, event)
+
+    def _become_hidden(self) -> None:
+        # What is closed while the window is hidden, such as a dialog, must not end JARVIS.
+        QGuiApplication.setQuitOnLastWindowClosed(False)
+
+    def _surface(self) -> None:
+        """There is no tray: a window that is hidden could not be reached any more."""
+        if self.window.isHidden():
+            self.show()
+
+    def _late_enough(self) -> None:
+        """The tray that was waited for is there."""
+        if self._late.isActive():
+            self._late.stop()
+            self._become_hidden()
+
+    def _ready(self, app: App) -> None:
+        self.quick.bind(app.quick_key)
+
+    def _settled(self, settings: Settings) -> None:
+        wanted = settings.window
+        self._kept.setValue("presence/wanted", wanted.tray)
+        self._kept.setValue("presence/hidden", wanted.start_hidden)
+        self.tray.want(wanted.tray)
+        if not (self.tray.is_there or self._late.isActive() or self._leaving):
+            self._surface()
+        self.telling.want(wanted.notify)
+        self.quick.adopt(settings)
+
+    def _remembered(self, name: str, *, usual: bool) -> bool:
+        return bool(self._kept.value(f"presence/{name}", usual, type=bool))
+
+    def _settings(self) -> None:
+        self.show()
+        self.window.places.go("settings")
+
+    # What is seen
+
+    def _looked_at(self) -> None:
+        self.quick.see(self.window.isActiveWindow())
+        self.telling.seen()
+
+    def _is_seen(self, exchange: Exchange) -> bool:
+        if exchange.place is self._session.quick:
+            return self.quick.is_looked_at
+        return self.window.isActiveWindow() and exchange.place is self._session.open
+
+    def _show_exchange(self, exchange: Exchange | None, token: str) -> None:
+        if exchange and exchange.place is self._session.quick:
+            self.quick.appear(token)
+            return
+        self.show(token)
+        if exchange and exchange.place is not self._session.open and exchange.place.id:
+            self._session.open_conversation(exchange.place.id)
+
+    # What other processes want
+
+    def _command(self, act: Act) -> Handle:
+        """Does it on Qt's thread, and answers once that is done."""
+        engine = self._session.engine
+
+        async def handle(command: Mapping[str, object]) -> Mapping[str, object]:
+            done: asyncio.Future[InputError | None] = asyncio.get_running_loop().create_future()
+
+            def settle(error: InputError | None) -> None:
+                if not done.done():
+                    done.set_result(error)
+
+            def carry_out() -> None:
+                try:
+                    act(command)
+                except InputError as error:
+                    engine.call(settle, error)
+                else:
+                    engine.call(settle, None)
+
+            engine.post(carry_out)
+            if error := await done:
+                raise error
+            return {}
+
+        return handle
+
+    def _new(self, command: Mapping[str, object]) -> None:
+        self._session.new_conversation()
+        self.show(_token(command))
+
+    def _open(self, command: Mapping[str, object]) -> None:
+        names = command.get("paths")
+        if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+            raise InputError(tr("These are no files."))
+        self.show(_token(command))
+        self.window.add_files([Path(name) for name in names])
+
+
+def _token(command: Mapping[str, object]) -> str:
+    token = command.get("token")
+    return token if isinstance(token, str) and "\0" not in token else ""

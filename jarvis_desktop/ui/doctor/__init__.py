@@ -1,0 +1,1 @@
+"""What works on this computer, what does not, and what mends it."""

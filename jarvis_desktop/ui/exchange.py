@@ -1,0 +1,55 @@
+"""The conversations that the window has open: their turns, with what belongs to each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from jarvis_desktop.core.journal import Unfinished
+from jarvis_desktop.core.turn import Request, Turn
+from jarvis_desktop.ui.bridge import Question
+
+if TYPE_CHECKING:
+    from jarvis_desktop.ui.plan.again import Again
+    from jarvis_desktop.ui.ports import History
+
+
+@dataclass(eq=False)
+class Open:
+    """A conversation in the window; it has no id before its first turn begins."""
+
+    id: str | None = None
+    entries: list[Exchange] = field(default_factory=list)
+    goal: bool = False
+    """Whether what is asked here is worked on in several steps."""
+    unkept: bool = False
+    """Whether nothing of it is to be kept."""
+
+    def begin(self, history: History) -> None:
+        """Give it an id, once its first turn begins; to be called on the engine."""
+        self.id = (history.open_unkept() if self.unkept else history.open_conversation()).id
+
+    def take_out(self, turn_id: str) -> tuple[int, Exchange] | None:
+        """Take a turn out; where it stood, or None where there is none of that id."""
+        found = [item for item in enumerate(self.entries) if item[1].turn.id == turn_id]
+        for _, exchange in found:
+            self.entries.remove(exchange)
+        return found[0] if found else None
+
+
+@dataclass(eq=False)
+class Exchange:
+    """A turn in the window: it waits, runs or is over."""
+
+    turn: Turn
+    place: Open
+    request: Request = field(default_factory=Request)
+    waiting: str = ""
+    """Why it has not begun; "" once it has."""
+    review_plan: bool = False
+    unfinished: Unfinished | None = None
+    """What it goes on with; None where it is a new request."""
+    again: Again | None = None
+    """What it carries out once more; None where it is a new request."""
+    question: Question | None = None
+    """What its turn waits to be told."""

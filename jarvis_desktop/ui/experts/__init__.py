@@ -1,0 +1,1 @@
+"""Experts and LLMs: what is there and what can be fetched."""

@@ -1,0 +1,169 @@
+"""The downloads, in line: how far each is, and what can be done with it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+
+from jarvis_desktop.catalogue.download import Download, State
+from jarvis_desktop.core.shown import one_line
+from jarvis_desktop.core.wording import mark, tr
+from jarvis_desktop.ui.experts import words
+from jarvis_desktop.ui.experts.desk import ExpertsDesk
+from jarvis_desktop.ui.experts.downloads_watch import DownloadsWatch
+from jarvis_desktop.ui.experts.empty import Empty
+from jarvis_desktop.ui.experts.entry import Entry, EntryList, small
+from jarvis_desktop.ui.look import phrases
+from jarvis_desktop.ui.look.section import button
+
+STATES = {
+    State.WAITING: (mark("Waits its turn"), "plain"),
+    State.FETCHING: (mark("Fetching"), "accent"),
+    State.PAUSED: (mark("Paused"), "fair"),
+    State.FAILED: (mark("Failed"), "bad"),
+    State.DONE: (mark("Ready"), "good"),
+}
+"""What each state is called, and its tone."""
+MUCH = 20_000_000
+"""Bytes; so much is asked about before it is deleted."""
+
+
+class DownloadsPart(QWidget):
+    """Follows them while they come, and after a restart finds those that were paused."""
+
+    more_wanted = Signal()
+    """Nothing is in line, and the person wants to look for experts."""
+
+    def __init__(self, desk: ExpertsDesk, watch: DownloadsWatch) -> None:
+        super().__init__()
+        self._desk, self._watch = desk, watch
+        self._states: dict[object, State] = {}
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(12)
+        self.list = EntryList(tr("Downloads"))
+        column.addWidget(self.list)
+        foot = QHBoxLayout()
+        foot.addStretch(1)
+        self.clear = button(tr("Clear those that are ready"), kind="quiet")
+        self.clear.clicked.connect(lambda: desk.do(lambda shelf: shelf.downloads.clear()))
+        foot.addWidget(self.clear)
+        column.addLayout(foot)
+        self.empty = Empty("download")
+        self.empty.show_words(
+            tr("Nothing is being fetched"),
+            tr(
+                "What you get comes here, and goes on while you do other things. A download can "
+                "be paused at any time; what arrived is kept, also when JARVIS is closed."
+            ),
+            tr("Look for experts"),
+        )
+        self.empty.act.clicked.connect(self.more_wanted)
+        column.addWidget(self.empty)
+        watch.changed.connect(self.show_downloads)
+        self.show_downloads(watch.listed)
+
+    def show_downloads(self, listed: Sequence[Download]) -> None:
+        """Show them as they are now."""
+        with self.list.still():
+            self.list.show_keys([each.key for each in listed])
+            for each in listed:
+                self._fill(self.list.entries[each.key], each)
+        self._states = {each.key: each.state for each in listed}
+        self.list.setVisible(bool(listed))
+        self.empty.setVisible(not listed)
+        self.clear.setVisible(any(each.over for each in listed))
+
+    def _fill(self, entry: Entry, download: Download) -> None:
+        said, tone = STATES[download.state]
+        kind = tr("LLM of Ollama") if download.kind == "llm" else tr("Expert")
+        entry.show_name(words.name(download.name), (kind, "plain"), (tr(said), tone))
+        entry.show_words("", _facts(download))
+        entry.complain(one_line(download.reason, limit=600))
+        if download.state is State.FETCHING:
+            unknown = download.asking or download.have >= download.size
+            fraction = None if unknown else download.fraction
+            entry.show_progress(fraction, tr("Progress of the download"))
+        elif download.state is State.PAUSED and download.fraction:
+            entry.show_progress(download.fraction, tr("Progress of the download"), rests=True)
+        else:
+            entry.done()
+        if self._states.get(download.key) is not download.state:
+            focused = entry.isAncestorOf(self.focusWidget()) if self.focusWidget() else False
+            entry.do(*self._buttons(entry, download))
+            if focused and not entry.asks:
+                entry.refuse()  # the keyboard stays in this line
+
+    def _buttons(self, entry: Entry, download: Download) -> list[QPushButton]:
+        key, name = download.key, words.name(download.name)
+        made: list[QPushButton] = []
+        if download.under_way:
+            pause = button(tr("Pause"), tr("Pause {name}", name=name))
+            pause.clicked.connect(partial(self._do, "pause", download))
+            made.append(pause)
+        elif download.state is State.PAUSED:
+            resume = button(tr("Go on"), tr("Go on with {name}", name=name), kind="primary")
+            resume.clicked.connect(partial(self._do, "resume", download))
+            made.append(resume)
+        elif download.state is State.FAILED:
+            again = button(tr("Try again"), tr("Try {name} again", name=name), kind="primary")
+            again.clicked.connect(partial(self._do, "resume", download))
+            made.append(again)
+        if download.over:
+            drop = small(
+                "close", tr("Take {name} off the list", name=name), tr("Take off the list")
+            )
+            drop.clicked.connect(lambda: self._desk.do(lambda shelf: shelf.downloads.drop(key)))
+        else:
+            drop = small("close", tr("Cancel {name}", name=name), tr("Cancel it"))
+            drop.clicked.connect(lambda: self._ask(entry, download))
+        return [*made, drop]
+
+    def _do(self, what: str, download: Download) -> None:
+        self._desk.do(lambda shelf: getattr(shelf.downloads, what)(download.key))
+
+    def _ask(self, entry: Entry, download: Download) -> None:
+        """What is small is dropped at once."""
+        now = next((each for each in self._watch.listed if each.key == download.key), download)
+        drop = partial(self._desk.do, lambda shelf: shelf.downloads.drop(download.key))
+        if now.have < MUCH:
+            drop()
+            return
+        entry.ask(
+            tr(
+                "Cancel {name}? The {size} that arrived are deleted. Pausing keeps them.",
+                name=words.name(download.name),
+                size=phrases.size(now.have),
+            ),
+            tr("Cancel it"),
+            drop,
+        )
+
+
+def _facts(download: Download) -> str:
+    have, size = phrases.size(download.have), phrases.size(download.size)
+    if download.over:
+        return size if download.size else ""
+    if download.state is State.FETCHING and download.asking:
+        return tr("Asking what there is to fetch…")
+    if download.state is State.FETCHING and download.have >= download.size > 0:
+        return tr("All of it is here; checking that it is whole…")
+    if not download.size:
+        return ""
+    facts = [tr("{have} of {size}", have=have, size=size) if download.have else size]
+    if download.speed:
+        facts.append(tr("{size} a second", size=phrases.size(round(download.speed))))
+    if (left := download.seconds_left) is not None:
+        facts.append(_left(left))
+    return words.joined(*facts)
+
+
+def _left(seconds: float) -> str:
+    if seconds < 90:
+        return tr("{count} s left", count=round(seconds))
+    if seconds < 5400:
+        return tr("{count} min left", count=round(seconds / 60))
+    return tr("{count} h left", count=f"{seconds / 3600:.1f}")

@@ -1,0 +1,235 @@
+"""The experts on this computer: what each takes, and what can be done with it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QPushButton, QVBoxLayout, QWidget
+
+from jarvis_desktop.catalogue.fits import Level
+from jarvis_desktop.core.task import TaskType
+from jarvis_desktop.core.wording import mark, tr, trn
+from jarvis_desktop.ui.actions import Actions
+from jarvis_desktop.ui.bridge import Outcome
+from jarvis_desktop.ui.experts import words
+from jarvis_desktop.ui.experts.desk import ExpertsDesk, why
+from jarvis_desktop.ui.experts.empty import Empty
+from jarvis_desktop.ui.experts.entry import Entry, EntryList, small
+from jarvis_desktop.ui.look import icons, phrases, theme
+from jarvis_desktop.ui.look.section import Choice, button
+
+if TYPE_CHECKING:
+    from jarvis_desktop.backends.trying import Tried
+    from jarvis_desktop.compose_shelf import Kept
+
+SORTS = (
+    ("name", mark("By name")),
+    ("size", mark("Largest first")),
+    ("used", mark("Unused the longest first")),
+    ("task", mark("By task")),
+)
+
+
+class InstalledPart(QWidget):
+    """Sorts, searches, tests and removes them."""
+
+    more_wanted = Signal()
+    """There is none yet, and the person wants to look for some."""
+    removed = Signal(str)
+    """Carries what was removed, in a sentence."""
+
+    def __init__(self, desk: ExpertsDesk, actions: Actions) -> None:
+        super().__init__()
+        self._desk, self._actions = desk, actions
+        self._kept: Sequence[Kept] = ()
+        self._inventory: Mapping[str, TaskType] = {}
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(12)
+        self.tools = QWidget()
+        row = QHBoxLayout(self.tools)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(theme.space())
+        self.search = QLineEdit()
+        self.search.setPlaceholderText(tr("Search"))
+        self.search.setAccessibleName(tr("Search the experts on this computer"))
+        self.search.addAction(
+            icons.icon("search", "muted"), QLineEdit.ActionPosition.LeadingPosition
+        )
+        self.search.textChanged.connect(self._lay_out)
+        row.addWidget(self.search, 1)
+        self.sort = Choice(tr("Order of the list"))
+        self.sort.offer([(key, tr(said)) for key, said in SORTS], "name")
+        self.sort.activated.connect(self._lay_out)
+        row.addWidget(self.sort)
+        column.addWidget(self.tools)
+        self.list = EntryList(tr("Experts on this computer"))
+        column.addWidget(self.list)
+        self.empty = Empty("download")
+        self.empty.act.clicked.connect(self.more_wanted)
+        column.addWidget(self.empty)
+        self.nothing = Empty("search")
+        column.addWidget(self.nothing)
+        self.list.hide()
+        self.empty.hide()
+        self.nothing.hide()
+        desk.kept.connect(self._show)
+
+    def know(self, inventory: Mapping[str, TaskType]) -> None:
+        """How tasks are called."""
+        self._inventory = inventory
+
+    def _show(self, kept: Sequence[Kept]) -> None:
+        self._kept = kept
+        self._lay_out()
+
+    def _lay_out(self) -> None:
+        sought = self.search.text().casefold().split()
+        shown = [each for each in self._kept if all(word in self._text(each) for word in sought)]
+        shown.sort(key=self._order)
+        with self.list.still():
+            self.list.show_keys([each.expert.id for each in shown])
+            for each in shown:
+                self._fill(self.list.entries[each.expert.id], each)
+        self.tools.setVisible(bool(self._kept))
+        self.empty.setVisible(not self._kept)
+        self.empty.show_words(
+            tr("No expert is on this computer yet"),
+            tr(
+                "JARVIS does a lot without any. Experts do the rest: they recognise speech, "
+                "describe and draw pictures, translate. They stay on this computer, and are "
+                "asked for when a request needs one."
+            ),
+            tr("Look for experts"),
+        )
+        self.nothing.setVisible(bool(self._kept) and not shown)
+        self.nothing.show_words(tr("No expert here matches that"), "")
+
+    def _text(self, kept: Kept) -> str:
+        expert = kept.expert
+        task = words.task(expert, self._inventory)
+        return f"{expert.id} {expert.repo} {task} {expert.summary} {expert.licence}".casefold()
+
+    def _order(self, kept: Kept) -> tuple[object, ...]:
+        match self.sort.value:
+            case "size":
+                return -kept.size, kept.expert.id
+            case "used":
+                return kept.used, kept.expert.id
+            case "task":
+                return words.task(kept.expert, self._inventory), kept.expert.id
+        return (kept.expert.id,)
+
+    def _fill(self, entry: Entry, kept: Kept) -> None:
+        expert, name = kept.expert, words.name(kept.expert.id)
+        tags = [(words.task(expert, self._inventory), "plain")]
+        if kept.at_work:
+            tags.append((tr("At work"), "accent"))
+        if kept.fit.level in (Level.NO, Level.SLOWLY):
+            tags.append((tr(words.SHORT[kept.fit.level]), words.TONES[kept.fit.level]))
+        entry.show_name(name, *tags)
+        needs = tr("works with {name}", name=words.name(expert.base.id)) if expert.base else ""
+        entry.show_words(
+            "",
+            words.joined(
+                phrases.size(kept.size),
+                words.used(kept.used),
+                words.licence(expert.licence),
+                words.languages(expert),
+                words.fits(kept.fit),
+                needs,
+            ),
+        )
+        if not entry.doings.findChildren(QPushButton):
+            entry.do(*self._buttons(entry, expert.id))
+        test, _, remove = entry.doings.findChildren(QPushButton)
+        test.setVisible(kept.can_be_tried)
+        remove.setEnabled(not kept.at_work)
+        remove.setToolTip(
+            tr("It is at work now") if kept.at_work else tr("Remove it from this computer")
+        )
+
+    def _buttons(self, entry: Entry, key: str) -> tuple[QPushButton, ...]:
+        """They look up what is kept now: the line stays while what it shows is another."""
+        name = words.name(key)
+        test = button(tr("Test"), tr("Test {name}", name=name), tip=tr("Run something small"))
+        test.clicked.connect(lambda: self._test(entry, key))
+        folder = small("folder", tr("Open the folder of {name}", name=name), tr("Open its folder"))
+        folder.clicked.connect(lambda: self._open(key))
+        remove = small("trash", tr("Remove {name}", name=name), tr("Remove it"))
+        remove.clicked.connect(lambda: self._ask(entry, key))
+        return test, folder, remove
+
+    def _find(self, key: str) -> Kept | None:
+        return next((each for each in self._kept if each.expert.id == key), None)
+
+    def _open(self, key: str) -> None:
+        if kept := self._find(key):
+            self._actions.open_file.emit(kept.folder)
+
+    def _ask(self, entry: Entry, key: str) -> None:
+        kept = self._find(key)
+        if kept is None:
+            return
+        question = tr(
+            "Remove {name}? {size} of the disk become free. To use it again it has to be "
+            "fetched again.",
+            name=words.name(key),
+            size=phrases.size(kept.size),
+        )
+        if kept.needed_by:
+            names = ", ".join(words.name(each) for each in kept.needed_by[:3])
+            question += " " + trn(
+                "{names} does not work without it.",
+                "{names} do not work without it.",
+                len(kept.needed_by),
+                names=names,
+            )
+        entry.ask(question, tr("Remove it"), lambda: self._remove(entry, kept))
+
+    def _remove(self, entry: Entry, kept: Kept) -> None:
+        key = kept.expert.id
+
+        def ended(outcome: Outcome) -> None:
+            if outcome.value is None:
+                entry.complain(why(outcome))
+            else:
+                self.removed.emit(
+                    tr(
+                        "{name} is removed; {size} are free again.",
+                        name=words.name(key),
+                        size=phrases.size(outcome.value),
+                    )
+                )
+            self._desk.look()
+
+        entry.complain("")
+        self._desk.run(f"remove {key}", lambda shelf, _: shelf.remove(key), ended)
+
+    def _test(self, entry: Entry, key: str) -> None:
+        what = f"try {key}"
+        test = entry.doings.findChildren(QPushButton)[0]
+        if self._desk.does(what):
+            self._desk.stop(what)
+            return
+        entry.complain("")
+        entry.say(tr("Working… The first time its weights are loaded, which takes longer."))
+        entry.show_progress(None, tr("Progress of the test"))
+        test.setText(tr("Stop"))
+
+        def ended(outcome: Outcome) -> None:
+            entry.done()
+            test.setText(tr("Test"))
+            entry.say(_found(outcome.value) if outcome.value else "")
+            if outcome.value is None:
+                entry.complain(why(outcome))
+            self._desk.look()
+
+        self._desk.run(what, lambda shelf, report: shelf.try_expert(key, report), ended)
+
+
+def _found(tried: Tried) -> str:
+    took = tr("It works. It took {time}.", time=phrases.seconds(tried.seconds))
+    return f"{took}\n{tried.found}" if tried.found else took

@@ -1,0 +1,144 @@
+"""The page of experts and LLMs: what is here and what it takes, what could come, what comes now."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtWidgets import QWidget
+
+from jarvis_desktop.catalogue.download import Download
+from jarvis_desktop.core.wording import mark, tr
+from jarvis_desktop.ui.application import App
+from jarvis_desktop.ui.experts import tabbing
+from jarvis_desktop.ui.experts.desk import ExpertsDesk
+from jarvis_desktop.ui.experts.downloads import DownloadsPart
+from jarvis_desktop.ui.experts.downloads_watch import DownloadsWatch
+from jarvis_desktop.ui.experts.finding import FindingPart
+from jarvis_desktop.ui.experts.gauges import Gauges
+from jarvis_desktop.ui.experts.installed import InstalledPart
+from jarvis_desktop.ui.experts.llms import LLMPart
+from jarvis_desktop.ui.look import theme
+from jarvis_desktop.ui.look.flow import FlowLayout
+from jarvis_desktop.ui.look.page import Page
+from jarvis_desktop.ui.look.section import button
+from jarvis_desktop.ui.places import Surroundings
+
+PARTS = {
+    "llms": mark("LLMs"),
+    "installed": mark("On this computer"),
+    "more": mark("Get more"),
+    "downloads": mark("Downloads"),
+}
+"""What `appear` may be asked for, and what each is called."""
+
+
+class ExpertsPage(Page):
+    """Four parts, of which one is shown; the figures above them stay."""
+
+    def __init__(self, surroundings: Surroundings) -> None:
+        super().__init__(
+            tr("Experts and LLMs"),
+            tr(
+                "An LLM plans and answers in words. Experts do the work, each one kind of it: they "
+                "hear, see, draw, translate."
+            ),
+        )
+        session = surroundings.session
+        self.desk = ExpertsDesk(surroundings.settings, self)
+        self.watch = DownloadsWatch(session, self)
+        self.gauges = Gauges()
+        self.column.addWidget(self.gauges)
+        self.llms = LLMPart(self.desk, self.watch)
+        self.installed = InstalledPart(self.desk, surroundings.actions)
+        self.finding = FindingPart(self.desk, self.watch)
+        self.downloads = DownloadsPart(self.desk, self.watch)
+        self._parts: dict[str, QWidget] = {
+            "llms": self.llms,
+            "installed": self.installed,
+            "more": self.finding,
+            "downloads": self.downloads,
+        }
+        self.tabs = {name: button(tr(title), kind="tab") for name, title in PARTS.items()}
+        self._add_tabs()
+        for part in self._parts.values():
+            self.column.addWidget(part)
+        self.column.addStretch(1)
+        self._session = session
+        self._connect()
+        self.show_part("llms")
+
+    def _add_tabs(self) -> None:
+        held = QWidget()
+        held.setAccessibleName(tr("Parts of this page"))
+        flow = FlowLayout(held, gap=theme.space("half"))
+        for name, tab in self.tabs.items():
+            tab.setCheckable(True)
+            tab.clicked.connect(lambda _=False, name=name: self.show_part(name))
+            flow.addWidget(tab)
+        self.column.addWidget(held)
+
+    def _connect(self) -> None:
+        desk = self.desk
+        desk.disk.connect(self.gauges.show_disk)
+        desk.memory.connect(self.gauges.show_memory)
+        desk.kept.connect(self._count_kept)
+        desk.failed.connect(lambda reason: self.told.emit(reason, False))
+        self.installed.removed.connect(lambda said: self.told.emit(said, True))
+        self.installed.more_wanted.connect(lambda: self.show_part("more"))
+        self.downloads.more_wanted.connect(lambda: self.show_part("more"))
+        self.finding.downloads_wanted.connect(lambda: self.show_part("downloads"))
+        self.llms.downloads_wanted.connect(lambda: self.show_part("downloads"))
+        self.watch.changed.connect(self._count_downloads)
+        self._session.ready.connect(self._ready)
+        if self._session.app:
+            self._ready(self._session.app)
+
+    def appear(self, part: str = "") -> None:
+        """Look at everything; `part` is one of `PARTS`."""
+        if part in self._parts:
+            self.show_part(part)
+        if app := self._session.app:
+            self._allow(app)
+        self.desk.appear()
+        self.finding.search()
+
+    def leave(self) -> None:
+        """Look no more; what was begun goes on."""
+        self.desk.leave()
+
+    def show_part(self, name: str) -> None:
+        """Show one part."""
+        for each, part in self._parts.items():
+            part.setVisible(each == name)
+            self.tabs[each].setChecked(each == name)
+        self.scroller.verticalScrollBar().setValue(0)
+
+    def focusNextPrevChild(self, forwards: bool) -> bool:
+        """Go through the page as it is read."""
+        if not tabbing.go_on(self, forwards=forwards):
+            return super().focusNextPrevChild(forwards)
+        if (focused := self.focusWidget()) and self.scroller.isAncestorOf(focused):
+            self.scroller.ensureWidgetVisible(focused)
+        return True
+
+    def _ready(self, app: App) -> None:
+        self.installed.know(app.shelf.inventory)
+        self.finding.know(app.shelf.inventory, app.shelf.tasks)
+        self._allow(app)
+
+    def _allow(self, app: App) -> None:
+        self.finding.allow(app.policy.allows_downloads)
+        self.llms.allow(app.policy.allows_downloads)
+
+    def _count_kept(self, kept: Sequence[object]) -> None:
+        self._count("installed", len(kept))
+
+    def _count_downloads(self, listed: Sequence[Download]) -> None:
+        coming = sum(not each.over for each in listed)
+        self._count("downloads", coming)
+
+    def _count(self, name: str, count: int) -> None:
+        title = tr(PARTS[name])
+        said = tr("{title} ({count})", title=title, count=count) if count else title
+        self.tabs[name].setText(said)
+        self.tabs[name].setAccessibleName(said)

@@ -1,0 +1,1 @@
+"""What is shown at the very first start."""

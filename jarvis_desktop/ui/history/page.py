@@ -1,0 +1,268 @@
+"""The page about all conversations: how many there are, and writing them out, reading them in and
+deleting them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import date, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QDate, Qt
+from PySide6.QtWidgets import QDateEdit, QFileDialog, QHBoxLayout, QWidget
+
+from jarvis_desktop.core.wording import mark, tr, trn
+from jarvis_desktop.storage.exporting import SUFFIXES
+from jarvis_desktop.ui.history.desk import HistoryDesk
+from jarvis_desktop.ui.look import theme
+from jarvis_desktop.ui.look.page import Page
+from jarvis_desktop.ui.look.section import Choice, Section, button, unmoved
+from jarvis_desktop.ui.look.text import Label
+
+if TYPE_CHECKING:
+    from jarvis_desktop.ui.places import Surroundings
+
+FORMS = {
+    "html": mark("Page for the browser (HTML)"),
+    "markdown": mark("Markdown"),
+    "text": mark("Plain text"),
+    "json": mark("For JARVIS, to be imported (JSON)"),
+}
+MEDIA = {
+    "inside": mark("Inside the page"),
+    "folder": mark("In a folder beside it"),
+    "none": mark("Leave them out"),
+}
+RANGES = {
+    "year": mark("Older than a year"),
+    "month": mark("Older than a month"),
+    "week": mark("The last seven days"),
+    "today": mark("Today"),
+    "days": mark("Between two days"),
+    "all": mark("All of them"),
+}
+
+
+class HistoryPage(Page):
+    """Everything here is done by the HistoryDesk."""
+
+    def __init__(self, surroundings: Surroundings) -> None:
+        super().__init__(
+            tr("Conversations"),
+            tr("What you asked and what came of it is kept on this computer, for you alone."),
+        )
+        desk = surroundings.actions.history
+        assert desk
+        self._desk = desk
+        self._actions = surroundings.actions
+        self.kept = _Kept(lambda: self._actions.go.emit("settings", "history"))
+        self.export = _Export(self, desk)
+        self.import_ = _Import(self, desk)
+        self.delete = _Delete(desk)
+        self._parts: dict[str, _Export | _Import | _Delete] = {
+            "export": self.export,
+            "import": self.import_,
+            "delete": self.delete,
+        }
+        for section in (self.kept, self.export, self.import_, self.delete):
+            self.column.addWidget(section)
+        self.column.addStretch(1)
+        desk.counted.connect(self.kept.show_count)
+        desk.counted.connect(self.delete.show_count)
+
+    def appear(self, part: str = "") -> None:
+        """Count anew, and go to what is wanted."""
+        self._desk.count()
+        self.export.offer()
+        self.delete.keep()
+        if section := self._parts.get(part):
+            self.scroller.ensureWidgetVisible(section)
+            section.begin.setFocus()
+
+
+class _Kept(Section):
+    def __init__(self, open_settings: Callable[[], None]) -> None:
+        super().__init__(tr("What is kept"))
+        row = QHBoxLayout()
+        row.setSpacing(theme.space())
+        self.count = Label(wrap=True)
+        row.addWidget(self.count, 1)
+        settings = button(
+            tr("Forget old ones…"), tip=tr("After how many days conversations are forgotten")
+        )
+        settings.clicked.connect(open_settings)
+        row.addWidget(settings)
+        self.column.addLayout(row)
+
+    def show_count(self, conversations: int, turns: int) -> None:
+        """Say how much there is."""
+        said = trn("{count} conversation", "{count} conversations", conversations)
+        asked = trn("{count} request", "{count} requests", turns)
+        self.count.setText(
+            tr("{conversations}, {requests}", conversations=said, requests=asked)
+            if turns
+            else tr("Nothing is kept yet.")
+        )
+
+
+class _Export(Section):
+    def __init__(self, page: QWidget, desk: HistoryDesk) -> None:
+        super().__init__(
+            tr("Export"), tr("To read elsewhere, to keep, or to move to another computer.")
+        )
+        self._page, self._desk = page, desk
+        self.what = Choice(tr("Which conversations are exported"))
+        self.form = Choice(tr("As what it is exported"))
+        self.form.offer([(form, tr(words)) for form, words in FORMS.items()], "html")
+        self.media = Choice(tr("What is done with pictures and other files"))
+        self.row(tr("Which"), self.what)
+        self.row(tr("As"), self.form)
+        self.row(tr("Files"), self.media)
+        self.begin = button(tr("Export…"), kind="primary")
+        self.begin.clicked.connect(self._choose)
+        _at_end(self, self.begin)
+        self.form.currentIndexChanged.connect(lambda: self._offer_media())
+        self._offer_media()
+
+    def offer(self) -> None:
+        """Offer what can be exported now."""
+        chosen, opened = self._desk.chosen, self._desk.session.open
+        offers = [("all", tr("All conversations"))]
+        if opened.id and not opened.unkept:
+            offers.append(("open", tr("The open conversation")))
+        if chosen:
+            offers.append(("chosen", chosen.name))
+        self.what.offer(offers, "chosen" if chosen else "all")
+
+    def _offer_media(self) -> None:
+        kinds = [kind for kind in MEDIA if kind != "inside" or self.form.value == "html"]
+        wished = self.media.value if self.media.value in kinds else kinds[0]
+        self.media.offer([(kind, tr(MEDIA[kind])) for kind in kinds], wished)
+
+    def _choose(self) -> None:
+        form, media = self.form.value, self.media.value
+        ids = {
+            "all": None,
+            "open": [self._desk.session.open.id or ""],
+            "chosen": [self._desk.chosen.id] if self._desk.chosen else None,
+        }[self.what.value]
+        suffix = SUFFIXES[form]
+        dialog = _dialog(self._page, tr("Export conversations"))
+        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+        dialog.setDefaultSuffix(suffix)
+        dialog.selectFile(f"JARVIS {date.today():%Y-%m-%d}{suffix}")
+        dialog.fileSelected.connect(lambda name: self._desk.export(Path(name), form, ids, media))
+        dialog.open()
+
+
+class _Import(Section):
+    def __init__(self, page: QWidget, desk: HistoryDesk) -> None:
+        super().__init__(
+            tr("Import"),
+            tr("Reads conversations that were exported for JARVIS. What is here already stays."),
+        )
+        self._page, self._desk = page, desk
+        self.begin = button(tr("Import…"))
+        self.begin.clicked.connect(self._choose)
+        _at_end(self, self.begin)
+
+    def _choose(self) -> None:
+        dialog = _dialog(self._page, tr("Import conversations"))
+        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
+        dialog.setNameFilters([tr("Exported conversations (*.json)"), tr("All files (*)")])
+        dialog.fileSelected.connect(lambda name: self._desk.import_from(Path(name)))
+        dialog.open()
+
+
+class _Delete(Section):
+    """Asks once more before it deletes; for a moment it can be undone besides."""
+
+    def __init__(self, desk: HistoryDesk) -> None:
+        super().__init__(
+            tr("Delete"), tr("With their files. It can be undone for ten seconds, then never.")
+        )
+        self._desk = desk
+        self._there = 0
+        self.which = Choice(tr("Which conversations are deleted"))
+        self.which.offer([(name, tr(words)) for name, words in RANGES.items()], "year")
+        self.row(tr("Which"), self.which)
+        self._days = QWidget()
+        row = QHBoxLayout(self._days)
+        row.setContentsMargins(0, 0, 0, 0)
+        self.first, self.last = _day(tr("From")), _day(tr("To"))
+        for words, field in ((tr("From"), self.first), (tr("To"), self.last)):
+            row.addWidget(Label(words))
+            row.addWidget(field, 1)
+        self.column.addWidget(self._days)
+        self.begin = button(tr("Delete…"), kind="risk")
+        self.begin.clicked.connect(self._ask)
+        _at_end(self, self.begin)
+        self._question = QWidget()
+        asked = QHBoxLayout(self._question)
+        asked.setContentsMargins(0, 0, 0, 0)
+        asked.setSpacing(theme.space())
+        self.question = Label(role="danger", wrap=True)
+        asked.addWidget(self.question, 1)
+        self.never_mind = button(tr("Keep them"))
+        self.never_mind.clicked.connect(self.keep)
+        asked.addWidget(self.never_mind)
+        self.sure = button(tr("Delete"), kind="risk")
+        self.sure.clicked.connect(self._delete)
+        asked.addWidget(self.sure)
+        self.column.addWidget(self._question)
+        self.which.currentIndexChanged.connect(lambda: self.keep())
+        self.keep()
+
+    def show_count(self, conversations: int, turns: int) -> None:
+        """There is nothing to be deleted where nothing is kept."""
+        self._there = conversations
+        self.begin.setEnabled(conversations > 0)
+
+    def keep(self) -> None:
+        """Delete nothing."""
+        self._days.setVisible(self.which.value == "days")
+        self._question.hide()
+        self.begin.show()
+
+    def _ask(self) -> None:
+        words = tr(RANGES[self.which.value])
+        self.question.setText(tr("Delete the conversations: {which}?", which=words))
+        self.begin.hide()
+        self._question.show()
+        self.never_mind.setFocus()
+
+    def _delete(self) -> None:
+        today = date.today()
+        first, last = self.first.date().toPython(), self.last.date().toPython()
+        since, until = {
+            "year": (None, today - timedelta(days=366)),
+            "month": (None, today - timedelta(days=31)),
+            "week": (today - timedelta(days=6), None),
+            "today": (today, None),
+            "days": (first, last),
+            "all": (None, None),
+        }[self.which.value]
+        self.keep()
+        self._desk.delete_many(since, until)  # type: ignore[arg-type]
+
+
+def _at_end(section: Section, widget: QWidget) -> None:
+    row = QHBoxLayout()
+    row.addStretch(1)
+    row.addWidget(widget)
+    section.column.addLayout(row)
+
+
+def _day(name: str) -> QDateEdit:
+    field = QDateEdit(QDate.currentDate())
+    field.setObjectName("day")
+    field.setAccessibleName(name)
+    field.setDisplayFormat("yyyy-MM-dd")
+    unmoved(field)
+    return field
+
+
+def _dialog(parent: QWidget, title: str) -> QFileDialog:
+    dialog = QFileDialog(parent, title)
+    dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    return dialog

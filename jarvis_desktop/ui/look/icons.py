@@ -1,0 +1,145 @@
+"""The icon family, in the colours of the scheme that is shown, and buttons that carry icons."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from PySide6.QtCore import QByteArray, QEvent, QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QIcon, QPainter, QPixmap
+from PySide6.QtSvg import QSvgRenderer
+from PySide6.QtWidgets import QLabel, QPushButton, QSizePolicy, QWidget
+
+from jarvis_desktop import paths
+from jarvis_desktop.core.artifact import Kind
+from jarvis_desktop.ui.look import theme
+
+FOR_KIND = {
+    Kind.TEXT: "text",
+    Kind.IMAGE: "image",
+    Kind.AUDIO: "audio",
+    Kind.VIDEO: "video",
+    Kind.TABLE: "table",
+    Kind.DOCUMENT: "document",
+}
+
+_redressed = (QEvent.Type.StyleChange, QEvent.Type.PaletteChange)
+
+
+def icon(name: str, colour: str = "text") -> QIcon:
+    """An icon in a colour of the theme, such as icon("send", "on_accent")."""
+    return drawn(name, theme.colour(colour).name())
+
+
+def pixmap(name: str, colour: str = "text", *, size: int = 16, ratio: float = 1.0) -> QPixmap:
+    """An icon as a picture of `size` pixels, for a screen of that device pixel ratio."""
+    return icon(name, colour).pixmap(QSize(size, size), ratio)
+
+
+def application_icon() -> QIcon:
+    """The mark of the application, in its own colours."""
+    return QIcon(str(paths.shipped("resources", "icons", "jarvis.svg")))
+
+
+@lru_cache(maxsize=256)
+def drawn(name: str, colour: str) -> QIcon:
+    """An icon in any colour."""
+    source = _source(name).replace("currentColor", QColor(colour).name())
+    renderer = QSvgRenderer(QByteArray(source.encode()))
+    result = QIcon()
+    for pixels in (16, 20, 32, 48):
+        picture = QPixmap(pixels, pixels)
+        picture.fill(Qt.GlobalColor.transparent)
+        painter = QPainter(picture)
+        renderer.render(painter, QRectF(0, 0, pixels, pixels))
+        painter.end()
+        result.addPixmap(picture)
+    return result
+
+
+@lru_cache(maxsize=64)
+def _source(name: str) -> str:
+    return paths.shipped("resources", "icons", f"{name}.svg").read_text("utf-8")
+
+
+class Symbol(QLabel):
+    """An icon that is only looked at."""
+
+    def __init__(self, name: str, colour: str = "muted", *, size: int = 18) -> None:
+        super().__init__()
+        self._icon_name, self._colour, self._size = name, colour, size
+        self._paint_icon()
+
+    def show_icon(self, name: str, colour: str) -> None:
+        """Show another icon."""
+        self._icon_name, self._colour = name, colour
+        self._paint_icon()
+
+    def show_picture(self, picture: QPixmap) -> None:
+        """Show a picture in the icon's place."""
+        self._size = 0
+        self.setPixmap(picture)
+
+    def changeEvent(self, change: QEvent) -> None:
+        """Follow the theme."""
+        super().changeEvent(change)
+        if change.type() in _redressed:
+            self._paint_icon()
+
+    def _paint_icon(self) -> None:
+        if getattr(self, "_size", 0):
+            ratio = self.devicePixelRatioF()
+            self.setPixmap(pixmap(self._icon_name, self._colour, size=self._size, ratio=ratio))
+
+
+class IconButton(QPushButton):
+    """A button with an icon of the family and a name that a screen reader says.
+
+    `kind` picks its look in the style sheet. `tip` is given where the name holds foreign words:
+    Qt reads tool tips as HTML.
+    """
+
+    def __init__(
+        self,
+        icon_name: str,
+        name: str,
+        *,
+        kind: str = "icon",
+        text: str = "",
+        colour: str = "muted",
+        tip: str = "",
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(text, parent)
+        self._icon_name = icon_name
+        self._colour = colour
+        self.setProperty("kind", kind)
+        self.setAccessibleName(name)
+        self.setToolTip(tip or name)
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+        self.setAutoDefault(False)
+        self.setIconSize(QSize(16, 16) if text else QSize(18, 18))
+        self._paint_icon()
+
+    def show_icon(self, icon_name: str, name: str, *, tip: str = "") -> None:
+        """Change the icon and what the button is called."""
+        self._icon_name = icon_name
+        self.setAccessibleName(name)
+        self.setToolTip(tip or name)
+        self._paint_icon()
+
+    def show_colour(self, colour: str) -> None:
+        """Draw the icon in another colour of the theme."""
+        if colour != self._colour:
+            self._colour = colour
+            self._paint_icon()
+
+    def changeEvent(self, change: QEvent) -> None:
+        """Follow the theme."""
+        super().changeEvent(change)
+        if change.type() in _redressed:
+            self._paint_icon()
+
+    def _paint_icon(self) -> None:
+        if hasattr(self, "_icon_name"):
+            self.setIcon(icon(self._icon_name, self._colour))

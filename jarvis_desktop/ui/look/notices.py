@@ -1,0 +1,69 @@
+"""What the window says on its own account: banners, the spoken sentence."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QWidget
+
+from jarvis_desktop.core.wording import tr
+from jarvis_desktop.ui.actions import Actions
+from jarvis_desktop.ui.look import theme
+from jarvis_desktop.ui.look.icons import IconButton, Symbol
+from jarvis_desktop.ui.look.text import Label
+
+
+class Banner(QFrame):
+    """One message across the window that stays until it is closed or replaced."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("banner")
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(12, theme.space(), theme.space(), theme.space())
+        layout.setSpacing(10)
+        self._symbol = Symbol("failed", "danger")
+        layout.addWidget(self._symbol, alignment=Qt.AlignmentFlag.AlignTop)
+        self.message = Label(wrap=True)
+        self.message.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        layout.addWidget(self.message, 1)
+        close = IconButton("close", tr("Close this message"), kind="tiny")
+        close.clicked.connect(self.hide)
+        layout.addWidget(close, alignment=Qt.AlignmentFlag.AlignTop)
+        self.hide()
+
+    def say(self, message: str, *, calm: bool = False) -> None:
+        """Show a message; `calm` for what is no error."""
+        self.setProperty("calm", "true" if calm else "false")
+        self.style().unpolish(self)
+        self.style().polish(self)
+        self._symbol.show_icon(*(("note", "muted") if calm else ("failed", "danger")))
+        self.message.setText(message[:2000])
+        self.setAccessibleName(message[:2000])
+        self.show()
+
+
+class SpeakingStrip(QFrame):
+    """The sentence that is being spoken, and a button to silence it."""
+
+    def __init__(self, actions: Actions) -> None:
+        super().__init__()
+        self.setObjectName("speaking")
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(12, 6, 6, 6)
+        layout.setSpacing(10)
+        layout.addWidget(Symbol("speaker", "on_soft"))
+        self.sentence = Label(wrap=True)
+        layout.addWidget(self.sentence, 1)
+        self.button = IconButton(
+            "silent", tr("Silence the voice"), kind="quiet", text=tr("Silence"), colour="on_soft"
+        )
+        self.button.setIconSize(QSize(16, 16))
+        self.button.clicked.connect(actions.silence)
+        layout.addWidget(self.button)
+        self.hide()
+
+    def show_sentence(self, sentence: str) -> None:
+        """Show a sentence; "" hides the strip."""
+        self.setVisible(bool(sentence))
+        if sentence:
+            self.sentence.setText(sentence[:400])

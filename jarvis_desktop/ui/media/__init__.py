@@ -1,0 +1,1 @@
+"""Pictures, sounds, films, tables and other files: their cards, players and the viewer."""

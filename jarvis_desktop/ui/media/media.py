@@ -1,0 +1,187 @@
+"""What the cards of files ask of the engine: a look into them, frames of films, and sound."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import stat
+from collections import OrderedDict
+from collections.abc import Callable, Coroutine
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import QObject, Signal
+from shiboken6 import isValid
+
+from jarvis_desktop.child import Child
+from jarvis_desktop.core.artifact import Artifact
+from jarvis_desktop.core.errors import InputError
+from jarvis_desktop.core.wording import tr
+from jarvis_desktop.ui.bridge import Job, Outcome, Then
+from jarvis_desktop.ui.media.found import Peaks
+from jarvis_desktop.ui.media.handing import hand_out, tidy
+from jarvis_desktop.ui.media.sounds import Sounds
+
+if TYPE_CHECKING:
+    from jarvis_desktop.ui.bridge import EngineThread
+    from jarvis_desktop.ui.session import Exchange, Session
+
+REST = 5.0
+"""Seconds without work after which the process that looks into files ends."""
+LOOK_SECONDS = 20.0
+MOST_KEPT = 200
+"""Findings that are kept, so that a conversation is opened again at once."""
+
+Work = Callable[[], Coroutine[Any, Any, Any]]
+
+
+def _nothing(path: Path) -> None:
+    """Nobody waits for it."""
+
+
+class Media(QObject):
+    """One for a window. What is asked before it serves waits."""
+
+    failed = Signal(str)
+    """Carries what the person should know."""
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.sounds = Sounds(self)
+        self.sounds.failed.connect(self.failed)
+        self._session: Session | None = None
+        self._waiting: list[tuple[Work, Then]] = []
+        self._reader = Reader()
+        self._handed: dict[Path, Path] = {}
+
+    def serve(self, session: Session) -> None:
+        """Work with this session from now on."""
+        self._session = session
+        self.sounds.serve(session)
+        session.changed.connect(self._changed)
+        session.rang.connect(self.sounds.stop)
+        waiting, self._waiting = self._waiting, []
+        for work, then in waiting:
+            session.engine.run(work, then)
+
+    @property
+    def engine(self) -> EngineThread | None:
+        """Where work is done, once there is one."""
+        return self._session.engine if self._session else None
+
+    def ask(self, who: QObject, work: Work, then: Callable[[Outcome], None]) -> Job | None:
+        """Run `work` on the engine and tell `then`, as long as `who` lives."""
+
+        def tell(outcome: Outcome) -> None:
+            if isValid(who):
+                then(outcome)
+
+        if self._session is None:
+            self._waiting.append((work, tell))
+            return None
+        return self._session.engine.run(work, tell)
+
+    def look(
+        self, who: QObject, what: str, path: Path, *args: object, then: Callable[[Outcome], None]
+    ) -> None:
+        """Ask for what `reading` finds in a file. What takes long is told in parts, which grow;
+        errors are sentences for the person."""
+
+        def part(found: object) -> None:
+            if (engine := self.engine) and isValid(who):
+                engine.post(lambda: then(Outcome(found)) if isValid(who) else None)
+
+        self.ask(who, lambda: self._reader.look(part, what, path, *args), then)
+
+    def size(self, who: QObject, path: Path, then: Callable[[int], None]) -> None:
+        """Tell the size of a file in bytes; where there is none, nothing is told."""
+
+        async def ask() -> int:
+            return (await asyncio.to_thread(status_of, path)).st_size
+
+        self.ask(who, ask, lambda outcome: None if outcome.error else then(outcome.value or 0))
+
+    def hand_out(
+        self, who: QObject, artifact: Artifact, then: Callable[[Path], None] = _nothing
+    ) -> None:
+        """Have a file ready under the name that it is to have elsewhere, and tell which it is;
+        `handed` gives it from then on."""
+        path = artifact.path
+        app = self._session.app if self._session else None
+        if path is None or app is None:
+            return
+        folder = app.paths.cache / "handed"
+
+        def make() -> Path:
+            if not self._handed:
+                tidy(folder)
+            return hand_out(artifact, folder)
+
+        def keep(outcome: Outcome) -> None:
+            self._handed[path] = outcome.value or path
+            then(self._handed[path])
+
+        self.ask(who, lambda: asyncio.to_thread(make), keep)
+
+    def handed(self, path: Path) -> Path:
+        """The file as it is to be given away."""
+        return self._handed.get(path, path)
+
+    def _changed(self, exchange: Exchange) -> None:
+        """An answer that is spoken must not wait for what plays: it may go on for an hour."""
+        turn = exchange.turn
+        if exchange.request.speak and turn.status is None and turn.reply:
+            self.sounds.stop()
+
+
+class Reader:
+    """Looks into files in a process that ends when nobody asks any more. Lives on the engine."""
+
+    def __init__(self) -> None:
+        self._child = Child("jarvis_desktop.ui.media.reading:make", name="media reader")
+        self._asking = 0
+        self._kept: OrderedDict[tuple[object, ...], Any] = OrderedDict()
+        self._rest: asyncio.TimerHandle | None = None
+
+    async def look(
+        self, part: Callable[[object], None], what: str, path: Path, *args: object
+    ) -> Any:
+        """What is found, from memory where the file was looked into before; `part` is told what is
+        found so far. Raises JarvisError."""
+        status = await asyncio.to_thread(status_of, path)
+        key = (what, path, status.st_mtime_ns, status.st_size, *args)
+        if key not in self._kept:
+            found = await self._ask(part, what, path, *args)
+            if len(self._kept) >= MOST_KEPT:
+                self._kept.popitem(last=False)
+            self._kept[key] = found
+        self._kept.move_to_end(key)
+        return self._kept[key]
+
+    async def _ask(
+        self, part: Callable[[object], None], what: str, path: Path, *args: object
+    ) -> Any:
+        self._asking += 1
+        if self._rest:
+            self._rest.cancel()
+        try:
+            while True:
+                found = await self._child.call(what, path, *args, timeout=LOOK_SECONDS)
+                if not (isinstance(found, Peaks) and found.share < 1):
+                    return found
+                part(found)
+        finally:
+            self._asking -= 1
+            if not self._asking:
+                self._rest = asyncio.get_running_loop().call_later(REST, self._child.kill)
+
+
+def status_of(path: Path) -> os.stat_result:
+    """The status of a file; raises InputError where it is none."""
+    try:
+        status = path.stat()
+    except (OSError, ValueError) as error:
+        raise InputError(tr("The file is not there any more.")) from error
+    if not stat.S_ISREG(status.st_mode):
+        raise InputError(tr("This is not a file."))
+    return status

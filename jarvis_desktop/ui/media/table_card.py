@@ -1,0 +1,182 @@
+"""The beginning of a table."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
+from PySide6.QtGui import QKeyEvent, QKeySequence, QPaintEvent, QWheelEvent
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QTableView, QVBoxLayout
+
+from jarvis_desktop.core.artifact import Artifact
+from jarvis_desktop.core.shown import one_line
+from jarvis_desktop.core.wording import tr, trn
+from jarvis_desktop.ui.actions import Actions
+from jarvis_desktop.ui.bridge import Outcome
+from jarvis_desktop.ui.look import icons, theme
+from jarvis_desktop.ui.look.icons import Symbol
+from jarvis_desktop.ui.look.text import Label
+from jarvis_desktop.ui.media.file_line import FileLine, Trouble
+from jarvis_desktop.ui.media.found import Preview
+
+SEEN_ROWS = 8
+WIDEST_COLUMN = 260
+"""Pixels."""
+PADDING = 32
+MEASURED = 40
+"""Rows by which the width of a column is chosen."""
+
+Index = QModelIndex | QPersistentModelIndex
+
+
+class Rows(QAbstractTableModel):
+    """Of a Preview."""
+
+    def __init__(self, preview: Preview, parent: QObject) -> None:
+        super().__init__(parent)
+        self._preview = preview
+
+    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - as Qt has it
+        """How many rows there are."""
+        return 0 if parent.isValid() else len(self._preview.rows)
+
+    def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - as Qt has it
+        """How many columns there are."""
+        return 0 if parent.isValid() else len(self._preview.columns)
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
+        """A cell, always plain."""
+        cell = self._preview.rows[index.row()][index.column()]
+        if role == Qt.ItemDataRole.DisplayRole:
+            return cell
+        if role == Qt.ItemDataRole.TextAlignmentRole and is_number(cell):
+            return Qt.AlignmentFlag.AlignTrailing | Qt.AlignmentFlag.AlignVCenter
+        return None
+
+    def headerData(
+        self, section: int, side: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
+    ) -> object:
+        """The name of a column, or the number of a row."""
+        if role != Qt.ItemDataRole.DisplayRole:
+            return None
+        if side == Qt.Orientation.Vertical:
+            return section + 1
+        return self._preview.columns[section] or str(section + 1)
+
+
+class Grid(QTableView):
+    """Shows rows; scrolls by the wheel only once it was clicked, else the conversation does."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self.setObjectName("grid")
+        self.setAccessibleName(name)
+        self.setWordWrap(False)
+        self.setTabKeyNavigation(False)
+        self.setCornerButtonEnabled(False)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setAlternatingRowColors(True)
+        self.setShowGrid(False)
+        self.setHorizontalScrollMode(QTableView.ScrollMode.ScrollPerPixel)
+        self.horizontalHeader().setHighlightSections(False)
+        self.horizontalHeader().setDefaultAlignment(
+            Qt.AlignmentFlag.AlignLeading | Qt.AlignmentFlag.AlignVCenter
+        )
+        self.verticalHeader().setHighlightSections(False)
+
+    def show_preview(self, preview: Preview) -> None:
+        """Show these rows, as many as fit at once."""
+        self.setModel(Rows(preview, self))
+        head, metrics = self.horizontalHeader(), self.fontMetrics()
+        row = metrics.height() + 8
+        self.verticalHeader().setDefaultSectionSize(row)
+        for column in range(len(preview.columns)):
+            cells = [line[column][:80] for line in preview.rows[:MEASURED]]
+            width = max(metrics.horizontalAdvance(cell) for cell in cells) + PADDING
+            width = max(width, head.sectionSizeHint(column))
+            self.setColumnWidth(column, min(width, WIDEST_COLUMN))
+        head.setStretchLastSection(True)
+        shown = max(1, min(len(preview.rows), SEEN_ROWS))
+        bar = self.horizontalScrollBar().sizeHint().height()
+        self.setFixedHeight(head.sizeHint().height() + shown * row + bar)
+
+    def chosen(self) -> str:
+        """The cells that are selected, as programs for tables take them."""
+        rows: dict[int, list[str]] = {}
+        for index in sorted(self.selectedIndexes(), key=lambda each: (each.row(), each.column())):
+            rows.setdefault(index.row(), []).append(str(index.data()))
+        return "\n".join("\t".join(row) for row in rows.values())
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        """Scroll where it has the keyboard."""
+        if self.hasFocus():
+            super().wheelEvent(event)
+        else:
+            event.ignore()
+
+
+class TableCard(QFrame):
+    """The file, and its first rows in a grid."""
+
+    def __init__(self, artifact: Artifact, actions: Actions) -> None:
+        super().__init__()
+        assert artifact.path is not None
+        self.setObjectName("card")
+        self._path, self._actions, self._seen = artifact.path, actions, False
+        self.line = FileLine(artifact, actions)
+        self.grid = Grid(tr("Rows of {file}", file=one_line(artifact.title)))
+        self.grid.hide()
+        self.trouble = Trouble(artifact, actions)
+        self.note = Label(role="small", wrap=True)
+        self.note.hide()
+        head = QHBoxLayout()
+        head.setContentsMargins(12, theme.space(), theme.space(), 0)
+        head.setSpacing(12)
+        head.addWidget(Symbol(icons.FOR_KIND[artifact.kind], size=20))
+        head.addWidget(self.line, 1)
+        foot = QVBoxLayout()
+        foot.setContentsMargins(12, 0, 12, theme.space())
+        foot.addWidget(self.note)
+        foot.addWidget(self.trouble)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(1, 1, 1, 1)
+        layout.setSpacing(theme.space())
+        layout.addLayout(head)
+        layout.addWidget(self.grid)
+        layout.addLayout(foot)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Look into the file once it is seen."""
+        super().paintEvent(event)
+        if not self._seen:
+            self._seen = True
+            self._actions.media.look(self, "table", self._path, then=self._found)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Copy what is selected."""
+        if event.matches(QKeySequence.StandardKey.Copy) and (chosen := self.grid.chosen()):
+            self._actions.copy_text.emit(chosen)
+        else:
+            super().keyPressEvent(event)
+
+    def _found(self, outcome: Outcome) -> None:
+        preview = outcome.value
+        if outcome.error:
+            self.trouble.say(outcome.error.message)
+        elif isinstance(preview, Preview):
+            rows = (preview.columns, *preview.rows) if any(preview.columns) else preview.rows
+            self.line.deeds.text = "\n".join("\t".join(row) for row in rows)
+            columns = trn("{count} column", "{count} columns", len(preview.columns))
+            if preview.more:
+                self.note.setText(tr("The first {count} rows.", count=len(preview.rows)))
+                self.note.show()
+                self.line.show_facts(columns)
+            else:
+                count = trn("{count} row", "{count} rows", len(preview.rows))
+                self.line.show_facts(count, columns)
+            self.grid.show_preview(preview)
+            self.grid.show()
+
+
+def is_number(cell: str) -> bool:
+    """Whether a cell is to be set like a number."""
+    digits = sum(letter.isdigit() for letter in cell)
+    return digits > 0 and digits * 2 >= len(cell) and not any(map(str.isalpha, cell))

@@ -1,0 +1,1 @@
+"""The plan of a turn, as it runs."""

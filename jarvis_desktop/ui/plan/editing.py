@@ -1,0 +1,299 @@
+"""What a person does with a plan, whichever way it is shown: before it runs, while it does, and
+after it ended."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Literal
+
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtWidgets import QWidget
+
+from jarvis_desktop.core.artifact import Artifact
+from jarvis_desktop.core.errors import InputError, PlanError
+from jarvis_desktop.core.expert import Candidate
+from jarvis_desktop.core.plan import Plan
+from jarvis_desktop.core.task import Arg, Item, Port, Ref, TaskType
+from jarvis_desktop.core.turn import Turn
+from jarvis_desktop.core.wording import tr
+from jarvis_desktop.ui.bridge import Outcome
+from jarvis_desktop.ui.look import phrases
+from jarvis_desktop.ui.plan import fitting
+from jarvis_desktop.ui.plan.again import Again
+from jarvis_desktop.ui.plan.desk import PlanDesk
+from jarvis_desktop.ui.plan.draft import Draft, changes
+from jarvis_desktop.ui.plan.telling import name_of
+
+Stage = Literal["shown", "before", "during", "after"]
+"""Whether a plan can only be looked at, waits to be approved, runs, or has ended."""
+
+WHOLE = -1
+"""Stands for the plan where something is said about a step."""
+
+
+class Editing(QObject):
+    """The edits of one plan. They are checked at once; one that cannot be is told, and nothing
+    changes."""
+
+    changed = Signal()
+    """The plan is another one now, or what can be done with it."""
+    refused = Signal(int, str)
+    """Carries a step, or WHOLE, and why something cannot be; "" where all is well again."""
+    told = Signal(str)
+    """Carries what became of an edit."""
+    revised = Signal()
+    """The plan was changed as the words wanted it."""
+
+    def __init__(self, desk: PlanDesk | None, parent: QObject | None = None) -> None:
+        """Without a desk there is nobody to carry anything out: plans are only shown."""
+        super().__init__(parent)
+        self.desk = desk
+        self.stage: Stage = "shown"
+        self.revising = False
+        """Whether the plan is being changed by words."""
+        self.draft = Draft(Plan(()))
+        self._turn: Turn | None = None
+        self._asked = 0
+        self._handing = False
+        self._handed_over: Plan | None = None
+        """What the turn goes on with; it has not said so yet."""
+
+    @property
+    def plan(self) -> Plan:
+        """The plan as it stands now."""
+        return self.draft.plan
+
+    @property
+    def open(self) -> bool:
+        """Whether something can be changed."""
+        return self.stage != "shown"
+
+    @property
+    def busy(self) -> bool:
+        """Whether the plan is being changed by words, or a change is on its way to the turn."""
+        return self.revising or self._handing
+
+    @property
+    def waits(self) -> bool:
+        """Whether something was changed that is not carried out yet."""
+        return (
+            self.stage in ("during", "after")
+            and self.draft.is_edited
+            and self.plan is not self._handed_over
+        )
+
+    def follow(self, turn: Turn, *, reviewed: bool) -> None:
+        """Take up what happened to the turn; `reviewed` says that its plan waits for a Yes."""
+        assert turn.plan is not None
+        if self._turn is None or (self._turn.id and self._turn.id != turn.id):
+            self.draft = Draft(turn.plan)
+        else:
+            self.draft.rebase(turn.plan)
+        self._turn = turn
+        stage = self._stage(turn, reviewed)
+        if stage != self.stage:
+            self.stage = stage
+            self.changed.emit()
+
+    def again(self) -> frozenset[int]:
+        """The steps that begin anew by what was changed."""
+        return self.draft.again(self._turn) if self._turn and self.waits else frozenset()
+
+    def edited(self) -> frozenset[int]:
+        """The steps that the person changed, as far as that is not carried out yet."""
+        return self.draft.edited() if self.open else frozenset()
+
+    # What the person does
+
+    def set(self, task_id: int, name: str, arg: Arg | None) -> bool:
+        """Give a step another value; whether that can be."""
+        return self._edit(task_id, lambda plan: plan.with_arg(task_id, name, arg))
+
+    def give_file(self, task_id: int, path: Path) -> bool:
+        """Let a step work on a file: the input that took one before takes it, or the first."""
+        task = self.plan.task(task_id)
+        fitted = [(port, fitting.given(path, port)) for port in task.type.ports]
+        fitted = [(port, file) for port, file in fitted if file.kind in port.kinds]
+        held = (pair for pair in fitted if isinstance(task.args.get(pair[0].name), Artifact))
+        first = next(held, fitted[0] if fitted else None)
+        if first is None:
+            words = tr("“{step}” cannot work on this file.", step=name_of(task.type))
+            self.refused.emit(task_id, words)
+            return False
+        return self.feed(task_id, first[0], first[1])
+
+    def feed(self, task_id: int, port: Port, item: Item) -> bool:
+        """Let an input take something: besides what it has, where it takes several."""
+        before = self.plan.task(task_id).args.get(port.name, ())
+        held = before if isinstance(before, tuple) else (before,)
+        arg = (*(each for each in held if each != item), item) if port.many else item
+        return self.set(task_id, port.name, arg)
+
+    def connect_steps(self, source: int, target: int, port: Port | None = None) -> bool:
+        """Let a step take the result of another one, at that input or at the first that fits."""
+        giver, taker = self.plan.task(source), self.plan.task(target)
+        ports = fitting.ports_for(taker, giver)
+        if port is None and not ports:
+            kind = tr(phrases.KINDS[giver.type.gives[0]])
+            words = tr("“{step}” takes no {kind}.", step=name_of(taker.type), kind=kind)
+            self.refused.emit(target, words)
+            return False
+        return self.feed(target, port or ports[0], Ref(source))
+
+    def choose_expert(self, task_id: int, expert: str) -> bool:
+        """Have a step done by that expert; "" leaves it to JARVIS."""
+        return self._edit(task_id, lambda plan: plan.pinned(task_id, expert))
+
+    def remove(self, task_id: int) -> bool:
+        """Leave a step out, and those that can do nothing without it."""
+
+        def left(plan: Plan) -> Plan:
+            rest = plan.without(task_id, cascade=True)
+            if not len(rest):
+                raise InputError(tr("Nothing would be left of the plan."))
+            return rest
+
+        return self._edit(task_id, left)
+
+    def add(self, task_type: TaskType, args: dict[str, Arg]) -> bool:
+        """Add a step at the end."""
+        return self._edit(WHOLE, lambda plan: plan.add(task_type, args))
+
+    def move(self, task_id: int, by: int) -> bool:
+        """Let a step stand earlier (-1) or later (1) among the others."""
+        order = [task.id for task in self.plan]
+        at = order.index(task_id) + by
+        if not 0 <= at < len(order):
+            return False
+        rest = [each for each in order if each != task_id]
+        before = rest[at] if at < len(rest) else None
+        return self._edit(task_id, lambda plan: plan.moved(task_id, before=before))
+
+    def run_afresh(self, task_id: int) -> None:
+        """Have a step done once more, although nothing about it changed."""
+        if self.stage == "after":
+            self.draft.mark(task_id)
+            self._settle(task_id)
+
+    def undo(self) -> None:
+        """Take the last edit back."""
+        if self.open and self.draft.can_undo and not self.busy:
+            self.draft.undo()
+            self._settle(WHOLE)
+
+    def redo(self) -> None:
+        """Make the edit again that was taken back last."""
+        if self.open and self.draft.can_redo and not self.busy:
+            self.draft.redo()
+            self._settle(WHOLE)
+
+    def drop(self) -> None:
+        """Forget all that is not carried out."""
+        if self.draft.is_edited:
+            self.draft = Draft(self.draft.base)
+            self.changed.emit()
+
+    def revise(self, words: str) -> None:
+        """Have the plan changed by words."""
+        if not words.strip() or self.busy or not (self.desk and self.open):
+            return
+        before = self.plan
+
+        def revised(outcome: Outcome) -> None:
+            self.revising = False
+            if outcome.error:
+                self.refused.emit(WHOLE, str(outcome.error))
+            elif isinstance(outcome.value, Plan):
+                made = changes(before, outcome.value)
+                self.draft.put(outcome.value)
+                self._settle(WHOLE)
+                self.told.emit(" ".join(made) if made else tr("Nothing changed."))
+                self.revised.emit()
+            self.changed.emit()
+
+        self.revising = True
+        self.refused.emit(WHOLE, "")
+        self.changed.emit()
+        self.desk.revise(before, words, revised)
+
+    def ask_experts(self, task_id: int, then: Callable[[list[Candidate], str], None]) -> None:
+        """Ask who could do a step; `then` gets them, the best first, or why nobody can be named.
+
+        Only the answer to the last question counts.
+        """
+        if self.desk is None:
+            return
+        self._asked += 1
+        number = self._asked
+
+        def answered(outcome: Outcome) -> None:
+            if number == self._asked:
+                then(list(outcome.value or ()), str(outcome.error or ""))
+
+        self.desk.ask_experts(self.plan.task(task_id), answered)
+
+    def choose_file(self, asker: QWidget, then: Callable[[Path], None]) -> None:
+        """Let the person choose a file."""
+        if self.desk:
+            self.desk.choose_file(asker, then)
+
+    def approve(self) -> Plan:
+        """The plan as the person left it; the turn goes by it from now on."""
+        self._handed_over = self.plan
+        return self.plan
+
+    def carry_out(self) -> None:
+        """Do what was changed: at once in a turn that runs, else in a new one."""
+        if not (self.desk and self._turn and self.waits) or self.busy:
+            return
+        if self.stage == "after":
+            again = Again(self._turn, self.plan, self.draft.now.afresh)
+            self.draft = Draft(self.draft.base)
+            self.changed.emit()
+            self.desk.run_again(again)
+            return
+        self._handing = True
+        self._handed_over = self.plan
+        self.changed.emit()
+        self.desk.change(self._turn, self.plan, self._taken)
+
+    def _taken(self, outcome: Outcome) -> None:
+        self._handing = False
+        if not outcome.value:
+            self._handed_over = None
+        if outcome.error:
+            self.refused.emit(WHOLE, str(outcome.error))
+        elif outcome.value is False:
+            # It ended in the meantime; the edit stays, and can be run as a new turn.
+            self.told.emit(tr("This has just ended. You can run the changed plan again."))
+        self.changed.emit()
+
+    def _edit(self, task_id: int, make: Callable[[Plan], Plan]) -> bool:
+        if not self.open or self.busy:
+            return False
+        try:
+            edited = make(self.plan)
+        except (InputError, PlanError) as error:
+            self.refused.emit(task_id, str(error))
+            return False
+        self.draft.put(edited)
+        self._settle(task_id)
+        return True
+
+    def _settle(self, task_id: int) -> None:
+        """Show the plan as it is now, and in a turn that runs go on with it, if that costs nothing
+        that is done already."""
+        self.refused.emit(task_id, "")
+        self.changed.emit()
+        if self.stage == "during" and self.draft.is_edited and not self.again() - {task_id}:
+            self.carry_out()
+
+    def _stage(self, turn: Turn, reviewed: bool) -> Stage:
+        if self.desk is None or turn.agentic:
+            return "shown"
+        if reviewed and turn.status is None:
+            return "before"
+        if turn.status is None:
+            return "during" if self.desk.runs(turn) else "shown"
+        return "after"

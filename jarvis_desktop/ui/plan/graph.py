@@ -1,0 +1,376 @@
+"""The plan as a graph: cards where the layout puts them, arrows behind them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, QTimer, Signal
+from PySide6.QtGui import (
+    QHideEvent,
+    QKeyEvent,
+    QPainter,
+    QPaintEvent,
+    QResizeEvent,
+    QShowEvent,
+    QWheelEvent,
+)
+from PySide6.QtWidgets import QFrame, QScrollArea, QWidget
+
+from jarvis_desktop.core.wording import tr
+from jarvis_desktop.ui.look import theme
+from jarvis_desktop.ui.plan.arrows import Arrow, PulledArrow, arrow
+from jarvis_desktop.ui.plan.card import TaskCard
+from jarvis_desktop.ui.plan.card_look import EDGE, measures
+from jarvis_desktop.ui.plan.layout import Layout, laid_out
+from jarvis_desktop.ui.plan.telling import Face
+
+TALLEST = 520
+"""Pixels; what is taller scrolls."""
+SMALLEST, LARGEST = 0.3, 1.6
+WHOLE = (1.0, 0.85, 0.72, 0.62, 0.52, 0.44, 0.36, SMALLEST)
+"""The sizes that are tried until all of a plan is in view."""
+FINER = 1.12
+"""By how much one step of the wheel changes the size."""
+BEAT = 50
+"""Milliseconds between two pictures of what moves."""
+
+Graph = Mapping[int, Sequence[int]]
+
+
+class Canvas(QWidget):
+    """Holds the cards and draws the arrows."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.arrows: dict[tuple[int, int], Arrow] = {}
+        self.scale = 1.0
+        self.phase = 0.0
+        self.pulled = PulledArrow(self)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw the arrows that are in sight."""
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.scale(self.scale, self.scale)
+        seen = QRectF(event.rect())
+        seen = QRectF(seen.topLeft() / self.scale, seen.size() / self.scale)
+        order = ("broken", "waiting", "there", "moving")
+        for item in sorted(self.arrows.values(), key=lambda item: order.index(item.state)):
+            if item.bounds.intersects(seen):
+                item.draw(painter, self.phase)
+        painter.end()
+
+    def move_dots(self) -> None:
+        """Draw what moves a little further on."""
+        self.phase = (self.phase + 0.08) % 1
+        for item in self.arrows.values():
+            if item.state == "moving":
+                at = item.bounds
+                self.update(
+                    QRectF(at.topLeft() * self.scale, at.size() * self.scale).toAlignedRect()
+                )
+
+
+class GraphView(QScrollArea):
+    """All cards. As wide as its place, as tall as it needs to be up to a limit."""
+
+    opened = Signal(int)
+    menu_wanted = Signal(int, QPointF)
+    remove_wanted = Signal(int)
+    move_wanted = Signal(int, int)
+    connect_wanted = Signal(int, int)
+    """Carries the step whose result is to go, and the one that is to take it."""
+    file_dropped = Signal(int, object)
+    arranged = Signal()
+    """Everything stands somewhere else now."""
+
+    def __init__(self, could_take: Callable[[int], frozenset[int]]) -> None:
+        """`could_take` says which steps could take the result of one."""
+        super().__init__()
+        self._could_take = could_take
+        self._takers: frozenset[int] = frozenset()
+        self.setObjectName("graph")
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setAccessibleName(tr("Steps of the plan"))
+        self.canvas = Canvas()
+        self.setWidget(self.canvas)
+        for shown in (self.canvas, self.viewport()):
+            shown.setAutoFillBackground(False)
+        self.cards: dict[int, TaskCard] = {}
+        self.current = -1
+        """The step that has the keyboard, or had it last."""
+        self.editable = False
+        self.zoom = 1.0
+        self.whole = False
+        """Whether all of it is to be in view at once, as far as that can be."""
+        self._graph: Graph = {}
+        self._drawn: tuple[object, ...] = ()
+        self._order: list[int] = []
+        """The steps as one reads them."""
+        self._beat = QTimer(self)
+        self._beat.setInterval(BEAT)
+        self._beat.timeout.connect(self._move)
+
+    # What is shown
+
+    def show_plan(self, faces: Sequence[Face], graph: Graph, times: Mapping[int, str]) -> int:
+        """Show the steps; how many cards were drawn anew."""
+        drawn = 0
+        for face in faces:
+            card = self.cards.get(face.task_id)
+            if card is None:
+                card = self.cards[face.task_id] = self._card(face)
+                drawn += 1
+            drawn += card.show_face(face, times.get(face.task_id, ""))
+            card.editable = self.editable
+        there = {face.task_id for face in faces}
+        for task_id in self.cards.keys() - there:
+            gone = self.cards.pop(task_id)
+            gone.hide()
+            gone.deleteLater()
+        if self.current not in there:
+            self.current = faces[0].task_id if faces else -1
+        self._graph = dict(graph)
+        self._arrange()
+        self._show_arrows()
+        self._rove()
+        self._pace()
+        return drawn
+
+    def show_times(self, times: Mapping[int, str]) -> None:
+        """Show how long what runs has been running."""
+        for task_id, words in times.items():
+            card = self.cards[task_id]
+            card.show_face(card.face, words)
+
+    def show_open(self, task_id: int) -> None:
+        """Mark the step that is looked at; -1 is none."""
+        for number, card in self.cards.items():
+            card.show_open(number == task_id)
+
+    def focus_step(self, task_id: int) -> None:
+        """Give a step the keyboard, and bring it into view."""
+        if card := self.cards.get(task_id):
+            card.setFocus(Qt.FocusReason.OtherFocusReason)
+            self.ensureWidgetVisible(card, 8, 8)
+
+    def show_whole(self, whole: bool) -> None:
+        """Show all of the plan at once, or at its usual size."""
+        self.whole, self.zoom = whole, 1.0
+        self._arrange()
+
+    @property
+    def is_folded(self) -> bool:
+        """Whether not all of it is in view, or it was made smaller for that."""
+        return self.whole or self.zoom != 1.0 or self.canvas.height() > TALLEST
+
+    def _card(self, face: Face) -> TaskCard:
+        card = TaskCard(face, self.canvas)
+        card.opened.connect(self.opened)
+        card.menu_wanted.connect(self.menu_wanted)
+        card.key_pressed.connect(self._key)
+        card.focused.connect(self._focused)
+        card.dragged.connect(self._pull)
+        card.let_go.connect(self._let_go)
+        card.file_dropped.connect(self.file_dropped)
+        card.show()
+        return card
+
+    def _arrange(self) -> None:
+        """Put everything in its place, if anything is another than it was."""
+        mirrored = self.layoutDirection() == Qt.LayoutDirection.RightToLeft
+        key = (self._key_of_graph(), self.width(), self.zoom, self.whole, mirrored, self.font())
+        if key == self._drawn or self.width() < 60:
+            return
+        self._drawn = key
+        scale = self.zoom
+        placed = self._layout(scale)
+        if self.whole:
+            for scale in WHOLE:
+                placed = self._layout(scale)
+                if self._height(placed, scale) <= TALLEST:
+                    break
+        if self._height(placed, scale) > TALLEST:
+            placed = self._layout(scale, beside=self.verticalScrollBar().sizeHint().width())
+        self._put(placed, scale, mirrored)
+
+    def _layout(self, scale: float, beside: int = 0) -> Layout:
+        """The places at that scale, with room left beside them."""
+        sizes = measures(self.font(), {card.face.name for card in self.cards.values()})
+        room = (self.width() - beside) / scale - 2 * EDGE
+        return laid_out(self._graph, max(room, 120.0), sizes)
+
+    def _height(self, placed: Layout, scale: float) -> int:
+        return round((placed.height + 2 * EDGE) * scale)
+
+    def _key_of_graph(self) -> tuple[tuple[int, tuple[int, ...]], ...]:
+        return tuple((task, tuple(sources)) for task, sources in self._graph.items())
+
+    def _put(self, placed: Layout, scale: float, mirrored: bool) -> None:
+        room = placed.width if mirrored else 0.0
+        self._order = [*placed.cards]
+        for task_id, box in placed.cards.items():
+            card = self.cards[task_id]
+            card.place(box, scale, stacked=placed.stacked, mirrored_in=room)
+        self.canvas.arrows = {
+            ends: arrow(ends, points, mirrored_in=room, stacked=placed.stacked)
+            for ends, points in placed.arrows.items()
+        }
+        self._show_arrows()
+        self.canvas.scale = scale
+        height = self._height(placed, scale)
+        self.canvas.setFixedSize(round((placed.width + 2 * EDGE) * scale), height)
+        self.setFixedHeight(min(height, TALLEST))
+        self.canvas.update()
+        self.arranged.emit()
+
+    def _show_arrows(self) -> None:
+        for (source, target), item in self.canvas.arrows.items():
+            given, taker = self.cards[source].face.state, self.cards[target].face.state
+            state = "waiting"
+            if given in ("failed", "skipped", "cancelled"):
+                state = "broken"
+            elif given == "done":
+                state = "moving" if taker == "running" else "there"
+            if state != item.state:
+                item.state = state
+                self.canvas.update()
+
+    # What moves
+
+    def _pace(self) -> None:
+        runs = any(card.face.state == "running" for card in self.cards.values())
+        if runs and self.isVisible() and theme.duration():
+            self._beat.start()
+        else:
+            self._beat.stop()
+
+    def _move(self) -> None:
+        self.canvas.move_dots()
+        for card in self.cards.values():
+            if card.face.state == "running":
+                card.turn()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Move only while it can be seen."""
+        super().showEvent(event)
+        self._arrange()
+        self._pace()
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        """Rest while it cannot be seen."""
+        super().hideEvent(event)
+        self._beat.stop()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Lay it out anew."""
+        super().resizeEvent(event)
+        self._arrange()
+
+    def changeEvent(self, change: QEvent) -> None:
+        """Follow the type and the direction of reading."""
+        super().changeEvent(change)
+        if change.type() in (QEvent.Type.FontChange, QEvent.Type.LayoutDirectionChange):
+            self._arrange()
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        """With Ctrl change the size; else scroll the conversation, unless one works in here."""
+        if event.modifiers() & Qt.KeyboardModifier.ControlModifier:
+            steps = event.angleDelta().y() / 120
+            self.whole = False
+            self.zoom = min(max(self.zoom * FINER**steps, SMALLEST), LARGEST)
+            if abs(self.zoom - 1) < 0.05:
+                self.zoom = 1.0
+            self._arrange()
+            event.accept()
+        elif any(card.hasFocus() for card in self.cards.values()):
+            super().wheelEvent(event)
+        else:
+            event.ignore()
+
+    # The keyboard
+
+    def _focused(self, task_id: int) -> None:
+        self.current = task_id
+        self._rove()
+
+    def _rove(self) -> None:
+        """Tab reaches the step that had the keyboard last; from there the arrow keys go on."""
+        for number, card in self.cards.items():
+            here = number == self.current
+            card.setFocusPolicy(Qt.FocusPolicy.StrongFocus if here else Qt.FocusPolicy.ClickFocus)
+
+    def _key(self, task_id: int, event: QKeyEvent) -> None:
+        key, alt = event.key(), event.modifiers() & Qt.KeyboardModifier.AltModifier
+        ways = {
+            Qt.Key.Key_Left: (-1, 0),
+            Qt.Key.Key_Right: (1, 0),
+            Qt.Key.Key_Up: (0, -1),
+            Qt.Key.Key_Down: (0, 1),
+        }
+        if key in ways:
+            x, y = ways[Qt.Key(key)]
+            if alt:
+                forward = -x if self.layoutDirection() == Qt.LayoutDirection.RightToLeft else x
+                self.move_wanted.emit(task_id, forward + y)
+            else:
+                self.focus_step(self._neighbour(task_id, x, y))
+        elif key in (Qt.Key.Key_Home, Qt.Key.Key_End):
+            self.focus_step(self._order[0 if key == Qt.Key.Key_Home else -1])
+        elif key in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space, Qt.Key.Key_F2):
+            self.opened.emit(task_id)
+        elif key in (Qt.Key.Key_Delete, Qt.Key.Key_Backspace):
+            self.remove_wanted.emit(task_id)
+        elif key == Qt.Key.Key_Menu or (
+            key == Qt.Key.Key_F10 and event.modifiers() & Qt.KeyboardModifier.ShiftModifier
+        ):
+            card = self.cards[task_id]
+            self.menu_wanted.emit(task_id, QPointF(card.mapToGlobal(card.rect().center())))
+        else:
+            return
+        event.accept()
+
+    def _neighbour(self, task_id: int, x: int, y: int) -> int:
+        """The nearest card in that direction; at the end of a band the one that follows."""
+        here = self.cards[task_id].geometry().center()
+        best, nearest = task_id, float("inf")
+        for number, card in self.cards.items():
+            away = card.geometry().center() - here
+            ahead, aside = (away.x() * x, away.y()) if x else (away.y() * y, away.x())
+            if ahead > 4 and number != task_id and ahead + 3 * abs(aside) < nearest:
+                beside = not x or abs(aside) < self.cards[task_id].height()
+                if beside:
+                    best, nearest = number, ahead + 3 * abs(aside)
+        if best == task_id and x:
+            order = self._order
+            forward = -x if self.layoutDirection() == Qt.LayoutDirection.RightToLeft else x
+            at = order.index(task_id) + forward
+            return order[at] if 0 <= at < len(order) else task_id
+        return best
+
+    # Arrows that the person draws
+
+    def _pull(self, source: int, at: QPointF) -> None:
+        card = self.cards[source]
+        if self.canvas.pulled.isHidden():
+            self._takers = self._could_take(source)
+        self.canvas.pulled.pull(card.outlet.center() + QPointF(card.pos()), at)
+        over = self._at(at)
+        for number, other in self.cards.items():
+            could = number in self._takers
+            other.show_fits(None if number == source or (could and number != over) else could)
+        self.ensureVisible(round(at.x()), round(at.y()), 30, 30)
+
+    def _let_go(self, source: int, at: QPointF) -> None:
+        self.canvas.pulled.hide()
+        target = self._at(at)
+        for other in self.cards.values():
+            other.show_fits(None)
+        if target not in (-1, source):
+            self.connect_wanted.emit(source, target)
+
+    def _at(self, at: QPointF) -> int:
+        found = (key for key, card in self.cards.items() if card.geometry().contains(at.toPoint()))
+        return next(found, -1)

@@ -1,0 +1,357 @@
+"""The plan of a turn as it runs: as a graph or as an outline, and what can be done with it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from PySide6.QtCore import QEvent, QPointF, Qt, QTimer
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
+
+from jarvis_desktop.core.shown import one_line
+from jarvis_desktop.core.turn import Turn
+from jarvis_desktop.core.wording import tr
+from jarvis_desktop.ui.actions import Actions
+from jarvis_desktop.ui.look import theme
+from jarvis_desktop.ui.look.icons import IconButton
+from jarvis_desktop.ui.look.text import Label
+from jarvis_desktop.ui.plan import fitting, telling
+from jarvis_desktop.ui.plan.adding import AddPanel
+from jarvis_desktop.ui.plan.editing import WHOLE, Editing
+from jarvis_desktop.ui.plan.foot import PlanFoot
+from jarvis_desktop.ui.plan.graph import GraphView
+from jarvis_desktop.ui.plan.menus import step_menu
+from jarvis_desktop.ui.plan.outline import OutlineView, TaskRow
+from jarvis_desktop.ui.plan.step_panel import StepPanel
+
+MOST_CARDS = 250
+"""Steps of the largest plan that is drawn as a graph."""
+NONE = -1
+
+
+class PlanView(QFrame):
+    """All steps of a plan."""
+
+    def __init__(self, actions: Actions) -> None:
+        super().__init__()
+        self.setObjectName("plan")
+        self._actions = actions
+        self._turn: Turn | None = None
+        self._faces: list[telling.Face] = []
+        self._reviewed = False
+        self._panel: StepPanel | AddPanel | None = None
+        self._graph: GraphView | None = None
+        self._outline: OutlineView | None = None
+        self._clock = telling.Stopwatch()
+        self.editing = Editing(actions.plans, self)
+        self._layout = QVBoxLayout(self)
+        self._layout.setContentsMargins(theme.space("two"), 12, 12, 12)
+        self._layout.setSpacing(6)
+        self._layout.addLayout(self._head())
+        self._body = QVBoxLayout()
+        self._layout.addLayout(self._body)
+        self.trouble = Label(role="warning", wrap=True)
+        self.trouble.hide()
+        self._layout.addWidget(self.trouble)
+        self.foot = PlanFoot(self.editing)
+        self.foot.add_wanted.connect(self.add_step)
+        self._layout.addWidget(self.foot)
+        self._timer = QTimer(self)
+        self._timer.setInterval(200)
+        self._timer.timeout.connect(self._tick)
+        self.editing.changed.connect(self._redraw)
+        self.editing.refused.connect(self._refused)
+        if actions.plans:
+            actions.plans.formed.connect(self._redraw)
+
+    def _head(self) -> QHBoxLayout:
+        row = QHBoxLayout()
+        row.setSpacing(2)
+        self.heading = Label(role="heading")
+        self.undo = IconButton("undo", tr("Undo"), kind="tiny", tip=tr("Undo (Ctrl+Z)"))
+        self.redo = IconButton("redo", tr("Redo"), kind="tiny", tip=tr("Redo (Ctrl+Shift+Z)"))
+        self.change = IconButton("edit", tr("Change this plan"), kind="tiny")
+        self.whole = IconButton("whole", tr("Whole plan"), kind="tiny")
+        self.form = IconButton("outline", tr("Show as a list"), kind="tiny")
+        self.undo.clicked.connect(self.editing.undo)
+        self.redo.clicked.connect(self.editing.redo)
+        self.change.setCheckable(True)
+        self.change.toggled.connect(self._redraw)
+        self.whole.clicked.connect(self._show_whole)
+        self.form.clicked.connect(self._change_form)
+        row.addWidget(self.heading)
+        row.addStretch(1)
+        for button in (self.undo, self.redo, self.change, self.whole, self.form):
+            button.hide()
+            row.addWidget(button)
+        return row
+
+    def rows(self) -> Iterator[TaskRow]:
+        """The rows of the outline, where the plan is shown as one."""
+        return self._outline.rows() if self._outline else iter(())
+
+    @property
+    def graph(self) -> GraphView | None:
+        """The graph, where the plan is shown as one."""
+        return self._graph
+
+    @property
+    def panel(self) -> StepPanel | AddPanel | None:
+        """What is looked at closely."""
+        return self._panel
+
+    def draw(self, turn: Turn) -> None:
+        """Show the plan of `turn`, which has one."""
+        assert turn.plan is not None
+        if turn is self._turn:
+            return
+        self._turn = turn
+        self._clock.look(turn)
+        self.editing.follow(turn, reviewed=self._reviewed)
+        self._redraw()
+        if turn.running:
+            self._timer.start()
+        else:
+            self._timer.stop()
+
+    def review(self, reviewed: bool) -> None:
+        """Let the plan be edited before it runs, or end that."""
+        self._reviewed = reviewed
+        if self._turn:
+            self.editing.follow(self._turn, reviewed=reviewed)
+
+    # What is drawn
+
+    def _redraw(self) -> None:
+        turn, editing = self._turn, self.editing
+        if turn is None:
+            return
+        plan = editing.plan
+        self._faces = telling.faces(
+            plan, turn, edited=editing.edited(), again=editing.again() if editing.waits else ()
+        )
+        held = self._choose_body(as_graph=self._is_graph(len(plan)))
+        self._draw_steps()
+        if held:
+            self._body_view().focus_step(self._faces[0].task_id)
+        self._draw_panel(turn)
+        self.heading.setText(telling.summary(turn, plan))
+        reviewed = editing.stage == "before"
+        self.undo.setVisible(editing.open and (editing.draft.can_undo or editing.draft.can_redo))
+        self.redo.setVisible(self.undo.isVisibleTo(self))
+        self.undo.setEnabled(editing.draft.can_undo and not editing.busy)
+        self.redo.setEnabled(editing.draft.can_redo and not editing.busy)
+        self.change.setVisible(editing.open and not reviewed)
+        self._offer_whole()
+        several = 1 < len(plan) <= MOST_CARDS
+        self.form.setVisible(editing.desk is not None and several)
+        if self._graph:
+            self.form.show_icon("outline", tr("Show as a list"))
+        else:
+            self.form.show_icon("graph", tr("Show as a graph"))
+        self.foot.draw(turn, unfolded=reviewed or self.change.isChecked())
+
+    def _offer_whole(self) -> None:
+        self.whole.setVisible(self._graph is not None and self._graph.is_folded)
+
+    def _is_graph(self, steps: int) -> bool:
+        desk = self.editing.desk
+        return desk is not None and desk.form == "graph" and 1 < steps <= MOST_CARDS
+
+    def _choose_body(self, *, as_graph: bool) -> bool:
+        """Show the form that is wanted; whether another one had the keyboard."""
+        if as_graph == (self._graph is not None) and (self._graph or self._outline):
+            return False
+        old: QWidget | None = self._graph or self._outline
+        held = old is not None and old.isAncestorOf(self.window().focusWidget() or self)
+        if isinstance(self._panel, StepPanel):
+            self._close_panel()
+        if old:
+            self._body.removeWidget(old)
+            old.hide()
+            old.deleteLater()
+        self._graph = self._outline = None
+        body: GraphView | OutlineView
+        if as_graph:
+            body = self._graph = GraphView(self._could_take)
+            body.connect_wanted.connect(self.editing.connect_steps)
+            body.file_dropped.connect(self.editing.give_file)
+            body.arranged.connect(self._offer_whole)
+        else:
+            body = self._outline = OutlineView()
+        body.opened.connect(self.open_step)
+        body.menu_wanted.connect(self._show_menu)
+        body.remove_wanted.connect(self.remove_step)
+        body.move_wanted.connect(self._move_step)
+        self._body.insertWidget(0, body)
+        return held
+
+    def _body_view(self) -> GraphView | OutlineView:
+        body = self._graph or self._outline
+        assert body is not None
+        return body
+
+    def _draw_steps(self) -> None:
+        times = {face.task_id: self._clock.words(face) for face in self._faces}
+        plan, turn = self.editing.plan, self._turn
+        assert turn is not None
+        if self._graph:
+            self._graph.editable = self.editing.open
+            graph = {task.id: task.depends_on for task in plan}
+            self._graph.show_plan(self._faces, graph, times)
+        elif self._outline:
+            more = frozenset(
+                face.task_id
+                for face in self._faces
+                if self.editing.open
+                or face.result
+                or face.picture
+                or telling.why(turn, face.task_id)
+            )
+            self._outline.show_plan(self._faces, times, more=more)
+
+    def _draw_panel(self, turn: Turn) -> None:
+        if not isinstance(self._panel, StepPanel):
+            if self._panel and not self.editing.open:
+                self._close_panel()
+            return
+        if any(face.task_id == self._panel.task_id for face in self._faces):
+            self._panel.draw(turn)
+        else:
+            self._close_panel()
+
+    def _tick(self) -> None:
+        if self.isVisible():
+            running = [face for face in self._faces if face.state == "running"]
+            times = {face.task_id: self._clock.words(face) for face in running}
+            self._body_view().show_times(times)
+
+    def _could_take(self, task_id: int) -> frozenset[int]:
+        """The steps that could take the result of that one."""
+        plan = self.editing.plan
+        source = plan.task(task_id)
+        others = (task for task in plan if task.id != task_id)
+        return frozenset(task.id for task in others if fitting.ports_for(task, source))
+
+    # What the person does
+
+    def open_step(self, task_id: int) -> None:
+        """Look at a step closely, or close it where it is open."""
+        if isinstance(self._panel, StepPanel) and self._panel.task_id == task_id:
+            self.close_panel()
+            return
+        self._close_panel()
+        panel = StepPanel(task_id, self.editing, self._actions)
+        assert self._turn is not None
+        panel.draw(self._turn)
+        self._put_panel(panel, task_id)
+
+    def add_step(self) -> None:
+        """Offer the kinds of steps that could be added."""
+        self._close_panel()
+        assert self._turn is not None
+        self._put_panel(AddPanel(self.editing, self._turn.attachments), NONE)
+
+    def remove_step(self, task_id: int) -> None:
+        """Leave a step out; the one that follows gets the keyboard."""
+        order = [face.task_id for face in self._faces]
+        at = order.index(task_id)
+        if self.editing.remove(task_id):
+            left = [face.task_id for face in self._faces]
+            self._body_view().focus_step(left[min(at, len(left) - 1)])
+
+    def close_panel(self) -> None:
+        """Look at the plan as a whole again."""
+        was = self._panel.task_id if isinstance(self._panel, StepPanel) else NONE
+        self._close_panel()
+        if was == NONE and self._faces:
+            was = self._faces[-1].task_id
+        self._body_view().focus_step(was)
+
+    def _put_panel(self, panel: StepPanel | AddPanel, task_id: int) -> None:
+        self._panel = panel
+        panel.closed.connect(self.close_panel)
+        row = self._outline.row(task_id) if self._outline else None
+        if row:
+            row.show_details(panel)
+        else:
+            self._body.addWidget(panel)
+        if self._graph:
+            self._graph.show_open(task_id)
+        panel.show()
+        if self.editing.open:
+            panel.take_focus()
+        QTimer.singleShot(0, panel, lambda: _bring_into_view(panel))
+
+    def _close_panel(self) -> None:
+        panel, self._panel = self._panel, None
+        if panel is None:
+            return
+        if self._outline and isinstance(panel, StepPanel):
+            row = self._outline.row(panel.task_id)
+            if row:
+                row.show_details(None)
+        if self._graph:
+            self._graph.show_open(NONE)
+        panel.hide()
+        panel.deleteLater()
+
+    def _move_step(self, task_id: int, by: int) -> None:
+        if self.editing.move(task_id, by):
+            self._body_view().focus_step(task_id)
+
+    def _show_menu(self, task_id: int, at: QPointF) -> None:
+        menu = step_menu(self.editing, task_id, self, open_step=lambda: self.open_step(task_id))
+        menu.popup(at.toPoint())
+
+    def _show_whole(self) -> None:
+        if self._graph:
+            self._graph.show_whole(not self._graph.whole)
+
+    def _change_form(self) -> None:
+        if desk := self.editing.desk:
+            desk.show_form("outline" if desk.form == "graph" else "graph")
+
+    def _refused(self, task_id: int, words: str) -> None:
+        """Told in the panel of the step where it is open, else below the steps."""
+        inside = isinstance(self._panel, StepPanel) and self._panel.task_id == task_id
+        if task_id == WHOLE and isinstance(self._panel, AddPanel):
+            inside = True
+        shown = "" if inside else one_line(words, limit=400)
+        self.trouble.setText(shown)
+        self.trouble.setAccessibleName(shown)
+        self.trouble.setVisible(bool(shown))
+
+    def event(self, event: QEvent) -> bool:
+        """Take the keys that mean something here before the window's shortcuts do."""
+        if (
+            event.type() == QEvent.Type.ShortcutOverride
+            and isinstance(event, QKeyEvent)
+            and event.key() == Qt.Key.Key_Escape
+            and self._panel is not None
+        ):
+            event.accept()
+            return True
+        return super().event(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Esc closes what is open; Ctrl+Z and Ctrl+Shift+Z take edits back and make them again."""
+        control = event.modifiers() & Qt.KeyboardModifier.ControlModifier
+        shift = event.modifiers() & Qt.KeyboardModifier.ShiftModifier
+        if event.key() == Qt.Key.Key_Escape and self._panel:
+            self.close_panel()
+        elif control and event.key() == Qt.Key.Key_Z:
+            (self.editing.redo if shift else self.editing.undo)()
+        elif control and event.key() == Qt.Key.Key_Y:
+            self.editing.redo()
+        else:
+            super().keyPressEvent(event)
+
+
+def _bring_into_view(widget: QWidget) -> None:
+    """Scroll whatever holds a widget, once it has its size."""
+    holder = widget.parentWidget()
+    while holder is not None:
+        if isinstance(holder, QScrollArea):
+            holder.ensureWidgetVisible(widget, 0, theme.space("two"))
+        holder = holder.parentWidget()

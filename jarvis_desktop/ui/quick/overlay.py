@@ -1,0 +1,155 @@
+"""A small sign above all windows that JARVIS listens, thinks or speaks, while its own window is not
+looked at. It takes no click and no keyboard."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QRect, Qt, QTimer
+from PySide6.QtWidgets import QHBoxLayout
+
+from jarvis_desktop.core.hearing import Partial
+from jarvis_desktop.core.shown import one_line
+from jarvis_desktop.core.wording import mark, tr
+from jarvis_desktop.ui.look.icons import Symbol
+from jarvis_desktop.ui.look.level_meter import LevelMeter
+from jarvis_desktop.ui.look.states import StateIcon
+from jarvis_desktop.ui.look.text import ElidedLabel
+from jarvis_desktop.ui.quick.floating import Floating, places_windows, screen_of_cursor, within
+from jarvis_desktop.ui.quick.phases import WORDS, Phase, Phases
+from jarvis_desktop.ui.session import Session
+from jarvis_desktop.ui.voice.talking import Talker
+
+NOT_HERE = mark(
+    "This desktop lets no program place a sign above other windows; the tray shows what JARVIS "
+    "does."
+)
+"""What the settings say where `places_windows` is false."""
+WIDTHS = {Phase.LISTENING: 460, Phase.THINKING: 300, Phase.SPEAKING: 460}
+USUAL, HEIGHT = 260, 44
+RISE = 56
+"""Pixels between it and the bottom of the screen."""
+LAST = 400
+"""Characters of what was said that are looked at."""
+LONGEST = 10_000
+"""Milliseconds for which work is shown: of longer work the desktop notifies."""
+
+_looks = {
+    Phase.LISTENING: ("mic", "danger"),
+    Phase.SPEAKING: ("speaker", "accent"),
+    Phase.ASKING: ("question", "warning"),
+}
+
+
+class Overlay(Floating):
+    """Shows itself when it is wanted and something happens."""
+
+    def __init__(self, session: Session, talker: Talker, phases: Phases) -> None:
+        flags = (
+            Qt.WindowType.ToolTip
+            | Qt.WindowType.WindowStaysOnTopHint
+            | Qt.WindowType.WindowTransparentForInput
+            | Qt.WindowType.WindowDoesNotAcceptFocus
+        )
+        super().__init__("overlay", flags, radius="round")
+        self.setAttribute(Qt.WidgetAttribute.WA_ShowWithoutActivating)
+        self.setWindowTitle("JARVIS")
+        self._session = session
+        self._phases = phases
+        self._wanted = False
+        self._seen = False
+        """Whether a window of ours is looked at, which shows as much."""
+        self._worked_long = False
+        self.plate.setMinimumHeight(HEIGHT)
+        row = QHBoxLayout(self.plate)
+        row.setContentsMargins(14, 0, 16, 0)
+        row.setSpacing(10)
+        self.symbol = Symbol("mic", "danger")
+        self.turning = StateIcon()
+        self.words = ElidedLabel()
+        self.meter = LevelMeter()
+        self.meter.setFixedSize(72, 26)
+        row.addWidget(self.symbol)
+        row.addWidget(self.turning)
+        row.addWidget(self.words, 1)
+        row.addWidget(self.meter)
+        self._long = QTimer(self, singleShot=True, interval=LONGEST)
+        self._long.timeout.connect(self._long_enough)
+        phases.changed.connect(self._show)
+        session.changed.connect(self._show_sentence)
+        talker.level.connect(self.meter.add)
+        talker.partial.connect(self._show_partial)
+
+    def want(self, wanted: bool) -> None:
+        """Be shown at all, as the settings say."""
+        self._wanted = wanted
+        self._show()
+
+    def see(self, seen: bool) -> None:
+        """A window of ours is looked at now, or none."""
+        self._seen = seen
+        self._show()
+
+    def _show(self) -> None:
+        phase = self._phases.now
+        works = phase in (Phase.THINKING, Phase.WORKING)
+        if not works:
+            self._long.stop()
+            self._worked_long = False
+        elif not self._long.isActive() and not self._worked_long:
+            self._long.start()
+        if not (self._wanted and not self._seen and places_windows() and self._matters(phase)):
+            self.hide()
+            return
+        icon, colour = _looks.get(phase, ("", ""))
+        self.symbol.setVisible(bool(icon))
+        if icon:
+            self.symbol.show_icon(icon, colour)
+        self.turning.setVisible(not icon)
+        self.turning.show_state("" if icon else "running")
+        listens = phase is Phase.LISTENING
+        if listens and self.meter.isHidden():
+            self.meter.clear()
+        self.meter.setVisible(listens)
+        self.words.show_text(tr(WORDS[phase]))
+        self._place(phase)
+        self.show()
+        self._show_sentence()
+
+    def _matters(self, phase: Phase) -> bool:
+        """Whether it is about what was spoken, or is heard: who typed has a window for it."""
+        if phase in (Phase.LISTENING, Phase.SPEAKING):
+            return True
+        if phase is Phase.IDLE or self._worked_long:
+            return False
+        running = self._session.running
+        return running is None or running.request.heard is not None
+
+    def _long_enough(self) -> None:
+        self._worked_long = True
+        self._show()
+
+    def _show_partial(self, partial: Partial) -> None:
+        if self._phases.now is Phase.LISTENING and partial.text.strip():
+            # The end is what is being said.
+            self.words.show_text(self._end_of(one_line(partial.text[-LAST:], limit=LAST)))
+
+    def _end_of(self, text: str) -> str:
+        metrics, room = self.words.fontMetrics(), max(self.words.width(), 40)
+        return metrics.elidedText(text, Qt.TextElideMode.ElideLeft, room)
+
+    def _show_sentence(self) -> None:
+        running = self._session.running
+        if self._phases.now is Phase.SPEAKING and running and running.turn.speaking:
+            self.words.show_text(one_line(running.turn.speaking, limit=300))
+
+    def _place(self, phase: Phase) -> None:
+        room = screen_of_cursor().availableGeometry()
+        if not self.isVisible():
+            self.look_at_desktop()
+        scale = max(1.0, self.fontMetrics().height() / 20)
+        wide = min(round(WIDTHS.get(phase, USUAL) * scale) + 2 * self.edge, room.width())
+        self.setFixedWidth(wide)
+        self.adjustSize()
+        place = QRect(0, 0, wide, self.height())
+        place.moveCenter(room.center())
+        place.moveBottom(room.bottom() - RISE + self.edge)
+        self.move(within(place, room))

@@ -1,0 +1,215 @@
+"""What came of the request in the quick box: what is done for it, the answer, what was made, and
+what the person is asked."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QSize, Signal
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+
+from jarvis_desktop.core.artifact import Artifact
+from jarvis_desktop.core.result import Status
+from jarvis_desktop.core.shown import one_line
+from jarvis_desktop.core.turn import Turn
+from jarvis_desktop.core.wording import tr, trn
+from jarvis_desktop.ui.actions import Actions
+from jarvis_desktop.ui.bridge import Question
+from jarvis_desktop.ui.conversation import results
+from jarvis_desktop.ui.conversation.answer import AnswerText
+from jarvis_desktop.ui.conversation.questions import Panel, QuestionPanel
+from jarvis_desktop.ui.conversation.turn_words import doing, ending, is_plain, said
+from jarvis_desktop.ui.look import theme
+from jarvis_desktop.ui.look.icons import IconButton, Symbol
+from jarvis_desktop.ui.look.notices import SpeakingStrip
+from jarvis_desktop.ui.look.states import StateIcon
+from jarvis_desktop.ui.look.text import ElidedLabel, Label
+from jarvis_desktop.ui.session import Exchange
+
+MOST_RESULTS = 3
+"""Results that are shown; the window has all."""
+
+
+class Reply(QWidget):
+    """Draws the newest exchange of the box."""
+
+    window_wanted = Signal()
+    """The person wants to see it in the window."""
+
+    def __init__(self, actions: Actions) -> None:
+        super().__init__()
+        self.setObjectName("quickreply")
+        self._actions = actions
+        self._shown: Exchange | None = None
+        self._cards: dict[Artifact, QWidget] = {}
+        self.panel: Panel | None = None
+        """The question that can be answered here."""
+        column = QVBoxLayout(self)
+        column.setContentsMargins(theme.space("three"), 12, theme.space("three"), 12)
+        column.setSpacing(10)
+        self.asked = ElidedLabel(role="heading")
+        column.addWidget(self.asked)
+        self.state = _StateLine()
+        column.addWidget(self.state)
+        self.text = AnswerText(actions)
+        column.addWidget(self.text)
+        self._made = QVBoxLayout()
+        self._made.setSpacing(theme.space())
+        column.addLayout(self._made)
+        self.more = Label(role="small", wrap=True)
+        column.addWidget(self.more)
+        self._question = QVBoxLayout()
+        column.addLayout(self._question)
+        self.handed = _Handed()
+        self.handed.button.clicked.connect(self.window_wanted)
+        column.addWidget(self.handed)
+        self.speaking = SpeakingStrip(actions)
+        column.addWidget(self.speaking)
+        column.addLayout(self._foot())
+
+    def _foot(self) -> QHBoxLayout:
+        row = QHBoxLayout()
+        row.setSpacing(theme.space("half"))
+        self.ending = ElidedLabel(role="small", widest=420)
+        row.addWidget(self.ending)
+        self.copy = IconButton("copy", tr("Copy the answer"), kind="tiny")
+        self.copy.clicked.connect(lambda: self._actions.copy_text.emit(self._turn().reply))
+        self.speak = IconButton("speaker", tr("Read aloud"), kind="tiny")
+        self.speak.clicked.connect(lambda: self._actions.read_aloud.emit(self._turn()))
+        self._actions.reading.connect(self._show_reading)
+        for button in (self.copy, self.speak):
+            button.setIconSize(QSize(15, 15))
+            row.addWidget(button)
+        row.addStretch(1)
+        return row
+
+    @property
+    def exchange(self) -> Exchange | None:
+        """What is shown."""
+        return self._shown
+
+    def draw(self, exchange: Exchange) -> None:
+        """Show an exchange, or what is new of it."""
+        if exchange is not self._shown:
+            self._shown = exchange
+            self._drop_cards(set(self._cards))
+        turn = exchange.turn
+        self.asked.show_text(one_line(turn.text, limit=300))
+        self.asked.setVisible(bool(turn.text.strip()))
+        self.state.say(_going_on(exchange), busy=not exchange.waiting)
+        self.text.show_text(turn.reply, plain=is_plain(turn))
+        self.text.setVisible(bool(turn.reply))
+        self._draw_results(turn)
+        self._draw_question(exchange.question)
+        self.speaking.show_sentence(turn.speaking)
+        self.ending.show_text(ending(turn))
+        over = turn.status is not None
+        self.ending.setVisible(over)
+        for button in (self.copy, self.speak):
+            button.setVisible(over and bool(turn.reply))
+
+    def _turn(self) -> Turn:
+        assert self._shown is not None
+        return self._shown.turn
+
+    def _draw_results(self, turn: Turn) -> None:
+        words = " ".join(turn.reply.split())
+        over = turn.status is not None
+        made = [item for item in turn.artifacts if not said(item, words)] if over else []
+        wanted = made[:MOST_RESULTS]
+        self._drop_cards(self._cards.keys() - set(wanted))
+        for artifact in wanted:
+            if artifact not in self._cards:
+                card = self._cards[artifact] = results.card(artifact, self._actions)
+                self._made.addWidget(card)
+        left = len(made) - len(wanted)
+        words = trn("{count} more in the window", "{count} more in the window", left)
+        self.more.setText(words if left > 0 else "")
+        self.more.setVisible(left > 0)
+
+    def _drop_cards(self, artifacts: set[Artifact]) -> None:
+        for artifact in artifacts:
+            card = self._cards.pop(artifact)
+            card.hide()
+            card.deleteLater()
+
+    def _draw_question(self, question: Question | None) -> None:
+        if self.panel and self.panel.question is not question:
+            self.panel.hide()
+            self.panel.deleteLater()
+            self.panel = None
+        large = question is not None and bool(question.plan or question.outline or question.code)
+        if question and not large and self.panel is None:
+            self.panel = QuestionPanel(question)
+            self._question.addWidget(self.panel)
+        self.handed.setVisible(large)
+        if question and large:
+            self.handed.ask(question)
+
+    def _show_reading(self, turn: Turn | None) -> None:
+        mine = turn is not None and self._shown is not None and turn.id == self._shown.turn.id
+        icon, name = ("stop", tr("Stop reading")) if mine else ("speaker", tr("Read aloud"))
+        self.speak.show_icon(icon, name)
+
+
+class _StateLine(QWidget):
+    """What is done at this moment."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(theme.space())
+        self._icon = StateIcon()
+        self.words = ElidedLabel(role="muted")
+        row.addWidget(self._icon)
+        row.addWidget(self.words, 1)
+
+    def say(self, words: str, *, busy: bool) -> None:
+        self.setVisible(bool(words))
+        self.words.show_text(words)
+        self._icon.show_state("running" if busy else "waiting")
+
+
+class _Handed(QWidget):
+    """A question that needs more room than there is here."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(theme.space())
+        row.addWidget(Symbol("question", "accent", size=20))
+        self.words = Label(role="strong", wrap=True)
+        row.addWidget(self.words, 1)
+        self.button = QPushButton(tr("Look at it in the window"))
+        self.button.setProperty("kind", "primary")
+        self.button.setAutoDefault(False)
+        row.addWidget(self.button)
+        self.hide()
+
+    def ask(self, question: Question) -> None:
+        self.words.setText(one_line(question.text, limit=300))
+        self.button.setAccessibleName(f"{self.words.text()} {self.button.text()}")
+
+
+def _going_on(exchange: Exchange) -> str:
+    """What is done, in a few words; "" where it can be seen, or nothing is."""
+    turn = exchange.turn
+    if exchange.waiting:
+        return exchange.waiting
+    if exchange.question or turn.status is not None:
+        return ""
+    if words := doing(turn, asked=False):
+        return words
+    tasks = tuple(turn.plan or ())
+    if not tasks or turn.reply:
+        return ""
+    running = next((task for task in tasks if task.id in turn.running), None)
+    over = sum(task.id in turn.results for task in tasks)
+    name = one_line(running.type.name, limit=60) if running else ""
+    step = tr("Step {number} of {count}", number=min(over + 1, len(tasks)), count=len(tasks))
+    return f"{step} · {name}" if name else step
+
+
+def is_over(turn: Turn) -> bool:
+    """Whether the turn ended by itself."""
+    return turn.status is not None and turn.status is not Status.CANCELLED

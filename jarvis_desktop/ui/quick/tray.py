@@ -1,0 +1,161 @@
+"""The icon in the desktop's tray: what JARVIS does, and what one may want of it without its window.
+
+Not every desktop has a tray, and one may come and go: whoever hides the window asks first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QObject, Qt, QTimer, Signal
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QMenu, QSystemTrayIcon
+
+from jarvis_desktop.core.wording import mark, tr
+from jarvis_desktop.ui.quick.phases import OPEN, WORDS, Phase, Phases
+from jarvis_desktop.ui.quick.tray_icon import tray_icon
+
+NO_TRAY = mark(
+    "This desktop has no tray: the window is never hidden, and closing it ends JARVIS. On GNOME "
+    "the extension “AppIndicator” adds one."
+)
+"""What the settings say where `is_available` is false."""
+LOOKING = 5000
+"""Milliseconds between two looks whether the desktop has a tray; nothing tells of it."""
+
+_clicks = (QSystemTrayIcon.ActivationReason.Trigger, QSystemTrayIcon.ActivationReason.DoubleClick)
+
+
+def is_available() -> bool:
+    """Whether the desktop has a tray at this moment."""
+    return QSystemTrayIcon.isSystemTrayAvailable()
+
+
+class Tray(QObject):
+    """The icon, there as long as it is wanted and the desktop shows it."""
+
+    show_wanted = Signal()
+    hide_wanted = Signal()
+    quick_wanted = Signal()
+    talk_wanted = Signal()
+    stop_wanted = Signal()
+    speak_wanted = Signal(bool)
+    """Whether answers are to be spoken."""
+    settings_wanted = Signal()
+    quit_wanted = Signal()
+    came = Signal()
+    went = Signal()
+    """The desktop has no tray any more."""
+    clicked_note = Signal()
+    """A message that the tray showed was clicked."""
+
+    def __init__(self, phases: Phases, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._phases = phases
+        self._wanted = False
+        self._icon: QSystemTrayIcon | None = None
+        self._is_shown = True
+        self.menu = QMenu()
+        self.menu.setAccessibleName("JARVIS")
+        self.show_window = self._action(tr("Show JARVIS"), self._show_or_hide)
+        self.menu.setDefaultAction(self.show_window)
+        self.quick = self._action(tr("Ask quickly"), self.quick_wanted.emit)
+        self.menu.addSeparator()
+        self.talk = self._action(tr("Talk"), self.talk_wanted.emit)
+        self.stop = self._action(tr("Stop"), self.stop_wanted.emit)
+        self.speak = self._action(tr("Speak answers"))
+        self.speak.setCheckable(True)
+        self.speak.triggered.connect(self.speak_wanted)
+        self.menu.addSeparator()
+        self.settings = self._action(tr("Settings"), self.settings_wanted.emit)
+        self.quit = self._action(tr("Quit JARVIS"), self.quit_wanted.emit)
+        self._looking = QTimer(self, interval=LOOKING, timerType=Qt.TimerType.VeryCoarseTimer)
+        self._looking.timeout.connect(self.look)
+        phases.changed.connect(self._draw)
+        self._draw()
+
+    @property
+    def is_there(self) -> bool:
+        """Whether a person can reach JARVIS by it now."""
+        return self._icon is not None and is_available()
+
+    def want(self, wanted: bool) -> None:
+        """Be in the tray, as the settings say, whenever there is one."""
+        self._wanted = wanted
+        self._looking.start() if wanted else self._looking.stop()
+        self.look()
+
+    def look(self) -> None:
+        """Look whether the desktop has a tray."""
+        there = self._wanted and is_available()
+        if there and self._icon is None:
+            self._appear()
+            self.came.emit()
+        elif not there and self._icon is not None:
+            self._vanish()
+            self.went.emit()
+
+    def show_keys(self, quick: str) -> None:
+        """Say by which key the quick box opens; "" for none."""
+        self.quick.setText(f"{tr('Ask quickly')}\t{quick}" if quick else tr("Ask quickly"))
+
+    def show_window_shown(self, shown: bool) -> None:
+        """Say whether the window is on the screen."""
+        self._is_shown = shown
+        self.show_window.setText(tr("Hide the window") if shown else tr("Show JARVIS"))
+
+    def show_speaks(self, speaks: bool) -> None:
+        """Say whether answers are spoken."""
+        self.speak.setChecked(speaks)
+
+    def show_busy(self, busy: bool) -> None:
+        """Say whether there is anything to be stopped."""
+        self.stop.setEnabled(busy)
+
+    def tell(self, title: str, text: str) -> None:
+        """Show a message, where nothing else of the desktop does."""
+        if self._icon:
+            self._icon.showMessage(title, text, tray_icon(Phase.IDLE))
+
+    def close(self) -> None:
+        """JARVIS ends."""
+        self._looking.stop()
+        self._vanish()
+
+    def _appear(self) -> None:
+        icon = self._icon = QSystemTrayIcon(self)
+        icon.setContextMenu(self.menu)
+        icon.activated.connect(self._activated)
+        icon.messageClicked.connect(self.clicked_note)
+        self._draw()  # some trays never show one that had no icon at first
+        icon.show()
+
+    def _vanish(self) -> None:
+        icon, self._icon = self._icon, None
+        if icon:
+            icon.hide()
+            icon.deleteLater()
+
+    def _draw(self) -> None:
+        phase, is_open = self._phases.now, self._phases.microphone_open
+        self.talk.setText(tr("Stop listening") if phase is Phase.LISTENING else tr("Talk"))
+        if self._icon:
+            self._icon.setIcon(tray_icon(phase, microphone_open=is_open))
+            words = tr(WORDS[phase])
+            self._icon.setToolTip(f"{words} · {tr(OPEN)}" if is_open else words)
+
+    def _activated(self, reason: QSystemTrayIcon.ActivationReason) -> None:
+        if reason in _clicks:
+            self.show_wanted.emit()
+        elif reason == QSystemTrayIcon.ActivationReason.MiddleClick:
+            self.quick_wanted.emit()
+
+    def _show_or_hide(self) -> None:
+        (self.hide_wanted if self._is_shown else self.show_wanted).emit()
+
+    def _action(self, text: str, act: Callable[[], object] | None = None) -> QAction:
+        action = QAction(text, self)
+        if act:
+            action.triggered.connect(lambda: act())
+        self.menu.addAction(action)
+        return action

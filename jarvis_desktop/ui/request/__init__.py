@@ -1,0 +1,1 @@
+"""Where a request is made: words and files."""

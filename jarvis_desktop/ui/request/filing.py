@@ -1,0 +1,81 @@
+"""What is done with files by way of the system: choosing, opening and saving them."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Qt, QUrl, Signal
+from PySide6.QtGui import QDesktopServices
+from PySide6.QtWidgets import QFileDialog, QWidget
+
+from jarvis_desktop.core.artifact import Artifact
+from jarvis_desktop.core.errors import StorageError
+from jarvis_desktop.core.shown import one_line
+from jarvis_desktop.core.wording import tr
+from jarvis_desktop.ui.bridge import EngineThread, Outcome
+
+
+class Filing(QObject):
+    """Asks for files and opens them; nothing here waits for its dialog."""
+
+    chosen = Signal(object)
+    """Carries the list of files to attach."""
+    failed = Signal(str)
+    """Carries what the person should know."""
+
+    def __init__(self, window: QWidget, engine: EngineThread) -> None:
+        super().__init__(window)
+        self._window = window
+        self._engine = engine
+
+    def choose(self) -> None:
+        """Ask for files to attach."""
+        dialog = self._dialog(tr("Attach files"))
+        dialog.setFileMode(QFileDialog.FileMode.ExistingFiles)
+        dialog.filesSelected.connect(lambda names: self.chosen.emit([Path(name) for name in names]))
+        dialog.open()
+
+    def open(self, path: Path) -> None:
+        """Open a file or folder with its usual program."""
+        name = one_line(path.name)
+        if not path.exists():
+            self.failed.emit(tr("{name} is not there any more.", name=name))
+        elif not QDesktopServices.openUrl(QUrl.fromLocalFile(str(path))):
+            self.failed.emit(tr("This computer has no program set to open {name}.", name=name))
+
+    def save_as(self, artifact: Artifact) -> None:
+        """Ask where a copy of a result is wanted."""
+        if artifact.path is None:
+            return
+        source = artifact.path
+        dialog = self._dialog(tr("Save a copy"))
+        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+        dialog.selectFile(one_line(artifact.title).replace("/", "_"))
+        dialog.fileSelected.connect(lambda name: self.save_copy(source, Path(name)))
+        dialog.open()
+
+    def save_copy(self, source: Path, to: Path) -> None:
+        """Copy a result to where the person wants it."""
+
+        async def work() -> None:
+            try:
+                await asyncio.to_thread(shutil.copyfile, source, to)
+            except OSError as error:
+                reason = error.strerror or error
+                raise StorageError(
+                    tr("{name} could not be saved: {reason}.", name=to.name, reason=reason),
+                    hint=tr("Choose another folder."),
+                ) from error
+
+        self._engine.run(work, self._saved)
+
+    def _saved(self, outcome: Outcome) -> None:
+        if outcome.error:
+            self.failed.emit(str(outcome.error))
+
+    def _dialog(self, title: str) -> QFileDialog:
+        dialog = QFileDialog(self._window, title)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        return dialog

@@ -1,0 +1,1 @@
+"""Where everything about JARVIS is chosen, with live effect."""

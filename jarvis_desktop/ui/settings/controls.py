@@ -1,0 +1,384 @@
+"""The controls of the settings, one for each kind of field. Each has a signal `changed` with the
+new value, and `show_value`, which tells nobody."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt, QVariantAnimation, Signal
+from PySide6.QtGui import QEnterEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import (
+    QButtonGroup,
+    QCheckBox,
+    QHBoxLayout,
+    QLineEdit,
+    QRadioButton,
+    QSlider,
+    QStyle,
+    QVBoxLayout,
+    QWidget,
+)
+
+from jarvis_desktop.core.wording import tr
+from jarvis_desktop.ui.look import theme
+from jarvis_desktop.ui.look.section import Choice, unmoved
+from jarvis_desktop.ui.look.text import Label
+from jarvis_desktop.ui.settings.rows import Row
+
+
+class Switch(QCheckBox):
+    """On or off."""
+
+    changed = Signal(object)
+
+    def __init__(self, row: Row) -> None:
+        super().__init__()
+        self.setAccessibleName(tr(row.title))
+        self.setAccessibleDescription(tr(row.help))
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self._at = 0.0
+        self._moving = QVariantAnimation(self)
+        self._moving.valueChanged.connect(self._move)
+        self.clicked.connect(lambda on: self.changed.emit(bool(on)))
+        self.toggled.connect(self._slide)
+
+    def show_value(self, value: bool) -> None:
+        """Show a value."""
+        self.setChecked(value)
+
+    def sizeHint(self) -> QSize:
+        """As large as the type."""
+        height = max(22, round(self.fontMetrics().height() * 1.25))
+        return QSize(round(height * 1.75), height)
+
+    def minimumSizeHint(self) -> QSize:
+        """The same."""
+        return self.sizeHint()
+
+    def hitButton(self, pos: Any) -> bool:
+        """All of it can be pressed."""
+        return self.rect().contains(pos)
+
+    def enterEvent(self, event: QEnterEvent) -> None:
+        """Show that it can be pressed."""
+        super().enterEvent(event)
+        self.update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw it."""
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        size = self.sizeHint()
+        box = QRectF(1.5, (self.height() - size.height()) / 2 + 1.5, size.width() - 3,
+                     size.height() - 3)  # fmt: skip
+        on = self.isChecked()
+        if self.hasFocus():
+            painter.setPen(QPen(theme.colour("text"), 1.5))
+            painter.drawRoundedRect(box, box.height() / 2, box.height() / 2)
+            box = box.adjusted(2.5, 2.5, -2.5, -2.5)
+        painter.setPen(QPen(theme.colour("accent" if on else "control"), 1.2))
+        painter.setBrush(theme.colour("accent" if on else "sunken"))
+        painter.drawRoundedRect(box, box.height() / 2, box.height() / 2)
+        radius = box.height() / 2 - 3
+        way = box.width() - box.height()
+        at = 1 - self._at if self.layoutDirection() == Qt.LayoutDirection.RightToLeft else self._at
+        middle = QPointF(box.left() + box.height() / 2 + way * at, box.center().y())
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(theme.colour("on_accent" if on else "control"))
+        painter.drawEllipse(middle, radius, radius)
+        painter.end()
+
+    def _slide(self, on: bool) -> None:
+        self._moving.stop()
+        duration = theme.duration("quick") if self.isVisible() else 0
+        if not duration:
+            self._move(float(on))
+            return
+        self._moving.setDuration(duration)
+        self._moving.setStartValue(self._at)
+        self._moving.setEndValue(float(on))
+        self._moving.start()
+
+    def _move(self, at: float) -> None:
+        self._at = at
+        self.update()
+
+
+class Select(Choice):
+    """One of several values."""
+
+    changed = Signal(object)
+
+    def __init__(self, row: Row) -> None:
+        super().__init__(tr(row.title))
+        self.setAccessibleDescription(tr(row.help))
+        self._own = [(each.value, tr(each.words)) for each in row.options]
+        self.offer(self._own, "")
+        self.activated.connect(lambda: self.changed.emit(self.value))
+
+    def sizeHint(self) -> QSize:
+        """As wide as its longest words, within reason."""
+        words = (self.itemText(index) for index in range(self.count()))
+        widest = max((self.fontMetrics().horizontalAdvance(each) for each in words), default=0)
+        most = 24 * self.fontMetrics().horizontalAdvance("m")
+        return QSize(min(widest + 52, most), super().sizeHint().height())
+
+    def show_value(self, value: str) -> None:
+        """Show a value, also one that is not among those offered."""
+        if self.findData(value) < 0:
+            self.offer([*self._own, (value, value)], value)
+        self.choose(value)
+
+
+class Options(QWidget):
+    """One of a few values, each with a sentence that says what it means."""
+
+    changed = Signal(object)
+
+    def __init__(self, row: Row) -> None:
+        super().__init__()
+        self.setAccessibleName(tr(row.title))
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(2)
+        self._group = QButtonGroup(self)
+        self._radios: dict[str, QRadioButton] = {}
+        for option in row.options:
+            radio = QRadioButton()
+            radio.setAccessibleName(tr(option.words))
+            radio.setAccessibleDescription(tr(option.told))
+            radio.clicked.connect(lambda _=False, value=option.value: self.changed.emit(value))
+            self._group.addButton(radio)
+            self._radios[option.value] = radio
+            words = QVBoxLayout()
+            words.setSpacing(0)
+            for label in (_Pressing(radio, tr(option.words)), _Pressing(radio, tr(option.told))):
+                if label.text():
+                    words.addWidget(label)
+            label.setProperty("role", "small")
+            line = QHBoxLayout()
+            line.setContentsMargins(0, 0, 0, theme.space())
+            line.setSpacing(theme.space())
+            line.addWidget(radio, alignment=Qt.AlignmentFlag.AlignTop)
+            line.addLayout(words, 1)
+            column.addLayout(line)
+        self.setFocusProxy(next(iter(self._radios.values())))
+
+    def radio(self, value: str) -> QRadioButton:
+        """The button of that value."""
+        return self._radios[value]
+
+    def show_value(self, value: str) -> None:
+        """Show a value."""
+        if radio := self._radios.get(value):
+            radio.setChecked(True)
+
+
+class _Pressing(Label):
+    """Words beside a button, which they press: its own cannot break into lines."""
+
+    def __init__(self, radio: QRadioButton, text: str) -> None:
+        super().__init__(text, wrap=True)
+        self._radio = radio
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Press it."""
+        self._radio.setFocus()
+        self._radio.click()
+
+
+class Slide(QWidget):
+    """A number between two others, with its value in words."""
+
+    changed = Signal(object)
+
+    def __init__(self, row: Row) -> None:
+        super().__init__()
+        field = row.field
+        assert field
+        assert field.low is not None
+        assert field.high is not None
+        self._row = row
+        self._whole = field.kind == "whole"
+        self.slider = QSlider(Qt.Orientation.Horizontal)
+        self.slider.setRange(0, round((field.high - field.low) / row.slides))
+        self.slider.setPageStep(max(1, self.slider.maximum() // 8))
+        self.slider.setMinimumWidth(120)
+        self.slider.setAccessibleDescription(tr(row.help))
+        unmoved(self.slider)
+        self.value = Label(role="small")
+        self.value.setAlignment(Qt.AlignmentFlag.AlignTrailing | Qt.AlignmentFlag.AlignVCenter)
+        line = QHBoxLayout(self)
+        line.setContentsMargins(0, 0, 0, 0)
+        line.setSpacing(theme.space())
+        line.addWidget(self.slider, 1)
+        line.addWidget(self.value)
+        self.setFocusProxy(self.slider)
+        self._low = field.low
+        self.slider.valueChanged.connect(self._moved)
+        self._tell()
+
+    def show_value(self, value: float) -> None:
+        """Show a value."""
+        if self.slider.isSliderDown():
+            return
+        before = self.slider.blockSignals(True)
+        self.slider.setValue(round((value - self._low) / self._row.slides))
+        self.slider.blockSignals(before)
+        self._tell()
+
+    def chosen(self) -> float:
+        """The value that is shown."""
+        value = self._low + self.slider.value() * self._row.slides
+        return round(value) if self._whole else round(value, 3)
+
+    def sizeHint(self) -> QSize:
+        """Wide enough to aim."""
+        return QSize(280, super().sizeHint().height())
+
+    def _moved(self) -> None:
+        self._tell()
+        self.changed.emit(self.chosen())
+
+    def _tell(self) -> None:
+        words = self._row.shown(self.chosen())
+        widest = max(self._row.shown(self._low), self._row.shown(self._low + self._row.slides),
+                     words, key=len)  # fmt: skip
+        self.value.setMinimumWidth(self.value.fontMetrics().horizontalAdvance(widest + "00"))
+        self.value.setText(words)
+        self.slider.setAccessibleName(f"{tr(self._row.title)}: {words}")
+
+
+class Entry(QLineEdit):
+    """Something that is typed: it holds once the field is left or Enter is pressed."""
+
+    changed = Signal(object)
+    refused = Signal(str)
+    """Carries why what is typed cannot be; "" once it can."""
+
+    def __init__(self, row: Row) -> None:
+        super().__init__()
+        assert row.field
+        self._row, self._field = row, row.field
+        self._shown: Any = row.field.default
+        self.setProperty("role", "plain")
+        self.setAccessibleName(tr(row.title))
+        self.setAccessibleDescription(tr(row.help))
+        self.setPlaceholderText(tr(row.nothing))
+        self._unit = tr(row.unit, value="").strip() if row.unit else ""
+        self.textChanged.connect(self._make_room)
+        self.editingFinished.connect(self._entered)
+
+    def show_value(self, value: Any) -> None:
+        """Show a value; nothing is taken from under the fingers of one who types."""
+        self._shown = value
+        if not self.hasFocus() or not self.isModified():
+            self.setText(self._worded(value))
+
+    def sizeHint(self) -> QSize:
+        """Numbers are short."""
+        said = self.fontMetrics().horizontalAdvance(self.placeholderText()) + 28
+        wide = 280 if self._field.kind in ("text", "words") else max(140, said)
+        return QSize(wide, super().sizeHint().height())
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw the unit behind the number."""
+        super().paintEvent(event)
+        if self._unit and self.text():
+            painter = QPainter(self)
+            painter.setPen(theme.colour("muted"))
+            trailing = Qt.AlignmentFlag.AlignTrailing | Qt.AlignmentFlag.AlignVCenter
+            trailing = QStyle.visualAlignment(self.layoutDirection(), trailing)
+            painter.drawText(self.rect().adjusted(10, 0, -10, 0), trailing, self._unit)
+            painter.end()
+
+    def _make_room(self) -> None:
+        if not self._unit:
+            return
+        room = self.fontMetrics().horizontalAdvance(self._unit) + 8 if self.text() else 0
+        rtl = self.layoutDirection() == Qt.LayoutDirection.RightToLeft
+        self.setTextMargins(*((room, 0, 0, 0) if rtl else (0, 0, room, 0)))
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Up and down count; Esc brings back what holds."""
+        step = {Qt.Key.Key_Up: 1, Qt.Key.Key_Down: -1}.get(Qt.Key(event.key()), 0)
+        if step and self._field.kind in ("whole", "number"):
+            value = self._read()
+            if value is not None and self._field.takes(round(value + step, 3)):
+                self.setText(self._worded(round(value + step, 3)))
+                self.setModified(True)
+        elif event.key() == Qt.Key.Key_Escape and self.isModified():
+            self.setText(self._worded(self._shown))
+            self.refused.emit("")
+        else:
+            super().keyPressEvent(event)
+
+    def _worded(self, value: Any) -> str:
+        if self._field.kind == "words":
+            return ", ".join(value)
+        if self._field.kind in ("whole", "number"):
+            if self._row.nothing and not value:
+                return ""
+            return f"{value * self._row.factor:.10g}"
+        return str(value)
+
+    def _read(self) -> Any:
+        """What is typed as a value; None where it is none."""
+        text = self.text().strip()
+        match self._field.kind:
+            case "words":
+                parts = (" ".join(part.split()) for part in text.split(","))
+                return [part for part in parts if part]
+            case "whole" | "number":
+                if not text and self._row.nothing:
+                    return 0
+                try:
+                    number = float(text.replace(",", "."))
+                except ValueError:
+                    return None
+                number /= self._row.factor
+                if self._field.kind == "number":
+                    return number
+                return int(number) if number.is_integer() else None
+            case _:
+                return text
+
+    def _entered(self) -> None:
+        if not self.isModified():
+            return
+        value = self._read()
+        if value is None or not self._field.takes(value):
+            self.refused.emit(self._refusal())
+            return
+        self.refused.emit("")
+        self.setModified(False)
+        same = list(self._shown) if isinstance(self._shown, tuple) else self._shown
+        self.setText(self._worded(value))
+        if value != same:
+            self._shown = value
+            self.changed.emit(value)
+
+    def _refusal(self) -> str:
+        low, high = self._field.low, self._field.high
+        if low is None or self._row.refusal:
+            return tr(self._row.refusal) if self._row.refusal else tr("That is not possible here.")
+        factor = self._row.factor
+        if high is None:
+            return tr("This is a number, at least {low}.", low=f"{low * factor:,.10g}")
+        return tr(
+            "This is a number from {low} to {high}.",
+            low=f"{low * factor:,.10g}",
+            high=f"{high * factor:,.10g}",
+        )
+
+
+def usual_control(row: Row) -> QWidget:
+    """The control for a field of its kind."""
+    assert row.field
+    if row.options:
+        return (Options if any(each.told for each in row.options) else Select)(row)
+    if row.slides:
+        return Slide(row)
+    makers: dict[str, Callable[[Row], QWidget]] = {"switch": Switch}
+    return makers.get(row.field.kind, Entry)(row)

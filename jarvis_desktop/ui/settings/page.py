@@ -1,0 +1,279 @@
+"""The page of the settings: a list of subjects, their rows, and a search over all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from itertools import pairwise
+
+from PySide6.QtCore import QEvent, Qt, QTimer
+from PySide6.QtGui import QKeyEvent, QResizeEvent
+from PySide6.QtWidgets import (
+    QHBoxLayout,
+    QLineEdit,
+    QListWidget,
+    QListWidgetItem,
+    QVBoxLayout,
+    QWidget,
+)
+
+from jarvis_desktop.core.shown import one_line
+from jarvis_desktop.core.wording import tr
+from jarvis_desktop.ui.look import icons, theme
+from jarvis_desktop.ui.look.page import Page
+from jarvis_desktop.ui.look.section import Choice
+from jarvis_desktop.ui.look.text import Label
+from jarvis_desktop.ui.places import Surroundings
+from jarvis_desktop.ui.settings.groups import GROUPS
+from jarvis_desktop.ui.settings.line import SettingRow
+from jarvis_desktop.ui.settings.notice import Notice
+from jarvis_desktop.ui.settings.rows import Hands
+from jarvis_desktop.ui.settings.subject import Subject
+from jarvis_desktop.ui.voice.desk import VoiceDesk
+
+NARROW = 62
+"""Widths of a letter "m"; in a narrower page the subjects are in a list that unfolds."""
+SAVED = 2500
+"""Milliseconds for which it is said that something was saved."""
+
+
+class SettingsPage(Page):
+    """Everything that can be chosen; what is changed holds at once."""
+
+    def __init__(self, surroundings: Surroundings) -> None:
+        super().__init__(tr("Settings"))
+        self.desk = surroundings.settings
+        self.voice = VoiceDesk(self.desk, self)
+        self._hands = Hands(surroundings, self.desk, self.voice, self.show_row)
+        self.subjects: dict[str, Subject] = {}
+        self._here = GROUPS[0].name
+        self._build()
+        self._making = QTimer(self, interval=0)
+        self._making.timeout.connect(self._make_next)
+        self.desk.session.settled.connect(self._settled)
+        self.desk.session.ready.connect(self._ready)
+        self.desk.saved.connect(self._saved)
+        self.desk.failed.connect(lambda reason: self.notice.complain(one_line(reason, limit=600)))
+        self.voice.failed.connect(lambda reason: self.notice.complain(one_line(reason, limit=600)))
+        self._subject(self._here)
+        self.show_group(self._here)
+
+    def _build(self) -> None:
+        self.search = QLineEdit()
+        self.search.setPlaceholderText(tr("Search the settings"))
+        self.search.setAccessibleName(tr("Search the settings"))
+        self.search.setClearButtonEnabled(True)
+        self.search.addAction(
+            icons.icon("search", "muted"), QLineEdit.ActionPosition.LeadingPosition
+        )
+        self.search.setMinimumWidth(140)
+        self.search.setMaximumWidth(280)
+        self.search.textChanged.connect(self._search)
+        self.search.installEventFilter(self)
+        self.state = Label(role="done")
+        self.state.hide()
+        self.tools.addWidget(self.state)
+        self.tools.addWidget(self.search)
+        self._fades = QTimer(self, singleShot=True, interval=SAVED)
+        self._fades.timeout.connect(self.state.hide)
+        self.list = QListWidget()
+        self.list.setObjectName("subjects")
+        self.list.setAccessibleName(tr("Subjects"))
+        self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.unfolding = Choice(tr("Subjects"))
+        self.unfolding.offer([(group.name, tr(group.title)) for group in GROUPS], self._here)
+        self.unfolding.activated.connect(lambda: self.show_group(self.unfolding.value))
+        for group in GROUPS:
+            item = QListWidgetItem(icons.icon(group.icon, "muted"), tr(group.title), self.list)
+            item.setData(Qt.ItemDataRole.UserRole, group.name)
+        self.list.currentItemChanged.connect(self._picked)
+        outer = self.layout()
+        assert isinstance(outer, QVBoxLayout)
+        outer.removeWidget(self.scroller)
+        self._top = QHBoxLayout()
+        self._top.setContentsMargins(theme.space("three"), 0, theme.space("three"), 0)
+        self._top.addWidget(self.unfolding)
+        outer.addLayout(self._top)
+        self._middle = middle = QHBoxLayout()
+        middle.setSpacing(0)
+        middle.addWidget(self.list)
+        middle.addWidget(self.scroller, 1)
+        outer.addLayout(middle, 1)
+        self.notice = Notice()
+        self.column.addWidget(self.notice)
+        self._shown = QVBoxLayout()
+        self._shown.setSpacing(theme.space("three"))
+        self.column.addLayout(self._shown)
+        self.nothing = Label(role="muted", wrap=True)
+        self.nothing.hide()
+        self.column.addWidget(self.nothing)
+        self.column.addStretch(1)
+
+    def appear(self, part: str = "") -> None:
+        """Show a subject or a row; look anew at what may have changed elsewhere."""
+        self.voice.refresh()
+        self._order()
+        self._appear_rows(self.subjects.values())
+        if part in {group.name for group in GROUPS}:
+            self.search.clear()
+            self.show_group(part)
+        elif part:
+            self.show_row(part)
+        self._making.start()
+
+    def leave(self) -> None:
+        """End what is being tried, and write what was changed last."""
+        for subject in self.subjects.values():
+            subject.leave()
+        self.desk.write()
+
+    def row(self, key: str) -> SettingRow:
+        """A row, made where its subject was not looked at yet."""
+        group = next(group for group in GROUPS if key in {row.key for row in group.rows})
+        return self._subject(group.name).rows[key]
+
+    def show_group(self, name: str) -> None:
+        """Show one subject."""
+        self._here = name
+        self._subject(name)
+        if not self.search.text().strip():
+            for each, subject in self.subjects.items():
+                subject.show_all(visible=each == name)
+            self.scroller.verticalScrollBar().setValue(0)
+        self._mark_here()
+
+    def show_row(self, key: str) -> None:
+        """Show a row, and mark it for a moment."""
+        row = self.row(key)
+        self.search.clear()
+        group = next(name for name, each in self.subjects.items() if key in each.rows)
+        self.show_group(group)
+        row.flash()
+        row.control.setFocus()
+        # Once it has its place.
+        QTimer.singleShot(0, row, lambda: self.scroller.ensureWidgetVisible(row, 0, 80))
+
+    def changeEvent(self, change: QEvent) -> None:
+        """Follow the theme, which the icons of the list do not by themselves."""
+        super().changeEvent(change)
+        if change.type() == QEvent.Type.StyleChange and hasattr(self, "list"):
+            for number, group in enumerate(GROUPS):
+                self.list.item(number).setIcon(icons.icon(group.icon, "muted"))
+            self._fit()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Fold the subjects up where there is little room."""
+        super().resizeEvent(event)
+        self._fit()
+
+    def eventFilter(self, watched: object, event: QEvent) -> bool:
+        """Esc clears the search first; down goes to what was found."""
+        if watched is self.search and isinstance(event, QKeyEvent):
+            if event.key() == Qt.Key.Key_Escape and self.search.text():
+                if event.type() == QEvent.Type.ShortcutOverride:
+                    event.accept()
+                elif event.type() == QEvent.Type.KeyPress:
+                    self.search.clear()
+                return True
+            if event.key() == Qt.Key.Key_Down and event.type() == QEvent.Type.KeyPress:
+                self.focusNextChild()
+                return True
+        return False
+
+    def _subject(self, name: str) -> Subject:
+        if name not in self.subjects:
+            group = next(group for group in GROUPS if group.name == name)
+            subject = self.subjects[name] = Subject(group, self._hands)
+            subject.changed.connect(self.desk.change)
+            before = [each.name for each in GROUPS if each.name in self.subjects]
+            self._shown.insertWidget(before.index(name), subject)
+            subject.show_all(visible=False)
+            if self.desk.now:
+                subject.show_settings(self.desk.now)
+            if self.isVisible():
+                self._order()
+                self._appear_rows([subject])
+                self.voice.refresh()
+        return self.subjects[name]
+
+    def _make_next(self) -> None:
+        """Make the others one after the other, so that nothing waits for them."""
+        rest = [group.name for group in GROUPS if group.name not in self.subjects]
+        if rest:
+            self._subject(rest[0])
+        else:
+            self._making.stop()
+
+    def _order(self) -> None:
+        """Tab goes from the search through the subjects to the rows, from top to bottom."""
+        chain: list[QWidget] = [self.back, self.search, self.unfolding, self.list]
+        for group in GROUPS:
+            if group.name in self.subjects:
+                chain += self.subjects[group.name].focusable()
+        for before, after in pairwise(chain):
+            QWidget.setTabOrder(before, after)
+
+    def _appear_rows(self, subjects: Collection[Subject]) -> None:
+        for subject in subjects:
+            subject.appear()
+
+    def _search(self, text: str) -> None:
+        sought = text.strip()
+        if not sought:
+            self.nothing.hide()
+            for subject in self.subjects.values():
+                subject.highlight("")
+            self.show_group(self._here)
+            return
+        found = 0
+        for group in GROUPS:
+            found += self._subject(group.name).filter(sought)
+        self.nothing.setText(
+            tr("No setting is about “{sought}”.", sought=one_line(sought, limit=60))
+        )
+        self.nothing.setVisible(not found)
+        self.scroller.verticalScrollBar().setValue(0)
+        self._mark_here()
+
+    def _mark_here(self) -> None:
+        """Show in the list where one is; nowhere, while everything is searched."""
+        searching = bool(self.search.text().strip())
+        names = [group.name for group in GROUPS]
+        before = self.list.blockSignals(True)
+        self.list.setCurrentRow(-1 if searching else names.index(self._here))
+        self.list.blockSignals(before)
+        self.unfolding.choose(self._here)
+
+    def _picked(self, item: QListWidgetItem | None) -> None:
+        if item:
+            self.search.clear()
+            self.show_group(str(item.data(Qt.ItemDataRole.UserRole)))
+
+    def _fit(self) -> None:
+        letter = self.fontMetrics().horizontalAdvance("m")
+        wide = self.width() >= NARROW * letter
+        self.list.setVisible(wide)
+        self.unfolding.setVisible(not wide)
+        self._middle.setContentsMargins(theme.space("two") if wide else 0, 0, 0, 0)
+        self._top.setContentsMargins(
+            theme.space("three"), 0, theme.space("three"), 0 if wide else theme.space("half")
+        )
+        widest = max(self.list.fontMetrics().horizontalAdvance(tr(group.title)) for group in GROUPS)
+        self.list.setFixedWidth(widest + 68)
+
+    def _ready(self) -> None:
+        self._appear_rows(self.subjects.values())
+
+    def _settled(self) -> None:
+        if settings := self.desk.now:
+            for subject in self.subjects.values():
+                subject.show_settings(settings)
+            self.voice.look()
+
+    def _saved(self, waits: Collection[str]) -> None:
+        names = [tr(row.title) for group in GROUPS for row in group.rows if row.key in waits]
+        self.notice.show_waiting(names)
+        if not names:
+            self.notice.complain("")
+        self.state.setText(tr("Saved"))
+        self.state.show()
+        self._fades.start()

@@ -1,0 +1,206 @@
+"""Where spoken words go: into the field of the question that was open when they began, to be read
+before it is sent, or else off as a new request. Nothing that acts is agreed to by voice alone."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass
+from typing import Protocol
+
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtGui import QTextCursor
+
+from jarvis_desktop.core.hearing import Talking, Transcript
+from jarvis_desktop.core.shown import one_line
+from jarvis_desktop.core.wording import tr
+from jarvis_desktop.ui.bridge import Question
+from jarvis_desktop.ui.conversation.conversation_view import ConversationView
+from jarvis_desktop.ui.request.composer import Composer
+from jarvis_desktop.ui.session import Exchange, Session
+from jarvis_desktop.ui.voice.dictation import NOTHING, Dictation
+from jarvis_desktop.ui.voice.talking import Talker
+
+LONGEST = 1500
+"""Characters of what was said too late that are shown."""
+
+
+class Elsewhere(Protocol):
+    """Another place that takes what is said, while the person is there."""
+
+    @property
+    def listens(self) -> bool:
+        """Whether they are."""
+        ...
+
+    def take(self, heard: Transcript) -> None:
+        """This was said there."""
+        ...
+
+    def fail(self, reason: str) -> None:
+        """Nothing came of what was said there."""
+        ...
+
+
+@dataclass(eq=False)
+class _Said:
+    """Something that is being said, or written down."""
+
+    question: Question | None
+    """What it answers."""
+    cut: Exchange | None = None
+    """The goal that speaking interrupted: it is about to ask what should be different."""
+    recognised: bool = False
+    """Whether it is being written down already."""
+    elsewhere: Elsewhere | None = None
+    """Where it was said, if not in the window."""
+
+
+class SpokenAnswers(QObject):
+    """Follows the voice, and the questions of the open conversation."""
+
+    late = Signal(str)
+    """Carries what was said for a question that is closed by the time it is written down."""
+
+    def __init__(
+        self,
+        session: Session,
+        talker: Talker,
+        *,
+        conversation: ConversationView,
+        composer: Composer,
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._session = session
+        self._talker = talker
+        self._conversation = conversation
+        self._composer = composer
+        self.elsewhere: Elsewhere | None = None
+        self._said: deque[_Said] = deque()
+        self._listens = self._over = False
+        self._cut: Exchange | None = None
+        self._kept: tuple[Exchange, Transcript] | None = None
+        """What is for a goal that has not asked yet what should be different."""
+        talker.barged_in.connect(self._barged_in)
+        talker.talked.connect(self._talked)
+        talker.heard.connect(self._heard)
+        talker.unheard.connect(self._unheard)
+        session.busy_changed.connect(self._no_more_asked)
+
+    def refresh(self) -> None:
+        """Say on the talk button what it does now; while one talks it does what it did."""
+        if not self._talker.active:
+            self._composer.show_answers(self._open() is not None)
+
+    def asked(self, exchange: Exchange) -> None:
+        """A question came, or went, and is drawn. A goal that was interrupted by the voice asks
+        what should be different, and is told just that."""
+        self.refresh()
+        question = exchange.question
+        if question is None:
+            return
+        here = question is self._open()
+        if self._kept and self._kept[0] is exchange:
+            (_, transcript), self._kept = self._kept, None
+            self._write(question, transcript) if here else self._composer.send_spoken(transcript)
+        for said in self._said:
+            dictation = self._dictation(question)
+            if here and dictation and said.cut is exchange and said.question is None:
+                said.question = question
+                dictation.await_words() if said.recognised else dictation.listen()
+
+    def _open(self) -> Question | None:
+        """The question here that may be answered by voice."""
+        panels = self._conversation.panels()
+        wanted = (item.question for item in panels if item.dictation and not item.answered)
+        return next(wanted, None)
+
+    def _dictation(self, question: Question | None) -> Dictation | None:
+        """The line below its field; None where it is closed, or in another conversation."""
+        panels = self._conversation.panels()
+        own = (item for item in panels if item.question is question and not item.answered)
+        return next((item.dictation for item in own), None)
+
+    def _barged_in(self) -> None:
+        """Stop what runs, but for what waits for an answer: the words may be just that."""
+        running = self._session.running
+        self._cut = None
+        if self._session.busy and not (running and running.question):
+            self._cut = running if running and running.turn.agentic else None
+            self._session.stop()
+
+    def _talked(self, talking: Talking) -> None:
+        listened, self._listens = self._listens, talking.state in ("waiting", "listening")
+        if self._listens and not listened:
+            self._began()
+        elif talking.state == "recognising" and self._said and not self._said[-1].recognised:
+            self._said[-1].recognised = True
+            if dictation := self._dictation(self._said[-1].question):
+                dictation.await_words()
+        elif talking.state == "idle":
+            for said in self._said:
+                if dictation := self._dictation(said.question):
+                    dictation.leave()
+        self._over = talking.state == "idle"
+        self.refresh()
+
+    def _began(self) -> None:
+        if self._over:
+            self._said.clear()  # what was dropped: of all else it was told before
+        if self.elsewhere and self.elsewhere.listens:
+            self._said.append(_Said(None, elsewhere=self.elsewhere))
+        else:
+            self._said.append(_Said(self._open(), self._cut))
+        self._cut = None
+        if dictation := self._dictation(self._said[-1].question):
+            dictation.listen()
+
+    def _heard(self, transcript: Transcript) -> None:
+        said = self._said.popleft() if self._said else _Said(None)
+        if not transcript.text.strip():
+            self._nothing_of(said, NOTHING)
+        elif said.elsewhere:
+            said.elsewhere.take(transcript)
+        elif said.question:
+            self._write(said.question, transcript)
+        elif said.cut and self._session.running is said.cut and not said.cut.question:
+            self._kept = said.cut, transcript
+        else:
+            self._composer.send_spoken(transcript)
+
+    def _unheard(self, reason: str) -> None:
+        # Of several at a time the first one is over; that of one alone may go on in spite of it.
+        said = self._said.popleft() if len(self._said) > 1 else next(iter(self._said), None)
+        self._nothing_of(said, reason)
+
+    def _nothing_of(self, said: _Said | None, reason: str) -> None:
+        if said and said.elsewhere:
+            said.elsewhere.fail(reason)
+        elif said is None or said.question is None:
+            self._composer.unheard.say(reason)
+        elif dictation := self._dictation(said.question):
+            dictation.fail(reason)
+
+    def _no_more_asked(self, busy: bool) -> None:
+        if self._kept and self._session.running is not self._kept[0]:
+            (_, transcript), self._kept = self._kept, None
+            self._composer.send_spoken(transcript)
+
+    def _write(self, question: Question, transcript: Transcript) -> None:
+        if dictation := self._dictation(question):
+            dictation.take(transcript)
+            self._go_to(dictation)
+        else:
+            words = one_line(transcript.text, limit=LONGEST)
+            self.late.emit(tr("The question is closed by now. You said: “{words}”", words=words))
+
+    def _go_to(self, dictation: Dictation) -> None:
+        if self._talker.held:
+            return  # the talk button counts as let go where the keyboard is taken from it
+        field, typed = dictation.field, self._composer.field
+        if typed.window().focusWidget() is typed and typed.toPlainText():
+            return  # never under the fingers of one who types
+        if not field.hasFocus():
+            field.moveCursor(QTextCursor.MoveOperation.End)
+            field.setFocus()
+        self._conversation.ensureWidgetVisible(dictation)

@@ -1,0 +1,89 @@
+"""The settings say what this desktop lacks, and put JARVIS into its menu."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from jarvis_desktop import menu_entry
+from jarvis_desktop.core.errors import StorageError
+from jarvis_desktop.ui.actions import Actions
+from jarvis_desktop.ui.desktop import desktop_panel
+from jarvis_desktop.ui.desktop.desktop_panel import HAS_TRAY, LISTED, UNLISTED, DesktopPanel
+from jarvis_desktop.ui.look.theme import Theme
+from jarvis_desktop.ui.places import Surroundings
+from jarvis_desktop.ui.quick import tray as tray_module
+from jarvis_desktop.ui.quick.overlay import NOT_HERE
+from jarvis_desktop.ui.quick.tray import NO_TRAY
+from jarvis_desktop.ui.session import Session
+from jarvis_desktop.ui.settings.desk import SettingsDesk
+from jarvis_desktop.ui.settings.rows import Hands, Row
+from jarvis_desktop.ui.voice.desk import VoiceDesk
+from jarvis_desktop.ui.voice.talking import Talker
+from tests.ui.desktop.conftest import Desktop
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="other systems have other menus")
+
+
+@pytest.fixture
+def panel(
+    session: Session,
+    actions: Actions,
+    desktop: Desktop,
+    theme: Theme,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    qtbot: QtBot,
+) -> DesktopPanel:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    monkeypatch.setenv("XDG_DATA_DIRS", str(tmp_path))
+    settings = SettingsDesk(session)
+    talker = Talker(session.engine, session)
+    surroundings = Surroundings(session, talker, actions, settings)
+    voice = VoiceDesk(settings, session)
+    panel = DesktopPanel(
+        Row("desktop", "This desktop"), Hands(surroundings, settings, voice, lambda key: None)
+    )
+    qtbot.addWidget(panel)
+    panel.show()
+    return panel
+
+
+def test_what_the_desktop_lacks_is_said(
+    panel: DesktopPanel, desktop: Desktop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    panel.appear()
+    assert panel.tray.text() == HAS_TRAY
+    assert not panel.overlay.isVisible()
+    desktop.has_tray = False
+    monkeypatch.setattr(desktop_panel, "places_windows", lambda: False)
+    panel.appear()
+    assert panel.tray.text() == NO_TRAY
+    assert panel.overlay.text() == NOT_HERE
+    assert panel.overlay.isVisible()
+    assert not tray_module.is_available()
+
+
+def test_jarvis_is_put_into_the_menu(panel: DesktopPanel, qtbot: QtBot) -> None:
+    panel.appear()
+    qtbot.waitUntil(lambda: panel.menu.text() == UNLISTED)
+    assert panel.put.isVisible()
+    panel.put.click()
+    qtbot.waitUntil(lambda: panel.menu.text() == LISTED)
+    assert not panel.put.isVisible()
+    assert menu_entry.is_installed()
+
+
+def test_why_it_cannot_be_put_there_is_said(
+    panel: DesktopPanel, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def install() -> None:
+        raise StorageError("The disk is full.")
+
+    monkeypatch.setattr(menu_entry, "install", install)
+    panel.put.click()
+    qtbot.waitUntil(lambda: panel.trouble.text() == "The disk is full.")
+    assert panel.put.isEnabled()

@@ -1,0 +1,59 @@
+"""A window over a history of a few conversations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from jarvis_desktop.core.result import Status
+from jarvis_desktop.core.turn import Conversation, Turn
+from jarvis_desktop.ui.history.desk import HistoryDesk
+from jarvis_desktop.ui.history.sidebar import Sidebar
+from jarvis_desktop.ui.main_window import MainWindow
+from tests.ui.scene import FakeApp
+
+NOW = datetime.now().astimezone().replace(hour=12, minute=0)
+TITLES = ("the weather", "a letter", "the picture", "<b>a tune</b>")
+
+
+def conversation(name: str, *words: str, days: int = 0) -> Conversation:
+    turns = [
+        Turn(f"{name}-{n}", NOW - timedelta(days=days), text, reply="Yes.", status=Status.DONE)
+        for n, text in enumerate(words)
+    ]
+    return Conversation(name, tuple(turns))
+
+
+@pytest.fixture
+def filled(window: MainWindow, app: FakeApp, qtbot: QtBot) -> Iterator[MainWindow]:
+    """The window with four conversations, a day apart, of two turns each."""
+    app.history.conversations = {
+        f"c{days}": conversation(f"c{days}", title, f"more of {title}", days=days)
+        for days, title in enumerate(TITLES)
+    }
+    window.session.kept.emit()
+    qtbot.waitUntil(lambda: len(titles(window)) == 4)
+    yield window
+    settle(window, qtbot)
+
+
+@pytest.fixture
+def desk(filled: MainWindow) -> HistoryDesk:
+    return filled.past.desk
+
+
+@pytest.fixture
+def sidebar(filled: MainWindow) -> Sidebar:
+    return filled.sidebar
+
+
+def titles(window: MainWindow) -> list[str]:
+    return [row.title for row in window.sidebar.list.lines.rows()]
+
+
+def settle(window: MainWindow, qtbot: QtBot) -> None:
+    """Wait until nothing is read any more."""
+    qtbot.waitUntil(lambda: not window.past.desk._busy and not window.past.desk._stale)

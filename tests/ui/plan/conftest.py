@@ -1,0 +1,41 @@
+"""A desk for the views of plans."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from jarvis_desktop.ui.bridge import EngineThread
+from jarvis_desktop.ui.plan.plan_view import PlanView
+from tests.ui.plan.plan_scene import FakeDesk, all_done, diamond, half_done, shown, turn_of
+
+
+@pytest.fixture
+def desk(engine: EngineThread, theme: object, tmp_path: Path) -> Iterator[FakeDesk]:
+    desk = FakeDesk(engine, tmp_path / "window.ini")
+    yield desk
+    desk.deleteLater()
+
+
+@pytest.fixture
+def before(qtbot: QtBot, desk: FakeDesk) -> PlanView:
+    """A plan that waits to be approved."""
+    view = shown(qtbot, desk, turn_of(diamond()))
+    view.review(True)
+    return view
+
+
+@pytest.fixture
+def during(qtbot: QtBot, desk: FakeDesk) -> PlanView:
+    """A plan of which the first step is done and the second runs."""
+    desk.live.add("t")
+    return shown(qtbot, desk, half_done(diamond()))
+
+
+@pytest.fixture
+def after(qtbot: QtBot, desk: FakeDesk) -> PlanView:
+    """A plan that has ended."""
+    return shown(qtbot, desk, all_done(diamond()))

@@ -1,0 +1,120 @@
+"""What edits do to a turn that runs, and to one that has ended."""
+
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from pytestqt.qtbot import QtBot
+
+from jarvis_desktop.core.artifact import Artifact
+from jarvis_desktop.core.errors import InputError
+from jarvis_desktop.core.events import PlanChanged, TaskFinished, TurnFinished
+from jarvis_desktop.core.result import Status
+from jarvis_desktop.ui.bridge import Outcome
+from jarvis_desktop.ui.plan.plan_view import PlanView
+from tests.ui import scene
+from tests.ui.plan.plan_scene import (
+    FakeDesk,
+    cards,
+    chosen,
+    diamond,
+    ended,
+    half_done,
+    menu_of,
+    redrawn,
+    shown,
+)
+from tests.ui.scene import NOW, done
+
+
+def test_during_a_run_an_edit_of_what_waits_is_carried_out_at_once(
+    during: PlanView, desk: FakeDesk
+) -> None:
+    assert during.editing.stage == "during"
+    during.editing.set(2, "prompt", "a cat")
+    [(plan, then)] = desk.changes
+    assert plan.task(2).args["prompt"] == "a cat"
+    assert not during.foot.isVisible()
+    then(Outcome(True))
+    assert not during.editing.waits, "it is on its way"
+    redrawn(during, half_done(diamond()).apply(PlanChanged(plan)))
+    assert not during.editing.draft.is_edited
+    during.editing.undo()
+    assert desk.changes[-1][0] == diamond(), "undoing is an edit, too"
+
+
+def test_during_a_run_what_would_be_lost_is_told_first(during: PlanView, desk: FakeDesk) -> None:
+    during.editing.set(0, "image", Artifact(diamond().task(0).args["image"].kind, text="x"))  # type: ignore[union-attr]
+    assert desk.changes == []
+    assert during.foot.isVisible()
+    assert during.foot.costs.text() == (
+        "This runs again: Image to text, Summarization. The rest stays."
+    )
+    assert "runs again" in cards(during)[1].accessibleName()
+    QTest.mouseClick(during.foot.carry_out, Qt.MouseButton.LeftButton)
+    assert len(desk.changes) == 1
+
+
+def test_during_a_run_a_change_can_be_dropped(during: PlanView, desk: FakeDesk) -> None:
+    during.editing.choose_expert(0, "reader-large")
+    assert during.foot.isVisible()
+    QTest.mouseClick(during.foot.drop, Qt.MouseButton.LeftButton)
+    assert during.editing.plan == diamond()
+    assert not during.foot.isVisible()
+    assert desk.changes == []
+
+
+def test_a_change_that_comes_too_late_can_be_run_anew(during: PlanView, desk: FakeDesk) -> None:
+    during.editing.set(2, "prompt", "a cat")
+    turn = half_done(diamond())
+    for number in (1, 2, 3):
+        turn = turn.apply(TaskFinished(done(number, scene.text("x"))))
+    desk.changes[0][1](Outcome(False))
+    assert "just ended" in during.foot.told.text()
+    redrawn(during, turn.apply(TurnFinished(Status.DONE, NOW)))
+    assert during.editing.stage == "after"
+    QTest.mouseClick(during.foot.carry_out, Qt.MouseButton.LeftButton)
+    assert desk.again[0].plan.task(2).args["prompt"] == "a cat"
+
+
+def test_a_change_that_cannot_be_is_told_and_kept(during: PlanView, desk: FakeDesk) -> None:
+    during.editing.set(2, "prompt", "a cat")
+    desk.changes[0][1](Outcome(error=InputError("The file is gone.")))
+    assert during.trouble.text() == "The file is gone."
+    assert during.editing.plan.task(2).args["prompt"] == "a cat"
+    assert during.foot.carry_out.isVisible()
+
+
+def test_afterwards_an_edit_waits_for_run_it_again(after: PlanView, desk: FakeDesk) -> None:
+    assert not after.foot.isVisible()
+    after.editing.set(1, "sentences", 5)
+    assert after.foot.costs.text() == ("This runs again: Summarization, Save file. The rest stays.")
+    assert after.foot.carry_out.text() == "Run it again"
+    QTest.mouseClick(after.foot.carry_out, Qt.MouseButton.LeftButton)
+    [again] = desk.again
+    assert again.plan.task(1).args["sentences"] == 5
+    assert again.turn.id == "t"
+    assert again.afresh == frozenset()
+    assert after.editing.plan == diamond(), "the old turn stays what it was"
+
+
+def test_a_step_is_run_again_as_it_is(after: PlanView, desk: FakeDesk) -> None:
+    chosen(menu_of(after, 2), "Run this again")
+    assert after.foot.costs.text() == ("This runs again: Text to image, Save file. The rest stays.")
+    after.foot.carry_out.click()
+    assert desk.again[0].afresh == {2}
+    assert desk.again[0].plan == diamond()
+
+
+def test_what_was_not_done_is_tried_as_well(qtbot: QtBot, desk: FakeDesk) -> None:
+    view = shown(qtbot, desk, ended(diamond()))
+    view.editing.set(1, "sentences", 5)
+    assert view.foot.costs.text() == (
+        "This runs again: Summarization, Text to image, Save file. The rest stays."
+    )
+
+
+def test_a_plan_that_is_replaced_keeps_the_edit_that_waits(
+    during: PlanView, desk: FakeDesk
+) -> None:
+    during.editing.choose_expert(0, "reader-large")
+    redrawn(during, half_done(diamond()).apply(PlanChanged(diamond().without(2))))
+    assert during.editing.plan.task(0).expert == "reader-large"

@@ -1,0 +1,107 @@
+"""The page of the settings by itself, over an application that is a fake."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import keyring
+import pytest
+from pytestqt.qtbot import QtBot
+
+from jarvis_desktop import settings as settings_file
+from jarvis_desktop.core.call import Report
+from jarvis_desktop.core.expert import Expert
+from jarvis_desktop.settings import Settings
+from jarvis_desktop.ui.actions import Actions
+from jarvis_desktop.ui.look.theme import Theme
+from jarvis_desktop.ui.places import Surroundings
+from jarvis_desktop.ui.session import Session
+from jarvis_desktop.ui.settings.desk import SettingsDesk
+from jarvis_desktop.ui.settings.page import SettingsPage
+from jarvis_desktop.ui.voice.talking import Talker
+from tests.fake_fetcher import FakeFetcher
+from tests.llm.keyring import MemoryKeyring
+from tests.ui.scene import FakeApp
+
+LISTENS = "automatic-speech-recognition"
+TINY = Expert("whisper-tiny", LISTENS, "Whisper tiny: fast.", download_mb=78, licence="MIT",
+              repo="Systran/faster-whisper-tiny", speed=18.0)  # fmt: skip
+SMALL = Expert("whisper-small", LISTENS, "Whisper small: more exactly.", download_mb=486,
+               licence="MIT", repo="Systran/faster-whisper-small")  # fmt: skip
+
+
+class Fetching(FakeFetcher):
+    """What it fetched is on the disk."""
+
+    async def fetch(self, expert: Expert, report: Report, *, spared: object = ()) -> Path:
+        path = await super().fetch(expert, report)
+        self.here = (*self.here, expert.id)
+        return path
+
+
+@pytest.fixture(autouse=True)
+def ring() -> Iterator[MemoryKeyring]:
+    """A keyring in memory."""
+    before, ring = keyring.get_keyring(), MemoryKeyring()
+    keyring.set_keyring(ring)
+    yield ring
+    keyring.set_keyring(before)
+
+
+@pytest.fixture
+def app() -> FakeApp:
+    return FakeApp(experts=(SMALL, TINY, Expert("whisper-large", LISTENS)), weights=Fetching())
+
+
+@pytest.fixture
+def talker(session: Session) -> Talker:
+    return Talker(session.engine)
+
+
+@pytest.fixture
+def desk(session: Session) -> SettingsDesk:
+    desk = SettingsDesk(session)
+    desk._later.setInterval(0)
+    return desk
+
+
+@pytest.fixture
+def surroundings(session: Session, talker: Talker, desk: SettingsDesk) -> Surroundings:
+    return Surroundings(session, talker, Actions(session), desk)
+
+
+@pytest.fixture
+def begun(session: Session, app: FakeApp, qtbot: QtBot, talker: Talker) -> Iterator[Session]:
+    """The session, with its application started."""
+    with qtbot.waitSignal(session.settled):
+        session.start(lambda: app)
+    talker.use(app)
+    yield session
+    session.end()
+    talker.cancel()
+    session.engine.submit(session.close_app()).result(5)
+
+
+@pytest.fixture
+def page(qtbot: QtBot, theme: Theme, surroundings: Surroundings, begun: Session) -> SettingsPage:
+    page = SettingsPage(surroundings)
+    qtbot.addWidget(page)
+    page.resize(900, 700)
+    page.show()
+    page.desk.now = begun.app.settings if begun.app else None
+    page._settled()
+    page.appear()
+    qtbot.waitUntil(lambda: not page._making.isActive())
+    settle(page, qtbot)
+    return page
+
+
+def settle(page: SettingsPage, qtbot: QtBot) -> None:
+    """Wait until the page has looked at everything."""
+    qtbot.waitUntil(lambda: not page.voice._jobs)
+
+
+def kept(app: FakeApp) -> Settings:
+    """What is in the file."""
+    return settings_file.load(app.paths.settings)[0]

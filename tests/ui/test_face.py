@@ -1,0 +1,97 @@
+"""The window is made anew in another language, and nothing of what one did there is lost."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QLocale
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from jarvis_desktop import translations
+from jarvis_desktop.core.artifact import Kind
+from jarvis_desktop.core.turn import Request
+from jarvis_desktop.settings import Settings, WindowSettings
+from jarvis_desktop.start import Wish
+from jarvis_desktop.storage.offers import Offered
+from jarvis_desktop.ui.appearance import Appearance
+from jarvis_desktop.ui.face import Face
+from jarvis_desktop.ui.look import theme
+from jarvis_desktop.ui.session import Session
+from tests.ui import scene
+from tests.ui.scene import FakeApp
+
+
+@pytest.fixture
+def face(
+    qapp: QApplication, session: Session, app: FakeApp, tmp_path: Path, qtbot: QtBot
+) -> Iterator[Face]:
+    font, locale = qapp.font(), QLocale()
+    kept = tmp_path / "window.ini"
+    kept.write_text("[first_start]\nover=true\n")
+    appearance = Appearance(qapp, kept)
+    face = Face(session, appearance, kept)
+    face.begin(Wish())
+    with qtbot.waitSignal(session.ready):
+        session.start(lambda: app)
+    yield face
+    session.end()
+    face.window.talker.cancel()
+    session.engine.submit(session.close_app()).result(5)
+    face.let_end()
+    face.close()
+    face.window.close()
+    face.window.deleteLater()
+    qapp.removeTranslator(appearance._translator)
+    appearance.theme.adopt(theme.Wish())
+    appearance.theme.deleteLater()
+    appearance.deleteLater()
+    translations.speak("en")
+    qapp.setStyleSheet("")
+    qapp.setFont(font)
+    QLocale.setDefault(locale)
+
+
+def speak(session: Session, language: str) -> None:
+    session.settled.emit(Settings(window=WindowSettings.model_validate({"language": language})))
+
+
+def test_another_language_makes_the_window_anew(
+    face: Face, session: Session, app: FakeApp, qtbot: QtBot, tmp_path: Path
+) -> None:
+    app.assistant.script = scene.for_ever
+    window = face.window
+    window.send(Request("work for ever"))
+    qtbot.waitUntil(lambda: len(window.conversation.views()) == 1)
+    window.composer.field.setPlainText("a draft")
+    file = tmp_path / "a.txt"
+    file.write_text("words")
+    window.composer.attached._attach([Offered(file, Kind.TEXT, 5)])
+    window.resize(700, 500)
+    speak(session, "de")
+    qtbot.waitUntil(lambda: face.window is not window)
+    again = face.window
+    assert again.isVisible()
+    assert again.size().toTuple() == (700, 500)
+    assert again.sidebar.new.text() == "Neue Unterhaltung"
+    assert again.composer.field.toPlainText() == "a draft"
+    assert again.composer.attached.files() == (file,)
+    assert again.composer.stop.isVisible(), "what runs can be stopped there too"
+    assert [view.request.text.toPlainText() for view in again.conversation.views()] == [
+        "work for ever"
+    ]
+    assert again.composer.talk.isEnabled()
+    again.composer.stop.click()
+    qtbot.waitUntil(lambda: not session.busy)
+    speak(session, "en")
+    qtbot.waitUntil(lambda: face.window is not again)
+    assert face.window.sidebar.new.text() == "New conversation"
+
+
+def test_the_first_start_is_shown_once(
+    qapp: QApplication, face: Face, qtbot: QtBot, tmp_path: Path
+) -> None:
+    assert face.window.first is None
+    face.window._settings.setValue("first_start/over", False)
+    face._painted()
+    assert face.window.first
