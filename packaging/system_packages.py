@@ -40,7 +40,18 @@ WINDOW = (
     "libxcb-xfixes0",
     "libxcb-xkb1",
 )
-TESTS = ("pulseaudio", "pulseaudio-utils", "xvfb", "openbox", "xdotool", "dbus", "strace")
+TESTS = (
+    "pulseaudio",
+    "pulseaudio-utils",
+    "xvfb",
+    "openbox",
+    "trayer",
+    "xdotool",
+    "dbus",
+    "strace",
+    "desktop-file-utils",
+    "appstream",
+)
 VENV = "python3-venv"
 
 
@@ -134,7 +145,7 @@ def _advise_elsewhere(wanted: Iterable[str], testing: bool, say: Say) -> None:
         return  # macOS and Windows: PortAudio comes in the wheel, voices with the system
     lacking = [name for name in ("bwrap", "espeak-ng") if not shutil.which(name)]
     if testing:
-        programs = ("Xvfb", "openbox", "xdotool", "pulseaudio", "pactl", "dbus-daemon")
+        programs = ("Xvfb", "openbox", "trayer", "xdotool", "pulseaudio", "pactl", "dbus-daemon")
         lacking += [name for name in programs if not shutil.which(name)]
     if lacking:
         say(

@@ -6,8 +6,9 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from jarvis_desktop.catalogue.budget import Installed
 from jarvis_desktop.core.call import Report
-from jarvis_desktop.core.errors import JarvisError
+from jarvis_desktop.core.errors import InputError, JarvisError
 from jarvis_desktop.core.expert import Expert
 
 
@@ -23,6 +24,12 @@ class FakeFetcher:
     """The handles of those that need not be fetched."""
     spared: set[str] = field(default_factory=set)
     """What the last fetch must not delete."""
+    kept: list[Installed] = field(default_factory=list)
+    """What is on the disk, with its figures."""
+    at_work: frozenset[str] = frozenset()
+    budget: int = 0
+    halves: dict[str, int] = field(default_factory=dict)
+    """How many bytes are kept of fetches that were interrupted."""
 
     async def fetch(self, expert: Expert, report: Report, *, spared: Collection[str] = ()) -> Path:
         report(0.5, "half of it")
@@ -38,3 +45,31 @@ class FakeFetcher:
 
     def displaced(self, expert: Expert, *, spared: Collection[str] = ()) -> Sequence[str]:
         return tuple(name for name in self.gone if name not in spared)
+
+    def installed(self) -> Sequence[Installed]:
+        return tuple(self.kept)
+
+    def folder(self, expert: Expert) -> Path | None:
+        return next((each.path for each in self.kept if each.id == expert.id), None)
+
+    def taken(self) -> int:
+        return sum(each.size for each in self.kept) + sum(self.halves.values())
+
+    def coming(self, expert: Expert) -> int:
+        return expert.download_mb * 1_000_000
+
+    def partial(self, expert: Expert) -> int:
+        return self.halves.get(expert.id, 0)
+
+    def discard(self, expert: Expert) -> int:
+        return self.halves.pop(expert.id, 0)
+
+    def remove(self, expert: Expert) -> int:
+        if expert.id in self.at_work:
+            raise InputError(f"{expert.id} is at work.")
+        (gone,) = [each for each in self.kept if each.id == expert.id]
+        self.kept.remove(gone)
+        return gone.size
+
+    def used(self, expert: Expert) -> None:
+        pass

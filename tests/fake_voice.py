@@ -128,14 +128,25 @@ class FakePlayer:
     shares: list[float] = field(default_factory=list)
     hold: bool = False
     error: JarvisError | None = None
+    starts: list[float] = field(default_factory=list)
+    """Where each began that did not at its beginning."""
+    position: float | None = None
     _quiet: asyncio.Event | None = None
 
     async def play(
-        self, audio: Path, *, more: bool = False, begun: Callable[[], None] = unnoticed
+        self,
+        audio: Path,
+        *,
+        start: float = 0.0,
+        more: bool = False,
+        begun: Callable[[], None] = unnoticed,
     ) -> None:
         if self.error:
             raise self.error
         self.played.append(audio)
+        if start:
+            self.starts.append(start)
+        self.position = start
         begun()
         self._quiet = asyncio.Event()
         try:
@@ -145,7 +156,7 @@ class FakePlayer:
             self.stopped += 1
             raise
         finally:
-            self._quiet = None
+            self._quiet = self.position = None
 
     async def drain(self) -> None:
         if self.error:
@@ -239,6 +250,8 @@ class FakeHotkey:
     press: Callable[[], None] | None = None
     release: Callable[[], None] | None = None
     status: HotkeyStatus = UNBOUND
+    chosen: list[str] = field(default_factory=list)
+    token: str = ""
     _watchers: list[Callable[[HotkeyStatus], None]] = field(default_factory=list)
 
     def watch(self, changed: Callable[[HotkeyStatus], None]) -> None:
@@ -249,6 +262,9 @@ class FakeHotkey:
             self.press, self.release = press, release
         self.become(self.gives)
         return self.gives
+
+    async def choose(self, key: str) -> None:
+        self.chosen.append(key)
 
     async def close(self) -> None:
         self.press = self.release = None

@@ -46,6 +46,8 @@ class Portal:
     answer: int | None = 0
     """The code with which binding is answered; None lets the person think."""
     grants: bool = True
+    only: tuple[str, ...] = ()
+    """The ids that are granted; () is all."""
     tells_bound: bool = True
     """Whether binding is answered with what was bound."""
     trigger: str | None = ""
@@ -87,11 +89,11 @@ class Portal:
         await self.stop()
         await self.start()
 
-    async def press(self) -> None:
-        await self._of_shortcut("Activated")
+    async def press(self, name: str = "talk") -> None:
+        await self._of_shortcut("Activated", name)
 
-    async def release(self) -> None:
-        await self._of_shortcut("Deactivated")
+    async def release(self, name: str = "talk") -> None:
+        await self._of_shortcut("Deactivated", name)
 
     async def change(self, trigger: str) -> None:
         """The person chooses another key in the desktop's settings."""
@@ -107,12 +109,12 @@ class Portal:
             name = "org.freedesktop.portal.Session"
             await self._signal(sender, session, name, "Closed", "a{sv}", ({},))
 
-    async def _of_shortcut(self, member: str) -> None:
+    async def _of_shortcut(self, member: str, wanted: str) -> None:
         options = {"activation_token": ("s", "a")} if self.version > 1 else {}
         stamp = int(time.monotonic() * 1000)
         for session, sender in self.sessions.items():
-            for name, _ in self.bound.get(session, ()):
-                body = (session, name, stamp, options)
+            if wanted in dict(self.bound.get(session, ())):
+                body = (session, wanted, stamp, options)
                 await self._signal(sender, PATH, SHORTCUTS, member, "osta{sv}", body)
 
     async def _serve(self) -> None:
@@ -162,7 +164,8 @@ class Portal:
         if session in self.bound or session not in self.sessions:
             await self._refuse(message, "org.freedesktop.DBus.Error.AccessDenied")
             return
-        self.bound[session] = shortcuts if self.grants else []
+        granted = [each for each in shortcuts if not self.only or each[0] in self.only]
+        self.bound[session] = granted if self.grants else []
         results: dict[str, Any] = {}
         if self.tells_bound:
             results = {"shortcuts": ("a(sa{sv})", self._described(session))}

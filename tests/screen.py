@@ -78,10 +78,10 @@ class Screen:
         self.process.wait(10)
 
 
-def start_screen() -> Screen:
+def start_screen(size: str = "320x240x24") -> Screen:
     """A screen that answers."""
     ours, theirs = os.pipe()
-    command = ["Xvfb", "-displayfd", str(theirs), "-screen", "0", "320x240x24"]
+    command = ["Xvfb", "-displayfd", str(theirs), "-screen", "0", size]
     process = subprocess.Popen(
         [*command, "-nolisten", "tcp", "-noreset"], pass_fds=[theirs], stderr=subprocess.DEVNULL
     )

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import time
 
-from jarvis_desktop.compose import embedded_planner
+from jarvis_desktop.compose_planning import embedded_planner
 from jarvis_desktop.core.ports import Context
 from jarvis_desktop.core.task import TaskType
 from jarvis_desktop.paths import shipped

@@ -81,7 +81,7 @@ async def table(args: argparse.Namespace) -> None:
     app = build(settings.load(paths.settings)[0], paths)
     try:
         for wording in WORDINGS:
-            planner = app.planners[args.planner]
+            planner = app.planner.planners[args.planner]
             figures, middle, lost = await measure(planner, records, wording, inventory, gives)
             note = f"{len(records)} records, {middle:.1f} ms a plan"
             if lost:

@@ -20,6 +20,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from jarvis_desktop.hotkeys.choosing import DesktopHotkey
+from jarvis_desktop.hotkeys.portal_key import PortalKeys
+from jarvis_desktop.hotkeys.shortcut import TALK
 from jarvis_desktop.instance import Instance
 from jarvis_desktop.instance_call import ask
 from tests.portal import Portal, start_bus
@@ -52,7 +54,7 @@ async def pressed(name: str, press: Act, release: Act, count: int) -> list[Row]:
     def tell() -> None:
         told.put_nowait(time.perf_counter())
 
-    hotkey = DesktopHotkey("Ctrl+Alt+Space", app_id="org.example.Talk")
+    hotkey = DesktopHotkey("Ctrl+Alt+Space", TALK, portal=PortalKeys("org.example.Talk"))
     status = await hotkey.bind(tell, tell)
     assert status.way == name, status.why
     downs: list[float] = []

@@ -21,7 +21,8 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from jarvis_desktop.assistant.listening.talk import Talk
-from jarvis_desktop.compose import App, build
+from jarvis_desktop.compose import build
+from jarvis_desktop.compose_app import App
 from jarvis_desktop.core.hearing import Loudness, Partial, TalkEvent, Transcript, Unheard
 from jarvis_desktop.core.turn import Request
 from jarvis_desktop.core.voice import Hearing

@@ -27,9 +27,9 @@ from jarvis_desktop.core.result import Status
 from jarvis_desktop.core.turn import Request
 from jarvis_desktop.ui.app import close
 from jarvis_desktop.ui.bridge import EngineThread
+from jarvis_desktop.ui.look.theme import Theme
 from jarvis_desktop.ui.main_window import MainWindow
 from jarvis_desktop.ui.session import Session
-from jarvis_desktop.ui.theme import Theme
 from tests.ui.scene import FakeApp, FakeAssistant, Shown
 
 TIMES = 200

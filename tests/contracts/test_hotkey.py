@@ -9,6 +9,8 @@ import pytest
 from jarvis_desktop.core.hearing import HotkeyStatus
 from jarvis_desktop.core.voice import Hotkey
 from jarvis_desktop.hotkeys.choosing import DesktopHotkey
+from jarvis_desktop.hotkeys.portal_key import PortalKeys
+from jarvis_desktop.hotkeys.shortcut import TALK
 from tests.fake_voice import FakeHotkey
 from tests.hotkeys.pressed import Pressed
 
@@ -43,7 +45,7 @@ async def desk(request):
 
 
 def real() -> DesktopHotkey:
-    return DesktopHotkey("Ctrl+Alt+Space", app_id="org.example.Talk")
+    return DesktopHotkey("Ctrl+Alt+Space", TALK, portal=PortalKeys("org.example.Talk"))
 
 
 def fake_desk() -> Desk:

@@ -82,7 +82,7 @@ def running(turn_id: str, given: Artifact, *, minutes: int = 0) -> Unfinished:
         (
             Task(1, READ, {"image": given}),
             Task(2, SUM, {"text": (Ref(1), "in short"), "count": 2}),
-            Task(3, SPEAK, {"text": Ref(2)}, wanted=True),
+            Task(3, SPEAK, {"text": Ref(2)}, wanted=True, expert="piper"),
         )
     )
     turn = Turn(
@@ -94,7 +94,7 @@ def running(turn_id: str, given: Artifact, *, minutes: int = 0) -> Unfinished:
         plan=plan,
         notes=("a note", "ünother\nnote"),
     )
-    return Unfinished("c", turn, speak=True, folder=Path("/some/where"))
+    return Unfinished("c", turn, speak=True, folder=Path("/some/where"), fixed=True)
 
 
 def done(task_id: int, *artifacts: Artifact) -> TaskResult:

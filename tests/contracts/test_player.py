@@ -60,3 +60,22 @@ async def test_silence_ends_it_as_if_the_file_had_and_the_next_one_plays(player,
     await playing
     player.silence()  # nothing plays
     await player.play(write_tone(tmp_path / "short.wav", seconds=0.1))
+
+
+async def test_it_begins_where_it_is_wanted_and_tells_how_far_it_is(player, tmp_path):
+    assert player.position is None
+    if isinstance(player, FakePlayer):
+        player.hold = True
+    begun = asyncio.Event()
+    tone = write_tone(tmp_path / "long.wav", seconds=60)
+    playing = asyncio.create_task(player.play(tone, start=50, begun=begun.set))
+    await begun.wait()
+    assert player.position == pytest.approx(50, abs=0.3)
+    playing.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await playing
+    assert player.position is None
+
+
+async def test_to_play_from_the_end_on_is_to_have_played(player, tmp_path):
+    await player.play(write_tone(tmp_path / "short.wav", seconds=0.1), start=99)

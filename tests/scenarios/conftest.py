@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from jarvis_desktop.compose import App, build
+from jarvis_desktop.compose import build
+from jarvis_desktop.compose_app import App
 from jarvis_desktop.core.turn import Request, Turn
 from jarvis_desktop.paths import Paths
 from jarvis_desktop.settings import Settings

@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from jarvis_desktop.compose import App, build
+from jarvis_desktop.compose import build
+from jarvis_desktop.compose_app import App
 from jarvis_desktop.core.events import Event, RoundProgress, TaskStarted
 from jarvis_desktop.core.goal import Terms
 from jarvis_desktop.core.result import Status

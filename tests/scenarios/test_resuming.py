@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from jarvis_desktop.compose import App, build
+from jarvis_desktop.compose import build
+from jarvis_desktop.compose_app import App
 from jarvis_desktop.core.journal import Unfinished
 from jarvis_desktop.core.plan import Plan
 from jarvis_desktop.core.result import Status

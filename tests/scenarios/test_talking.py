@@ -17,7 +17,8 @@ import pytest
 import pytest_asyncio
 
 from jarvis_desktop import compose_voice
-from jarvis_desktop.compose import App, build
+from jarvis_desktop.compose import build
+from jarvis_desktop.compose_app import App
 from jarvis_desktop.core.hearing import Loudness, Partial, TalkEvent, Transcript, Unheard
 from jarvis_desktop.core.result import Status
 from jarvis_desktop.core.turn import Request, Turn

@@ -1,0 +1,237 @@
+"""The real window at work: how long its event loop stands still, and what memory it takes.
+
+Run on a screen (a virtual one does): python -m tests.benchmarks.desktop [--soak TURNS]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+BEAT = 5
+"""Milliseconds between two beats of the event loop."""
+P999, MOST = 100.0, 250.0
+"""Milliseconds that the loop may stand still."""
+MEMORY = 1.6
+"""Times the memory of a bare window."""
+SLOPE = 5.0
+"""Megabytes an hour."""
+IDLE = 12.0
+"""Seconds until the window has come to rest."""
+MESSAGES = 10_000
+SAMPLE = "Read the text in this picture, summarise it and say the summary out loud"
+
+
+def resident() -> float:
+    """This process's memory in megabytes."""
+    text = Path("/proc/self/status").read_text("utf-8")
+    return next(int(line.split()[1]) for line in text.splitlines() if "VmRSS" in line) / 1024
+
+
+class Pulse:
+    """Beats on the event loop, and knows how long it did not."""
+
+    def __init__(self) -> None:
+        from PySide6.QtCore import Qt, QTimer
+
+        self._timer = QTimer(timerType=Qt.TimerType.PreciseTimer, interval=BEAT)
+        self._timer.timeout.connect(self._beat)
+        self._gaps: list[float] = []
+        self._last = time.perf_counter()
+        self.rows: list[tuple[str, float, float]] = []
+        """What was done, the 99.9th percentile and the longest, in milliseconds."""
+        self._timer.start()
+
+    def _beat(self) -> None:
+        now = time.perf_counter()
+        self._gaps.append((now - self._last) * 1000 - BEAT)
+        self._last = now
+
+    @contextmanager
+    def during(self, what: str) -> Iterator[None]:
+        """Watch while something is done."""
+        self._gaps, self._last = [], time.perf_counter()
+        yield
+        self._beat()
+        gaps = sorted(self._gaps)
+        self.rows.append((what, gaps[int(0.999 * (len(gaps) - 1))], gaps[-1]))
+
+
+def spin(seconds: float = 0.0, until: Callable[[], object] = lambda: False) -> None:
+    """Let the loop run for so long, or until something is so."""
+    from PySide6.QtCore import QEventLoop
+    from PySide6.QtWidgets import QApplication
+
+    latest = time.perf_counter() + (seconds or 60.0)
+    while time.perf_counter() < latest and not until():
+        QApplication.processEvents(QEventLoop.ProcessEventsFlag.WaitForMoreEvents, 20)
+
+
+def ask(window: Any, words: str, *files: Path) -> None:
+    """Send a request and wait for its end."""
+    from jarvis_desktop.core.turn import Request
+
+    window.send(Request(words, files=files))
+    spin(until=lambda: not window.session.busy)
+
+
+def long_conversation(window: Any) -> None:
+    """Open one with very many messages, and go from its end to its beginning."""
+    from jarvis_desktop.core.result import Status
+    from jarvis_desktop.core.turn import Conversation, Turn
+    from jarvis_desktop.ui.bridge import Outcome
+
+    now = datetime.now(UTC)
+    answer = (
+        "A paragraph with **weight** and `code`.\n\n- one\n- two\n\n| a | b |\n|---|---|\n| 1 | 2 |"
+    )
+    turns = tuple(
+        Turn(str(n), now - timedelta(minutes=MESSAGES - n), f"Question {n}", reply=answer,
+             status=Status.DONE)
+        for n in range(MESSAGES // 2)
+    )  # fmt: skip
+    window.session._read(Outcome(Conversation("long", turns)))
+    spin(1.0)
+    bar = window.conversation.verticalScrollBar()
+    for step in range(100, -1, -1):
+        bar.setValue(bar.maximum() * step // 100)
+        spin(0.03)
+
+
+def hostile(window: Any) -> None:
+    """Stream every hostile text as an answer."""
+    from jarvis_desktop.core.turn import Turn
+    from jarvis_desktop.ui.conversation.turn_view import TurnView
+    from tests.ui.scene import HOSTILE
+
+    view = TurnView(window.wishes)
+    view.resize(700, 500)
+    view.show()
+    now = datetime.now(UTC)
+    for text in HOSTILE:
+        for share in (0.25, 0.5, 1.0):
+            view.draw(Turn("t", now, text[:2000], reply=text[: int(len(text) * share)]))
+            spin(0.02)
+    view.close()
+    view.deleteLater()
+
+
+def ours(turns: int) -> dict[str, Any]:
+    """What was measured in the real window."""
+    from PySide6.QtCore import QTimer
+    from PySide6.QtWidgets import QApplication
+
+    from jarvis_desktop import paths
+    from jarvis_desktop.ui import app
+    from jarvis_desktop.ui.main_window import MainWindow
+
+    told: dict[str, Any] = {}
+
+    def work() -> None:
+        window = next(w for w in QApplication.topLevelWidgets() if isinstance(w, MainWindow))
+        pulse = Pulse()
+        with pulse.during("start and warming up"):
+            spin(IDLE)
+        told["idle"] = resident()
+        with pulse.during("a picture is read, summed up and said"):
+            ask(window, SAMPLE, paths.shipped("resources", "sample", "letter.png"))
+        with pulse.during(f"{MESSAGES:,} messages, end to beginning"):
+            long_conversation(window)
+        window.session.new_conversation()
+        with pulse.during("hostile texts"):
+            hostile(window)
+        told["rows"] = pulse.rows
+        told["soak"] = soak(window, turns) if turns else []
+        QApplication.closeAllWindows()
+        QApplication.quit()
+
+    QTimer.singleShot(100, work)
+    told["code"] = app.run()
+    return told
+
+
+def soak(window: Any, turns: int) -> list[tuple[float, float]]:
+    """Hours and megabytes after each tenth turn, once it has warmed up."""
+    points, begun = [], time.perf_counter()
+    for number in range(turns):
+        if number % 50 == 0:
+            window.session.new_conversation()
+        ask(window, f"What is {number} percent of 240?")
+        if number % 10 == 9:
+            points.append(((time.perf_counter() - begun) / 3600, resident()))
+    return points[len(points) // 5 :]
+
+
+def bare() -> dict[str, Any]:
+    """An empty window that has come to rest."""
+    from PySide6.QtWidgets import QApplication, QMainWindow
+
+    application = QApplication([])
+    window = QMainWindow()
+    window.resize(1120, 780)
+    window.show()
+    spin(3.0)
+    told = {"idle": resident()}
+    application.quit()
+    return told
+
+
+def measured(which: str, turns: int = 0) -> dict[str, Any]:
+    """What a process of its own measured."""
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as home:
+        done = subprocess.run(
+            [sys.executable, "-m", "tests.benchmarks.desktop", which, str(turns)],
+            env=os.environ | {"JARVIS_DESKTOP_HOME": home},
+            stdout=subprocess.PIPE,
+            text=True,
+            check=True,
+        )
+    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return found
+
+
+def slope(points: list[tuple[float, float]]) -> float:
+    """Megabytes an hour, by least squares."""
+    middle_x = sum(x for x, _ in points) / len(points)
+    middle_y = sum(y for _, y in points) / len(points)
+    above = sum((x - middle_x) * (y - middle_y) for x, y in points)
+    return above / sum((x - middle_x) ** 2 for x, _ in points)
+
+
+def main() -> None:
+    """Print the tables."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--soak", type=int, default=0, metavar="TURNS")
+    turns = parser.parse_args().soak
+    plain, window = measured("bare"), measured("ours", turns)
+    print(f"{'the event loop stands still':42}{'p99.9':>9}{'longest':>9}")
+    for what, p999, longest in window["rows"]:
+        print(f"{what:42}{p999:7.1f}ms{longest:7.1f}ms  ratio {longest / MOST:.2f}")
+    print(f"{'limit':42}{P999:7.1f}ms{MOST:7.1f}ms")
+    ratio = window["idle"] / plain["idle"]
+    print(f"idle: bare {plain['idle']:.0f} MB, ours {window['idle']:.0f} MB: {ratio:.2f} times "
+          f"(limit {MEMORY}, ratio {ratio / MEMORY:.2f})")  # fmt: skip
+    if points := window["soak"]:
+        rises = slope(points)
+        took = points[-1][0] * 60
+        print(f"{turns} turns in {took:.0f} min: {points[0][1]:.0f} to {points[-1][1]:.0f} MB, "
+              f"{rises:.1f} MB/h (limit {SLOPE}, ratio {rises / SLOPE:.2f})")  # fmt: skip
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["bare"]:
+        print(json.dumps(bare()))
+    elif sys.argv[1:2] == ["ours"]:
+        print(json.dumps(ours(int(sys.argv[2]))))
+    else:
+        main()

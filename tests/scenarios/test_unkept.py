@@ -1,0 +1,127 @@
+"""A conversation that is not to be kept: answered as any other, and then it was never there."""
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from jarvis_desktop.core.errors import InputError
+from jarvis_desktop.core.result import Status
+from jarvis_desktop.storage.unkept import FOLDER
+from tests.scenarios import files
+from tests.scenarios.conftest import Person
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+CODE_WORD = "xylophonist"
+TABLES = (
+    "conversations", "turns", "tasks", "attempts", "artifacts", "files", "search", "journal",
+    "journal_tasks", "goals", "goal_log", "facts", "recaps", "expert_runs", "timers", "selections",
+)  # fmt: skip
+
+
+@pytest.fixture
+def unkept(person: Person) -> Iterator[Person]:
+    person.conversation = person.app.history.open_unkept().id
+    yield person
+    person.app.history.forget_unkept(person.conversation)
+
+
+def traces(person: Person) -> list[str]:
+    """The files of the application that have the code word, and the tables with rows."""
+    paths = person.app.paths
+    places = [path for root in (paths.data, paths.cache) for path in root.rglob("*")]
+    found = [path.name for path in places if path.is_file() and CODE_WORD.encode() in _bytes(path)]
+    db = person.app.history._db
+    return found + [name for name in TABLES if db[name].count]
+
+
+def _bytes(path: Path) -> bytes:
+    return path.read_bytes() if path.stat().st_size < 50_000_000 else b""
+
+
+async def test_it_is_answered_with_what_was_said_before_and_leaves_nothing(unkept: Person):
+    (unkept.folder / "note.txt").write_text(f"The {CODE_WORD} plays. " * 30, encoding="utf-8")
+    files.photo(unkept.folder / "photo.jpg")
+    first = await unkept.then("Summarise note.txt", "note.txt")
+    assert first.status is Status.DONE, first.reply
+    await unkept.then("Turn photo.jpg into a pencil sketch", "photo.jpg")
+    again = await unkept.then("Now make it brighter")
+    assert again.status is Status.DONE, again.reply
+    known = unkept.app.history.open_conversation(unkept.conversation)
+    assert [turn.id for turn in known.turns][::2] == [first.id, again.id]
+    given = first.attachments[0].path
+    assert given
+    assert given.is_relative_to(unkept.app.paths.unkept)
+    assert traces(unkept) == [given.name], "only its own folder, while it is open"
+    unkept.app.history.forget_unkept(unkept.conversation)
+    assert traces(unkept) == []
+    assert unkept.app.history.list() == ()
+    assert unkept.app.history.search(CODE_WORD) == ()
+    with pytest.raises(InputError, match="closed"):
+        unkept.app.history.open_conversation(unkept.conversation)
+
+
+async def test_nothing_is_learned_from_it_and_a_timer_is_not_written_down(unkept: Person):
+    told = await unkept.then(f"Remember that I am a {CODE_WORD}")
+    assert told.status is not Status.DONE
+    assert "Nothing of this conversation is kept" in told.reply
+    rings = await unkept.then(f"Set a timer for the {CODE_WORD} for 20 minutes")
+    assert rings.status is Status.DONE
+    assert len(unkept.app.timers.pending()) == 1
+    assert traces(unkept) == []
+    unkept.app.timers.cancel_all()
+
+
+async def test_one_that_is_closed_while_it_works_keeps_nothing(unkept: Person):
+    unkept.app.history.forget_unkept(unkept.conversation)
+    turn = await unkept.then(f"What is 6 times 7? {CODE_WORD}")
+    assert turn.status is not None
+    assert traces(unkept) == []
+
+
+async def test_another_conversation_meanwhile_is_kept(unkept: Person):
+    aside = unkept.conversation
+    kept = await unkept.ask("What is 6 times 7?")
+    assert unkept.app.history.open_conversation(unkept.conversation).turns[0].id == kept.id
+    unkept.app.history.delete([unkept.conversation])
+    unkept.app.history._db.conn.execute("DELETE FROM expert_runs")
+    unkept.app.history._db.conn.commit()
+    unkept.conversation = aside
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from jarvis_desktop.core.unkept import current_conversation
+from jarvis_desktop.storage.unkept import Unkept, UnkeptStore
+root = Path(sys.argv[1])
+unkept = Unkept(root / "unkept", {})
+current_conversation.set(unkept.begin())
+store = UnkeptStore(root / "artifacts", unkept)
+note = root / "note.txt"
+note.write_text("words")
+print(store.take_in(note).path, flush=True)
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+async def test_what_a_killed_run_left_is_removed_at_the_next_start_and_nothing_else(
+    unkept: Person, tmp_path: Path
+):
+    paths = unkept.app.paths
+    ran = subprocess.run(
+        [sys.executable, "-c", KILLED, str(paths.data)],
+        cwd=Path(__file__).parents[2],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    left = Path(ran.stdout.strip())
+    assert left.is_file()
+    await unkept.app.history.tidy()
+    assert not left.exists()
+    assert len(list(paths.unkept.glob(f"*{FOLDER}"))) == 1, "that of the one that is open here"
+    assert (await unkept.then("What is 6 times 7?")).status is Status.DONE
