@@ -90,11 +90,14 @@ class Assistant:
             await self._complete(answer, known, live)
         return live.turn
 
-    async def change(self, plan: Plan, *, turn_id: str = "") -> bool:
+    async def change(
+        self, plan: Plan, *, turn_id: str = "", afresh: frozenset[int] = frozenset()
+    ) -> bool:
         """Let a turn that carries out a plan go on with this one; the last begun, if not named.
 
-        What is unchanged goes on or stays done. False where no such turn runs, or its plan is
-        carried out already. Raises InputError where a file of the plan cannot be used.
+        What is unchanged goes on or stays done, but for the tasks `afresh` and what depends on
+        them: those give up what they gave, and begin anew. False where no such turn runs, or its
+        plan is carried out already. Raises InputError where a file of the plan cannot be used.
         """
         turns = [live for live in self._lives if turn_id in ("", live.turn.id)]
         changeable = [live for live in turns if live.course and not live.turn.agentic]
@@ -103,7 +106,7 @@ class Assistant:
         settled = await self._parts.intake.settled(plan, None)
         if (course := changeable[-1].course) is None:
             return False
-        course.change(settled)
+        course.change(settled, afresh=afresh)
         return True
 
     async def revise(self, plan: Plan, words: str, *, conversation: str | None) -> Plan:

@@ -23,16 +23,19 @@ class Course:
         """As it is by now."""
         self.changed = False
         """Whether the person changed it."""
+        self.asked_for: frozenset[int] = frozenset()
+        """The tasks that the person wanted to be done once more, as they are."""
         self._show = show
         self._execution: Execution | None = None
         self._meanwhile: asyncio.Task[Any] | None = None
 
-    def change(self, plan: Plan) -> None:
-        """Go on with that one."""
+    def change(self, plan: Plan, *, afresh: frozenset[int] = frozenset()) -> None:
+        """Go on with that one; the tasks `afresh` and all that builds on them begin anew."""
         self.plan, self.changed = plan, True
-        self._show(PlanChanged(plan))
+        self.asked_for |= afresh
+        self._show(PlanChanged(plan, afresh))
         if self._execution:
-            self._execution.change(plan)
+            self._execution.change(plan, afresh=afresh)
         if self._meanwhile:
             self._meanwhile.cancel()
 

@@ -4,7 +4,7 @@ others. It may become another plan meanwhile."""
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from jarvis_desktop.assistant.attempting import Confirm, Scene, Show, carry_out
@@ -77,9 +77,10 @@ class Execution:
             raise failures.exceptions[0] from None
         return self._results
 
-    def change(self, plan: Plan) -> None:
-        """Carry out that one from now on. What is unchanged goes on, or stays as it ended."""
-        same = plan.unchanged(self._plan)
+    def change(self, plan: Plan, *, afresh: Collection[int] = ()) -> None:
+        """Carry out that one from now on. What is unchanged goes on, or stays as it ended, but for
+        the tasks `afresh` and all that builds on them."""
+        same = plan.unchanged(self._plan, afresh=afresh)
         self._plan = plan
         for task_id in self._working.keys() - same:
             self._working.pop(task_id).cancel()

@@ -78,8 +78,8 @@ class Scribe:
                 self._begin((), turn)
             case PlanAccepted(plan=plan) | Replanned(plan=plan):
                 self._begin(plan, turn)
-            case PlanChanged(plan=plan):
-                self._change(plan, turn)
+            case PlanChanged(plan=plan, afresh=afresh):
+                self._change(plan, afresh, turn)
             case TaskStarted(task_id=task_id) if self._begun and self._acts(task_id, turn):
                 self._starting.add(task_id)
                 self._journal.starting(turn.id, task_id)
@@ -100,10 +100,10 @@ class Scribe:
             )
         )
 
-    def _change(self, plan: Plan, turn: Turn) -> None:
+    def _change(self, plan: Plan, afresh: frozenset[int], turn: Turn) -> None:
         """What is unchanged stays done, or goes on; `turn` knows of nothing else any more."""
         before = self._unfinished.turn.plan
-        same = plan.unchanged(before) if before else frozenset()
+        same = plan.unchanged(before, afresh=afresh) if before else frozenset()
         self._starting &= same
         perhaps = (self._unfinished.perhaps | self._starting) & same - turn.results.keys()
         self._anew(replace(self._unfinished, turn=turn, perhaps=perhaps, fixed=True))

@@ -55,8 +55,9 @@ class Campaign:
         """Run the plan, and at most so many `rounds` of new ones; what was done is kept.
 
         That includes what the turn has done of the plan already. The tasks `withheld` are not run,
-        for the reason given. A task that failed is a value in the turn, with its reason. A plan
-        that the person changed meanwhile is carried out as they want it: it gets no new one.
+        for the reason given, unless the person asks for them meanwhile. A task that failed is a
+        value in the turn, with its reason. A plan that the person changed meanwhile is carried out
+        as they want it: it gets no new one.
         """
         held = {number: (plan.task(number), reason) for number, reason in withheld.items()}
         done = {
@@ -137,7 +138,7 @@ class Campaign:
         refused = tuple(
             Selection(task.id, (), held[task.id][1])
             for task in tasks
-            if task.id in held and held[task.id][0] == task
+            if task.id in held and held[task.id][0] == task and task.id not in course.asked_for
         )
         settled = {item.task_id for item in refused}
         left = [task for task in tasks if task.id not in settled]

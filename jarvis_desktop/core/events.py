@@ -79,6 +79,8 @@ class PlanChanged:
     what is not is forgotten, and begins anew."""
 
     plan: Plan
+    afresh: frozenset[int] = frozenset()
+    """The tasks that begin anew although they are unchanged, with all that builds on them."""
 
 
 @dataclass(frozen=True, slots=True)

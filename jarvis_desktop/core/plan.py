@@ -99,17 +99,18 @@ class Plan:
             found |= more
         return frozenset(found)
 
-    def unchanged(self, before: Plan) -> frozenset[int]:
+    def unchanged(self, before: Plan, *, afresh: Collection[int] = ()) -> frozenset[int]:
         """The tasks that do what they did in `before`, as does all that they build on.
 
-        Their order counts for nothing, nor does whether their results are wanted.
+        Their order counts for nothing, nor does whether their results are wanted. Those `afresh`
+        are to be done once more, and count as changed.
         """
         was = {task.id: replace(task, wanted=False) for task in before}
         ids = {task.id for task in self.tasks}
         changed = {
             task.id for task in self.tasks if was.get(task.id) != replace(task, wanted=False)
         }
-        return frozenset(ids) - self.depending_on(changed)
+        return frozenset(ids) - self.depending_on(changed.union(afresh))
 
     @_an_edit()
     def add(self, task_type: TaskType, args: Mapping[str, Arg]) -> Plan:

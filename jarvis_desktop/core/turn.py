@@ -127,8 +127,8 @@ class Turn:
                 return replace(
                     self, plan=plan, results=kept, progress={}, trying={}, failed_attempts={}
                 )
-            case events.PlanChanged(plan=plan):
-                return self._with_changed(plan)
+            case events.PlanChanged(plan=plan, afresh=afresh):
+                return self._with_changed(plan, afresh)
             case events.ExpertsSelected(selections=selections):
                 return replace(self, selections=selections)
             case events.TaskStarted(task_id=task_id):
@@ -186,8 +186,8 @@ class Turn:
         progress = _without(self.progress, event.task_id)
         return replace(self, progress=progress, trying={**self.trying, event.task_id: event})
 
-    def _with_changed(self, plan: Plan) -> Turn:
-        same = plan.unchanged(self.plan) if self.plan else frozenset()
+    def _with_changed(self, plan: Plan, afresh: frozenset[int]) -> Turn:
+        same = plan.unchanged(self.plan, afresh=afresh) if self.plan else frozenset()
         return replace(
             self,
             plan=plan,

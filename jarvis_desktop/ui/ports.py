@@ -62,10 +62,13 @@ class Assistant(Protocol):
         """The plan as the words want it. Raises InputError that says what was not understood."""
         ...
 
-    async def change(self, plan: Plan, *, turn_id: str = "") -> bool:
+    async def change(
+        self, plan: Plan, *, turn_id: str = "", afresh: frozenset[int] = frozenset()
+    ) -> bool:
         """Let a turn that carries out a plan go on with this one; the last begun, if not named.
 
-        What is unchanged goes on or stays done. False where no such turn runs any more. Raises
+        What is unchanged goes on or stays done, but for the tasks `afresh` and what depends on
+        them. False where no such turn runs any more. Raises
         InputError where a file of the plan cannot be used.
         """
         ...

@@ -25,7 +25,8 @@ from tests.assistant.conftest import NOON, House
 from tests.types import JOIN
 from tests.virtual import VirtualLoop, run
 
-Edit = Callable[[Plan], Plan]
+Edit = Callable[[Plan], tuple[Plan, frozenset[int]]]
+"""Gives the plan, and what of it is to be done once more."""
 
 
 @dataclass
@@ -82,10 +83,15 @@ def edits(draw: st.DrawFn) -> Edit:
     first, second = draw(st.integers(0, 5)), draw(st.integers(0, 5))
     said = draw(words(9))
 
-    def edit(plan: Plan) -> Plan:
+    def edit(plan: Plan) -> tuple[Plan, frozenset[int]]:
         """One of the edits, for two tasks that are there."""
         ids = [task.id for task in plan] or [0]
         which, other = ids[first % len(ids)], ids[second % len(ids)]
+        if kind == "again":
+            return plan, frozenset({which})
+        return edited(plan, which, other), frozenset()
+
+    def edited(plan: Plan, which: int, other: int) -> Plan:
         match kind:
             case "another text":
                 refs = plan.task(which).depends_on
@@ -100,7 +106,7 @@ def edits(draw: st.DrawFn) -> Edit:
                 return plan.pinned(which, f"other-{second}")
         return plan.moved(which, before=other)
 
-    kind = draw(st.sampled_from("another text,rewired,without,added,pinned,moved".split(",")))
+    kind = draw(st.sampled_from("another text,rewired,without,added,pinned,moved,again".split(",")))
     return edit
 
 
@@ -115,7 +121,8 @@ async def changes(house: House, running: asyncio.Task[Turn], edits: Mapping[floa
         if told.plan is None or running.done():
             continue
         try:
-            await house.assistant.change(edits[moment](told.plan))
+            plan, afresh = edits[moment](told.plan)
+            await house.assistant.change(plan, afresh=afresh)
         except InputError:
             continue
 
@@ -147,8 +154,8 @@ def begun_once(told: Sequence[events.Event]) -> bool:
         match event:
             case events.PlanAccepted(plan=accepted):
                 plan = accepted
-            case events.PlanChanged(plan=changed):
-                begun &= changed.unchanged(plan)
+            case events.PlanChanged(plan=changed, afresh=afresh):
+                begun &= changed.unchanged(plan, afresh=afresh)
                 plan = changed
             case events.TaskStarted(task_id=task_id):
                 if task_id in begun:

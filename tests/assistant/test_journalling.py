@@ -186,7 +186,7 @@ async def test_nothing_is_noted_after_the_end(house: House) -> None:
     assert not [item for item in house.frontend.events if isinstance(item, events.Noted)]
 
 
-async def changed_before(house: House, plan: Plan) -> Unfinished:
+async def changed_before(house: House, plan: Plan, *afresh: int) -> Unfinished:
     """What is written down once the plan was changed while the clock and the join worked."""
     working = asyncio.Event()
     left: list[Unfinished] = []
@@ -203,7 +203,7 @@ async def changed_before(house: House, plan: Plan) -> Unfinished:
     house.planner.planned = CHAIN
     running = asyncio.create_task(house.handle(Request(text="shorten it")))
     await working.wait()
-    assert await house.assistant.change(plan)
+    assert await house.assistant.change(plan, afresh=frozenset(afresh))
     left.append(next(iter(house.journal.kept.values()))[1])
     running.cancel()
     await asyncio.gather(running, return_exceptions=True)
@@ -224,6 +224,13 @@ async def test_what_a_changed_plan_does_otherwise_is_not_written_down(house: Hou
     left = await changed_before(house, other)
     assert not left.turn.results
     assert not left.perhaps
+
+
+async def test_what_is_run_again_is_not_written_down_as_done_or_begun(house: House) -> None:
+    left = await changed_before(house, CHAIN, 0, 2)
+    assert not left.turn.results
+    assert not left.perhaps
+    assert (left.turn.plan, left.fixed) == (CHAIN, True)
 
 
 async def test_a_change_of_a_plan_that_was_not_written_down(house: House) -> None:

@@ -18,6 +18,7 @@ from jarvis_desktop.core.result import Attempt, Status, TaskResult
 from jarvis_desktop.core.task import Ref, Task
 from jarvis_desktop.core.turn import Turn
 from tests.assistant.conftest import NOON, ONE_TASK, House, names
+from tests.assistant.gates import GatedBackend
 from tests.fake_journal import FakeJournal
 from tests.fake_voice import write_wav
 from tests.types import CLOCK, JOIN, SHORTEN, SPEAK
@@ -277,3 +278,20 @@ def test_what_cannot_be_kept_is_not_lost_by_giving_it_up(house: House) -> None:
         house.assistant.give_up(found)
     house.history.error = None
     assert house.assistant.give_up(found).status is Status.PARTLY
+
+
+async def test_what_was_not_done_again_is_done_where_the_person_asks_for_it_meanwhile(
+    house: House,
+) -> None:
+    gates = GatedBackend()
+    house.assistant._parts.executor._means.backends["builtin"] = gates  # type: ignore[index]
+    house.frontend.consent = False
+    running = asyncio.create_task(
+        house.assistant.resume(left(house, perhaps=frozenset({2})), house.frontend)
+    )
+    await gates.until_started("short")
+    assert await house.assistant.change(CHAIN, afresh=frozenset({2}))
+    gates.open("clock", "short")
+    turn = await running
+    assert sorted(gates.started) == ["clock", "short"]
+    assert turn.status is Status.DONE

@@ -140,6 +140,24 @@ def test_what_a_changed_plan_changes_is_forgotten_and_the_rest_stays() -> None:
     assert fold(events.PlanChanged(plan)).plan == plan
 
 
+def test_what_is_run_again_gives_up_what_it_gave_and_all_that_was_made_of_it() -> None:
+    plan = Plan(
+        (
+            Task(0, SHORTEN, {"text": "a"}),
+            Task(1, SHORTEN, {"text": "b"}),
+            Task(2, SHORTEN, {"text": Ref(1)}),
+        )
+    )
+    ended = [TaskResult(number, Status.DONE, (text_artifact("x"),)) for number in range(3)]
+    turn = fold(
+        events.PlanAccepted(plan),
+        *map(events.TaskFinished, ended),
+        events.PlanChanged(plan, frozenset({1, 7})),
+    )
+    assert turn.plan == plan
+    assert turn.results == {0: ended[0]}
+
+
 def test_without_a_plan_all_results_are_what_was_asked_for() -> None:
     assert fold().artifacts == ()
     made = TaskResult(0, Status.DONE, (text_artifact("noon"),))

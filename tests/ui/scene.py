@@ -197,14 +197,16 @@ class FakeAssistant:
             raise self.revised
         return self.revised or plan
 
-    async def change(self, plan: Plan, *, turn_id: str = "") -> bool:
+    async def change(
+        self, plan: Plan, *, turn_id: str = "", afresh: frozenset[int] = frozenset()
+    ) -> bool:
         """Taken up by the turn that runs, which the script goes on with."""
         if self.error:
             raise self.error
         if self.running is None or self.running.turn.plan is None:
             return False
         self.changes.append(plan)
-        self.running.show(PlanChanged(plan))
+        self.running.show(PlanChanged(plan, afresh))
         return True
 
     async def run_again(

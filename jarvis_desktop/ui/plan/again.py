@@ -1,4 +1,4 @@
-"""A plan that is carried out once more, for the request of an earlier turn."""
+"""A plan that takes the place of that of a turn, or is carried out once more."""
 
 from __future__ import annotations
 

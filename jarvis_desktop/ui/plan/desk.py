@@ -64,9 +64,10 @@ class PlanDesk(QObject):
         place = self._session.open.id
         self._ask(lambda app: app.assistant.revise(plan, words, conversation=place), then)
 
-    def change(self, turn: Turn, plan: Plan, then: Then) -> None:
+    def change(self, again: Again, then: Then) -> None:
         """Let a turn that runs go on with another plan; the outcome carries whether it does."""
-        self._ask(lambda app: app.assistant.change(plan, turn_id=turn.id), then)
+        turn_id, plan, afresh = again.turn.id, again.plan, again.afresh
+        self._ask(lambda app: app.assistant.change(plan, turn_id=turn_id, afresh=afresh), then)
 
     def run_again(self, again: Again) -> None:
         """Carry out a plan once more, as a new turn of the conversation."""

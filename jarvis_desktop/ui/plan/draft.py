@@ -79,6 +79,13 @@ class Draft:
             elif plan == self.plan:
                 self.now = Version(plan)
 
+    def handed_over(self) -> None:
+        """The turn goes on with all of it: what was marked is under way, and cannot be undone."""
+        self.now = Version(self.plan)
+        self._past = [Version(version.plan) for version in self._past]
+        while self._past and self._past[-1] == self.now:
+            self._past.pop()
+
     def edited(self) -> frozenset[int]:
         """The steps that are not as they are in the turn's plan."""
         before = {task.id: task for task in self.base}
@@ -87,7 +94,7 @@ class Draft:
     def again(self, turn: Turn) -> frozenset[int]:
         """The steps that have run in the turn, or do so now, and are to begin anew."""
         begun = turn.results.keys() | turn.running
-        same = self.plan.unchanged(self.base) - self.plan.depending_on(self.now.afresh)
+        same = self.plan.unchanged(self.base, afresh=self.now.afresh)
         return frozenset(task.id for task in self.plan if task.id in begun and task.id not in same)
 
     def _take(self, version: Version) -> None:

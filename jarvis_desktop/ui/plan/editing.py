@@ -14,6 +14,7 @@ from jarvis_desktop.core.artifact import Artifact
 from jarvis_desktop.core.errors import InputError, PlanError
 from jarvis_desktop.core.expert import Candidate
 from jarvis_desktop.core.plan import Plan
+from jarvis_desktop.core.result import Status
 from jarvis_desktop.core.task import Arg, Item, Port, Ref, TaskType
 from jarvis_desktop.core.turn import Turn
 from jarvis_desktop.core.wording import tr
@@ -22,7 +23,7 @@ from jarvis_desktop.ui.look import phrases
 from jarvis_desktop.ui.plan import fitting
 from jarvis_desktop.ui.plan.again import Again
 from jarvis_desktop.ui.plan.desk import PlanDesk
-from jarvis_desktop.ui.plan.draft import Draft, changes
+from jarvis_desktop.ui.plan.draft import Draft, Version, changes
 from jarvis_desktop.ui.plan.telling import name_of
 
 Stage = Literal["shown", "before", "during", "after"]
@@ -56,7 +57,7 @@ class Editing(QObject):
         self._turn: Turn | None = None
         self._asked = 0
         self._handing = False
-        self._handed_over: Plan | None = None
+        self._handed_over: Version | None = None
         """What the turn goes on with; it has not said so yet."""
 
     @property
@@ -80,7 +81,7 @@ class Editing(QObject):
         return (
             self.stage in ("during", "after")
             and self.draft.is_edited
-            and self.plan is not self._handed_over
+            and self.draft.now is not self._handed_over
         )
 
     def follow(self, turn: Turn, *, reviewed: bool) -> None:
@@ -170,9 +171,17 @@ class Editing(QObject):
         before = rest[at] if at < len(rest) else None
         return self._edit(task_id, lambda plan: plan.moved(task_id, before=before))
 
+    def can_run_afresh(self, task_id: int) -> bool:
+        """Whether a step was begun, so that it can be done once more."""
+        if self._turn is None or self.stage not in ("during", "after"):
+            return False
+        result = self._turn.results.get(task_id)
+        ended = result is not None and result.status is not Status.SKIPPED
+        return self.stage == "after" or ended or task_id in self._turn.running
+
     def run_afresh(self, task_id: int) -> None:
         """Have a step done once more, although nothing about it changed."""
-        if self.stage == "after":
+        if self.can_run_afresh(task_id) and not self.busy:
             self.draft.mark(task_id)
             self._settle(task_id)
 
@@ -240,28 +249,29 @@ class Editing(QObject):
 
     def approve(self) -> Plan:
         """The plan as the person left it; the turn goes by it from now on."""
-        self._handed_over = self.plan
+        self._handed_over = self.draft.now
         return self.plan
 
     def carry_out(self) -> None:
         """Do what was changed: at once in a turn that runs, else in a new one."""
         if not (self.desk and self._turn and self.waits) or self.busy:
             return
+        again = Again(self._turn, self.plan, self.draft.now.afresh)
         if self.stage == "after":
-            again = Again(self._turn, self.plan, self.draft.now.afresh)
             self.draft = Draft(self.draft.base)
             self.changed.emit()
             self.desk.run_again(again)
             return
         self._handing = True
-        self._handed_over = self.plan
+        self._handed_over = self.draft.now
         self.changed.emit()
-        self.desk.change(self._turn, self.plan, self._taken)
+        self.desk.change(again, self._taken)
 
     def _taken(self, outcome: Outcome) -> None:
         self._handing = False
-        if not outcome.value:
-            self._handed_over = None
+        if outcome.value:
+            self.draft.handed_over()
+        self._handed_over = self.draft.now if outcome.value else None
         if outcome.error:
             self.refused.emit(WHOLE, str(outcome.error))
         elif outcome.value is False:

@@ -31,7 +31,7 @@ def step_menu(
     _add(menu, "edit", tr("Look at it or change it"), open_step, "Return")
     if not editing.open:
         return menu
-    if editing.stage == "after":
+    if editing.can_run_afresh(task_id):
         _add(menu, "refresh", tr("Run this again"), partial(editing.run_afresh, task_id))
     for port in task.type.ports:
         if choices := fitting.sources_for(editing.plan, task, port):

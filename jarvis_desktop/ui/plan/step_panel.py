@@ -105,7 +105,7 @@ class StepPanel(QFrame):
         self.why.setVisible(bool(why))
         self._draw_results(turn)
         editable = self._editing.open
-        self.again.setVisible(self._editing.stage == "after")
+        self.again.setVisible(self._editing.can_run_afresh(self.task_id))
         self.more.setVisible(editable)
         self.remove.setVisible(editable)
         self.remove.setEnabled(len(plan) > 1)

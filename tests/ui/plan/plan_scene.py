@@ -85,6 +85,8 @@ class FakeDesk(PlanDesk):
         self.experts: Outcome = Outcome([LARGE, FAR])
         self.wishes: list[tuple[Plan, str, Then]] = []
         self.changes: list[tuple[Plan, Then]] = []
+        self.afresh: list[frozenset[int]] = []
+        """What was to be done once more with each of the changes."""
         self.again: list[Again] = []
         self.file = Path("/nowhere/other.png")
 
@@ -101,8 +103,9 @@ class FakeDesk(PlanDesk):
     def revise(self, plan: Plan, words: str, then: Then) -> None:
         self.wishes.append((plan, words, then))
 
-    def change(self, turn: Turn, plan: Plan, then: Then) -> None:
-        self.changes.append((plan, then))
+    def change(self, again: Again, then: Then) -> None:
+        self.changes.append((again.plan, then))
+        self.afresh.append(again.afresh)
 
     def run_again(self, again: Again) -> None:
         self.again.append(again)

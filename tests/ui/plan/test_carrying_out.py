@@ -104,6 +104,37 @@ def test_a_step_is_run_again_as_it_is(after: PlanView, desk: FakeDesk) -> None:
     assert desk.again[0].plan == diamond()
 
 
+def test_a_step_is_run_again_while_the_others_run(during: PlanView, desk: FakeDesk) -> None:
+    """What would be lost is told first; a mark that was handed over cannot be taken back."""
+    menu = menu_of(during, 2)
+    assert "Run this again" not in [action.text() for action in menu.actions()], "it waits"
+    menu.close()
+    chosen(menu_of(during, 0), "Run this again")
+    assert desk.changes == []
+    assert during.foot.costs.text() == (
+        "This runs again: Image to text, Summarization. The rest stays."
+    )
+    during.foot.carry_out.click()
+    assert (desk.changes[0][0], desk.afresh) == (diamond(), [frozenset({0})])
+    assert not during.editing.waits
+    redrawn(during, half_done(diamond()).apply(PlanChanged(diamond(), frozenset({0}))))
+    desk.changes[0][1](Outcome(True))
+    assert not during.editing.draft.is_edited
+    assert not during.editing.draft.can_undo
+    assert not during.foot.isVisible()
+    during.editing.run_afresh(0)
+    assert len(desk.changes) == 1, "it has not begun anew yet"
+
+
+def test_a_step_that_nothing_builds_on_yet_is_run_again_at_once(
+    during: PlanView, desk: FakeDesk
+) -> None:
+    during.editing.run_afresh(1)
+    assert desk.afresh == [frozenset({1})]
+    desk.changes[0][1](Outcome(False))
+    assert during.editing.waits, "it came too late, and can be run as a new turn"
+
+
 def test_what_was_not_done_is_tried_as_well(qtbot: QtBot, desk: FakeDesk) -> None:
     view = shown(qtbot, desk, ended(diamond()))
     view.editing.set(1, "sentences", 5)
