@@ -192,9 +192,9 @@ class QuickBox(Floating):
             self.line.unheard.say(reason)
 
     def closeEvent(self, event: QCloseEvent) -> None:
-        """The desktop closes it as Esc does."""
-        event.ignore()
+        """The desktop closes it as Esc does. To refuse would keep JARVIS from ending."""
         self.leave()
+        super().closeEvent(event)
 
     # What the person does
 
