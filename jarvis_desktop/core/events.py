@@ -10,6 +10,7 @@ from jarvis_desktop.core.expert import Candidate, Selection
 from jarvis_desktop.core.outline import Outline
 from jarvis_desktop.core.plan import Plan
 from jarvis_desktop.core.result import Attempt, Status, TaskResult
+from jarvis_desktop.core.wording import tr
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,8 +129,10 @@ class Retrying:
     @property
     def words(self) -> str:
         """What a person reads: when, and why."""
-        when = f" in {self.seconds:.0f} s" if self.seconds >= 0.5 else ""
-        return f"Trying again{when}: {self.reason}"
+        if self.seconds < 0.5:
+            return tr("Trying again: {reason}", reason=self.reason)
+        seconds = round(self.seconds)
+        return tr("Trying again in {seconds} s: {reason}", seconds=seconds, reason=self.reason)
 
 
 @dataclass(frozen=True, slots=True)

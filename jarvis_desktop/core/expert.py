@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from jarvis_desktop.core.wording import tr
+
 
 @dataclass(frozen=True, slots=True)
 class Expert:
@@ -99,7 +101,7 @@ class Candidate:
     def label(self) -> str:
         """What a person reads: the expert and where it runs."""
         if self.built_in:
-            return "built in"
+            return tr("built in")
         return f"{self.expert.id} ({self.backend}{f', {self.provider}' if self.provider else ''})"
 
 

@@ -9,6 +9,7 @@ from typing import Protocol
 
 from jarvis_desktop.core.result import TaskResult
 from jarvis_desktop.core.turn import Turn
+from jarvis_desktop.core.wording import tr, trn
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,11 +38,18 @@ class Unfinished:
     def progress(self) -> str:
         """How far it is, in words: "2 of 6 steps are done"."""
         if self.goal:
-            return "a goal of agent mode"
+            return tr("a goal of agent mode")
         done, plan = len(self.turn.results), self.turn.plan
-        of, count = ("", done) if plan is None else (f" of {len(plan)}", len(plan))
-        verb = "is" if 1 in (done, count) else "are"
-        return f"{done}{of} step{'' if count == 1 else 's'} {verb} done"
+        if plan is None:
+            return trn("{count} step is done", "{count} steps are done", done)
+        if done == 1:
+            return trn("1 of {count} step is done", "1 of {count} steps is done", len(plan))
+        return trn(
+            "{done} of {count} step is done",
+            "{done} of {count} steps are done",
+            len(plan),
+            done=done,
+        )
 
 
 class Journal(Protocol):

@@ -14,6 +14,7 @@ from types import MappingProxyType
 from jarvis_desktop.core.expert import Expert
 from jarvis_desktop.core.hardware import MB, Graphics, Hardware, Memory
 from jarvis_desktop.core.shown import readable_size
+from jarvis_desktop.core.wording import mark, tr
 
 LIBRARIES = 400 * MB
 """What a process takes with the libraries alone; an expert's memory counts it in."""
@@ -38,6 +39,12 @@ Measured = Mapping[tuple[str, "Place"], Memory]
 
 NOTHING_MEASURED: Measured = MappingProxyType({})
 
+_devices = {
+    "cpu": mark("on the processor"),
+    "cuda": mark("on the graphics card"),
+    "mps": mark("on the GPU"),
+}
+
 
 @dataclass(frozen=True, slots=True)
 class Place:
@@ -53,10 +60,12 @@ class Place:
     """Whether 16 bits means float16 here, for want of bfloat16."""
 
     def __str__(self) -> str:
-        where = {"cpu": "on the processor", "cuda": "on the graphics card", "mps": "on the GPU"}
-        bits = " in 16 bits" if self.half else ""
-        parts = ", part by part" if self.offload else ""
-        return f"{where.get(self.device, self.device)}{bits}{parts}"
+        where = tr(_devices[self.device]) if self.device in _devices else self.device
+        if self.offload and self.half:
+            return tr("{place} in 16 bits, part by part", place=where)
+        if self.offload:
+            return tr("{place}, part by part", place=where)
+        return tr("{place} in 16 bits", place=where) if self.half else where
 
 
 PROCESSOR = Place()
@@ -146,9 +155,19 @@ def too_large(
 ) -> str:
     """What to say of one that has no place, after its name."""
     smallest = min(need(expert, place, measured).main for place in rungs(None))
-    card = f", or {_size(limit.graphics)} of the graphics card" if hardware.graphics else ""
-    room = f"{_size(limit.main)}{card}"
-    return f"needs about {_size(smallest)} of memory, and experts can have {room} here"
+    if not hardware.graphics:
+        return tr(
+            "needs about {need} of memory, and experts can have {room} here",
+            need=_size(smallest),
+            room=_size(limit.main),
+        )
+    return tr(
+        "needs about {need} of memory, and experts can have {room}, or {card} of the graphics card"
+        " here",
+        need=_size(smallest),
+        room=_size(limit.main),
+        card=_size(limit.graphics),
+    )
 
 
 def _size(size: int) -> str:

@@ -140,8 +140,8 @@ class Plan:
                 raise InputError(
                     tr(
                         "“{step}” cannot be left out alone: {others} needs its result.",
-                        step=self.task(task_id).type.title,
-                        others=", ".join(f"“{task.type.title}”" for task in lost),
+                        step=self.task(task_id).type.called,
+                        others=", ".join(f"“{task.type.called}”" for task in lost),
                     )
                 )
             gone |= {task.id for task in lost}
@@ -207,8 +207,8 @@ def _out_of_order(task: Task, other: Task) -> InputError:
     return InputError(
         tr(
             "“{step}” takes the result of “{other}”, so it stands after it.",
-            step=task.type.title,
-            other=other.type.title,
+            step=task.type.called,
+            other=other.type.called,
         )
     )
 
@@ -269,7 +269,7 @@ def _check_option(label: str, option: Option, item: Item) -> None:
             tr(
                 "{label} takes {type_names} as its {name}.",
                 label=label,
-                type_names=type_names[wanted],
+                type_names=tr(type_names[wanted]),
                 name=option.name,
             )
         )

@@ -6,13 +6,24 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from jarvis_desktop.core.artifact import Artifact, Kind
+from jarvis_desktop.core.wording import mark, tr
 
-type_names = {bool: "yes or no", int: "a whole number", float: "a number", str: "text"}
+type_names = {
+    bool: mark("yes or no"),
+    int: mark("a whole number"),
+    float: mark("a number"),
+    str: mark("text"),
+}
 
 Value = str | int | float | bool
 
 PROMPT = "prompt"
 """The port for what is wished for in words."""
+
+
+def as_words(name: str) -> str:
+    """A name of the code as words; `packaging/translations.py` knows them all, so `tr` does too."""
+    return name.replace("-", " ").replace("_", " ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +89,13 @@ class TaskType:
 
     @property
     def title(self) -> str:
-        """The name as words: "image-to-text" is "image to text"."""
-        return self.name.replace("-", " ").replace("_", " ")
+        """The name as English words, for planners: "image-to-text" is "image to text"."""
+        return as_words(self.name)
+
+    @property
+    def called(self) -> str:
+        """The name as a person reads it."""
+        return tr(self.title)
 
     def port(self, name: str) -> Port | None:
         """The port of that name, or None."""
