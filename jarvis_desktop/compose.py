@@ -33,6 +33,7 @@ from jarvis_desktop.catalogue.entries import load as load_experts
 from jarvis_desktop.catalogue.hub.index import HubIndex
 from jarvis_desktop.catalogue.hub.offers import HubOffers
 from jarvis_desktop.catalogue.hub.refresh import HubRefresh
+from jarvis_desktop.catalogue.listed import ListedFetcher
 from jarvis_desktop.catalogue.weights import Weights
 from jarvis_desktop.compose_agent import House, build_agent
 from jarvis_desktop.compose_app import App
@@ -192,7 +193,8 @@ def build(
         record=history.records,
         inspect=inspect,
     )
-    obtainer = Obtainer(weights, policy, ask_above_mb=settings.experts.ask_above_mb)
+    fetcher = ListedFetcher(weights, lambda: app.shelf.downloads)
+    obtainer = Obtainer(fetcher, policy, ask_above_mb=settings.experts.ask_above_mb)
     mode = build_agent(
         settings.agent,
         House(
@@ -238,7 +240,7 @@ def build(
     adoption = Adoption(
         current, policy, road, llms, selector, fitting, obtainer, weights, local, api, mode
     )
-    return App(
+    app = App(
         adoption=adoption,
         policy=policy,
         assistant=assistant,
@@ -275,6 +277,7 @@ def build(
         sandbox=mode.sandbox,
         tester=mode.tester,
     )
+    return app
 
 
 class _StopSwitch:

@@ -132,7 +132,9 @@ class App:
         if not Policy(settings.mode).allows_downloads:
             for download in self.shelf.downloads.listed:  # before the network goes: none has failed
                 self.shelf.downloads.pause(download.key)
-        return await self.adoption.adopt(settings)
+        waiting = await self.adoption.adopt(settings)
+        self.shelf.downloads.mode_changed()
+        return waiting
 
     async def sweep_goals(self) -> None:
         """Remove the folders of goals that nobody comes back to."""

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from jarvis_desktop.catalogue.budget import Installed
 from jarvis_desktop.core.call import Report
-from jarvis_desktop.core.errors import InputError, JarvisError
+from jarvis_desktop.core.errors import GivenUpError, InputError, JarvisError
 from jarvis_desktop.core.expert import Expert
 
 
@@ -18,6 +18,8 @@ class FakeFetcher:
 
     fetched: list[Expert] = field(default_factory=list)
     error: JarvisError | None = None
+    stopped: set[str] = field(default_factory=set)
+    """The handles of those that the person stops while they come."""
     gone: tuple[str, ...] = ()
 
     here: tuple[str, ...] = ()
@@ -33,6 +35,8 @@ class FakeFetcher:
 
     async def fetch(self, expert: Expert, report: Report, *, spared: Collection[str] = ()) -> Path:
         report(0.5, "half of it")
+        if expert.id in self.stopped:
+            raise GivenUpError(f"You stopped the download of {expert.id}.")
         if self.error:
             raise self.error
         self.fetched.append(expert)

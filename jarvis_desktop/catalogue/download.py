@@ -9,6 +9,7 @@ from typing import Literal
 
 from jarvis_desktop.core.hardware import MB
 from jarvis_desktop.core.shown import readable_size
+from jarvis_desktop.core.wording import tr
 
 Kind = Literal["expert", "llm"]
 Key = tuple[Kind, str]
@@ -74,10 +75,12 @@ class Download:
 def in_words(download: Download) -> str:
     """How far it is, for one who waits for it elsewhere."""
     if download.asking or not download.size:
-        return "asking what there is"
-    words = f"{readable_size(download.have / MB)} of {readable_size(download.size / MB)}"
+        return tr("asking what there is")
+    have, size = readable_size(download.have / MB), readable_size(download.size / MB)
+    words = tr("{have} of {size}", have=have, size=size)
     if not download.speed:
         return words
     left = download.seconds_left or 0
     time = f"{left:.0f} s" if left < 90 else f"{left / 60:.0f} min"
-    return f"{words}, {download.speed / MB:.1f} MB/s, {time} left"
+    speed = f"{download.speed / MB:.1f} MB/s"
+    return tr("{words}, {speed}, {time} left", words=words, speed=speed, time=time)

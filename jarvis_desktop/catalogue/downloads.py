@@ -92,6 +92,8 @@ class Downloads:
         self._watchers: list[Callable[[tuple[Download, ...]], None]] = []
         self._telling: asyncio.TimerHandle | None = None
         self._restored = False
+        self._moved = asyncio.Event()
+        """Set, and another one, whenever more than how far they are has changed."""
 
     @property
     def listed(self) -> tuple[Download, ...]:
@@ -139,9 +141,11 @@ class Downloads:
     async def fetch(self, kind: Kind, name: str, report: Report, *, size: int = 0) -> None:
         """Fetch one that somebody waits for: at once, however many are in line.
 
-        Raises JarvisError with the reason. Cancelling pauses it; where the person pauses or drops
-        it, whoever waits is cancelled.
+        Raises JarvisError with the reason. Cancelling pauses it, unless it is fetched for somebody
+        else as well; where the person pauses or drops it, whoever waits is cancelled.
         """
+        before = self._entries.get((kind, name))
+        mine = before is None or not before.shown.under_way
         self.add(kind, name, size=size)
         entry = self._entries[kind, name]
         if entry.shown.state is State.WAITING:
@@ -150,7 +154,8 @@ class Downloads:
         try:
             await entry.ended.wait()
         except asyncio.CancelledError:
-            self.pause(entry.shown.key)
+            if mine and entry.reports == [report]:
+                self.pause(entry.shown.key)
             raise
         finally:
             entry.reports.remove(report)
@@ -158,6 +163,18 @@ class Downloads:
             raise entry.error
         if not entry.shown.over:
             raise asyncio.CancelledError
+
+    async def goes_on(self, key: Key) -> bool:
+        """Wait while one is paused; whether it goes on. False where it was dropped."""
+        while (entry := self._entries.get(key)) and entry.shown.state is State.PAUSED:
+            if not self._allowed():
+                break
+            await self._moved.wait()
+        return key in self._entries
+
+    def mode_changed(self) -> None:
+        """Let those who wait for what is paused know that nothing may be fetched any more."""
+        self._changed()
 
     def pause(self, key: Key) -> None:
         """Stop one; what arrived is kept."""
@@ -315,6 +332,8 @@ class Downloads:
 
     def _changed(self) -> None:
         """More than how far they are is another now."""
+        self._moved.set()
+        self._moved = asyncio.Event()
         if self._kept:
             _write(self._kept, (each for each in self.listed if not each.over))
         self._tell()

@@ -11,6 +11,7 @@ import json
 import os
 import shutil
 import stat
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
@@ -64,6 +65,7 @@ class Weights:
         self._busy = busy
         self._key = key
         self._locks: dict[str, asyncio.Lock] = {}
+        self._spared: Counter[str] = Counter()
         self._coming: dict[str, int] = {}
         """What is being fetched now, and how many bytes each will take."""
 
@@ -99,7 +101,7 @@ class Weights:
         UnavailableError where all that would not be enough; none of those `spared` goes.
         """
         size = sum(each.download_mb for each in self.missing(expert)) * MB
-        stay = {*spared, *self._busy(), *(each.id for each in _both(expert))}
+        stay = {*spared, *self._spared, *self._busy(), *(each.id for each in _both(expert))}
         return tuple(item.id for item in self._in_the_way(expert, size, stay) if item.whole)
 
     def partial(self, expert: Expert) -> int:
@@ -114,6 +116,16 @@ class Weights:
     def coming(self, expert: Expert) -> int:
         """How many bytes the fetch that is under way will have brought; 0 while that is unknown."""
         return self._coming.get(expert.id, 0)
+
+    @contextmanager
+    def sparing(self, names: Collection[str]) -> Iterator[None]:
+        """Meanwhile none of these is deleted to make room for another one."""
+        names = frozenset(names)
+        self._spared.update(names)
+        try:
+            yield
+        finally:
+            self._spared -= Counter(names)
 
     def taken(self) -> int:
         """How many bytes all experts take, with what was fetched in part."""
@@ -252,7 +264,7 @@ class Weights:
 
     async def _make_room(self, expert: Expert, size: int, spared: Collection[str]) -> None:
         """Delete what must go for `size` bytes more; what was deleted is said."""
-        stay = {*spared, *self._busy()}  # asked here: it changes on the loop
+        stay = {*spared, *self._spared, *self._busy()}  # asked here: it changes on the loop
         for item in await asyncio.to_thread(self._in_the_way, expert, size, stay):
             await asyncio.to_thread(self._displace, item)
             what = f"{item.id} ({readable_size(item.size / MB)})"

@@ -5,6 +5,7 @@ JarvisError
 ├── PlanError         a plan that breaks a rule (unknown id, cycle, wrong kind)
 ├── ExpertError       an expert tried and failed
 ├── UnavailableError  something is not here: weights, a device, a program, a permission
+│   └── GivenUpError   the person stopped it while somebody else waited for it
 └── StorageError      the history or a file of ours cannot be read or written
 """
 
@@ -99,6 +100,10 @@ class UnavailableError(JarvisError):
     """Weights, a device, a program or a permission is missing."""
 
     kind = "unavailable"
+
+
+class GivenUpError(UnavailableError):
+    """The person stopped it, elsewhere than where it is waited for."""
 
 
 class StorageError(JarvisError):

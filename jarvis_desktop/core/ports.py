@@ -161,7 +161,8 @@ class Fetcher(Protocol):
     """Brings the weights of experts onto this computer."""
 
     async def fetch(self, expert: Expert, report: Report, *, spared: Collection[str] = ()) -> Path:
-        """Fetch one; its folder. Raises UnavailableError with the reason. Cancelling stops it.
+        """Fetch one; its folder. Raises UnavailableError with the reason, which is GivenUpError
+        where the person wants it no more. Cancelling stops it.
 
         To make room for it none of those `spared` is deleted.
         """
