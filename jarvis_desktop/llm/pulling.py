@@ -10,8 +10,8 @@ from jarvis_desktop.llm.shipped import MB
 
 
 class OllamaRoad:
-    """Ollama fetches, and keeps what arrived to go on from; it clears it away itself after a while,
-    and lets nobody else do so."""
+    """Ollama fetches, and keeps what arrived to go on from; it clears it away itself when it is
+    started anew, and lets nobody else do so."""
 
     def __init__(self, llms: LLMChoice) -> None:
         self._llms = llms

@@ -132,15 +132,21 @@ class DownloadsPart(QWidget):
         if now.have < MUCH:
             drop()
             return
-        entry.ask(
-            tr(
+        name, size = words.name(download.name), phrases.size(now.have)
+        if download.kind == "llm":  # nobody but Ollama can delete that
+            question = tr(
+                "Cancel {name}? Ollama keeps the {size} that arrived until it is started anew: get "
+                "it before that, and it goes on from there.",
+                name=name,
+                size=size,
+            )
+        else:
+            question = tr(
                 "Cancel {name}? The {size} that arrived are deleted. Pausing keeps them.",
-                name=words.name(download.name),
-                size=phrases.size(now.have),
-            ),
-            tr("Cancel it"),
-            drop,
-        )
+                name=name,
+                size=size,
+            )
+        entry.ask(question, tr("Cancel it"), drop)
 
 
 def _facts(download: Download) -> str:

@@ -145,6 +145,15 @@ def test_cancelling_one_of_which_much_is_here_asks_first(world: World, held: Hel
     assert world.weights.halves == {}
 
 
+def test_what_ollama_keeps_is_not_said_to_be_deleted(world: World) -> None:
+    page = world.open("downloads")
+    page.downloads.show_downloads((FETCHING,))
+    entry = entries(page.downloads)["gemma3:4b"]
+    click(entry, "Cancel gemma3:4b")
+    assert "Ollama keeps the 1.0 GB that arrived until it is started anew" in said(entry)
+    assert "deleted" not in said(entry)
+
+
 def test_one_that_failed_is_tried_again(world: World) -> None:
     world.weights.error = UnavailableError("The Hub cannot be reached.", hint="Try again later.")
     page = world.open("downloads")
