@@ -74,7 +74,7 @@ class Adoption:
         is_offline = not self.policy.allows_downloads
         if is_offline != was_offline or settings.network != before.network:
             end_outward(
-                tr("The mode is “{mode}” now, so this was stopped.", mode=settings.mode)
+                tr("The mode is “{mode}” now, so this was stopped.", mode=settings.mode.called)
                 if is_offline
                 else tr("The way to the network was changed, so this was stopped.")
             )

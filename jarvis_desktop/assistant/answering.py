@@ -147,7 +147,7 @@ async def _stream(
     except JarvisError as error:
         if not begun:
             raise
-        broken = f"The answer broke off here: {error}"
+        broken = tr("The answer broke off here: {error}", error=error)
     let_out(guard.rest())
     if guard.taken_out:
         context.trace(f"Names that nobody gave, taken out of the answer: {guard.taken_out}.")

@@ -256,7 +256,7 @@ class Assistant:
         except asyncio.CancelledError:
             # Nothing is awaited before it is kept: people press a button twice.
             live.silence()
-            live.say_apart("Stopped.")
+            live.say_apart(tr("Stopped."))
             ended = TurnFinished(Status.CANCELLED, self._parts.now())
             self._keep(known, live, ended)
             live.show(ended)
@@ -283,8 +283,10 @@ class Assistant:
         except Exception as error:  # noqa: BLE001 - the engine's last resort: no turn ends in silence
             log.error("A turn ended in an unexpected error: %s", frames(error))
             live.say_apart(
-                "Something went wrong inside JARVIS itself. Nothing of yours was lost; "
-                "the log has the details (jarvis-desktop doctor says where it is)."
+                tr(
+                    "Something went wrong inside JARVIS itself. Nothing of yours was lost; "
+                    "the log has the details (jarvis-desktop doctor says where it is)."
+                )
             )
         return Status.FAILED
 
@@ -292,7 +294,7 @@ class Assistant:
         try:
             self._parts.history.save(known.id, live.turn.apply(ended))
         except JarvisError as error:
-            live.show(Noted(f"This turn could not be kept in the history: {error}"))
+            live.show(Noted(tr("This turn could not be kept in the history: {error}", error=error)))
             kept = False
         else:
             kept = True

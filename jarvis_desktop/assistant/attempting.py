@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import Counter
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from jarvis_desktop.assistant.retrying import Ladder, Step
 from jarvis_desktop.assistant.unfolding import calls_of, options_of
 from jarvis_desktop.core.artifact import Artifact
 from jarvis_desktop.core.call import Call
+from jarvis_desktop.core.current import current_account
 from jarvis_desktop.core.errors import Fault, JarvisError
 from jarvis_desktop.core.events import (
     AttemptFailed,
@@ -24,17 +26,18 @@ from jarvis_desktop.core.events import (
     Traced,
 )
 from jarvis_desktop.core.expert import Candidate, Selection
-from jarvis_desktop.core.result import Attempt, Status, TaskResult
+from jarvis_desktop.core.result import Attempt, Spent, Status, TaskResult
 from jarvis_desktop.core.shown import frames
 from jarvis_desktop.core.task import Task
+from jarvis_desktop.core.wording import mark, tr
 
 log = logging.getLogger(__name__)
 
 Show = Callable[[Event], None]
 Confirm = Callable[[str], Awaitable[bool]]
 
-REFUSED = "You did not agree to it, so it was not done."
-SLIP = "Something went wrong inside JARVIS itself; the log has the details."
+REFUSED = mark("You did not agree to it, so it was not done.")
+SLIP = mark("Something went wrong inside JARVIS itself; the log has the details.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +57,7 @@ async def carry_out(
 ) -> TaskResult:
     """The end of the task, done or failed. What its calls gave is kept when one of them fails."""
     if selection is None or not selection.candidates:
-        reason = selection.reason if selection else "No expert was selected."
+        reason = selection.reason if selection else tr("No expert was selected.")
         return TaskResult(task.id, Status.FAILED, reason=reason)
     work = _Work(task, selection.candidates, scene, means)
     try:
@@ -62,7 +65,7 @@ async def carry_out(
             if await work.attempt(step):
                 return TaskResult(task.id, Status.DONE, tuple(work.made), tuple(work.attempts))
     except _Refused:
-        return TaskResult(task.id, Status.FAILED, (), tuple(work.attempts), REFUSED)
+        return TaskResult(task.id, Status.FAILED, (), tuple(work.attempts), tr(REFUSED))
     return TaskResult(
         task.id, Status.FAILED, (), tuple(work.attempts), reason=work.attempts[-1].error
     )
@@ -86,6 +89,8 @@ class _Work:
         self._agreed = False
         """Whether the person was asked, who agreed to one try and not to any number of them."""
         self._timeouts: Counter[Candidate] = Counter()
+        self._spent = Spent()
+        """By what is tried now."""
 
     async def attempt(self, step: Step) -> bool:
         """Whether the task is done. Raises _Refused."""
@@ -98,8 +103,10 @@ class _Work:
             await asyncio.sleep(step.wait)  # here, and in no lane
         self._scene.show(TaskStarted(self._task.id, candidate))
         started = means.clock()
+        self._spent = Spent()
         try:
-            await self._go_on(step)
+            with self._keeping_account():
+                await self._go_on(step)
         except _Refused:
             raise
         except Unwanted as error:
@@ -110,10 +117,23 @@ class _Work:
             return False
         except Exception as error:  # noqa: BLE001 - a slip here must not end the others
             log.error("A task failed unexpectedly: %s", frames(error))
-            self._failed(step, JarvisError(SLIP, retryable=True), started)
+            self._failed(step, JarvisError(tr(SLIP), retryable=True), started)
             return False
-        self.attempts.append(Attempt(candidate, means.clock() - started))
+        self.attempts.append(Attempt(candidate, means.clock() - started, spent=self._spent))
         return True
+
+    @contextmanager
+    def _keeping_account(self) -> Iterator[None]:
+        """While something is asked, it is heard what that costs."""
+
+        def take(spent: Spent) -> None:
+            self._spent += spent
+
+        token = current_account.set(take)
+        try:
+            yield
+        finally:
+            current_account.reset(token)
 
     def _put_aside(self, candidate: Candidate, objection: str) -> None:
         self._scene.show(Traced(objection))
@@ -129,6 +149,7 @@ class _Work:
             kind=error.kind,
             retryable=again,
             fault=error.fault,
+            spent=self._spent,
         )
         self.attempts.append(failure)
         self._scene.show(AttemptFailed(self._task.id, failure))

@@ -16,6 +16,7 @@ from time import monotonic
 from jarvis_desktop.core.errors import Fault
 from jarvis_desktop.core.expert import Candidate
 from jarvis_desktop.core.shown import one_line
+from jarvis_desktop.core.wording import tr, trn
 
 MOST_FAILURES = 3
 """Failures in a row that open a breaker."""
@@ -48,7 +49,7 @@ class Breakers:
         now = self._clock()
         for name, breaker in self._known(candidate):
             if breaker.until > now:
-                return f"{one_line(name)} {breaker.why}, so it is tried last for now."
+                return breaker.objection(one_line(name))
         return ""
 
     def admit(self, candidate: Candidate) -> str:
@@ -103,11 +104,15 @@ class _Breaker:
     def until(self) -> float:
         return max(self.opened, self.kept_behind)
 
-    @property
-    def why(self) -> str:
+    def objection(self, name: str) -> str:
         if self.kept_behind > self.opened:
-            return "crashed again and again"
-        return f"failed {self.failures} times in a row"
+            return tr("{name} crashed again and again, so it is tried last for now.", name=name)
+        return trn(
+            "{name} failed once, so it is tried last for now.",
+            "{name} failed {count} times in a row, so it is tried last for now.",
+            self.failures,
+            name=name,
+        )
 
     def count(self, now: float, *, crashed: bool) -> None:
         self.failures += 1

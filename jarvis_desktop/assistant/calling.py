@@ -101,11 +101,13 @@ class Trial:
                     return await self._backend.run(candidate, call, self.report)
             except TimeoutError as error:
                 # Else it is the backend's own, of whatever it waited for.
-                stopped = f"was stopped after {means.timeout:.0f} seconds"
-                how = stopped if timeout.expired() else "did not get done in time"
-                raise ExpertError(
-                    tr("{id} {how}.", id=candidate.expert.id, how=how), fault=Fault.TIMEOUT
-                ) from error
+                name, seconds = candidate.expert.id, f"{means.timeout:.0f}"
+                told = (
+                    tr("{id} was stopped after {seconds} seconds.", id=name, seconds=seconds)
+                    if timeout.expired()
+                    else tr("{id} did not get done in time.", id=name)
+                )
+                raise ExpertError(told, fault=Fault.TIMEOUT) from error
             finally:
                 self.seconds = means.clock() - started
 

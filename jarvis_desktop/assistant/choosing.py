@@ -18,6 +18,7 @@ from jarvis_desktop.core.expert import Candidate, Experience
 from jarvis_desktop.core.llm import LLM, Message, Prompt, Role, answer
 from jarvis_desktop.core.shown import one_line, readable_size
 from jarvis_desktop.core.task import Task
+from jarvis_desktop.core.wording import tr
 
 TOP = 5
 """Candidates of a task that the LLM sees."""
@@ -118,10 +119,14 @@ def told(experience: Experience) -> str:
     """How an expert did here, in a few words; "" where it has not run."""
     if not experience.runs:
         return ""
-    words = f"worked {experience.worked} of {experience.runs} times here"
+    counts = {"worked": experience.worked, "runs": experience.runs}
     if experience.seconds is None:
-        return words
-    return f"{words}, in about {experience.seconds:.1f} seconds"
+        return tr("worked {worked} of {runs} times here", **counts)
+    return tr(
+        "worked {worked} of {runs} times here, in about {seconds} seconds",
+        seconds=f"{experience.seconds:.1f}",
+        **counts,
+    )
 
 
 def _schema(questions: Sequence[Question]) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from jarvis_desktop.core.expert import Selection
 from jarvis_desktop.core.plan import Plan
 from jarvis_desktop.core.result import Status, TaskResult
 from jarvis_desktop.core.task import Task
+from jarvis_desktop.core.wording import tr
 
 Choose = Callable[[Sequence[Task]], Awaitable[Iterable[Selection]]]
 """Finds out who does these tasks. Stopped where one of them is no longer wanted as it was."""
@@ -184,13 +185,13 @@ class Execution:
                         self._ready.append(task)
 
     def _skipped(self, task: Task, needed: int) -> TaskResult:
-        title = self._plan.task(needed).type.title
-        reason = f"It needs the result of “{title}”, which there is not."
+        title = self._plan.task(needed).type.called
+        reason = tr("It needs the result of “{step}”, which there is not.", step=title)
         return TaskResult(task.id, Status.SKIPPED, reason=reason)
 
     def _give_up(self) -> None:
         for task in self._plan:
             if self._waiting.pop(task.id, None) is not None:
-                result = TaskResult(task.id, Status.CANCELLED, reason="It was stopped.")
+                result = TaskResult(task.id, Status.CANCELLED, reason=tr("It was stopped."))
                 self._results[task.id] = result
                 self._show(TaskFinished(result))

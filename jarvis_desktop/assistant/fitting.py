@@ -12,6 +12,7 @@ from jarvis_desktop.core.hardware import MB, Hardware
 from jarvis_desktop.core.placing import NOTHING_MEASURED, Measured, limits, places, too_large
 from jarvis_desktop.core.shown import one_line, readable_size
 from jarvis_desktop.core.task import Task
+from jarvis_desktop.core.wording import tr
 from jarvis_desktop.tasks.language_identification import NAMES
 
 RESERVE_MB = 500
@@ -74,22 +75,26 @@ class Fitting:
     def objection_to_asking(self, expert: Expert, task: Task, *, request: str) -> str:
         """The same for one behind an API, which takes no room here."""
         if expert.licence and not self.licences.allow(expert.licence):
-            return f"has the licence {expert.licence}, which your settings leave out"
+            return tr(
+                "has the licence {licence}, which your settings leave out", licence=expert.licence
+            )
         return self._wrong_language(expert, task, request)
 
     def objection_to_fetching(self, expert: Expert, task: Task, *, request: str, room: Room) -> str:
         """The same for one that would have to be fetched."""
         if expert.gated and not self.gated:
-            return "is only given to people who accepted its terms on the Hub"
+            return tr("is only given to people who accepted its terms on the Hub")
         if room.disk and (expert.whole_mb + RESERVE_MB) * MB > room.disk:
-            return (
-                f"takes {readable_size(expert.whole_mb)} of the disk, "
-                f"and {readable_size(room.disk / MB)} are free"
+            return tr(
+                "takes {size} of the disk, and {room} are free",
+                size=readable_size(expert.whole_mb),
+                room=readable_size(room.disk / MB),
             )
         if 0 < room.disk_budget < expert.whole_mb * MB:
-            return (
-                f"takes {readable_size(expert.whole_mb)} of the disk, "
-                f"and your settings let experts have {readable_size(room.disk_budget / MB)}"
+            return tr(
+                "takes {size} of the disk, and your settings let experts have {room}",
+                size=readable_size(expert.whole_mb),
+                room=readable_size(room.disk_budget / MB),
             )
         return self.objection(expert, task, request=request, room=room)
 
@@ -100,12 +105,15 @@ class Fitting:
         source, own = expert.languages[0], _own_text(task)
         if len(expert.languages) == 1:
             if self.ruled_out(own or request, source):
-                return f"understands {NAMES.get(source, source)} only"
+                return tr("understands {language} only", language=tr(NAMES.get(source, source)))
             return ""
         target, wanted = expert.languages[1], _language(task)
-        pair = f"from {NAMES.get(source, source)} into {NAMES.get(target, target)} only"
         if (wanted and wanted != target) or (own and self.ruled_out(own, source)):
-            return f"translates {pair}"
+            return tr(
+                "translates from {source} into {target} only",
+                source=tr(NAMES.get(source, source)),
+                target=tr(NAMES.get(target, target)),
+            )
         return ""
 
 

@@ -29,6 +29,7 @@ from jarvis_desktop.core.plan import Plan
 from jarvis_desktop.core.result import Status, TaskResult
 from jarvis_desktop.core.task import Task
 from jarvis_desktop.core.turn import Turn
+from jarvis_desktop.core.wording import tr
 
 log = logging.getLogger(__name__)
 
@@ -148,7 +149,7 @@ def retold(unfinished: Unfinished) -> Iterator[Event]:
     if turn.plan is not None:
         yield PlanAccepted(turn.plan)
     yield from (TaskFinished(turn.results[task.id]) for task in plan if task.id in turn.results)
-    yield Noted(f"It goes on where it was cut off: {unfinished.progress}.")
+    yield Noted(tr("It goes on where it was cut off: {progress}.", progress=unfinished.progress))
 
 
 def given_up(unfinished: Unfinished, now: datetime, rounds: Iterable[Event] = ()) -> Turn:
@@ -157,13 +158,13 @@ def given_up(unfinished: Unfinished, now: datetime, rounds: Iterable[Event] = ()
     `rounds` is what the memory of goals tells of one of agent mode.
     """
     turn = reduce(Turn.apply, rounds, unfinished.turn)
-    cut = "JARVIS was cut off before it was done."
+    cut = tr("JARVIS was cut off before it was done.")
     left = {
         task.id: TaskResult(task.id, Status.CANCELLED, reason=cut)
         for task in turn.plan or ()
         if task.id not in turn.results
     }
-    words = "This was cut off, and not gone on with."
+    words = tr("This was cut off, and not gone on with.")
     if turn.results and (done := responder.compose(turn)):
         words = f"{words}\n\n{done}"
     reached = turn.results or any(item.status is Status.DONE for item in turn.rounds.values())

@@ -10,6 +10,7 @@ from jarvis_desktop.core.artifact import Artifact, Kind
 from jarvis_desktop.core.result import Status, TaskResult
 from jarvis_desktop.core.task import Ref, Task
 from jarvis_desktop.core.turn import Turn
+from jarvis_desktop.core.wording import both, mark, tr
 
 SPEECH_TASK = "text-to-speech"
 """The task whose result is played rather than shown."""
@@ -21,11 +22,11 @@ SHORT = 200
 """Characters; a text up to this long may be told in other words, where its numbers are kept."""
 
 _nouns = {
-    Kind.IMAGE: "picture",
-    Kind.AUDIO: "recording",
-    Kind.VIDEO: "video",
-    Kind.TABLE: "table",
-    Kind.DOCUMENT: "document",
+    Kind.IMAGE: mark("the picture {name}"),
+    Kind.AUDIO: mark("the recording {name}"),
+    Kind.VIDEO: mark("the video {name}"),
+    Kind.TABLE: mark("the table {name}"),
+    Kind.DOCUMENT: mark("the document {name}"),
 }
 
 
@@ -92,7 +93,7 @@ def below(turn: Turn, words: str) -> str:
         for item in experts
         if not item.built_in and item.expert.id.lower() not in words.lower()
     ]
-    by = [f"Done by {' and '.join(unnamed)}."] if unnamed else []
+    by = [tr("Done by {experts}.", experts=both(*unnamed))] if unnamed else []
     return "\n\n".join([*parts, *_not_done(turn), *_instead(turn), *by])
 
 
@@ -108,10 +109,13 @@ def _not_done(turn: Turn) -> list[str]:
     assert turn.plan is not None
     failed = [task for task in turn.plan if _status(turn, task) is Status.FAILED]
     skipped = [task for task in turn.plan if _status(turn, task) is Status.SKIPPED]
-    parts = [f"Not done: {task.type.title}. {turn.results[task.id].reason}" for task in failed]
+    parts = [
+        tr("Not done: {step}. {reason}", step=task.type.called, reason=turn.results[task.id].reason)
+        for task in failed
+    ]
     if skipped:
-        titles = ", ".join(task.type.title for task in skipped)
-        parts.append(f"Left out, because it needed that: {titles}.")
+        titles = ", ".join(task.type.called for task in skipped)
+        parts.append(tr("Left out, because it needed that: {steps}.", steps=titles))
     return parts
 
 
@@ -128,9 +132,22 @@ def _instead(turn: Turn) -> list[str]:
             if item.candidate.expert != doer.expert and not item.candidate.built_in
         }
         if failures:
-            way = "The built-in way" if doer.built_in else doer.expert.id
-            names, why = " and ".join(failures), list(failures.values())[-1]
-            parts[f"{way} was used, because {names} failed: {why}"] = None
+            names, why = both(*failures), list(failures.values())[-1]
+            told = (
+                tr(
+                    "The built-in way was used, because {experts} failed: {reason}",
+                    experts=names,
+                    reason=why,
+                )
+                if doer.built_in
+                else tr(
+                    "{expert} was used, because {experts} failed: {reason}",
+                    expert=doer.expert.id,
+                    experts=names,
+                    reason=why,
+                )
+            )
+            parts[told] = None
     return list(parts)
 
 
@@ -164,7 +181,7 @@ def _labelled(turn: Turn, task: Task, result: TaskResult, several: bool) -> str:
 
 def _label(turn: Turn, task: Task) -> str:
     """The task's name, with the file it was done to where several tasks share the name."""
-    title = task.type.title.capitalize()
+    title = task.type.called.capitalize()
     assert turn.plan is not None
     twins = [other for other in turn.plan.answers if other.type == task.type]
     names = [item.title for _, item in task.items() if isinstance(item, Artifact) and item.path]
@@ -175,8 +192,11 @@ def _describe(artifacts: tuple[Artifact, ...]) -> str:
     texts = [item.text for item in artifacts if item.text]
     if texts:
         return "\n".join(texts)
-    names = [f"{_nouns.get(item.kind, 'result')} {item.title}" for item in artifacts]
-    return f"Here is the {' and the '.join(names)}."
+    names = [
+        tr(_nouns.get(item.kind, mark("the result {name}")), name=item.title) for item in artifacts
+    ]
+    # TRANSLATORS: the files that were made, such as "the picture a.png and the table b.csv"
+    return tr("Here is {files}.", files=both(*names))
 
 
 def said(turn: Turn, task: Task) -> str:

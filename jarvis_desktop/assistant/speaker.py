@@ -14,6 +14,7 @@ from jarvis_desktop.core.errors import ExpertError, InputError, JarvisError, Una
 from jarvis_desktop.core.events import Event, Noted, Speaking
 from jarvis_desktop.core.ports import ArtifactStore
 from jarvis_desktop.core.voice import Player, Voice
+from jarvis_desktop.core.wording import tr
 
 Show = Callable[[Event], None]
 Made = tuple[str, Path | JarvisError]
@@ -180,7 +181,7 @@ class Speaker:
                     raise
                 if str(error) not in told:
                     told.add(str(error))
-                    show(Noted(f"A sentence could not be spoken: {error}"))
+                    show(Noted(tr("A sentence could not be spoken: {error}", error=error)))
             else:
                 failed = 0
                 played.append(sound)
@@ -211,7 +212,7 @@ class Speaker:
 
 
 def _unspoken(error: JarvisError) -> Noted:
-    return Noted(f"The answer could not be spoken: {error}")
+    return Noted(tr("The answer could not be spoken: {error}", error=error))
 
 
 class Speech:

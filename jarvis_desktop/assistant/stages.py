@@ -21,6 +21,7 @@ from jarvis_desktop.core.ports import Context, Declined, Direct, ForAgent
 from jarvis_desktop.core.result import Status
 from jarvis_desktop.core.task import Task
 from jarvis_desktop.core.turn import Conversation, Request, Turn
+from jarvis_desktop.core.wording import tr
 
 log = logging.getLogger(__name__)
 
@@ -79,7 +80,7 @@ class Stages:
         withheld: dict[int, str] = {}
         for task in plan:
             if task.id in left.perhaps and not await live.confirm(_again(task)):
-                withheld[task.id] = "It may have been done already, so it was not done again."
+                withheld[task.id] = tr("It may have been done already, so it was not done again.")
         # A plan that was given is carried out as it is, this time too.
         rounds = 0 if left.fixed else MOST_ROUNDS
         await self._campaign.carry_out(plan, context, live, rounds=rounds, withheld=withheld)
@@ -149,7 +150,7 @@ class Stages:
         live.show(PlanProposed(plan))
         accepted = await live.review(plan)
         if accepted is None:
-            live.say("The plan was not accepted, so nothing was done.")
+            live.say(tr("The plan was not accepted, so nothing was done."))
             return Status.CANCELLED
         if accepted != plan:
             accepted = await self._parts.intake.settled(accepted, context.folder)
@@ -159,7 +160,7 @@ class Stages:
 
     async def _from_results(self, context: Context, live: Live) -> Status:
         if live.turn.plan is not None and not live.turn.plan.tasks:
-            live.say("No step is left in the plan, so there was nothing to do.")
+            live.say(tr("No step is left in the plan, so there was nothing to do."))
             return Status.CANCELLED
         if speech_of(live.turn):
             live.hush()  # what is heard then is the speech that was asked for
@@ -180,5 +181,7 @@ def speech_of(turn: Turn) -> list[tuple[Path, str]]:
 
 
 def _again(task: Task) -> str:
-    title = task.type.title.capitalize()
-    return f"{title}: this may have been done already when JARVIS was cut off. Do it again?"
+    return tr(
+        "{step}: this may have been done already when JARVIS was cut off. Do it again?",
+        step=task.type.called.capitalize(),
+    )

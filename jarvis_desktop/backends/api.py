@@ -18,6 +18,7 @@ from jarvis_desktop.backends.pool import Pool
 from jarvis_desktop.child import Child
 from jarvis_desktop.core.artifact import Artifact
 from jarvis_desktop.core.call import Call, Report
+from jarvis_desktop.core.current import current_account
 from jarvis_desktop.core.errors import Fault, JarvisError, UnavailableError
 from jarvis_desktop.core.expert import Candidate, Expert
 from jarvis_desktop.core.policy import Mode, Policy
@@ -120,7 +121,9 @@ class ApiBackend:
         seconds = seconds_for(call, max(self._time_limit, SLOW.get(call.task, 0.0)))
         named = expert.providers[:MOST_PROVIDERS] if provider == ANY and candidate.provider else ()
         job = Job(expert, provider, portable(call), self._ways[call.task], seconds, key, named)
-        results: Sequence[Artifact] = await self._ask("run", job, seconds=seconds, report=report)
+        results: Sequence[Artifact]
+        results, spent = await self._ask("run", job, seconds=seconds, report=report)
+        current_account.get()(spent)
         return checked(results, definition.type)
 
     async def account(self, key: str = "") -> Account:
@@ -137,7 +140,9 @@ class ApiBackend:
             self._pool.dismiss(self._withheld())
 
     def _withheld(self) -> str:
-        return tr("The mode “{mode}” sends nothing to other computers.", mode=self._policy.mode)
+        return tr(
+            "The mode “{mode}” sends nothing to other computers.", mode=self._policy.mode.called
+        )
 
     def forget_key(self) -> None:
         """The key is another one now, or gone: it is looked for at the next call."""

@@ -105,7 +105,9 @@ class ShippedCatalogue:
         definition = self._definitions.get(task)
         if definition is None or not self._prompted(task, llm):
             return None
-        expert = Expert(llm.name, task, f"The LLM itself: {definition.type.summary}")
+        expert = Expert(
+            llm.name, task, tr("The LLM itself: {purpose}", purpose=tr(definition.type.summary))
+        )
         spare = task in READERS and definition.method is not None
         return Candidate(expert, "llm", remote=llm.remote, spare=spare)
 

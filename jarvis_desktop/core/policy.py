@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from jarvis_desktop.core.expert import Candidate
+from jarvis_desktop.core.wording import mark, tr
 
 
 class Mode(StrEnum):
@@ -19,6 +20,19 @@ class Mode(StrEnum):
     """Experts run here, and by API where that fails."""
     LITE = "lite"
     """Experts run by API, with a small recogniser here."""
+
+    @property
+    def called(self) -> str:
+        """What a person reads, among other words."""
+        return tr(_called[self])
+
+
+_called = {
+    Mode.OFFLINE: mark("offline"),
+    Mode.LOCAL: mark("local"),
+    Mode.HYBRID: mark("hybrid"),
+    Mode.LITE: mark("lite"),
+}
 
 
 @dataclass(slots=True)

@@ -30,6 +30,13 @@ def trn(one: str, many: str, count: int, /, **values: object) -> str:
     return _spoken.ngettext(one, many, count).format(count=f"{count:,}", **values)
 
 
+def both(*items: str) -> str:
+    """Several things as one part of a sentence: "a", "a and b", "a, b and c"."""
+    if len(items) < 2:
+        return "".join(items)
+    return tr("{items} and {last}", items=", ".join(items[:-1]), last=items[-1])
+
+
 def mark(text: str, /) -> str:
     """The text as it is, for a constant that `tr` translates where it is shown."""
     return text

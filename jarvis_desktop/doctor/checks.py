@@ -52,7 +52,7 @@ async def _itself(app: App) -> list[Finding]:
     version = tr(
         "{version} on Python {python}", version=__version__, python=platform.python_version()
     )
-    mode = tr("{mode} (settings: {path})", mode=app.mode, path=app.paths.settings)
+    mode = tr("{mode} (settings: {path})", mode=app.mode.called, path=app.paths.settings)
     data = tr("{folder}; log: {log}", folder=app.paths.data, log=app.paths.logs)
     return [
         Finding("JARVIS Desktop", "ok", version),
@@ -196,7 +196,7 @@ async def api(app: App) -> Finding:
     """Whether experts can be asked over the network, or why not."""
     what, count = "experts by API", sum(item.only_served for item in app.catalogue.known())
     if not app.policy.allows_api:
-        detail = tr("off: the mode {mode} keeps everything on this computer", mode=app.mode)
+        detail = tr("off: the mode {mode} keeps everything on this computer", mode=app.mode.called)
         return Finding(what, "ok", detail)
     if why := await app.api.objection():
         return Finding(what, "limited", why, "jarvis-desktop experts key set")

@@ -306,7 +306,10 @@ class LLMChoice:
             return Found(tr("There is no {named} on the disk.", named=one_line(named) or "LLM"))
         if not self._allows(remote=False):
             return Found(
-                tr("The mode “{mode}” loads no LLM on this computer.", mode=self._policy.mode)
+                tr(
+                    "The mode “{mode}” loads no LLM on this computer.",
+                    mode=self._policy.mode.called,
+                )
             )
         graphics = (await self.measured()).graphics
         best = await self._best(found, lambda each: _weight(each[0], graphics))
@@ -345,7 +348,7 @@ class LLMChoice:
         return Found(
             tr(
                 "The mode “{mode}” allows no LLM of another computer ({what}).",
-                mode=self._policy.mode,
+                mode=self._policy.mode.called,
                 what=one_line(what),
             )
         )

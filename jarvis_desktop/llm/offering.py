@@ -13,13 +13,14 @@ from jarvis_desktop.core.llm import LLM
 from jarvis_desktop.core.policy import Policy
 from jarvis_desktop.core.ports import Fetcher
 from jarvis_desktop.core.shown import one_line
+from jarvis_desktop.core.wording import mark, tr
 from jarvis_desktop.llm.choice import LLMChoice
-from jarvis_desktop.llm.shipped import MB, ShippedLLM, fitting
+from jarvis_desktop.llm.shipped import MB, ShippedLLM, described, fitting
 from jarvis_desktop.paths import Paths
 
 DOWNLOAD = "https://ollama.com/download"
-OFFLINE = "The mode is offline, so nothing is fetched; choose another mode to get one."
-SERVICE = "Name a service with: jarvis-desktop llm use ID --address ADDRESS."
+OFFLINE = mark("The mode is offline, so nothing is fetched; choose another mode to get one.")
+SERVICE = mark("Name a service with: jarvis-desktop llm use ID --address ADDRESS.")
 NO_WAY = b"offline"
 """In the mark, where the person was told of no way to get an LLM."""
 
@@ -41,8 +42,7 @@ class Offer:
     @property
     def described(self) -> str:
         """What a person wants to know before fetching it."""
-        about = "" if self.verified else "about "
-        return f"{self.name} ({about}{self.download_mb / 1000:.1f} GB, licence {self.licence})"
+        return described(self.name, self.download_mb, self.licence, verified=self.verified)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,15 +125,15 @@ class Offering:
     async def advice(self) -> str:
         """What to do where there is no LLM, for one who types commands."""
         if self._house.llms.wanted.provider == "none":
-            return "Change that with: jarvis-desktop llm use auto."
+            return tr("Change that with: jarvis-desktop llm use auto.")
         return (await self._missing()).advice
 
     async def _missing(self) -> Missing:
         llms = self._house.llms
         if not self._house.policy.allows_downloads:
-            return Missing(llms.reason, OFFLINE)
+            return Missing(llms.reason, tr(OFFLINE))
         if llms.wanted.provider == "openai":
-            return Missing(llms.reason, SERVICE)
+            return Missing(llms.reason, tr(SERVICE))
         by_ollama = await self._by_ollama()
         if by_ollama and (await llms.of_ollama()).running:
             return Missing(llms.reason, self._advice(by_ollama), (by_ollama,))
@@ -146,18 +146,28 @@ class Offering:
         """The same offers in words."""
         if named := self._house.llms.wanted.id:
             size = f"{best.described}: " if (best := with_ollama or offer) else ""
-            return (
-                f"{size}Fetch it with: jarvis-desktop llm pull {one_line(named)}; or take the "
-                "best that is there with: jarvis-desktop llm use auto."
+            return size + tr(
+                "Fetch it with: jarvis-desktop llm pull {name}; or take the best that is there "
+                "with: jarvis-desktop llm use auto.",
+                name=one_line(named),
             )
-        without = f"jarvis-desktop llm pull {offer.name}." if offer else ""
         if with_ollama:
-            return (
-                f"{_fits(with_ollama)} To use it, install Ollama from {DOWNLOAD} and fetch it "
-                f"with: jarvis-desktop llm pull {with_ollama.name}."
-                + (f" Without Ollama: {without}" if without else "")
+            told = tr(
+                "To use it, install Ollama from {address} and fetch it with: "
+                "jarvis-desktop llm pull {name}.",
+                address=DOWNLOAD,
+                name=with_ollama.name,
             )
-        return f"{_fits(offer)} To use it, fetch it with: {without}" if offer else SERVICE
+            without = (
+                tr("Without Ollama: jarvis-desktop llm pull {name}.", name=offer.name)
+                if offer
+                else ""
+            )
+            return f"{_fits(with_ollama)} {told} {without}".rstrip()
+        if not offer:
+            return tr(SERVICE)
+        told = tr("To use it, fetch it with: jarvis-desktop llm pull {name}.", name=offer.name)
+        return f"{_fits(offer)} {told}"
 
     async def fetch(self, offer: Offer, report: Report) -> LLM | None:
         """Fetch it; the LLM that is used then. Raises JarvisError; cancelling stops it."""
@@ -199,7 +209,9 @@ class Offering:
 
 
 def _fits(offer: Offer) -> str:
-    return f"{offer.described} fits this computer: {offer.good_at}."
+    return tr(
+        "{llm} fits this computer: {strengths}.", llm=offer.described, strengths=tr(offer.good_at)
+    )
 
 
 def _without_ollama(llm: ShippedLLM, expert: Expert) -> Offer:

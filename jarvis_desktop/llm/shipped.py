@@ -47,8 +47,15 @@ class ShippedLLM:
     @property
     def described(self) -> str:
         """What a person wants to know before fetching it."""
-        about = "" if self.verified else "about "
-        return f"{self.id} ({about}{self.download_mb / 1000:.1f} GB, licence {self.licence})"
+        return described(self.id, self.download_mb, self.licence, verified=self.verified)
+
+
+def described(name: str, download_mb: int, licence: str, *, verified: bool) -> str:
+    """An LLM with the size of its download and its licence."""
+    size = f"{download_mb / 1000:.1f} GB"
+    if not verified:
+        size = tr("about {size}", size=size)
+    return tr("{name} ({size}, licence {licence})", name=name, size=size, licence=licence)
 
 
 @dataclass(frozen=True, slots=True)

@@ -271,7 +271,7 @@ def test_what_was_stopped_does_not_run_for_ever(view: TurnView) -> None:
     turn = folded(under_way())
     view.draw(turn)
     view.draw(turn.apply(TurnFinished(Status.CANCELLED, NOW)))
-    assert rounds(view)[4].icon.accessibleName() == "cancelled"
+    assert rounds(view)[4].icon.accessibleName() == "stopped"
     assert rounds(view)[4].facts.text() == "stopped"
     assert not view.status.isVisible()
 

@@ -55,7 +55,7 @@ def test_why_an_expert_was_chosen_is_shown_on_demand(view: TurnView, turn: Turn)
     )
     view.draw(turn.apply(ExpertsSelected(chosen)).apply(TaskFinished(done(0))))
     toggle = rows(view)[0].toggle
-    assert toggle.accessibleName() == "Show the details of image to text"
+    assert toggle.accessibleName() == "Show the details of Image to text"
     assert "it reads letters best" not in words(view)
     toggle.setFocus()
     QTest.keyClick(toggle, Qt.Key.Key_Space)

@@ -70,7 +70,7 @@ def test_each_task_has_a_row_with_its_name_subject_and_state(view: TurnView, tur
     ]
     assert [row.icon.accessibleName() for row in rows(view)] == ["running", "waiting", "waiting"]
     assert rows(view)[0].subject.full_text() == "letter.png"
-    assert rows(view)[1].subject.full_text() == "from image to text · sentences 2"
+    assert rows(view)[1].subject.full_text() == "from image to text · sentences: 2"
     assert rows(view)[0].expert.full_text() == "first (builtin)"
     assert not view.status.isVisible()
 
@@ -134,7 +134,7 @@ def test_a_failure_says_why_and_what_it_left_out(view: TurnView, turn: Turn) -> 
         .apply(TurnFinished(Status.FAILED, NOW + timedelta(seconds=2)))
     )
     view.draw(ended)
-    assert [row.icon.accessibleName() for row in rows(view)] == ["failed", "skipped", "cancelled"]
+    assert [row.icon.accessibleName() for row in rows(view)] == ["failed", "left out", "stopped"]
     assert rows(view)[0].reason.text() == "letter.png is damaged."
     assert view.foot.ending.full_text() == "Not done in 2.0 s"
     assert view.reply.toPlainText().startswith("Not done")
@@ -144,7 +144,7 @@ def test_a_task_without_a_result_in_a_turn_that_is_over_was_left_out(
     view: TurnView, turn: Turn
 ) -> None:
     view.draw(turn.apply(TurnFinished(Status.CANCELLED, NOW)))
-    assert {row.icon.accessibleName() for row in rows(view)} == {"skipped"}
+    assert {row.icon.accessibleName() for row in rows(view)} == {"left out"}
     assert view.foot.ending.full_text() == "Stopped"
 
 

@@ -158,7 +158,7 @@ class Agent:
 
     async def _work(self, desk: Desk) -> Status:
         if desk.frames[0].outline is None and await self._writer.first(desk) is None:
-            desk.live.say("The plan was not accepted, so nothing was done.")
+            desk.live.say(tr("The plan was not accepted, so nothing was done."))
             return Status.CANCELLED
         observation = await self._controller.run(desk, 0)
         if not desk.live.turn.reply:

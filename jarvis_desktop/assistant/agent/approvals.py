@@ -16,7 +16,8 @@ from jarvis_desktop.core.code import Allow, CodeRequest, Verdict
 from jarvis_desktop.core.goal import CodeTerms
 from jarvis_desktop.core.outline import Outline
 from jarvis_desktop.core.shown import one_line
-from jarvis_desktop.core.task import Item, Ref, Task
+from jarvis_desktop.core.task import Item, Ref, Task, as_words
+from jarvis_desktop.core.wording import tr
 
 LONGEST_ARGUMENT = 200
 """Characters of one, where the person is asked about a task."""
@@ -94,9 +95,11 @@ class Approvals:
 
 
 def _asked(task: Task) -> str:
-    said = ", ".join(f"{name} {_shown(item)}" for name, item in task.items())
-    about = f" ({said})" if said else ""
-    return f"{task.type.title.capitalize()}{about}: do it?"
+    said = ", ".join(f"{tr(as_words(name))} {_shown(item)}" for name, item in task.items())
+    title = task.type.called.capitalize()
+    if not said:
+        return tr("{step}: do it?", step=title)
+    return tr("{step} ({details}): do it?", step=title, details=said)
 
 
 def _shown(item: Item) -> str:
@@ -105,6 +108,6 @@ def _shown(item: Item) -> str:
             words = item.text if item.path is None else item.title
             return f"“{one_line(words or '', limit=LONGEST_ARGUMENT)}”"
         case Ref():
-            return f"the result of task {item.task_id}"
+            return tr("the result of task {id}", id=item.task_id)
         case _:
             return f"“{one_line(str(item), limit=LONGEST_ARGUMENT)}”"

@@ -9,6 +9,7 @@ from jarvis_desktop.core.artifact import Artifact
 from jarvis_desktop.core.outline import Step, StepState
 from jarvis_desktop.core.result import Status
 from jarvis_desktop.core.shown import one_line
+from jarvis_desktop.core.wording import tr
 
 MOST_FILES = 20
 LATELY = 4
@@ -20,16 +21,16 @@ def given_up(desk: Desk, depth: int, reason: str) -> Observation:
     outline, files = desk.frames[depth].outline, _files(desk, depth)
     done = [step for step in outline or () if step.state is StepState.DONE]
     left = [step for step in outline or () if step.state not in (StepState.DONE, StepState.DROPPED)]
-    told = [f"I stopped before the end: {reason}", *_of_the_llm(desk, depth)]
+    told = [tr("I stopped before the end: {reason}", reason=reason), *_of_the_llm(desk, depth)]
     if done:
-        told.append(f"Done: {_listed(done)}.")
+        told.append(tr("Done: {steps}.", steps=_listed(done)))
     if left:
-        told.append(f"Not done: {_listed(left)}.")
+        told.append(tr("Not done: {steps}.", steps=_listed(left)))
     if files:
         names = ", ".join(f"“{one_line(item.title)}”" for item in files)
-        told.append(f"Made so far: {names}.")
+        told.append(tr("Made so far: {names}.", names=names))
     if not (done or files):
-        told.append("Nothing was finished.")
+        told.append(tr("Nothing was finished."))
     status = Status.PARTLY if done or files else Status.FAILED
     return Observation(" ".join(told), status, files, ends=True)
 

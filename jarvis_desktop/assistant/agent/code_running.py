@@ -24,6 +24,7 @@ from jarvis_desktop.core.goal import Choice
 from jarvis_desktop.core.ports import ArtifactStore
 from jarvis_desktop.core.result import Status
 from jarvis_desktop.core.shown import one_line, printable
+from jarvis_desktop.core.wording import tr
 from jarvis_desktop.offline import is_here
 
 MOST_HOSTS = 3
@@ -138,9 +139,9 @@ class RunCode:
         hosts = [host for host in ran.outcome.refused_hosts if _host.fullmatch(host)]
         told = []
         for host in hosts[:MOST_HOSTS]:
-            question = (
-                f"The code wanted to reach {host}{_whose(host)}, which it may not. "
-                "Allow it for this goal?"
+            question = tr(
+                "The code wanted to reach {host}, which it may not. Allow it for this goal?",
+                host=f"{host}{_whose(host)}",
             )
             if await desk.live.confirm(question):
                 await bench.allow(host)
@@ -160,12 +161,12 @@ def _whose(host: str) -> str:
     """What a person should know of a host before they allow it."""
     name = host.rpartition(":")[0] or host
     if is_here(name):
-        return " (this very computer)"
+        return tr(" (this very computer)")
     try:
         public = ipaddress.ip_address(name).is_global
     except ValueError:
         return ""
-    return "" if public else " (a computer of your own network)"
+    return "" if public else tr(" (a computer of your own network)")
 
 
 def comment_of(verdict: Verdict) -> str:

@@ -34,13 +34,13 @@ from jarvis_desktop.core.llm import LLMs
 from jarvis_desktop.core.outline import Outline
 from jarvis_desktop.core.result import Status
 from jarvis_desktop.core.shown import one_line, printable
-from jarvis_desktop.core.wording import tr
+from jarvis_desktop.core.wording import mark, tr
 
 LONGEST = 20_000
 """Characters of an observation; more of it is left out in the middle."""
 ENDED = "ended"
 """Where a frame keeps that a branch ended its work, until its caller has heard so."""
-THINKING = "Thinking about the next step"
+THINKING = mark("Thinking about the next step")
 WARMER = 0.5
 """The temperature once rounds lead nowhere: the same prompt is to give another answer."""
 
@@ -132,12 +132,14 @@ class Controller:
         frame = desk.frames[depth]
         stall = stalling.kept_in(frame.kept)
         if stall.over:
-            return f"{stall.reason} Nobody said what to do instead."
+            return f"{stall.reason} {tr('Nobody said what to do instead.')}"
         if frame.rounds >= role.rounds:
-            return f"The {role.name} has taken its {role.rounds} rounds."
+            return tr(
+                "The {role} has taken its {rounds} rounds.", role=role.name, rounds=role.rounds
+            )
         what = limiting.used_up(desk)
         if what and not await limiting.may_go_on(desk, what):
-            return f"The goal has taken {what}."
+            return tr("The goal has taken {what}.", what=what)
         return ""
 
     def _give_up(self, desk: Desk, depth: int, reason: str) -> Observation:
@@ -159,12 +161,12 @@ class Controller:
             # An inner controller thinks within the branch that called it.
             thought = await (thinking if depth else desk.interrupts.branch(thinking))
         except StoppedError:
-            now = self._begin(desk, depth, Choice(THINK), THINKING)
+            now = self._begin(desk, depth, Choice(THINK), tr(THINKING))
             self._end(desk, now, await self._heard(desk, now))
         except JarvisError as error:
             unusable = isinstance(error, PlanError)
             what = "No usable answer" if unusable else "The language model failed"
-            now = self._begin(desk, depth, Choice(THINK), THINKING)
+            now = self._begin(desk, depth, Choice(THINK), tr(THINKING))
             self._end(desk, now, Observation(f"{what}: {error}", Status.FAILED))
         else:
             choice, brief = thought
@@ -237,7 +239,7 @@ class Controller:
         desk.drop_called(now.depth)
         desk.change(now.depth, pending=None, notices=(*before, f"The person stopped {doing}."))
         what = one_line(now.what or now.choice.branch).rstrip(" .?!")
-        question = f"Stopped: {what}. What should be different?"
+        question = tr("Stopped: {what}. What should be different?", what=what)
         said = printable(await desk.live.ask(question)).strip()
         desk.interrupts.heard()
         told = "and did not say why: go on in another way"

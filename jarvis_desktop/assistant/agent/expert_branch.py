@@ -25,6 +25,7 @@ from jarvis_desktop.core.shown import one_line
 from jarvis_desktop.core.task import Task, TaskType
 from jarvis_desktop.core.turn import Turn
 from jarvis_desktop.core.wire import plan_from_wire, plan_to_wire
+from jarvis_desktop.core.wording import tr
 
 LONGEST_REQUEST = 20_000
 """Characters of a request to experts."""
@@ -111,7 +112,7 @@ class RunExperts:
         left = [task for task in plan if task.id not in live.turn.results]
         if cut_off and left:
             live.show(
-                Noted("This was cut off: what is asked about now may have been done already.")
+                Noted(tr("This was cut off: what is asked about now may have been done already."))
             )
         withheld = await self._approvals.acting(desk, left)
         await self._campaign.carry_out(whole, context, live, rounds=0, withheld=withheld)

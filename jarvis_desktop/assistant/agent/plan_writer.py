@@ -169,7 +169,9 @@ class PlanWriter:
             revised = await self._drafted(work, review.outline, Wish(edits, comment))
             why = _revised(review.outline, revised)
             draft = revised or review.outline
-        work.desk.live.show(Noted(f"{MOST_DRAFTS} drafts of the plan were not what you want."))
+        work.desk.live.show(
+            Noted(tr("{count} drafts of the plan were not what you want.", count=MOST_DRAFTS))
+        )
         return None
 
     def _accept(self, work: _Work, outline: Outline, why: str) -> Outline:
@@ -193,10 +195,19 @@ class PlanWriter:
             async with asyncio.timeout(self._timeout):
                 return await self._tries(work, plan, wish)
         except TimeoutError:
-            work.desk.live.show(Noted(f"No plan was written within {self._timeout:.0f} seconds."))
+            work.desk.live.show(
+                Noted(
+                    tr(
+                        "No plan was written within {seconds} seconds.",
+                        seconds=round(self._timeout),
+                    )
+                )
+            )
             return None
         except JarvisError as error:
-            work.desk.live.show(Noted(f"The language model wrote no plan of use: {error}"))
+            work.desk.live.show(
+                Noted(tr("The language model wrote no plan of use: {error}", error=error))
+            )
             return None
 
     async def _tries(self, work: _Work, plan: Outline | None, wish: Wish | None) -> Outline:

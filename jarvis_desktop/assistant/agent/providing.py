@@ -14,6 +14,7 @@ from jarvis_desktop.core.errors import InputError, JarvisError, StorageError
 from jarvis_desktop.core.events import RoundProgress
 from jarvis_desktop.core.result import Status
 from jarvis_desktop.core.shown import one_line, printable
+from jarvis_desktop.core.wording import trn
 
 MOST = 20
 """Packages that are installed for one piece of code."""
@@ -34,10 +35,13 @@ class Providing:
         if len(names) > MOST:
             return _failed(f"The code needs {len(names)} more packages; at most {MOST} are added.")
         listed, them = _and(names), "it" if len(names) == 1 else "them"
-        verb = "is" if len(names) == 1 else "are"
-        question = (
-            f"This code needs {listed}, which {verb} not installed. Install {them} into the "
-            "environment that only code of goals uses?"
+        question = trn(
+            "This code needs {packages}, which is not installed. Install it into the environment "
+            "that only code of goals uses?",
+            "This code needs {packages}, which are not installed. Install them into the "
+            "environment that only code of goals uses?",
+            len(names),
+            packages=listed,
         )
         if not await desk.live.confirm(question):
             return _failed(

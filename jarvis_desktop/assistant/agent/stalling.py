@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, replace
 
 from jarvis_desktop.core.goal import Choice, LogEntry
 from jarvis_desktop.core.result import Status
+from jarvis_desktop.core.wording import tr, trn
 
 KEPT = "stalls"
 """Where a frame keeps its `Stall`."""
@@ -48,7 +49,7 @@ class Stall:
         """What is due, as a choice."""
         if self.due == "re_plan":
             return Choice(self.due, {"reason": self.reason}, why=self.reason)
-        question = f"I do not get on: {self.reason} What should I do?"
+        question = tr("I do not get on: {reason} What should I do?", reason=self.reason)
         return Choice(self.due, {"question": question}, why=self.reason)
 
 
@@ -70,7 +71,7 @@ def after(stall: Stall, done: Sequence[LogEntry], *, replans: bool) -> Stall:
     if stall.due == "re_plan" == last.branch:
         stall = replace(stall, due="")
         if last.status is Status.FAILED:
-            reason = reason or "No other plan could be written."
+            reason = reason or tr("No other plan could be written.")
     if not reason:
         calm = stall.calm + 1
         return Stall() if calm >= CALM else replace(stall, calm=calm)
@@ -89,7 +90,7 @@ def noticed(done: Sequence[LogEntry]) -> str:
         return ""
     last, asked = done[-1], [(entry.branch, entry.what, entry.code) for entry in done]
     if last.branch == THINK:
-        return "No usable answer came from the language model."
+        return tr("No usable answer came from the language model.")
     same = (
         entry.branch == last.branch
         and (entry.what, entry.code) == (last.what, last.code)
@@ -97,18 +98,24 @@ def noticed(done: Sequence[LogEntry]) -> str:
         for entry in done[-1 - LOOKED_BACK : -1]
     )
     if any(same) or _is_run(asked[-IN_A_ROW:]):
-        return f"“{last.branch}” was done again, in the same way and with nothing new."
+        return tr(
+            "“{branch}” was done again, in the same way and with nothing new.", branch=last.branch
+        )
     if len(done) >= 4 and asked[-4:-2] == asked[-2:]:
-        return f"“{done[-2].branch}” and “{last.branch}” take turns with nothing new."
+        return tr(
+            "“{branch}” and “{other}” take turns with nothing new.",
+            branch=done[-2].branch,
+            other=last.branch,
+        )
     if _is_run([entry.branch for entry in done[-IN_A_ROW:]]) and last.branch == "update_plan":
-        return "The plan was updated again and again, and nothing else was done."
+        return tr("The plan was updated again and again, and nothing else was done.")
     if _is_run([entry.status for entry in done[-IN_A_ROW:]]) and last.status is Status.FAILED:
-        return f"{IN_A_ROW} rounds failed in a row."
+        return trn("{count} round failed in a row.", "{count} rounds failed in a row.", IN_A_ROW)
     if (
         last.branch == "re_plan"
         and sum(each.branch == "re_plan" for each in done[-8:]) >= REPLANNED
     ):
-        return "The plan was written anew again and again."
+        return tr("The plan was written anew again and again.")
     return ""
 
 

@@ -15,8 +15,9 @@ from jarvis_desktop.core.goal import Choice
 from jarvis_desktop.core.outline import Outline, StepState
 from jarvis_desktop.core.result import Status
 from jarvis_desktop.core.shown import printable
+from jarvis_desktop.core.wording import mark, tr
 
-GO_ON = "Shall I go on like that, or change something?"
+GO_ON = mark("Shall I go on like that, or change something?")
 KNOWN = 200_000
 """Characters of the log, its newest, in which a file or a link that an answer names must stand."""
 
@@ -37,11 +38,11 @@ async def intermediate_answer(desk: Desk, choice: Choice) -> Observation:
     text = await _safe(desk, choice.args["text"])
     desk.live.say_apart(text)
     found = _used(desk, choice.args["uses"], text)
-    reply = (await desk.live.ask(GO_ON)).strip()
+    reply = (await desk.live.ask(tr(GO_ON))).strip()
     if not reply:
         told = "The person was shown it and said nothing to it. Go on."
         return Observation(told, artifacts=found, trusted=True)
-    desk.heard(GO_ON, reply)
+    desk.heard(tr(GO_ON), reply)
     return Observation(reply, artifacts=found, trusted=True)
 
 

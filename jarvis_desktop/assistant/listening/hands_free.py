@@ -13,6 +13,7 @@ from jarvis_desktop.core.errors import UnavailableError
 from jarvis_desktop.core.events import Event, Speaking
 from jarvis_desktop.core.frontend import Frontend
 from jarvis_desktop.core.hearing import Transcript
+from jarvis_desktop.core.wording import mark, tr
 
 LIMIT = 8.0
 """Seconds in which an answer must begin."""
@@ -21,8 +22,10 @@ ON_SCREEN = 120.0
 ROUNDS = 3
 """How often a question is asked where the answer is not clear; asked for, it is said again."""
 
-YES_OR_NO = "Please answer yes or no."
-NOT_BY_VOICE = "That cannot be agreed to by voice. Please confirm it on the screen, or say no."
+YES_OR_NO = mark("Please answer yes or no.")
+NOT_BY_VOICE = mark(
+    "That cannot be agreed to by voice. Please confirm it on the screen, or say no."
+)
 
 
 class Listens(Protocol):
@@ -110,13 +113,13 @@ class HandsFree:
             if answer == "yes" and by_voice:
                 return True
             if answer == "yes":
-                said = await self._answer(NOT_BY_VOICE, show, limit=ON_SCREEN)
+                said = await self._answer(tr(NOT_BY_VOICE), show, limit=ON_SCREEN)
                 return None if said and answer_of(said) not in ("no", "stop") else False
             if answer == "slower":
                 self._speaker.slower()
             if answer is None:
                 unclear += 1
-            words = question if answer else f"{YES_OR_NO} {question}"
+            words = question if answer else f"{tr(YES_OR_NO)} {question}"
         return False
 
     async def _answer(

@@ -29,19 +29,19 @@ from jarvis_desktop.core.hearing import (
 )
 from jarvis_desktop.core.shown import frames
 from jarvis_desktop.core.voice import Hearing, Microphone, Recogniser, TalkFront
-from jarvis_desktop.core.wording import tr
+from jarvis_desktop.core.wording import mark, tr
 
 log = logging.getLogger(__name__)
 
 LONGEST = 600.0
 """Seconds; so long a key is stuck, or its release was lost."""
-TOO_LATE = "The question was answered already; what you said was left."
-TOO_LONG = "You have spoken for ten minutes; what you said until now is taken."
+TOO_LATE = mark("The question was answered already; what you said was left.")
+TOO_LONG = mark("You have spoken for ten minutes; what you said until now is taken.")
 STUCK = 30.0
 """Seconds in which a key is held and nobody speaks: its release was lost."""
 PATIENCE = 8.0
 """Seconds in which somebody must begin to speak."""
-UNEXPECTED = "Something went wrong while listening. Try again; the log has the details."
+UNEXPECTED = mark("Something went wrong while listening. Try again; the log has the details.")
 LINGER = 30.0
 """Seconds that the microphone stays open after the last word, in a conversation."""
 
@@ -275,7 +275,7 @@ class Talk:
         except Exception as error:  # noqa: BLE001 - whatever went wrong, no talk ends in silence
             log.error("A talk ended in an unexpected error: %s", frames(error))
             utterance.failed = True
-            self._show(Unheard(UNEXPECTED))
+            self._show(Unheard(tr(UNEXPECTED)))
         finally:
             utterance.hearing.drop()
         return None
@@ -302,7 +302,7 @@ class Talk:
                     if stuck or (ended and not utterance.held):
                         utterance.until.set()
                     if utterance.seconds > LONGEST and not reason:
-                        reason = TOO_LONG
+                        reason = tr(TOO_LONG)
                         utterance.until.set()
         except JarvisError as error:
             if not utterance.end.begun:
@@ -341,7 +341,7 @@ class Talk:
         elif wanted and not utterance.replaced:
             wanted.set_result(transcript)
         elif transcript and utterance.asked:
-            self._show(Unheard(TOO_LATE))
+            self._show(Unheard(tr(TOO_LATE)))
         elif transcript and self.front:
             self.front.heard(transcript)
         self._show_state()

@@ -33,6 +33,7 @@ from jarvis_desktop.core.ports import Context, Declined
 from jarvis_desktop.core.result import TaskResult
 from jarvis_desktop.core.scores import Scores, TaskScorer
 from jarvis_desktop.core.task import TaskType
+from jarvis_desktop.core.wording import both, mark, tr
 
 _destructive = re.compile(
     r"\brm\s+-\w+|"
@@ -61,20 +62,20 @@ SEVERAL = 0.6
 LONG = 1000
 """Characters; beyond this a request is taken for a text somebody pasted."""
 
-CAN_DO = "Say “what can you do” to hear what works now."
+CAN_DO = mark("Say “what can you do” to hear what works now.")
 
-NO_LLM = (
+NO_LLM = mark(
     "I cannot answer that from what is on this computer: general questions need a language model, "
-    f"and there is none to use. To see why, and which fits: jarvis-desktop llm list. {CAN_DO}"
+    "and there is none to use. To see why, and which fits: jarvis-desktop llm list."
 )
 
 _wanted_kinds = {
-    Kind.TEXT: "a text: type or paste it after a colon, or drop a file",
-    Kind.IMAGE: "a picture: drop one on the window, or name its file",
-    Kind.AUDIO: "a recording: drop one on the window, or name its file",
-    Kind.VIDEO: "a video: drop one on the window, or name its file",
-    Kind.TABLE: "a table: drop a CSV file on the window, or name it",
-    Kind.DOCUMENT: "a document: drop one on the window, or name its file",
+    Kind.TEXT: mark("a text: type or paste it after a colon, or drop a file"),
+    Kind.IMAGE: mark("a picture: drop one on the window, or name its file"),
+    Kind.AUDIO: mark("a recording: drop one on the window, or name its file"),
+    Kind.VIDEO: mark("a video: drop one on the window, or name its file"),
+    Kind.TABLE: mark("a table: drop a CSV file on the window, or name it"),
+    Kind.DOCUMENT: mark("a document: drop one on the window, or name its file"),
 }
 
 
@@ -90,19 +91,26 @@ class EmbeddedPlanner:
     ) -> Plan | Declined:
         """A plan, or the reason why there is none. Never raises on any text."""
         if not text.strip():
-            return Declined("There was nothing in that request. Say or type what you would like.")
+            return Declined(
+                tr("There was nothing in that request. Say or type what you would like.")
+            )
         if not any(item.cues or item.presets for item in inventory):
             return self._by_scores(text, inventory, context)
         read = reading.read(text, inventory, context)
         if _destructive.search(read.text):
             return Declined(
-                "I do not delete, erase or format anything, so nothing was touched. "
-                "Your own history is deleted with: jarvis-desktop history delete."
+                tr(
+                    "I do not delete, erase or format anything, so nothing was touched. "
+                    "Your own history is deleted with: jarvis-desktop history delete."
+                )
             )
         if address := _elsewhere.search(reading.split(text, inventory)[0]):
             return Declined(
-                f"An address that begins with {address[1].lower()}:// is not fetched. Give an "
-                "address on the web (https://), drop the file on the window or name its path."
+                tr(
+                    "An address that begins with {scheme}:// is not fetched. Give an address on "
+                    "the web (https://), drop the file on the window or name its path.",
+                    scheme=address[1].lower(),
+                )
             )
         if missing := _missing_files(read, context):
             return Declined(missing)
@@ -110,7 +118,8 @@ class EmbeddedPlanner:
             found = steps.cut(read, inventory, _Fit(read, inventory, context))
         except NotUnderstood as odd:
             words = read.words(odd.start, odd.end).strip(" ,.;")
-            return Declined(f"I did not understand “{words}”, so nothing was done. {CAN_DO}")
+            told = tr("I did not understand “{words}”, so nothing was done.", words=words)
+            return Declined(f"{told} {tr(CAN_DO)}")
         found = found or self._guessed(text, read, inventory, context)
         if len(found) > 1:  # "hey, could you ...": a greeting beside a request asks for nothing
             found = [step for step in found if step.type.name != GREETING] or found[:1]
@@ -130,7 +139,7 @@ class EmbeddedPlanner:
         results: Mapping[int, TaskResult],
     ) -> Plan | Declined:
         """Always declined: the words say the same as before, and so would the plan."""
-        return Declined("Without a language model I know no other way to do that.")
+        return Declined(tr("Without a language model I know no other way to do that."))
 
     async def revise(
         self, words: str, inventory: Sequence[TaskType], context: Context, *, plan: Plan
@@ -150,7 +159,7 @@ class EmbeddedPlanner:
         """A plan over an inventory that has no cues."""
         if self._scorer is None:
             return Declined(
-                "These tasks are known by their descriptions alone, which I cannot read."
+                tr("These tasks are known by their descriptions alone, which I cannot read.")
             )
         try:
             scores = self._scorer.score(text, inventory)
@@ -158,8 +167,8 @@ class EmbeddedPlanner:
         except UnavailableError as error:
             return Declined(str(error))
         except PlanError as error:
-            return Declined(f"I could not make a plan of that. {error}")
-        return planned if len(planned) else Declined("None of these tasks does that.")
+            return _no_plan(error)
+        return planned if len(planned) else Declined(tr("None of these tasks does that."))
 
     def _guessed(
         self, text: str, read: Reading, inventory: Sequence[TaskType], context: Context
@@ -230,11 +239,27 @@ def _wire(
         return Plan(wiring.tasks)
     except MissingInput as error:
         if error.task_type.port(QUESTION) and not context.attachments:
-            return Declined(NO_LLM)
-        wanted = " or ".join(dict.fromkeys(_wanted_kinds[kind] for kind in error.port.kinds[:2]))
-        return Declined(f"For {error.task_type.title} I need {wanted}.")
+            return Declined(_no_llm())
+        return Declined(_lacking(error))
     except PlanError as error:
-        return Declined(f"I could not make a plan of that. {error}")
+        return _no_plan(error)
+
+
+def _lacking(error: MissingInput) -> str:
+    """What a step needs and was not given."""
+    step = error.task_type.called
+    wanted = [tr(_wanted_kinds[kind]) for kind in dict.fromkeys(error.port.kinds[:2])]
+    if len(wanted) == 1:
+        return tr("For {step} I need {input}.", step=step, input=wanted[0])
+    return tr("For {step} I need {input} or {other}.", step=step, input=wanted[0], other=wanted[1])
+
+
+def _no_plan(error: PlanError) -> Declined:
+    return Declined(tr("I could not make a plan of that. {reason}", reason=error))
+
+
+def _no_llm() -> str:
+    return f"{tr(NO_LLM)} {tr(CAN_DO)}"
 
 
 def _missing_files(read: Reading, context: Context) -> str:
@@ -246,9 +271,13 @@ def _missing_files(read: Reading, context: Context) -> str:
     ]
     if not missing:
         return ""
-    names = " and ".join(dict.fromkeys(missing))
-    where = f" in {context.folder}" if context.folder else ""
-    return f"I cannot find {names}{where}. Drop the file on the window or give its full path."
+    names = both(*dict.fromkeys(missing))
+    advice = tr("Drop the file on the window or give its full path.")
+    if context.folder:
+        told = tr("I cannot find {files} in {folder}.", files=names, folder=context.folder)
+    else:
+        told = tr("I cannot find {files}.", files=names)
+    return f"{told} {advice}"
 
 
 def _about_a_file(read: Reading, inventory: Sequence[TaskType], context: Context) -> Step | None:
@@ -271,14 +300,15 @@ def _not_understood(text: str, read: Reading) -> str:
     if answer := other_language(text):
         return answer
     if len(text) > LONG:
-        return (
-            f"That is a text of {len(text):,} characters, and I did not find what to do with it. "
-            "Begin with the task and a colon, such as “Summarise this:”."
+        return tr(
+            "That is a text of {count} characters, and I did not find what to do with it. "
+            "Begin with the task and a colon, such as “Summarise this:”.",
+            count=f"{len(text):,}",
         )
     if not re.search(r"\w", text):
-        return f"I can only work from words. {CAN_DO}"
+        return f"{tr('I can only work from words.')} {tr(CAN_DO)}"
     if _wish_not.search(read.text):
-        return "You asked for nothing to be done, so nothing was done."
+        return tr("You asked for nothing to be done, so nothing was done.")
     if _question.search(read.text):
-        return NO_LLM
-    return f"I found no task that I can do in that. {CAN_DO}"
+        return _no_llm()
+    return f"{tr('I found no task that I can do in that.')} {tr(CAN_DO)}"

@@ -18,14 +18,14 @@ from jarvis_desktop.core.plan import Plan
 from jarvis_desktop.core.ports import Context, Declined, Direct, ForAgent, Planner
 from jarvis_desktop.core.result import TaskResult
 from jarvis_desktop.core.task import TaskType
-from jarvis_desktop.core.wording import tr
+from jarvis_desktop.core.wording import mark, tr
 
 MOST_REFUSALS = 3
 """How often a plan is refused before the LLM is given up: once, and after each of two chances."""
 
 Planned = TypeVar("Planned")
 
-NO_OTHER_WAY = "I found no other way to do that."
+NO_OTHER_WAY = mark("I found no other way to do that.")
 
 
 class LlmPlanner:
@@ -116,7 +116,7 @@ class LlmPlanner:
         def read(answered: str) -> Plan | Declined:
             steps = written.steps(answered, [task_type.name for task_type in types])
             if not steps:
-                return Declined(NO_OTHER_WAY)
+                return Declined(tr(NO_OTHER_WAY))
             fresh = in_own_words(wired(steps, types, named, finished=done), text, types)
             return kept.continued(fresh, plan, done)
 
@@ -132,7 +132,7 @@ class LlmPlanner:
             return await self._ask(llm, asked, types, context, read)
         except JarvisError as error:
             context.trace(f"{llm.name} made no other plan: {error.message}")
-            return Declined(NO_OTHER_WAY)
+            return Declined(tr(NO_OTHER_WAY))
 
     async def revise(
         self, words: str, inventory: Sequence[TaskType], context: Context, *, plan: Plan
@@ -152,7 +152,9 @@ class LlmPlanner:
         def read(answered: str) -> Plan | Declined:
             steps = written.steps(answered, [task_type.name for task_type in types])
             if not steps:
-                return Declined(f"{llm.name} did not understand what is to be different.")
+                return Declined(
+                    tr("{llm} did not understand what is to be different.", llm=llm.name)
+                )
             fresh = as_before.kept_as_before(short.restored(wired(steps, types, named)), plan)
             return in_own_words(fresh, words, types, but=plan.tasks)
 

@@ -154,7 +154,7 @@ class FindingPart(QWidget):
     def _fill(self, entry: Entry, hit: Hit) -> None:
         expert = hit.expert
         entry.show_words(
-            one_line(expert.summary, limit=200),
+            one_line(tr(expert.summary), limit=200),
             words.joined(
                 words.download(expert),
                 words.licence(expert.licence),

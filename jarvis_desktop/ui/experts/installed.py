@@ -110,7 +110,7 @@ class InstalledPart(QWidget):
     def _text(self, kept: Kept) -> str:
         expert = kept.expert
         task = words.task(expert, self._inventory)
-        return f"{expert.id} {expert.repo} {task} {expert.summary} {expert.licence}".casefold()
+        return f"{expert.id} {expert.repo} {task} {tr(expert.summary)} {expert.licence}".casefold()
 
     def _order(self, kept: Kept) -> tuple[object, ...]:
         match self.sort.value:

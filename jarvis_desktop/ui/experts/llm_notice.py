@@ -158,7 +158,7 @@ def _row(offer: Offer, button: QPushButton, *, needs: str = "") -> QWidget:
     words = QVBoxLayout()
     words.setSpacing(0)
     words.addWidget(Label(offer.name))
-    facts = (_size(offer), tr("licence {licence}", licence=offer.licence), offer.good_at, needs)
+    facts = (_size(offer), tr("licence {licence}", licence=offer.licence), tr(offer.good_at), needs)
     words.addWidget(Label(" · ".join(fact for fact in facts if fact), role="small", wrap=True))
     layout.addLayout(words, 1)
     layout.addWidget(button, alignment=Qt.AlignmentFlag.AlignVCenter)

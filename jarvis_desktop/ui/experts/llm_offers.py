@@ -93,7 +93,7 @@ class LLMOffers(QWidget):
         tags.append((tr("Fits"), "good") if quick else (tr("Slow here"), "fair"))
         entry.show_name(_name(known, shelved), *tags)
         entry.show_words(
-            listed.good_at,
+            tr(listed.good_at),
             words.joined(
                 _size(known, shelved),
                 tr("needs {size} of memory", size=phrases.size(need)),

@@ -116,7 +116,7 @@ class LLMPart(QWidget):
             size = phrases.size(known.loaded)
             tags.append((tr("In memory, {size}", size=size), "good"))
         entry.show_name(words.name(known.name), *tags)
-        entry.show_words(known.listed.good_at if known.listed else "", _facts(known))
+        entry.show_words(tr(known.listed.good_at) if known.listed else "", _facts(known))
         key = (known.used, known.where, known.name)
         if entry.property("shown") != str(key):
             entry.setProperty("shown", str(key))

@@ -8,6 +8,7 @@ from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QWidget
 
+from jarvis_desktop.core.wording import tr
 from jarvis_desktop.ui.look import theme
 
 STEP = 5
@@ -17,11 +18,11 @@ STEP = 5
 class LevelMeter(QWidget):
     """The loudness of the last seconds as bars."""
 
-    def __init__(self, *, name: str = "Loudness") -> None:
+    def __init__(self, *, name: str = "") -> None:
         super().__init__()
         self._levels: deque[float] = deque(maxlen=400)
         self.setMinimumHeight(28)
-        self.setAccessibleName(name)
+        self.setAccessibleName(name or tr("Loudness"))
 
     def clear(self) -> None:
         """Begin anew."""

@@ -108,7 +108,7 @@ class AddPanel(QFrame):
         self.list.clear()
         group = ""
         for offer in self._offers:
-            text = f"{offer.type.title} {offer.type.summary}".casefold()
+            text = f"{offer.type.called} {tr(offer.type.summary)}".casefold()
             if not all(word in text for word in words):
                 continue
             if offer.group != group:
@@ -117,7 +117,7 @@ class AddPanel(QFrame):
                 heading.setFlags(Qt.ItemFlag.NoItemFlags)
                 self.list.addItem(heading)
             icon = icons.icon(icons.FOR_KIND[offer.type.gives[0]], "muted")
-            name, told = name_of(offer.type), one_line(offer.type.summary, limit=140)
+            name, told = name_of(offer.type), one_line(tr(offer.type.summary), limit=140)
             item = QListWidgetItem(icon, tr("{step} – {purpose}", step=name, purpose=told))
             item.setData(_offer, offer)
             self.list.addItem(item)

@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 
 from jarvis_desktop.core.artifact import Artifact, Kind
 from jarvis_desktop.core.shown import one_line
-from jarvis_desktop.core.task import Arg, Item, Option, Port, Ref, Task, Value
+from jarvis_desktop.core.task import Arg, Item, Option, Port, Ref, Task, Value, as_words
 from jarvis_desktop.core.wording import tr
 from jarvis_desktop.ui.look import icons, phrases, theme
 from jarvis_desktop.ui.look.fields import Field
@@ -43,7 +43,7 @@ class Row(QWidget):
     def __init__(self, name: str, title: str) -> None:
         super().__init__()
         self.name = name
-        self.title = phrases.upper_first(one_line(title.replace("_", " "), limit=40))
+        self.title = phrases.upper_first(one_line(tr(as_words(title)), limit=40))
         self.column = QVBoxLayout(self)
         self.column.setContentsMargins(0, 0, 0, 0)
         self.column.setSpacing(theme.space("half"))
@@ -235,7 +235,7 @@ class _OptionRow(Row):
     def _name(self, control: QWidget) -> None:
         self._control = control
         control.setAccessibleName(self.title)
-        control.setAccessibleDescription(self.option.summary)
+        control.setAccessibleDescription(tr(self.option.summary))
         self.label.setBuddy(control)
         self.column.addWidget(control)
 
@@ -254,7 +254,7 @@ class _TickRow(_OptionRow):
     def __init__(self, option: Option, value: bool) -> None:
         super().__init__(option)
         self.label.setText("")
-        self.tick = Tick(self.title, option.summary)
+        self.tick = Tick(self.title, tr(option.summary))
         self.tick.setChecked(value)
         self.tick.toggled.connect(self._changed)
         self._name(self.tick)
@@ -270,7 +270,13 @@ class _ChoiceRow(_OptionRow):
         super().__init__(option)
         self.choice = Choice(self.title)
         offered = dict.fromkeys((*option.choices, value))
-        self.choice.offer([(item, item or tr("any")) for item in offered], value)
+        self.choice.offer(
+            [
+                (item, (tr(as_words(item)) if item in option.choices else item) or tr("any"))
+                for item in offered
+            ],
+            value,
+        )
         self.choice.currentIndexChanged.connect(self._changed)
         self._name(self.choice)
 

@@ -67,7 +67,7 @@ def offers(inventory: Iterable[TaskType], plan: Plan, files: Sequence[Artifact])
         """Those first that go on with the last result."""
         refs = [arg.task_id for arg in offer.args.values() if isinstance(arg, Ref)]
         newest = max((places[task_id] for task_id in refs), default=-1)
-        return groups.index(offer.group), -newest, offer.type.title
+        return groups.index(offer.group), -newest, offer.type.called
 
     return sorted((_offer(item, plan, files) for item in inventory), key=rank)
 

@@ -12,7 +12,7 @@ from shiboken6 import isValid
 
 from jarvis_desktop.core.expert import Candidate
 from jarvis_desktop.core.shown import one_line, readable_size
-from jarvis_desktop.core.task import Port, Task
+from jarvis_desktop.core.task import Port, Task, as_words
 from jarvis_desktop.core.wording import tr
 from jarvis_desktop.ui.look import icons
 from jarvis_desktop.ui.plan import fitting
@@ -35,7 +35,7 @@ def step_menu(
         _add(menu, "refresh", tr("Run this again"), partial(editing.run_afresh, task_id))
     for port in task.type.ports:
         if choices := fitting.sources_for(editing.plan, task, port):
-            label = tr("Take as {input}", input=port.name.replace("_", " "))
+            label = tr("Take as {input}", input=tr(as_words(port.name)))
             inputs = menu.addMenu(
                 icons.icon(icons.FOR_KIND[port.kinds[0]], "muted"), escaped(label)
             )

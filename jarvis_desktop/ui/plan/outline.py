@@ -102,7 +102,7 @@ class TaskRow(QWidget):
         self._name_toggle()
 
     def _name_toggle(self) -> None:
-        step = self.face.name[:1].lower() + self.face.name[1:]
+        step = self.face.name
         if self._details is None:
             self.toggle.show_icon(
                 "right", tr("Show the details of {step}", step=step), tip=tr("Show the details")

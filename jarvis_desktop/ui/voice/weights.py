@@ -121,7 +121,7 @@ class RecogniserPanel(Panel):
         facts = [
             size,
             tr("licence {name}", name=expert.licence),
-            expert.summary.partition(": ")[2].rstrip("."),
+            tr(expert.summary).partition(": ")[2].rstrip("."),
         ]
         if expert.speed:
             times = times_real_time(expert.speed, os.cpu_count() or 1)

@@ -276,10 +276,10 @@ def test_a_list_has_the_step_below_its_row(qtbot: QtBot, desk: FakeDesk) -> None
     QTest.mouseClick(rows[0].toggle, Qt.MouseButton.LeftButton)
     assert isinstance(view.panel, StepPanel)
     assert rows[0].isAncestorOf(view.panel)
-    assert rows[0].toggle.accessibleName() == "Hide the details of image to text"
+    assert rows[0].toggle.accessibleName() == "Hide the details of Image to text"
     QTest.mouseClick(rows[0].toggle, Qt.MouseButton.LeftButton)
     assert view.panel is None
-    assert rows[0].toggle.accessibleName() == "Show the details of image to text"
+    assert rows[0].toggle.accessibleName() == "Show the details of Image to text"
 
 
 def test_without_a_desk_nothing_can_be_changed(qtbot: QtBot, theme: object) -> None:
