@@ -33,6 +33,7 @@ from jarvis_desktop.ui.application import App
 from jarvis_desktop.ui.bridge import EngineThread, unexpected
 from jarvis_desktop.ui.face import Face
 from jarvis_desktop.ui.look import icons, pictures
+from jarvis_desktop.ui.look.pressing import ReturnPresses
 from jarvis_desktop.ui.restarting import RESTART, restart
 from jarvis_desktop.ui.session import Session
 
@@ -89,6 +90,7 @@ def run(build: Build = composed, wish: Wish = NO_WISH) -> int:
     application.setDesktopFileName(paths.APP_ID)
     application.setWindowIcon(icons.application_icon())
     kept = paths.user_paths().config / "window.ini"
+    ReturnPresses(application)
     appearance = Appearance(application, kept)
     engine = EngineThread()
     session = Session(engine)
