@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import io
 import sys
+import tomllib
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -15,6 +17,8 @@ from babel.messages.catalog import Catalog
 from babel.messages.extract import extract_from_dir
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po, write_po
+
+from jarvis_desktop.core.task import TaskType, as_words
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "resources" / "translations"
@@ -35,8 +39,28 @@ def extracted() -> Catalog:
     ):
         texts.add(text, locations=[(f"jarvis_desktop/{file}", 0)], auto_comments=comments)
     for definition in DEFINITIONS:
-        texts.add(definition.type.title, locations=[("jarvis_desktop/tasks", 0)])
+        for text in of_a_task(definition.type):
+            texts.add(text, locations=[("jarvis_desktop/tasks", 0)])
+    for text in of_the_lists():
+        texts.add(text, locations=[("models", 0)])
     return texts
+
+
+def of_a_task(task: TaskType) -> Iterator[str]:
+    """What the window shows of a kind of task."""
+    yield from (task.title, task.summary)
+    yield from (as_words(port.name) for port in task.ports)
+    for option in task.options:
+        yield from (as_words(option.name), option.summary)
+        yield from (as_words(choice) for choice in option.choices if choice)
+
+
+def of_the_lists() -> Iterator[str]:
+    """What experts and LLMs are for, as their lists say it."""
+    for path in sorted((ROOT / "models").rglob("*.toml")):
+        listed = tomllib.loads(path.read_text("utf-8"))
+        yield from (block["summary"] for block in listed.get("expert", ()))
+        yield from (block["good_at"] for block in listed.get("llm", ()))
 
 
 def read(language: str) -> Catalog:

@@ -104,13 +104,13 @@ def opened(question: Question, picture: Any) -> Image:
     from PIL import Image as images
 
     if not isinstance(picture, images.Image) or picture.format not in FORMATS:
-        raise question.unusable("it is no picture")
+        raise question.unusable(tr("it is no picture"))
     if picture.width * picture.height > MOST_PIXELS:
-        raise question.unusable("its picture is larger than any that can be worked on")
+        raise question.unusable(tr("its picture is larger than any that can be worked on"))
     try:
         picture.load()
     except (OSError, SyntaxError, ValueError, TypeError, LookupError, ArithmeticError) as error:
-        raise question.unusable("its picture is damaged") from error
+        raise question.unusable(tr("its picture is damaged")) from error
     return picture
 
 
@@ -118,7 +118,7 @@ def _film(question: Question, body: object, stem: str) -> Artifact:
     from jarvis_desktop.tasks.media import open_media
 
     if not isinstance(body, bytes) or not body:
-        raise question.unusable("it is no film")
+        raise question.unusable(tr("it is no film"))
     path = question.call.workdir / f"{stem}.mp4"
     path.write_bytes(body)
     try:
@@ -127,9 +127,9 @@ def _film(question: Question, body: object, stem: str) -> Artifact:
             shown = next(container.decode(streams[0]), None) if streams else None
             film_type = container.format.name
     except InputError as error:
-        raise question.unusable("it is no film") from error
+        raise question.unusable(tr("it is no film")) from error
     if shown is None:
-        raise question.unusable("its film shows nothing")
+        raise question.unusable(tr("its film shows nothing"))
     if "mp4" not in film_type:
         path = path.rename(path.with_suffix(".webm" if "webm" in film_type else ".mkv"))
     return Artifact(Kind.VIDEO, path=path, name=path.name)

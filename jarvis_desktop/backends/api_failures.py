@@ -11,9 +11,9 @@ from email.utils import parsedate_to_datetime
 
 from jarvis_desktop.core.errors import ExpertError, Fault, JarvisError, UnavailableError
 from jarvis_desktop.core.shown import one_line
-from jarvis_desktop.core.wording import tr
+from jarvis_desktop.core.wording import mark, tr
 
-SET_A_KEY = "Set one with: jarvis-desktop experts key set."
+SET_A_KEY = mark("Set one with: jarvis-desktop experts key set.")
 
 UNKNOWN_HERE = ("not supported", "not found", "does not exist", "doesn't exist", "no longer")
 """By which words status 400 says that a provider does not serve the expert."""
@@ -42,7 +42,7 @@ def no_key() -> UnavailableError:
     """There is no key to show."""
     return UnavailableError(
         tr("There is no key for the Hugging Face Hub, which experts on the network need."),
-        hint=SET_A_KEY,
+        hint=tr(SET_A_KEY),
         fault=Fault.KEY,
     )
 
@@ -56,7 +56,7 @@ def refusal(asked: Asked, status: int, headers: Mapping[str, str], body: bytes) 
             hint=tr(
                 "It may be mistyped, deleted, or lack the permission to make calls to Inference "
                 "Providers. {set_a_key}",
-                set_a_key=SET_A_KEY,
+                set_a_key=tr(SET_A_KEY),
             ),
             fault=Fault.KEY,
         )

@@ -43,7 +43,7 @@ def sort(question: Question) -> Iterable[Artifact]:
     found = question.scores(question.client.zero_shot_image_classification(image, labels))
     scores = [pair for pair in found if pair[0] in labels]
     if len(scores) < len(labels):
-        raise question.unusable("it does not name the labels that were given")
+        raise question.unusable(tr("it does not name the labels that were given"))
     return [text_artifact(label_lines(scores, len(scores)))]
 
 
@@ -55,7 +55,7 @@ def detect(question: Question) -> Iterable[Artifact]:
     image, shrunk = sent(picture)
     found = question.client.object_detection(image)
     if not isinstance(found, list):
-        raise question.unusable("it holds nothing")
+        raise question.unusable(tr("it holds nothing"))
     boxes = [_box(question, each, shrunk) for each in found]
     boxes = [box for box in boxes if box.score >= SURE]
     wanted = str(question.call.options.get("what", "")).strip()
@@ -75,7 +75,7 @@ def _box(question: Question, element: Any, shrunk: float) -> Box:
         if isinstance(edge, int | float) and not isinstance(edge, bool) and math.isfinite(edge)
     ]
     if len(numbers) != 4 or numbers[0] > numbers[2] or numbers[1] > numbers[3]:
-        raise question.unusable("it does not say where things are")
+        raise question.unusable(tr("it does not say where things are"))
     left, top, right, bottom = (edge * shrunk for edge in numbers)
     return Box(
         question.words(element.label), left, top, right, bottom, question.share(element.score)
@@ -95,7 +95,7 @@ def segment(question: Question) -> Iterable[Artifact]:
     masks = [_mask(question, each, picture.size) for each in elements]
     masks = [mask for mask in masks if mask.share > 0]
     if not masks:
-        raise question.unusable("its parts are empty")
+        raise question.unusable(tr("its parts are empty"))
     if wanted.lower() in EVERYTHING:
         return mask_results(question.call, picture, masks)
     named = set(labels_named(wanted, {mask.label for mask in masks}))

@@ -48,7 +48,7 @@ def _stretches(question: Question, chunks: Any) -> list[tuple[float, str]]:
     for each in chunks if isinstance(chunks, list) else ():
         (start, *_) = question.several(each.timestamp)
         if isinstance(start, bool) or not isinstance(start, int | float) or not 0 <= start < 1e6:
-            raise question.unusable("it does not say when what is said")
+            raise question.unusable(tr("it does not say when what is said"))
         stretches.append((float(start), question.words(each.text)))
     if not stretches:
         raise ExpertError(tr("{id} does not say when what is said.", id=question.expert.id))
@@ -117,16 +117,16 @@ def compose(question: Question) -> Iterable[Artifact]:
 def _sound(question: Question, body: object, name: str) -> Artifact:
     """A recording of an answer as a WAV. Raises ExpertError where it is none, or silent."""
     if not isinstance(body, bytes) or not body:
-        raise question.unusable("it is no recording")
+        raise question.unusable(tr("it is no recording"))
     raw = question.call.workdir / "answer"
     raw.write_bytes(body)
     try:
         samples, rate = read_audio(raw)
         if not samples.shape[1] or not float(abs(samples).max()):
-            raise question.unusable("its recording is silent")
+            raise question.unusable(tr("its recording is silent"))
         path = write_wav(question.call.workdir / name, samples, rate)
     except InputError as error:
-        raise question.unusable("it is no recording") from error
+        raise question.unusable(tr("it is no recording")) from error
     finally:
         raw.unlink()
     return Artifact(Kind.AUDIO, path=path, name=path.name)

@@ -36,7 +36,7 @@ def classify(question: Question) -> Iterable[Artifact]:
     found = question.several(question.client.tabular_classification(_columns(table)))
     labels = [str(each) for each in found if isinstance(each, str | int | float)]
     if len(labels) != len(table.rows):
-        raise question.unusable("it has not one label for each row")
+        raise question.unusable(tr("it has not one label for each row"))
     path = question.call.workdir / "classified.csv"
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file)
@@ -75,7 +75,7 @@ def embed(question: Question) -> Iterable[Artifact]:
                 width = len(vector)
                 writer.writerow(["text", *(f"v{column + 1}" for column in range(width))])
             if len(vector) != width:
-                raise question.unusable("its vectors are of several lengths")
+                raise question.unusable(tr("its vectors are of several lengths"))
             shown = " ".join(part.split())[:LONGEST_SHOWN]
             writer.writerow([shown, *(f"{value:.6f}" for value in vector)])
     count = "1 vector" if len(parts) == 1 else f"{len(parts):,} vectors"
@@ -96,10 +96,10 @@ def _vector(question: Question, text: str) -> list[float]:
     if found.ndim == 2:
         found = found.mean(axis=0)
     if found.ndim != 1 or found.size < 2 or not np.isfinite(found).all():
-        raise question.unusable("it holds no vector")
+        raise question.unusable(tr("it holds no vector"))
     length = float(np.linalg.norm(found))
     if math.isclose(length, 0.0):
-        raise question.unusable("its vector is empty")
+        raise question.unusable(tr("its vector is empty"))
     return [float(value) for value in (found / length).tolist()]
 
 

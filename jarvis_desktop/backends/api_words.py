@@ -122,7 +122,7 @@ def find_answer(question: Question) -> Iterable[Artifact]:
     if start < 0 or context[start : start + len(said)] != said:
         start = context.find(said)
     if start < 0:
-        raise question.unusable("its answer does not stand in the text")
+        raise question.unusable(tr("its answer does not stand in the text"))
     return [text_artifact(str(Answer(said, evidence(context, start, start + len(said)))))]
 
 
@@ -133,7 +133,7 @@ def label(question: Question) -> Iterable[Artifact]:
     text = question.text("text")
     elements = question.client.token_classification(text, aggregation_strategy="simple")
     if not isinstance(elements, list):
-        raise question.unusable("it holds nothing")
+        raise question.unusable(tr("it holds nothing"))
     kinds: dict[str, list[str]] = {}
     for each in elements:
         kind = question.words(each.entity_group or each.entity)
@@ -161,7 +161,7 @@ def sort(question: Question) -> Iterable[Artifact]:
     found = question.client.zero_shot_classification(question.text("text"), labels)
     scores = [pair for pair in question.scores(found) if pair[0] in labels]
     if len(scores) < len(labels):
-        raise question.unusable("it does not name the labels that were given")
+        raise question.unusable(tr("it does not name the labels that were given"))
     return [text_artifact(label_lines(scores, len(scores)))]
 
 

@@ -11,6 +11,7 @@ import zlib
 
 from jarvis_desktop.backends.languages import CODES, NAMES, is_clearly_not
 from jarvis_desktop.core.call import Call
+from jarvis_desktop.core.wording import tr
 from jarvis_desktop.tasks.found import clean_label
 from jarvis_desktop.tasks.naming import named_things
 from jarvis_desktop.tasks.sentences import sentences
@@ -66,7 +67,7 @@ def of_text(text: str, call: Call) -> str:
     if doubt := _unreadable(text, call):
         return doubt
     if len(text) >= LOOP_FROM and _packs(text) > LOOP and not _given_packs(call):
-        return "says the same thing over and over"
+        return tr("says the same thing over and over")
     if port := ORDERS.get(task):
         return _echo(text, call.text(port))
     if task == "summarization":
@@ -81,17 +82,17 @@ def of_text(text: str, call: Call) -> str:
 def _unreadable(text: str, call: Call) -> str:
     given = " ".join(item.text or "" for items in call.inputs.values() for item in items)
     if _share(_UNREAD, text) > max(UNREADABLE, 2 * _share(_UNREAD, given)):
-        return "gave a text that cannot be read"
+        return tr("gave a text that cannot be read")
     misread = len(_MISREAD.findall(text))
     # What a file holds that was saved that way is not the fault of who reads it.
     if given and misread > 1 and misread / len(text) > GARBLED and not _MISREAD.search(given):
-        return "gave a text with garbled letters"
+        return tr("gave a text with garbled letters")
     return ""
 
 
 def _echo(text: str, given: str) -> str:
     same = _plain(text) == _plain(given) and len(given.split()) >= FEWEST
-    return "gave back what it was asked" if same else ""
+    return tr("gave back what it was asked") if same else ""
 
 
 def _no_summary(text: str, call: Call) -> str:
@@ -99,36 +100,40 @@ def _no_summary(text: str, call: Call) -> str:
     words, sizes = given.split(), (len(text), len(given))
     if len(words) < LONG_TEXT or len(sentences(given)) <= call.number("sentences") + 1:
         return ""
-    return "made the text no shorter" if sizes[0] >= sizes[1] else ""
+    return tr("made the text no shorter") if sizes[0] >= sizes[1] else ""
 
 
 def _no_translation(text: str, call: Call) -> str:
     given, wanted = call.text("text"), call.words("language").strip().casefold()
     longer, shorter = max(len(text), len(given)), max(1, min(len(text), len(given)))
     if len(given) >= TRANSLATED_FROM and longer > WIDEST * shorter:
-        return "translated only a part" if len(text) < len(given) else "gave far too long a text"
+        return (
+            tr("translated only a part")
+            if len(text) < len(given)
+            else tr("gave far too long a text")
+        )
     code = wanted if wanted in NAMES else CODES.get(wanted, "")
     # Names, numbers and formulas are of no language, however much they look like one.
     letters = sum(map(str.isalpha, text))
     if code and 2 * letters > len(text) and is_clearly_not(text, code):
-        return f"gave a text that is not in {NAMES[code]}"
+        return tr("gave a text that is not in {language}", language=tr(NAMES[code]))
     return ""
 
 
 def _no_labels(text: str, call: Call) -> str:
     asked = str(call.options.get("labels", ""))
     if _NO_NUMBER.search(text) and not _NO_NUMBER.search(asked):
-        return "gave no number where one belongs"
+        return tr("gave no number where one belongs")
     if any(not 0 <= float(share) <= 100 for share in _SHARE.findall(text)):
-        return "gave shares that are none"
+        return tr("gave shares that are none")
     if len(text) > LONGEST_LABEL:
-        return "gave far too long an answer"
+        return tr("gave far too long an answer")
     # Of a picture it is asked in a sentence: "is this a cat or a dog?"
     parted = named_things(asked) if call.task == PICTURE_LABELS else asked.split(",")
     # Long ones may be shown shortened.
     known = [clean_label(each).rstrip("…").casefold() for each in parted if each.strip()]
     if known and not any(each in text.replace("_", " ").casefold() for each in known):
-        return "named none of the labels"
+        return tr("named none of the labels")
     return ""
 
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from jarvis_desktop.core.artifact import Artifact, Kind
 from jarvis_desktop.core.call import Call
+from jarvis_desktop.core.wording import tr
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -73,14 +74,18 @@ def of_file(made: Artifact, call: Call) -> str:
     if made.kind is Kind.IMAGE:
         return _of_picture(path, call)
     if (begins := _BEGINNINGS.get(made.kind)) and not begins.match(_head(path)):
-        return f"gave {'a film' if made.kind is Kind.VIDEO else 'a sound'} that cannot be opened"
+        return (
+            tr("gave a film that cannot be opened")
+            if made.kind is Kind.VIDEO
+            else tr("gave a sound that cannot be opened")
+        )
     if made.kind is Kind.VIDEO and _cut_off(path):
-        return "gave a film that breaks off"
+        return tr("gave a film that breaks off")
     if made.kind is Kind.AUDIO:
         return _of_sound(path, call)
     head = _head(path, 4096) if path.suffix.lower() in (".csv", ".tsv") else b""
     if b"\0" in head or (call.task == VECTORS and re.search(rb"(?i),-?nan\b", head)):
-        return "gave a table without its numbers"
+        return tr("gave a table without its numbers")
     return ""
 
 
@@ -91,7 +96,9 @@ def _of_picture(path: Path, call: Call) -> str:
         with Image.open(path) as image:
             width, height = image.size
             if min(width, height) < SMALLEST and call.task in DRAWN:
-                return f"gave a picture of {width} by {height} pixels"
+                return tr(
+                    "gave a picture of {width} by {height} pixels", width=width, height=height
+                )
             if width * height > MOST_PIXELS:
                 return ""
             image.load()
@@ -100,13 +107,13 @@ def _of_picture(path: Path, call: Call) -> str:
             given = list(_given(call, Kind.IMAGE))
             flat = _flat(image) and not _PLAIN.search(_words(call))
             if flat and not any(_like(each, _flat) for each in given):
-                return "gave a picture of nothing"
+                return tr("gave a picture of nothing")
             if call.task in DRAWN and any(
                 _like(each, lambda other: _equal(image, other)) for each in given
             ):
-                return "gave back the picture as it was"
+                return tr("gave back the picture as it was")
     except Exception:  # noqa: BLE001 - what Pillow's decoders raise on damaged data is anything
-        return "gave a picture that cannot be opened"
+        return tr("gave a picture that cannot be opened")
     return ""
 
 
@@ -144,13 +151,13 @@ def _of_sound(path: Path, call: Call) -> str:
     except (wave.Error, EOFError, OSError):  # of another format, or in floating point
         return ""
     if not seconds:
-        return "gave a sound without any length"
+        return tr("gave a sound without any length")
     words = _words(call)
     if call.task == SPOKEN and len(words) > QUICKEST * seconds:
-        return "spoke only a part"
+        return tr("spoke only a part")
     if call.task not in HEARD or not silent or _SILENT.search(words):
         return ""
-    return "" if any(map(_is_silent, _given(call, Kind.AUDIO))) else "gave nothing but silence"
+    return "" if any(map(_is_silent, _given(call, Kind.AUDIO))) else tr("gave nothing but silence")
 
 
 def _is_silent(path: Path) -> bool:

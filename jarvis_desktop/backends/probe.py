@@ -26,6 +26,7 @@ from jarvis_desktop.computer import (
 from jarvis_desktop.core.call import Report
 from jarvis_desktop.core.errors import JarvisError
 from jarvis_desktop.core.hardware import Graphics, Hardware
+from jarvis_desktop.core.wording import mark, tr
 from jarvis_desktop.fetched import quiet_libraries
 
 log = logging.getLogger(__name__)
@@ -41,33 +42,33 @@ IMPATIENCE = 30.0
 SIDE = 64
 """Of the matrices that are multiplied."""
 
-GET_TORCH = "Install torch for your graphics card: https://pytorch.org/get-started/locally"
+GET_TORCH = mark("Install torch for your graphics card: https://pytorch.org/get-started/locally")
 
 REASONS = (
     (
         ("driver", "too old"),
-        "The graphics card's driver is too old for torch.",
-        "Update the driver of the graphics card, and restart the computer.",
+        mark("The graphics card's driver is too old for torch."),
+        mark("Update the driver of the graphics card, and restart the computer."),
     ),
     (
         ("no kernel image",),
-        "The graphics card is too old, or too new, for this torch.",
+        mark("The graphics card is too old, or too new, for this torch."),
         GET_TORCH,
     ),
     (
         ("out of memory",),
-        "The graphics card's memory is taken by other programs.",
-        "Close programs that use the graphics card, such as games.",
+        mark("The graphics card's memory is taken by other programs."),
+        mark("Close programs that use the graphics card, such as games."),
     ),
     (
         ("no nvidia driver",),
-        "The driver of the graphics card is not loaded.",
-        "Install the driver of the graphics card, and restart the computer.",
+        mark("The driver of the graphics card is not loaded."),
+        mark("Install the driver of the graphics card, and restart the computer."),
     ),
     (
         ("no cuda gpus are available",),
-        "The driver of the graphics card finds no card.",
-        "Restart the computer; where that does not help, install the driver again.",
+        mark("The driver of the graphics card finds no card."),
+        mark("Restart the computer; where that does not help, install the driver again."),
     ),
 )
 """Words of an error of torch, what they mean, and what to do."""
@@ -161,8 +162,8 @@ class Probe:
             found: Seen = await child.call(timeout=self._patience)
         except JarvisError as error:
             log.info("No graphics card is used: %s", error.message)
-            trouble = f"The graphics card could not be looked at: {error.message}"
-            return Seen(None, trouble, "Update the driver of the graphics card.")
+            trouble = tr("The graphics card could not be looked at: {reason}", reason=error.message)
+            return Seen(None, trouble, tr("Update the driver of the graphics card."))
         finally:
             await child.close()
         return found
@@ -192,8 +193,11 @@ def look(torch: Any) -> Seen:
     except Exception as error:  # noqa: BLE001
         return _explained(error)
     if torch.backends.mps.is_built():
-        return Seen(None, "This macOS is too old for torch to use its GPU.", "Update macOS.")
-    return Seen(None, "There is a graphics card, but this torch was built without it.", GET_TORCH)
+        return Seen(
+            None, tr("This macOS is too old for torch to use its GPU."), tr("Update macOS.")
+        )
+    trouble = tr("There is a graphics card, but this torch was built without it.")
+    return Seen(None, trouble, tr(GET_TORCH))
 
 
 def _largest(torch: Any) -> Graphics:
@@ -238,9 +242,13 @@ def _explained(error: Exception) -> Seen:
     words = " ".join(str(error).split())
     for signs, trouble, fix in REASONS:
         if all(sign in words.lower() for sign in signs):
-            return Seen(None, trouble, fix)
+            return Seen(None, tr(trouble), tr(fix))
     said = words[:200].rstrip(".") or type(error).__name__
-    return Seen(None, f"The graphics card does not compute: {said}.", "Update its driver.")
+    return Seen(
+        None,
+        tr("The graphics card does not compute: {reason}.", reason=said),
+        tr("Update its driver."),
+    )
 
 
 def _free_memory() -> tuple[int, int]:

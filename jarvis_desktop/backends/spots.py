@@ -31,11 +31,16 @@ from jarvis_desktop.core.placing import (
     too_large,
 )
 from jarvis_desktop.core.shown import readable_size
-from jarvis_desktop.core.wording import tr
+from jarvis_desktop.core.wording import mark, tr
 
 log = logging.getLogger(__name__)
 
-CLOSE_OTHERS = "Close other programs, or choose a smaller expert."
+CLOSE_OTHERS = mark("Close other programs, or choose a smaller expert.")
+_failures = {
+    Why.MEMORY: mark("{expert} found too little memory {place}."),
+    Why.CARD: mark("{expert} was stopped by the graphics card."),
+    Why.NUMBERS: mark("{expert} cannot compute {place}."),
+}
 
 
 class Neighbour(Protocol):
@@ -148,7 +153,7 @@ class Spots:
                     least=readable_size(least / MB),
                     main=readable_size(now.main / MB),
                 ),
-                hint=CLOSE_OTHERS,
+                hint=tr(CLOSE_OTHERS),
                 fault=Fault.MEMORY,
             )
         return self._spot(expert, found[0], hardware, now, measured)
@@ -169,14 +174,12 @@ class Spots:
         left = self._places(wish, spot.hardware, spot.limit, measured)
         if not left:
             del self._failed[key]  # who asks again has perhaps closed other programs
-        words = {
-            Why.MEMORY: f"found too little memory {place}",
-            Why.CARD: "was stopped by the graphics card",
-            Why.NUMBERS: f"cannot compute {place}",
-        }[why]
+        told = tr(_failures[why], expert=wish.expert.id, place=place)
+        if left:
+            told = f"{told} {tr('The next try is {place}.', place=left[0])}"
         return ExpertError(
-            f"{wish.expert.id} {words}{f'; the next try is {left[0]}' if left else ''}.",
-            hint="" if left else CLOSE_OTHERS,
+            told,
+            hint="" if left else tr(CLOSE_OTHERS),
             retryable=bool(left),
             fault=Fault.MEMORY if why is Why.MEMORY else Fault.CRASH,
         )

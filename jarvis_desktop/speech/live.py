@@ -17,6 +17,7 @@ from jarvis_desktop.child import Child
 from jarvis_desktop.core.errors import ExpertError, Fault, UnavailableError
 from jarvis_desktop.core.hearing import RATE, WIDTH, Partial, Transcript
 from jarvis_desktop.core.shown import frames
+from jarvis_desktop.core.wording import mark, tr
 
 log = logging.getLogger(__name__)
 
@@ -29,7 +30,9 @@ SECONDS_PER_SECOND = 8.0
 SHORTEST_LIMIT, SLOWER = 10.0, 40.0
 """A pass is hung that takes longer than this, and so many times as long as the slowest before."""
 
-RESTARTED_NOTE = "The recogniser stopped in the middle and was started again; nothing was lost."
+RESTARTED_NOTE = mark(
+    "The recogniser stopped in the middle and was started again; nothing was lost."
+)
 
 _numbers = itertools.count(1)
 
@@ -166,7 +169,7 @@ class LiveHearing:
             if error.fault is not Fault.CRASH:
                 raise
             log.info("the recogniser is started again: %s", frames(error))
-        return await self._listen(road), before + RESTARTED_NOTE + " "
+        return await self._listen(road), before + tr(RESTARTED_NOTE) + " "
 
     async def _listen(self, road: Road) -> Transcript:
         number, told, fresh = next(_numbers), 0, True

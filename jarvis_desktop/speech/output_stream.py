@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from jarvis_desktop.core.errors import UnavailableError
-from jarvis_desktop.core.wording import tr
+from jarvis_desktop.core.wording import mark, tr
 from jarvis_desktop.speech.portaudio import info, portaudio, refresh
 from jarvis_desktop.speech.sound_line import SoundLine
 
@@ -38,8 +38,8 @@ HASTE = 1.0
 TO_OPEN, TO_START, TO_BEAT = 1.8, 0.6, 0.6
 """Seconds that these may take."""
 
-HUNG = "The sound output does not answer."
-HUNG_HINT = "The sound service of this computer may hang; restart it or log in again."
+HUNG = mark("The sound output does not answer.")
+HUNG_HINT = mark("The sound service of this computer may hang; restart it or log in again.")
 
 Block = np.ndarray[Any, np.dtype[np.float32]]
 
@@ -151,7 +151,7 @@ class OutputStream:
         if self._died.is_set():
             raise UnavailableError(tr("The sound output went away while playing."), retryable=True)
         if now - self._called > STALLED:
-            raise UnavailableError(HUNG, hint=HUNG_HINT, retryable=True)
+            raise UnavailableError(tr(HUNG), hint=tr(HUNG_HINT), retryable=True)
         if self._given / self.rate > now - self._started + self._stream.latency + HASTE:
             raise UnavailableError(
                 tr("The sound output takes the sound, but does not play it."),

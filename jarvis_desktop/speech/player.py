@@ -12,7 +12,7 @@ from pathlib import Path
 from jarvis_desktop.child import Child
 from jarvis_desktop.core.call import Report
 from jarvis_desktop.core.errors import ExpertError, InputError, UnavailableError
-from jarvis_desktop.core.wording import tr
+from jarvis_desktop.core.wording import mark, tr
 from jarvis_desktop.speech.sound_line import SoundLine
 
 START_SECONDS = 10.0
@@ -22,7 +22,7 @@ ANSWER_SECONDS = 0.3
 """What silence may take, until the process is ended for it."""
 LONGEST = 24 * 3600.0
 
-HINT = "The sound service of this computer may hang; restart it or log in again."
+HINT = mark("The sound service of this computer may hang; restart it or log in again.")
 
 
 def _unseen() -> None:
@@ -191,7 +191,7 @@ class SoundPlayer:
                 beats, since = self._line.beats, loop.time()
             elif loop.time() - since > patience:
                 raise UnavailableError(
-                    tr("The sound output does not answer."), hint=HINT, retryable=True
+                    tr("The sound output does not answer."), hint=tr(HINT), retryable=True
                 )
         await call
 

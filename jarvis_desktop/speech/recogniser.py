@@ -13,7 +13,7 @@ from jarvis_desktop.core.call import Report
 from jarvis_desktop.core.errors import ExpertError, InputError, UnavailableError
 from jarvis_desktop.core.hearing import Partial, Transcript
 from jarvis_desktop.core.shown import frames
-from jarvis_desktop.core.wording import tr
+from jarvis_desktop.core.wording import mark, tr
 from jarvis_desktop.paths import shipped
 from jarvis_desktop.speech.cuda_probe import CPU, Processor
 from jarvis_desktop.speech.file_transcription import FileTranscriber, LongError, all_at_once
@@ -26,13 +26,13 @@ from jarvis_desktop.speech.live import (
 
 log = logging.getLogger(__name__)
 
-NOTE = (
+NOTE = mark(
     "This was heard by the small built-in recogniser, which often mishears; "
     "`jarvis-desktop experts pull whisper-base` fetches a better one."
 )
-BROKEN_NOTE = "The Whisper weights on this computer cannot be used. "
-CRASHED_NOTE = "The Whisper recogniser does not work on this computer. "
-NO_CARD_NOTE = "The graphics card cannot be used for listening; the processor did it."
+BROKEN_NOTE = mark("The Whisper weights on this computer cannot be used. ")
+CRASHED_NOTE = mark("The Whisper recogniser does not work on this computer. ")
+NO_CARD_NOTE = mark("The graphics card cannot be used for listening; the processor did it.")
 
 REQUEST_SECONDS, REQUEST_BYTES = 28.0, 2_000_000
 """Of speech and of a recording: what is longer, or may be, must not keep live speech waiting."""
@@ -155,10 +155,10 @@ class LocalRecogniser:
             processor = self._find_processor()
             for at in [CPU] if processor == CPU else [processor, CPU]:
                 setting = weights, self._language, tuple(self._words()), *at
-                roads.append(Road(whisper, setting, "", BROKEN_NOTE, CRASHED_NOTE))
+                roads.append(Road(whisper, setting, "", tr(BROKEN_NOTE), tr(CRASHED_NOTE)))
             if len(roads) > 1:
-                roads[0].broken = roads[0].crashed = NO_CARD_NOTE
-        return [*roads, Road(pocketsphinx, note=NOTE)]
+                roads[0].broken = roads[0].crashed = tr(NO_CARD_NOTE)
+        return [*roads, Road(pocketsphinx, note=tr(NOTE))]
 
     async def _transcribe(self, audio: Path, report: Report) -> Transcript:
         *roads, last = self._live_roads()

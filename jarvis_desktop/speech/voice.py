@@ -10,7 +10,7 @@ from pathlib import Path
 from jarvis_desktop.child import Child
 from jarvis_desktop.core.errors import ExpertError, JarvisError, UnavailableError
 from jarvis_desktop.core.shown import frames
-from jarvis_desktop.core.wording import tr
+from jarvis_desktop.core.wording import mark, tr
 from jarvis_desktop.speech.voices.language import plain_language
 from jarvis_desktop.speech.voices.neural import CHARACTERS_PER_SECOND, Neural
 from jarvis_desktop.speech.voices.ordered import KnownVoice, Order
@@ -27,7 +27,7 @@ QUIETEST = 0.03
 FAILURES = 2
 """Sentences in a row that a neural engine may fail at before the system's voice speaks for good."""
 
-INSTEAD = "The system's voice speaks instead."
+INSTEAD = mark("The system's voice speaks instead.")
 
 log = logging.getLogger(__name__)
 
@@ -177,13 +177,13 @@ class LocalVoice:
         if self._engine is None or self._neural is None or self._failures >= FAILURES:
             return None
         if lacking := self._engine.lacking():
-            self._say_once(f"{lacking.message} {INSTEAD}", lacking.hint)
+            self._say_once(f"{lacking.message} {tr(INSTEAD)}", lacking.hint)
             return None
         return self._neural if language is None or self._engine.speaks(language) else None
 
     def _failed(self, error: JarvisError) -> None:
         self._failures += 1
-        self._say_once(f"{error.message} {INSTEAD}", error.hint)
+        self._say_once(f"{error.message} {tr(INSTEAD)}", error.hint)
 
     def _say_once(self, message: str, hint: str = "") -> None:
         if message and message not in self._told:

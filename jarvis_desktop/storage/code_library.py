@@ -61,7 +61,7 @@ class CodeLibrary:
         """One. Raises InputError where there is none, StorageError where it was changed."""
         good, bad = self._look(name)
         if bad:
-            hint = "Remove it, or let it be written anew: jarvis-desktop code remove NAME"
+            hint = tr("Remove it, or let it be written anew: jarvis-desktop code remove NAME")
             raise StorageError(bad[0], hint=hint)
         if not good:
             raise _unknown(name)

@@ -212,15 +212,15 @@ def _is_busy(error: sqlite3.Error) -> bool:
 
 @contextmanager
 def _translating(path: Path) -> Iterator[None]:
-    hint = "See that its folder may be written to and that the disk has room."
+    hint = tr("See that its folder may be written to and that the disk has room.")
     try:
         yield
     except OSError as error:
-        reason = (error.strerror or "unknown reason").lower()
-        message = f"The history at {path} cannot be opened: {reason}."
+        reason = (error.strerror or tr("unknown reason")).lower()
+        message = tr("The history at {path} cannot be opened: {reason}.", path=path, reason=reason)
         raise StorageError(message, hint=hint) from error
     except sqlite3.Error as error:
-        message = f"The history at {path} cannot be opened: {error}."
+        message = tr("The history at {path} cannot be opened: {reason}.", path=path, reason=error)
         raise StorageError(message, hint=hint) from error
     except _DamagedError as error:  # the new one as well: the disk itself fails
         raise StorageError(
@@ -231,13 +231,13 @@ def _translating(path: Path) -> Iterator[None]:
 def _translated(error: sqlite3.Error) -> StorageError:
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
     if code == sqlite3.SQLITE_FULL:
-        hint = "Free some space on the disk, then try again."
+        hint = tr("Free some space on the disk, then try again.")
         return StorageError(tr("There is no room on the disk for the history."), hint=hint)
     if code in _DAMAGE:
-        hint = "Start JARVIS Desktop anew; it then sets the damaged file aside."
+        hint = tr("Start JARVIS Desktop anew; it then sets the damaged file aside.")
         return StorageError(tr("The history's file is damaged."), hint=hint)
     if _is_busy(error):
-        hint = "Try again in a moment."
-        message = "Another program keeps the history locked."
+        hint = tr("Try again in a moment.")
+        message = tr("Another program keeps the history locked.")
         return StorageError(message, hint=hint, retryable=True)
     return StorageError(tr("The history cannot be read or written: {error}.", error=error))

@@ -16,6 +16,7 @@ from jarvis_desktop.core.ports import Recap, Resource
 from jarvis_desktop.core.task import TaskType
 from jarvis_desktop.core.turn import Conversation, Turn
 from jarvis_desktop.core.unkept import is_unkept
+from jarvis_desktop.core.wording import tr
 from jarvis_desktop.storage.artifacts import FileStore
 from jarvis_desktop.storage.conversations import Conversations
 from jarvis_desktop.storage.database import attached, connect, reading
@@ -60,7 +61,9 @@ class SqliteHistory:
         self._db, moved = connect(path)
         self.notice = ""
         if moved:
-            self.notice = f"The history was damaged; a new one is begun. The old one is {moved}."
+            self.notice = tr(
+                "The history was damaged; a new one is begun. The old one is {path}.", path=moved
+            )
             log.warning("%s", self.notice)
         self._path = path
         self._root = store_root.absolute()

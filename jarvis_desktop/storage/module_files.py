@@ -113,8 +113,12 @@ class ModuleFiles:
                 (self._package / file).unlink(missing_ok=True)
             except OSError as error:
                 reason = (error.strerror or "unknown reason").lower()
-                message = f"{file} cannot be removed from the code library: {reason}."
-                hint = f"Remove it by hand; it is in {self._package}."
+                message = tr(
+                    "{file} cannot be removed from the code library: {reason}.",
+                    file=file,
+                    reason=reason,
+                )
+                hint = tr("Remove it by hand; it is in {folder}.", folder=self._package)
                 raise StorageError(message, hint=hint) from error
 
     def sweep(self) -> None:

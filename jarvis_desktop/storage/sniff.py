@@ -11,21 +11,22 @@ from jarvis_desktop.core.artifact import Kind
 from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.shown import one_line
 from jarvis_desktop.core.suffixes import KINDS
-from jarvis_desktop.core.wording import tr
+from jarvis_desktop.core.wording import mark, tr
 from jarvis_desktop.storage.signatures import recognise
 
 SAMPLE = 64 * 1024
 """How many bytes of the beginning and of the end are looked at."""
 
-NOUNS = {
-    Kind.TEXT: "a text",
-    Kind.IMAGE: "a picture",
-    Kind.AUDIO: "a sound recording",
-    Kind.VIDEO: "a video",
-    Kind.TABLE: "a table",
-    Kind.DOCUMENT: "a document",
+_REFUSALS = {
+    Kind.IMAGE: mark("{file} is not a picture that can be read: {reason}."),
+    Kind.AUDIO: mark("{file} is not a sound recording that can be read: {reason}."),
+    Kind.VIDEO: mark("{file} is not a video that can be read: {reason}."),
+    Kind.TABLE: mark("{file} is not a table that can be read: {reason}."),
+    Kind.DOCUMENT: mark("{file} is not a document that can be read: {reason}."),
 }
-ACCEPTED = "Give a text, picture, sound, video, table or document."
+_NO_PDF = mark("{file} is not a PDF that can be read: {reason}.")
+_NO_TEXT = mark("{file} is not a text that can be read: {reason}.")
+ACCEPTED = mark("Give a text, picture, sound, video, table or document.")
 
 _TEXT_IMAGES = {".ppm", ".pgm", ".pbm", ".pnm"}
 _PACKED = {*".pdf .docx .doc .odt .pptx .ppt .odp .epub .xlsx .xls .ods".split()}
@@ -59,9 +60,9 @@ def sniff(head: bytes, tail: bytes, name: str) -> Content:
     if not coding and not _like_latin(
         head, trusted=KINDS.get(suffix) in (Kind.DOCUMENT, Kind.TABLE)
     ):
-        raise _refusal(name, suffix, "its content is not {noun}")
+        raise _refusal(name, suffix, tr("its content is something else"))
     if _promises_bytes(suffix):
-        raise _refusal(name, suffix, "its content is text")
+        raise _refusal(name, suffix, tr("its content is text"))
     if KINDS.get(suffix) is Kind.TABLE:
         return Content(Kind.TABLE, suffix, plain=coding != "utf-16")
     usual = suffix if KINDS.get(suffix) is Kind.DOCUMENT else ".txt"
@@ -118,17 +119,13 @@ def _refusal(name: str, suffix: str, reason: str) -> InputError:
     shown = one_line(name)
     kind = KINDS.get(suffix)
     if kind is None:
-        return InputError(tr("{shown} is of no kind that can be read.", shown=shown), hint=ACCEPTED)
-    noun = "a PDF" if suffix == ".pdf" else "a text" if _is_text(suffix) else NOUNS[kind]
-    because = reason.format(noun="text" if noun == "a text" else noun)
+        return InputError(
+            tr("{shown} is of no kind that can be read.", shown=shown), hint=tr(ACCEPTED)
+        )
+    told = _NO_PDF if suffix == ".pdf" else _NO_TEXT if _is_text(suffix) else _REFUSALS[kind]
     return InputError(
-        tr(
-            "{shown} is not {noun} that can be read: {because}.",
-            shown=shown,
-            noun=noun,
-            because=because,
-        ),
-        hint=ACCEPTED,
+        tr(told, file=shown, reason=reason),
+        hint=tr(ACCEPTED),
     )
 
 

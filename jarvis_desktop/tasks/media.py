@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jarvis_desktop.core.errors import InputError
-from jarvis_desktop.core.wording import tr
+from jarvis_desktop.core.wording import mark, tr
 
 if TYPE_CHECKING:
     import numpy as np
@@ -93,7 +93,9 @@ def read_audio(
         sound[:, filled : filled + count] = block
         filled += count
     if sound is None:
-        raise InputError(tr("{name} holds no sound.", name=name or path.name), hint=_SILENT_HINT)
+        raise InputError(
+            tr("{name} holds no sound.", name=name or path.name), hint=tr(_SILENT_HINT)
+        )
     return sound[:, :filled], at
 
 
@@ -107,7 +109,7 @@ def audio_blocks(
     name = name or path.name
     with open_media(path, name=name) as container:
         if not container.streams.audio:
-            raise InputError(tr("{name} has no sound track.", name=name), hint=_SILENT_HINT)
+            raise InputError(tr("{name} has no sound track.", name=name), hint=tr(_SILENT_HINT))
         stream = container.streams.audio[0]
         # More than two channels are mixed down: what follows is made for ears and recognisers.
         layout = "mono" if mono or stream.channels == 1 else "stereo"
@@ -161,7 +163,7 @@ def write_wav_blocks(path: Path, blocks: Iterator[tuple[Samples, int]]) -> float
     return count / rate
 
 
-_SILENT_HINT = "Give a recording, or a video with sound."
+_SILENT_HINT = mark("Give a recording, or a video with sound.")
 
 
 def _frames(container: Any, stream: Any, name: str) -> Iterator[Any]:

@@ -130,7 +130,7 @@ async def test_a_card_that_is_full_or_broken_is_told_from_other_troubles(tmp_pat
     with pytest.raises(ExpertError, match="stopped by the graphics card") as caught:
         await bench.do("break", name="b")
     assert caught.value.retryable
-    assert "the next try is on the processor" in caught.value.message
+    assert "The next try is on the processor" in caught.value.message
     await bench.backend.close()
 
 

@@ -105,11 +105,11 @@ async def test_too_little_memory_sends_it_down_one_rung_after_the_other():
     room.shop.does = fails(*[Why.MEMORY] * 4)
     down = [await error_of(room) for _ in range(4)]
     assert [error.message for error in down] == [
-        f"painter found too little memory {ON_CARD}; the next try is {ON_CARD}, part by part.",
-        f"painter found too little memory {ON_CARD}, part by part; "
-        "the next try is on the processor.",
-        "painter found too little memory on the processor; "
-        "the next try is on the processor in 16 bits.",
+        f"painter found too little memory {ON_CARD}. The next try is {ON_CARD}, part by part.",
+        f"painter found too little memory {ON_CARD}, part by part. "
+        "The next try is on the processor.",
+        "painter found too little memory on the processor. "
+        "The next try is on the processor in 16 bits.",
         "painter found too little memory on the processor in 16 bits.",
     ]
     assert [error.retryable for error in down] == [True, True, True, False]
@@ -167,7 +167,7 @@ async def test_what_cannot_be_computed_in_16_bits_is_in_32():
     room = Room(computer(16, CARD))
     room.shop.does = fails(Why.NUMBERS)
     error = await error_of(room)
-    assert error.message == (f"painter cannot compute {ON_CARD}; the next try is on the processor.")
+    assert error.message == (f"painter cannot compute {ON_CARD}. The next try is on the processor.")
     assert error.retryable
     await room.ask(PAINTER, task="text-to-image")
     assert room.places == [ON_CARD, "on the processor"]
@@ -180,7 +180,7 @@ async def test_a_lost_card_is_lost_for_all_and_that_is_said_once():
     room.shop.does = fails(Why.CARD)
     error = await error_of(room)
     assert error.message == (
-        "painter was stopped by the graphics card; the next try is on the processor."
+        "painter was stopped by the graphics card. The next try is on the processor."
     )
     assert error.retryable
     await room.ask(PAINTER, task="text-to-image")

@@ -105,7 +105,7 @@ async def test_a_full_card_sends_it_down_rung_by_rung_until_it_works(
     assert errors, "the card was not full"
     assert all(error.retryable for error in errors)
     assert {error.fault for error in errors} <= {Fault.MEMORY, Fault.CRASH}
-    assert "on the graphics card in 16 bits; the next try is" in errors[0].message
+    assert "on the graphics card in 16 bits. The next try is" in errors[0].message
     assert only_place(road) == PROCESSOR
 
 

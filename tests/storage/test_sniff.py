@@ -183,7 +183,7 @@ NOISE = random.Random(1).randbytes(4000)
         (
             NOISE,
             "photo.png",
-            "photo.png is not a picture that can be read: its content is not a picture.",
+            "photo.png is not a picture that can be read: its content is something else.",
         ),
         (
             b"<html>not found</html>",
@@ -195,11 +195,11 @@ NOISE = random.Random(1).randbytes(4000)
             "a.wav",
             "a.wav is not a sound recording that can be read: its content is text.",
         ),
-        (NOISE, "a.mp4", "a.mp4 is not a video that can be read: its content is not a video."),
-        (NOISE, "a.pdf", "a.pdf is not a PDF that can be read: its content is not a PDF."),
+        (NOISE, "a.mp4", "a.mp4 is not a video that can be read: its content is something else."),
+        (NOISE, "a.pdf", "a.pdf is not a PDF that can be read: its content is something else."),
         (b"words", "a.docx", "a.docx is not a document that can be read: its content is text."),
-        (NOISE, "a.csv", "a.csv is not a table that can be read: its content is not a table."),
-        (NOISE, "a.txt", "a.txt is not a text that can be read: its content is not text."),
+        (NOISE, "a.csv", "a.csv is not a table that can be read: its content is something else."),
+        (NOISE, "a.txt", "a.txt is not a text that can be read: its content is something else."),
         (
             b"P6 -1 -1 255 ",
             "a.ppm",

@@ -134,7 +134,7 @@ def open_to_write(path: Path) -> sqlite3.Connection:
 @contextmanager
 def writing(path: Path) -> Iterator[None]:
     """Translates what the disk and SQLite refuse into StorageError."""
-    hint = "See that its folder may be written to and that the disk has room."
+    hint = tr("See that its folder may be written to and that the disk has room.")
     try:
         yield
     except (OSError, sqlite3.Error) as error:

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Protocol
 
 from jarvis_desktop.core.errors import UnavailableError
-from jarvis_desktop.core.wording import tr
+from jarvis_desktop.core.wording import mark, tr
 
-ESPEAK_HINT = (
+ESPEAK_HINT = mark(
     "Install it: sudo apt install espeak-ng (Debian, Ubuntu) or brew install espeak-ng (macOS)."
 )
 
@@ -98,7 +98,7 @@ class Kokoro:
         if not shutil.which("espeak-ng"):
             return UnavailableError(
                 tr("Kokoro cannot speak, for the program espeak-ng is not installed."),
-                hint=ESPEAK_HINT,
+                hint=tr(ESPEAK_HINT),
             )
         return None
 

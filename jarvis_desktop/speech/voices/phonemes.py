@@ -43,7 +43,7 @@ def _said(text: str, language: str, timeout: float) -> str:
     if not program:
         raise UnavailableError(
             tr("This voice needs the program espeak-ng, which is not installed."),
-            hint=ESPEAK_HINT,
+            hint=tr(ESPEAK_HINT),
         )
     try:
         done = subprocess.run(

@@ -1,0 +1,145 @@
+"""What the window says goes through `tr`: in a made-up language nothing of it is in usual letters
+but data - names of files, experts and devices, and the person's own words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from gettext import NullTranslations
+from pathlib import Path
+
+import pytest
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QLabel
+from pytestqt.qtbot import QtBot
+
+from jarvis_desktop.core import wording
+from jarvis_desktop.core.artifact import Kind
+from jarvis_desktop.core.events import (
+    ExpertsSelected,
+    Noted,
+    PlanAccepted,
+    ReplyChunk,
+    TaskFinished,
+    TaskProgress,
+    TaskStarted,
+)
+from jarvis_desktop.core.expert import Candidate, Expert
+from jarvis_desktop.core.result import Attempt, Status, TaskResult
+from jarvis_desktop.core.turn import Request
+from jarvis_desktop.core.wording import tr
+from jarvis_desktop.doctor import checks
+from jarvis_desktop.doctor.checks import Check
+from jarvis_desktop.doctor.finding import Finding
+from jarvis_desktop.storage.offers import Offered
+from jarvis_desktop.tasks.registry import DEFINITIONS
+from jarvis_desktop.ui.conversation.turn_view import TurnView
+from jarvis_desktop.ui.main_window import MainWindow
+from jarvis_desktop.ui.places import PLACES
+from jarvis_desktop.ui.plan.telling import faces
+from jarvis_desktop.ui.welcome import EXAMPLES
+from tests.ui import scene
+from tests.ui.pseudo import Pseudo, untranslated
+from tests.ui.scene import FakeApp, Shown
+
+OWN = "Read this to me JARVIS Desktop LLM LLMs Hugging Face Ollama"
+"""What the person said, and proper names."""
+DATA = f"{OWN} letter png first second builtin provider api {' '.join(map(str, EXAMPLES))}"
+
+
+@pytest.fixture(autouse=True)
+def pseudo() -> Iterator[None]:
+    """Everything is said in the made-up language."""
+    wording.speak(Pseudo())
+    yield
+    wording.speak(NullTranslations())
+
+
+async def work(request: Request, shown: Shown) -> Status:
+    """A turn in which something is done, something failed and something was left out."""
+    plan = scene.three_steps(Path("/elsewhere/letter.png"))
+    remote = Candidate(Expert("second", "image-to-text"), "api", remote=True, provider="provider")
+    for event in (
+        PlanAccepted(plan),
+        ExpertsSelected(scene.selections(plan)),
+        TaskStarted(0, scene.candidate("first")),
+        TaskProgress(0, 0.5, ""),
+        Noted(tr("The plan was not accepted, so nothing was done.")),
+        TaskFinished(
+            TaskResult(
+                0,
+                Status.DONE,
+                (scene.text("12 34"),),
+                (
+                    Attempt(remote, 1.0, tr("It was stopped.")),
+                    Attempt(Candidate(Expert("first", "image-to-text"), "builtin"), 0.5),
+                ),
+            )
+        ),
+        TaskFinished(scene.failed(1, tr("It was stopped."))),
+        TaskFinished(TaskResult(2, Status.SKIPPED)),
+        ReplyChunk("12 34"),
+    ):
+        shown.show(event)
+    return Status.PARTLY
+
+
+async def _found(app: object) -> Sequence[Finding]:
+    return (Finding("talk key", "limited", tr("It was stopped."), tr("Update its driver.")),)
+
+
+def test_letters_that_were_never_given_to_tr_are_found(qtbot: QtBot) -> None:
+    said, unsaid, data = QLabel(tr("Settings")), QLabel("Settings"), QLabel("letter.png")
+    for label in (said, unsaid, data):
+        qtbot.addWidget(label)
+    assert not untranslated(said, "")
+    assert untranslated(unsaid, "")
+    assert not untranslated(data, "letter png")
+
+
+def test_a_turn_is_translated(window: MainWindow, app: FakeApp, qtbot: QtBot) -> None:
+    app.assistant.script = work
+    window.send(Request("Read this to me"))
+    qtbot.waitUntil(lambda: bool(app.assistant.turns))
+    qtbot.waitUntil(lambda: not window.session.busy)
+    window.conversation.draw_now()
+    (view,) = window.conversation.views()
+    assert isinstance(view, TurnView)
+    assert untranslated(window, DATA) == []
+    turn = app.assistant.turns[0]
+    assert turn.plan
+    spoken = " ".join(face.spoken for face in faces(turn.plan, turn))
+    label = QLabel(spoken, window)
+    assert untranslated(label, DATA) == []
+
+
+@pytest.mark.parametrize("place", [place.name for place in PLACES])
+def test_a_page_is_translated(
+    window: MainWindow, place: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(checks, "CHECKS", (Check("SQLite", _found), Check("talk key", _found)))
+    window.places.go(place)
+    QTest.qWait(50)
+    page = window.places.page(place)
+    assert untranslated(page, DATA) == []
+
+
+def test_the_first_start_is_translated(window: MainWindow) -> None:
+    window.begin_first_start()
+    assert window.first
+    assert untranslated(window.first, DATA) == []
+    window.first.skip()
+
+
+def test_what_is_attached_is_translated(window: MainWindow, tmp_path: Path) -> None:
+    for kind in Kind:
+        file = tmp_path / f"{kind.value}.bin"
+        file.write_bytes(b"12345")
+        window.composer.attached._attach([Offered(file, kind, 5)])
+    known = f"{DATA} bin {' '.join(Kind)}"
+    assert untranslated(window.composer, known) == []
+
+
+@pytest.mark.parametrize("name", sorted(item.type.name for item in DEFINITIONS))
+def test_a_step_is_called_in_the_chosen_language(name: str) -> None:
+    task = next(item.type for item in DEFINITIONS if item.type.name == name)
+    assert task.called == Pseudo().gettext(task.title)
