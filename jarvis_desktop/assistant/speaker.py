@@ -45,6 +45,8 @@ class Speaker:
         self._store = store
         self._pace = 1.0
         self._turn = asyncio.Lock()
+        self._unheard = ""
+        """Why nothing was heard the last time; "" once something was."""
         self._asked: set[asyncio.Task[None]] = set()
         self._speaks: asyncio.Task[None] | None = None
 
@@ -72,9 +74,12 @@ class Speaker:
         """
         await heard(self.begin(text, show))
 
-    def begin(self, text: str | AsyncIterable[str], show: Show) -> asyncio.Task[None]:
-        """The same, and go on meanwhile."""
-        return self._begin(partial(self._say, text, show))
+    def begin(
+        self, text: str | AsyncIterable[str], show: Show, *, news: bool = False
+    ) -> asyncio.Task[None]:
+        """The same, and go on meanwhile. With `news`, what kept the last one from being heard too
+        is not told again: nobody wants to read with each answer that there is no loudspeaker."""
+        return self._begin(partial(self._say, text, show, news=news))
 
     def begin_playing(self, audio: Path, text: str, show: Show) -> asyncio.Task[None]:
         """Play speech that is already there; `text` is what it says."""
@@ -103,7 +108,7 @@ class Speaker:
                 self._speaks = None
                 self._become("")
 
-    async def _say(self, text: str | AsyncIterable[str], show: Show) -> None:
+    async def _say(self, text: str | AsyncIterable[str], show: Show, *, news: bool = False) -> None:
         async with aclosing(_sentences(text)) as parts:
             try:
                 workdir = self._store.workdir()
@@ -112,7 +117,9 @@ class Speaker:
                 finally:
                     self._store.discard(workdir)
             except JarvisError as error:
-                show(_unspoken(error))
+                if not (news and str(error) == self._unheard):
+                    show(_unspoken(error))
+                self._unheard = str(error)
 
     async def _play(self, audio: Path, text: str, show: Show) -> None:
         try:
@@ -191,6 +198,7 @@ class Speaker:
     def _begun(self, spoken: list[str], part: str, show: Show) -> None:
         spoken.append(part)
         self.last = " ".join(spoken)
+        self._unheard = ""
         self._become(part)
         show(Speaking(part))
 
@@ -221,7 +229,7 @@ class Speech:
     def __init__(self, speaker: Speaker, show: Show) -> None:
         self._pieces: asyncio.Queue[str | None] = asyncio.Queue()
         self._speaker = speaker
-        self._speaking = speaker.begin(self._written(), show)
+        self._speaking = speaker.begin(self._written(), show, news=True)
 
     def add(self, piece: str) -> None:
         """Go on with this piece."""

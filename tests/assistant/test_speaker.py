@@ -79,6 +79,31 @@ async def test_an_output_that_is_not_there_ends_it_with_one_note(
     assert "Five." not in voice.said
 
 
+async def test_answers_tell_what_keeps_them_from_being_heard_once(
+    speaker: Speaker, player: FakePlayer
+) -> None:
+    shown: list[Event] = []
+
+    async def answer() -> None:
+        speech = Speech(speaker, shown.append)
+        speech.add("One.")
+        await speech.finish()
+
+    gone = UnavailableError("There is no sound output.")
+    note = Noted("The answer could not be spoken: There is no sound output.")
+    player.error = gone
+    await answer()
+    await answer()
+    assert shown == [note]
+    await speaker.say("One.", shown.append)  # this was asked for
+    assert shown == [note, note]
+    player.error = None
+    await answer()
+    player.error = gone
+    await answer()
+    assert shown == [note, note, Speaking("One."), note]
+
+
 class Stumbling(FakeVoice):
     """Cannot say some words."""
 
