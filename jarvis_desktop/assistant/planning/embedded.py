@@ -101,7 +101,8 @@ class EmbeddedPlanner:
             return Declined(
                 tr(
                     "I do not delete, erase or format anything, so nothing was touched. "
-                    "Your own history is deleted in its list, or with: jarvis-desktop history delete."
+                    "Your own history is deleted in its list, or with: "
+                    "jarvis-desktop history delete."
                 )
             )
         if address := _elsewhere.search(reading.split(text, inventory)[0]):
