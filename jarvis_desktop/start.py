@@ -101,7 +101,8 @@ def _told(wish: Wish, folder: Path) -> bool:
 def _is_file(name: str) -> bool:
     if name.startswith("-"):
         return False
-    return name.startswith("file:") or os.path.lexists(name)
+    # What has a folder in its name is meant as a file also where there is none; the window says so.
+    return name.startswith("file:") or os.sep in name or os.path.lexists(name)
 
 
 def _path(name: str) -> Path:

@@ -68,6 +68,10 @@ def test_a_link_that_leads_nowhere_is_told_by_the_window(letter):
     assert read(["link"]) == Wish((link,))
 
 
+def test_a_name_with_a_folder_is_meant_as_a_file(letter):
+    assert read(["./nowhere.txt"]) == Wish((letter.parent / "nowhere.txt",))
+
+
 def test_the_desktops_token_goes_along(letter, monkeypatch):
     monkeypatch.setenv("DESKTOP_STARTUP_ID", "older")
     monkeypatch.setenv("XDG_ACTIVATION_TOKEN", "tok")
