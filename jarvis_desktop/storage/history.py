@@ -10,6 +10,7 @@ from contextlib import suppress
 from datetime import date, datetime, timedelta
 from functools import partial
 from pathlib import Path
+from threading import Event
 
 from jarvis_desktop.core.errors import StorageError
 from jarvis_desktop.core.ports import Recap, Resource
@@ -33,6 +34,7 @@ from jarvis_desktop.storage.owners import Owners
 from jarvis_desktop.storage.records import TrackRecords
 from jarvis_desktop.storage.rows import TurnRows
 from jarvis_desktop.storage.search import Found, search
+from jarvis_desktop.storage.tending import tend
 from jarvis_desktop.storage.timers import TimerRecords
 from jarvis_desktop.storage.trash import Trashed
 from jarvis_desktop.storage.unkept import Unkept, UnkeptGoals
@@ -66,6 +68,7 @@ class SqliteHistory:
             )
             log.warning("%s", self.notice)
         self._path = path
+        self._warmed = False
         self._root = store_root.absolute()
         self._inventory = inventory
         self._rows = TurnRows(self._db, self._root, inventory)
@@ -251,10 +254,16 @@ class SqliteHistory:
 
     async def tidy(self) -> None:
         """Remove what runs left behind that were killed: files of conversations that were not to be
-        kept, and deletions that were not final yet."""
+        kept, and deletions that were not final yet. Then make searching quick."""
         if self._unkept:
             await asyncio.to_thread(self._unkept.sweep)
         await self.empty_trash(left=True)
+        stopped = Event()
+        try:
+            await asyncio.to_thread(tend, self._path, stopped, warmed=self._warmed)
+            self._warmed = True
+        finally:
+            stopped.set()
 
     # Out and in
 

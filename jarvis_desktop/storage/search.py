@@ -110,11 +110,6 @@ def _block(
     return [int(hit[0]) for hit in hits]
 
 
-def match_expression(words: str) -> str:
-    """The words as an FTS5 query, each quoted so that none is syntax; "" where none is left."""
-    return _query(tuple(_parts(words)))
-
-
 @dataclass(frozen=True, slots=True)
 class _Pattern:
     """An expression, and letters that are in all it finds: most texts lack them, which is seen
@@ -235,5 +230,7 @@ def _folded(text: str) -> str:
 
 
 def _pinned(db: Database) -> list[str]:
-    rows = db.conn.execute("SELECT id FROM conversations WHERE pinned ORDER BY last DESC LIMIT 500")
+    rows = db.conn.execute(
+        "SELECT id FROM conversations WHERE pinned = 1 ORDER BY last DESC LIMIT 500"
+    )
     return [str(row[0]) for row in rows.fetchall()]

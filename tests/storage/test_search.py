@@ -12,7 +12,6 @@ from jarvis_desktop.core.turn import Turn
 from jarvis_desktop.storage import search
 from jarvis_desktop.storage.filters import SIGN, Filters, expression, marks
 from jarvis_desktop.storage.history import SqliteHistory
-from jarvis_desktop.storage.search import match_expression
 from tests.storage.samples import INVENTORY, START, full_turn, small_turn, stored_file
 
 
@@ -106,9 +105,11 @@ def test_any_words_give_an_answer(history: SqliteHistory, words: str):
     assert isinstance(history.search(words), tuple)
 
 
-def test_each_word_is_quoted():
-    assert match_expression('say "hi" *') == '"say" AND """hi"""*'
-    assert match_expression("* - (") == ""
+def test_signs_within_words_are_no_syntax(history: SqliteHistory):
+    history.save("c", small_turn("t1", 'They say "hi" * and (nothing) more'))
+    assert ids(history, 'say "hi" *') == ["t1"]
+    assert ids(history, "(nothing)") == ["t1"]
+    assert ids(history, 'say "ho" *') == []
 
 
 def test_what_was_asked_for_comes_before_what_was_answered_and_new_before_old(
