@@ -56,7 +56,7 @@ class Pseudo(NullTranslations):
 def untranslated(root: QWidget, data: str) -> list[str]:
     """What in a widget and all within it is in usual letters, and no word of `data`."""
     known = _UNITS | set(_WORD.findall(data))
-    found = {}
+    found: dict[str, None] = {}
     for where, text in _texts(root):
         words = [word for word in _WORD.findall(_UNSAID.sub(" ", text)) if word not in known]
         if words:
