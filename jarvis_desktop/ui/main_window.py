@@ -204,10 +204,8 @@ class MainWindow(QMainWindow):
     def _connect_llms(self) -> None:
         watch, notice = self.llms, self.llm_notice
         watch.looked.connect(self._looked)
-        watch.progressed.connect(notice.advance)
         watch.fetched.connect(self._fetched)
-        notice.fetch_wanted.connect(watch.fetch)
-        notice.stop_wanted.connect(watch.stop)
+        notice.serve(watch)
         DownloadMark(self.sidebar.places["experts"], self.session)
         notice.later.clicked.connect(self.composer.field.setFocus)
         self.header.llm_wanted.connect(lambda: watch.look(wanted=True))
@@ -243,6 +241,7 @@ class MainWindow(QMainWindow):
     def _begun(self) -> None:
         self._settings.setValue("first_start/over", True)
         self.first = None
+        self.llm_notice.leave()  # one page was about it
         self.composer.field.setFocus()
 
     def _drop(self, held: QMimeData) -> bool:
@@ -263,6 +262,7 @@ class MainWindow(QMainWindow):
         self.places.back()
         self.stack.setCurrentWidget(self.conversation)
         self.conversation.append(exchange)
+        self.llm_notice.leave()
         self._show_title()
 
     def _switched(self) -> None:
@@ -291,7 +291,6 @@ class MainWindow(QMainWindow):
             self.banner.say(look.reason, calm=True)
 
     def _fetched(self, outcome: Outcome) -> None:
-        self.llm_notice.end(outcome)
         if outcome.value:
             self.banner.say(
                 tr("{llm} is ready. It is used now.", llm=described(outcome.value)), calm=True

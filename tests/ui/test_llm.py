@@ -17,6 +17,7 @@ from pytestqt.qtbot import QtBot
 from jarvis_desktop.core.errors import UnavailableError
 from jarvis_desktop.core.expert import Expert
 from jarvis_desktop.core.policy import Mode, Policy
+from jarvis_desktop.core.turn import Request
 from jarvis_desktop.llm import ollama_server
 from jarvis_desktop.llm.choice import LLMChoice, Provider, Wanted
 from jarvis_desktop.llm.offering import DOWNLOAD, OFFLINE
@@ -156,6 +157,13 @@ def test_without_one_an_llm_is_offered_once(world: World) -> None:
     assert again.llm_notice.isVisible()
 
 
+def test_the_offer_makes_room_for_a_conversation(world: World) -> None:
+    window = world.open()
+    assert window.llm_notice.isVisible()
+    window.send(Request("What is 15 percent of 240?"))
+    assert not window.llm_notice.isVisible()
+
+
 def test_nobody_is_told_who_wants_none(world: World) -> None:
     window = world.open(provider="none")
     assert not window.llm_notice.isVisible()
@@ -186,6 +194,8 @@ def test_progress_is_shown_and_the_fetching_can_be_cancelled(world: World) -> No
     world.qtbot.waitUntil(lambda: notice.words.text().startswith("1.0 GB of 4.0 GB"))
     assert notice.progress.value() == 25
     assert notice.progress.isVisible()
+    window.send(Request("What is 15 percent of 240?"))
+    assert notice.isVisible()
     window.llms.fetch(None)  # type: ignore[arg-type]  # another one has to wait
     click(notice, "Cancel")
     world.qtbot.waitUntil(lambda: not window.llms.fetching)

@@ -17,6 +17,7 @@ from jarvis_desktop.ui.look.text import Label
 
 if TYPE_CHECKING:
     from jarvis_desktop.llm.offering import Missing, Offer
+    from jarvis_desktop.ui.experts.llm_watch import LLMWatch
 
 MEANWHILE = mark(
     "JARVIS plans and answers without one meanwhile. With one it understands harder requests and "
@@ -73,6 +74,13 @@ class LLMNotice(QFrame):
         column.addWidget(self.trouble)
         self.hide()
 
+    def serve(self, watch: LLMWatch) -> None:
+        """Have what is offered fetched, and show how that goes."""
+        self.fetch_wanted.connect(watch.fetch)
+        self.stop_wanted.connect(watch.stop)
+        watch.progressed.connect(self.advance)
+        watch.fetched.connect(self.end)
+
     def offer(self, missing: Missing) -> None:
         """Show what could be fetched, or why nothing can be."""
         if missing != self._missing:
@@ -81,6 +89,11 @@ class LLMNotice(QFrame):
             self._ask("")
         elif self.isHidden():
             self._ask("")
+
+    def leave(self) -> None:
+        """Make room: the person has something else in mind. What is fetched stays in sight."""
+        if self.stop.isHidden():
+            self.hide()
 
     def advance(self, fraction: float | None, message: str) -> None:
         """Show how far the fetching is; `fraction` from 0 to 1."""
