@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 
 from jarvis_desktop.assistant.attempting import REFUSED
@@ -20,9 +21,12 @@ from jarvis_desktop.core.result import Status, TaskResult
 from jarvis_desktop.core.shown import one_line
 from jarvis_desktop.core.task import Task, TaskType
 from jarvis_desktop.core.turn import Turn
+from jarvis_desktop.core.wording import tr
 
 MOST_ROUNDS = 2
 """New plans for one request."""
+MOST_OFFERS = 3
+"""How many experts are offered for a task whose downloads the person stops."""
 
 
 class Campaign:
@@ -87,7 +91,9 @@ class Campaign:
                 course.plan = another
                 results = await self._run(course, context, live, kept, held)
             if rounds and mendable(live.turn):
-                live.show(Noted(f"{rounds} other plans were tried, and failed as well."))
+                live.show(
+                    Noted(tr("{count} other plans were tried, and failed as well.", count=rounds))
+                )
 
     async def _another(
         self, plan: Plan, results: Mapping[int, TaskResult], context: Context, live: Live
@@ -104,7 +110,7 @@ class Campaign:
             return None
         accepted = await live.review(another)
         if accepted is None:
-            live.show(Noted("The new plan was not accepted, so it ends with what there is."))
+            live.show(Noted(tr("The new plan was not accepted, so it ends with what there is.")))
         return accepted
 
     async def _run(
@@ -142,14 +148,31 @@ class Campaign:
         )
         settled = {item.task_id for item in refused}
         left = [task for task in tasks if task.id not in settled]
-        chosen = await self._selector.select(left, live.turn.text, trace=live.trace)
-        if await self._obtainer.obtain(chosen, live):
-            chosen = await self._selector.select(left, live.turn.text, trace=live.trace)
+        chosen = await self._with_experts(left, live)
         # Who did the finished tasks, or does what runs, stays known.
         others = {task.id for task in course.plan} - {task.id for task in tasks}
         known = (item for item in live.turn.selections if item.task_id in others)
         live.show(ExpertsSelected((*known, *refused, *chosen)))
         return (*refused, *chosen)
+
+    async def _with_experts(self, tasks: Sequence[Task], live: Live) -> Sequence[Selection]:
+        """Who does the tasks, once what they need is fetched. Where the person stops a download,
+        the next best expert is asked about."""
+        stopped: dict[int, str] = {}
+        unwanted: set[str] = set()
+        text, trace = live.turn.text, live.trace
+        chosen = await self._selector.select(tasks, text, trace=trace)
+        for _ in range(MOST_OFFERS):
+            obtained = await self._obtainer.obtain(chosen, live, ask=bool(stopped))
+            for item in chosen:
+                if item.offer and item.offer.id in obtained.stopped:
+                    stopped[item.task_id] = item.offer.id
+                    unwanted.add(item.offer.id)
+            if obtained.fetched or obtained.stopped:
+                chosen = await self._selector.select(tasks, text, trace=trace, unwanted=unwanted)
+            if not obtained.stopped:
+                break
+        return [_told(item, stopped) for item in chosen]
 
 
 def mendable(turn: Turn) -> list[Task]:
@@ -164,8 +187,16 @@ def mendable(turn: Turn) -> list[Task]:
         if (result := turn.results.get(task.id))
         and result.status is Status.FAILED
         and result.attempts
-        and result.reason != REFUSED
+        and result.reason != tr(REFUSED)
     ]
+
+
+def _told(selection: Selection, stopped: Mapping[int, str]) -> Selection:
+    """Says in its reason what was not fetched for it."""
+    if (name := stopped.get(selection.task_id)) is None:
+        return selection
+    what = tr("You stopped the download of {name}.", name=name)
+    return replace(selection, reason=f"{what} {selection.reason}")
 
 
 def _why(failed: Sequence[Task], results: Mapping[int, TaskResult]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from jarvis_desktop.assistant.choosing import TOP, Choice, Chooser, Question, told
@@ -22,6 +22,7 @@ from jarvis_desktop.core.policy import Policy
 from jarvis_desktop.core.ports import Catalogue, TrackRecord
 from jarvis_desktop.core.shown import readable_size
 from jarvis_desktop.core.task import Task, TaskType
+from jarvis_desktop.core.wording import mark, tr, trn
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,9 +34,11 @@ class _Known:
     experience: Mapping[str, Experience]
     barred: str = ""
     """Why those of its experts that are behind an API cannot be asked, in sentences."""
+    unwanted: Collection[str] = ()
+    """The experts that are not to be fetched."""
 
 
-OTHER_MODES = "In the modes hybrid and lite, experts on the network do it."
+OTHER_MODES = mark("In the modes hybrid and lite, experts on the network do it.")
 
 
 async def _unbarred() -> str:
@@ -77,12 +80,14 @@ class Selector:
         text: str = "",
         *,
         trace: Callable[[str], None] = lambda text: None,
+        unwanted: Collection[str] = (),
     ) -> tuple[Selection, ...]:
         """For each task its candidates, best first, and why; none with the reason for that.
 
-        `text` is the request. `trace` is told how the LLM was asked, where it was.
+        `text` is the request. `trace` is told how the LLM was asked, where it was. None of the
+        experts `unwanted` is offered to be fetched.
         """
-        llm, ordered = await self._found(tuple(tasks), text)
+        llm, ordered = await self._found(tuple(tasks), text, unwanted)
         selections = [selection for selection, _ in ordered]
         questions = [question for _, question in ordered if question]
         if not (llm and self._chooser and questions):
@@ -99,7 +104,7 @@ class Selector:
         return selection.candidates
 
     async def _found(
-        self, tasks: Sequence[Task], text: str
+        self, tasks: Sequence[Task], text: str, unwanted: Collection[str] = ()
     ) -> tuple[LLM | None, list[tuple[Selection, Question | None]]]:
         """The LLM, and for each task its selection with what the LLM could be asked about it."""
         listed = [self._listed(task.type) for task in tasks]
@@ -107,7 +112,8 @@ class Selector:
         barred = await self._barred() if remote else ""
         llm = await self._llm(listed)
         known = [
-            self._known(task, found, llm, barred) for task, found in zip(tasks, listed, strict=True)
+            replace(self._known(task, found, llm, barred), unwanted=unwanted)
+            for task, found in zip(tasks, listed, strict=True)
         ]
         # Measuring memory and telling languages apart may take a while the first time.
         return llm, await asyncio.to_thread(self._ordered, known, text)
@@ -159,10 +165,13 @@ class Selector:
         """What keeps all those from a task who would do it behind an API, in a sentence."""
         found = [item for item in self._catalogue.candidates(name) if item.provider]
         if any(not self._policy.allows(item) for item in found):
-            return OTHER_MODES
+            return tr(OTHER_MODES)
         if not found:
             return ""
-        return f"The provider {found[0].provider} of your settings serves none of its experts."
+        return tr(
+            "The provider {provider} of your settings serves none of its experts.",
+            provider=found[0].provider,
+        )
 
     def _known(
         self, task: Task, found: tuple[Candidate, ...], llm: LLM | None, barred: str = ""
@@ -224,21 +233,27 @@ class Selector:
         first = [item for item in selection.candidates if _is_called(item, wanted)]
         if first:
             rest = [item for item in selection.candidates if item not in first]
-            why = f"You chose {wanted}."
+            why = tr("You chose {expert}.", expert=wanted)
             return replace(selection, candidates=(*first, *rest), reason=why)
         against = next((why for it, why in objections.items() if _is_called(it, wanted)), "")
         if not against:
             listed = self._catalogue.candidates(known.task.type.name)
             there = [item for item in listed if _is_called(item, wanted)]
-            against = "is not on this computer" if not there else self._forbidden(there[0])
+            against = self._forbidden(there[0]) if there else tr("is not on this computer")
         return replace(
-            selection, reason=f"You chose {wanted}, but it {against}. {selection.reason}"
+            selection,
+            reason=tr(
+                "You chose {expert}, but it {objection}. {reason}",
+                expert=wanted,
+                objection=against,
+                reason=selection.reason,
+            ),
         )
 
     def _forbidden(self, candidate: Candidate) -> str:
         if not self._policy.allows(candidate):
-            return f"may not run in the mode “{self._policy.mode}”"
-        return "cannot be asked now" if candidate.provider else "is not for this"
+            return tr("may not run in the mode “{mode}”", mode=self._policy.mode.called)
+        return tr("cannot be asked now") if candidate.provider else tr("is not for this")
 
     def _objection(self, candidate: Candidate, task: Task, text: str, room: Room) -> str:
         if candidate.provider:
@@ -251,44 +266,60 @@ class Selector:
         """Why a task has no candidate, and an expert to fetch where that would help."""
         task = known.task
         if known.candidates and not objections:
-            reason = f"The mode “{self._policy.mode}” allows none of its experts."
+            mode = self._policy.mode.called
+            reason = tr("The mode “{mode}” allows none of its experts.", mode=mode)
             return Selection(task.id, (), reason)
         against = {item.expert: objection for item, objection in objections.items()}
         fetchable = []
-        for expert in self._catalogue.obtainable(task.type.name, text):
+        obtainable = self._catalogue.obtainable(task.type.name, text)
+        for expert in (each for each in obtainable if each.id not in known.unwanted):
             objection = self.fitting.objection_to_fetching(expert, task, request=text, room=room)
             if objection:
                 against[expert] = objection
             else:
                 fetchable.append(expert)
+        if not fetchable and any(expert.id in known.unwanted for expert in obtainable):
+            reason = tr("There is no other expert for it that could be fetched.")
+            return Selection(task.id, (), reason)
         if not fetchable:
             return Selection(task.id, (), self._nothing(task, against))
         best = rank_to_fetch(fetchable, text, similarity=self._similarity)[0]
-        needs = f"It needs an expert that is not on this computer: {described(best)}."
+        needs = tr(
+            "It needs an expert that is not on this computer: {expert}.", expert=described(best)
+        )
         if not self._policy.allows_downloads:
-            reason = f"{needs} The mode is offline; choose another mode to fetch it."
+            advice = tr("The mode is offline; choose another mode to fetch it.")
+            reason = f"{needs} {advice}"
             return Selection(task.id, (), reason)
-        reason = f"{needs} To get it: jarvis-desktop experts pull {best.id}."
+        reason = f"{needs} {tr('To get it: jarvis-desktop experts pull {name}.', name=best.id)}"
         return Selection(task.id, (), reason, offer=best)
 
     def _nothing(self, task: Task, against: Mapping[Expert, str]) -> str:
         if against:
             reasons = "; ".join(f"{expert.id} {why}" for expert, why in list(against.items())[:3])
-            return f"None of its experts is for this: {reasons}."
+            return tr("None of its experts is for this: {reasons}.", reasons=reasons)
         beyond = self._catalogue.out_of_reach(task.type.name)
         if not beyond:
-            return f"There is no expert for {task.type.title} yet."
-        return (
-            f"It needs an expert such as {described(beyond[0])}, "
-            "which this version of JARVIS cannot run yet."
+            return tr("There is no expert for {step} yet.", step=task.type.called)
+        return tr(
+            "It needs an expert such as {expert}, which this version of JARVIS cannot run yet.",
+            expert=described(beyond[0]),
         )
 
 
 def described(expert: Expert) -> str:
     """An expert with the size of its download, what it is built upon included, and its licence."""
-    about = "" if expert.verified else "about "
-    licence = f", licence {expert.licence}" if expert.licence else ""
-    return f"{expert.id} ({about}{readable_size(expert.whole_mb)} to download{licence})"
+    size = readable_size(expert.whole_mb)
+    if not expert.verified:
+        size = tr("about {size}", size=size)
+    if not expert.licence:
+        return tr("{name} ({size} to download)", name=expert.id, size=size)
+    return tr(
+        "{name} ({size} to download, licence {licence})",
+        name=expert.id,
+        size=size,
+        licence=expert.licence,
+    )
 
 
 def _is_called(candidate: Candidate, name: str) -> bool:
@@ -318,14 +349,19 @@ def _each_once(ranked: Sequence[Ranked]) -> tuple[Ranked, ...]:
 def _why(ranked: Sequence[Ranked]) -> str:
     """Why the first one is first, in a sentence or two."""
     first = ranked[0]
-    where = "answers over the network" if first.candidate.remote else "runs on this computer now"
-    parts = [f"{first.candidate.expert.id} {where}"]
+    name = first.candidate.expert.id
+    parts = [
+        tr("{name} answers over the network", name=name)
+        if first.candidate.remote
+        else tr("{name} runs on this computer now", name=name)
+    ]
     if experience := told(first.experience):
         parts.append(experience)
     others = _each_once([item for item in ranked if item.tier == first.tier])[1:]
     if others:
-        plural = "s" if len(others) > 1 else ""
-        parts.append(f"ranked before {len(others)} other{plural}")
+        parts.append(
+            trn("ranked before {count} other", "ranked before {count} others", len(others))
+        )
     return "; ".join(parts) + "."
 
 
@@ -338,9 +374,10 @@ def _chosen(selection: Selection, choice: Choice, llm: LLM) -> Selection:
         if (item.expert, item.backend) == (chosen.expert, chosen.backend) and item != chosen
     ]
     rest = [item for item in selection.candidates if item != chosen and item not in same]
-    why = f": {choice.reason}" if choice.reason else "."
-    return replace(
-        selection,
-        candidates=(chosen, *same, *rest),
-        reason=f"{llm.name} chose {choice.candidate.expert.id}{why}",
+    names = {"llm": llm.name, "expert": choice.candidate.expert.id}
+    why = (
+        tr("{llm} chose {expert}: {reason}", reason=choice.reason, **names)
+        if choice.reason
+        else tr("{llm} chose {expert}.", **names)
     )
+    return replace(selection, candidates=(chosen, *same, *rest), reason=why)

@@ -6,7 +6,7 @@ import pytest
 
 from jarvis_desktop.assistant.journalling import Scribe
 from jarvis_desktop.assistant.live import Live
-from jarvis_desktop.assistant.obtaining import Obtainer
+from jarvis_desktop.assistant.obtaining import Obtained, Obtainer
 from jarvis_desktop.core.errors import UnavailableError
 from jarvis_desktop.core.events import Noted, TaskProgress
 from jarvis_desktop.core.expert import Candidate, Expert, Selection
@@ -38,7 +38,11 @@ class Scene:
         self.obtainer = Obtainer(self.fetcher, Policy(mode), ask_above_mb=500)
 
     async def obtain(self, *experts: Expert) -> bool:
-        return await self.obtainer.obtain([offer(item) for item in experts], self.live)
+        return (await self.obtained(*experts)).fetched
+
+    async def obtained(self, *experts: Expert, ask: bool = False) -> Obtained:
+        offers = [offer(item) for item in experts]
+        return await self.obtainer.obtain(offers, self.live, ask=ask)
 
     @property
     def notes(self) -> list[str]:
@@ -99,9 +103,28 @@ async def test_one_that_cannot_be_had_does_not_keep_the_next_one_away():
 
 async def test_the_same_one_is_fetched_once_for_two_tasks():
     scene = Scene()
-    assert await scene.obtainer.obtain([offer(SMALL), offer(SMALL, 2)], scene.live)
+    both = [offer(SMALL), offer(SMALL, 2)]
+    assert (await scene.obtainer.obtain(both, scene.live)).fetched
     assert scene.fetcher.fetched == [SMALL]
-    assert not await scene.obtainer.obtain([Selection(1, (), "None.")], scene.live)
+    told = [event for event in scene.frontend.events if isinstance(event, TaskProgress)]
+    assert {event.task_id for event in told} == {1, 2}, "each of them tells how far it is"
+    nobody = [Selection(1, (), "None.")]
+    assert await scene.obtainer.obtain(nobody, scene.live) == Obtained(False, frozenset())
+
+
+async def test_one_that_the_person_stops_is_told_of_and_the_next_one_is_fetched():
+    scene = Scene()
+    scene.fetcher.stopped = {"small-one"}
+    obtained = await scene.obtained(SMALL, OTHER)
+    assert obtained == Obtained(True, frozenset({"small-one"}))
+    assert scene.fetcher.fetched == [OTHER]
+    assert "You stopped the download of small-one." in scene.notes
+
+
+async def test_small_ones_too_are_asked_about_where_that_is_wanted():
+    scene = Scene()
+    assert (await scene.obtained(SMALL, ask=True)).fetched
+    assert scene.frontend.questions[0].startswith("This needs small-one")
 
 
 async def test_a_base_that_is_here_already_is_neither_told_nor_counted():
@@ -118,6 +141,7 @@ async def test_what_other_tasks_of_the_plan_need_is_not_deleted_for_it():
     chosen = Expert("chosen", "any", base=Expert("its-base", "any"))
     candidates = Candidate(chosen, "local"), Candidate(Expert("fallback", "any"), "local")
     selections = [Selection(2, candidates, "Ranked."), offer(SMALL), offer(OTHER, 3)]
-    assert await scene.obtainer.obtain([*selections, Selection(4, (), "None.")], scene.live)
+    selections += [Selection(4, (), "None.")]
+    assert (await scene.obtainer.obtain(selections, scene.live)).fetched
     assert "To make room on the disk, fallback will be deleted." in scene.frontend.questions[0]
     assert scene.fetcher.spared == {"chosen", "its-base", "small-one", "other"}

@@ -6,10 +6,12 @@ from PySide6.QtCore import QRectF, Qt, QTimer
 from PySide6.QtGui import QHideEvent, QPainter, QPaintEvent, QPen, QShowEvent
 from PySide6.QtWidgets import QWidget
 
+from jarvis_desktop.core.wording import mark, tr
 from jarvis_desktop.ui.look import icons, theme
 
 _looks = {
     "waiting": ("waiting", "muted"),
+    "fetching": ("download", "accent"),
     "done": ("done", "done"),
     "partly": ("done", "warning"),
     "failed": ("failed", "warning"),
@@ -18,6 +20,19 @@ _looks = {
     "open": ("waiting", "muted"),
     "doing": ("play", "accent"),
     "dropped": ("skipped", "muted"),
+}
+_names = {
+    "waiting": mark("waiting"),
+    "running": mark("running"),
+    "fetching": mark("its expert is fetched"),
+    "done": mark("done"),
+    "partly": mark("partly done"),
+    "failed": mark("failed"),
+    "skipped": mark("left out"),
+    "cancelled": mark("stopped"),
+    "open": mark("open"),
+    "doing": mark("being done"),
+    "dropped": mark("dropped"),
 }
 
 
@@ -54,7 +69,7 @@ class StateIcon(QWidget):
         """Show another state."""
         if state != self._state:
             self._state = state
-            self.setAccessibleName(state)
+            self.setAccessibleName(tr(_names.get(state, "")))
             self._beat()
             self.update()
 

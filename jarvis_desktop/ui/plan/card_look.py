@@ -21,7 +21,7 @@ from jarvis_desktop.core.wording import tr
 from jarvis_desktop.ui.look import icons, theme
 from jarvis_desktop.ui.look.states import draw_state
 from jarvis_desktop.ui.plan.layout import Measures
-from jarvis_desktop.ui.plan.telling import Face
+from jarvis_desktop.ui.plan.telling import UNDER_WAY, Face
 
 EDGE = 11
 """Pixels around a card that belong to its widget: there are the sign of what it gives and the sign
@@ -127,7 +127,7 @@ class CardLook:
             background = "soft"
         elif state == "failed":
             background = "warning_soft"
-        if state == "running" or self.is_open:
+        if state in UNDER_WAY or self.is_open:
             outline, width = "accent", 1.5
         elif state == "failed":
             outline = "warning"
@@ -145,7 +145,7 @@ class CardLook:
         painter.setPen(pen)
         painter.setBrush(theme.colour(background))
         painter.drawRoundedRect(body, RADIUS, RADIUS)
-        if state == "running":
+        if state in UNDER_WAY:
             self._draw_progress(painter)
 
     def _draw_progress(self, painter: QPainter) -> None:

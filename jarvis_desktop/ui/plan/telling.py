@@ -14,19 +14,21 @@ from jarvis_desktop.core.expert import Selection
 from jarvis_desktop.core.plan import Plan
 from jarvis_desktop.core.result import Status, TaskResult
 from jarvis_desktop.core.shown import one_line
-from jarvis_desktop.core.task import Ref, Task, TaskType, Value
+from jarvis_desktop.core.task import Ref, Task, TaskType, Value, as_words
 from jarvis_desktop.core.turn import Turn
 from jarvis_desktop.core.wording import mark, tr, trn
 from jarvis_desktop.ui.look import phrases
 
 STATES = {
     "waiting": mark("waiting"),
+    "fetching": mark("its expert is fetched"),
     "running": mark("running"),
     "done": mark("done"),
     "failed": mark("failed"),
     "skipped": mark("left out"),
     "cancelled": mark("stopped"),
 }
+UNDER_WAY = ("fetching", "running")
 LONGEST_REASON = 600
 
 
@@ -39,7 +41,7 @@ class Face:
     """Its place in the plan, counted from 1."""
     name: str
     state: str
-    """waiting, running, done, failed, skipped or cancelled."""
+    """waiting, fetching, running, done, failed, skipped or cancelled."""
     gives: Kind
     subject: str
     """What it works on, or while it runs what it does."""
@@ -83,8 +85,11 @@ class Face:
         """Its state in words."""
         if self.again:
             return tr("runs again")
-        if self.state == "running" and self.fraction is not None:
-            return tr("running, {percent} %", percent=round(100 * self.fraction))
+        if self.fraction is not None and self.state in UNDER_WAY:
+            percent = round(100 * self.fraction)
+            if self.state == "fetching":
+                return tr("its expert is fetched, {percent} %", percent=percent)
+            return tr("running, {percent} %", percent=percent)
         return tr(STATES[self.state])
 
 
@@ -106,7 +111,7 @@ def faces(
         anew = task.id in again
         state = "waiting" if anew else state_of(turn, task.id)
         result = None if anew else turn.results.get(task.id)
-        news = turn.progress.get(task.id) if state == "running" else None
+        news = turn.progress.get(task.id) if state in UNDER_WAY else None
         share = news.fraction if news else None
         message = _line(news.message) if news else ""
         shown = _shown(result)
@@ -118,7 +123,7 @@ def faces(
                 state,
                 task.type.gives[0] if task.type.gives else Kind.TEXT,
                 message or _subject(task, tasks),
-                message or _details(task) or _line(task.type.summary, limit=120),
+                message or _details(task) or _line(tr(task.type.summary), limit=120),
                 task.expert or _expert(turn, task.id, chosen.get(task.id)),
                 bool(task.expert),
                 None if share is None else min(max(share, 0.0), 1.0),
@@ -138,16 +143,19 @@ def faces(
 
 def name_of(task_type: TaskType) -> str:
     """What a step is called."""
-    return phrases.upper_first(_line(task_type.title, limit=48))
+    return phrases.upper_first(_line(task_type.called, limit=48))
 
 
 def state_of(turn: Turn, task_id: int) -> str:
-    """waiting, running, done, failed, skipped or cancelled."""
+    """waiting, fetching, running, done, failed, skipped or cancelled."""
     if result := turn.results.get(task_id):
         return "done" if result.status is Status.PARTLY else str(result.status)
     if task_id in turn.running:
         return "running"
-    return "waiting" if turn.status is None else "skipped"
+    if turn.status is not None:
+        return "skipped"
+    # What tells of itself before it is begun has its expert fetched.
+    return "fetching" if task_id in turn.progress else "waiting"
 
 
 def _expert(turn: Turn, task_id: int, chosen: Selection | None) -> str:
@@ -187,7 +195,7 @@ def why(turn: Turn, task_id: int) -> str:
 def _subject(task: Task, tasks: Mapping[int, tuple[int, Task]]) -> str:
     """What a task works on: files and texts by name, results by what made them."""
     parts = [
-        tr("from {step}", step=tasks[item.task_id][1].type.title)
+        tr("from {step}", step=tasks[item.task_id][1].type.called)
         if isinstance(item, Ref)
         else _words(task.type, name, item)
         for name, item in task.items()
@@ -206,7 +214,10 @@ def _words(task_type: TaskType, name: str, item: Artifact | Value) -> str:
         return _line(item.title, limit=60)
     if task_type.port(name):
         return f"“{_line(str(item), limit=60)}”"
-    return f"{name.replace('_', ' ')} {_line(str(item), limit=30)}"
+    option, value = task_type.option(name), str(item)
+    if option and value in option.choices:
+        value = tr(as_words(value))
+    return f"{tr(as_words(name))}: {_line(value, limit=30)}"
 
 
 def summary(turn: Turn, plan: Plan) -> str:

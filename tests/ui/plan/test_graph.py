@@ -12,8 +12,15 @@ from PySide6.QtWidgets import QApplication, QFileDialog, QMenu
 from pytestqt.qtbot import QtBot
 
 from jarvis_desktop.core.artifact import Artifact, Kind
-from jarvis_desktop.core.events import PlanAccepted, TaskFinished, TaskProgress, TaskStarted
+from jarvis_desktop.core.events import (
+    PlanAccepted,
+    TaskFinished,
+    TaskProgress,
+    TaskStarted,
+    TurnFinished,
+)
 from jarvis_desktop.core.plan import Plan
+from jarvis_desktop.core.result import Status
 from jarvis_desktop.core.task import Ref, Task
 from jarvis_desktop.core.turn import Turn
 from jarvis_desktop.ui.look import pictures
@@ -58,6 +65,19 @@ def test_progress_and_failure_are_said(qtbot: QtBot, desk: FakeDesk) -> None:
     assert "failed" in cards(view)[2].accessibleName()
     assert "It needs 2 GB of memory" in cards(view)[2].accessibleName()
     assert "left out" in cards(view)[3].accessibleName()
+
+
+def test_a_step_whose_expert_is_fetched_says_so(qtbot: QtBot, desk: FakeDesk) -> None:
+    turn = turn_of(diamond()).apply(TaskProgress(0, 0.25, "Fetching reader: 25 MB of 100 MB"))
+    view = shown(qtbot, desk, turn)
+    face = cards(view)[0].face
+    assert (face.state, face.fraction) == ("fetching", 0.25)
+    assert "Image to text: its expert is fetched, 25 %" in face.spoken
+    assert "25 MB of 100 MB" in face.spoken
+    redrawn(view, turn.apply(TaskStarted(0, candidate("first"))))
+    assert cards(view)[0].face.state == "running"
+    redrawn(view, turn.apply(TurnFinished(Status.CANCELLED, NOW)))
+    assert cards(view)[0].face.state == "skipped"
 
 
 def test_arrows_move_only_while_data_does(qtbot: QtBot, desk: FakeDesk) -> None:
