@@ -207,7 +207,8 @@ def _chat(body: Any) -> dict[str, Any]:
     message = {"role": "assistant", "content": f"<think>hm</think>\nYou said: {content}"}
     choice = {"index": 0, "message": message, "finish_reason": "stop"}
     return {"id": "1", "object": "chat.completion", "created": 1, "model": body["model"],
-            "choices": [choice], "usage": {}}  # fmt: skip
+            "choices": [choice],
+            "usage": {"total_tokens": 42, "estimated_cost": 0.0003}}  # fmt: skip
 
 
 def _fal(service: str, body: Any, files: dict[str, bytes]) -> Any:

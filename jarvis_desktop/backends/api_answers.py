@@ -7,7 +7,7 @@ it was promised is no result.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,6 +15,7 @@ from jarvis_desktop.backends.api_failures import Asked, not_served, unusable
 from jarvis_desktop.core.call import Call, Report
 from jarvis_desktop.core.errors import ExpertError, InputError, UnavailableError
 from jarvis_desktop.core.expert import Expert
+from jarvis_desktop.core.result import Spent
 from jarvis_desktop.core.wording import tr
 
 LONGEST_TEXT = 200_000
@@ -22,6 +23,11 @@ LONGEST_TEXT = 200_000
 
 LONGEST_ANSWER = 1_000_000
 """Characters of a text that an expert may answer."""
+
+
+MOST_TOKENS = 100_000_000
+MOST_DOLLARS = 1000.0
+"""No answer costs more: whoever tells that is mistaken."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +42,8 @@ class Question:
     provider: str
     asked: Asked
     key: str = field(default="", repr=False)
+    usage: list[Spent] = field(default_factory=list)
+    """What its answers told of their price."""
 
     def unusable(self, why: str = "") -> ExpertError:
         """The answer is not as it was promised; `why` ends the sentence."""
@@ -64,23 +72,23 @@ class Question:
     def words(self, value: object) -> str:
         """A text of the answer. Raises ExpertError where it is none, or an endless one."""
         if not isinstance(value, str) or not value.strip():
-            raise self.unusable("it holds no text")
+            raise self.unusable(tr("it holds no text"))
         if len(value) > LONGEST_ANSWER:
-            raise self.unusable("its text is endless")
+            raise self.unusable(tr("its text is endless"))
         return value.strip()
 
     def several(self, value: object) -> Sequence[Any]:
         """A list of the answer with something in it. Raises ExpertError."""
         if not isinstance(value, list) or not value:
-            raise self.unusable("it holds nothing")
+            raise self.unusable(tr("it holds nothing"))
         return value
 
     def share(self, value: object) -> float:
         """How sure the expert is, 0 to 1. Raises ExpertError where that is no such number."""
         if isinstance(value, bool) or not isinstance(value, int | float):
-            raise self.unusable("it does not say how sure it is")
+            raise self.unusable(tr("it does not say how sure it is"))
         if not math.isfinite(value) or not -0.001 <= value <= 1.001:
-            raise self.unusable("it is surer than sure")
+            raise self.unusable(tr("it is surer than sure"))
         return min(max(float(value), 0.0), 1.0)
 
     def scores(self, elements: object) -> list[tuple[str, float]]:
@@ -96,6 +104,7 @@ def chatted(question: Question, content: object, *, longest: int = 2048) -> str:
     answer = question.client.chat_completion(
         [{"role": "user", "content": content}], max_tokens=longest
     )
+    question.usage.append(price_of(answer.usage))
     (first, *_) = question.several(answer.choices)
     said = question.words(first.message.content)
     if "</think>" in said:  # what it thought before is not its answer
@@ -103,6 +112,16 @@ def chatted(question: Question, content: object, *, longest: int = 2048) -> str:
     if first.finish_reason == "length":
         said += "\n\n(The answer ends here: it reached its longest length.)"
     return said
+
+
+def price_of(usage: object) -> Spent:
+    """What an answer tells of its price, as far as it makes sense. Hugging Face's router passes on
+    what the provider gives: tokens always, an estimated cost in dollars by some."""
+    told = usage if isinstance(usage, Mapping) else {}
+    tokens, dollars = told.get("total_tokens"), told.get("estimated_cost")
+    counted = isinstance(tokens, int) and 0 <= tokens <= MOST_TOKENS
+    priced = isinstance(dollars, int | float) and 0 <= dollars <= MOST_DOLLARS
+    return Spent(tokens=int(tokens or 0) if counted else 0, dollars=dollars if priced else None)
 
 
 def in_parts(pieces: Iterable[str], most: int) -> list[str]:

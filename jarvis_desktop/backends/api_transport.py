@@ -23,6 +23,7 @@ import httpx2
 from jarvis_desktop.backends import api_failures as failures
 from jarvis_desktop.backends.api_failures import Asked
 from jarvis_desktop.core.errors import JarvisError
+from jarvis_desktop.core.wording import tr
 
 HUB = "huggingface.co"
 ROUTER = "router.huggingface.co"
@@ -55,6 +56,8 @@ class Errand:
     """Bytes that one answer may have."""
     posted: bool = False
     """Whether a service was asked: what goes wrong before is about the question."""
+    calls: int = 0
+    """How often one was."""
 
     def left(self) -> float:
         """Seconds that remain. Raises ExpertError where there are none."""
@@ -123,7 +126,9 @@ class Gate(httpx2.BaseTransport):
         if request.url.host not in self._trusted:
             request.headers.pop("authorization", None)
         request.headers["accept-encoding"] = "identity"
-        self._errand.posted |= request.method == "POST"
+        if request.method == "POST":
+            self._errand.posted = True
+            self._errand.calls += 1
         aimed = self._aimed(request, errand)
         with _translated(errand, failures.broke_off):
             response = self._network.handle_request(aimed)
@@ -149,7 +154,9 @@ class Gate(httpx2.BaseTransport):
         url, extensions = request.url, dict(request.extensions)
         ours = url.host in self._services
         if url.scheme != "https" or url.userinfo or (request.method != "GET" and not ours):
-            raise failures.unusable(errand.asked, why="it names an address that is not to be used")
+            raise failures.unusable(
+                errand.asked, why=tr("it names an address that is not to be used")
+            )
         # Where another looks names up, a relay or a proxy, they cannot be checked here.
         elsewhere = self._via is not None or self._behind_proxy
         if not ours and (_is_number(url.host) or not elsewhere):

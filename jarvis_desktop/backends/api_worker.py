@@ -25,6 +25,7 @@ from jarvis_desktop.backends.memory import limit
 from jarvis_desktop.core.artifact import Artifact
 from jarvis_desktop.core.call import Report
 from jarvis_desktop.core.errors import ExpertError, Fault, JarvisError
+from jarvis_desktop.core.result import Spent
 from jarvis_desktop.core.wording import tr
 
 USUAL_ANSWER = 16_000_000
@@ -73,8 +74,8 @@ class Worker:
         self._known: dict[str, tuple[Served, ...]] = {}
         set_client_factory(gate.client)
 
-    def run(self, report: Report, job: Job) -> list[Artifact]:
-        """The results of one call. Raises JarvisError."""
+    def run(self, report: Report, job: Job) -> tuple[list[Artifact], Spent]:
+        """The results of one call, and what it cost. Raises JarvisError."""
         from huggingface_hub import InferenceClient
 
         who = job.provider if job.provider != ANY else "The provider"
@@ -96,7 +97,8 @@ class Worker:
                 client, job.call, report, job.expert, served.provider, asked, job.key
             )
             try:
-                return list(_function(job.way, served)(question))
+                made = list(_function(job.way, served)(question))
+                return made, sum(question.usage, Spent(calls=errand.calls))
             except JarvisError as error:
                 if error.fault is Fault.GONE:  # what the Hub said is no longer so
                     self._known.pop(job.expert.repo, None)
@@ -194,7 +196,7 @@ def _in_words(errand: Errand) -> Iterator[None]:
             fault=Fault.LOADING,
         ) from error
     except json.JSONDecodeError as error:
-        raise failures.unusable(errand.asked, why="it is not whole", retryable=True) from error
+        raise failures.unusable(errand.asked, why=tr("it is not whole"), retryable=True) from error
     except Exception as error:  # what a foreign answer makes a foreign library raise
         if not errand.posted:
             raise failures.not_served(errand.asked) from error

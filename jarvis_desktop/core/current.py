@@ -6,6 +6,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextvars import ContextVar
 
+from jarvis_desktop.core.result import Spent
+
 current_turn: ContextVar[str] = ContextVar("current_turn", default="")
 """The turn's id; "" outside of any."""
 
@@ -16,3 +18,13 @@ def _unheard(text: str) -> None:
 
 current_note: ContextVar[Callable[[str], None]] = ContextVar("current_note", default=_unheard)
 """Tells the person something that stops nothing: what was put out of memory, what was deleted."""
+
+
+def _unasked(spent: Spent) -> None:
+    """Outside of any task nobody keeps account."""
+
+
+current_account: ContextVar[Callable[[Spent], None]] = ContextVar(
+    "current_account", default=_unasked
+)
+"""Is told what was asked of services behind an API for the task that is carried out."""

@@ -21,6 +21,25 @@ class Status(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class Spent:
+    """What was asked of services behind an API, and what they said of its price."""
+
+    calls: int = 0
+    tokens: int = 0
+    """Of questions and answers; 0 where none were told."""
+    dollars: float | None = None
+    """None where nobody told a price."""
+
+    def __add__(self, other: Spent) -> Spent:
+        told = [each for each in (self.dollars, other.dollars) if each is not None]
+        return Spent(
+            self.calls + other.calls,
+            self.tokens + other.tokens,
+            sum(told) if told else None,
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class Attempt:
     """One try of one candidate. `error` is empty where it worked."""
 
@@ -32,6 +51,7 @@ class Attempt:
     retryable: bool = False
     """Whether the same may work when it is tried once more."""
     fault: Fault = Fault.OTHER
+    spent: Spent = Spent()
 
 
 @dataclass(frozen=True, slots=True)

@@ -361,6 +361,15 @@ def search_with_marks(db: Database) -> None:
     )
 
 
+def costs_of_attempts(db: Database) -> None:
+    """Which attempts were made on another computer, by whom, and what they cost."""
+    for column in ("remote", "calls", "tokens"):
+        db.execute(f"ALTER TABLE attempts ADD COLUMN {column} INTEGER NOT NULL DEFAULT 0")
+    db.execute("ALTER TABLE attempts ADD COLUMN provider TEXT NOT NULL DEFAULT ''")
+    db.execute("ALTER TABLE attempts ADD COLUMN dollars REAL")
+    db.execute("UPDATE attempts SET remote = 1 WHERE backend = 'api'")
+
+
 STEPS = (
     conversations_and_turns,
     timers,
@@ -375,6 +384,7 @@ STEPS = (
     lengths_of_rounds,
     pins_and_trash,
     search_with_marks,
+    costs_of_attempts,
 )
 
 

@@ -14,7 +14,7 @@ from jarvis_desktop.core.errors import Fault, PlanError
 from jarvis_desktop.core.expert import Candidate, Expert, Selection
 from jarvis_desktop.core.plan import Plan
 from jarvis_desktop.core.ports import Resource
-from jarvis_desktop.core.result import Attempt, Status, TaskResult
+from jarvis_desktop.core.result import Attempt, Spent, Status, TaskResult
 from jarvis_desktop.core.shown import encodable
 from jarvis_desktop.core.task import TaskType
 from jarvis_desktop.core.turn import Turn
@@ -329,14 +329,24 @@ def attempt_values(attempt: Attempt) -> Row:
         "seconds": attempt.seconds,
         "error": attempt.error,
         "fault": attempt.fault.value,
+        "remote": attempt.candidate.remote,
+        "provider": attempt.candidate.provider,
+        "calls": attempt.spent.calls,
+        "tokens": attempt.spent.tokens,
+        "dollars": attempt.spent.dollars,
     }
 
 
 def attempt_of(row: Row, task: str) -> Attempt:
     """The attempt that was written so, of a task of this type."""
     expert = Expert(row["expert"], task, revision=row["revision"])
+    remote, provider = bool(row.get("remote")), row.get("provider", "")  # new in the journal
     return Attempt(
-        Candidate(expert, row["backend"]), row["seconds"], row["error"], fault=Fault(row["fault"])
+        Candidate(expert, row["backend"], remote=remote, provider=provider),
+        row["seconds"],
+        row["error"],
+        fault=Fault(row["fault"]),
+        spent=Spent(row.get("calls", 0), row.get("tokens", 0), row.get("dollars")),
     )
 
 

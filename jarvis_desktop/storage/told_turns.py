@@ -15,7 +15,7 @@ from jarvis_desktop.core.errors import Fault, PlanError
 from jarvis_desktop.core.expert import Candidate, Expert, Selection
 from jarvis_desktop.core.outline import Outline
 from jarvis_desktop.core.plan import Plan
-from jarvis_desktop.core.result import Attempt, Status, TaskResult
+from jarvis_desktop.core.result import Attempt, Spent, Status, TaskResult
 from jarvis_desktop.core.task import Arg, Item, Task, TaskType
 from jarvis_desktop.core.turn import Round, Turn
 from jarvis_desktop.core.wire import plan_from_wire
@@ -33,6 +33,7 @@ from jarvis_desktop.storage.documents import (
 
 ID = 200
 """Characters of an id."""
+COUNTS = ("calls", "tokens")
 TEXT = 20_000_000
 """Characters of a text."""
 
@@ -151,12 +152,28 @@ def _attempt(values: object) -> Attempt:
     candidate = mapping(entry.get("candidate"))
     known = mapping(candidate.get("expert"))
     expert = Expert(text(known, "id"), text(known, "task"), revision=text(known, "revision"))
+    # Exports of earlier versions tell nothing of where it ran and what it cost.
+    provider = candidate.get("provider")
     return Attempt(
-        Candidate(expert, text(candidate, "backend")),
+        Candidate(
+            expert,
+            text(candidate, "backend"),
+            remote=candidate.get("remote") is True,
+            provider=provider[:ID] if isinstance(provider, str) else "",
+        ),
         seconds_of(entry),
         _bounded(entry, "error"),
         fault=_one_of(Fault, entry, "fault"),
+        spent=_spent(entry.get("spent")),
     )
+
+
+def _spent(values: object) -> Spent:
+    entry = mapping({} if values is None else values)
+    dollars = entry.get("dollars")
+    known = isinstance(dollars, int | float) and 0 <= dollars < float("inf")
+    calls, tokens = (max(0, number(entry, key)) if key in entry else 0 for key in COUNTS)
+    return Spent(calls, tokens, float(dollars) if known and dollars is not None else None)
 
 
 def _selection(values: object) -> Selection:

@@ -17,10 +17,11 @@ from jarvis_desktop.assistant.retrying import Patience
 from jarvis_desktop.core import events
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.call import Call, Report
+from jarvis_desktop.core.current import current_account
 from jarvis_desktop.core.errors import ExpertError, Fault, InputError, JarvisError, UnavailableError
 from jarvis_desktop.core.expert import Candidate, Experience, Expert, Selection
 from jarvis_desktop.core.plan import Plan
-from jarvis_desktop.core.result import Status, TaskResult
+from jarvis_desktop.core.result import Spent, Status, TaskResult
 from jarvis_desktop.core.task import Ref, Task, TaskType
 from jarvis_desktop.core.turn import Turn
 from tests.fakes import FakeBackend, FakeFrontend, FakeStore, FakeTrackRecord
@@ -124,6 +125,21 @@ async def test_every_step_is_shown_and_kept(world: World) -> None:
         *("TaskStarted", "TaskFinished"),
     ]
     assert world.of_type(events.Retrying) == [events.Retrying(0, FIRST, 0.0, "It is busy.")]
+
+
+async def test_what_each_try_cost_is_kept_with_it(world: World) -> None:
+    told = [(Spent(1), Spent(2, 30, 0.5)), (Spent(1, 10, 0.25), Spent(1)), ()]
+
+    def during(call: Call) -> None:
+        for spent in told.pop(0):
+            current_account.get()(spent)
+
+    backend = Scripted({AFAR: [BROKEN], FIRST: ["done"], SECOND: ["done"]}, during=during)
+    result = await world.run(backend, AFAR, FIRST)
+    assert [each.spent for each in result.attempts] == [Spent(3, 30, 0.5), Spent(2, 10, 0.25)]
+    result = await world.run(backend, SECOND)
+    assert result.attempts[0].spent == Spent(), "nobody told a price"
+    current_account.get()(Spent(1))  # outside of any task nobody keeps account
 
 
 async def test_the_reason_of_a_task_that_failed_is_its_last_failure(world: World) -> None:

@@ -13,7 +13,7 @@ from jarvis_desktop.core.current import current_turn
 from jarvis_desktop.core.errors import Fault
 from jarvis_desktop.core.expert import Candidate, Expert
 from jarvis_desktop.core.plan import Plan
-from jarvis_desktop.core.result import Attempt, Status, TaskResult
+from jarvis_desktop.core.result import Attempt, Spent, Status, TaskResult
 from jarvis_desktop.core.task import Option, Port, Ref, Task, TaskType
 from jarvis_desktop.core.turn import Turn
 from jarvis_desktop.storage.artifacts import FileStore
@@ -35,6 +35,15 @@ def attempt(task: str, error: str = "") -> Attempt:
     expert = Expert(f"builtin/{task}", task, revision="a" * 40)
     fault = Fault.ANSWER if error else Fault.OTHER
     return Attempt(Candidate(expert, "builtin"), 0.25, error, fault=fault)
+
+
+SERVED = Attempt(
+    Candidate(Expert("big", "sum-up", revision="b" * 40), "api", remote=True, provider="nearby"),
+    1.5,
+    "too short",
+    fault=Fault.ANSWER,
+    spent=Spent(2, 30, 0.00125),
+)
 
 
 def small_turn(turn_id: str, text: str = "hello", *, minutes: int = 0, reply: str = "Hi.") -> Turn:
@@ -65,7 +74,7 @@ def full_turn(turn_id: str, given: Artifact, made: Artifact, *, minutes: int = 0
             (text_artifact("The quick brown fox", made_by=1),),
             (attempt("read", "too dark"), attempt("read")),
         ),
-        2: TaskResult(2, Status.FAILED, (), (attempt("sum-up", "too short"),), "too short"),
+        2: TaskResult(2, Status.FAILED, (), (SERVED,), "too short"),
         3: TaskResult(3, Status.DONE, (made,), (attempt("speak"),)),
     }
     return Turn(

@@ -3,13 +3,14 @@ the way. Only what the turn knows is told."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 from jarvis_desktop.core.expert import Candidate
-from jarvis_desktop.core.result import Attempt, Status, TaskResult
+from jarvis_desktop.core.result import Attempt, Spent, Status, TaskResult
 from jarvis_desktop.core.shown import one_line
 from jarvis_desktop.core.turn import Round, Turn
-from jarvis_desktop.core.wording import mark, tr
+from jarvis_desktop.core.wording import mark, tr, trn
 from jarvis_desktop.ui.conversation.markdown import Grid
 from jarvis_desktop.ui.conversation.round_view import branch_words, who
 from jarvis_desktop.ui.look import phrases
@@ -52,7 +53,7 @@ def _of_tasks(turn: Turn) -> Iterator[Line]:
     for task_id in sorted({*turn.results, *turn.failed_attempts}):
         title = one_line(titles.get(task_id, tr("Step {number}", number=task_id + 1)), limit=60)
         result = turn.results.get(task_id)
-        attempts = (result.attempts if result else ()) or turn.failed_attempts.get(task_id, ())
+        attempts = _attempts(turn, task_id)
         for number, attempt in enumerate(attempts):
             last = number == len(attempts) - 1
             yield _tried("" if number else title, attempt, result if last else None)
@@ -73,8 +74,68 @@ def _tried(title: str, attempt: Attempt, result: TaskResult | None) -> Line:
         outcome,
         where(candidate),
         phrases.seconds(attempt.seconds),
-        tr("unknown") if candidate.remote else tr("none"),
+        _cost(attempt),
     )
+
+
+def _cost(attempt: Attempt) -> str:
+    candidate, spent = attempt.candidate, attempt.spent
+    if not candidate.remote:
+        return tr("free")
+    told = _told(spent)
+    if spent.dollars is None and not attempt.error:
+        who = one_line(candidate.provider, limit=40)
+        known = who and who != "auto"
+        told.append(tr("price not told by {provider}", provider=who) if known else _untold())
+    return ", ".join(told) or "–"
+
+
+def _untold() -> str:
+    return tr("price not told")
+
+
+def _told(spent: Spent) -> list[str]:
+    told = []
+    if spent.dollars is not None:
+        told.append(tr("${price}", price=_price(spent.dollars)))
+    if spent.tokens:
+        told.append(trn("{count} token", "{count} tokens", spent.tokens))
+    return told
+
+
+def _price(dollars: float) -> str:
+    """Two digits that count: a call may cost a hundredth of a cent."""
+    if not dollars or dollars >= 0.1:
+        return f"{dollars:.2f}"
+    return f"{dollars:.{1 - math.floor(math.log10(max(dollars, 1e-9)))}f}"
+
+
+def calls_in_all(turn: Turn) -> str:
+    """How often services behind an API were asked in a turn, and what all of it cost, as far as
+    they told; "" where none was asked."""
+    tries = [
+        attempt
+        for task_id in {*turn.results, *turn.failed_attempts}
+        for attempt in _attempts(turn, task_id)
+        if attempt.candidate.remote and attempt.candidate.backend == "api"
+    ]
+    if not tries:
+        return ""
+    spent = sum((attempt.spent for attempt in tries), Spent())
+    # One that failed did not come to tell how often it asked.
+    calls = sum(attempt.spent.calls or 1 for attempt in tries)
+    words = trn("{count} call of an API", "{count} calls of an API", calls)
+    told = _told(spent)
+    if not any(attempt.spent.dollars is not None for attempt in tries):
+        told.append(_untold())
+    elif any(attempt.spent.dollars is None and not attempt.error for attempt in tries):
+        told.append(tr("not all prices were told"))
+    return tr("{calls}: {costs}.", calls=words, costs=", ".join(told))
+
+
+def _attempts(turn: Turn, task_id: int) -> tuple[Attempt, ...]:
+    result = turn.results.get(task_id)
+    return (result.attempts if result else ()) or turn.failed_attempts.get(task_id, ())
 
 
 def _outcome(result: TaskResult) -> str:

@@ -22,7 +22,7 @@ from jarvis_desktop.core.wording import tr
 from jarvis_desktop.ui.actions import Actions
 from jarvis_desktop.ui.bridge import Question
 from jarvis_desktop.ui.conversation import results, turn_words
-from jarvis_desktop.ui.conversation.account import account
+from jarvis_desktop.ui.conversation.account import account, calls_in_all
 from jarvis_desktop.ui.conversation.answer import AnswerText
 from jarvis_desktop.ui.conversation.code_review import CodeReview
 from jarvis_desktop.ui.conversation.goal_view import GoalView
@@ -368,7 +368,8 @@ class Details(QFrame):
                 self._column.insertWidget(1, self.account)
             else:
                 self.account.show_grid(grid)
-        shown = "\n".join(one_line(line, limit=400) for line in turn.trace[:MOST_LINES])
+        lines = (one_line(line, limit=400) for line in turn.trace[:MOST_LINES])
+        shown = "\n".join(filter(None, (calls_in_all(turn), *lines)))
         self.lines.setVisible(bool(shown))
         if shown != self.lines.accessibleName():
             self.lines.setAccessibleName(shown)

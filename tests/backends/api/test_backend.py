@@ -11,10 +11,13 @@ import pytest
 import pytest_asyncio
 
 from jarvis_desktop.backends.api import ApiBackend
+from jarvis_desktop.backends.api_answers import price_of
 from jarvis_desktop.backends.api_tasks import API_TASKS, Job
 from jarvis_desktop.core.call import Call
+from jarvis_desktop.core.current import current_account
 from jarvis_desktop.core.errors import Fault, JarvisError, UnavailableError
 from jarvis_desktop.core.expert import Candidate, Expert
+from jarvis_desktop.core.result import Spent
 from jarvis_desktop.keys import Key
 from jarvis_desktop.web.addresses import checked
 from tests.backends.api.desk import BY_NAME, KEY, Desk
@@ -171,3 +174,25 @@ async def test_every_way_leads_to_a_function() -> None:
             module, _, name = place.partition(":")
             assert callable(getattr(import_module(module), name))
     assert set(API_TASKS) <= set(BY_NAME)
+
+
+async def test_it_is_told_how_often_somebody_was_asked_and_what_they_tell_of_the_price(
+    desk: Desk,
+) -> None:
+    told: list[Spent] = []
+    token = current_account.set(told.append)
+    try:
+        await desk.ask("summarization", text="A long story.")
+        await desk.ask("text-generation", service="conversational", prompt="Say it.")
+    finally:
+        current_account.reset(token)
+    assert told == [Spent(1), Spent(1, 42, 0.0003)]
+
+
+@pytest.mark.parametrize(
+    "usage",
+    [None, "free", {}, {"total_tokens": -1, "estimated_cost": -1.0}, {"estimated_cost": 1e9},
+     {"total_tokens": "9", "estimated_cost": "0.1"}, {"estimated_cost": float("nan")}],
+)  # fmt: skip
+async def test_a_price_that_makes_no_sense_is_none(usage: object) -> None:
+    assert price_of(usage) == Spent()

@@ -23,10 +23,10 @@ from jarvis_desktop.core.events import (
     TurnFinished,
 )
 from jarvis_desktop.core.expert import Candidate, Expert
-from jarvis_desktop.core.result import Attempt, Status, TaskResult
+from jarvis_desktop.core.result import Attempt, Spent, Status, TaskResult
 from jarvis_desktop.core.turn import Request, Turn
 from jarvis_desktop.ui.actions import Actions
-from jarvis_desktop.ui.conversation.account import account
+from jarvis_desktop.ui.conversation.account import account, calls_in_all
 from jarvis_desktop.ui.conversation.turn_view import TurnView
 from jarvis_desktop.ui.conversation.turn_words import is_plain
 from jarvis_desktop.ui.main_window import MainWindow
@@ -183,13 +183,39 @@ def test_who_did_what_is_told_try_by_try(picture: Path) -> None:
     full = "failed: It ran out of memory. Then the next was tried."
     busy = "failed: It is busy. Then the next was tried."
     assert grid.rows[1:] == (
-        ("Image to text", "small-ocr", full, "this computer", "4.1 s", "none"),
-        ("", "big-ocr", busy, "API of hf-inference", "1.2 s", "unknown"),
-        ("", "builtin/image-to-text", "done", "built in", "0.8 s", "none"),
-        ("Summarization", "qwen3:4b", "done", "this computer", "2.0 s", "none"),
+        ("Image to text", "small-ocr", full, "this computer", "4.1 s", "free"),
+        ("", "big-ocr", busy, "API of hf-inference", "1.2 s", "–"),
+        ("", "builtin/image-to-text", "done", "built in", "0.8 s", "free"),
+        ("Summarization", "qwen3:4b", "done", "this computer", "2.0 s", "free"),
         ("Text to speech", "–", "left out: There is no loudspeaker.", "–", "–", "–"),
     )
     assert account(OVER) is None
+
+
+def test_what_an_api_costs_is_told_as_far_as_it_was_told() -> None:
+    def ended(*attempts: Attempt) -> Turn:
+        return OVER.apply(TaskFinished(TaskResult(0, Status.DONE, (), attempts)))
+
+    def costs(*attempts: Attempt) -> list[str]:
+        grid = account(ended(*attempts))
+        assert grid is not None
+        return [row[5] for row in grid.rows[1:]]
+
+    silent = Attempt(SERVED, 1.0, spent=Spent(calls=2))
+    frank = Attempt(SERVED, 1.0, spent=Spent(1, 1200, 0.00042))
+    lost = Attempt(SERVED, 1.0, "It is busy.")
+    assert costs(silent, frank, lost, Attempt(LOCAL, 1.0)) == [
+        "price not told by hf-inference",
+        "$0.00042, 1,200 tokens",
+        "–",
+        "free",
+    ]
+    assert costs(Attempt(replace(SERVED, provider="auto"), 1.0)) == ["price not told"]
+    assert costs(Attempt(SERVED, 1.0, spent=Spent(dollars=0.0))) == ["$0.00"]
+    assert calls_in_all(ended(silent, lost)) == "3 calls of an API: price not told."
+    assert calls_in_all(ended(frank)) == "1 call of an API: $0.00042, 1,200 tokens."
+    assert calls_in_all(ended(silent, frank)).endswith("1,200 tokens, not all prices were told.")
+    assert calls_in_all(ended(Attempt(LOCAL, 1.0))) == ""
 
 
 def test_what_fails_while_it_runs_is_told_too(picture: Path) -> None:
