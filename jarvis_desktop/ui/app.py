@@ -109,8 +109,7 @@ def run(build: Build = composed, wish: Wish = NO_WISH) -> int:
     if code == RESTART:
         restart()
     if not ended:
-        # Something foreign hangs in a thread; the interpreter would wait for it for ever.
-        log.error("The engine did not end in time")
+        # Something foreign hangs in a thread, or imports; the interpreter would wait for it.
         logging.shutdown()
         os._exit(code)
     return code
@@ -119,6 +118,8 @@ def run(build: Build = composed, wish: Wish = NO_WISH) -> int:
 def close(engine: EngineThread, session: Session) -> bool:
     """Stop the turn, close the application, end the engine; False where it did not end in time."""
     session.end()
+    if session.leave():
+        return False
     closing = engine.submit(session.close_app()) if engine.is_running else None
     try:
         if closing:
@@ -128,6 +129,8 @@ def close(engine: EngineThread, session: Session) -> bool:
     except Exception:
         log.exception("The application did not close as it should")
     ended = engine.close(JOINING)
+    if not ended:
+        log.error("The engine did not end in time")
     pictures.finish_reading(1000)
     _kill_children()
     return ended

@@ -3,6 +3,7 @@ conversation that is open. It lives on the main thread and gives its work to the
 
 from __future__ import annotations
 
+import asyncio
 from collections import deque
 from collections.abc import Callable
 from dataclasses import replace
@@ -76,6 +77,7 @@ class Session(QObject):
         self.app: App | None = None
         """Set once it is ready."""
         self._built: list[App] = []
+        self._building = self._leaving = False
         self._waiting: deque[Exchange] = deque()
         self._running: tuple[Exchange, Job] | None = None
         self._brake = Brake()
@@ -85,13 +87,25 @@ class Session(QObject):
         """Build the application on the engine; what was sent before then waits for it."""
 
         async def begin() -> App:
-            app = build()
+            self._building = True
+            try:
+                app = build()
+            finally:
+                self._building = False
+            if self._leaving:
+                raise asyncio.CancelledError
             self._built.append(app)
             await app.start()
             app.be_reached(self.commands)
             return app
 
         self.engine.run(begin, self._started)
+
+    def leave(self) -> bool:
+        """Start nothing any more; whether the application is only being built. It cannot be stopped
+        in that, has no children yet, and has nothing to close."""
+        self._leaving = True  # first: the engine looks at it after it has said that it has built
+        return self._building
 
     async def close_app(self) -> None:
         """Close the application; runs on the engine, even where the start has not ended."""
@@ -109,14 +123,12 @@ class Session(QObject):
         """What is worked on now."""
         return self._running[0] if self._running else None
 
-    def send(
-        self, request: Request, *, review_plan: bool = False, place: Open | None = None
-    ) -> Exchange:
+    def send(self, request: Request, *, place: Open | None = None) -> Exchange:
         """Put a request in line; where `place` is not given, in the open conversation."""
         attachments = tuple(given(path) for path in request.files)
         words = request.heard.text if request.heard else request.text
         turn = Turn("", datetime.now().astimezone(), words, attachments=attachments)
-        exchange = Exchange(turn, place or self.open, request, review_plan=review_plan)
+        exchange = Exchange(turn, place or self.open, request)
         self._put_in_line(exchange)
         return exchange
 
@@ -282,8 +294,7 @@ class Session(QObject):
         if app is None or self._running or not self._waiting:
             return
         exchange = self._waiting.popleft()
-        ask = "always" if exchange.review_plan else app.settings.planner.ask
-        frontend = QtFrontend(self.engine, ask=ask, parent=self)
+        frontend = QtFrontend(self.engine, ask=app.settings.planner.ask, parent=self)
         queued = Qt.ConnectionType.QueuedConnection
         frontend.happened.connect(lambda event: self._happened(exchange, event), queued)
         frontend.asked.connect(lambda question: self._asked(exchange, question), queued)

@@ -46,7 +46,8 @@ class AppWithChild(FakeApp):
 
 def build(session: Session) -> AppWithChild:
     if WHEN == "build":
-        time.sleep(0.3)
+        session.engine.post(lambda: window().close())
+        time.sleep(60)
     return AppWithChild(assistant=FakeAssistant(script=for_ever))
 
 
@@ -62,6 +63,8 @@ def act() -> None:
         raise ValueError("a slip in a slot")
     if WHEN == "signal":
         threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGTERM)).start()
+    elif WHEN == "build":
+        return
     elif WHEN == "start":
         QTimer.singleShot(300, main.close)
     elif WHEN == "hang":

@@ -34,8 +34,10 @@ def test_it_closes_cleanly_at_any_moment(when: str) -> None:
     done = run("-m", "tests.ui.closing", when)
     assert done.returncode == 0, done.stderr
     assert "Traceback" not in done.stderr
-    if when != "hang":
+    if when in {"start", "30", "120", "400", "signal"}:  # at the others it may still be built
         assert "threads []" in done.stdout
+    if when != "hang":
+        assert "did not" not in done.stderr
     for pid in re.findall(r"child (\d+)", done.stdout):
         assert not is_alive(int(pid))
 
