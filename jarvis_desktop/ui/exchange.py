@@ -46,7 +46,6 @@ class Exchange:
     request: Request = field(default_factory=Request)
     waiting: str = ""
     """Why it has not begun; "" once it has."""
-    review_plan: bool = False
     unfinished: Unfinished | None = None
     """What it goes on with; None where it is a new request."""
     again: Again | None = None

@@ -1,21 +1,24 @@
-"""The line above the conversation: its title, the microphone, the LLM, the mode, and two
-switches."""
+"""The line above the conversation: its title, the microphone, the LLM, the mode, which plans are
+asked about, and whether answers are spoken."""
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSize, Signal
-from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QSizePolicy
+from PySide6.QtGui import QActionGroup, QResizeEvent
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QPushButton, QSizePolicy
 
 from jarvis_desktop.core.hearing import MicrophoneState, TalkState
+from jarvis_desktop.core.plan import SIMPLE, Ask
 from jarvis_desktop.core.policy import Mode
 from jarvis_desktop.core.wording import mark, tr
 from jarvis_desktop.ui.look import theme
 from jarvis_desktop.ui.look.icons import IconButton
 from jarvis_desktop.ui.look.text import ElidedLabel
-from jarvis_desktop.ui.mode_choice import MEANINGS, ModeMenu
+from jarvis_desktop.ui.mode_choice import MEANINGS, ModeMenu, opens_more
+from jarvis_desktop.ui.plan.menus import plain_menu
 
 if TYPE_CHECKING:
     from jarvis_desktop.settings import Settings
@@ -35,6 +38,13 @@ KEPT = mark(
     "Nothing is recorded: the last half second is kept in memory, so that no first word is lost."
 )
 NEW = mark("New conversation")
+
+PLANS: dict[Ask, str] = {
+    "always": mark("Ask about every plan"),
+    "larger": mark("Ask about larger plans"),
+    "never": mark("Run plans unasked"),
+}
+WHICH_PLANS = mark("Which plans are shown before they run")
 
 NO_LLM = mark("No LLM")
 TITLE = 80
@@ -75,9 +85,10 @@ class Header(QFrame):
         self.mode.clicked.connect(self.choose_mode)
         self._mode, self._menu = Mode.LOCAL, ModeMenu(self)
         self._menu.changed.connect(self._mode_chosen)
-        self.review = _switch(
-            "review", tr("Review plans"), tr("Show each plan and ask before it runs")
-        )
+        self.review = _Shrinking("review", tr("Plans"), kind="quiet")
+        self.review.setEnabled(False)
+        self.review.clicked.connect(self.choose_plans)
+        self._ask: Ask = "larger"
         self.speak = _switch("speaker", tr("Speak answers"), tr("Say answers aloud"))
         for button in (self.voice, self.llm, self.mode, self.review, self.speak):
             layout.addWidget(button)
@@ -99,11 +110,42 @@ class Header(QFrame):
             tip=tr("{mode}: {meaning}", mode=name, meaning=means),
         )
         self.mode.setAccessibleDescription(means)
+        self._ask = settings.planner.ask
+        self.review.setEnabled(True)
+        self.review.setAccessibleName(tr("Plans: {choice}", choice=tr(PLANS[self._ask])))
+        self.review.setAccessibleDescription(tr(SIMPLE))
+        self.review.setToolTip(tr(SIMPLE) if self._ask == "larger" else tr(WHICH_PLANS))
         self._fit()
+
+    def choose_plans(self) -> None:
+        """Let the person choose which plans are shown before they run."""
+        self.plans_menu().popup(self.review.mapToGlobal(self.review.rect().bottomLeft()))
+
+    def plans_menu(self) -> QMenu:
+        """Changes the setting itself; it goes away with its last choice."""
+        menu = plain_menu(self, tr(WHICH_PLANS))
+        group = QActionGroup(menu)
+        for ask, words in PLANS.items():
+            action = menu.addAction(tr(words))
+            action.setCheckable(True)
+            action.setChecked(ask == self._ask)
+            action.triggered.connect(partial(self._plans_chosen, ask))
+            group.addAction(action)
+        return menu
 
     def choose_mode(self) -> None:
         """Let the person choose another mode."""
         self._menu.open_below(self.mode, self._mode)
+
+    def change_mode(self, mode: Mode) -> bool:
+        """Change to a mode; False where the person is asked first, below the button."""
+        if not opens_more(mode, self._mode):
+            self._settings.change("mode", mode.value)
+            self._settings.write()
+            return True
+        self.choose_mode()
+        self._menu.choice.pick(mode)
+        return False
 
     def show_llm(self, used: str, reason: str) -> None:
         """Show which LLM is used, "" for none; `reason` says why."""
@@ -140,7 +182,7 @@ class Header(QFrame):
         self.llm.setText((self._llm or tr(NO_LLM)).replace("&", "&&"))
         mode = tr(MEANINGS[self._mode].name) if self.mode.isEnabled() else tr("Starting…")
         self.mode.setText(mode)
-        self.review.setText(tr("Review plans"))
+        self.review.setText(tr(PLANS[self._ask]))
         self.speak.setText(tr("Speak answers"))
         # What matters least loses its words first, the mode never.
         for least in ((self.llm,), (self.review, self.speak), (self.voice,)):
@@ -161,6 +203,10 @@ class Header(QFrame):
     def _mode_chosen(self, mode: str) -> None:
         self.mode.setFocus()
         self._settings.change("mode", mode)
+        self._settings.write()
+
+    def _plans_chosen(self, ask: Ask) -> None:
+        self._settings.change("planner.ask", ask)
         self._settings.write()
 
     def _explain_llm(self) -> None:

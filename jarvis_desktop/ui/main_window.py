@@ -216,7 +216,7 @@ class MainWindow(QMainWindow):
         self.banner.hide()
         speak = self.header.speak.isChecked()
         given = replace(request, speak=speak)
-        self.session.send(given, review_plan=self.header.review.isChecked(), place=place)
+        self.session.send(given, place=place)
         if not self.talker.held:  # who loses the keyboard counts as having let go
             self.composer.field.setFocus()
 
@@ -384,7 +384,6 @@ class MainWindow(QMainWindow):
         """Remember the window's place and its switches."""
         self._settings.setValue("geometry", self.saveGeometry())
         self._settings.setValue("speak", self.header.speak.isChecked())
-        self._settings.setValue("review", self.header.review.isChecked())
         self._settings.sync()
 
     def _restore(self) -> None:
@@ -392,4 +391,3 @@ class MainWindow(QMainWindow):
         if geometry is None or not self.restoreGeometry(geometry):
             self.resize(SIZE)
         self.header.speak.setChecked(bool(self._settings.value("speak", True, type=bool)))
-        self.header.review.setChecked(bool(self._settings.value("review", False, type=bool)))

@@ -4,7 +4,13 @@ from pathlib import Path
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDropEvent, QGuiApplication
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QAbstractButton, QApplication, QLineEdit, QPlainTextEdit, QWidget
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QApplication,
+    QLineEdit,
+    QPlainTextEdit,
+    QWidget,
+)
 from pytestqt.qtbot import QtBot
 
 from jarvis_desktop.core.artifact import Artifact, Kind
@@ -142,7 +148,7 @@ def test_a_question_is_answered_in_the_window(
     qtbot.waitUntil(lambda: view.panel is None and answers == [True])
 
 
-def test_plans_are_reviewed_when_the_switch_is_on(
+def test_plans_are_shown_first_once_that_is_chosen_above_the_conversation(
     window: MainWindow, app: FakeApp, tmp_path: Path, qtbot: QtBot
 ) -> None:
     plan = scene.three_steps(tmp_path / "a.png")
@@ -153,7 +159,14 @@ def test_plans_are_reviewed_when_the_switch_is_on(
         return Status.DONE
 
     app.assistant.script = plans
-    window.header.review.click()
+    qtbot.waitUntil(window.header.review.isEnabled)
+    assert window.header.review.accessibleName() == "Plans: Ask about larger plans"
+    actions = window.header.plans_menu().actions()
+    assert [action.isChecked() for action in actions] == [False, True, False]
+    with qtbot.waitSignal(window.session.settled):
+        actions[0].trigger()
+    assert app.adopted[-1].planner.ask == "always"
+    assert window.header.review.accessibleName() == "Plans: Ask about every plan"
     type_and_send(window, qtbot, "go")
     view = window.conversation.views()[0]
     qtbot.waitUntil(lambda: view.panel is not None)
@@ -274,13 +287,11 @@ def test_its_place_and_switches_are_remembered(
 ) -> None:
     window.resize(700, 500)
     window.header.speak.setChecked(False)
-    window.header.review.setChecked(True)
     window.close()
     again = MainWindow(session, tmp_path / "window.ini")
     qtbot.addWidget(again)
     assert (again.width(), again.height()) == (700, 500)
     assert not again.header.speak.isChecked()
-    assert again.header.review.isChecked()
 
 
 def test_a_narrow_window_leaves_the_list_out(window: MainWindow) -> None:

@@ -118,5 +118,5 @@ def test_in_a_narrow_header_the_mode_keeps_its_words(header: Header, session: Se
     assert header.llm.text() == header.review.text() == ""
     assert header.minimumSizeHint().width() <= 460
     header.resize(1200, 56)
-    assert header.review.text() == "Review plans"
+    assert header.review.text() == "Ask about larger plans"
     session.engine.submit(session.close_app()).result(5)

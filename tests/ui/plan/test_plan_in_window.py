@@ -19,6 +19,7 @@ from jarvis_desktop.core.events import (
 from jarvis_desktop.core.plan import Plan
 from jarvis_desktop.core.result import Status
 from jarvis_desktop.core.turn import Request
+from jarvis_desktop.settings import PlannerSettings, Settings
 from jarvis_desktop.ui.main_window import MainWindow
 from jarvis_desktop.ui.plan.plan_view import PlanView
 from jarvis_desktop.ui.plan.review import PlanReviewPanel
@@ -63,7 +64,9 @@ def plan_view(window: MainWindow, place: int = -1) -> PlanView:
 
 
 def reviewed(window: MainWindow, qtbot: QtBot) -> PlanReviewPanel:
-    window.session.send(Request(text="Read it"), review_plan=True)
+    assert isinstance(window.session.app, FakeApp)
+    window.session.app.settings = Settings(planner=PlannerSettings(ask="always"))
+    window.session.send(Request(text="Read it"))
     qtbot.waitUntil(lambda: bool(window.conversation.panels()))
     [panel] = window.conversation.panels()
     assert isinstance(panel, PlanReviewPanel)

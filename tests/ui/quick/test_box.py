@@ -20,6 +20,7 @@ from jarvis_desktop.core.hearing import Partial, Talking, Transcript
 from jarvis_desktop.core.policy import Mode
 from jarvis_desktop.core.result import Status
 from jarvis_desktop.core.turn import Request
+from jarvis_desktop.settings import PlannerSettings, Settings
 from jarvis_desktop.ui.actions import Actions
 from jarvis_desktop.ui.conversation.questions import QuestionPanel
 from jarvis_desktop.ui.look.theme import Theme, Wish
@@ -241,15 +242,14 @@ def test_a_plan_is_looked_at_in_the_window(
     box: QuickBox, app: FakeApp, picture: Path, qtbot: QtBot
 ) -> None:
     async def script(request: Request, shown: Shown) -> Status:
-        plan = three_steps(picture)
-        agreed = await shown.frontend.review(plan)
+        agreed = await shown.frontend.review(three_steps(picture))
         shown.show(ReplyChunk(f"agreed: {agreed is not None}"))
         return Status.DONE
 
     app.assistant.script = script
     box.sent.disconnect()
-    session = box._session
-    box.sent.connect(lambda given: session.send(given, place=session.quick, review_plan=True))
+    app.settings = Settings(planner=PlannerSettings(ask="always"))
+    box.sent.connect(lambda given: box._session.send(given, place=box._session.quick))
     ask(box, "Read it", qtbot)
     qtbot.waitUntil(lambda: box.reply.handed.isVisible())
     assert box.reply.panel is None
