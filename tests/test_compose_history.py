@@ -9,9 +9,10 @@ import pytest
 
 from jarvis_desktop import compose_history
 from jarvis_desktop.compose_history import build_records, keep_tidy
-from jarvis_desktop.core.errors import StorageError
+from jarvis_desktop.core.errors import InputError, StorageError
 from jarvis_desktop.core.unkept import current_conversation
 from jarvis_desktop.paths import Paths
+from jarvis_desktop.storage.exporting import Form
 from tests.storage.samples import INVENTORY, small_turn
 
 
@@ -55,3 +56,30 @@ def test_what_a_goal_works_on_lies_where_its_conversation_does(tmp_path: Path):
     assert inside.is_relative_to(tmp_path / "data" / "unkept")
     records.history.close()
     assert not list((tmp_path / "data" / "unkept").glob("*"))
+
+
+@pytest.mark.parametrize("form", ["json", "html", "markdown", "text"])
+async def test_what_is_not_kept_can_be_exported_while_it_is_open(tmp_path: Path, form: Form):
+    history = build_records(paths(tmp_path), INVENTORY, datetime.now).history
+    name = history.open_unkept().id
+    history.save(name, small_turn("t", "between us"))
+    out = tmp_path / "out"
+    done = await history.export_to(out, form, [name], media="none")
+    assert done.conversations == 1
+    assert "between us" in out.read_text(encoding="utf-8")
+    assert name not in out.read_text(encoding="utf-8")
+    assert history.size() == (0, 0)
+    history.forget_unkept(name)
+    with pytest.raises(InputError):
+        await history.export_to(out, form, [name])
+    history.close()
+
+
+async def test_what_was_not_kept_is_kept_by_who_reads_it_in(tmp_path: Path):
+    history = build_records(paths(tmp_path), INVENTORY, datetime.now).history
+    name = history.open_unkept().id
+    history.save(name, small_turn("t", "between us"))
+    await history.export_to(tmp_path / "out.json", "json", [name])
+    assert (await history.import_from(tmp_path / "out.json")).conversations == 1
+    assert [found.turn_id for found in history.search("between")] == ["t"]
+    history.close()

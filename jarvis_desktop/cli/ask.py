@@ -48,8 +48,14 @@ def add(subparsers: Subparsers) -> None:
 def add_conversation_arguments(parser: argparse.ArgumentParser) -> None:
     """Add what is for a request in words: how it is answered, and in which conversation."""
     parser.add_argument("--speak", action="store_true", help="speak the answer too")
-    parser.add_argument("--new", action="store_true", help="begin a new conversation")
-    parser.add_argument("--conversation", metavar="ID", help="carry on with this conversation")
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument("--new", action="store_true", help="begin a new conversation")
+    which.add_argument("--conversation", metavar="ID", help="carry on with this conversation")
+    which.add_argument(
+        "--unkept",
+        action="store_true",
+        help="keep nothing of it on the disk; --out saves the files that it makes",
+    )
 
 
 def add_turn_arguments(parser: argparse.ArgumentParser) -> None:

@@ -47,6 +47,8 @@ def run(
 
 def conversation(app: App, settings_minutes: int, args: argparse.Namespace) -> str | None:
     """Which conversation a command carries on with: None begins a new one."""
+    if getattr(args, "unkept", False):
+        return app.history.open_unkept().id
     if getattr(args, "new", False):
         return None
     if named := getattr(args, "conversation", None):

@@ -275,6 +275,16 @@ class SqliteHistory:
         self, path: Path, form: Form, ids: Sequence[str] | None = None, *, media: Media = "none"
     ) -> Exported:
         """Write them to a file, with what was given and made in a folder beside it, or inside."""
+        if ids and self._unkept and all(map(is_unkept, ids)):
+            # They lie in memory, which one thread alone may read.
+            return await asyncio.to_thread(
+                export_to,
+                path,
+                form,
+                self._unkept.entries(ids),
+                media=media,
+                holds=self._unkept.holds,
+            )
         return await asyncio.to_thread(self._export, path, form, self._names(ids), media)
 
     async def import_from(self, path: Path) -> Imported:

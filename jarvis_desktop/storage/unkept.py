@@ -4,7 +4,7 @@ goes with them. Should the program be killed, the next start removes the folder.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,6 +19,7 @@ from jarvis_desktop.removing import remove
 from jarvis_desktop.storage.artifacts import FileStore
 from jarvis_desktop.storage.conversations import Conversations
 from jarvis_desktop.storage.database import in_memory
+from jarvis_desktop.storage.export import Entry
 from jarvis_desktop.storage.goals import SqliteGoalMemory
 from jarvis_desktop.storage.owners import Owners
 from jarvis_desktop.storage.rows import TurnRows
@@ -92,6 +93,17 @@ class Unkept:
         """Where a conversation lies. Raises InputError once it is closed."""
         return self._place(conversation_id).conversations
 
+    def entries(self, ids: Sequence[str]) -> Sequence[Entry]:
+        """Conversations as they are written out: without their ids, so that who reads them in may
+        keep them. Raises InputError where one is closed."""
+        found = (entry for name in ids for entry in self.conversations(name).entries([name]))
+        return [replace(entry, conversation=replace(entry.conversation, id="")) for entry in found]
+
+    def holds(self, path: Path) -> bool:
+        """Whether this is a file of an open conversation."""
+        store = self.store_of(path)
+        return store is not None and store.holds(path)
+
     @property
     def store(self) -> FileStore:
         """The files of the conversation that the running code works for."""
@@ -151,8 +163,7 @@ class UnkeptStore(FileStore):
 
     def holds(self, path: Path) -> bool:
         """Whether this is the path of a file that was taken in or kept."""
-        store = self._unkept.store_of(path)
-        return store.holds(path) if store else super().holds(path)
+        return self._unkept.holds(path) or super().holds(path)
 
 
 class UnkeptGoals(SqliteGoalMemory):

@@ -76,6 +76,11 @@ MEANINGS = {
 ORDER = tuple(MEANINGS)
 
 
+def opens_more(mode: Mode, now: Mode) -> bool:
+    """Whether more leaves this computer in a mode than in the one that holds."""
+    return ORDER.index(mode) > ORDER.index(now)
+
+
 class ModeChoice(QWidget):
     """Choose one; a mode that opens more than the one that holds is asked about first."""
 
@@ -91,7 +96,7 @@ class ModeChoice(QWidget):
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(2)
         for mode, row in self.rows.items():
-            row.clicked.connect(lambda _=False, mode=mode: self._pick(mode))
+            row.clicked.connect(lambda _=False, mode=mode: self.pick(mode))
             column.addWidget(row)
         self.question = QFrame()
         self.question.setObjectName("modequestion")
@@ -137,8 +142,9 @@ class ModeChoice(QWidget):
         else:
             super().keyPressEvent(event)
 
-    def _pick(self, mode: Mode) -> None:
-        if ORDER.index(mode) <= ORDER.index(self.now):
+    def pick(self, mode: Mode) -> None:
+        """Change to a mode, or ask first."""
+        if not opens_more(mode, self.now):
             self.withdraw()
             self.changed.emit(mode.value)
             return

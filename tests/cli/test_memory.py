@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import shutil
+from pathlib import Path
+
+from jarvis_desktop.paths import shipped
 from tests.cli.conftest import Jarvis
 
 
@@ -45,3 +49,21 @@ def test_what_is_said_is_remembered_in_another_conversation(jarvis: Jarvis) -> N
     )
     assert jarvis("ask", "forget that", "--new").out == "I forgot: my daughter is called Anna.\n"
     assert jarvis("memory", "list", "--json").json == []
+
+
+def test_what_is_asked_unkept_leaves_nothing_on_the_disk(jarvis: Jarvis, tmp_path: Path) -> None:
+    letter = tmp_path / "letter.png"
+    shutil.copyfile(shipped("resources", "sample", "letter.png"), letter)
+    said = jarvis("ask", "What is 31 percent of 1000?", "--unkept")
+    assert (said.code, said.out) == (0, "31 percent of 1000 is 310.\n")
+    made = tmp_path / "made"
+    assert jarvis("ask", "rotate letter.png", "--unkept", "--out", made).code == 0
+    assert len(list(made.iterdir())) == 1
+    assert jarvis("history", "list").out == "Nothing has been asked yet.\n"
+    files = [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert {path for path in files if path.suffix == ".png"} == {letter, *made.iterdir()}
+    assert all(b"31 percent" not in path.read_bytes() for path in files)
+
+
+def test_a_conversation_is_not_both_unkept_and_another_one(jarvis: Jarvis) -> None:
+    assert jarvis("ask", "x", "--unkept", "--new").code == 2

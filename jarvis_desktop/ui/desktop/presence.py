@@ -14,6 +14,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication
 
 from jarvis_desktop.core.errors import InputError
+from jarvis_desktop.core.policy import Mode
 from jarvis_desktop.core.wording import tr
 from jarvis_desktop.start import Wish
 from jarvis_desktop.ui.application import App
@@ -21,6 +22,7 @@ from jarvis_desktop.ui.desktop.bus_notices import Note
 from jarvis_desktop.ui.desktop.notifications import Notifier
 from jarvis_desktop.ui.desktop.telling import Telling
 from jarvis_desktop.ui.main_window import MainWindow
+from jarvis_desktop.ui.mode_choice import opens_more
 from jarvis_desktop.ui.quick.desk import QuickDesk
 from jarvis_desktop.ui.quick.phases import Phases
 from jarvis_desktop.ui.quick.tray import Tray
@@ -80,6 +82,7 @@ class Presence(QObject):
         tray.talk_wanted.connect(self.quick.talk)
         tray.stop_wanted.connect(session.end)
         tray.settings_wanted.connect(self._settings)
+        tray.mode_wanted.connect(self._change_mode)
         tray.quit_wanted.connect(self.quit)
         tray.came.connect(self._late_enough)
         tray.went.connect(self._surface)
@@ -188,6 +191,12 @@ class Presence(QObject):
     def _ready(self, app: App) -> None:
         self.quick.bind(app.quick_key)
 
+    def _change_mode(self, value: str) -> None:
+        mode = Mode(value)
+        if opens_more(mode, self.tray.mode):
+            self.show()  # the question stands there
+        self.window.header.change_mode(mode)
+
     def _settled(self, settings: Settings) -> None:
         wanted = settings.window
         self._kept.setValue("presence/wanted", wanted.tray)
@@ -197,6 +206,7 @@ class Presence(QObject):
             self._surface()
         self.telling.want(wanted.notify)
         self.quick.adopt(settings)
+        self.tray.show_mode(settings.mode)
 
     def _remembered(self, name: str, *, usual: bool) -> bool:
         return bool(self._kept.value(f"presence/{name}", usual, type=bool))

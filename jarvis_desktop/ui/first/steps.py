@@ -132,10 +132,7 @@ class LLMStep(Step):
         self.column.addWidget(self.notice)
         self.column.addStretch(1)
         watch.looked.connect(self._looked)
-        watch.progressed.connect(self.notice.advance)
-        watch.fetched.connect(self.notice.end)
-        self.notice.fetch_wanted.connect(watch.fetch)
-        self.notice.stop_wanted.connect(watch.stop)
+        self.notice.serve(watch)
 
     def appear(self) -> None:
         """Look for one."""

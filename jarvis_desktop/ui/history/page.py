@@ -128,11 +128,13 @@ class _Export(Section):
         """Offer what can be exported now."""
         chosen, opened = self._desk.chosen, self._desk.session.open
         offers = [("all", tr("All conversations"))]
-        if opened.id and not opened.unkept:
+        if opened.id:
             offers.append(("open", tr("The open conversation")))
         if chosen:
             offers.append(("chosen", chosen.name))
-        self.what.offer(offers, "chosen" if chosen else "all")
+        # What is not remembered can be exported while it is open only.
+        usual = "open" if opened.id and opened.unkept else "all"
+        self.what.offer(offers, "chosen" if chosen else usual)
 
     def _offer_media(self) -> None:
         kinds = [kind for kind in MEDIA if kind != "inside" or self.form.value == "html"]

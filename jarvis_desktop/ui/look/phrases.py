@@ -8,14 +8,9 @@ from pathlib import Path
 from PySide6.QtCore import QDate, QLocale
 
 from jarvis_desktop.core.artifact import Kind
+from jarvis_desktop.core.suffixes import kind_of_name
 from jarvis_desktop.core.wording import mark, tr, trn
 
-_kinds = {
-    Kind.IMAGE: "png jpg jpeg gif webp bmp tif tiff heic avif",
-    Kind.AUDIO: "wav mp3 flac ogg oga opus m4a aac wma",
-    Kind.VIDEO: "mp4 mkv webm mov avi m4v mpg mpeg",
-    Kind.TABLE: "csv tsv xlsx xls ods parquet",
-}
 KINDS = {
     Kind.TEXT: mark("text"),
     Kind.IMAGE: mark("picture"),
@@ -25,12 +20,11 @@ KINDS = {
     Kind.DOCUMENT: mark("document"),
 }
 """What each is called, among other words."""
-_by_suffix = {suffix: kind for kind, suffixes in _kinds.items() for suffix in suffixes.split()}
 
 
 def kind_of(path: Path) -> Kind:
     """What a file seems to be, by its name; it is looked into only when it is used."""
-    return _by_suffix.get(path.suffix.lower().lstrip("."), Kind.DOCUMENT)
+    return kind_of_name(path) or Kind.DOCUMENT
 
 
 def size(count: int) -> str:

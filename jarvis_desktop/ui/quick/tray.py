@@ -11,7 +11,9 @@ from PySide6.QtCore import QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMenu, QSystemTrayIcon
 
+from jarvis_desktop.core.policy import Mode
 from jarvis_desktop.core.wording import mark, tr
+from jarvis_desktop.ui.mode_choice import MEANINGS
 from jarvis_desktop.ui.quick.phases import OPEN, WORDS, Phase, Phases
 from jarvis_desktop.ui.quick.tray_icon import tray_icon
 
@@ -41,6 +43,8 @@ class Tray(QObject):
     stop_wanted = Signal()
     speak_wanted = Signal(bool)
     """Whether answers are to be spoken."""
+    mode_wanted = Signal(str)
+    """Carries the value of a Mode; the one that holds stays checked until it is another one."""
     settings_wanted = Signal()
     quit_wanted = Signal()
     came = Signal()
@@ -67,6 +71,10 @@ class Tray(QObject):
         self.speak.setCheckable(True)
         self.speak.triggered.connect(self.speak_wanted)
         self.menu.addSeparator()
+        self.modes = self.menu.addMenu(tr("Mode"))
+        self._modes = {mode: self._mode_action(mode) for mode in MEANINGS}
+        self.show_mode(Mode.LOCAL)
+        self.modes.setEnabled(False)
         self.settings = self._action(tr("Settings"), self.settings_wanted.emit)
         self.quit = self._action(tr("Quit JARVIS"), self.quit_wanted.emit)
         self._looking = QTimer(self, interval=LOOKING, timerType=Qt.TimerType.VeryCoarseTimer)
@@ -107,6 +115,13 @@ class Tray(QObject):
     def show_speaks(self, speaks: bool) -> None:
         """Say whether answers are spoken."""
         self.speak.setChecked(speaks)
+
+    def show_mode(self, mode: Mode) -> None:
+        """Say which mode holds."""
+        self.mode = mode
+        self.modes.setEnabled(True)
+        for each, action in self._modes.items():
+            action.setChecked(each is mode)
 
     def show_busy(self, busy: bool) -> None:
         """Say whether there is anything to be stopped."""
@@ -152,6 +167,17 @@ class Tray(QObject):
 
     def _show_or_hide(self) -> None:
         (self.hide_wanted if self._is_shown else self.show_wanted).emit()
+
+    def _mode_action(self, mode: Mode) -> QAction:
+        action = self.modes.addAction(tr(MEANINGS[mode].name))
+        action.setCheckable(True)
+        action.triggered.connect(lambda: self._choose_mode(mode))
+        return action
+
+    def _choose_mode(self, mode: Mode) -> None:
+        self.show_mode(self.mode)  # Qt has checked it, and it may be refused
+        if mode is not self.mode:
+            self.mode_wanted.emit(mode.value)
 
     def _action(self, text: str, act: Callable[[], object] | None = None) -> QAction:
         action = QAction(text, self)

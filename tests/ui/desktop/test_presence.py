@@ -11,6 +11,7 @@ from PySide6.QtGui import QGuiApplication
 from pytestqt.qtbot import QtBot
 
 from jarvis_desktop.core.errors import InputError
+from jarvis_desktop.core.policy import Mode
 from jarvis_desktop.core.turn import Request
 from jarvis_desktop.settings import Settings, WindowSettings
 from jarvis_desktop.start import Wish
@@ -200,6 +201,35 @@ def test_the_settings_are_opened_from_the_tray(presence: Presence) -> None:
     presence.tray.settings.trigger()
     assert presence.window.isVisible()
     assert presence.window.places.here == "settings"
+
+
+@pytest.mark.qt_log_ignore(
+    "grabbing the keyboard", "propagateSizeHints", "raise", "systemTrayWindowChanged"
+)
+def test_the_mode_is_changed_from_the_tray(presence: Presence, app: FakeApp, qtbot: QtBot) -> None:
+    tray, header = presence.tray, presence.window.header
+    assert not tray.modes.isEnabled(), "it is not known yet"
+    presence._session.greet()
+    assert tray.modes.isEnabled()
+
+    def checked() -> list[str]:
+        return [action.text() for action in tray.modes.actions() if action.isChecked()]
+
+    actions = {action.text(): action for action in tray.modes.actions()}
+    assert list(actions) == ["Offline", "Local", "Hybrid", "Lite"]
+    assert checked() == ["Local"]
+    presence.hide()
+    actions["Offline"].trigger()
+    qtbot.waitUntil(lambda: app.mode is Mode.OFFLINE and checked() == ["Offline"])
+    assert not presence.window.isVisible(), "what closes more needs no question"
+    actions["Hybrid"].trigger()
+    assert checked() == ["Offline"], "not before the person agreed"
+    assert presence.window.isVisible()
+    choice = header._menu.choice
+    assert choice.question.isVisible()
+    choice.yes.click()
+    qtbot.waitUntil(lambda: app.mode is Mode.HYBRID and checked() == ["Hybrid"])
+    assert not header._menu.isVisible()
 
 
 def test_nothing_is_left_on_the_screen(presence: Presence, qtbot: QtBot) -> None:

@@ -276,7 +276,7 @@ def test_one_conversation_is_exported_from_its_menu(
     assert app.history.exports[0][2] == ["c3"]
 
 
-def test_the_open_conversation_can_be_exported_but_not_one_that_is_not_kept(
+def test_the_open_conversation_can_be_exported_also_one_that_is_not_kept(
     filled: MainWindow, page: HistoryPage, qtbot: QtBot
 ) -> None:
     def offers() -> list[str]:
@@ -288,6 +288,10 @@ def test_the_open_conversation_can_be_exported_but_not_one_that_is_not_kept(
     assert offers() == ["all", "open"]
     filled.past.begin(kept=False)
     assert offers() == ["all"]
+    filled.send(Request("between us"))
+    qtbot.waitUntil(lambda: bool(filled.session.open.id) and not filled.session.busy)
+    assert offers() == ["all", "open"]
+    assert page.export.what.value == "open"
 
 
 def test_conversations_are_imported(
