@@ -36,6 +36,7 @@ from jarvis_desktop.ui.look import icons, pictures
 from jarvis_desktop.ui.look.pressing import ReturnPresses
 from jarvis_desktop.ui.restarting import RESTART, restart
 from jarvis_desktop.ui.session import Session
+from jarvis_desktop.ui.tidying import Tidying
 
 if TYPE_CHECKING:
     from jarvis_desktop.instance import Instance
@@ -94,6 +95,7 @@ def run(build: Build = composed, wish: Wish = NO_WISH) -> int:
     appearance = Appearance(application, kept)
     engine = EngineThread()
     session = Session(engine)
+    session.ready.connect(Tidying(lambda: session.busy, session).begin)
     face = Face(session, appearance, kept)
     application.quitting.connect(face.let_end)
     application.commitDataRequest.connect(face.let_end)

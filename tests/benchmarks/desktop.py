@@ -68,12 +68,14 @@ class Pulse:
 
 def spin(seconds: float, until: Callable[[], object] = lambda: False) -> None:
     """Let the loop run for so long, or until something is so."""
-    from PySide6.QtCore import QEventLoop
+    from PySide6.QtCore import QEvent, QEventLoop
     from PySide6.QtWidgets import QApplication
 
     latest = time.perf_counter() + seconds
     while time.perf_counter() < latest and not until():
         QApplication.processEvents(QEventLoop.ProcessEventsFlag.WaitForMoreEvents, 20)
+        # Qt leaves what was deleted outside of this loop to the loop around it.
+        QApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)
 
 
 def ask(window: Any, words: str, *files: Path) -> bool:

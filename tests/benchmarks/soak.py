@@ -20,7 +20,7 @@ from tests.benchmarks.desktop import IDLE, ask, drive, resident, spin
 SLOPE = 5.0
 """Megabytes that it may grow by in an hour."""
 TURNS, MINUTES = 500, 30.0
-TOGETHER = 50
+TOGETHER = 25
 """Turns of a conversation, after which the next one begins."""
 WARMING = 0.2
 """The share of the turns that only warms up."""
@@ -45,8 +45,9 @@ def work(window: Any, turns: int, minutes: float) -> dict[str, Any]:
     for number in range(turns):
         if number % TOGETHER == 0:
             window.session.new_conversation()
-            if number == turns * WARMING:
-                before = census()
+            spin(0.1)
+        if number == int(turns * WARMING):
+            before = census()
         undone += not ask(window, f"What is {number} percent of 240?")
         if number % 5 == 4:
             points.append(((time.perf_counter() - begun) / 3600, resident()))
