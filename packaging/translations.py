@@ -31,6 +31,7 @@ ALWAYS = datetime(2026, 1, 1, tzinfo=UTC)
 
 def extracted() -> Catalog:
     """Every text that a person may read, with the modules that it comes from."""
+    from jarvis_desktop.tasks.language_identification import NAMES
     from jarvis_desktop.tasks.registry import DEFINITIONS
 
     texts = Catalog()
@@ -41,7 +42,7 @@ def extracted() -> Catalog:
     for definition in DEFINITIONS:
         for text in of_a_task(definition.type):
             texts.add(text, locations=[("jarvis_desktop/tasks", 0)])
-    for text in of_the_lists():
+    for text in (*of_the_lists(), *NAMES.values()):
         texts.add(text, locations=[("models", 0)])
     return texts
 
