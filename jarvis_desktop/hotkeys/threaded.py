@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import threading
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 
 from jarvis_desktop.core.errors import UnavailableError
@@ -62,7 +63,7 @@ class Told:
             self._loop.call_soon_threadsafe(function, *arguments)
 
 
-class ThreadedKey:
+class ThreadedKey(ABC):
     """Implements pressing.Way with a thread that does `_work` until `_wake`."""
 
     def __init__(self, status: HotkeyStatus, changed: Changed) -> None:
@@ -97,13 +98,13 @@ class ThreadedKey:
         except UnavailableError as error:
             told.fails(error)
 
+    @abstractmethod
     def _work(self, told: Told) -> None:
         """Get the key, say so, and tell what happens with it. Runs in the thread."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _wake(self, thread: threading.Thread) -> None:
         """Let this thread end."""
-        raise NotImplementedError
 
     def _now(self, problem: str) -> None:
         if self._thread:

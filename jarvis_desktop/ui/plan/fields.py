@@ -34,7 +34,7 @@ LARGEST = 1_000_000_000
 ChooseFile = Callable[[QWidget, Callable[[Path], None]], None]
 
 
-class Row(QWidget):
+class _Row(QWidget):
     """A name, and below it what can be changed."""
 
     given = Signal(str, object)
@@ -50,17 +50,8 @@ class Row(QWidget):
         self.label = Label(self.title, role="small")
         self.column.addWidget(self.label)
 
-    @property
-    def value(self) -> Arg | None:
-        """What it shows now."""
-        raise NotImplementedError
 
-    def take_focus(self) -> None:
-        """Put the keyboard into it."""
-        raise NotImplementedError
-
-
-class PortRow(Row):
+class PortRow(_Row):
     """One input: words that can be typed, a file, or the results of other steps."""
 
     def __init__(
@@ -212,7 +203,7 @@ class PortRow(Row):
         self.given.emit(self.name, self.value)
 
 
-def option_row(option: Option, value: Value) -> Row:
+def option_row(option: Option, value: Value) -> OptionRow:
     """The right control for an option."""
     if isinstance(option.default, bool):
         return _TickRow(option, bool(value))
@@ -225,15 +216,16 @@ def option_row(option: Option, value: Value) -> Row:
     return _WordsRow(option, str(value))
 
 
-class _OptionRow(Row):
+class OptionRow(_Row):
     """Gives None where the value is the usual one: then nothing need be said of it."""
 
     def __init__(self, option: Option) -> None:
         super().__init__(option.name, option.name)
         self.option = option
 
-    def _name(self, control: QWidget) -> None:
-        self._control = control
+    def _show(self, control: QWidget, read: Callable[[], Value]) -> None:
+        """`read` gives what the control shows."""
+        self._control, self._read = control, read
         control.setAccessibleName(self.title)
         control.setAccessibleDescription(tr(self.option.summary))
         self.label.setBuddy(control)
@@ -243,29 +235,27 @@ class _OptionRow(Row):
         """Into its control."""
         self._control.setFocus()
 
-    def _or_usual(self, value: Value) -> Value | None:
+    @property
+    def value(self) -> Arg | None:
+        """What it shows now."""
+        value = self._read()
         return None if value == self.option.default else value
 
     def _changed(self) -> None:
         self.given.emit(self.name, self.value)
 
 
-class _TickRow(_OptionRow):
+class _TickRow(OptionRow):
     def __init__(self, option: Option, value: bool) -> None:
         super().__init__(option)
         self.label.setText("")
         self.tick = Tick(self.title, tr(option.summary))
         self.tick.setChecked(value)
         self.tick.toggled.connect(self._changed)
-        self._name(self.tick)
-
-    @property
-    def value(self) -> Arg | None:
-        """Whether it is on."""
-        return self._or_usual(self.tick.isChecked())
+        self._show(self.tick, self.tick.isChecked)
 
 
-class _ChoiceRow(_OptionRow):
+class _ChoiceRow(OptionRow):
     def __init__(self, option: Option, value: str) -> None:
         super().__init__(option)
         self.choice = Choice(self.title)
@@ -278,15 +268,10 @@ class _ChoiceRow(_OptionRow):
             value,
         )
         self.choice.currentIndexChanged.connect(self._changed)
-        self._name(self.choice)
-
-    @property
-    def value(self) -> Arg | None:
-        """What is chosen."""
-        return self._or_usual(str(self.choice.value))
+        self._show(self.choice, lambda: str(self.choice.value))
 
 
-class _NumberRow(_OptionRow):
+class _NumberRow(OptionRow):
     def __init__(self, option: Option, box: QSpinBox | QDoubleSpinBox, value: Value) -> None:
         super().__init__(option)
         self.box = box
@@ -300,32 +285,25 @@ class _NumberRow(_OptionRow):
             box.setValue(int(value))
         box.valueChanged.connect(self._changed)
         unmoved(box)
-        self._name(box)
-
-    @property
-    def value(self) -> Arg | None:
-        """The number."""
-        return self._or_usual(self.box.value())
+        self._show(box, box.value)
 
 
-class _WordsRow(_OptionRow):
+class _WordsRow(OptionRow):
     def __init__(self, option: Option, value: str) -> None:
         super().__init__(option)
         self._shown = value
         self.line = QLineEdit(value)
         self.line.setProperty("role", "plain")
         self.line.editingFinished.connect(self._typed)
-        self._name(self.line)
-
-    @property
-    def value(self) -> Arg | None:
-        """The words."""
-        return self._or_usual(self.line.text())
+        self._show(self.line, self.line.text)
 
     def _typed(self) -> None:
         if self.line.text() != self._shown:
             self._shown = self.line.text()
             self._changed()
+
+
+Row = PortRow | OptionRow
 
 
 def _words(item: Item) -> str | None:
