@@ -146,6 +146,9 @@ def _install(root: Path, extra: str, say: Say, run: Run) -> None:
             (venv / UNFINISHED).unlink()  # pip ended by itself and took back what it began
             raise SetupError(explain(what, log))
     (venv / UNFINISHED).unlink()
+    # Where Python may not write what it compiled, each start would compile all of it again.
+    compiling = [pip[0], "-m", "compileall", "-q", "-j", "0", str(root / "jarvis_desktop")]
+    subprocess.run(compiling, stdout=subprocess.DEVNULL, check=False)
 
 
 def pin_of(constraints: Path, name: str) -> str:

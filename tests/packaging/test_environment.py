@@ -66,6 +66,14 @@ def test_installs_torch_first_then_the_project_with_the_pins(root: Path) -> None
         assert Path(command[0]).parent == environment.scripts(root)
 
 
+def test_no_start_has_to_compile_the_application(root: Path) -> None:
+    package = root / "jarvis_desktop"
+    package.mkdir()
+    (package / "part.py").write_text("x = 1\n")
+    prepare(root, Pip())
+    assert list(package.glob("__pycache__/part.*.pyc"))
+
+
 def test_second_time_installs_nothing(root: Path) -> None:
     prepare(root, Pip())
     again = Pip()
