@@ -108,6 +108,8 @@ class GraphView(QScrollArea):
         self._graph: Graph = {}
         self._drawn: tuple[object, ...] = ()
         self._order: list[int] = []
+        self._followed = -1
+        """What ran when it was brought into view last."""
         """The steps as one reads them."""
         self._beat = QTimer(self)
         self._beat.setInterval(BEAT)
@@ -137,6 +139,7 @@ class GraphView(QScrollArea):
         self._show_arrows()
         self._rove()
         self._pace()
+        self._follow()
         return drawn
 
     def show_times(self, times: Mapping[int, str]) -> None:
@@ -240,6 +243,18 @@ class GraphView(QScrollArea):
 
     # What moves
 
+    def _follow(self) -> None:
+        """Keep what runs in view, unless one works in here or has scrolled away from it."""
+        runs = next((each for each in self._order if self.cards[each].face.state == "running"), -1)
+        if runs in (-1, self._followed) or not self.isVisible():
+            return
+        before, focused = self.cards.get(self._followed), self.window().focusWidget()
+        self._followed = runs
+        if before and before.visibleRegion().isEmpty():
+            return
+        if focused is None or not self.isAncestorOf(focused):
+            self.ensureWidgetVisible(self.cards[runs], 8, 40)
+
     def _pace(self) -> None:
         runs = any(card.face.state == "running" for card in self.cards.values())
         if runs and self.isVisible() and theme.duration():
@@ -258,6 +273,7 @@ class GraphView(QScrollArea):
         super().showEvent(event)
         self._arrange()
         self._pace()
+        self._follow()
 
     def hideEvent(self, event: QHideEvent) -> None:
         """Rest while it cannot be seen."""

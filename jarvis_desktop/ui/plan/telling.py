@@ -124,7 +124,10 @@ def faces(
                 task.type.gives[0] if task.type.gives else Kind.TEXT,
                 message or _subject(task, tasks),
                 message or _details(task) or _line(tr(task.type.summary), limit=120),
-                task.expert or _expert(turn, task.id, chosen.get(task.id)),
+                # What is fetched is named by its progress, and needs the room in a narrow row.
+                ""
+                if state == "fetching" and message
+                else task.expert or _expert(turn, task.id, chosen.get(task.id)),
                 bool(task.expert),
                 None if share is None else min(max(share, 0.0), 1.0),
                 "" if anew else _line(reason(turn, task.id), limit=LONGEST_REASON),

@@ -74,10 +74,31 @@ def test_a_step_whose_expert_is_fetched_says_so(qtbot: QtBot, desk: FakeDesk) ->
     assert (face.state, face.fraction) == ("fetching", 0.25)
     assert "Image to text: its expert is fetched, 25 %" in face.spoken
     assert "25 MB of 100 MB" in face.spoken
+    assert not face.expert
     redrawn(view, turn.apply(TaskStarted(0, candidate("first"))))
     assert cards(view)[0].face.state == "running"
     redrawn(view, turn.apply(TurnFinished(Status.CANCELLED, NOW)))
     assert cards(view)[0].face.state == "skipped"
+
+
+def test_what_runs_is_kept_in_view_unless_one_looks_elsewhere(qtbot: QtBot, desk: FakeDesk) -> None:
+    steps = [Task(0, READ, {"image": letter()})]
+    steps += [Task(number, SUM, {"text": Ref(number - 1)}) for number in range(1, 40)]
+    turn = turn_of(Plan(tuple(steps)))
+    view = shown(qtbot, desk, turn.apply(TaskStarted(20, candidate("first"))), width=420)
+    assert view.graph is not None
+    assert not cards(view)[20].visibleRegion().isEmpty()
+    bar = view.graph.verticalScrollBar()
+    bar.setValue(0)
+    ended = turn.apply(TaskFinished(done(20, scene.text("x"))))
+    redrawn(view, ended.apply(TaskStarted(21, candidate("first"))))
+    assert bar.value() == 0, "the person scrolled away"
+    view.graph.ensureWidgetVisible(cards(view)[21])
+    redrawn(view, ended.apply(TaskStarted(39, candidate("first"))))
+    assert not cards(view)[39].visibleRegion().isEmpty()
+    cards(view)[39].setFocus()
+    redrawn(view, ended.apply(TaskStarted(1, candidate("first"))))
+    assert cards(view)[1].visibleRegion().isEmpty(), "one works in it"
 
 
 def test_arrows_move_only_while_data_does(qtbot: QtBot, desk: FakeDesk) -> None:
