@@ -258,7 +258,7 @@ class QtFrontend(QObject):
         """
         if not isinstance(event, RoundProgress):
             self._hand_over()
-            self.happened.emit(event)
+            self._tell(event)
             return
         if event.number != self._printing:
             self._hand_over()
@@ -276,7 +276,10 @@ class QtFrontend(QObject):
         if self._printed:
             text = "".join(self._printed)[-PRINTED:]
             self._printed = []
-            self.happened.emit(RoundProgress(self._printing, text))
+            self._tell(RoundProgress(self._printing, text))
+
+    def _tell(self, event: Event) -> None:
+        while_there(self, lambda: self.happened.emit(event))()
 
     async def review(self, plan: Plan) -> Plan | None:
         """The plan as it may run: at once, or as the person left it where they want to see it."""

@@ -80,6 +80,7 @@ class Session(QObject):
         self._building = self._leaving = False
         self._waiting: deque[Exchange] = deque()
         self._running: tuple[Exchange, Job] | None = None
+        self._frontend: QtFrontend | None = None
         self._brake = Brake()
         self._broken = False
 
@@ -295,6 +296,9 @@ class Session(QObject):
             return
         exchange = self._waiting.popleft()
         frontend = QtFrontend(self.engine, ask=app.settings.planner.ask, parent=self)
+        if self._frontend:  # only now: what is told after a turn's end still arrives
+            self._frontend.deleteLater()
+        self._frontend = frontend
         queued = Qt.ConnectionType.QueuedConnection
         frontend.happened.connect(lambda event: self._happened(exchange, event), queued)
         frontend.asked.connect(lambda question: self._asked(exchange, question), queued)

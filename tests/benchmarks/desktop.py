@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
@@ -28,6 +29,8 @@ PATIENCE = 60.0
 IDLE = 12.0
 """Seconds until the window has come to rest."""
 MESSAGES = 10_000
+EXPERT, REPO, WEIGHTS = "dfine-nano", "ustc-community/dfine-nano-coco", 16_000_000
+"""What is downloaded, where it lies on the Hub, and how many bytes its weights have."""
 SAMPLE = "Read the text in this picture, summarise it and say the summary out loud"
 
 
@@ -45,25 +48,28 @@ class Pulse:
 
         self._timer = QTimer(timerType=Qt.TimerType.PreciseTimer, interval=BEAT)
         self._timer.timeout.connect(self._beat)
-        self._gaps: list[float] = []
-        self._last = time.perf_counter()
-        self.rows: list[tuple[str, float, float]] = []
-        """What was done, the 99.9th percentile and the longest, in milliseconds."""
+        self._gaps: list[tuple[float, float]] = []
+        self._last = time.perf_counter(), time.thread_time()
+        self.rows: list[tuple[str, float, float, float, float]] = []
+        """What was done; the 99.9th percentile and the longest in milliseconds, and both again in
+        processor time of this thread, which other programs make no longer."""
         self._timer.start()
 
     def _beat(self) -> None:
-        now = time.perf_counter()
-        self._gaps.append((now - self._last) * 1000 - BEAT)
+        now = time.perf_counter(), time.thread_time()
+        gap, worked = ((now[which] - self._last[which]) * 1000 for which in (0, 1))
+        self._gaps.append((gap - BEAT, worked))
         self._last = now
 
     @contextmanager
     def during(self, what: str) -> Iterator[None]:
         """Watch while something is done."""
-        self._gaps, self._last = [], time.perf_counter()
+        self._gaps, self._last = [], (time.perf_counter(), time.thread_time())
         yield
         self._beat()
-        gaps = sorted(self._gaps)
-        self.rows.append((what, gaps[int(0.999 * (len(gaps) - 1))], gaps[-1]))
+        high = int(0.999 * (len(self._gaps) - 1))
+        gaps, worked = (sorted(gap[which] for gap in self._gaps) for which in (0, 1))
+        self.rows.append((what, gaps[high], gaps[-1], worked[high], worked[-1]))
 
 
 def spin(seconds: float, until: Callable[[], object] = lambda: False) -> None:
@@ -105,8 +111,9 @@ def drive(work: Callable[[Any], None]) -> int:
     def begin(window: Any) -> None:
         try:
             work(window)
-        finally:
-            QApplication.quit()
+        except Exception:  # the application would only put it into its log
+            traceback.print_exc()
+        QApplication.quit()
 
     def watched(self: Any, *args: Any, **others: Any) -> None:
         plain(self, *args, **others)
@@ -140,6 +147,34 @@ def long_conversation(window: Any) -> None:
         spin(0.03)
 
 
+def pages(window: Any) -> None:
+    """Go to each page, and back to the conversation."""
+    from jarvis_desktop.ui.places import PLACES
+
+    for place in PLACES:
+        window.places.go(place.name)
+        spin(1.5)
+    window.places.back()
+    spin(0.5)
+
+
+def download(window: Any) -> None:
+    """Fetch an expert from a Hub on this computer."""
+
+    async def add() -> Any:
+        downloads = window.session.app.shelf.downloads
+        downloads.add("expert", EXPERT)
+        return downloads
+
+    told: list[Any] = []
+    window.session.engine.run(add, lambda outcome: told.append(outcome.value))
+    spin(5.0, until=lambda: told)
+    window.places.go("experts")  # there its progress is seen
+    spin(PATIENCE, until=lambda: all(item.state in ("failed", "done") for item in told[0].listed))
+    assert all(item.state == "done" for item in told[0].listed), told[0].listed
+    window.places.back()
+
+
 def hostile(window: Any) -> None:
     """Stream every hostile text as an answer."""
     from jarvis_desktop.core.turn import Turn
@@ -169,6 +204,10 @@ def ours() -> dict[str, Any]:
         with pulse.during("start and warming up"):
             spin(IDLE)
         told["idle"] = resident()
+        with pulse.during("every page is opened for the first time"):
+            pages(window)
+        with pulse.during("a download"):
+            download(window)
         with pulse.during("a picture is read, summed up and said"):
             ask(window, SAMPLE, paths.shipped("resources", "sample", "letter.png"))
         with pulse.during(f"{MESSAGES:,} messages, end to beginning"):
@@ -180,6 +219,13 @@ def ours() -> dict[str, Any]:
 
     told["code"] = drive(work)
     return told
+
+
+def weights() -> bytes:
+    """A file of weights that is whole, with one tensor of nothing."""
+    tensor = {"dtype": "U8", "shape": [WEIGHTS], "data_offsets": [0, WEIGHTS]}
+    head = json.dumps({"weights": tensor}).encode()
+    return len(head).to_bytes(8, "little") + head + bytes(WEIGHTS)
 
 
 def bare() -> dict[str, Any]:
@@ -198,10 +244,17 @@ def bare() -> dict[str, Any]:
 
 def measured(which: str) -> dict[str, Any]:
     """What a process of its own measured."""
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as home:
+    from tests.hub import running_hub
+
+    files = {"config.json": b"{}", "preprocessor_config.json": b"{}",
+             "model.safetensors": weights()}  # fmt: skip
+    with (
+        tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as home,
+        running_hub(repos={REPO: files}) as hub,
+    ):
         done = subprocess.run(
             [sys.executable, "-m", "tests.benchmarks.desktop", which],
-            env=os.environ | {"JARVIS_DESKTOP_HOME": home},
+            env=os.environ | {"JARVIS_DESKTOP_HOME": home, "HF_ENDPOINT": hub.address},
             stdout=subprocess.PIPE,
             text=True,
             check=True,
@@ -213,9 +266,11 @@ def measured(which: str) -> dict[str, Any]:
 def main() -> None:
     """Print the tables."""
     plain, window = measured("bare"), measured("ours")
-    print(f"{'the event loop stands still':42}{'p99.9':>9}{'longest':>9}")
-    for what, p999, longest in window["rows"]:
-        print(f"{what:42}{p999:7.1f}ms{longest:7.1f}ms  ratio {longest / MOST:.2f}")
+    print(f"{'the event loop stands still':42}{'p99.9':>9}{'longest':>9}"
+          f"{'of it worked':>20}")  # fmt: skip
+    for what, p999, longest, *worked in window["rows"]:
+        print(f"{what:42}{p999:7.1f}ms{longest:7.1f}ms{worked[0]:8.1f}ms{worked[1]:8.1f}ms"
+              f"  ratio {max(p999 / P999, longest / MOST):.2f}")  # fmt: skip
     print(f"{'limit':42}{P999:7.1f}ms{MOST:7.1f}ms")
     ratio = window["idle"] / plain["idle"]
     print(f"idle: bare {plain['idle']:.0f} MB, ours {window['idle']:.0f} MB: {ratio:.2f} times "

@@ -1,4 +1,6 @@
 import asyncio
+import gc
+import weakref
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -8,8 +10,10 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from jarvis_desktop.core.errors import UnavailableError
+from jarvis_desktop.core.events import ReplyChunk
 from jarvis_desktop.core.result import Status
 from jarvis_desktop.core.turn import Conversation, Request, Turn
+from jarvis_desktop.ui.bridge import EngineThread, QtFrontend
 from jarvis_desktop.ui.session import Session
 from tests.ui import scene
 from tests.ui.scene import NOW, FakeApp, Shown
@@ -144,3 +148,30 @@ def test_a_new_window_is_told_what_holds(ready: Session, app: FakeApp, qtbot: Qt
         getattr(ready, name).connect(lambda *_, name=name: told.append(name))
     ready.greet()
     assert told == ["switched", "ready", "settled", "kept"]
+
+
+def test_a_turn_that_is_over_keeps_nothing_alive(ready: Session, qtbot: QtBot) -> None:
+    for words in ("one", "two", "three"):
+        ready.send(Request(words))
+    qtbot.waitUntil(lambda: not ready.busy)
+    qtbot.waitUntil(lambda: len(ready.findChildren(QtFrontend)) == 1)
+    gone = weakref.ref(ready.open)
+    ready.new_conversation()
+    last = ready.send(Request("four"))  # lets go of the turn before it
+    qtbot.waitUntil(lambda: last.turn.status is Status.DONE)
+
+    def looked() -> None:
+        gc.collect()
+        assert gone() is None
+
+    qtbot.waitUntil(looked)
+
+
+def test_what_is_told_after_the_window_let_go_is_not_an_error(
+    engine: EngineThread, qtbot: QtBot
+) -> None:
+    frontend = QtFrontend(engine)
+    frontend.deleteLater()
+    with qtbot.waitSignal(frontend.destroyed):
+        pass
+    frontend.show(ReplyChunk("late"))
