@@ -22,7 +22,7 @@ from jarvis_desktop.storage.module_files import ModuleFiles, RefusedError
 from jarvis_desktop.storage.sealing import Seals
 
 if TYPE_CHECKING:
-    from sqlite_utils import Database
+    from jarvis_desktop.storage.light import Database
 
 
 class CodeLibrary:

@@ -13,7 +13,7 @@ from jarvis_desktop.storage.export import Entry
 from jarvis_desktop.storage.rows import TurnRows
 
 if TYPE_CHECKING:
-    from sqlite_utils import Database
+    from jarvis_desktop.storage.light import Database
 
 RECENT = 20
 """How many turns of a conversation a planner gets to know."""

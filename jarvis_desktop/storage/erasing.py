@@ -15,7 +15,7 @@ from jarvis_desktop.storage.rows import TurnRows
 from jarvis_desktop.storage.trash import UNDO, Extent, Final, Trash, Trashed
 
 if TYPE_CHECKING:
-    from sqlite_utils import Database
+    from jarvis_desktop.storage.light import Database
 
 AT_ONCE = 20
 """Conversations that are forgotten before others may work."""

@@ -13,7 +13,7 @@ from jarvis_desktop.core.wording import tr
 from jarvis_desktop.storage.database import reading, writing
 
 if TYPE_CHECKING:
-    from sqlite_utils import Database
+    from jarvis_desktop.storage.light import Database
 
 MOST = 100
 LONGEST = 300

@@ -33,7 +33,7 @@ from jarvis_desktop.storage.nearness import words as words_in
 from jarvis_desktop.storage.rows import Row, TurnRows
 
 if TYPE_CHECKING:
-    from sqlite_utils import Database
+    from jarvis_desktop.storage.light import Database
 
 log = logging.getLogger(__name__)
 

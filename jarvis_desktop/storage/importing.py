@@ -31,7 +31,7 @@ from jarvis_desktop.storage.told_turns import Place, entries, mapping, name, tur
 from jarvis_desktop.storage.trash import Trash
 
 if TYPE_CHECKING:
-    from sqlite_utils import Database
+    from jarvis_desktop.storage.light import Database
 
 MOST_BYTES = 256 * 1024**2
 AT_ONCE = 50

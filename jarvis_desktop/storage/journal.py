@@ -22,7 +22,7 @@ from jarvis_desktop.storage.owners import Owners
 from jarvis_desktop.storage.rows import Row, TurnRows, attempt_of, attempt_values
 
 if TYPE_CHECKING:
-    from sqlite_utils import Database
+    from jarvis_desktop.storage.light import Database
 
 _FILES = """
     SELECT atom FROM journal, json_tree(document) WHERE key = 'path' AND type = 'text'

@@ -22,7 +22,7 @@ from jarvis_desktop.storage.rows import Row
 from jarvis_desktop.storage.sealing import Seals
 
 if TYPE_CHECKING:
-    from sqlite_utils import Database
+    from jarvis_desktop.storage.light import Database
 
 _SEALED = (
     *("name", "version", "state", "source", "tests", "packages", "signature", "summary"),

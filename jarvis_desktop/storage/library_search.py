@@ -16,7 +16,7 @@ from jarvis_desktop.storage.database import writing
 from jarvis_desktop.storage.nearness import by_direction, by_words, packed, weighted
 
 if TYPE_CHECKING:
-    from sqlite_utils import Database
+    from jarvis_desktop.storage.light import Database
 
 log = logging.getLogger(__name__)
 

@@ -13,7 +13,7 @@ from jarvis_desktop.storage.database import reading, writing
 from jarvis_desktop.storage.filters import PINNED
 
 if TYPE_CHECKING:
-    from sqlite_utils import Database
+    from jarvis_desktop.storage.light import Database
 
 TITLE = 120
 """Characters of a title."""

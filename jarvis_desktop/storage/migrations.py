@@ -5,7 +5,7 @@ Imported inside `database.connect` only, because sqlite_utils takes a while to i
 
 from __future__ import annotations
 
-from sqlite_utils import Database, Migrations
+from jarvis_desktop.storage.light import Database, Migrations
 
 
 def conversations_and_turns(db: Database) -> None:

@@ -15,7 +15,7 @@ from jarvis_desktop.core.unkept import works_unkept
 from jarvis_desktop.storage.database import reading, writing
 
 if TYPE_CHECKING:
-    from sqlite_utils import Database
+    from jarvis_desktop.storage.light import Database
 
 log = logging.getLogger(__name__)
 

@@ -24,7 +24,7 @@ from jarvis_desktop.storage.filters import marks
 from jarvis_desktop.storage.signs import spelt
 
 if TYPE_CHECKING:
-    from sqlite_utils import Database
+    from jarvis_desktop.storage.light import Database
 
 Row = dict[str, Any]
 

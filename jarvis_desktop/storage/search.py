@@ -20,7 +20,7 @@ from jarvis_desktop.storage.filters import EVERYTHING, Filters, bare, expression
 from jarvis_desktop.storage.signs import RUN, spelt_run
 
 if TYPE_CHECKING:
-    from sqlite_utils import Database
+    from jarvis_desktop.storage.light import Database
 
 TERMS = 32
 BLOCK = 120

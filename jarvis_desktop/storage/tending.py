@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from jarvis_desktop.storage.database import attached, reading, writing
 
 if TYPE_CHECKING:
-    from sqlite_utils import Database
+    from jarvis_desktop.storage.light import Database
 
 SHARE = 8
 """The pieces are put together once those besides the largest are more than one in so many."""

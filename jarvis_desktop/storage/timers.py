@@ -11,7 +11,7 @@ from jarvis_desktop.core.unkept import works_unkept
 from jarvis_desktop.storage.database import reading, writing
 
 if TYPE_CHECKING:
-    from sqlite_utils import Database
+    from jarvis_desktop.storage.light import Database
 
 
 class TimerRecords:

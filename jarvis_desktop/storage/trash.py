@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
-    from sqlite_utils import Database
+    from jarvis_desktop.storage.light import Database
 
 UNDO = timedelta(seconds=10)
 """How long a deletion can be undone."""

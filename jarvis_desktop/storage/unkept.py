@@ -25,7 +25,7 @@ from jarvis_desktop.storage.owners import Owners
 from jarvis_desktop.storage.rows import TurnRows
 
 if TYPE_CHECKING:
-    from sqlite_utils import Database
+    from jarvis_desktop.storage.light import Database
 
 FOLDER = ".files"
 """Ends the name of the folder of a process, which else is that of its lock."""
