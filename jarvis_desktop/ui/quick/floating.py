@@ -48,8 +48,8 @@ class Floating(QWidget):
         self.plate.setObjectName(name)
         self._around = QVBoxLayout(self)
         self._around.setSpacing(0)
+        self._around.setContentsMargins(0, 0, 0, 0)
         self._around.addWidget(self.plate)
-        self.look_at_desktop()
 
     @property
     def edge(self) -> int:
@@ -57,7 +57,8 @@ class Floating(QWidget):
         return self._edge
 
     def look_at_desktop(self) -> None:
-        """Have a shadow where the desktop can show one, as it is now."""
+        """Have a shadow where the desktop can show one, as it is now. To be called before each
+        showing: the window that JARVIS starts with must not wait for the answer."""
         self._edge = SHADOW if composes() else 0
         self._around.setContentsMargins(*[self._edge] * 4)
         self._cut_corners()
