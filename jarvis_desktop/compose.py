@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import datetime
+from functools import partial
 
+from jarvis_desktop.apart import Apart
 from jarvis_desktop.assistant.answering import Answerer
 from jarvis_desktop.assistant.assistant import Assistant
 from jarvis_desktop.assistant.bell import Bell
@@ -23,6 +25,7 @@ from jarvis_desktop.assistant.selector import Selector
 from jarvis_desktop.assistant.timers import RingingTimers
 from jarvis_desktop.backends.api import ApiBackend
 from jarvis_desktop.backends.builtin import BuiltinBackend
+from jarvis_desktop.backends.languages import ApartLanguages
 from jarvis_desktop.backends.llm import LLMBackend
 from jarvis_desktop.backends.local import LocalBackend
 from jarvis_desktop.backends.measures import Measures
@@ -60,7 +63,7 @@ from jarvis_desktop.llm.choice import LLMChoice
 from jarvis_desktop.llm.in_memory import LLMInMemory
 from jarvis_desktop.llm.shipped import load as load_llms
 from jarvis_desktop.paths import Paths, shipped, usual_folders
-from jarvis_desktop.scoring.encoder import TaskEncoder
+from jarvis_desktop.scoring.scorer import ApartScorer
 from jarvis_desktop.settings import Current, ExpertSettings, Settings
 from jarvis_desktop.tasks.definition import Services
 from jarvis_desktop.tasks.registry import ACTING, DEFINITIONS, INVENTORY
@@ -117,7 +120,9 @@ def build(
         neighbour=LLMInMemory(llms),
     )
     prompts = Prompts(shipped("resources", "prompts"), paths.config / "prompts")
-    scorer = TaskEncoder(shipped("models", "planner"))
+    apart = Apart("reader of texts")
+    languages = ApartLanguages(apart)
+    scorer = ApartScorer(apart, shipped("models", "planner"))
     hub = HubIndex(paths.hub_index, embed=scorer.directions)
     hub_policy = hub_policy_of(lambda: current.settings.experts, local)
     catalogue = ShippedCatalogue(
@@ -164,7 +169,7 @@ def build(
     )
 
     def fitting(experts: ExpertSettings) -> Fitting:
-        return fitting_of(experts, paths, local)
+        return fitting_of(experts, paths, local, languages.is_clearly_not)
 
     selector = Selector(
         catalogue,
@@ -191,7 +196,7 @@ def build(
             "network": CALLS_AT_ONCE,
         },
         record=history.records,
-        inspect=inspect,
+        inspect=partial(inspect, ruled_out=languages.is_clearly_not),
     )
     fetcher = ListedFetcher(weights, lambda: app.shelf.downloads)
     obtainer = Obtainer(fetcher, policy, ask_above_mb=settings.experts.ask_above_mb)
@@ -245,7 +250,9 @@ def build(
         policy=policy,
         assistant=assistant,
         planner=planner,
+        apart=apart,
         scorer=scorer,
+        languages=languages,
         intake=intake,
         history=history,
         store=store,

@@ -36,7 +36,7 @@ from jarvis_desktop.llm.offering import Offering
 from jarvis_desktop.paths import Paths
 from jarvis_desktop.sandbox.packages import PipPackages
 from jarvis_desktop.sandbox.sandbox import OsSandbox
-from jarvis_desktop.scoring.encoder import TaskEncoder
+from jarvis_desktop.scoring.scorer import ApartScorer
 from jarvis_desktop.settings import AgentSettings
 from jarvis_desktop.storage.artifacts import FileStore
 from jarvis_desktop.storage.code_library import CodeLibrary
@@ -56,7 +56,7 @@ class House:
     experts: Sequence[Expert]
     prompts: Prompts
     store: FileStore
-    scorer: TaskEncoder
+    scorer: ApartScorer
     goals: SqliteGoalMemory
     now: Callable[[], datetime]
     goal_folder: Callable[[str], Path]

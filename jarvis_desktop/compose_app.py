@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from jarvis_desktop.apart import Apart
 from jarvis_desktop.assistant.agent.testing_kept import KeptTests
 from jarvis_desktop.assistant.assistant import Assistant
 from jarvis_desktop.assistant.bell import Bell
@@ -17,7 +18,7 @@ from jarvis_desktop.assistant.speaker import Speaker
 from jarvis_desktop.assistant.timers import RingingTimers
 from jarvis_desktop.backends.api import ApiBackend
 from jarvis_desktop.backends.builtin import BuiltinBackend
-from jarvis_desktop.backends.languages import is_clearly_not
+from jarvis_desktop.backends.languages import ApartLanguages
 from jarvis_desktop.backends.local import LocalBackend
 from jarvis_desktop.catalogue.catalogue import ShippedCatalogue
 from jarvis_desktop.catalogue.hub.index import HubIndex
@@ -38,7 +39,7 @@ from jarvis_desktop.instance import Handle
 from jarvis_desktop.llm.choice import LLMChoice
 from jarvis_desktop.paths import Paths
 from jarvis_desktop.sandbox.sandbox import OsSandbox
-from jarvis_desktop.scoring.encoder import TaskEncoder
+from jarvis_desktop.scoring.scorer import ApartScorer
 from jarvis_desktop.settings import Settings
 from jarvis_desktop.speech.devices import Device, devices
 from jarvis_desktop.speech.microphone import SoundMicrophone
@@ -60,7 +61,9 @@ class App:
     policy: Policy
     assistant: Assistant
     planner: NamedPlanner
-    scorer: TaskEncoder
+    apart: Apart
+    scorer: ApartScorer
+    languages: ApartLanguages
     intake: Intake
     history: SqliteHistory
     store: UnkeptStore
@@ -146,7 +149,8 @@ class App:
         await asyncio.to_thread(self.local.probe.guess)
         with contextlib.suppress(JarvisError):
             await asyncio.to_thread(self.scorer.warm, tuple(self.inventory.values()))
-        await asyncio.to_thread(is_clearly_not, "warm", "en")
+        with contextlib.suppress(JarvisError):
+            await asyncio.to_thread(self.languages.warm)
         await asyncio.to_thread(self.catalogue.warm)
         parts = (self.player, self.microphone, self.builtin, self.voice, self.recogniser)
         for part in (*parts, self.local):
@@ -168,6 +172,7 @@ class App:
             self.api.close(),
             self.llms.close(),
             self.road.close(),
+            asyncio.to_thread(self.apart.close),
         )
         self.history.close()
         self.hub.close()

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from jarvis_desktop.assistant.fitting import Fitting, Licences, Room
-from jarvis_desktop.backends.languages import is_clearly_not
 from jarvis_desktop.backends.local import LocalBackend
 from jarvis_desktop.catalogue.hub.wanted import Wanted as WantedOfHub
 from jarvis_desktop.catalogue.weights import Weights
@@ -28,7 +27,12 @@ KEEPS_UP = 9.0
 listens to half a minute, which should take it no more than about three seconds."""
 
 
-def fitting_of(experts: ExpertSettings, paths: Paths, local: LocalBackend) -> Fitting:
+def fitting_of(
+    experts: ExpertSettings,
+    paths: Paths,
+    local: LocalBackend,
+    ruled_out: Callable[[str, str], bool],
+) -> Fitting:
     """The rules by which an expert fits this person and this computer."""
 
     def room() -> Room:
@@ -40,7 +44,7 @@ def fitting_of(experts: ExpertSettings, paths: Paths, local: LocalBackend) -> Fi
         room=room,
         licences=Licences(experts.allowed_licences, experts.denied_licences),
         gated=experts.gated,
-        ruled_out=is_clearly_not,
+        ruled_out=ruled_out,
     )
 
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 import zlib
+from collections.abc import Callable
 
-from jarvis_desktop.backends.languages import CODES, NAMES, is_clearly_not
+from jarvis_desktop.backends.languages import CODES, NAMES
 from jarvis_desktop.core.call import Call
 from jarvis_desktop.core.wording import tr
 from jarvis_desktop.tasks.found import clean_label
@@ -61,7 +62,11 @@ _NO_NUMBER = re.compile(r"(?<![\w.])[-+]?(?:nan|inf(?:inity)?)\s*%?(?!\w)", re.I
 _SHARE = re.compile(r"(?<![\d.,])(-?\d+(?:\.\d+)?) ?%")  # the "-20%" of "10-20%" is none
 
 
-def of_text(text: str, call: Call) -> str:
+RuledOut = Callable[[str, str], bool]
+"""Whether a text is in another language than that of a code, without a doubt."""
+
+
+def of_text(text: str, call: Call, ruled_out: RuledOut) -> str:
     """What is wrong with a text."""
     task = call.task
     if doubt := _unreadable(text, call):
@@ -73,7 +78,7 @@ def of_text(text: str, call: Call) -> str:
     if task == "summarization":
         return _no_summary(text, call)
     if task == "translation":
-        return _no_translation(text, call)
+        return _no_translation(text, call, ruled_out)
     if "classification" in task or "similarity" in task:
         return _no_labels(text, call)
     return ""
@@ -103,7 +108,7 @@ def _no_summary(text: str, call: Call) -> str:
     return tr("made the text no shorter") if sizes[0] >= sizes[1] else ""
 
 
-def _no_translation(text: str, call: Call) -> str:
+def _no_translation(text: str, call: Call, ruled_out: RuledOut) -> str:
     given, wanted = call.text("text"), call.words("language").strip().casefold()
     longer, shorter = max(len(text), len(given)), max(1, min(len(text), len(given)))
     if len(given) >= TRANSLATED_FROM and longer > WIDEST * shorter:
@@ -115,7 +120,7 @@ def _no_translation(text: str, call: Call) -> str:
     code = wanted if wanted in NAMES else CODES.get(wanted, "")
     # Names, numbers and formulas are of no language, however much they look like one.
     letters = sum(map(str.isalpha, text))
-    if code and 2 * letters > len(text) and is_clearly_not(text, code):
+    if code and 2 * letters > len(text) and ruled_out(text, code):
         return tr("gave a text that is not in {language}", language=tr(NAMES[code]))
     return ""
 

@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
-from jarvis_desktop.core.errors import InputError
+import logging
+from collections.abc import Mapping
+from functools import lru_cache, partial
+
+from jarvis_desktop.apart import Apart
+from jarvis_desktop.core.errors import InputError, JarvisError
 from jarvis_desktop.core.wording import tr
+
+log = logging.getLogger(__name__)
 
 # Name, ISO 639-1 code, code of NLLB-200 (FLORES-200).
 _TABLE = """
@@ -26,6 +33,8 @@ CODES = {name: code for name, code, _ in _ROWS}
 NAMES = {code: name.capitalize() for name, code, _ in _ROWS}
 FLORES = {code: flores for _, code, flores in _ROWS}
 
+ENOUGH = 5000
+"""Characters of a text that are looked at."""
 CERTAIN = 10.0
 """By how much, in natural logarithms, another language must be likelier to rule one out."""
 
@@ -47,13 +56,40 @@ def code_of_text(text: str) -> str:
     """The likeliest language of a text, as its code."""
     import py3langid
 
-    code = str(py3langid.classify(text[:5000])[0])
+    code = str(py3langid.classify(text[:ENOUGH])[0])
     return "no" if code in ("nb", "nn") else code
 
 
 def is_clearly_not(text: str, code: str) -> bool:
     """Whether a text is in another language without a doubt; short texts never are."""
+    return _rules_out(ranked(text[:ENOUGH]), code)
+
+
+def ranked(text: str) -> dict[str, float]:
+    """How likely each language is, as a natural logarithm."""
     import py3langid
 
-    ranked = {str(each): float(score) for each, score in py3langid.rank(text[:5000])}
-    return code in ranked and max(ranked.values()) - ranked[code] > CERTAIN
+    return {str(each): float(score) for each, score in py3langid.rank(text)}
+
+
+def _rules_out(ranks: Mapping[str, float], code: str) -> bool:
+    return code in ranks and max(ranks.values()) - ranks[code] > CERTAIN
+
+
+class ApartLanguages:
+    """`is_clearly_not` by a process of its own: what tells languages takes 80 MB."""
+
+    def __init__(self, apart: Apart) -> None:
+        self._ranked = lru_cache(maxsize=8)(partial(apart.call, f"{__name__}:ranked"))
+
+    def warm(self) -> None:
+        """Load what tells them. Raises JarvisError."""
+        self._ranked("warm")
+
+    def is_clearly_not(self, text: str, code: str) -> bool:
+        """The same; nothing is ruled out where it cannot be told. Waits for the other process."""
+        try:
+            return _rules_out(self._ranked(text[:ENOUGH]), code)
+        except JarvisError as error:
+            log.info("The language of a text cannot be told: %s", error.message)
+            return False

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from jarvis_desktop.backends import doubts, file_doubts
+from jarvis_desktop.backends.languages import is_clearly_not
 from jarvis_desktop.core.artifact import Artifact
 from jarvis_desktop.core.call import Call
 from jarvis_desktop.core.errors import ExpertError, Fault
@@ -37,7 +38,14 @@ def checked(results: Iterable[Artifact], type: TaskType) -> tuple[Artifact, ...]
     return found
 
 
-def inspect(candidate: Candidate, call: Call, type: TaskType, made: Sequence[Artifact]) -> None:
+def inspect(
+    candidate: Candidate,
+    call: Call,
+    type: TaskType,
+    made: Sequence[Artifact],
+    *,
+    ruled_out: doubts.RuledOut = is_clearly_not,
+) -> None:
     """Look closely at the results of one call: at their content, not only at their kinds.
 
     Raises ExpertError where one of them cannot be right: blank, silent, cut off, garbled, an echo
@@ -48,7 +56,7 @@ def inspect(candidate: Candidate, call: Call, type: TaskType, made: Sequence[Art
         return
     for each in made:
         doubt = (
-            doubts.of_text(each.text or "", call)
+            doubts.of_text(each.text or "", call, ruled_out)
             if each.path is None
             else file_doubts.of_file(each, call)
         )

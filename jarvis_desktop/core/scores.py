@@ -27,5 +27,6 @@ class TaskScorer(Protocol):
     """Reads a request against the descriptions of tasks."""
 
     def score(self, text: str, inventory: Sequence[TaskType]) -> Scores:
-        """In milliseconds. Raises UnavailableError where it cannot be loaded."""
+        """In milliseconds, on a thread that may wait. Raises UnavailableError where it cannot be
+        loaded."""
         ...

@@ -9,6 +9,8 @@ made: `models/planner/README.md`.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
@@ -26,6 +28,28 @@ LONGEST = 150
 """Tokens of a request or a description that are read."""
 
 
+@dataclass(frozen=True, slots=True)
+class Described:
+    """What is read of an inventory."""
+
+    texts: tuple[str, ...]
+    """A description of each of its n tasks."""
+    fits: bytes
+    """n times n: 1 where the result of the one task fits the other."""
+
+
+def described(inventory: Sequence[TaskType]) -> Described:
+    """What the encoder reads of an inventory."""
+    return Described(
+        tuple(description(item) for item in inventory),
+        bytes(
+            any(set(one.gives) & set(port.kinds) for port in other.ports)
+            for one in inventory
+            for other in inventory
+        ),
+    )
+
+
 class TaskEncoder:
     """Scores the tasks of an inventory. Loads on first use; may be used from any thread."""
 
@@ -34,21 +58,25 @@ class TaskEncoder:
         self._folder = folder
         self._lock = Lock()
         self._loaded: _Loaded | None = None
-        self._inventories: dict[tuple[str, ...], tuple[np.ndarray, np.ndarray]] = {}
+        self._inventories: dict[Described, tuple[np.ndarray, np.ndarray]] = {}
 
-    def warm(self, inventory: Sequence[TaskType]) -> None:
+    def warm(self, inventory: Described) -> None:
         """Load, and read the descriptions of an inventory. Raises UnavailableError."""
         with self._lock:
             self._load()
-            self._described(inventory)
+            self._vectors(inventory)
 
     def score(self, text: str, inventory: Sequence[TaskType]) -> Scores:
         """What a request asks of an inventory. Raises UnavailableError without its weights."""
+        return self.score_described(text, described(inventory))
+
+    def score_described(self, text: str, inventory: Described) -> Scores:
+        """The same of one that is described already."""
         import numpy as np
 
         short = condensed(text)
         with self._lock:
-            tasks, fits = self._described(inventory)
+            tasks, fits = self._vectors(inventory)
             loaded = self._load()
             encoding = loaded.tokenizer.encode(short.text)
             states = loaded.states(encoding.ids)
@@ -77,27 +105,23 @@ class TaskEncoder:
             found.append([float(value) for value in states[0].mean(0)])
         return found
 
-    def _described(self, inventory: Sequence[TaskType]) -> tuple[np.ndarray, np.ndarray]:
+    def _vectors(self, inventory: Described) -> tuple[np.ndarray, np.ndarray]:
         """One vector per task (n, 384), and an (n, n) table of whose result fits whom."""
         import numpy as np
 
-        texts = tuple(description(item) for item in inventory)
-        if texts not in self._inventories:
+        if inventory not in self._inventories:
             loaded = self._load()
             # One by one: together they would all be as long as the longest.
             vectors = [
-                loaded.states(loaded.tokenizer.encode(text).ids)[0].mean(0) for text in texts
+                loaded.states(loaded.tokenizer.encode(text).ids)[0].mean(0)
+                for text in inventory.texts
             ]
-            fits = [
-                [float(any(set(one.gives) & set(port.kinds) for port in other.ports))
-                 for other in inventory]
-                for one in inventory
-            ]  # fmt: skip
-            self._inventories[texts] = (
+            count = len(vectors)
+            self._inventories[inventory] = (
                 np.array(vectors, dtype=np.float32),
-                np.array(fits, dtype=np.float32),
+                np.frombuffer(inventory.fits, np.uint8).reshape(count, count).astype(np.float32),
             )
-        return self._inventories[texts]
+        return self._inventories[inventory]
 
     def _load(self) -> _Loaded:
         if self._loaded is None:
@@ -153,3 +177,23 @@ def _probability(logits: np.ndarray) -> np.ndarray:
 
 def _rows(table: np.ndarray) -> tuple[tuple[float, ...], ...]:
     return tuple(tuple(row) for row in table.tolist())
+
+
+@cache
+def _encoder(folder: Path) -> TaskEncoder:
+    return TaskEncoder(folder)
+
+
+def warm_of(folder: Path, inventory: Described) -> None:
+    """`TaskEncoder.warm` with the weights of a folder, for a process of its own."""
+    _encoder(folder).warm(inventory)
+
+
+def score_of(folder: Path, text: str, inventory: Described) -> Scores:
+    """`TaskEncoder.score_described` there."""
+    return _encoder(folder).score_described(text, inventory)
+
+
+def direction_of(folder: Path, text: str) -> list[float]:
+    """`TaskEncoder.directions` there, of one text."""
+    return _encoder(folder).directions([text])[0]

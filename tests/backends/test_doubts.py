@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from jarvis_desktop.backends import doubts
+from jarvis_desktop.backends.languages import is_clearly_not
 from jarvis_desktop.backends.outcome import inspect
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.call import Call
@@ -57,12 +58,12 @@ def test_labels_are_read_as_experts_read_them(
     tmp_path: Path, task: str, labels: str, said: str
 ) -> None:
     call = Call(task, {}, {"labels": labels} if labels else {}, tmp_path)
-    assert doubts.of_text(said, call) == ""
+    assert doubts.of_text(said, call, is_clearly_not) == ""
 
 
 def test_a_share_below_nothing_is_seen(tmp_path: Path) -> None:
     call = Call("text-classification", {}, {}, tmp_path)
-    assert doubts.of_text("positive: -3%", call) == "gave shares that are none"
+    assert doubts.of_text("positive: -3%", call, is_clearly_not) == "gave shares that are none"
 
 
 def test_a_built_in_way_is_trusted(tmp_path: Path) -> None:

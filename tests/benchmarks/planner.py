@@ -14,7 +14,7 @@ from jarvis_desktop.compose_planning import embedded_planner
 from jarvis_desktop.core.ports import Context
 from jarvis_desktop.core.task import TaskType
 from jarvis_desktop.paths import shipped
-from jarvis_desktop.scoring.encoder import TaskEncoder
+from jarvis_desktop.scoring.encoder import TaskEncoder, described
 from jarvis_desktop.tasks.registry import INVENTORY
 
 LOAD_LIMIT, PLAN_LIMIT = 250.0, 20.0
@@ -71,7 +71,7 @@ def main() -> None:
     print(f"weights                {weights:7.1f} ms   {weights / LOAD_LIMIT:.2f} of the limit")
     encoder = TaskEncoder(shipped("models", "planner"))
     began = time.perf_counter()
-    encoder.warm(INVENTORY)
+    encoder.warm(described(INVENTORY))
     taken = (time.perf_counter() - began) * 1000 - weights
     print(f"reading {len(INVENTORY)} descriptions {taken:7.1f} ms   once, behind the person's back")
     bare = tuple(TaskType(item.name, item.summary, item.ports, item.gives) for item in INVENTORY)

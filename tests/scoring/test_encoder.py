@@ -11,7 +11,7 @@ from jarvis_desktop.core.artifact import Kind
 from jarvis_desktop.core.errors import UnavailableError
 from jarvis_desktop.core.task import Port, TaskType
 from jarvis_desktop.paths import shipped
-from jarvis_desktop.scoring.encoder import TaskEncoder
+from jarvis_desktop.scoring.encoder import TaskEncoder, described
 from jarvis_desktop.tasks.registry import INVENTORY
 
 FOLDER = shipped("models", "planner")
@@ -88,7 +88,7 @@ def test_several_threads_may_ask(encoder: TaskEncoder) -> None:
 
 def test_weights_that_are_missing_or_broken(tmp_path: Path) -> None:
     with pytest.raises(UnavailableError, match="weights"):
-        TaskEncoder(tmp_path).warm(KITCHEN)
+        TaskEncoder(tmp_path).warm(described(KITCHEN))
     for name in ("tokenizer.json", "encoder.onnx", "decoder.onnx"):
         (tmp_path / name).write_text("{}")
     with pytest.raises(UnavailableError, match="weights"):

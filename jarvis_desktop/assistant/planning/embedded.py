@@ -6,6 +6,7 @@ that have no cues, it knows by the scores of a small encoder over the tasks' des
 
 from __future__ import annotations
 
+import asyncio
 import itertools
 import re
 from collections.abc import Mapping, Sequence
@@ -95,7 +96,7 @@ class EmbeddedPlanner:
                 tr("There was nothing in that request. Say or type what you would like.")
             )
         if not any(item.cues or item.presets for item in inventory):
-            return self._by_scores(text, inventory, context)
+            return await self._by_scores(text, inventory, context)
         read = reading.read(text, inventory, context)
         if _destructive.search(read.text):
             return Declined(
@@ -121,7 +122,7 @@ class EmbeddedPlanner:
             words = read.words(odd.start, odd.end).strip(" ,.;")
             told = tr("I did not understand “{words}”, so nothing was done.", words=words)
             return Declined(f"{told} {tr(CAN_DO)}")
-        found = found or self._guessed(text, read, inventory, context)
+        found = found or await self._guessed(text, read, inventory, context)
         if len(found) > 1:  # "hey, could you ...": a greeting beside a request asks for nothing
             found = [step for step in found if step.type.name != GREETING] or found[:1]
         if not found and (asked := _about_a_file(read, inventory, context)):
@@ -154,7 +155,7 @@ class EmbeddedPlanner:
         except InputError as error:
             return Declined(str(error))
 
-    def _by_scores(
+    async def _by_scores(
         self, text: str, inventory: Sequence[TaskType], context: Context
     ) -> Plan | Declined:
         """A plan over an inventory that has no cues."""
@@ -163,7 +164,7 @@ class EmbeddedPlanner:
                 tr("These tasks are known by their descriptions alone, which I cannot read.")
             )
         try:
-            scores = self._scorer.score(text, inventory)
+            scores = await asyncio.to_thread(self._scorer.score, text, inventory)
             planned = scored.plan(text, scores, inventory, context.attachments)
         except UnavailableError as error:
             return Declined(str(error))
@@ -171,7 +172,7 @@ class EmbeddedPlanner:
             return _no_plan(error)
         return planned if len(planned) else Declined(tr("None of these tasks does that."))
 
-    def _guessed(
+    async def _guessed(
         self, text: str, read: Reading, inventory: Sequence[TaskType], context: Context
     ) -> list[Step]:
         """What to do with the files at hand, where no cue tells it and the scores leave no doubt.
@@ -180,7 +181,7 @@ class EmbeddedPlanner:
         """
         if not context.attachments or _wish_not.search(read.text) or len(text) > LONG:
             return []
-        scores = self._scores(text, inventory)
+        scores = await self._scores(text, inventory)
         if scores is None or any(DOUBTFUL <= value < SURE for value in scores.tasks):
             return []
         nodes = graph.decode(scores, inventory, least=SURE)
@@ -195,9 +196,11 @@ class EmbeddedPlanner:
             for node, (start, end) in zip(nodes, itertools.pairwise(cuts), strict=False)
         ]
 
-    def _scores(self, text: str, inventory: Sequence[TaskType]) -> Scores | None:
+    async def _scores(self, text: str, inventory: Sequence[TaskType]) -> Scores | None:
+        if self._scorer is None:
+            return None
         try:
-            return self._scorer.score(text, inventory) if self._scorer else None
+            return await asyncio.to_thread(self._scorer.score, text, inventory)
         except UnavailableError:  # `doctor` tells of it; what cues tell is planned all the same
             return None
 

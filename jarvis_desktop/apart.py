@@ -1,0 +1,107 @@
+"""Calls functions in one child process, for threads that wait for the answer.
+
+What weighs much in memory and is asked in many places lives there, such as the weights of the
+planner: the window's own process stays light.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import threading
+from collections.abc import Coroutine
+from concurrent.futures import CancelledError, Future
+from typing import Any
+
+from jarvis_desktop.child import Child, Handler
+from jarvis_desktop.core.call import Report
+from jarvis_desktop.core.errors import ExpertError, Fault
+from jarvis_desktop.core.wording import tr
+
+PATIENCE = 30.0
+"""Seconds that an answer may take: the first one waits for libraries and weights."""
+JOINING = 5.0
+"""Seconds that the process has to end, longer than a child takes at most."""
+
+
+class Apart:
+    """One process, which starts at the first call. May be used from any thread."""
+
+    def __init__(self, name: str, *, patience: float = PATIENCE) -> None:
+        self._name = name
+        self._child = Child("jarvis_desktop.apart:serve", name=name)
+        self._patience = patience
+        self._lock = threading.Lock()
+        self._closed = False
+        # A loop of its own: who waits may well be the one that another loop runs on.
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._thread: threading.Thread | None = None
+
+    def call(self, function: str, *args: object) -> Any:
+        """What the function, named "package.module:function", gives there for `args`.
+
+        Raises JarvisError as it raised it, and where there is no answer.
+        """
+        try:
+            return self._submit(self._child.call(function, *args, timeout=self._patience)).result()
+        except CancelledError as error:
+            raise self._ended() from error
+
+    def close(self) -> None:
+        """End the process, and wait for its end; it does not start again."""
+        with self._lock:
+            self._closed = True
+            loop, self._loop = self._loop, None
+        if loop is None or self._thread is None:
+            return
+        closing = asyncio.run_coroutine_threadsafe(self._child.close(), loop)
+        try:
+            closing.result(JOINING)
+        finally:
+            loop.call_soon_threadsafe(loop.stop)
+            self._thread.join(JOINING)
+
+    def _submit(self, work: Coroutine[Any, Any, Any]) -> Future[Any]:
+        with self._lock:
+            if self._closed:
+                work.close()
+                raise self._ended()
+            if self._loop is None:
+                self._loop = asyncio.new_event_loop()
+                self._thread = threading.Thread(
+                    target=_run, args=(self._loop,), name="apart", daemon=True
+                )
+                self._thread.start()
+            return asyncio.run_coroutine_threadsafe(work, self._loop)
+
+    def _ended(self) -> ExpertError:
+        return ExpertError(
+            tr("The {name} was ended while it started.", name=self._name), fault=Fault.CRASH
+        )
+
+
+def serve() -> Handler:
+    """What runs in the child."""
+
+    def handle(report: Report, function: str, *args: object) -> Any:
+        module, _, name = function.partition(":")
+        return getattr(importlib.import_module(module), name)(*args)
+
+    return handle
+
+
+def _run(loop: asyncio.AbstractEventLoop) -> None:
+    try:
+        loop.run_forever()
+        loop.run_until_complete(_settled())
+        loop.run_until_complete(loop.shutdown_default_executor())
+    finally:
+        loop.close()
+
+
+async def _settled() -> None:
+    """Nobody may wait for ever for what does not come any more."""
+    left = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in left:
+        task.cancel()
+    await asyncio.gather(*left, return_exceptions=True)
