@@ -54,6 +54,7 @@ from jarvis_desktop.ui.request.dropping import Dropping
 from jarvis_desktop.ui.request.filing import Filing
 from jarvis_desktop.ui.session import Exchange, Open, Session
 from jarvis_desktop.ui.settings.desk import SettingsDesk
+from jarvis_desktop.ui.shortcuts import WINDOW, bind
 from jarvis_desktop.ui.voice.parts import VoiceParts
 from jarvis_desktop.ui.voice.spoken_answers import SpokenAnswers
 from jarvis_desktop.ui.voice.talking import Talker
@@ -193,13 +194,12 @@ class MainWindow(QMainWindow):
         wishes.save_as.connect(filing.save_as)
         wishes.enlarge.connect(self._enlarge)
         wishes.copy_text.connect(lambda text: QGuiApplication.clipboard().setText(text))
-        for keys, act in (
-            ("Esc", self._escape),
-            ("Ctrl+L", self.composer.field.setFocus),
-            ("Ctrl+G", self.composer.goal.toggle),
-            *((place.keys, partial(self.places.go, place.name)) for place in PLACES),
-        ):
-            QShortcut(QKeySequence(keys), self).activated.connect(act)
+        field, goal = self.composer.field, self.composer.goal
+        bind(self, WINDOW, escape=self._escape, write=field.setFocus, goal=goal.toggle)
+        for place in PLACES:
+            QShortcut(QKeySequence(place.keys), self).activated.connect(
+                partial(self.places.go, place.name)
+            )
 
     def _connect_llms(self) -> None:
         watch, notice = self.llms, self.llm_notice

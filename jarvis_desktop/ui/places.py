@@ -64,11 +64,18 @@ def _history(surroundings: Surroundings) -> Page:
     return HistoryPage(surroundings)
 
 
+def _keys(surroundings: Surroundings) -> Page:
+    from jarvis_desktop.ui.shortcuts_page import ShortcutsPage
+
+    return ShortcutsPage(surroundings)
+
+
 PLACES: tuple[Place, ...] = (
     Place("history", mark("Conversations"), "history", "Ctrl+H", _history),
     Place("experts", mark("Experts and LLMs"), "llm", "Ctrl+E", _experts),
     Place("settings", mark("Settings"), "sliders", "Ctrl+,", _settings),
     Place("doctor", mark("Check-up"), "health", "", _doctor),
+    Place("keys", mark("Keyboard shortcuts"), "keyboard", "F1", _keys),
 )
 
 

@@ -34,7 +34,9 @@ _ROLES = (
     Qt.ItemDataRole.AccessibleTextRole,
     Qt.ItemDataRole.AccessibleDescriptionRole,
 )
-_UNITS = frozenset("Ctrl Alt Shift Space Esc Del Return Tab kB MB GB TB".split())
+_UNITS = frozenset(
+    "Ctrl Alt Shift Space Esc Del Return Enter Tab Up Down PgUp PgDown kB MB GB TB".split()
+)
 """Names of keys and units: Qt and the world say them."""
 
 

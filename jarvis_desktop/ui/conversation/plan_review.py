@@ -19,6 +19,7 @@ from jarvis_desktop.ui.conversation.code_text import CodeText
 from jarvis_desktop.ui.conversation.questions import Panel, named
 from jarvis_desktop.ui.look.fields import Field
 from jarvis_desktop.ui.look.text import Label, LongText
+from jarvis_desktop.ui.shortcuts import ENTER
 
 MOST_LINES = 14
 MOST_CHANGES = 8
@@ -66,7 +67,7 @@ class OutlineReview(Panel):
         self.column.addWidget(self.comment)
         self.column.addWidget(self.dictated(self.comment))
         self.column.addLayout(self._buttons())
-        for keys in ("Ctrl+Return", "Ctrl+Enter"):
+        for keys in ENTER:
             shortcut = QShortcut(QKeySequence(keys), self)
             shortcut.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
             shortcut.activated.connect(self._default)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
-from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QHBoxLayout
 
+from jarvis_desktop.ui import shortcuts
 from jarvis_desktop.ui.exchange import Exchange
 from jarvis_desktop.ui.history.aside import AsideSign
 from jarvis_desktop.ui.history.desk import HistoryDesk, Removal
@@ -64,13 +64,14 @@ class HistoryParts(QObject):
         session.changed.connect(self._changed)
         session.switched.connect(self._switched)
         session.busy_changed.connect(self._mark)
-        for keys, act in (
-            ("Ctrl+N", lambda: self.begin(kept=True)),
-            ("Ctrl+Shift+N", lambda: self.begin(kept=False)),
-            ("Ctrl+F", self.search),
-            ("Ctrl+Z", desk.undo),
-        ):
-            QShortcut(QKeySequence(keys), window).activated.connect(act)
+        shortcuts.bind(
+            window,
+            shortcuts.WINDOW,
+            begin=lambda: self.begin(kept=True),
+            aside=lambda: self.begin(kept=False),
+            search=self.search,
+            undo=desk.undo,
+        )
 
     def begin(self, kept: bool) -> None:
         """Open an empty conversation, or the one that is not kept."""

@@ -7,6 +7,7 @@ from datetime import date
 from functools import partial
 
 from PySide6.QtCore import QEvent, QPoint, QSize, Qt, Signal
+from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QMenu, QSizePolicy, QVBoxLayout, QWidget
 
 from jarvis_desktop.core.wording import mark, tr
@@ -63,7 +64,7 @@ class Sidebar(QFrame):
         below = QVBoxLayout()
         below.setSpacing(2)
         for place in PLACES:
-            if place.name == "history":  # the menu above goes there
+            if place.name in ("history", "keys"):  # the menu above goes there
                 continue
             title = tr(place.title)
             button = _wide(IconButton(place.icon, title, kind="place", text=title))
@@ -173,6 +174,10 @@ class Sidebar(QFrame):
         ):
             action = menu.addAction(icons.icon(icon, "muted"), words)
             action.triggered.connect(partial(self.place_wanted.emit, "history", part))
+        menu.addSeparator()
+        keys = menu.addAction(icons.icon("keyboard", "muted"), tr("Keyboard shortcuts"))
+        keys.setShortcut(QKeySequence("F1"))
+        keys.triggered.connect(partial(self.place_wanted.emit, "keys", ""))
         menu.popup(self.more.mapToGlobal(QPoint(0, self.more.height())))
         return menu
 

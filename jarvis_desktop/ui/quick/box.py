@@ -13,15 +13,14 @@ from PySide6.QtGui import (
     QDragEnterEvent,
     QDragLeaveEvent,
     QDropEvent,
-    QKeySequence,
     QMouseEvent,
-    QShortcut,
 )
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QScrollArea, QVBoxLayout
 
 from jarvis_desktop.core.hearing import Talking, Transcript
 from jarvis_desktop.core.policy import Mode
 from jarvis_desktop.core.wording import tr
+from jarvis_desktop.ui import shortcuts
 from jarvis_desktop.ui.actions import Actions
 from jarvis_desktop.ui.look import theme
 from jarvis_desktop.ui.look.icons import Symbol
@@ -32,6 +31,7 @@ from jarvis_desktop.ui.quick.floating import Floating, places_windows, screen_of
 from jarvis_desktop.ui.quick.reply import Reply
 from jarvis_desktop.ui.request.offering import accepts
 from jarvis_desktop.ui.session import Exchange, Open, Session
+from jarvis_desktop.ui.shortcuts import AS_BEFORE, LEFT_TO_RIGHT
 from jarvis_desktop.ui.voice.talk_keys import TalkKeys
 from jarvis_desktop.ui.voice.talking import Talker
 
@@ -43,8 +43,6 @@ CONTINUES = 300.0
 """Seconds after its last answer for which the box goes on with its conversation."""
 LINE = 1
 """Pixels of the line above the answer."""
-LEFT_TO_RIGHT, AS_BEFORE = "\u2066", "\u2069"
-"""Around keys, which are written so in every language."""
 DRAWING = 33
 """Milliseconds between two looks at an answer that streams in."""
 
@@ -86,13 +84,8 @@ class QuickBox(Floating):
         session.asked.connect(self._asked)
         session.busy_changed.connect(self.line.show_busy)
         talker.talked.connect(self._talked)
-        for keys, act in (
-            ("Esc", self._escape),
-            ("Ctrl+Return", self.window_wanted.emit),
-            ("Ctrl+Enter", self.window_wanted.emit),
-            ("Ctrl+N", self.begin),
-        ):
-            QShortcut(QKeySequence(keys), self).activated.connect(act)
+        goes = self.window_wanted.emit
+        shortcuts.bind(self, shortcuts.QUICK, escape=self._escape, window=goes, begin=self.begin)
         self._show_conversation()
 
     def _build(self) -> None:
