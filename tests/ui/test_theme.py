@@ -21,6 +21,10 @@ ON = {
     "warning": ("window", "card"),
     "danger": ("card", "danger_soft"),
     "done": ("card", "done_soft"),
+    "code_keyword": ("sunken", "card"),
+    "code_string": ("sunken", "card"),
+    "code_number": ("sunken", "card"),
+    "code_name": ("sunken", "card"),
 }
 """Which colours of type stand on which grounds."""
 
@@ -137,3 +141,26 @@ def test_every_icon_draws_something(theme: Theme) -> None:
         image = icons.icon(file.stem).pixmap(32).toImage()
         drawn = {image.pixelColor(x, y).alpha() > 0 for x in range(32) for y in range(32)}
         assert drawn == {True, False}, file.name
+
+
+@pytest.mark.parametrize("name", sorted(icons.MIRRORED))
+def test_what_points_along_the_text_is_mirrored_with_it(
+    theme: Theme, qtbot: QtBot, name: str
+) -> None:
+    button = IconButton(name, "On")
+    qtbot.addWidget(button)
+    plain = button.icon().pixmap(32).toImage()
+    button.setLayoutDirection(Qt.LayoutDirection.RightToLeft)
+    turned = button.icon().pixmap(32).toImage()
+    assert turned != plain
+    alphas = [[image.pixelColor(x, 16).alpha() for x in range(32)] for image in (plain, turned)]
+    near = zip(alphas[0], reversed(alphas[1]), strict=True)
+    assert all(abs(one - other) < 40 for one, other in near)
+
+
+def test_what_points_nowhere_stays_as_it_is(theme: Theme, qtbot: QtBot) -> None:
+    button = IconButton("send", "Send")
+    qtbot.addWidget(button)
+    plain = button.icon().pixmap(32).toImage()
+    button.setLayoutDirection(Qt.LayoutDirection.RightToLeft)
+    assert button.icon().pixmap(32).toImage() == plain

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from PySide6.QtCore import QByteArray, QEvent, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QIcon, QPainter, QPixmap
+from PySide6.QtGui import QColor, QGuiApplication, QIcon, QPainter, QPixmap
 from PySide6.QtSvg import QSvgRenderer
 from PySide6.QtWidgets import QLabel, QPushButton, QSizePolicy, QWidget
 
@@ -22,12 +22,22 @@ FOR_KIND = {
     Kind.DOCUMENT: "document",
 }
 
-_redressed = (QEvent.Type.StyleChange, QEvent.Type.PaletteChange)
+MIRRORED = frozenset(("back", "left", "right", "undo", "redo"))
+"""What points along a line of text, and the other way where one reads from right to left."""
+
+_redressed = (
+    QEvent.Type.StyleChange,
+    QEvent.Type.PaletteChange,
+    QEvent.Type.LayoutDirectionChange,
+)
 
 
-def icon(name: str, colour: str = "text") -> QIcon:
-    """An icon in a colour of the theme, such as icon("send", "on_accent")."""
-    return drawn(name, theme.colour(colour).name())
+def icon(name: str, colour: str = "text", *, widget: QWidget | None = None) -> QIcon:
+    """An icon in a colour of the theme, such as icon("send", "on_accent"); it points as one reads
+    in `widget`, or in the application."""
+    reads = widget.layoutDirection() if widget else QGuiApplication.layoutDirection()
+    mirrored = name in MIRRORED and reads == Qt.LayoutDirection.RightToLeft
+    return drawn(name, theme.colour(colour).name(), mirrored=mirrored)
 
 
 def pixmap(name: str, colour: str = "text", *, size: int = 16, ratio: float = 1.0) -> QPixmap:
@@ -41,7 +51,7 @@ def application_icon() -> QIcon:
 
 
 @lru_cache(maxsize=256)
-def drawn(name: str, colour: str) -> QIcon:
+def drawn(name: str, colour: str, *, mirrored: bool = False) -> QIcon:
     """An icon in any colour."""
     source = _source(name).replace("currentColor", QColor(colour).name())
     renderer = QSvgRenderer(QByteArray(source.encode()))
@@ -50,6 +60,9 @@ def drawn(name: str, colour: str) -> QIcon:
         picture = QPixmap(pixels, pixels)
         picture.fill(Qt.GlobalColor.transparent)
         painter = QPainter(picture)
+        if mirrored:
+            painter.translate(pixels, 0)
+            painter.scale(-1, 1)
         renderer.render(painter, QRectF(0, 0, pixels, pixels))
         painter.end()
         result.addPixmap(picture)
@@ -142,4 +155,4 @@ class IconButton(QPushButton):
 
     def _paint_icon(self) -> None:
         if hasattr(self, "_icon_name"):
-            self.setIcon(icon(self._icon_name, self._colour))
+            self.setIcon(icon(self._icon_name, self._colour, widget=self))

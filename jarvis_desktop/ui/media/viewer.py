@@ -154,9 +154,8 @@ class Viewer(QFrame):
         self._settled.start()
 
     def _tools(self) -> QHBoxLayout:
-        back, onward = ("left", "right") if self.isLeftToRight() else ("right", "left")
-        self.previous = IconButton(back, tr("Previous picture"))
-        self.next = IconButton(onward, tr("Next picture"))
+        self.previous = IconButton("left", tr("Previous picture"))
+        self.next = IconButton("right", tr("Next picture"))
         self.count = Label(role="small")
         self.out = IconButton("minus", tr("Smaller (-)"))
         self.zoom = QPushButton()
