@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QSize, Qt
+from PySide6.QtCore import QEvent, QSize, Qt
+from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout
 
 from jarvis_desktop.core.shown import one_line
 from jarvis_desktop.core.wording import tr
 from jarvis_desktop.ui.actions import Actions
 from jarvis_desktop.ui.conversation.code_text import CodeText
+from jarvis_desktop.ui.conversation.coloured import Coloured
 from jarvis_desktop.ui.conversation.markdown import Code
 from jarvis_desktop.ui.look import theme
 from jarvis_desktop.ui.look.icons import IconButton
@@ -41,6 +43,7 @@ class CodeBlock(QFrame):
         column.addLayout(head)
         self.text = CodeText(tr("Code"), numbered=False, most_lines=MOST_LINES)
         column.addWidget(self.text)
+        self._colours = Coloured(self.text, actions.media)
         self.show_code(code)
 
     def show_code(self, code: Code) -> None:
@@ -48,3 +51,15 @@ class CodeBlock(QFrame):
         self._code = code
         self.language.setText(one_line(code.language, limit=40) or tr("Code"))
         self.text.show_text(code.text)
+        self._colours.follow(code.language)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Have the code coloured: nobody needs the colours of what is out of sight."""
+        super().showEvent(event)
+        self._colours.follow(self._code.language)
+
+    def changeEvent(self, change: QEvent) -> None:
+        """Follow the theme."""
+        super().changeEvent(change)
+        if change.type() == QEvent.Type.PaletteChange and hasattr(self, "_colours"):
+            self._colours.recolour()

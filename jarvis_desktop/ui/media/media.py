@@ -18,6 +18,7 @@ from jarvis_desktop.core.artifact import Artifact
 from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.wording import tr
 from jarvis_desktop.ui.bridge import Job, Outcome, Then
+from jarvis_desktop.ui.media.code_reader import CodeReader
 from jarvis_desktop.ui.media.found import Peaks
 from jarvis_desktop.ui.media.handing import hand_out, tidy
 from jarvis_desktop.ui.media.sounds import Sounds
@@ -52,6 +53,7 @@ class Media(QObject):
         self._session: Session | None = None
         self._waiting: list[tuple[Work, Then]] = []
         self._reader = Reader()
+        self.code = CodeReader()
         self._handed: dict[Path, Path] = {}
 
     def serve(self, session: Session) -> None:
