@@ -105,7 +105,7 @@ class Choice(QComboBox):
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw an arrow, which style sheets have as a picture only."""
         super().paintEvent(event)
-        x, y = self.width() - 16.0, self.height() / 2
+        x, y = 16.0 if self.isRightToLeft() else self.width() - 16.0, self.height() / 2
         _draw(self, "muted", (x - 4, y - 2), (x, y + 2), (x + 4, y - 2))
 
 
