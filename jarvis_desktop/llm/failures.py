@@ -33,11 +33,7 @@ def sentences(server: Server) -> Iterator[None]:
     try:
         yield
     except (httpx.ConnectError, httpx.ConnectTimeout, httpx.ProxyError, ConnectionError) as error:
-        raise UnavailableError(
-            tr("{program} does not run at {host}.", program=server.program, host=server.host),
-            hint=server.start,
-            fault=Fault.NETWORK,
-        ) from error
+        raise absent(server) from error
     except (TimeoutError, httpx.TimeoutException) as error:
         raise ExpertError(
             tr("{program} at {host} does not answer.", program=server.program, host=server.host),
@@ -49,6 +45,15 @@ def sentences(server: Server) -> Iterator[None]:
         raise broken_off(server) from error
     except (httpx.HTTPError, httpx.InvalidURL, ValueError) as error:
         raise stranger(server) from error
+
+
+def absent(server: Server) -> UnavailableError:
+    """Nobody listens at the address."""
+    return UnavailableError(
+        tr("{program} does not run at {host}.", program=server.program, host=server.host),
+        hint=server.start,
+        fault=Fault.NETWORK,
+    )
 
 
 def broken_off(server: Server) -> ExpertError:

@@ -5,16 +5,18 @@ from __future__ import annotations
 import asyncio
 import os
 import re
+import sys
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar, cast
+from urllib.parse import urlsplit
 
 from jarvis_desktop.core.call import Report
 from jarvis_desktop.core.errors import JarvisError, UnavailableError
 from jarvis_desktop.core.shown import one_line
 from jarvis_desktop.core.wording import tr
-from jarvis_desktop.llm.failures import broken_off, refusal, sentences, stranger
+from jarvis_desktop.llm.failures import absent, broken_off, refusal, sentences, stranger
 from jarvis_desktop.llm.server import Server
 
 if TYPE_CHECKING:
@@ -204,9 +206,11 @@ class OllamaServer:
         timeout: float = 0,
     ) -> Answer:
         """One question with one answer, within `timeout` seconds in all (0: the usual time)."""
+        timeout = timeout or self._patience
+        if await self._is_refused(timeout):
+            raise absent(self.server)
         import ollama
 
-        timeout = timeout or self._patience
         with sentences(self.server):
             try:
                 async with self._client(timeout) as client, asyncio.timeout(timeout):
@@ -216,6 +220,25 @@ class OllamaServer:
             except (TypeError, AttributeError) as error:
                 # JSON of another form than the client expects.
                 raise stranger(self.server) from error
+
+    async def _is_refused(self, timeout: float) -> bool:
+        """Whether nobody listens at an address of this computer.
+
+        Told without Ollama's client and all that it brings along, 10 MB that a window at rest
+        mostly needs for nothing else.
+        """
+        if self.server.remote or "ollama" in sys.modules:
+            return False
+        try:
+            address = urlsplit(self.server.address)
+            async with asyncio.timeout(timeout):
+                _, writer = await asyncio.open_connection(address.hostname, address.port or 80)
+            writer.close()
+        except ConnectionRefusedError:
+            return True
+        except (OSError, ValueError):  # the client says best what is wrong
+            return False
+        return False
 
     def _client(self, timeout: float) -> ollama.AsyncClient:
         import ollama

@@ -1,0 +1,60 @@
+"""The window's process at rest holds nothing heavy: that lives in child processes."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+HEAVY = """numpy pandas onnxruntime torch transformers tokenizers py3langid PIL av scipy ctranslate2
+    httpx ollama huggingface_hub PySide6.QtMultimedia PySide6.QtNetwork""".split()
+
+REST = f"""
+import json, sys
+from PySide6.QtCore import QTimer
+from PySide6.QtWidgets import QApplication
+from jarvis_desktop.ui import app
+from jarvis_desktop.ui.session import Session
+
+def watched(self, *args):
+    plain(self, *args)
+    self.timer = QTimer(interval=50)
+    self.timer.timeout.connect(lambda: look(self))
+    self.timer.start()
+
+def look(session):
+    built = session.app
+    if built and built._behind and built._behind[0].done():  # it is warm
+        print(json.dumps([name for name in {HEAVY!r} if name in sys.modules]), flush=True)
+        session.timer.stop()
+        QApplication.quit()
+
+plain, Session.__init__ = Session.__init__, watched
+if __name__ == "__main__":
+    sys.exit(app.run())
+"""
+
+
+def test_once_all_is_warm(tmp_path: Path) -> None:
+    script = tmp_path / "rest.py"
+    script.write_text(REST, encoding="utf-8")
+    with socket.socket() as nobody:  # has the port and does not listen: no Ollama is there
+        nobody.bind(("127.0.0.1", 0))
+        done = subprocess.run(
+            [sys.executable, script],
+            env=os.environ
+            | {
+                "JARVIS_DESKTOP_HOME": str(tmp_path / "home"),
+                "OLLAMA_HOST": f"127.0.0.1:{nobody.getsockname()[1]}",
+                "PYTHONPATH": str(Path(__file__).parents[2]),
+                "QT_QPA_PLATFORM": "offscreen",
+            },
+            capture_output=True,
+            text=True,
+            timeout=120,
+        )
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout.splitlines()[-1]) == []
