@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from PySide6.QtGui import QContextMenuEvent
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QContextMenuEvent, QKeyEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
 
 from jarvis_desktop.core.artifact import Artifact
@@ -13,6 +14,7 @@ from jarvis_desktop.ui.bridge import Outcome
 from jarvis_desktop.ui.look import theme
 from jarvis_desktop.ui.look.icons import IconButton
 from jarvis_desktop.ui.media.file_line import FileLine, Trouble
+from jarvis_desktop.ui.media.film_window import FilmWindow
 from jarvis_desktop.ui.media.found import Film
 from jarvis_desktop.ui.media.screen import TALLEST, WIDEST, Frames, Screen, picture_of
 from jarvis_desktop.ui.media.sound_card import Controls
@@ -26,7 +28,8 @@ class FilmCard(QFrame):
         super().__init__()
         assert artifact.path is not None
         self.setObjectName("card")
-        name = one_line(artifact.title)
+        self._name = name = one_line(artifact.title)
+        self.window_of_film: FilmWindow | None = None
         self._path, self._media = artifact.path, actions.media
         self.transport = Transport(actions.media.sounds, artifact.path, self)
         self.transport.shows = True
@@ -39,6 +42,10 @@ class FilmCard(QFrame):
         self.mute.setCheckable(True)
         self.mute.toggled.connect(self._mute)
         self.mute.hide()
+        self.whole = IconButton(
+            "whole", tr("Full screen: {file}", file=name), tip=tr("Full screen (F)")
+        )
+        self.whole.clicked.connect(self._change_size)
         self._bar = QWidget()
         bar = QHBoxLayout(self._bar)
         bar.setContentsMargins(0, 0, 0, 0)
@@ -46,19 +53,21 @@ class FilmCard(QFrame):
         bar.addWidget(self.controls.button)
         bar.addWidget(self.controls, 1)
         bar.addWidget(self.mute)
+        bar.addWidget(self.whole)
         self._bar.setEnabled(False)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(theme.space(), theme.space(), theme.space(), theme.space())
         layout.setSpacing(theme.space("half"))
-        row = QHBoxLayout()
-        row.addWidget(self.canvas, 1)
-        layout.addLayout(row)
+        self._row = QHBoxLayout()
+        self._row.addWidget(self.canvas, 1)
+        layout.addLayout(self._row)
         layout.addWidget(self._bar)
         layout.addWidget(self.trouble)
         layout.addWidget(self.line)
         self.setMaximumWidth(WIDEST + 2 * theme.space() + 2)
         self.canvas.seen.connect(self._look)
         self.canvas.clicked.connect(self._clicked)
+        self.canvas.double_clicked.connect(self._change_size)
         self.frames.came.connect(self.canvas.show_picture)
         self.frames.failed.connect(self._give_up)
         self.transport.failed.connect(lambda reason: self.trouble.say(reason, final=False))
@@ -68,6 +77,34 @@ class FilmCard(QFrame):
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
         """What can be done with the file."""
         self.line.deeds.menu(self, event.globalPos())
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """F shows it over the whole screen."""
+        if event.key() == Qt.Key.Key_F and not event.modifiers():
+            self._change_size()
+        else:
+            super().keyPressEvent(event)
+
+    def _change_size(self) -> None:
+        if self.window_of_film:
+            self.window_of_film.close()
+        elif self._bar.isEnabled():
+            self.window_of_film = FilmWindow(self, self.canvas, self._bar, self._name)
+            self.window_of_film.left.connect(self._take_back)
+            self.window_of_film.showFullScreen()
+            self.controls.button.setFocus()
+
+    def _take_back(self) -> None:
+        window, self.window_of_film = self.window_of_film, None
+        if window is None:
+            return
+        self.canvas.fill(False)
+        self._row.addWidget(self.canvas, 1)
+        column = self.layout()
+        assert isinstance(column, QVBoxLayout)
+        column.insertWidget(1, self._bar)
+        window.deleteLater()
+        self.whole.setFocus()
 
     def _look(self) -> None:
         box = (WIDEST, TALLEST)
@@ -89,6 +126,8 @@ class FilmCard(QFrame):
             self._bar.setEnabled(True)
 
     def _give_up(self, reason: str) -> None:
+        if self.window_of_film:
+            self.window_of_film.close()
         self.canvas.hide()
         self._bar.hide()
         self.trouble.say(reason)

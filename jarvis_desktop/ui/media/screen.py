@@ -155,10 +155,11 @@ class Screen(QWidget):
     seen = Signal()
     """It is on the screen of the computer for the first time."""
     clicked = Signal()
+    double_clicked = Signal()
 
     def __init__(self) -> None:
         super().__init__()
-        self._seen = False
+        self._seen = self._fills = False
         self._picture = QImage()
         self._sign = "play"
         self._ratio = 9 / 16
@@ -172,6 +173,14 @@ class Screen(QWidget):
     def show_proportions(self, width: int, height: int) -> None:
         """The film is so wide and high."""
         self._ratio = height / max(width, 1)
+        self.fill(self._fills)
+
+    def fill(self, fills: bool) -> None:
+        """Take all the room there is, or no more than a card has."""
+        self._fills = fills
+        if fills:
+            self.setMaximumSize(QSize(2**24 - 1, 2**24 - 1))
+            return
         widest = min(WIDEST, round(TALLEST / max(self._ratio, 0.1)))
         self.setMaximumSize(max(widest, 160), TALLEST)
         self.updateGeometry()
@@ -188,7 +197,7 @@ class Screen(QWidget):
 
     def sizeHint(self) -> QSize:
         """As large as it may be."""
-        width = self.maximumWidth()
+        width = WIDEST if self._fills else self.maximumWidth()
         return QSize(width, self.heightForWidth(width))
 
     def hasHeightForWidth(self) -> bool:
@@ -205,6 +214,11 @@ class Screen(QWidget):
         if event.button() == Qt.MouseButton.LeftButton and inside:
             self.clicked.emit()
 
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        """Tell of it; the two clicks together leave it playing, or not, as it was."""
+        if event.button() == Qt.MouseButton.LeftButton:
+            self.double_clicked.emit()
+
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw the frame with round corners, and the sign."""
         if not self._seen:
@@ -215,7 +229,7 @@ class Screen(QWidget):
             QPainter.RenderHint.Antialiasing | QPainter.RenderHint.SmoothPixmapTransform
         )
         frame = QPainterPath()
-        radius = theme.tokens().radius["medium"]
+        radius = 0 if self._fills else theme.tokens().radius["medium"]
         frame.addRoundedRect(QRectF(self.rect()), radius, radius)
         painter.setClipPath(frame)
         painter.fillRect(self.rect(), Qt.GlobalColor.black)
