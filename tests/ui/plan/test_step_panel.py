@@ -1,6 +1,7 @@
 """One step, close up: results, fields for all that it takes, and who does it."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from PySide6.QtCore import Qt
@@ -90,13 +91,13 @@ def test_a_click_opens_and_the_next_one_closes(view: PlanView) -> None:
 
 
 def test_each_option_has_the_right_control(view: PlanView) -> None:
-    rows = panel(view, 2).rows
+    rows: Any = panel(view, 2).rows
     assert list(rows) == ["prompt", "style", "seed", "strength", "sharp", "avoid"]
-    rows["style"].choice.setCurrentIndex(1)  # type: ignore[attr-defined]
-    rows["seed"].box.setValue(7)  # type: ignore[attr-defined]
-    rows["strength"].box.setValue(0.8)  # type: ignore[attr-defined]
-    rows["sharp"].tick.click()  # type: ignore[attr-defined]
-    line = rows["avoid"].line  # type: ignore[attr-defined]
+    rows["style"].choice.setCurrentIndex(1)
+    rows["seed"].box.setValue(7)
+    rows["strength"].box.setValue(0.8)
+    rows["sharp"].tick.click()
+    line = rows["avoid"].line
     line.setFocus()
     QTest.keyClicks(line, "dogs")
     QTest.keyClick(line, Qt.Key.Key_Return)
@@ -109,15 +110,16 @@ def test_each_option_has_the_right_control(view: PlanView) -> None:
         "avoid": "dogs",
     }
     assert view.panel is not None
-    assert view.panel.rows is rows, "the fields stay where they are"
-    rows["seed"].box.setValue(0)  # type: ignore[attr-defined]
+    kept: object = view.panel.rows
+    assert kept is rows, "the fields stay where they are"
+    rows["seed"].box.setValue(0)
     assert arg(view, 2, "seed") is None, "the usual value need not be said"
 
 
 def test_undo_shows_in_the_fields(view: PlanView) -> None:
-    rows = panel(view, 1).rows
+    rows: Any = panel(view, 1).rows
     assert rows["sentences"].value == 2
-    rows["sentences"].box.setValue(5)  # type: ignore[attr-defined]
+    rows["sentences"].box.setValue(5)
     view.editing.undo()
     assert isinstance(view.panel, StepPanel)
     assert view.panel.rows["sentences"].value == 2
