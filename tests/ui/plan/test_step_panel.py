@@ -110,8 +110,7 @@ def test_each_option_has_the_right_control(view: PlanView) -> None:
         "avoid": "dogs",
     }
     assert view.panel is not None
-    kept: object = view.panel.rows
-    assert kept is rows, "the fields stay where they are"
+    assert id(view.panel.rows) == id(rows), "the fields stay where they are"
     rows["seed"].box.setValue(0)
     assert arg(view, 2, "seed") is None, "the usual value need not be said"
 
