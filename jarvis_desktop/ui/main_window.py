@@ -283,7 +283,7 @@ class MainWindow(QMainWindow):
         self.header.show_llm(look.used, look.reason)
         if self.llms.fetching:
             return
-        if look.missing:
+        if look.missing and (look.wanted or not self.session.open.entries):
             self.llm_notice.offer(look.missing)
         elif look.used:
             self.llm_notice.hide()
