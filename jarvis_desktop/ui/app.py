@@ -34,6 +34,7 @@ from jarvis_desktop.ui.bridge import EngineThread, unexpected
 from jarvis_desktop.ui.face import Face
 from jarvis_desktop.ui.look import icons, pictures
 from jarvis_desktop.ui.look.pressing import ReturnPresses
+from jarvis_desktop.ui.preparing import Preparing
 from jarvis_desktop.ui.restarting import RESTART, restart
 from jarvis_desktop.ui.session import Session
 from jarvis_desktop.ui.tidying import Tidying
@@ -101,6 +102,7 @@ def run(build: Build = composed, wish: Wish = NO_WISH) -> int:
     application.commitDataRequest.connect(face.let_end)
     begin = _Once(lambda: _begin(engine, session, build))
     face.painted.connect(begin)
+    face.painted.connect(Preparing(session).begin)
     with _hooks(session.failed.emit), _signals(application):
         face.begin(wish)
         QTimer.singleShot(UNSEEN, begin)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPoint, Qt, QTimer
 from PySide6.QtGui import QKeyEvent, QKeySequence, QShortcut
@@ -13,9 +14,11 @@ from jarvis_desktop.ui.actions import Actions
 from jarvis_desktop.ui.conversation.heights import Heights
 from jarvis_desktop.ui.conversation.questions import Panel
 from jarvis_desktop.ui.conversation.turn_list import Entry, TurnList, estimated
-from jarvis_desktop.ui.conversation.turn_view import TurnView
 from jarvis_desktop.ui.look import theme
 from jarvis_desktop.ui.look.icons import IconButton
+
+if TYPE_CHECKING:
+    from jarvis_desktop.ui.conversation.turn_view import TurnView
 
 REMEMBERED = 24
 """Turns out of reach whose widgets are kept, because somebody did something in them."""

@@ -19,8 +19,6 @@ from jarvis_desktop.core.wording import tr
 from jarvis_desktop.ui.actions import Actions
 from jarvis_desktop.ui.bridge import Job, Outcome
 from jarvis_desktop.ui.conversation.conversation_view import ConversationView
-from jarvis_desktop.ui.conversation.prose import spelled
-from jarvis_desktop.ui.conversation.spans import SCHEMES
 from jarvis_desktop.ui.plan.again import Again
 from jarvis_desktop.ui.request.composer import Composer
 from jarvis_desktop.ui.session import Session
@@ -117,6 +115,9 @@ class TurnDesk(QObject):
 
     def open_link(self, address: str) -> None:
         """Open an address with the desktop."""
+        from jarvis_desktop.ui.conversation.prose import spelled
+        from jarvis_desktop.ui.conversation.spans import SCHEMES
+
         if not address.lower().startswith(SCHEMES):
             return
         if not QDesktopServices.openUrl(QUrl(address)):

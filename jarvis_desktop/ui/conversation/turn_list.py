@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from PySide6.QtCore import QCoreApplication, QEvent, Qt, QTimer
 from PySide6.QtGui import QResizeEvent, QShowEvent
@@ -16,10 +16,12 @@ from jarvis_desktop.ui.actions import Actions
 from jarvis_desktop.ui.bridge import Question
 from jarvis_desktop.ui.conversation.heights import Heights
 from jarvis_desktop.ui.conversation.tab_order import thread
-from jarvis_desktop.ui.conversation.turn_view import TurnView
 from jarvis_desktop.ui.look import theme
 from jarvis_desktop.ui.look.page import WIDEST
 from jarvis_desktop.ui.look.text import FIRST
+
+if TYPE_CHECKING:
+    from jarvis_desktop.ui.conversation.turn_view import TurnView
 
 BUDGET = 0.016
 """Seconds for building turns in one go; the rest is built a moment later."""
@@ -115,6 +117,8 @@ class TurnList(QAbstractScrollArea):
         yield from range(first - 1, self._heights.at(max(0, top - room)) - 1, -1)
 
     def _build(self, index: int) -> TurnView:
+        from jarvis_desktop.ui.conversation.turn_view import TurnView
+
         view = TurnView(self._actions)
         view.setParent(self.viewport())
         self._views[index] = view

@@ -77,6 +77,8 @@ def _source(name: str) -> str:
 class Symbol(QLabel):
     """An icon that is only looked at."""
 
+    _shown: tuple[int, int, float] | None = None
+
     def __init__(self, name: str, colour: str = "muted", *, size: int = 18) -> None:
         super().__init__()
         self._icon_name, self._colour, self._size = name, colour, size
@@ -89,7 +91,7 @@ class Symbol(QLabel):
 
     def show_picture(self, picture: QPixmap) -> None:
         """Show a picture in the icon's place."""
-        self._size = 0
+        self._size, self._shown = 0, None
         self.setPixmap(picture)
 
     def changeEvent(self, change: QEvent) -> None:
@@ -100,8 +102,13 @@ class Symbol(QLabel):
 
     def _paint_icon(self) -> None:
         if getattr(self, "_size", 0):
-            ratio = self.devicePixelRatioF()
-            self.setPixmap(pixmap(self._icon_name, self._colour, size=self._size, ratio=ratio))
+            drawing = icon(self._icon_name, self._colour)
+            shown = drawing.cacheKey(), self._size, self.devicePixelRatioF()
+            # Styles change several times while a window is built, and each picture that is set
+            # lays its label out anew.
+            if shown != self._shown:
+                self._shown = shown
+                self.setPixmap(drawing.pixmap(QSize(self._size, self._size), shown[2]))
 
 
 class IconButton(QPushButton):
@@ -110,6 +117,8 @@ class IconButton(QPushButton):
     `kind` picks its look in the style sheet. `tip` is given where the name holds foreign words:
     Qt reads tool tips as HTML.
     """
+
+    _shown = -1
 
     def __init__(
         self,
@@ -155,4 +164,7 @@ class IconButton(QPushButton):
 
     def _paint_icon(self) -> None:
         if hasattr(self, "_icon_name"):
-            self.setIcon(icon(self._icon_name, self._colour, widget=self))
+            drawing = icon(self._icon_name, self._colour, widget=self)
+            if drawing.cacheKey() != self._shown:
+                self._shown = drawing.cacheKey()
+                self.setIcon(drawing)
