@@ -38,12 +38,15 @@ def main() -> int:
 def _window(wish: Wish) -> int:
     """Open the window until it is closed, or let the JARVIS that runs do what is wanted; the exit
     code."""
+    import gc
+
     from jarvis_desktop import paths, start
     from jarvis_desktop.instance import Instance
 
     instance = Instance(paths.run_folder())
     if start.hand_over(wish, paths.run_folder(), instance.claim):
         return 0
+    gc.disable()  # until the window is painted: what is imported stays, there is nothing to find
     from jarvis_desktop.ui.app import composed, run
 
     return _leave(run(partial(composed, instance=instance), wish))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 import os
 import signal
@@ -141,6 +142,7 @@ def close(engine: EngineThread, session: Session) -> bool:
 
 
 def _begin(engine: EngineThread, session: Session, build: Build) -> None:
+    gc.enable()  # the entry point leaves it off until the window is painted
     engine.start()
     session.start(lambda: build(session))
 
