@@ -22,6 +22,7 @@ from jarvis_desktop.core.errors import ExpertError, UnavailableError
 from jarvis_desktop.core.expert import Candidate, Expert
 from jarvis_desktop.core.goal import CodeTerms, Limits
 from jarvis_desktop.core.policy import Mode
+from jarvis_desktop.core.result import Spent
 from jarvis_desktop.paths import user_paths
 from jarvis_desktop.settings import (
     AgentSettings,
@@ -108,9 +109,9 @@ async def test_what_offline_refuses_runs_in_hybrid_and_the_reverse(
 ) -> None:
     sent: list[str] = []
 
-    async def ask(*args: object, **more: object) -> tuple[()]:
+    async def ask(*args: object, **more: object) -> tuple[tuple[()], Spent]:
         sent.append("request")
-        return ()
+        return (), Spent()
 
     async def key() -> str:
         return "hf_key"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import traceback
+import weakref
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -56,16 +57,19 @@ class _Flashes(QObject):
 
     def __init__(self) -> None:
         super().__init__()
-        self.alone: dict[int, str] = {}
+        self.alone: dict[int, tuple[weakref.ref[QWidget], str]] = {}
         self.found: list[str] = []
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         kind = event.type()
         if kind == QEvent.Type.Show and isinstance(watched, QWidget) and watched.isWindow():
             shown = "".join(traceback.format_stack(limit=6)[:-1])
-            self.alone[id(watched)] = f"{watched} was shown without a parent:\n{shown}"
+            told = f"{watched} was shown without a parent:\n{shown}"
+            self.alone[id(watched)] = weakref.ref(watched), told
         elif kind == QEvent.Type.ParentChange and id(watched) in self.alone:
-            self.found.append(self.alone.pop(id(watched)))
+            widget, told = self.alone.pop(id(watched))
+            if widget() is watched:  # else another one has its number by now
+                self.found.append(told)
         return False
 
 

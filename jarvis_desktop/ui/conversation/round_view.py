@@ -63,7 +63,7 @@ def who(path: str) -> str:
 
 def branch_words(item: Round) -> str:
     """What is done in a round, in a word or two."""
-    branch = one_line(item.branch.replace("_", " "), limit=40)
+    branch = one_line(item.branch.replace("_", " "), limit=28)
     return tr(_doing[item.branch]) if item.branch in _doing else phrases.upper_first(branch)
 
 
