@@ -55,16 +55,15 @@ class Place:
     half: bool = False
     """Whether its weights are in 16 bits instead of 32."""
     offload: bool = False
-    """Whether its weights stay in the main memory and visit the graphics card part by part."""
+    """Whether its weights, in 16 bits, stay in the main memory and visit the graphics card part by
+    part."""
     float16: bool = False
     """Whether 16 bits means float16 here, for want of bfloat16."""
 
     def __str__(self) -> str:
         where = tr(_devices[self.device]) if self.device in _devices else self.device
-        if self.offload and self.half:
+        if self.offload:  # always in 16 bits
             return tr("{place} in 16 bits, part by part", place=where)
-        if self.offload:
-            return tr("{place}, part by part", place=where)
         return tr("{place} in 16 bits", place=where) if self.half else where
 
 
