@@ -20,7 +20,7 @@ MOST_SIMPLE = 3
 """Steps of a simple plan."""
 SIMPLE = mark(
     "Plans of at most three steps run without asking, unless a step does something outside of "
-    "JARVIS, such as saving or opening a file."
+    "JARVIS, such as saving or opening a file, or makes it forget something."
 )
 """What `is_simple` goes by, for people."""
 
@@ -171,12 +171,12 @@ class Plan:
 
 
 def is_simple(plan: Plan) -> bool:
-    """Whether a plan is small, and touches nothing outside of the artifact store.
+    """Whether a plan is small, and does nothing that the person had better see first.
 
     Where its steps are done counts for nothing: the mode is the consent to send things away, and
     a download is asked about by itself.
     """
-    return len(plan) <= MOST_SIMPLE and not any(task.type.acts for task in plan)
+    return len(plan) <= MOST_SIMPLE and not any(task.type.guarded for task in plan)
 
 
 def is_asked_about(plan: Plan, ask: Ask) -> bool:

@@ -86,6 +86,9 @@ class TaskType:
     acts: bool = False
     """Whether it does something outside of the artifact store, so that one that was cut off is not
     done again without asking."""
+    guarded: bool = False
+    """Whether it does something outside of JARVIS, or something that cannot be taken back, so that
+    no plan with it is a simple one."""
 
     @property
     def title(self) -> str:

@@ -19,6 +19,7 @@ TYPE = TaskType(
     ports=(),
     gives=(Kind.TEXT,),
     acts=True,
+    guarded=True,
     options=(
         Option(
             "fact", "what to forget, as it was said, or “everything”", "that", reads="as-said"

@@ -19,6 +19,7 @@ TYPE = TaskType(
     ports=(Port("file", tuple(Kind)),),
     gives=(Kind.TEXT,),
     acts=True,
+    guarded=True,
     cues=(
         "open the file", "open this file", "open that file", "open it", "open this", "open that",
         "open xfile*", "open up xfile*", "open the document", "open the picture", "open the photo",

@@ -22,6 +22,7 @@ TYPE = TaskType(
     ports=(),
     gives=(Kind.TEXT,),
     acts=True,
+    guarded=True,
     options=(Option("folder", "which folder", "home", choices=FOLDERS),),
     cues=(
         "folder", "open my downloads", "open downloads", "downloads folder", "my documents",

@@ -28,6 +28,7 @@ TYPE = TaskType(
     ports=(Port("content", tuple(Kind), many=True),),
     gives=tuple(Kind),
     acts=True,
+    guarded=True,
     options=(Option("name", "the file's name", "", reads="file-name"),),
     cues=(
         "save", "save it as", "save as", "save that as", "save it", "save the result", "store it",

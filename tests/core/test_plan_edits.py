@@ -17,7 +17,7 @@ from jarvis_desktop.core.task import Port, Ref, Task, TaskType
 from tests.types import CLOCK, JOIN, READ, SHORTEN, SPEAK, TEXT
 
 PICTURE = Artifact(Kind.IMAGE, path=Path("a.png"))
-SAVE = TaskType("save-file", "Saves.", (Port("content", (TEXT,)),), (TEXT,), acts=True)
+SAVE = TaskType("save-file", "Saves.", (Port("content", (TEXT,)),), (TEXT,), guarded=True)
 TITLED = TaskType(
     "titled", "Joins.", (Port("text", (TEXT,)), Port("title", (TEXT,), required=False)), (TEXT,)
 )
@@ -117,7 +117,7 @@ def test_what_is_unchanged_and_what_depends() -> None:
     assert CHAIN.depending_on({1, 9}) == {1, 2}
 
 
-def test_a_simple_plan_is_small_and_does_nothing_outside() -> None:
+def test_a_simple_plan_is_small_and_has_no_guarded_step() -> None:
     assert is_simple(CHAIN)
     assert not is_simple(CHAIN.add(CLOCK, {}))
     assert not is_simple(Plan((Task(0, SAVE, {"content": "a"}),)))
