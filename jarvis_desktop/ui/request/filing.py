@@ -8,7 +8,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, Qt, QUrl, Signal
 from PySide6.QtGui import QDesktopServices
-from PySide6.QtWidgets import QFileDialog, QWidget
+from PySide6.QtWidgets import QFileDialog, QMessageBox, QWidget
 
 from jarvis_desktop.core.artifact import Artifact
 from jarvis_desktop.core.errors import StorageError
@@ -38,12 +38,28 @@ class Filing(QObject):
         dialog.open()
 
     def open(self, path: Path) -> None:
-        """Open a file or folder with its usual program."""
-        name = one_line(path.name)
-        if not path.exists():
-            self.failed.emit(tr("{name} is not there any more.", name=name))
-        elif not QDesktopServices.openUrl(QUrl.fromLocalFile(str(path))):
-            self.failed.emit(tr("This computer has no program set to open {name}.", name=name))
+        """Open a file or folder with its usual program; first ask, where that may run what is in
+        it."""
+
+        def look() -> bool | None:
+            from jarvis_desktop.tasks.open_file import may_run_code
+
+            try:
+                path.stat()
+            except (OSError, ValueError):
+                return None
+            return not path.is_dir() and may_run_code(path)
+
+        def looked(outcome: Outcome) -> None:
+            if outcome.value is None:
+                name = one_line(path.name)
+                self.failed.emit(tr("{name} is not there any more.", name=name))
+            elif outcome.value:
+                self._ask(path)
+            else:
+                self._hand_over(path)
+
+        self._engine.run(lambda: asyncio.to_thread(look), looked)
 
     def save_as(self, artifact: Artifact) -> None:
         """Ask where a copy of a result is wanted."""
@@ -70,6 +86,25 @@ class Filing(QObject):
                 ) from error
 
         self._engine.run(work, self._saved)
+
+    def _ask(self, path: Path) -> None:
+        name = one_line(path.name, limit=80)
+        box = QMessageBox(self._window)
+        box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        box.setWindowTitle(tr("Open"))
+        box.setTextFormat(Qt.TextFormat.PlainText)
+        box.setText(tr("{name} can run code on this computer when opened. Open it?", name=name))
+        yes = box.addButton(tr("Open"), QMessageBox.ButtonRole.AcceptRole)
+        no = box.addButton(tr("Cancel"), QMessageBox.ButtonRole.RejectRole)
+        box.setDefaultButton(no)
+        box.setEscapeButton(no)
+        yes.clicked.connect(lambda: self._hand_over(path))
+        box.open()
+
+    def _hand_over(self, path: Path) -> None:
+        if not QDesktopServices.openUrl(QUrl.fromLocalFile(str(path))):
+            name = one_line(path.name)
+            self.failed.emit(tr("This computer has no program set to open {name}.", name=name))
 
     def _saved(self, outcome: Outcome) -> None:
         if outcome.error:
