@@ -1,5 +1,6 @@
 """The window is made anew in another language, and nothing of what one did there is lost."""
 
+import asyncio
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,7 +11,10 @@ from pytestqt.qtbot import QtBot
 
 from jarvis_desktop import translations
 from jarvis_desktop.core.artifact import Kind
+from jarvis_desktop.core.call import Report
+from jarvis_desktop.core.expert import Expert
 from jarvis_desktop.core.turn import Request
+from jarvis_desktop.llm.offering import Offer
 from jarvis_desktop.settings import Settings, WindowSettings
 from jarvis_desktop.start import Wish
 from jarvis_desktop.storage.offers import Offered
@@ -95,3 +99,23 @@ def test_the_first_start_is_shown_once(
     face.window._settings.setValue("first_start/over", False)
     face._painted()
     assert face.window.first
+
+
+def test_what_is_fetched_goes_on_and_is_told_to_nobody_who_is_gone(
+    face: Face, session: Session, app: FakeApp, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    renewed, told = asyncio.Event(), list[bool]()
+
+    async def fetch_now(expert: Expert, report: Report) -> None:
+        await renewed.wait()
+        report(0.5, "half")
+        session.engine.post(lambda: told.append(True))
+
+    monkeypatch.setattr(app.shelf, "fetch_now", fetch_now)
+    window = face.window
+    expert = Expert("writer", "text-generation", download_mb=1, licence="MIT")
+    window.llms.fetch(Offer("writer", 1, "MIT", "plans", verified=True, expert=expert))
+    speak(session, "de")
+    qtbot.waitUntil(lambda: face.window is not window)
+    session.engine.call(renewed.set)
+    qtbot.waitUntil(lambda: bool(told))

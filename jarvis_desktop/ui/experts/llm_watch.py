@@ -13,7 +13,7 @@ from jarvis_desktop.core.hardware import MB
 from jarvis_desktop.core.shown import one_line
 from jarvis_desktop.core.wording import mark, tr
 from jarvis_desktop.ui.application import App
-from jarvis_desktop.ui.bridge import Job, Outcome
+from jarvis_desktop.ui.bridge import Job, Outcome, while_there
 from jarvis_desktop.ui.experts.downloads_watch import DownloadsWatch
 from jarvis_desktop.ui.session import Session
 
@@ -85,10 +85,12 @@ class LLMWatch(QObject):
         if app is None or self._fetching:
             return
         engine = self._session.engine
+        # The window may be made anew meanwhile, and the fetching goes on.
+        progressed = while_there(self, self.progressed.emit)
 
         async def work() -> LLM | None:
             def report(fraction: float | None, words: str) -> None:
-                engine.post(self.progressed.emit, fraction, words)
+                engine.post(progressed, fraction, words)
 
             if offer.expert:
                 await app.shelf.fetch_now(offer.expert, report)

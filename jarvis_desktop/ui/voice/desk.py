@@ -159,9 +159,11 @@ class VoiceDesk(QObject):
     def fetch(self, expert: Expert) -> None:
         """Fetch a recogniser."""
 
+        progressed = while_there(self, self.progressed.emit)
+
         async def fetch(app: App) -> Expert:
             def report(fraction: float | None, message: str) -> None:
-                self._engine.post(self.progressed.emit, fraction, message)
+                self._engine.post(progressed, fraction, message)
 
             await app.shelf.fetch_now(expert, report)
             return expert
