@@ -30,6 +30,8 @@ _SCALES = {
     "trillion": 10**12,
 }
 _GROUPS = {"dozen": 12, "score": 20, "dozens": 12}
+WORDS = (*_UNITS, *_TENS)
+"""Those a number begins with."""
 _PARTS = {
     "half": Fraction(1, 2), "halves": Fraction(1, 2), "third": Fraction(1, 3),
     "thirds": Fraction(1, 3), "quarter": Fraction(1, 4), "quarters": Fraction(1, 4),

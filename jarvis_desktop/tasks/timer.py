@@ -10,10 +10,11 @@ from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.call import Call, Report
 from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.ports import Timer
+from jarvis_desktop.core.shown import one_line
 from jarvis_desktop.core.task import Option, Preset, TaskType
 from jarvis_desktop.core.wording import tr
 from jarvis_desktop.tasks.definition import Definition, Services
-from jarvis_desktop.tasks.numbers import with_digits
+from jarvis_desktop.tasks.numbers import WORDS, with_digits
 
 TYPE = TaskType(
     name="timer",
@@ -32,6 +33,7 @@ TYPE = TaskType(
         "start ... alarm", "change ... alarm", "fix ... alarm", "an alarm for", "^alarm",
         "^alarms$", "remind me in", "reminder in", "wake me in", "wake me up", "wake me at",
         "countdown", "count down from", "alert me in", "tell me when ... minutes", "let me know in",
+        "remind me to", "remind me that", "remind me about", "remind me of", "remind us to",
         "how long is left", "cancel the timer", "stop the timer", "remind me at",
     ),
     presets=tuple(
@@ -67,6 +69,19 @@ _FOR_AGES = re.compile(
 )
 _ODD_UNIT = re.compile(r"\bfor (\d[\d.]*\s*[^\W\d]+)|^(\d[\d.]*\s*[^\W\d]+)$")
 _TO_SET = re.compile(r"\b(?:set|start|make|add|create|put|new|remind|reminder|wake|alert|need)\b")
+_TIME = re.compile(
+    r"\s*\b(?:(?:in|at|for|after|until|till|by)\s+(?:about\s+|the next\s+|roughly\s+)?"
+    rf"(?:\d|(?:an?|one|half|{'|'.join(WORDS)})\b)|tomorrow\b|tonight\b|today\b).*$",
+    re.IGNORECASE,
+)
+_LABELS = (
+    re.compile(r"\b(?:called|named|labell?ed)\s+(.+)$", re.IGNORECASE),
+    re.compile(r"\bremind(?:er)?\b.*?\b(?:to|about|that|of)\s+(\D.+)$", re.IGNORECASE),
+    re.compile(r"\bfor\s+((?:the|my|our)\s+\D.+)$", re.IGNORECASE),
+)
+"""How people say what a timer is for, the plainest first."""
+_QUOTED = re.compile(r"[\"“‘'](.+?)[\"”’'](?!\w)")
+LONGEST_LABEL = 80
 
 
 async def ring(call: Call, report: Report, services: Services) -> Iterable[Artifact]:
@@ -79,11 +94,22 @@ async def ring(call: Call, report: Report, services: Services) -> Iterable[Artif
         case _:
             now = services.now()
             seconds = seconds_of(call.words("duration"), now)
-            label = call.words("label").strip()
+            label = call.words("label").strip() or label_of(call.words("duration"))
             timer = services.timers.set(seconds, label)
             named = f" “{label}”" if label else ""
             length = spoken_length(seconds)
             return [text_artifact(f"The timer{named} is set for {length}. {_when(timer, now)}")]
+
+
+def label_of(said: str) -> str:
+    """What the timer is for: "remind me in an hour to call Ann" is "call Ann"; "" where nobody
+    says so."""
+    for pattern in _LABELS:
+        if found := pattern.search(said):
+            quoted = _QUOTED.match(found[1])
+            label = quoted[1] if quoted else _TIME.sub("", found[1]).strip(" .,!?")
+            return one_line(label, limit=LONGEST_LABEL)
+    return ""
 
 
 def seconds_of(words: str, now: datetime) -> float:

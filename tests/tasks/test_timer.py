@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from jarvis_desktop.core.errors import InputError
-from jarvis_desktop.tasks.timer import TYPE, ring, seconds_of, spoken_length
+from jarvis_desktop.tasks.timer import TYPE, label_of, ring, seconds_of, spoken_length
 from tests.tasks.calls import NOON, FakeServices, call_of, quiet, text_of
 
 
@@ -92,3 +92,30 @@ def test_lengths_in_words():
     assert spoken_length(5400) == "1 hour and 30 minutes"
     assert spoken_length(90_061) == "1 day, 1 hour, 1 minute and 1 second"
     assert spoken_length(0.2) == "less than a second"
+
+
+@pytest.mark.parametrize(
+    ("said", "label"),
+    [
+        ("set a timer for 3 seconds called tea", "tea"),
+        ("set a timer called “Tea for two” for four minutes", "Tea for two"),
+        ("set a 5 minute timer named eggs.", "eggs"),
+        ("set a timer for 10 minutes for the pasta", "the pasta"),
+        ("remind me in 20 minutes to take the cake out", "take the cake out"),
+        ("remind me to call Mum in ten minutes", "call Mum"),
+        ("remind me to water the plants at 5 pm", "water the plants"),
+        ("remind me about the meeting tomorrow at 9", "the meeting"),
+        ("set a timer for 10 minutes", ""),
+        ("remind me in 10 minutes", ""),
+        ("wake me up at seven", ""),
+    ],
+)
+def test_what_it_is_for(said: str, label: str):
+    assert label_of(said) == label
+
+
+async def test_its_name_is_read_off_the_request(tmp_path: Path):
+    services = FakeServices().services()
+    call = call_of(TYPE, tmp_path, duration="remind me to call Mum in ten minutes")
+    assert text_of(await ring(call, quiet, services)).startswith("The timer “call Mum” is set for")
+    assert [timer.label for timer in services.timers.pending()] == ["call Mum"]

@@ -20,6 +20,9 @@ LANGUAGES = (
     "turkish ukrainian urdu vietnamese welsh"
 ).split()
 
+FEWEST_WORDS = 4
+"""A text to be worked on is at least this long; fewer words are a name for something else."""
+
 _says_nothing = frozenset(
     "a an the this that these my it me for please picture pictures photo photos image images so "
     "some of in to on and then better nicer different good great edit edits editing change make "
@@ -39,6 +42,16 @@ _in_picture = re.compile(
 )
 _joints = re.compile(r"(?:[\s,;]|\b(?:and|then|also|plus|afterwards|after that)\b)+$")
 """What only joins one step to the next."""
+
+_by_the_way = re.compile(
+    rf"^(?:(?:please|for (?:me|us))\b[\s,:]*)+|\s*\bfrom (?:{'|'.join(LANGUAGES)})$", re.IGNORECASE
+)
+_names = re.compile(
+    r"^(?:the|this|that|these|those|my|our|your|his|her|its|their|all|both|each|every\w*|what\w*)\b"
+)
+_only_points = re.compile(
+    r"^(?:it|them|everything|(?:all )?(?:that|this|these|those|of (?:it|them)))$"
+)
 
 _settings = re.compile(
     r"[,;]?\s*\b(?:(?:with|using|and)\s+)?(?:the\s+)?seed\s+(?:number\s+|of\s+)?\d+|"
@@ -156,6 +169,18 @@ def after_cue(step: Step, reading: Reading) -> str:
     """The words behind the cue, without what only joins them: "draw me a castle" → "a castle"."""
     words = _joints.sub("", reading.words(step.cue.end, step.end))
     return re.sub(r"^(?:me|us|of|for|that|about|to|:|,|-)\s+", "", words.strip(" .,!?;:")).strip()
+
+
+def between_cues(step: Step, reading: Reading) -> str:
+    """The words between two cues of the step: "translate good morning into French" → "good
+    morning". "" where they only name what is to be worked on: "the last page", "it"."""
+    own = cues.find(reading.text[step.start : step.cue.start], (step.type,))
+    if not own:
+        return ""
+    words = reading.words(step.start + own[-1].end, step.cue.start)
+    words = _by_the_way.sub("", words.strip(" .,!?;:")).strip(" .,!?;:")
+    named = _names.search(words.lower()) and len(words.split()) < FEWEST_WORDS
+    return "" if named or _only_points.search(words.lower()) else words
 
 
 def clause(step: Step, reading: Reading) -> str:

@@ -14,9 +14,6 @@ from jarvis_desktop.core.artifact import Artifact, Kind
 from jarvis_desktop.core.ports import Context
 from jarvis_desktop.core.task import Arg, Item, Port, Ref, Task, TaskType
 
-FEWEST_WORDS = 4
-"""A text to be worked on is at least this long; fewer words are a name for something else."""
-
 _in_language = re.compile(rf"\s*\b(?:in|into|to) (?:{'|'.join(slots.LANGUAGES)})$", re.IGNORECASE)
 
 
@@ -226,7 +223,7 @@ class Wiring:
     def _told(self, step: Step, port: Port) -> list[Source]:
         """The words themselves, for a task that takes a few words: "then say hello"."""
         takes_words = step.type.name in sources.FOLLOWING and port.kinds == (Kind.TEXT,)
-        speaks_of = sources.nouns_in(slots.after_cue(step, self._reading).lower())
+        speaks_of = sources.nouns_in(self._said(step).lower())
         return self._literal(step, port) if takes_words and not speaks_of else []
 
     def _following(self, step: Step, port: Port) -> list[Source]:
@@ -251,16 +248,21 @@ class Wiring:
     def _literal(self, step: Step, port: Port) -> list[Source]:
         if Kind.TEXT not in port.kinds or step.type.port(sources.QUESTION):
             return []
-        text = _in_language.sub("", slots.after_cue(step, self._reading))
+        text = self._said(step)
         if port.name == sources.PROMPT:
             steered = step.type.ports[0] is not port
             told = slots.described if steered else slots.prompt
             text = told(step, self._reading)
         short = step.type.gives[:1] != (Kind.TEXT,) or step.type.name in sources.FOLLOWING
-        fewest = 1 if short or port.name == sources.PROMPT else FEWEST_WORDS
+        fewest = 1 if short or port.name == sources.PROMPT else slots.FEWEST_WORDS
         if port.name == sources.PROMPT and not text:
             text = slots.clause(step, self._reading)
         return [Source(text, (Kind.TEXT,))] if len(text.split()) >= fewest else []
+
+    def _said(self, step: Step) -> str:
+        """The words that stand there to be worked on."""
+        behind = _in_language.sub("", slots.after_cue(step, self._reading))
+        return behind or slots.between_cues(step, self._reading)
 
     def _best(self, pool: Sequence[Source], port: Port) -> list[Source]:
         """The first whose main kind fits, else the first that fits at all, else can be brought;

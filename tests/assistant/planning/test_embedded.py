@@ -31,6 +31,26 @@ from tests.assistant.planning.planned import ask, show
             ["translation(text=good morning, language=French)"],
         ),
         (
+            "Translate good morning into French",
+            [],
+            ["translation(text=good morning, language=French)"],
+        ),
+        (
+            "please translate for me the cat sat on the mat to Spanish",
+            [],
+            ["translation(text=the cat sat on the mat, language=Spanish)"],
+        ),
+        (
+            "translate this page from English into German",
+            ["letter.txt"],
+            ["document-to-text(document=letter.txt)", "translation(text=#0, language=German)"],
+        ),
+        (
+            "Remind me to translate the letter in ten minutes",
+            [],
+            ["timer(duration=remind me to translate the letter in ten minutes)"],
+        ),
+        (
             "What is 2 plus 2, and then draw me a castle and also a dog",
             [],
             [
