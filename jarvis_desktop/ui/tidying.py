@@ -37,9 +37,11 @@ class Tidying(QObject):
         self._timer.timeout.connect(self._look)
 
     def begin(self) -> None:
-        """The start is over: what is there now stays, and is not looked at again."""
-        gc.freeze()
-        self._timer.start()
+        """The start is over: what is there now stays, and is not looked at again. A second time
+        changes nothing: by then there is a window that is gone, and it is to go."""
+        if not self._timer.isActive():
+            gc.freeze()
+            self._timer.start()
 
     def end(self) -> None:
         """Leave it to Python again."""

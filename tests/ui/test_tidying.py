@@ -79,6 +79,17 @@ def test_what_was_there_at_the_start_is_not_looked_at_again(tidy: Tidying) -> No
     assert gc.get_freeze_count() > 10_000
 
 
+def test_what_came_after_the_start_goes_even_where_it_is_told_to_begin_again(
+    qtbot: QtBot, tidy: Tidying
+) -> None:
+    circle = Circle()
+    gone = weakref.ref(circle)
+    tidy.begin()
+    del circle
+    gc.collect()
+    assert gone() is None
+
+
 def test_python_does_not_look_at_all_objects_until_the_end(qtbot: QtBot, work: Work) -> None:
     before = gc.get_threshold()
     tidy = Tidying(work)
