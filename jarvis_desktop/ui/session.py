@@ -82,7 +82,8 @@ class Session(QObject):
         self._running: tuple[Exchange, Job] | None = None
         self._frontend: QtFrontend | None = None
         self._brake = Brake()
-        self._broken = False
+        self.broken = ""
+        """Why there will be no application; "" where there is one, or may be."""
 
     def start(self, build: Callable[[], App]) -> None:
         """Build the application on the engine; what was sent before then waits for it."""
@@ -247,10 +248,10 @@ class Session(QObject):
             self.kept.emit()
 
     def _started(self, outcome: Outcome) -> None:
+        if outcome.cancelled:
+            return  # JARVIS ends
         if outcome.value is None:
-            if outcome.error:
-                self.failed.emit(tr("JARVIS could not start. {reason}", reason=outcome.error))
-            self._broken = True
+            self.broken = tr("JARVIS could not start. {reason}", reason=outcome.error)
             self._refuse()
             return
         self.app = outcome.value
@@ -265,7 +266,7 @@ class Session(QObject):
         exchange.place.entries.append(exchange)
         self._waiting.append(exchange)
         # First: the engine works while the turn gets its place in the window.
-        self._refuse() if self._broken else self._next()
+        self._refuse() if self.broken else self._next()
         if exchange.place is self.open:
             self.added.emit(exchange)
         self.busy_changed.emit(self.busy)
@@ -280,6 +281,7 @@ class Session(QObject):
     def _refuse(self) -> None:
         while self._waiting:
             self._finish(self._waiting.popleft(), Status.FAILED)
+        self.failed.emit(self.broken)
         self.busy_changed.emit(self.busy)
 
     def _ask_app(self, work: Callable[[App], Any], then: Callable[[Outcome], None]) -> Job | None:

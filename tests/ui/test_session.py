@@ -14,6 +14,7 @@ from jarvis_desktop.core.events import ReplyChunk
 from jarvis_desktop.core.result import Status
 from jarvis_desktop.core.turn import Conversation, Request, Turn
 from jarvis_desktop.ui.bridge import EngineThread, QtFrontend
+from jarvis_desktop.ui.request.offering import Offering
 from jarvis_desktop.ui.session import Session
 from tests.ui import scene
 from tests.ui.scene import NOW, FakeApp, Shown
@@ -94,7 +95,26 @@ def test_an_application_that_cannot_start_says_so_and_keeps_nobody_waiting(
         session.start(build)
     assert told.args == ["JARVIS could not start. The history cannot be opened."]
     qtbot.waitUntil(lambda: exchange.turn.status is Status.FAILED)
-    assert session.send(Request("again")).turn.status is Status.FAILED
+    with qtbot.waitSignal(session.failed) as again:
+        assert session.send(Request("again")).turn.status is Status.FAILED
+    assert again.args == told.args, "no turn fails in silence"
+
+
+def test_files_are_refused_where_nobody_will_look_at_them(
+    session: Session, qtbot: QtBot, tmp_path: Path
+) -> None:
+    def build() -> Any:
+        raise UnavailableError("The history cannot be opened.")
+
+    offering, looks, told = Offering(session), list[bool](), list[str]()
+    offering.looking.connect(looks.append)
+    offering.refused.connect(told.append)
+    offering.offer([tmp_path], room=1)
+    with qtbot.waitSignal(session.failed):
+        session.start(build)
+    assert looks == [True, False], "what waits for the files goes on"
+    offering.offer([tmp_path], room=1)
+    assert told == ["JARVIS could not start. The history cannot be opened."]
 
 
 def test_files_are_shown_from_the_first_moment(session: Session, tmp_path: Path) -> None:

@@ -55,6 +55,7 @@ class Offering(QObject):
         self._drawn: dict[Path, Path] = {}
         """Pictures that were no files, and the folders made for them."""
         session.ready.connect(self._ready)
+        session.failed.connect(self._give_up)
         session.changed.connect(self._ended)
 
     def take(self, held: QMimeData, *, room: int) -> bool:
@@ -114,6 +115,9 @@ class Offering(QObject):
         self._begin(keep)
 
     def _begin(self, look: Look) -> None:
+        if self._session.broken:
+            self.refused.emit(self._session.broken)
+            return
         self._under_way += 1
         self.looking.emit(True)
         app = self._session.app
@@ -126,6 +130,13 @@ class Offering(QObject):
         early, self._early = self._early, []
         for look in early:
             self._session.engine.run(partial(look, app), self._looked)
+
+    def _give_up(self) -> None:
+        """Nobody will look, where there is no application and will be none."""
+        if self._early and self._session.broken:
+            self._under_way -= len(self._early)
+            self._early = []
+            self.looking.emit(self._under_way > 0)
 
     def _looked(self, outcome: Outcome) -> None:
         self._under_way -= 1
