@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 from weakref import WeakSet
 
-from jarvis_desktop import translations
+from jarvis_desktop import in_window, translations
 from jarvis_desktop.core.call import Report
 from jarvis_desktop.core.errors import ExpertError, Fault, JarvisError
 from jarvis_desktop.core.shown import frames
@@ -341,6 +341,7 @@ def _serve(
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     settle_child(network=network, services=services)
     translations.inherit()
+    in_window.inherit()
     threading.Thread(target=_end_with_parent, daemon=True).start()
     handler: Handler | None = None
     unbuilt: Answer = ()

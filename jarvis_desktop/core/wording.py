@@ -5,9 +5,11 @@ The sentences in the code are English; `speak` sets the catalogue that translate
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from gettext import NullTranslations
 
 _spoken = NullTranslations()
+_rephrased: Callable[[str], str] = str
 
 
 def speak(translations: NullTranslations) -> None:
@@ -16,12 +18,18 @@ def speak(translations: NullTranslations) -> None:
     _spoken = translations
 
 
+def rephrase(how: Callable[[str], str]) -> None:
+    """Say every sentence, before its values are put in, as `how` has it from now on."""
+    global _rephrased
+    _rephrased = how
+
+
 def tr(text: str, /, **values: object) -> str:
     """The text in the person's language, with the values for its `{names}`.
 
     Text that is data, such as a file's name, comes in as a value and is never looked at.
     """
-    said = _spoken.gettext(text) if text else ""
+    said = _rephrased(_spoken.gettext(text)) if text else ""
     return said.format(**values) if values else said
 
 

@@ -26,7 +26,7 @@ from PySide6.QtCore import (
 )
 from PySide6.QtWidgets import QApplication
 
-from jarvis_desktop import paths
+from jarvis_desktop import in_window, paths
 from jarvis_desktop.log_file import log_to_file
 from jarvis_desktop.start import Wish
 from jarvis_desktop.ui.appearance import Appearance
@@ -87,6 +87,7 @@ def run(build: Build = composed, wish: Wish = NO_WISH) -> int:
     `build` is called after the window is painted, so that nothing heavy keeps the window from the
     screen.
     """
+    in_window.begin()
     application = _Application(sys.argv[:1])
     application.setApplicationName(paths.APP)
     application.setApplicationDisplayName("JARVIS Desktop")
