@@ -381,7 +381,8 @@ class MainWindow(QMainWindow):
         super().closeEvent(event)
 
     def keep(self) -> None:
-        """Remember the window's place and its switches."""
+        """Remember the window's place and its switches, and what was set a moment ago."""
+        self.desk.write()
         self._settings.setValue("geometry", self.saveGeometry())
         self._settings.setValue("speak", self.header.speak.isChecked())
         self._settings.sync()

@@ -13,6 +13,7 @@ from PySide6.QtWidgets import (
 )
 from pytestqt.qtbot import QtBot
 
+from jarvis_desktop import settings
 from jarvis_desktop.core.artifact import Artifact, Kind
 from jarvis_desktop.core.ports import Timer
 from jarvis_desktop.core.result import Status
@@ -292,6 +293,17 @@ def test_its_place_and_switches_are_remembered(
     qtbot.addWidget(again)
     assert (again.width(), again.height()) == (700, 500)
     assert not again.header.speak.isChecked()
+
+
+def test_what_was_set_a_moment_before_the_end_is_kept(
+    window: MainWindow, session: Session, app: FakeApp, qtbot: QtBot
+) -> None:
+    window.desk.change("window.theme", "dark")
+    window.close()
+    session.end()
+    session.engine.submit(session.close_app()).result(5)
+    window.desk._later.stop()  # nothing is written later, for by now JARVIS has ended
+    qtbot.waitUntil(lambda: settings.load(app.paths.settings)[0].window.theme == "dark")
 
 
 def test_a_narrow_window_leaves_the_list_out(window: MainWindow) -> None:
