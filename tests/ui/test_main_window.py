@@ -219,8 +219,9 @@ def test_a_picture_is_enlarged_and_escape_closes_it(
     qtbot.waitUntil(lambda: window._viewer is None)
 
 
-def test_a_file_that_is_gone_is_told(window: MainWindow, tmp_path: Path) -> None:
-    window.wishes.open_file.emit(tmp_path / "gone.pdf")
+def test_a_file_that_is_gone_is_told(window: MainWindow, tmp_path: Path, qtbot: QtBot) -> None:
+    with qtbot.waitSignal(window.filing.failed):
+        window.wishes.open_file.emit(tmp_path / "gone.pdf")
     assert window.banner.message.text() == "gone.pdf is not there any more."
 
 
