@@ -52,6 +52,7 @@ from jarvis_desktop.ui.plan.desk import PlanDesk
 from jarvis_desktop.ui.request.composer import Composer
 from jarvis_desktop.ui.request.dropping import Dropping
 from jarvis_desktop.ui.request.filing import Filing
+from jarvis_desktop.ui.request.typed_anywhere import TypedAnywhere
 from jarvis_desktop.ui.session import Exchange, Open, Session
 from jarvis_desktop.ui.settings.desk import SettingsDesk
 from jarvis_desktop.ui.shortcuts import WINDOW, bind
@@ -105,7 +106,7 @@ class MainWindow(QMainWindow):
         row.setSpacing(0)
         self.sidebar = self.past.sidebar
         row.addWidget(self.sidebar)
-        middle = QWidget()
+        middle = TypedAnywhere()
         right = QVBoxLayout(middle)
         right.setContentsMargins(0, 0, 0, 0)
         right.setSpacing(0)
@@ -135,6 +136,7 @@ class MainWindow(QMainWindow):
         right.addWidget(self.stack, 1)
         self.composer = Composer(self.session, self.talker)
         self.composer.setMaximumWidth(WIDEST)
+        middle.field = self.composer.field
         self.spoken = SpokenAnswers(
             self.session,
             self.talker,
