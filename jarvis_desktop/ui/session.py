@@ -261,8 +261,7 @@ class Session(QObject):
         self.kept.emit()
 
     def _put_in_line(self, exchange: Exchange) -> None:
-        before = tr("Waiting for the request before it…")
-        exchange.waiting = before if self.app else tr("Getting ready…")
+        exchange.waiting = self._why_waiting() if self.app else tr("Getting ready…")
         exchange.place.entries.append(exchange)
         self._waiting.append(exchange)
         # First: the engine works while the turn gets its place in the window.
@@ -342,6 +341,14 @@ class Session(QObject):
         self._brake.asked(waits=question is not None)
         self._show_brake()
         self.asked.emit(exchange)
+        for item in self._waiting:
+            item.waiting = self._why_waiting()
+            self.changed.emit(item)
+
+    def _why_waiting(self) -> str:
+        if self.running and self.running.question:
+            return tr("Waiting until you have answered what the request before it asks…")
+        return tr("Waiting for the request before it…")
 
     def _show_brake(self) -> None:
         self.stops_next.emit(self._brake.next)

@@ -28,7 +28,7 @@ def test_they_begin_a_request(window: MainWindow, app: FakeApp, qtbot: QtBot) ->
     assert view.panel is not None
     no = view.panel.no
     no.setFocus()
-    QTest.keyClick(no, "D")
+    QTest.keyClicks(no, "D")
     assert field.hasFocus()
     QTest.keyClicks(field, "raw a cat")
     assert field.toPlainText() == "Draw a cat"

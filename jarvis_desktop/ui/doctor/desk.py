@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from jarvis_desktop.doctor.checks import Check
     from jarvis_desktop.doctor.finding import Finding
 
-_secret = re.compile(r"\b(hf|sk|pk|ghp)[_-]\w{6,}|//[^/\s:@]+:[^/\s@]+@")
+_secret = re.compile(r"\b(hf|sk|pk|gsk|ghp|github_pat)[_-][\w-]{6,}|//[^/\s:@]+:[^/\s@]+@")
 
 
 class DoctorDesk(QObject):

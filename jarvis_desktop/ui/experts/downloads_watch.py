@@ -32,11 +32,15 @@ class DownloadsWatch(QObject):
         super().__init__(parent)
         self.listed: Sequence[Download] = ()
         self._session = session
+        self._watches = False
         session.ready.connect(self._ready)
         if session.app:
             self._ready(session.app)
 
     def _ready(self, app: App) -> None:
+        if self._watches:
+            return  # a window that is made anew is greeted besides
+        self._watches = True
         engine = self._session.engine
 
         async def watch() -> None:
