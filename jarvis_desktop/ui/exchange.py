@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from jarvis_desktop.core.journal import Unfinished
 from jarvis_desktop.core.turn import Request, Turn
+from jarvis_desktop.core.wording import tr
 from jarvis_desktop.ui.bridge import Question
 
 if TYPE_CHECKING:
@@ -52,3 +53,10 @@ class Exchange:
     """What it carries out once more; None where it is a new request."""
     question: Question | None = None
     """What its turn waits to be told."""
+
+
+def behind(running: Exchange | None) -> str:
+    """Why a turn waits behind the one that runs."""
+    if running and running.question:
+        return tr("Waiting until you have answered what the request before it asks…")
+    return tr("Waiting for the request before it…")

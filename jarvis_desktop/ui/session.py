@@ -20,7 +20,7 @@ from jarvis_desktop.core.turn import Conversation, Request, Turn
 from jarvis_desktop.core.wording import tr
 from jarvis_desktop.ui.application import App
 from jarvis_desktop.ui.bridge import EngineThread, Job, Outcome, QtFrontend, Question
-from jarvis_desktop.ui.exchange import Exchange, Open
+from jarvis_desktop.ui.exchange import Exchange, Open, behind
 from jarvis_desktop.ui.plan.again import Again
 from jarvis_desktop.ui.request.chips import given
 from jarvis_desktop.ui.request.stopping import Brake, Stopping
@@ -261,7 +261,7 @@ class Session(QObject):
         self.kept.emit()
 
     def _put_in_line(self, exchange: Exchange) -> None:
-        exchange.waiting = self._why_waiting() if self.app else tr("Getting ready…")
+        exchange.waiting = behind(self.running) if self.app else tr("Getting ready…")
         exchange.place.entries.append(exchange)
         self._waiting.append(exchange)
         # First: the engine works while the turn gets its place in the window.
@@ -342,13 +342,8 @@ class Session(QObject):
         self._show_brake()
         self.asked.emit(exchange)
         for item in self._waiting:
-            item.waiting = self._why_waiting()
+            item.waiting = behind(exchange)
             self.changed.emit(item)
-
-    def _why_waiting(self) -> str:
-        if self.running and self.running.question:
-            return tr("Waiting until you have answered what the request before it asks…")
-        return tr("Waiting for the request before it…")
 
     def _show_brake(self) -> None:
         self.stops_next.emit(self._brake.next)

@@ -68,6 +68,24 @@ def test_stop_ends_the_turn_and_drops_those_that_wait(
     assert len(app.assistant.handled) == 1
 
 
+def test_who_waits_behind_a_question_is_told_so(ready: Session, app: FakeApp, qtbot: QtBot) -> None:
+    async def asks(request: Request, shown: Shown) -> Status:
+        return Status.DONE if await shown.frontend.confirm("Really?") else Status.FAILED
+
+    app.assistant.script = asks
+    first, second = ready.send(Request("one")), ready.send(Request("two"))
+    assert second.waiting == "Waiting for the request before it…"
+    with qtbot.waitSignal(ready.asked):
+        pass
+    assert second.waiting == "Waiting until you have answered what the request before it asks…"
+    assert ready.send(Request("three")).waiting == second.waiting
+    app.assistant.script = scene.echo
+    with qtbot.waitSignal(ready.asked):
+        assert first.question
+        first.question.answer(True)
+    qtbot.waitUntil(lambda: second.turn.status is Status.DONE)
+
+
 def test_a_turn_that_breaks_is_told_and_the_next_one_runs(
     ready: Session, app: FakeApp, qtbot: QtBot
 ) -> None:
