@@ -14,7 +14,7 @@ from jarvis_desktop.core.expert import Selection
 from jarvis_desktop.core.plan import Plan
 from jarvis_desktop.core.result import Status, TaskResult
 from jarvis_desktop.core.shown import one_line
-from jarvis_desktop.core.task import Ref, Task, TaskType, Value, as_words
+from jarvis_desktop.core.task import Item, Ref, Task, TaskType, Value, as_words
 from jarvis_desktop.core.turn import Turn
 from jarvis_desktop.core.wording import mark, tr, trn
 from jarvis_desktop.ui.look import phrases
@@ -122,8 +122,8 @@ def faces(
                 name_of(task.type),
                 state,
                 task.type.gives[0] if task.type.gives else Kind.TEXT,
-                message or _subject(task, tasks),
-                message or _details(task) or _line(tr(task.type.summary), limit=120),
+                message or _subject(task, tasks, turn.text),
+                message or _details(task, turn.text) or _line(tr(task.type.summary), limit=120),
                 # What is fetched is named by its progress, and needs the room in a narrow row.
                 ""
                 if state == "fetching" and message
@@ -195,21 +195,32 @@ def why(turn: Turn, task_id: int) -> str:
     return ""
 
 
-def _subject(task: Task, tasks: Mapping[int, tuple[int, Task]]) -> str:
+def _subject(task: Task, tasks: Mapping[int, tuple[int, Task]], request: str) -> str:
     """What a task works on: files and texts by name, results by what made them."""
     parts = [
         tr("from {step}", step=tasks[item.task_id][1].type.called)
         if isinstance(item, Ref)
         else _words(task.type, name, item)
         for name, item in task.items()
+        if not _repeats(item, request)
     ]
     return " · ".join(parts[:6])
 
 
-def _details(task: Task) -> str:
+def _details(task: Task, request: str) -> str:
     """The same without the results."""
-    given = [(name, item) for name, item in task.items() if not isinstance(item, Ref)]
+    given = [
+        (name, item)
+        for name, item in task.items()
+        if not isinstance(item, Ref) and not _repeats(item, request)
+    ]
     return " · ".join(_words(task.type, name, item) for name, item in given[:6])
+
+
+def _repeats(item: Item, request: str) -> bool:
+    """Whether it is the whole request, which stands above the plan."""
+    said, asked = (str(text)[:LONGEST_REASON].casefold().strip(" .?!") for text in (item, request))
+    return isinstance(item, str) and said == asked
 
 
 def _words(task_type: TaskType, name: str, item: Artifact | Value) -> str:
