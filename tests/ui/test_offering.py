@@ -14,11 +14,13 @@ from pytestqt.qtbot import QtBot
 
 from jarvis_desktop.core.artifact import Kind
 from jarvis_desktop.core.errors import UnavailableError
+from jarvis_desktop.core.turn import Request
 from jarvis_desktop.storage.offers import MOST
 from jarvis_desktop.ui.main_window import MainWindow
 from jarvis_desktop.ui.request import offering
 from jarvis_desktop.ui.request.attachments import SHOWN
 from jarvis_desktop.ui.request.chips import Chip
+from tests.ui import scene
 from tests.ui.scene import FakeApp, visible_chips
 
 
@@ -140,6 +142,25 @@ def test_a_pasted_picture_goes_after_its_turn(
     window.composer.send()
     qtbot.waitUntil(lambda: not path.exists())
     assert app.assistant.handled[0][0].files == (path,)
+
+
+def test_a_pasted_picture_stays_where_its_turn_never_began(
+    window: MainWindow, app: FakeApp, qtbot: QtBot
+) -> None:
+    app.assistant.script = scene.for_ever
+    window.send(Request("work for ever"))
+    held = QMimeData()
+    held.setData("image/png", QByteArray(picture()))
+    window.composer.attached.take(held)
+    qtbot.waitUntil(lambda: len(chips(window)) == 1)
+    (path,) = window.composer.attached.files()
+    window.composer.send()
+    waiting = window.session.open.entries[-1]
+    window.session.end()
+    qtbot.waitUntil(lambda: not window.session.busy)
+    window.turns.edit(waiting.turn)
+    qtbot.waitUntil(lambda: window.composer.attached.files() == (path,))
+    assert path.read_bytes() == picture()
 
 
 def test_a_picture_of_a_browser_comes_with_its_address(window: MainWindow, qtbot: QtBot) -> None:

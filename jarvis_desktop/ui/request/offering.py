@@ -153,7 +153,8 @@ class Offering(QObject):
         self.looking.emit(self._under_way > 0)
 
     def _ended(self, exchange: Exchange) -> None:
-        if exchange.turn.status is not None:
+        # One that never began has no id; it has no copies either, and may be sent again.
+        if exchange.turn.status is not None and exchange.turn.id:
             for path in exchange.request.files:
                 self.forget(path)
 
