@@ -57,15 +57,18 @@ class Face(QObject):
             self.window.begin_first_start()
 
     def _renew(self) -> None:
-        before = self.window
-        shown, here = before.isVisible(), before.places.here
+        before, quick = self.window, self.presence.quick
+        shown, here, asked = before.isVisible(), before.places.here, quick.is_open
         before.keep()
         self.presence.close()
         self._make()
         self.window.take_over(before)
+        self.presence.quick.take_over(quick)
         delete(before)
         if shown:
             self.presence.show()
         self._session.greet()
         if here:
             self.window.places.go(here)
+        if asked:
+            self.presence.quick.appear()

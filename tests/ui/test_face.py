@@ -92,6 +92,20 @@ def test_another_language_makes_the_window_anew(
     assert face.window.sidebar.new.text() == "New conversation"
 
 
+def test_the_quick_box_stays_open_in_another_language(
+    face: Face, session: Session, qtbot: QtBot
+) -> None:
+    window = face.window
+    face.presence.quick.appear()
+    face.presence.quick.box.line.field.setPlainText("a draft")
+    speak(session, "de")
+    qtbot.waitUntil(lambda: face.window is not window)
+    box = face.presence.quick.box
+    assert box.isVisible()
+    assert box.windowTitle() == "JARVIS fragen"
+    assert box.line.field.toPlainText() == "a draft"
+
+
 def test_the_first_start_is_shown_once(
     qapp: QApplication, face: Face, qtbot: QtBot, tmp_path: Path
 ) -> None:

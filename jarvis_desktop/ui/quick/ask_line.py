@@ -138,6 +138,11 @@ class AskLine(QWidget):
         self.attached.clear()
         self._refuse("")
 
+    def take_over(self, other: AskLine) -> None:
+        """Go on with the request that another one was to make."""
+        self.field.setPlainText(other.field.toPlainText())
+        self.attached.take_over(other.attached)
+
     def offer(self, files: Sequence[Path]) -> None:
         """Attach files, once they were looked over."""
         self._refuse("")

@@ -72,6 +72,16 @@ class QuickDesk(QObject):
         """Whether the box is in front."""
         return self._box is not None and self._box.listens
 
+    @property
+    def is_open(self) -> bool:
+        """Whether the box is on the screen."""
+        return self._box is not None and self._box.isVisible()
+
+    def take_over(self, other: QuickDesk) -> None:
+        """Go on with what was being written in the box of another one."""
+        if other._box:
+            self.box.line.take_over(other._box.line)
+
     def appear(self, token: str = "") -> None:
         """Open the box."""
         _use(token)
