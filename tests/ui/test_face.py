@@ -93,12 +93,13 @@ def test_another_language_makes_the_window_anew(
 
 
 def test_the_quick_box_stays_open_in_another_language(
-    face: Face, session: Session, qtbot: QtBot
+    face: Face, session: Session, app: FakeApp, qtbot: QtBot
 ) -> None:
     window = face.window
+    app.settings = german = Settings(window=WindowSettings(language="de"))
     face.presence.quick.appear()
     face.presence.quick.box.line.field.setPlainText("a draft")
-    speak(session, "de")
+    session.settled.emit(german)
     qtbot.waitUntil(lambda: face.window is not window)
     box = face.presence.quick.box
     assert box.isVisible()
