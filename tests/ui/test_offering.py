@@ -1,5 +1,6 @@
 """What is dropped and pasted becomes chips, text, or a reason; and nothing waits."""
 
+import asyncio
 import io
 import os
 import threading
@@ -231,6 +232,24 @@ def test_a_disk_that_does_not_answer_is_given_up(
     monkeypatch.setattr(app.store, "look_at", lambda path: go_on.wait(5))
     window.composer.attached.take(files_of(*written(tmp_path, "far.txt")))
     qtbot.waitUntil(lambda: "The disk of far.txt does not answer." in window.banner.message.text())
+    go_on.set()
+
+
+def test_disks_that_do_not_answer_keep_nothing_else_waiting(
+    window: MainWindow, app: FakeApp, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    go_on, looked_at = threading.Event(), list[Path]()
+
+    def hang(path: Path) -> None:
+        looked_at.append(path)
+        go_on.wait(60)
+
+    monkeypatch.setattr(app.store, "look_at", hang)
+    many = [f"far {number}.txt" for number in range(40)]
+    for path in written(tmp_path, *many):
+        window.composer.attached.take(files_of(path))
+    qtbot.waitUntil(lambda: len(looked_at) == len(many))
+    assert window.session.engine.submit(asyncio.to_thread(lambda: "done")).result(5) == "done"
     go_on.set()
 
 

@@ -54,6 +54,8 @@ class LLMWatch(QObject):
         super().__init__(parent)
         self._session = session
         self._looking: Job | None = None
+        self._wanted = False
+        """Whether the person wants it told, and a look was under way then."""
         self._fetching: Job | None = None
         session.ready.connect(self._first_look)
         session.busy_changed.connect(self._busy_changed)
@@ -78,6 +80,8 @@ class LLMWatch(QObject):
         """Look which LLM is used; `wanted` looks anew, and tells where there is none too."""
         if self._session.app and not self._looking:
             self._begin(self._session.app, wanted=wanted)
+        else:
+            self._wanted |= wanted
 
     def fetch(self, offer: Offer) -> None:
         """Fetch an LLM; nothing happens while one is being fetched."""
@@ -137,6 +141,9 @@ class LLMWatch(QObject):
         self._looking = None
         if outcome.value:
             self.looked.emit(outcome.value)
+        if self._wanted:  # while it was looked
+            self._wanted = False
+            self.look(wanted=True)
 
     def _fetched(self, outcome: Outcome) -> None:
         self._fetching = None

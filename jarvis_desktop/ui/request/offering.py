@@ -4,7 +4,9 @@ before they are attached, and what cannot be used is told with its reason."""
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Callable, Coroutine, Sequence
+from concurrent.futures import Future
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -77,7 +79,7 @@ class Offering(QObject):
         async def look(app: App) -> Offer:
             try:
                 async with asyncio.timeout(PATIENCE):
-                    return await asyncio.to_thread(look_over, files, app.store.look_at, room=room)
+                    return await _aside(partial(look_over, files, app.store.look_at, room=room))
             except TimeoutError:
                 names = one_line(", ".join(path.name for path in files[:TOLD]), limit=120)
                 return Offer(refused=(tr("The disk of {names} does not answer.", names=names),))
@@ -186,3 +188,19 @@ def _text(held: QMimeData) -> str:
     if urls:
         return " ".join(url.toString(url.ComponentFormattingOption.FullyEncoded) for url in urls)
     return held.text()[:LONGEST]
+
+
+async def _aside(look: Callable[[], Offer]) -> Offer:
+    """What `look` gives, in a thread of its own: one that waits for a disk for ever would take a
+    place of those that everything else is done in."""
+    found = Future[Offer]()
+    found.set_running_or_notify_cancel()  # it may be late, but is not called off
+
+    def work() -> None:
+        try:
+            found.set_result(look())
+        except Exception as error:  # noqa: BLE001 - it is raised where it is waited for
+            found.set_exception(error)
+
+    threading.Thread(target=work, name="look", daemon=True).start()
+    return await asyncio.wrap_future(found)
