@@ -140,10 +140,12 @@ def test_the_header_names_the_llm_that_is_used(world: World) -> None:
 
 def test_what_is_wanted_while_it_is_looked_is_told_afterwards(world: World) -> None:
     world.ollama.llms["qwen3.5:4b"] = Shown()
-    window = world.open()
-    window.llms.look()
-    window.llms.look(wanted=True)
-    world.qtbot.waitUntil(lambda: "qwen3.5:4b is used" in window.banner.message.text())
+    watch = world.open().llms
+    told: list[bool] = []
+    watch.looked.connect(lambda look: told.append(look.wanted))
+    watch.look()
+    watch.look(wanted=True)
+    world.qtbot.waitUntil(lambda: told == [False, True])
 
 
 def test_without_one_an_llm_is_offered_once(world: World) -> None:

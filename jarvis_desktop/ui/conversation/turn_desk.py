@@ -11,7 +11,6 @@ from PySide6.QtCore import QObject, Qt, QUrl
 from PySide6.QtGui import QDesktopServices, QTextCursor
 from PySide6.QtWidgets import QFileDialog
 
-from jarvis_desktop.core.errors import StorageError
 from jarvis_desktop.core.events import Event, Noted
 from jarvis_desktop.core.goal import Terms
 from jarvis_desktop.core.turn import Request, Turn
@@ -21,6 +20,7 @@ from jarvis_desktop.ui.bridge import Job, Outcome
 from jarvis_desktop.ui.conversation.conversation_view import ConversationView
 from jarvis_desktop.ui.plan.again import Again
 from jarvis_desktop.ui.request.composer import Composer
+from jarvis_desktop.ui.request.saving import save
 from jarvis_desktop.ui.session import Session
 
 if TYPE_CHECKING:
@@ -137,14 +137,8 @@ class TurnDesk(QObject):
         """Write a text to a file."""
 
         async def work() -> None:
-            try:
-                await asyncio.to_thread(path.write_bytes, text.encode("utf-8", "replace"))
-            except OSError as error:
-                reason = error.strerror or error
-                raise StorageError(
-                    tr("{name} could not be saved: {reason}.", name=path.name, reason=reason),
-                    hint=tr("Choose another folder."),
-                ) from error
+            content = text.encode("utf-8", "replace")
+            await asyncio.to_thread(save, path, lambda part: part.write_bytes(content))
 
         def then(outcome: Outcome) -> None:
             if outcome.error:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import shutil
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Qt, QUrl, Signal
@@ -11,10 +12,10 @@ from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QFileDialog, QMessageBox, QWidget
 
 from jarvis_desktop.core.artifact import Artifact
-from jarvis_desktop.core.errors import StorageError
 from jarvis_desktop.core.shown import one_line
 from jarvis_desktop.core.wording import tr
 from jarvis_desktop.ui.bridge import EngineThread, Outcome
+from jarvis_desktop.ui.request.saving import save
 
 
 class Filing(QObject):
@@ -76,14 +77,7 @@ class Filing(QObject):
         """Copy a result to where the person wants it."""
 
         async def work() -> None:
-            try:
-                await asyncio.to_thread(shutil.copyfile, source, to)
-            except OSError as error:
-                reason = error.strerror or error
-                raise StorageError(
-                    tr("{name} could not be saved: {reason}.", name=to.name, reason=reason),
-                    hint=tr("Choose another folder."),
-                ) from error
+            await asyncio.to_thread(save, to, partial(shutil.copyfile, source))
 
         self._engine.run(work, self._saved)
 
