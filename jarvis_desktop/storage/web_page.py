@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from jarvis_desktop.core.artifact import Artifact, Kind
 from jarvis_desktop.core.shown import encodable, one_line
 from jarvis_desktop.core.turn import Turn
+from jarvis_desktop.core.wording import tr
 from jarvis_desktop.storage.export import Entry, Link, details
 
 if TYPE_CHECKING:
@@ -71,7 +72,8 @@ def _turn(turn: Turn, link: Link) -> Iterator[str]:
         yield _figure(item, link)
     if lines := list(details(turn, lambda artifact: None)):
         told = "".join(f"<li>{_shown(line)}</li>" for line in lines)
-        yield f'<details class="by"><summary>Who did what</summary><ul>{told}</ul></details>\n'
+        who = _shown(tr("Who did what"))
+        yield f'<details class="by"><summary>{who}</summary><ul>{told}</ul></details>\n'
     yield "</article>\n"
 
 
@@ -88,7 +90,8 @@ def _figure(artifact: Artifact, link: Link) -> str:
         return ""
     name, place = _shown(one_line(artifact.title)), link(artifact)
     if place is None:
-        return f'<p class="by">{name} (not included)</p>\n'
+        left_out = _shown(tr("{file} (not included)", file=one_line(artifact.title)))
+        return f'<p class="by">{left_out}</p>\n'
     at = escape(place, quote=True)
     match artifact.kind:
         case Kind.IMAGE:
