@@ -22,6 +22,7 @@ TYPE = TaskType(
         "who are you", "^what are you$", "what is your name", "what's your name", "how are you",
         "^are you there", "are you a robot", "are you human", "are you alive", "who made you",
         "who built you", "who created you", "what commands", "which commands", "^commands$",
+        "^was kannst du", "^你能做什么", "^你会做什么",  # as the translated texts say
         "^instructions$", "nice to meet you", "^see you", "^thank you", "^thanks",
         *(f"^{word}{end}$" for word in (
             "hello", "hi", "hey", "good morning", "good evening", "good afternoon", "good night",

@@ -58,6 +58,8 @@ from tests.assistant.planning.planned import ask, show
                 "text-to-image(prompt=a castle and also a dog)",
             ],
         ),
+        ("Was kannst du?", [], ["help(topic=was kannst du?)"]),
+        ("你能做什么？", [], ["help(topic=你能做什么？)"]),
         ("flip a coin", [], ["chance(what=coin, among=flip a coin)"]),
         ("stop", [], ["stop()"]),
         (
