@@ -49,6 +49,9 @@ CLOSING = 4.0
 """Seconds that the application has to close its children and files."""
 JOINING = 2.0
 """Seconds that the engine's loop has to end after that."""
+SWITCHING = 0.001
+"""Seconds that the engine may keep Python from the window, each time that Qt has given it away: in
+one drawing that happens a hundred times."""
 NO_WISH = Wish()
 UNSEEN = 400
 """Milliseconds after which the engine starts even where the window cannot be seen."""
@@ -88,6 +91,7 @@ def run(build: Build = composed, wish: Wish = NO_WISH) -> int:
     screen.
     """
     in_window.begin()
+    sys.setswitchinterval(SWITCHING)
     application = _Application(sys.argv[:1])
     application.setApplicationName(paths.APP)
     application.setApplicationDisplayName("JARVIS Desktop")

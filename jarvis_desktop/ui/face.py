@@ -52,9 +52,10 @@ class Face(QObject):
         self.window.painted.connect(self._painted)
 
     def _painted(self) -> None:
-        self.painted.emit()
         if self.window.is_first_start:
             self.window.begin_first_start()
+        # Only now: the engine, which starts by it, keeps Python from what is imported here.
+        self.painted.emit()
 
     def _renew(self) -> None:
         before, quick = self.window, self.presence.quick

@@ -54,6 +54,7 @@ class FindingRow(QFrame):
         super().__init__()
         self.setObjectName("setting")
         self._finding: Finding | None = None
+        self._shown: tuple[Finding, bool] | None = None
         outer = QVBoxLayout(self)
         outer.setContentsMargins(0, 0, 0, 0)
         outer.setSpacing(0)
@@ -91,7 +92,9 @@ class FindingRow(QFrame):
 
     def show_finding(self, finding: Finding, *, startable: bool) -> None:
         """Show how it is now. `startable`: whether Ollama could be started."""
-        self._finding = finding
+        if (finding, startable) == self._shown:
+            return
+        self._finding, self._shown = finding, (finding, startable)
         icon, colour, state = STATES[finding.state]
         name = tr(finding.what)
         title = name[:1].upper() + name[1:]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from PySide6.QtCore import QTimer
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFrame, QProgressBar, QVBoxLayout
 
@@ -22,6 +23,8 @@ from jarvis_desktop.ui.places import Surroundings
 if TYPE_CHECKING:
     from jarvis_desktop.doctor.finding import Finding
 
+TOGETHER = 3
+"""Rows that are made at once."""
 TOLD = mark("What JARVIS needs of this computer, how it is now, and what mends it.")
 
 
@@ -69,6 +72,8 @@ class DoctorPage(Page):
         self.desk.ended.connect(self._ended)
         self.desk.mended.connect(self._mended)
         self._session.ready.connect(self._ready)
+        self._drawing = QTimer(self, singleShot=True, interval=0)
+        self._drawing.timeout.connect(self._draw)
         self._draw()
 
     def appear(self, part: str = "") -> None:
@@ -97,7 +102,7 @@ class DoctorPage(Page):
     def _look(self, number: int, findings: Sequence[Finding]) -> None:
         self._found[number] = findings
         self.progress.setValue(len(self._found))
-        self._draw()
+        self._drawing.start()  # many are found at once
 
     def _can_start(self, startable: bool) -> None:
         self._startable = startable
@@ -118,9 +123,13 @@ class DoctorPage(Page):
         self.summary.setText(", ".join(told) or tr("Everything works."))
 
     def _draw(self) -> None:
-        """Show what was found; rows stay the same widgets, so that none loses the keyboard."""
+        """Show what was found; rows stay the same widgets, so that none loses the keyboard. Those
+        that are not there yet are made a few at a time, and the window does not stand still."""
         findings = self.findings
-        for number, item in enumerate(findings):
+        most = len(self.rows) + TOGETHER
+        if len(findings) > most:
+            self._drawing.start()
+        for number, item in enumerate(findings[:most]):
             if number == len(self.rows):
                 row = FindingRow(first=not number)
                 row.go.connect(self._actions.go)
