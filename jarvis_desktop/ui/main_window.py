@@ -72,6 +72,8 @@ class MainWindow(QMainWindow):
 
     painted = Signal()
     """It is on the screen for the first time."""
+    quit_wanted = Signal()
+    """JARVIS is to end, not only its window."""
 
     def __init__(self, session: Session, settings: Path) -> None:
         """`settings` is the file in which the window's place and its switches are kept."""
@@ -196,8 +198,8 @@ class MainWindow(QMainWindow):
         wishes.save_as.connect(filing.save_as)
         wishes.enlarge.connect(self._enlarge)
         wishes.copy_text.connect(lambda text: QGuiApplication.clipboard().setText(text))
-        field, goal = self.composer.field, self.composer.goal
-        bind(self, WINDOW, escape=self._escape, write=field.setFocus, goal=goal.toggle)
+        field, goal, quits = self.composer.field, self.composer.goal, self.quit_wanted.emit
+        bind(self, WINDOW, escape=self._escape, write=field.setFocus, goal=goal.toggle, quit=quits)
         for place in PLACES:
             QShortcut(QKeySequence(place.keys), self).activated.connect(
                 partial(self.places.go, place.name)

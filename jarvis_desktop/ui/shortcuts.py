@@ -33,6 +33,7 @@ WINDOW: tuple[Shortcut, ...] = (
     Shortcut(("Ctrl+G",), mark("Switch between a request and a goal"), "goal"),
     Shortcut(("Ctrl+Z",), mark("Take a deletion back"), "undo"),
     Shortcut(("Esc",), mark("Close what is open, refuse what is asked, or stop"), "escape"),
+    Shortcut(("Ctrl+Q",), mark("Quit JARVIS"), "quit"),
 )
 REQUEST: tuple[Shortcut, ...] = (
     Shortcut(("Return",), mark("Send the request")),

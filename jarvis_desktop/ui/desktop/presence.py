@@ -84,6 +84,7 @@ class Presence(QObject):
         tray.settings_wanted.connect(self._settings)
         tray.mode_wanted.connect(self._change_mode)
         tray.quit_wanted.connect(self.quit)
+        window.quit_wanted.connect(self.quit)
         tray.came.connect(self._late_enough)
         tray.went.connect(self._surface)
         tray.clicked_note.connect(self.notifier.clicked)

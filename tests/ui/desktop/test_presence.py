@@ -7,7 +7,10 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from jarvis_desktop.core.errors import InputError
@@ -58,6 +61,16 @@ def test_where_the_tray_is_not_wanted_closing_it_ends_jarvis(presence: Presence)
 
 def test_who_quits_is_obeyed(presence: Presence) -> None:
     presence.let_end()
+    assert presence.window.close()
+
+
+def test_ctrl_q_ends_jarvis_though_there_is_a_tray(
+    presence: Presence, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ended: list[bool] = []
+    monkeypatch.setattr(QApplication, "quit", lambda: ended.append(True))
+    QTest.keyClick(presence.window, Qt.Key.Key_Q, Qt.KeyboardModifier.ControlModifier)
+    assert ended
     assert presence.window.close()
 
 
