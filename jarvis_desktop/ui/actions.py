@@ -22,6 +22,8 @@ class Actions(QObject):
     """Open the folder that holds this file (a Path)."""
     save_as = Signal(object)
     """Keep a copy of this Artifact where the person says."""
+    attach = Signal(object)
+    """Add this file (a Path) to the next request."""
     enlarge = Signal(object)
     """Show this picture (an Artifact) large."""
     copy_text = Signal(str)

@@ -196,6 +196,7 @@ class MainWindow(QMainWindow):
         wishes.open_file.connect(filing.open)
         wishes.show_folder.connect(lambda path: filing.open(path.parent))
         wishes.save_as.connect(filing.save_as)
+        wishes.attach.connect(lambda path: self.add_files([path]))
         wishes.enlarge.connect(self._enlarge)
         wishes.copy_text.connect(lambda text: QGuiApplication.clipboard().setText(text))
         field, goal, quits = self.composer.field, self.composer.goal, self.quit_wanted.emit

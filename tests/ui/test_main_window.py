@@ -225,6 +225,15 @@ def test_a_file_that_is_gone_is_told(window: MainWindow, tmp_path: Path, qtbot: 
     assert window.banner.message.text() == "gone.pdf is not there any more."
 
 
+def test_a_result_goes_on_in_the_next_request(
+    window: MainWindow, qtbot: QtBot, tmp_path: Path
+) -> None:
+    made = tmp_path / "made.txt"
+    made.write_text("words")
+    window.wishes.attach.emit(made)
+    qtbot.waitUntil(lambda: window.composer.attached.files() == (made,))
+
+
 def test_text_is_copied(window: MainWindow) -> None:
     window.wishes.copy_text.emit("<b>words</b>")
     assert QGuiApplication.clipboard().text() == "<b>words</b>"

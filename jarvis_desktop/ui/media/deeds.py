@@ -48,16 +48,20 @@ class Deeds(QObject):
             Deed("save", mark("Save a copy"), lambda: actions.save_as.emit(artifact)),
             Deed("copy", mark("Copy"), self.copy),
         )
+        self.use = Deed(
+            "attach", mark("Use in the next request"), lambda: actions.attach.emit(path)
+        )
 
     def copy(self) -> None:
         """Put the file on the clipboard; a picture also as a picture, a table as its text."""
         self._actions.media.hand_out(self, self.artifact, lambda _: self._put())
 
     def menu(self, parent: QWidget, at: QPoint, *more: Deed) -> None:
-        """Offer all of them at a place of the screen, after those that are given."""
+        """Offer all of them at a place of the screen, and to go on with the file, after those that
+        are given."""
         menu = QMenu(parent)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        for deed in (*more, *self.all):
+        for deed in (*more, self.use, *self.all):
             made = menu.addAction(icons.icon(deed.icon, "muted"), tr(deed.name))
             made.triggered.connect(deed.act)
         menu.popup(at)

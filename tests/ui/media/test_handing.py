@@ -131,7 +131,7 @@ def test_any_file_is_dragged_out_by_its_name(
 
 
 @pytest.mark.qt_log_ignore("does not support")
-def test_the_menu_offers_the_same_as_the_buttons(
+def test_the_menu_offers_the_same_as_the_buttons_and_to_go_on_with_it(
     photo: Path, actions: Actions, show: Show, qtbot: QtBot
 ) -> None:
     card = card_of(Kind.IMAGE, photo, actions)
@@ -141,10 +141,17 @@ def test_the_menu_offers_the_same_as_the_buttons(
     menu = card.findChild(QMenu)
     assert isinstance(menu, QMenu)
     names = [action.text() for action in menu.actions()]
-    assert names == ["Show large", "Open", "Show in folder", "Save a copy", "Copy"]
+    used = "Use in the next request"
+    assert names == ["Show large", used, "Open", "Show in folder", "Save a copy", "Copy"]
     for action, signal in zip(
         menu.actions(),
-        (actions.enlarge, actions.open_file, actions.show_folder, actions.save_as),
+        (
+            actions.enlarge,
+            actions.attach,
+            actions.open_file,
+            actions.show_folder,
+            actions.save_as,
+        ),
         strict=False,
     ):
         with qtbot.waitSignal(signal):
