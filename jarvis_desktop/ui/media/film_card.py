@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import partial
+
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QContextMenuEvent, QKeyEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
@@ -15,10 +18,13 @@ from jarvis_desktop.ui.look import theme
 from jarvis_desktop.ui.look.icons import IconButton
 from jarvis_desktop.ui.media.file_line import FileLine, Trouble
 from jarvis_desktop.ui.media.film_window import FilmWindow
-from jarvis_desktop.ui.media.found import Film
+from jarvis_desktop.ui.media.found import Film, Peaks
 from jarvis_desktop.ui.media.screen import TALLEST, WIDEST, Frames, Screen, picture_of
 from jarvis_desktop.ui.media.sound_card import Controls
 from jarvis_desktop.ui.media.transport import Transport
+
+LISTENED = 1800.0
+"""Seconds of a film whose sound is listened to for its waves: hours of one keep a core busy."""
 
 
 class FilmCard(QFrame):
@@ -124,6 +130,15 @@ class FilmCard(QFrame):
             self.canvas.show_picture(picture_of(film.poster))
             self.canvas.show_sign("play")
             self._bar.setEnabled(True)
+            if film.sound > 0 and 0 < film.length <= LISTENED:
+                self.controls.timeline.show_waves(None)
+                then = partial(self._heard, film)
+                self._media.look(self, "peaks", self._path, then=then)
+
+    def _heard(self, film: Film, outcome: Outcome) -> None:
+        if isinstance(heard := outcome.value, Peaks):  # its sound may end before its pictures do
+            share = heard.share * min(1.0, heard.length / film.length)
+            self.controls.timeline.show_waves(replace(heard, share=share))
 
     def _give_up(self, reason: str) -> None:
         if self.window_of_film:

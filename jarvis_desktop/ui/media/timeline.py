@@ -1,4 +1,4 @@
-"""The line on which one sees how far something has played, and jumps; a sound's shows its waves."""
+"""The line on which one sees how far something has played, and jumps; with the waves of a sound."""
 
 from __future__ import annotations
 
@@ -48,9 +48,14 @@ class Timeline(QSlider):
         self.show_place(self.value() / 1000)
 
     def show_peaks(self, peaks: Peaks) -> None:
-        """Draw these waves."""
-        self._peaks = peaks
+        """Draw the waves of a sound, which is as long as they are."""
+        self.show_waves(peaks)
         self.show_length(peaks.length)
+
+    def show_waves(self, peaks: Peaks | None) -> None:
+        """Draw waves in the place of the line; None where they are not known yet."""
+        self._waves, self._peaks = True, peaks
+        self.setFixedHeight(TALL)
         self.update()
 
     def show_place(self, seconds: float) -> None:

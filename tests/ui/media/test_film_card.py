@@ -11,6 +11,7 @@ from pytestqt.qtbot import QtBot
 from jarvis_desktop.core.artifact import Kind
 from jarvis_desktop.ui.actions import Actions
 from jarvis_desktop.ui.media.film_card import FilmCard
+from jarvis_desktop.ui.media.timeline import FLAT, TALL
 from tests.films import STEP, write_film
 from tests.ui.media.conftest import WAYS, Show, card_of, spoilt
 from tests.ui.scene import FakeApp
@@ -50,6 +51,16 @@ def test_it_shows_its_first_picture_and_what_it_is(card: FilmCard) -> None:
     assert second(card) == 0
     assert card.line.facts.full_text().startswith("64 × 48 · ")
     assert card.mute.isVisible()
+
+
+def test_it_shows_the_waves_of_its_sound(card: FilmCard, qtbot: QtBot) -> None:
+    line = card.controls.timeline
+    qtbot.waitUntil(lambda: line._peaks is not None)
+    assert line._peaks
+    assert max(line._peaks.values) > 0
+    assert line._peaks.share == pytest.approx(1, abs=0.1)
+    assert line.height() == TALL
+    assert card.transport.length == line.maximum() / 1000
 
 
 @pytest.mark.parametrize(("to", "expected"), [(2.5, 2), (0.5, 0), (3.9, 3), (1.02, 1), (4.0, 3)])
@@ -121,6 +132,7 @@ def test_a_film_without_sound_has_none_to_mute(
 ) -> None:
     card = shown(write_film(tmp_path / "silent.mp4", seconds=1), actions, show, qtbot)
     assert not card.mute.isVisible()
+    assert card.controls.timeline.height() == FLAT
     card.transport.play()
     qtbot.waitUntil(lambda: card.transport.position > 0.3)
     qtbot.waitUntil(lambda: not card.transport.playing)
