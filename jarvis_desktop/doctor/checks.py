@@ -56,8 +56,8 @@ async def _itself(app: App) -> list[Finding]:
     data = tr("{folder}; log: {log}", folder=app.paths.data, log=app.paths.logs)
     return [
         Finding("JARVIS Desktop", "ok", version),
-        Finding("mode", "ok", mode),
-        Finding("data", "ok", data),
+        Finding(mark("mode"), "ok", mode),
+        Finding(mark("data"), "ok", data),
         _sqlite(),
     ]
 
@@ -90,7 +90,7 @@ async def _agent(app: App) -> list[Finding]:
 
 def graphics(hardware: Hardware) -> Finding:
     """Whether experts can use a graphics card, or why not."""
-    what, card = "graphics card", hardware.graphics
+    what, card = mark("graphics card"), hardware.graphics
     if card is None:
         detail = hardware.trouble or tr("None was found.")
         detail = tr("{why} Experts run on the processor.", why=detail)
@@ -111,7 +111,7 @@ def graphics(hardware: Hardware) -> Finding:
 
 def memory(hardware: Hardware, budget: int) -> Finding:
     """The main memory, and how much of it experts get."""
-    what = "memory"
+    what = mark("memory")
     if not hardware.memory:
         return Finding(what, "limited", tr("the system does not say how much there is"))
     free = tr(", {size} free", size=_size(hardware.available)) if hardware.available else ""
@@ -140,9 +140,9 @@ def sandbox(protection: Protection) -> Finding:
     """What keeps the code of agent mode from the rest of the computer."""
     if not protection.sandboxed:
         detail = tr("none holds here: code runs only when you allow it, each time, unprotected")
-        return Finding("sandbox", "limited", detail, protection.why)
+        return Finding(mark("sandbox"), "limited", detail, protection.why)
     detail = tr("{name}, which was tried just now", name=protection.name)
-    return Finding("sandbox", "limited" if protection.why else "ok", detail, protection.why)
+    return Finding(mark("sandbox"), "limited" if protection.why else "ok", detail, protection.why)
 
 
 def agent_mode(protection: Protection, *, has_llm: bool) -> Finding:
@@ -194,7 +194,7 @@ def planner(app: App) -> Finding:
 
 async def api(app: App) -> Finding:
     """Whether experts can be asked over the network, or why not."""
-    what, count = "experts by API", sum(item.only_served for item in app.catalogue.known())
+    what, count = mark("experts by API"), sum(item.only_served for item in app.catalogue.known())
     if not app.policy.allows_api:
         detail = tr("off: the mode {mode} keeps everything on this computer", mode=app.mode.called)
         return Finding(what, "ok", detail)

@@ -74,8 +74,8 @@ async def _sound(speech: SpeechSettings) -> list[Finding]:
     except JarvisError as error:
         return [Finding("sound", "missing", error.message, error.hint)]
     return [
-        device("speaker", [item for item in found if item.outputs], speech.output),
-        device("microphone", [item for item in found if item.inputs], speech.input),
+        device(mark("speaker"), [item for item in found if item.outputs], speech.output),
+        device(mark("microphone"), [item for item in found if item.inputs], speech.input),
     ]
 
 
@@ -127,8 +127,8 @@ def wake_word(name: str) -> Finding:
     try:
         WakeWord(name)
     except JarvisError as error:
-        return Finding("wake word", "limited", error.message, error.hint)
-    return Finding("wake word", "ok", name)
+        return Finding(mark("wake word"), "limited", error.message, error.hint)
+    return Finding(mark("wake word"), "ok", name)
 
 
 def _recogniser(app: App) -> Finding:
@@ -152,7 +152,7 @@ def talk_key(run_folder: Callable[[], Path]) -> list[Finding]:
         return [Finding("talk key", "limited", detail, tr(BIND))]
     except JarvisError as error:
         return [Finding("talk key", "limited", error.message, error.hint)]
-    answers = Finding("running JARVIS", "ok", tr("a window runs, and answers"))
+    answers = Finding(mark("running JARVIS"), "ok", tr("a window runs, and answers"))
     hotkey = told.get("hotkey")
     known = hotkey if isinstance(hotkey, dict) else {}
     way, key, why = (str(known.get(name, "")) for name in ("way", "key", "why"))
@@ -167,7 +167,7 @@ def talk_key(run_folder: Callable[[], Path]) -> list[Finding]:
 
 
 async def _record(app: App) -> Finding:
-    what = "recording"
+    what = mark("recording")
     heard = loudest = likeliest = 0.0
     try:
         async with aclosing(app.microphone.listen(asyncio.Event())) as sounds:
@@ -190,11 +190,13 @@ def recorded(seconds: float, loudest: float, *, speaks: bool) -> Finding:
         loudness=round(60 * loudest - 60),
     )
     if speaks:
-        return Finding("recording", "ok", tr("{detail}, and somebody spoke", detail=detail))
+        return Finding(mark("recording"), "ok", tr("{detail}, and somebody spoke", detail=detail))
     if loudest < FAINT:
         fix = tr("See that the right microphone is chosen, not muted, and its volume up.")
-        return Finding("recording", "limited", tr("{detail}: nearly silence", detail=detail), fix)
-    return Finding("recording", "ok", tr("{detail}; nobody spoke", detail=detail))
+        return Finding(
+            mark("recording"), "limited", tr("{detail}: nearly silence", detail=detail), fix
+        )
+    return Finding(mark("recording"), "ok", tr("{detail}; nobody spoke", detail=detail))
 
 
 async def _speak(app: App, folder: Path) -> tuple[str, Path]:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import ast
+import inspect
+
 import pytest
 
 from jarvis_desktop.core.code import Protection
 from jarvis_desktop.core.hardware import MB, Graphics, Hardware
+from jarvis_desktop.doctor import checks, voice
 from jarvis_desktop.doctor.checks import agent_mode, graphics, memory, sandbox
 from jarvis_desktop.doctor.finding import Finding
+from jarvis_desktop.translations import load
 
 GB = 1000 * MB
 RTX = Graphics("NVIDIA RTX 3060", memory=12 * GB)
@@ -107,3 +112,21 @@ def test_what_holds_the_code_of_agent_mode(
     assert agent_mode(protection, has_llm=True).state == mode
     without = agent_mode(protection, has_llm=False)
     assert (without.state, "needs a language model" in without.detail) == ("limited", True)
+
+
+def test_the_name_of_all_that_is_looked_at_is_known_to_translators() -> None:
+    names: set[str] = set()
+    for module in (checks, voice):
+        for node in ast.walk(ast.parse(inspect.getsource(module))):
+            named: ast.AST | None = None
+            if isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("Finding", "device"):
+                named = node.args[0]
+            elif isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "what":
+                named = node.value
+            if isinstance(named, ast.Call):
+                named = named.args[0]
+            if isinstance(named, ast.Constant):
+                names.add(str(named.value))
+    assert len(names) > 12
+    german = load("de")
+    assert {name for name in names if german.gettext(name) == name} == {"JARVIS Desktop", "SQLite"}
