@@ -13,6 +13,7 @@ from pytestqt.qtbot import QtBot
 from jarvis_desktop.ui.actions import Actions
 from jarvis_desktop.ui.media.film_card import FilmCard
 from jarvis_desktop.ui.media.screen import TALLEST
+from jarvis_desktop.ui.media.timeline import TALL
 from tests.ui.media.conftest import Show
 from tests.ui.media.test_film_card import shown
 
@@ -32,13 +33,15 @@ def enter(card: FilmCard, way: str) -> None:
     QApplication.processEvents()
 
 
-def test_there_and_back(card: FilmCard) -> None:
+def test_there_and_back(card: FilmCard, qtbot: QtBot) -> None:
     ways = ("double click", "button", "F")
     for way, out in (*zip(ways, ways, strict=True), ("F", "Esc"), ("button", "close")):
-        go_there_and_back(card, way, out)
+        go_there_and_back(card, way, out, qtbot)
 
 
-def go_there_and_back(card: FilmCard, way: str, out: str) -> None:
+def go_there_and_back(card: FilmCard, way: str, out: str, qtbot: QtBot) -> None:
+    # Each layout tells the one around it in another pass of the event loop.
+    qtbot.waitUntil(lambda: card._bar.height() == TALL and card.canvas.height() == TALLEST)
     window, size = card.window(), card.canvas.size()
     enter(card, way)
     film = card.window_of_film
@@ -59,7 +62,7 @@ def go_there_and_back(card: FilmCard, way: str, out: str) -> None:
     assert card.canvas.window() is card.controls.window() is window
     assert card.canvas.isVisible()
     assert card.controls.isVisible()
-    assert card.canvas.size() == size
+    qtbot.waitUntil(lambda: card.canvas.size() == size)
     assert not card.transport.playing
 
 
