@@ -16,7 +16,7 @@ from jarvis_desktop.assistant.parts import Parts
 from jarvis_desktop.assistant.stages import Stages, speech_of
 from jarvis_desktop.core.current import current_note, current_turn
 from jarvis_desktop.core.errors import InputError, JarvisError
-from jarvis_desktop.core.events import Noted, Speaking, TurnFinished, TurnStarted
+from jarvis_desktop.core.events import Kept, Noted, Speaking, TurnFinished, TurnStarted
 from jarvis_desktop.core.expert import Candidate
 from jarvis_desktop.core.frontend import Frontend
 from jarvis_desktop.core.journal import Unfinished
@@ -266,6 +266,7 @@ class Assistant:
         # is still being spoken, and is an answer all the same.
         ended = TurnFinished(status, self._parts.now())
         if self._keep(known, live, ended):
+            live.show(Kept())
             self._sum_up(known)
         try:
             await live.spoken()

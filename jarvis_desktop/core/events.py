@@ -211,6 +211,11 @@ class Speaking:
 
 
 @dataclass(frozen=True, slots=True)
+class Kept:
+    """The answered turn is in the history; its answer may be spoken for minutes yet."""
+
+
+@dataclass(frozen=True, slots=True)
 class TurnFinished:
     """The turn is over; nothing follows."""
 
@@ -241,5 +246,6 @@ Event = (
     | RoundEnded
     | ReplyChunk
     | Speaking
+    | Kept
     | TurnFinished
 )

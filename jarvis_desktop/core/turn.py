@@ -175,6 +175,8 @@ class Turn:
                 return replace(self, reply=self.reply + text)
             case events.Speaking(text=text):
                 return replace(self, speaking=text)
+            case events.Kept():
+                return self
             case events.TurnFinished(status=status, at=at):
                 return replace(
                     self, status=status, finished=at, speaking="", running=frozenset(), trying={}

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import QObject, Qt, Signal
 
 from jarvis_desktop.core.errors import InputError
-from jarvis_desktop.core.events import Event, TurnFinished, TurnStarted
+from jarvis_desktop.core.events import Event, Kept, TurnFinished, TurnStarted
 from jarvis_desktop.core.journal import Unfinished
 from jarvis_desktop.core.result import Status
 from jarvis_desktop.core.turn import Conversation, Request, Turn
@@ -335,6 +335,8 @@ class Session(QObject):
         self._brake.take(event)
         self._show_brake()
         self.changed.emit(exchange)
+        if isinstance(event, Kept):
+            self.kept.emit()
 
     def _asked(self, exchange: Exchange, question: Question | None) -> None:
         exchange.question = question

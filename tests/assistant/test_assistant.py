@@ -42,6 +42,7 @@ async def test_a_typed_request_from_beginning_to_end(house: House) -> None:
         "TaskStarted",
         "TaskFinished",
         "ReplyChunk",
+        "Kept",
         "TurnFinished",
     ]
     assert (turn.text, turn.reply, turn.status) == ("what time is it", "It is noon.", Status.DONE)

@@ -155,6 +155,7 @@ async def test_a_silenced_answer_is_whole_and_done(house: House) -> None:
     running = asyncio.create_task(house.handle(Request(text="Talk.", speak=True)))
     while not house.history.kept or not house.player.played:
         await asyncio.sleep(0)
+    assert events.Kept() in house.frontend.events  # so that it is listed while it is spoken
     house.assistant.silence()
     turn = await running
     assert (turn.status, turn.reply) == (Status.DONE, "First sentence. Second one.")

@@ -48,6 +48,7 @@ def test_a_whole_turn() -> None:
         events.ReplyChunk("sh"),
         events.ReplyChunk("ort"),
         events.Speaking("short"),
+        events.Kept(),
         events.TurnFinished(Status.DONE, NOON),
     )
     assert turn == Turn(

@@ -10,7 +10,7 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from jarvis_desktop.core.errors import UnavailableError
-from jarvis_desktop.core.events import ReplyChunk
+from jarvis_desktop.core.events import Kept, ReplyChunk
 from jarvis_desktop.core.result import Status
 from jarvis_desktop.core.turn import Conversation, Request, Turn
 from jarvis_desktop.ui.bridge import EngineThread, QtFrontend
@@ -54,6 +54,24 @@ def test_requests_are_answered_one_after_another_in_one_conversation(
     qtbot.waitUntil(lambda: not ready.busy)
     assert [item.turn.reply for item in exchanges] == [f"You said: {n}" for n in range(3)]
     assert {conversation for _, conversation in app.assistant.handled} == {"new-1"}
+
+
+def test_the_history_is_read_as_soon_as_a_turn_is_in_it(
+    ready: Session, app: FakeApp, qtbot: QtBot
+) -> None:
+    said = asyncio.Event()
+
+    async def talks(request: Request, shown: Shown) -> Status:
+        shown.show(Kept())
+        await said.wait()
+        return Status.DONE
+
+    app.assistant.script = talks
+    with qtbot.waitSignal(ready.kept):
+        exchange = ready.send(Request("talk for minutes"))
+    assert exchange.turn.status is Status.RUNNING
+    ready.engine.call(said.set)
+    qtbot.waitUntil(lambda: exchange.turn.status is Status.DONE)
 
 
 def test_stop_ends_the_turn_and_drops_those_that_wait(
