@@ -11,6 +11,7 @@ from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QMenu, QSizePolicy, QVBoxLayout, QWidget
 
 from jarvis_desktop.core.wording import mark, tr
+from jarvis_desktop.storage.filters import Filters
 from jarvis_desktop.ui.history.desk import Batch
 from jarvis_desktop.ui.history.list_view import HistoryList
 from jarvis_desktop.ui.history.model import Row
@@ -56,6 +57,7 @@ class Sidebar(QFrame):
         self.list.chosen.connect(lambda row: self.opened.emit(row.id, row.turn_id))
         self.list.left.connect(self.search.setFocus)
         self.search.down.connect(self.list.enter)
+        self.search.searched.connect(self._sought)
         self.search.entered.connect(self._open_first)
         column.addWidget(self.list, 1)
         self.empty = _Empty()
@@ -75,6 +77,9 @@ class Sidebar(QFrame):
             below.addWidget(button)
         column.addLayout(below)
         self._fit()
+        self._shown: tuple[str, Filters] | None = None
+        """What the list was searched for, as it stands."""
+        self._enters = False
         self.show_batch(Batch((), begins=True, more=False))
 
     def show_batch(self, batch: Batch) -> None:
@@ -100,6 +105,9 @@ class Sidebar(QFrame):
         else:
             words = NOTHING_LEFT if self.search.filters else NOTHING_YET
             self.empty.show_words("filter" if self.search.filters else "history", tr(words))
+        self._shown = self.search.words, self.search.filters
+        if self._enters:
+            self._open_first()
 
     def show_open(self, opened: str, *, running: Collection[str], unread: Collection[str]) -> None:
         """Say which conversation is open, and where something runs or is new, by their ids."""
@@ -181,7 +189,14 @@ class Sidebar(QFrame):
         menu.popup(self.more.mapToGlobal(QPoint(0, self.more.height())))
         return menu
 
+    def _sought(self) -> None:
+        self._enters = False
+
     def _open_first(self) -> None:
+        """The best of what is looked for; where that is not read yet, once it is."""
+        self._enters = self._shown != (self.search.words, self.search.filters)
+        if self._enters:
+            return
         rows: list[Row] = self.list.lines.rows()
         if rows:
             self.opened.emit(rows[0].id, rows[0].turn_id)

@@ -69,6 +69,20 @@ def test_enter_in_the_field_opens_the_best(filled: MainWindow, qtbot: QtBot) -> 
     assert filled.session.open.id == "c2"
 
 
+def test_enter_waits_for_what_is_being_looked_for(filled: MainWindow, qtbot: QtBot) -> None:
+    field = filled.sidebar.search.field
+    field.setText("picture")
+    with qtbot.waitSignal(filled.session.switched):
+        press(field, Key.Key_Return)
+    assert filled.session.open.id == "c2"
+    field.setText("letter")
+    press(field, Key.Key_Return)
+    field.setText("letters")  # it was not to be that
+    qtbot.waitUntil(lambda: titles(filled) == [])
+    settle(filled, qtbot)
+    assert filled.session.open.id == "c2"
+
+
 def test_nothing_is_opened_where_nothing_was_found(filled: MainWindow, qtbot: QtBot) -> None:
     filled.sidebar.search.field.setText("no such words")
     qtbot.waitUntil(lambda: filled.sidebar.empty.isVisible())
