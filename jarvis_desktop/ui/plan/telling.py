@@ -218,9 +218,9 @@ def _details(task: Task, request: str) -> str:
 
 
 def _repeats(item: Item, request: str) -> bool:
-    """Whether it is the whole request, which stands above the plan."""
+    """Whether it is the request, which stands above the plan, be it without "Hey Jarvis"."""
     said, asked = (str(text)[:LONGEST_REASON].casefold().strip(" .?!") for text in (item, request))
-    return isinstance(item, str) and said == asked
+    return isinstance(item, str) and asked.endswith(said) and 2 * len(said) >= len(asked)
 
 
 def _words(task_type: TaskType, name: str, item: Artifact | Value) -> str:
