@@ -17,3 +17,5 @@ def test_a_step_does_not_repeat_the_request_above_it() -> None:
     first, second = faces(Plan((whole, part)), Turn("t", NOW, asked))
     assert (first.subject, first.details) == ("seed: 7", "seed: 7")
     assert second.subject == "“a cat” · avoid: dogs"
+    first, _ = faces(Plan((whole, part)), Turn("t", NOW, f"Hey Jarvis, {asked}"))
+    assert first.subject == "seed: 7"
