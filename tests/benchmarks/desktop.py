@@ -28,6 +28,8 @@ PATIENCE = 60.0
 """Seconds that a request may take."""
 IDLE = 12.0
 """Seconds until the window has come to rest."""
+LOOK = 10
+"""Milliseconds between two looks whether something is so yet."""
 MESSAGES = 10_000
 EXPERT, REPO, WEIGHTS = "dfine-nano", "ustc-community/dfine-nano-coco", 16_000_000
 """What is downloaded, where it lies on the Hub, and how many bytes its weights have."""
@@ -72,16 +74,22 @@ class Pulse:
         self.rows.append((what, gaps[high], gaps[-1], worked[high], worked[-1]))
 
 
-def spin(seconds: float, until: Callable[[], object] = lambda: False) -> None:
+def spin(seconds: float, until: Callable[[], object] | None = None) -> None:
     """Let the loop run for so long, or until something is so."""
-    from PySide6.QtCore import QEvent, QEventLoop
+    from PySide6.QtCore import QEvent, QEventLoop, QTimer
     from PySide6.QtWidgets import QApplication
 
-    latest = time.perf_counter() + seconds
-    while time.perf_counter() < latest and not until():
-        QApplication.processEvents(QEventLoop.ProcessEventsFlag.WaitForMoreEvents, 20)
-        # Qt leaves what was deleted outside of this loop to the loop around it.
-        QApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)
+    if until and until():
+        return
+    # A loop that sleeps, as that of the application: one that asks without end keeps a core busy.
+    loop, looking = QEventLoop(), QTimer(interval=LOOK)
+    looking.timeout.connect(lambda: loop.quit() if until and until() else None)
+    if until:
+        looking.start()
+    QTimer.singleShot(max(0, round(seconds * 1000)), loop, loop.quit)
+    loop.exec()
+    # Qt leaves what was deleted outside of this loop to the loop around it.
+    QApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)
 
 
 def ask(window: Any, words: str, *files: Path) -> bool:
