@@ -17,20 +17,29 @@ from jarvis_desktop.child import Child, Handler
 from jarvis_desktop.core.call import Report
 from jarvis_desktop.core.errors import ExpertError, Fault
 from jarvis_desktop.core.wording import tr
+from jarvis_desktop.idling import Idling
 
 PATIENCE = 30.0
 """Seconds that an answer may take: the first one waits for libraries and weights."""
+IDLE = 600.0
+"""Seconds without a call after which the process ends: its memory is wanted elsewhere."""
 JOINING = 5.0
 """Seconds that the process has to end, longer than a child takes at most."""
 
 
 class Apart:
-    """One process, which starts at the first call. May be used from any thread."""
+    """One process, which starts at the first call, and ends when none comes for `idle` seconds.
 
-    def __init__(self, name: str, *, patience: float = PATIENCE) -> None:
+    May be used from any thread.
+    """
+
+    def __init__(self, name: str, *, patience: float = PATIENCE, idle: float = IDLE) -> None:
         self._name = name
         self._child = Child("jarvis_desktop.apart:serve", name=name)
         self._patience = patience
+        self._idling = Idling(idle, self._leave)
+        self.left = False
+        """Whether it has ended for want of work: the next call waits until it is there again."""
         self._lock = threading.Lock()
         self._closed = False
         # A loop of its own: who waits may well be the one that another loop runs on.
@@ -43,7 +52,7 @@ class Apart:
         Raises JarvisError as it raised it, and where there is no answer.
         """
         try:
-            return self._submit(self._child.call(function, *args, timeout=self._patience)).result()
+            return self._submit(self._call(function, args)).result()
         except CancelledError as error:
             raise self._ended() from error
 
@@ -60,6 +69,15 @@ class Apart:
         finally:
             loop.call_soon_threadsafe(loop.stop)
             self._thread.join(JOINING)
+
+    async def _call(self, function: str, args: tuple[object, ...]) -> Any:
+        with self._idling.work():
+            self.left = False
+            return await self._child.call(function, *args, timeout=self._patience)
+
+    def _leave(self) -> None:
+        self.left = True
+        self._child.kill()
 
     def _submit(self, work: Coroutine[Any, Any, Any]) -> Future[Any]:
         with self._lock:

@@ -122,6 +122,11 @@ class App:
             ),
         )
 
+    def wake(self) -> None:
+        """Fetch back what left for want of work: somebody begins to type or to speak."""
+        if self.apart.left:
+            self._behind = (*self._behind, asyncio.create_task(self._warm_reader()))
+
     def be_reached(self, commands: Mapping[str, Handle]) -> None:
         """Let the talk key of the desktop and other processes reach this one."""
         self.road.be_reached(commands)
@@ -147,16 +152,19 @@ class App:
         """Load, one after the other, what the first request would wait for; the quickest first."""
         # Kept: planning asks for it on the event loop.
         await asyncio.to_thread(self.local.probe.guess)
-        with contextlib.suppress(JarvisError):
-            await asyncio.to_thread(self.scorer.warm, tuple(self.inventory.values()))
-        with contextlib.suppress(JarvisError):
-            await asyncio.to_thread(self.languages.warm)
+        await self._warm_reader()
         await asyncio.to_thread(self.catalogue.warm)
         parts = (self.player, self.microphone, self.builtin, self.voice, self.recogniser)
         for part in (*parts, self.local):
             # What cannot be had is told when it is asked for, with its reason.
             with contextlib.suppress(JarvisError):
                 await part.warm()
+
+    async def _warm_reader(self) -> None:
+        with contextlib.suppress(JarvisError):
+            await asyncio.to_thread(self.scorer.warm, tuple(self.inventory.values()))
+        with contextlib.suppress(JarvisError):
+            await asyncio.to_thread(self.languages.warm)
 
     async def close(self) -> None:
         """End every child process and close the database."""

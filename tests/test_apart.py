@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -43,6 +43,21 @@ def hang() -> None:
     time.sleep(60)
 
 
+def _within(seconds: float, so: Callable[[], bool]) -> bool:
+    latest = time.monotonic() + seconds
+    while not so() and time.monotonic() < latest:
+        time.sleep(0.01)
+    return so()
+
+
+def _lives(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
 @pytest.fixture
 def apart() -> Iterator[Apart]:
     apart = Apart("reader of texts")
@@ -72,6 +87,15 @@ def test_the_next_call_starts_it_again(apart: Apart) -> None:
     with pytest.raises(ExpertError, match=r"The reader of texts stopped unexpectedly"):
         apart.call(f"{__name__}:leave")
     assert apart.call(f"{__name__}:process") not in (before, os.getpid())
+
+
+def test_it_leaves_when_nobody_asks_and_comes_back() -> None:
+    apart = Apart("reader of texts", idle=0.05)
+    assert not apart.left
+    before = apart.call(f"{__name__}:process")
+    assert _within(5, lambda: apart.left and not _lives(before))
+    assert apart.call(f"{__name__}:process") != before
+    apart.close()
 
 
 def test_one_that_hangs_is_ended() -> None:

@@ -55,6 +55,20 @@ async def app() -> AsyncIterator[App]:
     await built.close()
 
 
+async def test_what_left_for_want_of_work_is_fetched_back_when_somebody_begins(app: App) -> None:
+    app.wake()
+    assert not app._behind  # nothing has left
+    tasks = tuple(app.inventory.values())
+    await asyncio.to_thread(app.scorer.warm, tasks)
+    assert app.apart._loop
+    app.apart._loop.call_soon_threadsafe(app.apart._leave)
+    while not app.apart.left:
+        await asyncio.sleep(0.001)
+    app.wake()
+    await asyncio.gather(*app._behind)
+    assert not app.apart.left
+
+
 def test_what_differs_is_named() -> None:
     other = Settings(mode=Mode.LITE, processes=3, speech=SpeechSettings(rate=200, pause=2))
     assert changes(Settings(), other) == {"mode", "processes", "speech.rate", "speech.pause"}

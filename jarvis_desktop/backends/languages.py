@@ -80,11 +80,12 @@ class ApartLanguages:
     """`is_clearly_not` by a process of its own: what tells languages takes 80 MB."""
 
     def __init__(self, apart: Apart) -> None:
-        self._ranked = lru_cache(maxsize=8)(partial(apart.call, f"{__name__}:ranked"))
+        self._asked = partial(apart.call, f"{__name__}:ranked")
+        self._ranked = lru_cache(maxsize=8)(self._asked)
 
     def warm(self) -> None:
         """Load what tells them. Raises JarvisError."""
-        self._ranked("warm")
+        self._asked("warm")
 
     def is_clearly_not(self, text: str, code: str) -> bool:
         """The same; nothing is ruled out where it cannot be told. Waits for the other process."""

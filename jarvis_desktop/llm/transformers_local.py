@@ -13,6 +13,7 @@ from jarvis_desktop.child import Child
 from jarvis_desktop.core.errors import UnavailableError
 from jarvis_desktop.core.llm import Prompt, Think
 from jarvis_desktop.core.wording import tr
+from jarvis_desktop.idling import Idling
 from jarvis_desktop.llm.asking import Room, room, sendable
 from jarvis_desktop.llm.thinking import Thinking
 from jarvis_desktop.llm.transformers_worker import Question
@@ -48,15 +49,14 @@ class TransformersLLM:
         self.window = min(most_context, _longest(folder))
         self._folder = folder
         self._time_limit = time_limit
-        self._idle = idle
         self._grace = grace
         # Without a lock, because one that is killed while it holds it would lock out the next.
         self._stopped = multiprocessing.get_context("spawn").RawValue("q", 0)
         self._child = Child(WORKER, name, folder, self.window, self._stopped, name=name)
+        self._idling = Idling(idle, self._child.kill)
         self._count = 0
         self._thinking = Thinking(name)
         self._turn = asyncio.Lock()
-        self._ending: asyncio.TimerHandle | None = None
 
     @property
     def pid(self) -> int | None:
@@ -81,7 +81,7 @@ class TransformersLLM:
 
     async def close(self) -> None:
         """End the process, and give back its memory."""
-        self._stay()
+        self._idling.close()
         await self._child.close()
 
     async def retire(self) -> None:
@@ -90,7 +90,6 @@ class TransformersLLM:
             await self.close()
 
     async def _pieces(self, prompt: Prompt, given: Room) -> AsyncGenerator[str, None]:
-        self._stay()
         if not (self._folder / "config.json").is_file():
             raise UnavailableError(
                 tr("{name} is no longer on this computer.", name=self.name),
@@ -113,6 +112,7 @@ class TransformersLLM:
             )
         )
         call.add_done_callback(lambda done: heard.put_nowait(None))
+        self._idling.begin()
         try:
             while (piece := await heard.get()) is not None:
                 yield piece
@@ -123,7 +123,7 @@ class TransformersLLM:
     def _wind_up(self, call: asyncio.Task[None], number: int) -> None:
         """Stop what still writes, at the next word: its weights stay loaded for the next prompt."""
         loop = asyncio.get_running_loop()
-        self._ending = loop.call_later(self._idle, self._child.kill)
+        self._idling.end()
         if call.done():
             if not call.cancelled():
                 call.exception()  # raised where it is awaited; here it is only marked as seen
@@ -137,11 +137,6 @@ class TransformersLLM:
                 call.exception()  # nobody wants to know
 
         call.add_done_callback(ended)
-
-    def _stay(self) -> None:
-        if self._ending:
-            self._ending.cancel()
-            self._ending = None
 
 
 def _longest(folder: Path) -> int:

@@ -6,8 +6,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import math
-from collections.abc import Awaitable, Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,6 +16,7 @@ from jarvis_desktop.core.errors import ExpertError, InputError, UnavailableError
 from jarvis_desktop.core.hearing import Segment, Transcript
 from jarvis_desktop.core.shown import frames
 from jarvis_desktop.core.wording import tr
+from jarvis_desktop.idling import Idling
 from jarvis_desktop.paths import shipped
 from jarvis_desktop.speech.live import SECONDS_PER_SECOND, START_SECONDS, Road
 from jarvis_desktop.tasks.automatic_speech_recognition import clock_time
@@ -75,9 +75,8 @@ class FileTranscriber:
         pocketsphinx: str = "jarvis_desktop.speech.pocketsphinx_recogniser:make",
     ) -> None:
         self._roads = roads
-        self._idle_seconds = idle_seconds
+        self._idling = Idling(idle_seconds, self._leave)
         self._turn = asyncio.Lock()
-        self._leaving: asyncio.TimerHandle | None = None
         speech = shipped("resources", "speech")
         files = speech / "commands.arpa", speech / "commands.dict"
         self._whisper = Child(whisper, name="Whisper recogniser of files")
@@ -101,7 +100,7 @@ class FileTranscriber:
         if not audio.is_file():  # noqa: ASYNC240 - a look at a local file
             raise InputError(tr("There is no recording {name}.", name=audio.name))
         async with self._turn:
-            with self._work():
+            with self._idling.work():
                 *roads, last = await self._roads(self._whisper, self._pocketsphinx)
                 reading = _Reading(audio, report, language, words, found)
                 before = ""
@@ -118,20 +117,9 @@ class FileTranscriber:
 
     async def close(self) -> None:
         """End the child processes."""
-        if self._leaving:
-            self._leaving.cancel()
+        self._idling.close()
         await self._whisper.close()
         await self._pocketsphinx.close()
-
-    @contextmanager
-    def _work(self) -> Iterator[None]:
-        if self._leaving:
-            self._leaving.cancel()
-        try:
-            yield
-        finally:
-            loop = asyncio.get_running_loop()
-            self._leaving = loop.call_later(self._idle_seconds, self._leave)
 
     def _leave(self) -> None:
         self._whisper.kill()

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from jarvis_desktop.child import Child
@@ -14,6 +14,7 @@ from jarvis_desktop.core.errors import ExpertError, InputError, UnavailableError
 from jarvis_desktop.core.hearing import Partial, Transcript
 from jarvis_desktop.core.shown import frames
 from jarvis_desktop.core.wording import mark, tr
+from jarvis_desktop.idling import Idling
 from jarvis_desktop.paths import shipped
 from jarvis_desktop.speech.cuda_probe import CPU, Processor
 from jarvis_desktop.speech.file_transcription import FileTranscriber, LongError, all_at_once
@@ -71,12 +72,10 @@ class LocalRecogniser:
         self._look = look
         self._language = language
         self._words = words
-        self._idle_seconds = idle_minutes * 60
+        self._idling = Idling(idle_minutes * 60, self._leave)
         self._turn = asyncio.Lock()
         self._calls = Calls()
         self._hearings: list[LiveHearing] = []
-        self._working = 0
-        self._leaving: asyncio.TimerHandle | None = None
         self._whisper = Child(whisper, name="Whisper recogniser")
         speech = shipped("resources", "speech")
         files = speech / "commands.arpa", speech / "commands.dict"
@@ -99,7 +98,7 @@ class LocalRecogniser:
 
         Raises UnavailableError, ExpertError.
         """
-        with self._work():
+        with self._idling.work():
             await self._look_with(self._find_weights())
             road = self._live_roads()[0]
             await road.child.call("ready", *road.setting, timeout=START_SECONDS)
@@ -115,7 +114,7 @@ class LocalRecogniser:
         if audio.stat().st_size > REQUEST_BYTES:  # noqa: ASYNC240
             return await self.files.transcribe(audio, report)
         # A file is heard and then recognised: two calls of the child that belong together.
-        with self._work():
+        with self._idling.work():
             async with self._turn:
                 with suppress(LongError):
                     return await self._transcribe(audio, report)
@@ -127,15 +126,14 @@ class LocalRecogniser:
         Where Whisper crashes it is started again once and told everything anew; where it cannot
         be used, crashes again or hangs, the built-in engine takes over, which the note says.
         """
-        self._begin()
-        return LiveHearing(self._live_roads(), show, self._calls, self._hearings, self._end)
+        self._idling.begin()
+        return LiveHearing(self._live_roads(), show, self._calls, self._hearings, self._idling.end)
 
     async def close(self) -> None:
         """End the child processes, and drop what is being heard."""
         for hearing in tuple(self._hearings):
             hearing.drop()
-        if self._leaving:
-            self._leaving.cancel()
+        self._idling.close()
         await self._whisper.close()
         await self._pocketsphinx.close()
         await self.files.close()
@@ -176,28 +174,7 @@ class LocalRecogniser:
                 before = road.crashed
         return last.noted(await all_at_once(last, audio, report, most=REQUEST_SECONDS), before)
 
-    @contextmanager
-    def _work(self) -> Iterator[None]:
-        self._begin()
-        try:
-            yield
-        finally:
-            self._end()
-
-    def _begin(self) -> None:
-        self._working += 1
-        if self._leaving:
-            self._leaving.cancel()
-            self._leaving = None
-
-    def _end(self) -> None:
-        self._working -= 1
-        if not self._working:
-            loop = asyncio.get_running_loop()
-            self._leaving = loop.call_later(self._idle_seconds, self._leave)
-
     def _leave(self) -> None:
         """Nobody has spoken for a long time."""
-        self._leaving = None
         self._whisper.kill()
         self._pocketsphinx.kill()

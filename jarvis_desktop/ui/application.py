@@ -75,6 +75,10 @@ class App(Protocol):
         """Timers that ring."""
         ...
 
+    def wake(self) -> None:
+        """Fetch back what left for want of work: somebody begins to type or to speak."""
+        ...
+
     async def devices(self) -> Sequence[Device]:
         """The sound devices of this computer now. Raises UnavailableError."""
         ...

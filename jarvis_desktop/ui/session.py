@@ -32,11 +32,6 @@ if TYPE_CHECKING:
 __all__ = ["Exchange", "Open", "Session"]
 
 
-def _silence(app: App) -> None:
-    app.player.silence()
-    app.assistant.silence()
-
-
 class Session(QObject):
     """The window's side of the engine."""
 
@@ -187,11 +182,17 @@ class Session(QObject):
             self._running[1].cancel()
         self.busy_changed.emit(self.busy)
 
+    def wake(self) -> None:
+        """Fetch back what left for want of work, as somebody begins a request."""
+        if app := self.app:
+            self.engine.call(app.wake)
+
     def silence(self) -> None:
         """Let nothing be heard any more; what runs goes on."""
         if app := self.app:
             # Not as a job: it is done as soon as the loop looks.
-            self.engine.call(_silence, app)
+            self.engine.call(app.player.silence)
+            self.engine.call(app.assistant.silence)
 
     def new_conversation(self, *, kept: bool = True) -> None:
         """Open an empty conversation. One that is not to be kept is there until `forget_aside`."""

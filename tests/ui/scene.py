@@ -314,6 +314,7 @@ class FakeApp:
     commands: Mapping[str, Handle] = field(default_factory=dict)
     """What other processes may ask of the window."""
     closed: int = 0
+    woken: int = 0
 
     def __post_init__(self) -> None:
         self.store = FileStore(self.paths.artifacts)
@@ -333,6 +334,9 @@ class FakeApp:
 
     async def start(self) -> None:
         pass
+
+    def wake(self) -> None:
+        self.woken += 1
 
     def be_reached(self, commands: Mapping[str, Handle]) -> None:
         self.commands = commands

@@ -14,6 +14,7 @@ from jarvis_desktop.core.events import Kept, ReplyChunk
 from jarvis_desktop.core.result import Status
 from jarvis_desktop.core.turn import Conversation, Request, Turn
 from jarvis_desktop.ui.bridge import EngineThread, QtFrontend
+from jarvis_desktop.ui.main_window import MainWindow
 from jarvis_desktop.ui.request.offering import Offering
 from jarvis_desktop.ui.session import Session
 from tests.ui import scene
@@ -72,6 +73,16 @@ def test_the_history_is_read_as_soon_as_a_turn_is_in_it(
     assert exchange.turn.status is None
     ready.engine.call(said.set)
     qtbot.waitUntil(lambda: exchange.turn.status is Status.DONE)
+
+
+def test_who_begins_a_request_wakes_what_it_needs(
+    window: MainWindow, app: FakeApp, qtbot: QtBot
+) -> None:
+    qtbot.waitUntil(lambda: app.woken == 1)  # the talk key was told of
+    window.composer.field.setPlainText("W")
+    qtbot.waitUntil(lambda: app.woken == 2)
+    window.talker.press()
+    qtbot.waitUntil(lambda: app.woken > 2)
 
 
 def test_stop_ends_the_turn_and_drops_those_that_wait(

@@ -64,6 +64,8 @@ class AskLine(QWidget):
         self.attached.changed.connect(self._attached)
         self.attached.typed.connect(self.field.insertPlainText)
         self.attached.refused.connect(self._refuse)
+        for begins in (self.field.textChanged, self.attached.changed):
+            begins.connect(session.wake)
         self._clock = QTimer(self, interval=100)
         self._clock.timeout.connect(self._show_state)
         talker.talked.connect(self._talked)

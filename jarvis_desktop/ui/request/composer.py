@@ -90,6 +90,8 @@ class Composer(QFrame):
         self.field.textChanged.connect(self._show_state)
         self.field.focused.connect(self._show_focus)
         self._connect_talker()
+        for begins in (self.field.textChanged, self.attached.changed, talker.talked):
+            begins.connect(session.wake)
         self._answers = False
         self._doing = ""
         self._show_state()
