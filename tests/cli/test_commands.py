@@ -78,6 +78,7 @@ def test_events_come_one_to_a_line(jarvis: Jarvis) -> None:
         "task_started",
         "task_finished",
         "reply_chunk",
+        "kept",
         "turn_finished",
     ]
 
