@@ -22,10 +22,11 @@ _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3000-\u9fff\uac00-\ud7af\u
 _UNSPACED += "\U00020000-\U0003ffff"
 _LETTER = rf"[^\W_{_UNSPACED}]"
 _NAME = rf"(?:{_LETTER}|[_.+~%-])"
-_SUFFIX = rf"\.(?:{'|'.join(sorted(EXTENSIONS, key=len, reverse=True))})(?!{_LETTER})"
+# Case is ignored only where it matters: the classes of letters take a tenth of a second with it.
+_SUFFIX = rf"\.(?i:{'|'.join(sorted(EXTENSIONS, key=len, reverse=True))})(?!{_LETTER})"
 _token = re.compile(
     r"(?P<ticks>`+|~{3,})|(?P<line>\n)"
-    r"|(?P<link>(?:\b[a-z][a-z0-9+.-]{1,20}://|\bwww\.|\b(?:sandbox|file):/|\battachment:(?=\w)"
+    r"|(?P<link>(?i:\b[a-z][a-z0-9+.-]{1,20}://|\bwww\.|\b(?:sandbox|file):/|\battachment:(?=\w)"
     rf"|\bdata:(?=\w+/))[^\s<>\"'`)\]{{}}{_UNSPACED}]+)"
     r"|(?P<path>(?<![\w@:/\\.<~-])(?:"
     rf"(?:~|\.{{1,2}})/+{_NAME}+(?:/{_NAME}*)*"  # ~/Music, ./out
@@ -33,8 +34,7 @@ _token = re.compile(
     rf"|[A-Za-z]:[\\/]{_NAME}(?:{_NAME}|[\\/])*"  # C:\Users
     rf"|\\\\{_NAME}+(?:\\{_NAME}+)+))"  # \\server\share
     rf"|(?P<name>(?<!{_NAME})(?<![@/\\])(?:{_NAME}|[/\\](?={_LETTER}))+{_SUFFIX}"
-    rf"|[{_UNSPACED}]{_SUFFIX})",
-    re.IGNORECASE,
+    rf"|[{_UNSPACED}]{_SUFFIX})"
 )
 _open = re.compile(rf"(?:`+|[{_UNSPACED}]?[^\s\"'`<>()\[\]{{}}{_UNSPACED}]*)\Z")
 
