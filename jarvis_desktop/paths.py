@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -85,7 +86,13 @@ def run_folder() -> Path:
     """Where the socket of the running instance lies; it need not exist yet."""
     if home := os.environ.get("JARVIS_DESKTOP_HOME"):
         return Path(home).expanduser().absolute() / "run"
-    return platformdirs.user_runtime_path(APP)
+    try:
+        # Without a session there is none: a safe one among the temporary files serves as well, and
+        # that it does concerns nobody.
+        with warnings.catch_warnings(action="ignore"):
+            return platformdirs.user_runtime_path(APP)
+    except PermissionError:  # somebody else took its name
+        return platformdirs.user_data_path(APP) / "run"
 
 
 def shipped(*parts: str) -> Path:
