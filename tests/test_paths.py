@@ -12,7 +12,6 @@ import pytest
 
 from jarvis_desktop.paths import APP, run_folder
 
-
 ASKED = "from jarvis_desktop.paths import run_folder; print(run_folder())"
 
 
