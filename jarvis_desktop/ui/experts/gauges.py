@@ -98,7 +98,9 @@ class Key(QWidget):
         super().__init__()
         self._colour = ""
         row = QHBoxLayout(self)
-        row.setContentsMargins(DOT + 4, 0, 0, 0)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(0)
+        row.addSpacing(DOT + 4)
         self.figure = Label(role="small")
         row.addWidget(self.figure)
 

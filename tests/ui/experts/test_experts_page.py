@@ -25,6 +25,7 @@ from jarvis_desktop.core.errors import UnavailableError
 from jarvis_desktop.core.hardware import MB, Memory
 from jarvis_desktop.ui.experts import desk as desks
 from jarvis_desktop.ui.experts import tabbing, words
+from jarvis_desktop.ui.experts.gauges import DOT
 from jarvis_desktop.ui.experts.page import PARTS
 from tests.fake_house import GAMER, FakeProbe, kept
 from tests.ui.experts.scene import ALL, PAINTER, TRANSLATOR, World, entries, said
@@ -54,6 +55,13 @@ def test_the_disk_and_the_memory_are_shown_with_figures(world: World) -> None:
     assert "other programs 2.0 GB" in shown
     assert "Experts 3.0 GB of 11 GB" in page.gauges.card.bar.accessibleDescription()
     assert not page.gauges.grab().isNull()
+    for way in (Qt.LayoutDirection.RightToLeft, Qt.LayoutDirection.LeftToRight):
+        page.gauges.setLayoutDirection(way)
+        QApplication.processEvents()
+        key = page.gauges.disk._keys[0]
+        right = way == Qt.LayoutDirection.RightToLeft
+        dot = key.width() - key.figure.geometry().right() - 1 if right else key.figure.x()
+        assert dot > DOT, "the dot stands beside the figure"
 
 
 @pytest.mark.usefixtures("there")
