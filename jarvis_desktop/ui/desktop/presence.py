@@ -60,6 +60,7 @@ class Presence(QObject):
         self.telling = Telling(session, self.notifier, self._is_seen, self)
         self._late = QTimer(self, singleShot=True, interval=LATE)
         self._late.timeout.connect(self.show)
+        window.past.is_seen = self._is_seen
         window.installEventFilter(self)
         self._connect()
         for name, act in (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
@@ -30,6 +31,8 @@ class HistoryParts(QObject):
         self.sidebar = Sidebar()
         self.sign = AsideSign()
         self._unread: set[str] = set()
+        self.is_seen: Callable[[Exchange], bool] = lambda exchange: False
+        """Whether the person looks at it elsewhere, as in the quick box."""
 
     def connect_parts(self) -> None:
         """Everything in the window is there now."""
@@ -107,7 +110,8 @@ class HistoryParts(QObject):
         """A turn that ends elsewhere is news."""
         place = exchange.place
         over = exchange.turn.status is not None and not exchange.waiting
-        if over and place.id and place is not self._window.session.open and not place.unkept:
+        elsewhere = place is not self._window.session.open and not self.is_seen(exchange)
+        if over and place.id and elsewhere and not place.unkept:
             self._unread.add(place.id)
 
     def _switched(self) -> None:

@@ -251,3 +251,18 @@ def test_nothing_is_left_on_the_screen(presence: Presence, qtbot: QtBot) -> None
     assert not presence.tray.is_there
     assert not presence.quick.box.isVisible()
     assert not presence.quick.overlay.isVisible()
+
+
+def test_an_answer_in_the_open_quick_box_is_no_news(
+    presence: Presence, app: FakeApp, qtbot: QtBot
+) -> None:
+    session, past = presence.window.session, presence.window.past
+    presence.quick.appear()
+    qtbot.waitUntil(lambda: presence.quick.is_looked_at)
+    session.send(Request("seen"), place=session.quick)
+    qtbot.waitUntil(lambda: len(app.assistant.turns) == 1 and not session.busy)
+    assert not past._unread
+    presence.quick.box.leave()
+    session.send(Request("not seen"), place=session.quick)
+    qtbot.waitUntil(lambda: len(app.assistant.turns) == 2 and not session.busy)
+    assert past._unread == {session.quick.id}
