@@ -372,15 +372,17 @@ def _words_of(turn: Turn) -> str:
 
 def _with_paths(wire: list[Row], change: Callable[[str], str]) -> list[Row]:
     """The plan's wire form with the path of each artifact changed."""
-
-    def changed(value: Any) -> Any:
-        if isinstance(value, list):
-            return [changed(item) for item in value]
-        if isinstance(value, dict) and value.get("path") is not None:
-            return {**value, "path": change(value["path"])}
-        return value
-
     return [
-        {**task, "args": {name: changed(value) for name, value in task["args"].items()}}
+        {**task, "args": {name: _with_path(value, change) for name, value in task["args"].items()}}
         for task in wire
     ]
+
+
+# Not inside the other: a function that names itself from within is garbage that only Python's look
+# for circles finds, and a plan is read for each turn of a conversation.
+def _with_path(value: Any, change: Callable[[str], str]) -> Any:
+    if isinstance(value, list):
+        return [_with_path(item, change) for item in value]
+    if isinstance(value, dict) and value.get("path") is not None:
+        return {**value, "path": change(value["path"])}
+    return value
