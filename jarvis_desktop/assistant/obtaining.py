@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from jarvis_desktop.assistant.live import Live
@@ -22,7 +22,9 @@ class Obtained:
     fetched: bool
     """Whether any was fetched."""
     stopped: frozenset[str]
-    """The handles of those that the person stopped while they were fetched."""
+    """The ids of those that the person stopped while they were fetched."""
+    failed: Mapping[str, str]
+    """Why others could not be fetched, by their ids."""
 
 
 class Obtainer:
@@ -45,7 +47,7 @@ class Obtainer:
 
         None that another task of theirs needs is deleted for it.
         """
-        fetched, stopped = False, set()
+        fetched, stopped, failed = False, set(), {}
         missing: dict[Expert, list[int]] = {}
         for item in selections:
             if item.offer:
@@ -62,8 +64,8 @@ class Obtainer:
                 for task_id in task_ids:
                     live.show(TaskProgress(task_id, None, str(error)))
             except JarvisError as error:
-                live.show(Noted(str(error)))
-        return Obtained(fetched, frozenset(stopped))
+                failed[expert.id] = str(error)
+        return Obtained(fetched, frozenset(stopped), failed)
 
     async def _agreed(
         self, expert: Expert, live: Live, spared: Collection[str], *, ask: bool

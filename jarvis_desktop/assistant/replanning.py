@@ -159,11 +159,13 @@ class Campaign:
         """Who does the tasks, once what they need is fetched. Where the person stops a download,
         the next best expert is asked about."""
         stopped: dict[int, str] = {}
+        failed: dict[str, str] = {}
         unwanted: set[str] = set()
         text, trace = live.turn.text, live.trace
         chosen = await self._selector.select(tasks, text, trace=trace)
         for _ in range(MOST_OFFERS):
             obtained = await self._obtainer.obtain(chosen, live, ask=bool(stopped))
+            failed |= obtained.failed
             for item in chosen:
                 if item.offer and item.offer.id in obtained.stopped:
                     stopped[item.task_id] = item.offer.id
@@ -172,7 +174,7 @@ class Campaign:
                 chosen = await self._selector.select(tasks, text, trace=trace, unwanted=unwanted)
             if not obtained.stopped:
                 break
-        return [_told(item, stopped) for item in chosen]
+        return [_told(item, stopped, failed) for item in chosen]
 
 
 def mendable(turn: Turn) -> list[Task]:
@@ -191,12 +193,14 @@ def mendable(turn: Turn) -> list[Task]:
     ]
 
 
-def _told(selection: Selection, stopped: Mapping[int, str]) -> Selection:
-    """Says in its reason what was not fetched for it."""
-    if (name := stopped.get(selection.task_id)) is None:
-        return selection
-    what = tr("You stopped the download of {name}.", name=name)
-    return replace(selection, reason=f"{what} {selection.reason}")
+def _told(selection: Selection, stopped: Mapping[int, str], failed: Mapping[str, str]) -> Selection:
+    """Says in its reason what was not fetched for it, and why."""
+    offer, reason = selection.offer, selection.reason
+    if offer and offer.id in failed:
+        reason = tr("{name} could not be fetched. {why}", name=offer.id, why=failed[offer.id])
+    if name := stopped.get(selection.task_id):
+        reason = tr("You stopped the download of {name}.", name=name) + f" {reason}"
+    return replace(selection, reason=reason)
 
 
 def _why(failed: Sequence[Task], results: Mapping[int, TaskResult]) -> str:

@@ -64,11 +64,13 @@ async def test_an_offer_that_is_refused_leaves_the_reason(house: House) -> None:
     assert not house.fetcher.fetched
 
 
-async def test_a_fetch_that_fails_is_noted(house: House) -> None:
+async def test_why_a_fetch_failed_is_the_answer(house: House) -> None:
     lacking(house)
     house.fetcher.error = UnavailableError("The Hub cannot be reached.")
     turn = await house.handle(Request(text="a"))
-    assert turn.notes == ("The Hub cannot be reached.",)
+    assert "sun-dial could not be fetched. The Hub cannot be reached." in turn.reply
+    assert "experts pull" not in turn.reply
+    assert turn.notes == ()
     assert turn.status is Status.FAILED
 
 

@@ -97,8 +97,9 @@ async def test_what_would_be_deleted_is_named_and_asked_about():
 async def test_one_that_cannot_be_had_does_not_keep_the_next_one_away():
     scene = Scene()
     scene.fetcher.error = UnavailableError("The Hub cannot be reached.")
-    assert not await scene.obtain(SMALL, OTHER)
-    assert scene.notes.count("The Hub cannot be reached.") == 2
+    why = "The Hub cannot be reached."
+    failed = {SMALL.id: why, OTHER.id: why}
+    assert await scene.obtained(SMALL, OTHER) == Obtained(False, frozenset(), failed)
 
 
 async def test_the_same_one_is_fetched_once_for_two_tasks():
@@ -109,14 +110,14 @@ async def test_the_same_one_is_fetched_once_for_two_tasks():
     told = [event for event in scene.frontend.events if isinstance(event, TaskProgress)]
     assert {event.task_id for event in told} == {1, 2}, "each of them tells how far it is"
     nobody = [Selection(1, (), "None.")]
-    assert await scene.obtainer.obtain(nobody, scene.live) == Obtained(False, frozenset())
+    assert await scene.obtainer.obtain(nobody, scene.live) == Obtained(False, frozenset(), {})
 
 
 async def test_one_that_the_person_stops_is_told_of_and_the_next_one_is_fetched():
     scene = Scene()
     scene.fetcher.stopped = {"small-one"}
     obtained = await scene.obtained(SMALL, OTHER)
-    assert obtained == Obtained(True, frozenset({"small-one"}))
+    assert obtained == Obtained(True, frozenset({"small-one"}), {})
     assert scene.fetcher.fetched == [OTHER]
     assert "You stopped the download of small-one." in scene.notes
 
