@@ -23,7 +23,7 @@ from jarvis_desktop.ui.actions import Actions
 from jarvis_desktop.ui.bridge import EngineThread, Question
 from jarvis_desktop.ui.conversation.turn_view import TurnView
 from jarvis_desktop.ui.look import pictures
-from jarvis_desktop.ui.look.theme import Theme, Wish
+from jarvis_desktop.ui.look.theme import Theme
 from jarvis_desktop.ui.main_window import MainWindow
 from jarvis_desktop.ui.session import Session
 from tests.ui import scene
@@ -46,9 +46,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(autouse=True)
-def swept(qapp: QApplication) -> None:
-    """No test finds widgets of the one before; Qt deletes them in an event loop only."""
+def swept(qapp: QApplication) -> Iterator[None]:
+    """No test finds widgets of the one before, or what they were dressed with."""
+    font = qapp.font()
+    yield
+    # Qt deletes them in an event loop only; and to undress them first would take longer.
     QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)
+    if qapp.styleSheet():
+        Theme(qapp).deleteLater()  # as nobody wished it
+        qapp.setStyleSheet("")
+        qapp.setFont(font)
 
 
 class _Flashes(QObject):
@@ -61,8 +68,14 @@ class _Flashes(QObject):
         self.found: list[str] = []
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if not isinstance(watched, QWidget):
+            return False
+        # Asked first: of most events the kind need not be known, and to ask for it takes longer.
+        alone = watched.isWindow()
+        if not alone and id(watched) not in self.alone:
+            return False
         kind = event.type()
-        if kind == QEvent.Type.Show and isinstance(watched, QWidget) and watched.isWindow():
+        if alone and kind == QEvent.Type.Show:
             shown = "".join(traceback.format_stack(limit=6)[:-1])
             told = f"{watched} was shown without a parent:\n{shown}"
             self.alone[id(watched)] = weakref.ref(watched), told
@@ -86,13 +99,9 @@ def no_flashes(qapp: QApplication) -> Iterator[None]:
 @pytest.fixture
 def theme(qapp: QApplication) -> Iterator[Theme]:
     """The application dressed as it is for a person."""
-    font = qapp.font()
     theme = Theme(qapp)
     yield theme
-    theme.adopt(Wish())
     theme.deleteLater()
-    qapp.setStyleSheet("")
-    qapp.setFont(font)
 
 
 @pytest.fixture

@@ -239,10 +239,12 @@ def test_disks_that_do_not_answer_keep_nothing_else_waiting(
     window: MainWindow, app: FakeApp, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     go_on, looked_at = threading.Event(), list[Path]()
+    look_at = app.store.look_at
 
-    def hang(path: Path) -> None:
+    def hang(path: Path) -> tuple[Kind, int]:
         looked_at.append(path)
         go_on.wait(60)
+        return look_at(path)
 
     monkeypatch.setattr(app.store, "look_at", hang)
     many = [f"far {number}.txt" for number in range(40)]

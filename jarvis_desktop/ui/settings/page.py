@@ -52,10 +52,14 @@ class SettingsPage(Page):
         self.desk.session.settled.connect(self._settled)
         self.desk.session.ready.connect(self._ready)
         self.desk.saved.connect(self._saved)
-        self.desk.failed.connect(lambda reason: self.notice.complain(one_line(reason, limit=600)))
-        self.voice.failed.connect(lambda reason: self.notice.complain(one_line(reason, limit=600)))
+        # A method, no function within: Qt forgets it with the page, which may go before the desk.
+        self.desk.failed.connect(self._complain)
+        self.voice.failed.connect(self._complain)
         self._subject(self._here)
         self.show_group(self._here)
+
+    def _complain(self, reason: str) -> None:
+        self.notice.complain(one_line(reason, limit=600))
 
     def _build(self) -> None:
         self.search = QLineEdit()
