@@ -7,6 +7,7 @@ import logging
 import secrets
 from collections.abc import Awaitable, Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 
 from jarvis_desktop.assistant.journalling import Scribe, blank, given_up, retold
@@ -166,6 +167,17 @@ class Assistant:
         turn = given_up(left, self._parts.now(), rounds)
         self._parts.history.save(left.conversation, turn)
         self._parts.journal.end(turn.id)
+        return turn
+
+    def set_aside(self, text: str, *, conversation: str) -> Turn:
+        """Keep a request in the history as stopped that was never begun with.
+
+        Raises StorageError where it cannot be written.
+        """
+        now = self._parts.now()
+        turn = replace(self._new(), text=text.strip(), reply=tr("Stopped."))
+        turn = turn.apply(TurnFinished(Status.CANCELLED, now))
+        self._parts.history.save(conversation, turn)
         return turn
 
     def interrupt(self) -> bool:

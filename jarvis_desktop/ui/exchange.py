@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from datetime import datetime
 from typing import TYPE_CHECKING
 
+from jarvis_desktop.core.events import Event, TurnFinished, TurnStarted
 from jarvis_desktop.core.journal import Unfinished
+from jarvis_desktop.core.result import Status
 from jarvis_desktop.core.turn import Request, Turn
 from jarvis_desktop.core.wording import tr
 from jarvis_desktop.ui.bridge import Question
+from jarvis_desktop.ui.request.chips import given
 
 if TYPE_CHECKING:
     from jarvis_desktop.ui.plan.again import Again
@@ -26,9 +30,11 @@ class Open:
     unkept: bool = False
     """Whether nothing of it is to be kept."""
 
-    def begin(self, history: History) -> None:
-        """Give it an id, once its first turn begins; to be called on the engine."""
-        self.id = (history.open_unkept() if self.unkept else history.open_conversation()).id
+    def begin(self, history: History) -> str:
+        """Its id, which it gets with its first turn; to be called on the engine."""
+        if self.id is None:
+            self.id = (history.open_unkept() if self.unkept else history.open_conversation()).id
+        return self.id
 
     def take_out(self, turn_id: str) -> tuple[int, Exchange] | None:
         """Take a turn out; where it stood, or None where there is none of that id."""
@@ -53,6 +59,30 @@ class Exchange:
     """What it carries out once more; None where it is a new request."""
     question: Question | None = None
     """What its turn waits to be told."""
+
+    @classmethod
+    def of(cls, request: Request, place: Open) -> Exchange:
+        """As it is before anybody has looked at the request."""
+        attachments = tuple(given(path) for path in request.files)
+        words = request.heard.text if request.heard else request.text
+        turn = Turn("", datetime.now().astimezone(), words, attachments=attachments)
+        return cls(turn, place, request)
+
+    def take(self, event: Event) -> None:
+        """Something happened in its turn."""
+        turn = self.turn
+        if isinstance(event, TurnStarted):
+            turn = replace(turn, id=event.turn_id)
+            if not event.attachments:  # they are looked at later; until then show what was given
+                event = replace(event, attachments=turn.attachments)
+            if self.request.heard:  # it is told a moment later
+                event = replace(event, text=turn.text)
+        self.turn = turn.apply(event)
+
+    def finish(self, status: Status) -> None:
+        """It is over, though nobody else has said so."""
+        self.waiting = ""
+        self.turn = self.turn.apply(TurnFinished(status, datetime.now().astimezone()))
 
 
 def behind(running: Exchange | None) -> str:

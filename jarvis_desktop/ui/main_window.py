@@ -34,6 +34,7 @@ from jarvis_desktop.core.wording import tr
 from jarvis_desktop.ui.actions import Actions
 from jarvis_desktop.ui.bridge import Outcome
 from jarvis_desktop.ui.conversation.conversation_view import ConversationView
+from jarvis_desktop.ui.conversation.elsewhere import ElsewhereNotice
 from jarvis_desktop.ui.conversation.resuming import ResumeNotice
 from jarvis_desktop.ui.conversation.turn_desk import TurnDesk
 from jarvis_desktop.ui.experts.downloads_watch import DownloadMark
@@ -119,10 +120,11 @@ class MainWindow(QMainWindow):
         right.addWidget(self.header)
         self.banner = Banner()
         self.llm_notice, self.resume_notice = LLMNotice(), ResumeNotice(self.session)
+        self.elsewhere = ElsewhereNotice(self.session)
         held = QVBoxLayout()
         held.setContentsMargins(theme.space("three"), theme.space(), theme.space("three"), 0)
         held.addWidget(self.banner)
-        for notice in (self.past.sign, self.resume_notice, self.llm_notice):
+        for notice in (self.past.sign, self.elsewhere, self.resume_notice, self.llm_notice):
             notice.setMaximumWidth(WIDEST)
             row = QHBoxLayout()
             row.addStretch(1)
@@ -311,15 +313,7 @@ class MainWindow(QMainWindow):
             # Never under the fingers of one who types; a button that loses it counts as let go.
             if not self.composer.field.toPlainText() and not self.talker.held:
                 view.panel.take_focus()
-        elif exchange.question and exchange.place is not self.session.quick:
-            self.banner.say(
-                tr(
-                    "Another conversation waits for an answer: {question}",
-                    question=exchange.question.text,
-                ),
-                calm=True,
-            )
-        elif not self.talker.held:
+        elif not (exchange.question or self.talker.held):
             self.composer.field.setFocus()
 
     def _rang(self, timer: Timer) -> None:

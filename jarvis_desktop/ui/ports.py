@@ -50,6 +50,10 @@ class Assistant(Protocol):
         """Go on with such a turn where it stopped; cancelling stops it."""
         ...
 
+    def set_aside(self, text: str, *, conversation: str) -> Turn:
+        """Keep a request as stopped that was never begun with."""
+        ...
+
     def give_up(self, unfinished: Unfinished) -> Turn:
         """Keep such a turn with what was done of it, and go on with it no more."""
         ...

@@ -3,9 +3,8 @@ conversation that is open. It lives on the main thread and gives its work to the
 
 from __future__ import annotations
 
-import asyncio
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import QObject, Qt, Signal
 
 from jarvis_desktop.core.errors import InputError
-from jarvis_desktop.core.events import Event, Kept, TurnFinished, TurnStarted
+from jarvis_desktop.core.events import Event, Kept
 from jarvis_desktop.core.journal import Unfinished
 from jarvis_desktop.core.result import Status
 from jarvis_desktop.core.turn import Conversation, Request, Turn
@@ -21,8 +20,8 @@ from jarvis_desktop.core.wording import tr
 from jarvis_desktop.ui.application import App
 from jarvis_desktop.ui.bridge import EngineThread, Job, Outcome, QtFrontend, Question
 from jarvis_desktop.ui.exchange import Exchange, Open, behind
+from jarvis_desktop.ui.lifetime import Lifetime
 from jarvis_desktop.ui.plan.again import Again
-from jarvis_desktop.ui.request.chips import given
 from jarvis_desktop.ui.request.stopping import Brake, Stopping
 
 if TYPE_CHECKING:
@@ -71,8 +70,7 @@ class Session(QObject):
         """What other processes may ask of the window; carried out on the engine."""
         self.app: App | None = None
         """Set once it is ready."""
-        self._built: list[App] = []
-        self._building = self._leaving = False
+        self._lifetime = Lifetime()
         self._waiting: deque[Exchange] = deque()
         self._running: tuple[Exchange, Job] | None = None
         self._frontend: QtFrontend | None = None
@@ -82,33 +80,16 @@ class Session(QObject):
 
     def start(self, build: Callable[[], App]) -> None:
         """Build the application on the engine; what was sent before then waits for it."""
-
-        async def begin() -> App:
-            self._building = True
-            try:
-                app = build()
-            finally:
-                self._building = False
-            if self._leaving:
-                raise asyncio.CancelledError
-            self._built.append(app)
-            await app.start()
-            app.be_reached(self.commands)
-            return app
-
-        self.engine.run(begin, self._started)
+        self.engine.run(lambda: self._lifetime.begin(build, self.commands), self._started)
 
     def leave(self) -> bool:
-        """Start nothing any more; whether the application is only being built. It cannot be stopped
-        in that, has no children yet, and has nothing to close."""
-        self._leaving = True  # first: the engine looks at it after it has said that it has built
-        return self._building
+        """Start nothing any more; whether the application is only being built."""
+        return self._lifetime.leave()
 
     async def close_app(self) -> None:
         """Close the application; runs on the engine, even where the start has not ended."""
         await self.engine.cancel_all()
-        while self._built:
-            await self._built.pop().close()
+        await self._lifetime.end()
 
     @property
     def busy(self) -> bool:
@@ -122,10 +103,7 @@ class Session(QObject):
 
     def send(self, request: Request, *, place: Open | None = None) -> Exchange:
         """Put a request in line; where `place` is not given, in the open conversation."""
-        attachments = tuple(given(path) for path in request.files)
-        words = request.heard.text if request.heard else request.text
-        turn = Turn("", datetime.now().astimezone(), words, attachments=attachments)
-        exchange = Exchange(turn, place or self.open, request)
+        exchange = Exchange.of(request, place or self.open)
         self._put_in_line(exchange)
         return exchange
 
@@ -156,31 +134,27 @@ class Session(QObject):
 
         self._ask_app(read, put)
 
-    def stop(self) -> None:
-        """Stop what a goal's controller does now, which asks the person then; a second time, or
-        where there is no such step, stop the turn and drop those that wait."""
-        if self._running is None or self._brake.next is Stopping.REST:
-            self.end()
-            return
-        exchange, _ = self._running
-        if not exchange.turn.agentic:
-            self.end()
-            return
-        self._brake.press()
-        self._show_brake()
-
-        async def interrupt(app: App) -> bool:
-            return app.assistant.interrupt()
-
-        self._ask_app(interrupt, lambda outcome: self._interrupted(exchange, outcome))
+    def stop(self, place: Open | None = None) -> None:
+        """Stop what goes on in a conversation, the open one where none is given; where nothing
+        does, what runs. What a goal's controller does is stopped first, which asks the person
+        then; a second time, or where there is no such step, the turn, with those of its
+        conversation that wait."""
+        here, running = place or self.open, self.running
+        if running and running.place is not here and not self._waiting_in(here):
+            here = running.place
+        if running and running.place is here:
+            if running.turn.agentic and self._brake.next is not Stopping.REST:
+                self._interrupt(running)
+            else:
+                self._halt(running)
+        else:
+            self._drop(self._waiting_in(here) or list(self._waiting))
 
     def end(self) -> None:
         """Stop the turn that runs and drop those that wait."""
-        while self._waiting:
-            self._finish(self._waiting.popleft(), Status.CANCELLED)
+        self._drop(list(self._waiting))
         if self._running:
             self._running[1].cancel()
-        self.busy_changed.emit(self.busy)
 
     def wake(self) -> None:
         """Fetch back what left for want of work, as somebody begins a request."""
@@ -207,7 +181,7 @@ class Session(QObject):
         place, self.aside = self.aside, None
         if place is None:
             return
-        for exchange in [item for item in self._waiting if item.place is place]:
+        for exchange in self._waiting_in(place):
             self._waiting.remove(exchange)
         if self._running and self._running[0].place is place:
             self._running[1].cancel()  # it is forgotten once it has ended
@@ -233,9 +207,10 @@ class Session(QObject):
 
         self._ask_app(read, show)
 
-    def open_quick(self) -> None:
-        """Open the conversation of the quick box, which begins another one."""
-        place, self.quick = self.quick, Open()
+    def open_place(self, place: Open) -> None:
+        """Open a conversation that goes on; the quick box begins another one after its own."""
+        if place is self.quick:
+            self.quick = Open()
         self._switch(place)
 
     def greet(self) -> None:
@@ -279,10 +254,8 @@ class Session(QObject):
         return next((place for place in places if place.id == conversation_id), None)
 
     def _refuse(self) -> None:
-        while self._waiting:
-            self._finish(self._waiting.popleft(), Status.FAILED)
+        self._drop(list(self._waiting), Status.FAILED)
         self.failed.emit(self.broken)
-        self.busy_changed.emit(self.busy)
 
     def _ask_app(self, work: Callable[[App], Any], then: Callable[[Outcome], None]) -> Job | None:
         app = self.app
@@ -309,13 +282,10 @@ class Session(QObject):
         async def work() -> Turn:
             if exchange.unfinished:
                 return await app.assistant.resume(exchange.unfinished, frontend)
-            if exchange.place.id is None:
-                exchange.place.begin(app.history)
+            place = exchange.place.begin(app.history)
             if exchange.again:
-                return await exchange.again.carry_out(app.assistant, frontend, exchange.place.id)
-            return await app.assistant.handle(
-                exchange.request, frontend, conversation=exchange.place.id
-            )
+                return await exchange.again.carry_out(app.assistant, frontend, place)
+            return await app.assistant.handle(exchange.request, frontend, conversation=place)
 
         job = self.engine.run(work, lambda outcome: self._ended(exchange, outcome))
         self._running = exchange, job
@@ -325,14 +295,7 @@ class Session(QObject):
         self.changed.emit(exchange)
 
     def _happened(self, exchange: Exchange, event: Event) -> None:
-        turn = exchange.turn
-        if isinstance(event, TurnStarted):
-            turn = replace(turn, id=event.turn_id)
-            if not event.attachments:  # they are looked at later; until then show what was given
-                event = replace(event, attachments=turn.attachments)
-            if exchange.request.heard:  # it is told a moment later
-                event = replace(event, text=turn.text)
-        exchange.turn = turn.apply(event)
+        exchange.take(event)
         self._brake.take(event)
         self._show_brake()
         self.changed.emit(exchange)
@@ -351,19 +314,60 @@ class Session(QObject):
     def _show_brake(self) -> None:
         self.stops_next.emit(self._brake.next)
 
+    def _interrupt(self, exchange: Exchange) -> None:
+        self._brake.press()
+        self._show_brake()
+
+        async def interrupt(app: App) -> bool:
+            return app.assistant.interrupt()
+
+        self._ask_app(interrupt, lambda outcome: self._interrupted(exchange, outcome))
+
     def _interrupted(self, exchange: Exchange, outcome: Outcome) -> None:
         """Nothing was there to interrupt, or the engine failed: then the turn itself is to end."""
-        if not outcome.value and self._running and self._running[0] is exchange:
-            self.end()
+        if not outcome.value and self.running is exchange:
+            self._halt(exchange)
         self._tell(outcome)
+
+    def _halt(self, exchange: Exchange) -> None:
+        self._drop(self._waiting_in(exchange.place))
+        if self._running:
+            self._running[1].cancel()
+
+    def _waiting_in(self, place: Open) -> list[Exchange]:
+        return [exchange for exchange in self._waiting if exchange.place is place]
+
+    def _drop(self, exchanges: Iterable[Exchange], status: Status = Status.CANCELLED) -> None:
+        for exchange in exchanges:
+            self._waiting.remove(exchange)
+            exchange.finish(status)
+            self.changed.emit(exchange)
+            if not exchange.unfinished:  # that one stays where it was read
+                self._keep(exchange)
+        self.busy_changed.emit(self.busy)
+
+    def _keep(self, exchange: Exchange) -> None:
+        """Leave in the history what was asked for, though nobody began with it."""
+
+        async def keep(app: App) -> Turn:
+            conversation = exchange.place.begin(app.history)
+            return app.assistant.set_aside(exchange.turn.text, conversation=conversation)
+
+        def kept(outcome: Outcome) -> None:
+            if outcome.value:
+                exchange.turn = replace(outcome.value, attachments=exchange.turn.attachments)
+                self.changed.emit(exchange)
+                self.kept.emit()
+            self._tell(outcome)
+
+        self._ask_app(keep, kept)
 
     def _ended(self, exchange: Exchange, outcome: Outcome) -> None:
         self._running = None
         if isinstance(outcome.value, Turn):
             exchange.turn = outcome.value
         if exchange.turn.status is None:
-            status = Status.CANCELLED if outcome.cancelled else Status.FAILED
-            self._finish(exchange, status)
+            exchange.finish(Status.CANCELLED if outcome.cancelled else Status.FAILED)
         self.changed.emit(exchange)
         self._tell(outcome)
         self._next()
@@ -371,11 +375,6 @@ class Session(QObject):
         self.kept.emit()
         if exchange.place.unkept and exchange.place is not self.aside:
             self._forget(exchange.place)
-
-    def _finish(self, exchange: Exchange, status: Status) -> None:
-        exchange.waiting = ""
-        exchange.turn = exchange.turn.apply(TurnFinished(status, datetime.now().astimezone()))
-        self.changed.emit(exchange)
 
     def _read(self, outcome: Outcome) -> None:
         if isinstance(outcome.value, Conversation):

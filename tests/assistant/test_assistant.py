@@ -50,6 +50,13 @@ async def test_a_typed_request_from_beginning_to_end(house: House) -> None:
     assert house.planner.asked[0][0] == "what time is it"
 
 
+async def test_what_was_never_begun_with_is_kept_as_stopped(house: House) -> None:
+    turn = house.assistant.set_aside(" what time is it ", conversation="c")
+    assert (turn.text, turn.reply, turn.status) == ("what time is it", "Stopped.", Status.CANCELLED)
+    assert house.history.kept["c"] == [turn]
+    assert house.planner.asked == []
+
+
 async def test_a_recording_is_heard_first(house: House, tmp_path: Path) -> None:
     house.recogniser.note = "A small recogniser was used."
     house.planner.planned = ONE_TASK

@@ -100,8 +100,7 @@ class Shown:
     """Folds what a script shows into the turn that `handle` gives back."""
 
     def __init__(self, turn: Turn, frontend: Frontend) -> None:
-        self.turn = turn
-        self.frontend = frontend
+        self.turn, self.frontend = turn, frontend
 
     def show(self, event: Event) -> None:
         self.turn = self.turn.apply(event)
@@ -179,6 +178,9 @@ class FakeAssistant:
         shown.show(TurnFinished(status, NOW))
         self.turns.append(shown.turn)
         return shown.turn
+
+    def set_aside(self, text: str, *, conversation: str) -> Turn:
+        return Turn("aside", NOW, text, reply=conversation, status=Status.CANCELLED)
 
     def give_up(self, unfinished: Unfinished) -> Turn:
         if self.error:

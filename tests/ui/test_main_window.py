@@ -149,6 +149,33 @@ def test_a_question_is_answered_in_the_window(
     qtbot.waitUntil(lambda: view.panel is None and answers == [True])
 
 
+def test_a_question_in_another_conversation_can_be_reached(
+    window: MainWindow, app: FakeApp, qtbot: QtBot
+) -> None:
+    answers: list[bool] = []
+
+    async def asks(request: Request, shown: Shown) -> Status:
+        answers.append(await shown.frontend.confirm("Write a.txt?"))
+        return Status.DONE
+
+    app.assistant.script = asks
+    type_and_send(window, qtbot, "write it")
+    qtbot.waitUntil(lambda: bool(window.conversation.panels()))
+    assert not window.elsewhere.isVisible()
+    window.session.new_conversation()
+    assert window.elsewhere.isVisible()
+    told = "Another conversation waits for an answer: Write a.txt?"
+    assert window.elsewhere.words.text() == told
+    app.assistant.script = scene.echo
+    type_and_send(window, qtbot, "and this")  # waits behind it, and the way there stays
+    assert window.elsewhere.isVisible()
+    QTest.mouseClick(window.elsewhere.go, Qt.MouseButton.LeftButton)
+    assert not window.elsewhere.isVisible()
+    panel = next(iter(window.conversation.panels()))
+    QTest.mouseClick(panel.yes, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: answers == [True] and len(app.assistant.turns) == 2)
+
+
 def test_plans_are_shown_first_once_that_is_chosen_above_the_conversation(
     window: MainWindow, app: FakeApp, tmp_path: Path, qtbot: QtBot
 ) -> None:

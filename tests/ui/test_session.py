@@ -16,7 +16,7 @@ from jarvis_desktop.core.turn import Conversation, Request, Turn
 from jarvis_desktop.ui.bridge import EngineThread, QtFrontend
 from jarvis_desktop.ui.main_window import MainWindow
 from jarvis_desktop.ui.request.offering import Offering
-from jarvis_desktop.ui.session import Session
+from jarvis_desktop.ui.session import Open, Session
 from tests.ui import scene
 from tests.ui.scene import NOW, FakeApp, Shown
 
@@ -95,6 +95,35 @@ def test_stop_ends_the_turn_and_drops_those_that_wait(
     qtbot.waitUntil(lambda: not ready.busy)
     assert first.turn.status is second.turn.status is Status.CANCELLED
     assert len(app.assistant.handled) == 1
+
+
+def test_what_was_dropped_is_in_the_history_as_stopped(
+    ready: Session, app: FakeApp, qtbot: QtBot
+) -> None:
+    app.assistant.script = scene.for_ever
+    ready.send(Request("one"))
+    waits = ready.send(Request("two"))
+    qtbot.waitUntil(lambda: bool(app.assistant.handled))
+    ready.end()
+    assert waits.turn.status is Status.CANCELLED
+    qtbot.waitUntil(lambda: waits.turn.reply == ready.open.id)
+
+
+def test_stop_lets_other_conversations_go_on(ready: Session, app: FakeApp, qtbot: QtBot) -> None:
+    app.assistant.script = scene.for_ever
+    running = ready.send(Request("one"))
+    behind = ready.send(Request("behind it"))
+    qtbot.waitUntil(lambda: bool(app.assistant.handled))
+    ready.new_conversation()
+    waits, elsewhere = ready.send(Request("two")), Open()
+    other = ready.send(Request("three"), place=elsewhere)
+    ready.stop()
+    assert waits.turn.status is Status.CANCELLED
+    assert running.turn.status is behind.turn.status is other.turn.status is None
+    app.assistant.script = scene.echo
+    ready.stop()  # nothing goes on here any more: what runs is meant
+    qtbot.waitUntil(lambda: other.turn.status is Status.DONE)
+    assert running.turn.status is behind.turn.status is Status.CANCELLED
 
 
 def test_who_waits_behind_a_question_is_told_so(ready: Session, app: FakeApp, qtbot: QtBot) -> None:

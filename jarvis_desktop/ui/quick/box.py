@@ -78,7 +78,7 @@ class QuickBox(Floating):
         self.line.installEventFilter(self)
         self.reply.installEventFilter(self)
         self.line.sent.connect(self._send)
-        self.line.stop_wanted.connect(session.stop)
+        self.line.stop_wanted.connect(lambda: session.stop(session.quick))
         self.reply.window_wanted.connect(self.window_wanted)
         session.changed.connect(self._changed)
         session.asked.connect(self._asked)

@@ -140,7 +140,7 @@ class QuickDesk(QObject):
         self.box.leave()
         self.window_wanted.emit("")
         if self._session.quick.entries:
-            self._session.open_quick()
+            self._session.open_place(self._session.quick)
         line.clear()
         if text.strip():
             composer.field.insertPlainText(text)

@@ -127,7 +127,7 @@ class SpokenAnswers(QObject):
         self._cut = None
         if self._session.busy and not (running and running.question):
             self._cut = running if running and running.turn.agentic else None
-            self._session.stop()
+            self._session.stop(running.place if running else None)
 
     def _talked(self, talking: Talking) -> None:
         listened, self._listens = self._listens, talking.state in ("waiting", "listening")
