@@ -129,7 +129,6 @@ class ModeChoice(QWidget):
             self.rows[self.now].setFocus()
         self._wanted = None
         self.question.hide()
-        self.adjustSize()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """The arrows go from one to the next."""
@@ -155,7 +154,6 @@ class ModeChoice(QWidget):
         self.yes.setAccessibleName(self.yes.text())
         self.yes.setAccessibleDescription(self.words.text())
         self.question.show()
-        self.adjustSize()
         self.no.setFocus()
 
     def _agreed(self) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QAbstractButton
+from PySide6.QtWidgets import QAbstractButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from jarvis_desktop.core.policy import Mode
@@ -97,6 +97,24 @@ def test_it_covers_the_window_whatever_its_size(window: MainWindow, first: First
     assert parent
     assert first.geometry() == parent.rect()
     assert first.minimumSizeHint().width() <= 460
+
+
+def test_tab_goes_round_within(first: FirstStart) -> None:
+    """The window beneath cannot be seen."""
+    for _ in range(4):
+        for forwards in (True, False):
+            went = list[QWidget]()
+            for _ in range(30):
+                focused = first.window().focusWidget()
+                assert focused
+                assert first.isAncestorOf(focused)
+                went.append(focused)
+                QTest.keyClick(focused, Qt.Key.Key_Tab if forwards else Qt.Key.Key_Backtab)
+            assert first.next in went
+            assert len(set(went)) > 2
+            assert went[-1] is went[-1 - len(set(went))], "it goes round"
+        if first.next.text() != "Start":
+            click(first.next)
 
 
 def test_every_control_has_a_name_and_can_be_reached(first: FirstStart, qtbot: QtBot) -> None:

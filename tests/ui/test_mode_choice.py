@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
 from jarvis_desktop import settings
@@ -63,6 +63,26 @@ def test_only_what_opens_more_is_asked_about(choice: ModeChoice, before: Mode, a
     QTest.mouseClick(choice.yes, LEFT)
     assert taken == [after.value]
     assert choice.rows[before].isChecked()  # until it is told that another one holds
+
+
+@pytest.mark.parametrize("width", [300, 700])
+def test_a_question_changes_no_width_and_cuts_no_mode(
+    width: int, qtbot: QtBot, theme: Theme
+) -> None:
+    """As it stands on a page: something else says how wide it is."""
+    page, choice = QWidget(), ModeChoice()
+    qtbot.addWidget(page)
+    QVBoxLayout(page).addWidget(choice)
+    page.resize(width, 700)
+    page.show()
+    wide = choice.width()
+    for mode in (Mode.LITE, Mode.OFFLINE, Mode.OFFLINE):
+        QTest.mouseClick(choice.rows[mode], LEFT)
+        QApplication.processEvents()
+        assert choice.width() == wide
+        for row in choice.rows.values():
+            assert row.height() >= row.heightForWidth(row.width())
+            assert choice.rect().contains(row.geometry())
 
 
 def test_the_arrows_go_from_one_to_the_next(choice: ModeChoice) -> None:

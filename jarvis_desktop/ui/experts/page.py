@@ -9,7 +9,6 @@ from PySide6.QtWidgets import QWidget
 from jarvis_desktop.catalogue.download import Download
 from jarvis_desktop.core.wording import mark, tr
 from jarvis_desktop.ui.application import App
-from jarvis_desktop.ui.experts import tabbing
 from jarvis_desktop.ui.experts.desk import ExpertsDesk
 from jarvis_desktop.ui.experts.downloads import DownloadsPart
 from jarvis_desktop.ui.experts.downloads_watch import DownloadsWatch
@@ -17,7 +16,7 @@ from jarvis_desktop.ui.experts.finding import FindingPart
 from jarvis_desktop.ui.experts.gauges import Gauges
 from jarvis_desktop.ui.experts.installed import InstalledPart
 from jarvis_desktop.ui.experts.llms import LLMPart
-from jarvis_desktop.ui.look import theme
+from jarvis_desktop.ui.look import tabbing, theme
 from jarvis_desktop.ui.look.flow import FlowLayout
 from jarvis_desktop.ui.look.page import Page
 from jarvis_desktop.ui.look.section import button

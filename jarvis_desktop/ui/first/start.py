@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QVBoxLayout, QWi
 from jarvis_desktop.core.wording import tr
 from jarvis_desktop.ui.experts.llm_watch import LLMWatch
 from jarvis_desktop.ui.first.steps import LLMStep, ModeStep, RequestStep, Step, VoiceStep
-from jarvis_desktop.ui.look import theme
+from jarvis_desktop.ui.look import tabbing, theme
 from jarvis_desktop.ui.look.section import button
 from jarvis_desktop.ui.look.text import Label
 from jarvis_desktop.ui.places import Surroundings
@@ -97,6 +97,15 @@ class FirstStart(QFrame):
         if watched is parent and parent and event.type() == QEvent.Type.Resize:
             self.setGeometry(parent.rect())
         return super().eventFilter(watched, event)
+
+    def focusNextPrevChild(self, forwards: bool) -> bool:
+        """Stay within: what is beneath cannot be seen."""
+        if self.isHidden():  # what hides hands its focus on
+            return super().focusNextPrevChild(forwards)
+        tabbing.go_round(self, forwards=forwards)
+        if (focused := self.focusWidget()) and self._scroll.isAncestorOf(focused):
+            self._scroll.ensureWidgetVisible(focused)
+        return True
 
     def _show(self, index: int) -> None:
         before, self._here = self.steps[self._here], index

@@ -14,7 +14,7 @@ from jarvis_desktop.core.shown import one_line
 from jarvis_desktop.core.turn import Turn
 from jarvis_desktop.core.wording import tr
 from jarvis_desktop.ui.actions import Actions
-from jarvis_desktop.ui.look import theme
+from jarvis_desktop.ui.look import tabbing, theme
 from jarvis_desktop.ui.look.icons import IconButton
 from jarvis_desktop.ui.look.pictures import MovingPicture, Picture
 from jarvis_desktop.ui.look.text import Label
@@ -138,14 +138,7 @@ class Viewer(QFrame):
         """Stay within: what is beneath cannot be seen."""
         if self._left or not self.isVisible():  # what hides hands its focus on
             return super().focusNextPrevChild(forward)
-        stops = [
-            widget
-            for widget in (self.view, *self.findChildren(QPushButton))
-            if widget.isVisible() and widget.isEnabled()
-        ]
-        here = self.window().focusWidget()
-        at = stops.index(here) if here in stops else 0
-        stops[(at + (1 if forward else -1)) % len(stops)].setFocus(Qt.FocusReason.TabFocusReason)
+        tabbing.go_round(self, forwards=forward)
         return True
 
     def resizeEvent(self, event: QResizeEvent) -> None:

@@ -24,9 +24,10 @@ from jarvis_desktop.catalogue.download import Download, State
 from jarvis_desktop.core.errors import UnavailableError
 from jarvis_desktop.core.hardware import MB, Memory
 from jarvis_desktop.ui.experts import desk as desks
-from jarvis_desktop.ui.experts import tabbing, words
+from jarvis_desktop.ui.experts import words
 from jarvis_desktop.ui.experts.gauges import DOT
 from jarvis_desktop.ui.experts.page import PARTS
+from jarvis_desktop.ui.look import tabbing
 from tests.fake_house import GAMER, FakeProbe, kept
 from tests.ui.experts.scene import ALL, PAINTER, TRANSLATOR, World, entries, said
 from tests.ui.scene import HOSTILE

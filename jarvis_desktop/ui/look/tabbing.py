@@ -32,6 +32,16 @@ def _of_layout(layout: QLayout) -> Iterator[QWidget]:
             yield from _of_layout(inner)
 
 
+def go_round(frame: QWidget, *, forwards: bool) -> None:
+    """Give the keyboard to the next one in what covers the rest: after the last comes the first."""
+    order, focused = list(reached(frame)), frame.window().focusWidget()
+    step = 1 if forwards else -1
+    if not order:
+        return
+    place = order.index(focused) + step if focused in order else min(step, 0)
+    order[place % len(order)].setFocus(_reason(forwards))
+
+
 def go_on(page: QWidget, *, forwards: bool) -> bool:
     """Give the keyboard to the next one in the page, or to what comes after the page; whether there
     was one."""
@@ -47,9 +57,12 @@ def go_on(page: QWidget, *, forwards: bool) -> bool:
         following = _beyond(page, focused, forwards=forwards)
     if following is None:
         return False
-    reason = Qt.FocusReason.TabFocusReason if forwards else Qt.FocusReason.BacktabFocusReason
-    following.setFocus(reason)
+    following.setFocus(_reason(forwards))
     return True
+
+
+def _reason(forwards: bool) -> Qt.FocusReason:
+    return Qt.FocusReason.TabFocusReason if forwards else Qt.FocusReason.BacktabFocusReason
 
 
 def _beyond(page: QWidget, start: QWidget, *, forwards: bool) -> QWidget | None:
