@@ -72,7 +72,7 @@ def _keys(surroundings: Surroundings) -> Page:
 
 PLACES: tuple[Place, ...] = (
     Place("history", mark("Conversations"), "history", "Ctrl+H", _history),
-    Place("experts", mark("Experts and LLMs"), "llm", "Ctrl+E", _experts),
+    Place("experts", mark("Experts and LLMs"), "llm", "Ctrl+M", _experts),
     Place("settings", mark("Settings"), "sliders", "Ctrl+,", _settings),
     Place("doctor", mark("Check-up"), "health", "", _doctor),
     Place("keys", mark("Keyboard shortcuts"), "keyboard", "F1", _keys),

@@ -46,3 +46,9 @@ def test_the_page_leads_to_the_keys_of_the_desktop(window: MainWindow) -> None:
 def test_a_key_that_is_not_in_the_table_cannot_be_bound(window: MainWindow) -> None:
     with pytest.raises(KeyError):
         bind(window, QUICK, dance=window.close)
+
+
+def test_no_key_of_the_window_is_one_that_fields_take(window: MainWindow) -> None:
+    """X11's habits, which the platform of these tests does not have, and Emacs's."""
+    taken = {f"Ctrl+{letter}" for letter in "ABCDEKPUVWXY"}
+    assert not taken & bound(window)
