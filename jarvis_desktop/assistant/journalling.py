@@ -17,6 +17,7 @@ from jarvis_desktop.core.events import (
     Noted,
     PlanAccepted,
     PlanChanged,
+    PlanProposed,
     Replanned,
     TaskFinished,
     TaskStarted,
@@ -77,7 +78,9 @@ class Scribe:
                 # From here on its own memory tells what a plan tells of other turns.
                 self._unfinished = replace(self._unfinished, goal=True)
                 self._begin((), turn)
-            case PlanAccepted(plan=plan) | Replanned(plan=plan):
+            case PlanProposed(plan=plan) | PlanAccepted(plan=plan) if self._holds(plan):
+                pass
+            case PlanProposed(plan=plan) | PlanAccepted(plan=plan) | Replanned(plan=plan):
                 self._begin(plan, turn)
             case PlanChanged(plan=plan, afresh=afresh):
                 self._change(plan, afresh, turn)
@@ -86,6 +89,10 @@ class Scribe:
                 self._journal.starting(turn.id, task_id)
             case TaskFinished(result=result) if self._begun and self._matters(result):
                 self._journal.finished(turn.id, result)
+
+    def _holds(self, plan: Plan) -> bool:
+        """Whether that is the plan in the journal."""
+        return self._begun and plan == self._unfinished.turn.plan
 
     def _begin(self, plan: Iterable[Task], turn: Turn) -> None:
         """A new plan keeps what was done for the tasks that it shares with the one before."""
@@ -146,7 +153,7 @@ def retold(unfinished: Unfinished) -> Iterator[Event]:
     yield from (Noted(note) for note in turn.notes)
     if unfinished.goal:
         yield GoalTaken()
-    if turn.plan is not None:
+    if turn.plan is not None and unfinished.begun:  # else it is proposed again
         yield PlanAccepted(turn.plan)
     yield from (TaskFinished(turn.results[task.id]) for task in plan if task.id in turn.results)
     yield Noted(tr("It goes on where it was cut off: {progress}.", progress=unfinished.progress))

@@ -77,12 +77,14 @@ class Stages:
             return await self._parts.agent.go_on(context, live, conversation=known.id)
         plan = left.turn.plan
         assert plan is not None
+        # A plan that was given is carried out as it is, this time too.
+        rounds = 0 if left.fixed else MOST_ROUNDS
+        if not left.begun:
+            return await self._carry_out(plan, context, live, rounds=rounds)
         withheld: dict[int, str] = {}
         for task in plan:
             if task.id in left.perhaps and not await live.confirm(_again(task)):
                 withheld[task.id] = tr("It may have been done already, so it was not done again.")
-        # A plan that was given is carried out as it is, this time too.
-        rounds = 0 if left.fixed else MOST_ROUNDS
         await self._campaign.carry_out(plan, context, live, rounds=rounds, withheld=withheld)
         return await self._from_results(context, live)
 

@@ -35,6 +35,12 @@ class Unfinished:
     """
 
     @property
+    def begun(self) -> bool:
+        """Whether anything was, or may have been, done; else perhaps nobody has agreed to its plan
+        yet."""
+        return self.goal or bool(self.turn.results or self.perhaps)
+
+    @property
     def progress(self) -> str:
         """How far it is, in words: "2 of 6 steps are done"."""
         if self.goal:
@@ -60,7 +66,7 @@ class Journal(Protocol):
     """
 
     def begin(self, unfinished: Unfinished) -> None:
-        """Write down a turn whose plan is about to run, and which results are there already.
+        """Write down a turn that has a plan now, and which results are there already.
 
         It takes the place of what was written down of this turn before.
         """

@@ -16,7 +16,7 @@ from jarvis_desktop.core.journal import Unfinished
 from jarvis_desktop.core.plan import Plan
 from jarvis_desktop.core.result import Attempt, Status, TaskResult
 from jarvis_desktop.core.task import Ref, Task
-from jarvis_desktop.core.turn import Turn
+from jarvis_desktop.core.turn import Request, Turn
 from tests.assistant.conftest import NOON, ONE_TASK, House, names
 from tests.assistant.gates import GatedBackend
 from tests.fake_journal import FakeJournal
@@ -92,6 +92,38 @@ async def test_it_is_shown_as_any_other_turn(house: House) -> None:
     for event in house.frontend.events:
         folded = folded.apply(event)
     assert folded == turn
+
+
+async def test_a_plan_that_waited_to_be_agreed_to_is_in_the_journal(house: House) -> None:
+    seen: list[Unfinished] = []
+
+    def look(plan: Plan) -> Plan:
+        seen.extend(entry for _, entry in house.journal.kept.values())
+        return plan
+
+    house.frontend.edit = look
+    house.planner.planned = CHAIN
+    turn = await house.handle(Request(text="shorten it"))
+    (waiting,) = seen
+    assert (waiting.turn.text, waiting.turn.plan, waiting.begun) == ("shorten it", CHAIN, False)
+    assert house.journal.written.count(f"begin {turn.id}") == 1, "once it is agreed to, it is there"
+
+
+async def test_a_plan_nobody_may_have_agreed_to_is_proposed_again(house: House) -> None:
+    proposed: list[Plan] = []
+
+    def refuse(plan: Plan) -> None:
+        proposed.append(plan)
+
+    house.frontend.edit = refuse
+    found = left(house, replace(TURN, results={}, selections=()))
+    turn = await house.assistant.resume(found, house.frontend)
+    assert proposed == [CHAIN]
+    assert ran(house) == []
+    assert "PlanAccepted" not in names(house)
+    assert turn.status is Status.CANCELLED
+    assert turn.reply == "The plan was not accepted, so nothing was done."
+    assert not house.journal.kept
 
 
 async def test_with_everything_done_only_the_answer_is_missing(house: House) -> None:
