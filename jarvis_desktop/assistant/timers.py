@@ -53,8 +53,9 @@ class RingingTimers:
         return timer
 
     def pending(self) -> Sequence[Timer]:
-        """Those that have not rung, the next one first."""
-        return sorted((timer for timer, _ in self._waiting.values()), key=lambda item: item.due)
+        """Those that have not rung, the next one first; may be called from any thread."""
+        waiting = list(self._waiting.values())  # at once: the loop may change it meanwhile
+        return sorted((timer for timer, _ in waiting), key=lambda item: item.due)
 
     def cancel_all(self) -> int:
         """Cancel all; how many there were."""

@@ -285,7 +285,7 @@ class Timers(Protocol):
         ...
 
     def pending(self) -> Sequence[Timer]:
-        """Those that have not rung, the next one first."""
+        """Those that have not rung, the next one first; may be called from any thread."""
         ...
 
     def cancel_all(self) -> int:

@@ -37,6 +37,7 @@ from jarvis_desktop.ui.conversation.conversation_view import ConversationView
 from jarvis_desktop.ui.conversation.elsewhere import ElsewhereNotice
 from jarvis_desktop.ui.conversation.resuming import ResumeNotice
 from jarvis_desktop.ui.conversation.turn_desk import TurnDesk
+from jarvis_desktop.ui.desktop.leaving import LeavingNotice
 from jarvis_desktop.ui.experts.downloads_watch import DownloadMark
 from jarvis_desktop.ui.experts.llm_notice import LLMNotice
 from jarvis_desktop.ui.experts.llm_watch import LLMWatch, Look, described
@@ -120,11 +121,17 @@ class MainWindow(QMainWindow):
         right.addWidget(self.header)
         self.banner = Banner()
         self.llm_notice, self.resume_notice = LLMNotice(), ResumeNotice(self.session)
-        self.elsewhere = ElsewhereNotice(self.session)
+        self.elsewhere, self.leaving = ElsewhereNotice(self.session), LeavingNotice()
         held = QVBoxLayout()
         held.setContentsMargins(theme.space("three"), theme.space(), theme.space("three"), 0)
         held.addWidget(self.banner)
-        for notice in (self.past.sign, self.elsewhere, self.resume_notice, self.llm_notice):
+        for notice in (
+            self.leaving,
+            self.past.sign,
+            self.elsewhere,
+            self.resume_notice,
+            self.llm_notice,
+        ):
             notice.setMaximumWidth(WIDEST)
             row = QHBoxLayout()
             row.addStretch(1)

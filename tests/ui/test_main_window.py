@@ -164,8 +164,7 @@ def test_a_question_in_another_conversation_can_be_reached(
     assert not window.elsewhere.isVisible()
     window.session.new_conversation()
     assert window.elsewhere.isVisible()
-    told = "Another conversation waits for an answer: Write a.txt?"
-    assert window.elsewhere.words.text() == told
+    assert window.elsewhere.words.text() == "Write a.txt?"
     app.assistant.script = scene.echo
     type_and_send(window, qtbot, "and this")  # waits behind it, and the way there stays
     assert window.elsewhere.isVisible()

@@ -2,38 +2,26 @@
 
 from __future__ import annotations
 
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QWidget
+from PySide6.QtWidgets import QWidget
 
 from jarvis_desktop.core.shown import one_line
 from jarvis_desktop.core.wording import tr
-from jarvis_desktop.ui.look import theme
-from jarvis_desktop.ui.look.icons import Symbol
-from jarvis_desktop.ui.look.text import Label
+from jarvis_desktop.ui.look.notices import Card
 from jarvis_desktop.ui.session import Exchange, Session
 
 
-class ElsewhereNotice(QFrame):
+class ElsewhereNotice(Card):
     """Stays for as long as the question does, and leads to it: all other requests wait behind it,
     and a conversation that has just begun is not in the history yet."""
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setObjectName("card")
+        super().__init__("note", parent)
         self._session = session
-        row = QHBoxLayout(self)
-        row.setContentsMargins(theme.space("two"), 12, 12, 12)
-        row.setSpacing(12)
-        row.addWidget(Symbol("note", "accent", size=20))
-        self.words = Label(wrap=True)
-        row.addWidget(self.words, 1)
-        self.go = QPushButton(tr("Go there"))
-        self.go.setAccessibleName(self.go.text())
+        self.go = self.offer(tr("Go there"), kind="primary")
         self.go.clicked.connect(self._go)
-        row.addWidget(self.go)
         session.asked.connect(self._look)
         session.switched.connect(self._look)
         session.busy_changed.connect(self._look)
-        self.hide()
 
     def _asking(self) -> Exchange | None:
         """What waits where nobody sees it."""
@@ -43,12 +31,11 @@ class ElsewhereNotice(QFrame):
 
     def _look(self) -> None:
         asking = self._asking()
-        self.setVisible(asking is not None)
         if asking and asking.question:
             question = one_line(asking.question.text, limit=200)
-            told = tr("Another conversation waits for an answer: {question}", question=question)
-            self.words.setText(told)
-            self.setAccessibleName(told)
+            self.say(tr("Another conversation waits for an answer"), question)
+        else:
+            self.hide()
 
     def _go(self) -> None:
         if asking := self._asking():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from jarvis_desktop.core.journal import Unfinished
 from jarvis_desktop.core.shown import one_line
@@ -13,43 +13,27 @@ from jarvis_desktop.core.wording import mark, tr, trn
 from jarvis_desktop.ui.application import App
 from jarvis_desktop.ui.bridge import Outcome
 from jarvis_desktop.ui.conversation.outline_view import tally
-from jarvis_desktop.ui.look import phrases, theme
-from jarvis_desktop.ui.look.icons import Symbol
-from jarvis_desktop.ui.look.text import Label
+from jarvis_desktop.ui.look import phrases
+from jarvis_desktop.ui.look.notices import Card
 from jarvis_desktop.ui.session import Session
 
 KEPT = mark("What is done is not done again.")
 STUCK = mark("It cannot go on: its plan is of another version. Leave it, and ask anew.")
 
 
-class ResumeNotice(QFrame):
+class ResumeNotice(Card):
     """Offers what was cut off, one request after the other."""
 
     def __init__(self, session: Session, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setObjectName("card")
+        super().__init__("clock", parent)
         self._session = session
         self._left: deque[Unfinished] = deque()
-        row = QHBoxLayout(self)
-        row.setContentsMargins(theme.space("two"), 12, 12, 12)
-        row.setSpacing(12)
-        row.addWidget(Symbol("clock", "accent", size=20))
-        words = QVBoxLayout()
-        words.setSpacing(0)
-        self.title = Label(role="strong", wrap=True)
-        self.words = Label(role="small", wrap=True)
-        for label in (self.title, self.words):
-            words.addWidget(label)
-        row.addLayout(words, 1)
-        self.leave = _button(tr("Leave it"), kind="quiet")
+        self.leave = self.offer(tr("Leave it"), kind="quiet")
         self.leave.setToolTip(tr("Go on with it no more; the history keeps what was done of it"))
         self.leave.clicked.connect(self._leave)
-        self.go_on = _button(tr("Go on"), kind="primary")
+        self.go_on = self.offer(tr("Go on"), kind="primary")
         self.go_on.clicked.connect(self._go_on)
-        for button in (self.leave, self.go_on):
-            row.addWidget(button)
         session.ready.connect(self._look)
-        self.hide()
 
     def _look(self, app: App) -> None:
         async def work() -> list[Unfinished]:
@@ -64,13 +48,13 @@ class ResumeNotice(QFrame):
             self._session.failed.emit(str(outcome.error))
 
     def _offer(self) -> None:
-        self.setVisible(bool(self._left))
         if not self._left:
+            self.hide()
             return
         item, more = self._left[0], len(self._left) - 1
         words = one_line(item.turn.text, limit=100)
         unnamed = tr("A goal was cut off") if item.goal else tr("A plan was cut off")
-        self.title.setText(tr("“{request}” was cut off", request=words) if words else unnamed)
+        title = tr("“{request}” was cut off", request=words) if words else unnamed
         stuck = item.turn.plan is None and not item.goal
         parts = [f"{phrases.upper_first(progress(item))}.", tr(STUCK if stuck else KEPT)]
         if more:
@@ -81,7 +65,7 @@ class ResumeNotice(QFrame):
                     more,
                 )
             )
-        self.words.setText(" ".join(parts))
+        self.say(title, " ".join(parts))
         self.go_on.setVisible(not stuck)
 
     def _go_on(self) -> None:
@@ -110,10 +94,3 @@ def progress(item: Unfinished) -> str:
     if item.goal and item.turn.outline:
         return tr("a goal: {tally}", tally=tally(item.turn.outline))
     return item.progress
-
-
-def _button(text: str, *, kind: str) -> QPushButton:
-    button = QPushButton(text)
-    button.setAccessibleName(text)
-    button.setProperty("kind", kind)
-    return button

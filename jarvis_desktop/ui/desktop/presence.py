@@ -86,6 +86,7 @@ class Presence(QObject):
         tray.mode_wanted.connect(self._change_mode)
         tray.quit_wanted.connect(self.quit)
         window.quit_wanted.connect(self.quit)
+        window.leaving.agreed.connect(self._quit)
         tray.came.connect(self._late_enough)
         tray.went.connect(self._surface)
         tray.clicked_note.connect(self.notifier.clicked)
@@ -145,7 +146,11 @@ class Presence(QObject):
             self.notifier.tell(Note(TRAY_NOTE, title, body))
 
     def quit(self) -> None:
-        """End JARVIS."""
+        """End JARVIS; where timers run, the person is asked first."""
+        if not self._asks():
+            self._quit()
+
+    def _quit(self) -> None:
         self.let_end()
         QApplication.quit()
 
@@ -170,10 +175,22 @@ class Presence(QObject):
                 self.hide()
                 event.ignore()
                 return True
+            if self._asks():
+                event.ignore()
+                return True
             self._leaving = True
         elif kind in (QEvent.Type.Show, QEvent.Type.Hide):
             self.tray.show_window_shown(kind == QEvent.Type.Show)
         return super().eventFilter(watched, event)
+
+    def _asks(self) -> bool:
+        """Whether the person is asked something before JARVIS ends."""
+        app, leaving = self._session.app, self.window.leaving
+        if self._leaving or app is None or not leaving.ask(app.timers.pending()):
+            return False
+        self.window.places.back()
+        self.show()
+        return True
 
     def _become_hidden(self) -> None:
         # What is closed while the window is hidden, such as a dialog, must not end JARVIS.

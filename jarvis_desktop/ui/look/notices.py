@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QSize, Qt
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from jarvis_desktop.core.wording import tr
 from jarvis_desktop.ui.actions import Actions
 from jarvis_desktop.ui.look import theme
 from jarvis_desktop.ui.look.icons import IconButton, Symbol
+from jarvis_desktop.ui.look.section import button
 from jarvis_desktop.ui.look.text import Label
 
 
@@ -39,6 +40,38 @@ class Banner(QFrame):
         self._symbol.show_icon(*(("note", "muted") if calm else ("failed", "danger")))
         self.message.setText(message[:2000])
         self.setAccessibleName(message[:2000])
+        self.show()
+
+
+class Card(QFrame):
+    """Something that stays above the conversation until the person has chosen what to do."""
+
+    def __init__(self, icon: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("card")
+        self._row = QHBoxLayout(self)
+        self._row.setContentsMargins(theme.space("two"), 12, 12, 12)
+        self._row.setSpacing(12)
+        self._row.addWidget(Symbol(icon, "accent", size=20))
+        column = QVBoxLayout()
+        column.setSpacing(0)
+        self.title, self.words = Label(role="strong", wrap=True), Label(role="small", wrap=True)
+        column.addWidget(self.title)
+        column.addWidget(self.words)
+        self._row.addLayout(column, 1)
+        self.hide()
+
+    def offer(self, text: str, *, kind: str = "") -> QPushButton:
+        """A button for something that can be done."""
+        made = button(text, kind=kind)
+        self._row.addWidget(made)
+        return made
+
+    def say(self, title: str, words: str) -> None:
+        """Show it with these words."""
+        self.title.setText(title)
+        self.words.setText(words)
+        self.setAccessibleName(f"{title} {words}")
         self.show()
 
 

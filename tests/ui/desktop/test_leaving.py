@@ -1,0 +1,57 @@
+"""Whoever ends JARVIS while timers run is told what becomes of them."""
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+
+from jarvis_desktop.ui.desktop.presence import Presence
+from tests.ui.desktop.conftest import Desktop
+from tests.ui.scene import FakeApp
+
+LEFT = Qt.MouseButton.LeftButton
+
+
+@pytest.fixture
+def trayless_window(presence: Presence, desktop: Desktop) -> Presence:
+    desktop.has_tray = False
+    return presence
+
+
+def test_the_person_is_asked_before_a_timer_is_left(
+    trayless_window: Presence, app: FakeApp
+) -> None:
+    window = trayless_window.window
+    app.timers.set(180, "tea")
+    window.places.go("settings")
+    assert not window.close()
+    assert window.isVisible()
+    assert window.places.here == ""
+    assert window.leaving.isVisible()
+    assert window.leaving.title.text() == "A timer runs: tea"
+    QTest.mouseClick(window.leaving.stay, LEFT)
+    assert not window.leaving.isVisible()
+    app.timers.set(90, "eggs")
+    assert not window.close()
+    assert window.leaving.title.text() == "2 timers run."
+    assert window.close(), "who asks twice is obeyed"
+
+
+def test_who_quits_by_key_or_menu_is_asked_too(
+    presence: Presence, app: FakeApp, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ended: list[bool] = []
+    monkeypatch.setattr(QApplication, "quit", lambda: ended.append(True))
+    app.timers.set(180, "")
+    presence.hide()
+    presence.tray.quit_wanted.emit()
+    assert presence.window.isVisible()
+    assert not ended
+    QTest.mouseClick(presence.window.leaving.quit, LEFT)
+    assert ended
+
+
+def test_the_end_of_the_session_asks_nobody(trayless_window: Presence, app: FakeApp) -> None:
+    app.timers.set(180, "tea")
+    trayless_window.let_end()
+    assert trayless_window.window.close()
