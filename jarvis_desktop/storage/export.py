@@ -102,7 +102,8 @@ def _linked(value: Any, link: Link) -> Any:
         return value
     if isinstance(value.get("path"), str) and "kind" in value and "text" in value:
         artifact = Artifact(value["kind"], None, Path(value["path"]), value.get("name") or "")
-        return {**value, "path": link(artifact) or value["path"]}
+        # Where it lies is nobody else's business; our store knows its files by name.
+        return {**value, "path": link(artifact) or Path(value["path"]).name}
     return {key: _linked(item, link) for key, item in value.items()}
 
 

@@ -120,10 +120,8 @@ class _Beside:
 
     def _taken(self, told: str, kind: Kind) -> tuple[Kind, Path]:
         self.check(told, kind)
-        if _is_absolute(told):
-            if self._store.holds(Path(told)):
-                return kind, Path(told)
-        else:
+        own = Path(told) if _is_absolute(told) else self._root / told[:2] / told
+        if not _is_absolute(told):
             try:
                 taken = self._store.take_in(self._base / told)
             except InputError:
@@ -131,6 +129,8 @@ class _Beside:
             else:
                 assert taken.path
                 return taken.kind, taken.path
+        if self._store.holds(own):  # files were left out, and are known by name here
+            return kind, own
         self.missing += 1
         return kind, self._root / "missing" / (PureWindowsPath(told).name or "file")
 

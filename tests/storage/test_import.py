@@ -148,6 +148,7 @@ async def test_files_of_this_computer_are_found_and_others_told_missing(
     out = tmp_path / "out.json"
     await history.export_to(out, "json")
     document = json.loads(out.read_text())
+    assert str(tmp_path) not in out.read_text(), "where files lie says who has them"
     document["conversations"][0]["id"] = "c2"
     document["conversations"][0]["turns"][0]["id"] = "t2"
     out.write_text(json.dumps(document))

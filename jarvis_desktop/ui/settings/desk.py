@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer, Signal
@@ -66,17 +67,10 @@ class SettingsDesk(QObject):
     async def _write(self, app: App, values: dict[str, Value | None]) -> _Written:
         from jarvis_desktop import settings
 
-        path, trouble = app.paths.settings, ""
-        tables: defaultdict[str, dict[str, Value | None]] = defaultdict(dict)
-        for key, value in values.items():
-            table, _, name = key.rpartition(".")
-            tables[table][name] = value
+        path = app.paths.settings
         async with self._writing:
-            for table, wanted in tables.items():
-                try:
-                    await asyncio.to_thread(settings.change, path, table, wanted)
-                except JarvisError as error:
-                    trouble = str(error)
+            # All in one: who quits meanwhile has changed all of it, or nothing.
+            trouble = await asyncio.to_thread(_change, path, values)
             chosen, _ = await asyncio.to_thread(settings.load, path)
             return _Written(frozenset(await app.adopt(chosen)), trouble)
 
@@ -92,6 +86,23 @@ class SettingsDesk(QObject):
 
     def _settled(self, settings: Settings) -> None:
         self.now = settings
+
+
+def _change(path: Path, values: dict[str, Value | None]) -> str:
+    """Write settings; what kept one of their tables from being written. Blocks."""
+    from jarvis_desktop import settings
+
+    tables: defaultdict[str, dict[str, Value | None]] = defaultdict(dict)
+    for key, value in values.items():
+        table, _, name = key.rpartition(".")
+        tables[table][name] = value
+    trouble = ""
+    for table, wanted in tables.items():
+        try:
+            settings.change(path, table, wanted)
+        except JarvisError as error:
+            trouble = str(error)
+    return trouble
 
 
 class _Written:
