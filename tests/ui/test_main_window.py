@@ -164,7 +164,7 @@ def test_a_question_in_another_conversation_can_be_reached(
     assert not window.elsewhere.isVisible()
     window.session.new_conversation()
     assert window.elsewhere.isVisible()
-    assert window.elsewhere.words.text() == "Write a.txt?"
+    assert window.elsewhere.words.text() == "write it: Write a.txt?"
     app.assistant.script = scene.echo
     type_and_send(window, qtbot, "and this")  # waits behind it, and the way there stays
     assert window.elsewhere.isVisible()

@@ -32,8 +32,9 @@ class ElsewhereNotice(Card):
     def _look(self) -> None:
         asking = self._asking()
         if asking and asking.question:
-            question = one_line(asking.question.text, limit=200)
-            self.say(tr("Another conversation waits for an answer"), question)
+            parts = [(asking.turn.text, 60), (asking.question.text, 200)]
+            told = ": ".join(one_line(text, limit=limit) for text, limit in parts if text.strip())
+            self.say(tr("Another conversation waits for an answer"), told)
         else:
             self.hide()
 

@@ -202,7 +202,7 @@ def _subject(task: Task, tasks: Mapping[int, tuple[int, Task]], request: str) ->
         if isinstance(item, Ref)
         else _words(task.type, name, item)
         for name, item in task.items()
-        if not _repeats(item, request)
+        if _tells(task.type, name, item, request)
     ]
     return " · ".join(parts[:6])
 
@@ -212,9 +212,16 @@ def _details(task: Task, request: str) -> str:
     given = [
         (name, item)
         for name, item in task.items()
-        if not isinstance(item, Ref) and not _repeats(item, request)
+        if not isinstance(item, Ref) and _tells(task.type, name, item, request)
     ]
     return " · ".join(_words(task.type, name, item) for name, item in given[:6])
+
+
+def _tells(task_type: TaskType, name: str, item: Item, request: str) -> bool:
+    """Whether it says more than the request and the name of the step do."""
+    option = task_type.option(name)
+    usual = option is not None and option.choices and item == option.default
+    return not (usual or _repeats(item, request))
 
 
 def _repeats(item: Item, request: str) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from jarvis_desktop.core.plan import Plan
-from jarvis_desktop.core.task import Task
+from jarvis_desktop.core.task import Option, Task, TaskType
 from jarvis_desktop.core.turn import Turn
 from jarvis_desktop.ui.plan.telling import faces
 from tests.ui.plan.plan_scene import DRAW
@@ -19,3 +19,10 @@ def test_a_step_does_not_repeat_the_request_above_it() -> None:
     assert second.subject == "“a cat” · avoid: dogs"
     first, _ = faces(Plan((whole, part)), Turn("t", NOW, f"Hey Jarvis, {asked}"))
     assert first.subject == "seed: 7"
+
+
+def test_a_step_does_not_name_the_usual_choice() -> None:
+    ring = TaskType("timer", "", (), (), options=(Option("action", "", "set", ("set", "list")),))
+    usual, other = Task(0, ring, {"action": "set"}), Task(1, ring, {"action": "list"})
+    first, second = faces(Plan((usual, other)), Turn("t", NOW, "Timers, please"))
+    assert (first.subject, second.subject) == ("", "action: list")
