@@ -6,7 +6,7 @@ import asyncio
 import logging
 import secrets
 from collections.abc import Awaitable, Callable, Collection, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 
@@ -169,15 +169,19 @@ class Assistant:
         self._parts.journal.end(turn.id)
         return turn
 
-    def set_aside(self, text: str, *, conversation: str) -> Turn:
-        """Keep a request in the history as stopped that was never begun with.
+    async def set_aside(self, request: Request, *, conversation: str) -> Turn:
+        """Keep a request in the history as stopped that was never begun with, and its files.
 
         Raises StorageError where it cannot be written.
         """
-        now = self._parts.now()
-        turn = replace(self._new(), text=text.strip(), reply=tr("Stopped."))
-        turn = turn.apply(TurnFinished(Status.CANCELLED, now))
-        self._parts.history.save(conversation, turn)
+        turn = replace(self._new(), text=request.text.strip(), reply=tr("Stopped."))
+        turn = turn.apply(TurnFinished(Status.CANCELLED, self._parts.now()))
+        with _on_behalf_of(turn.id, conversation):
+            # Its words at once: JARVIS may be about to end.
+            self._parts.history.save(conversation, turn)
+            with suppress(InputError):  # without those that cannot be used
+                turn = replace(turn, attachments=await self._parts.intake.given(request))
+                self._parts.history.save(conversation, turn)
         return turn
 
     def interrupt(self) -> bool:
@@ -228,18 +232,16 @@ class Assistant:
     def _under_way(self, live: Live, conversation: str) -> Iterator[None]:
         """While the turn runs it can be stopped, and what runs for it knows that it does."""
         turn_id = live.turn.id
-        turn, note = current_turn.set(turn_id), current_note.set(live.note)
-        talk = current_conversation.set(conversation)
+        note = current_note.set(live.note)
         self._running[turn_id] = _this_task()
         self._lives.append(live)
         try:
-            yield
+            with _on_behalf_of(turn_id, conversation):
+                yield
         finally:
             self._lives.remove(live)
             del self._running[turn_id]
-            current_conversation.reset(talk)
             current_note.reset(note)
-            current_turn.reset(turn)
 
     def _new(self) -> Turn:
         return Turn(id=secrets.token_hex(8), started=self._parts.now())
@@ -328,6 +330,17 @@ class Assistant:
         for task in left:
             task.cancel()
         return left
+
+
+@contextmanager
+def _on_behalf_of(turn_id: str, conversation: str) -> Iterator[None]:
+    """What is kept meanwhile belongs to this turn."""
+    turn, talk = current_turn.set(turn_id), current_conversation.set(conversation)
+    try:
+        yield
+    finally:
+        current_conversation.reset(talk)
+        current_turn.reset(turn)
 
 
 def _this_task() -> asyncio.Task[Turn]:

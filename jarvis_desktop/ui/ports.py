@@ -50,8 +50,8 @@ class Assistant(Protocol):
         """Go on with such a turn where it stopped; cancelling stops it."""
         ...
 
-    def set_aside(self, text: str, *, conversation: str) -> Turn:
-        """Keep a request as stopped that was never begun with."""
+    async def set_aside(self, request: Request, *, conversation: str) -> Turn:
+        """Keep a request as stopped that was never begun with, and its files."""
         ...
 
     def give_up(self, unfinished: Unfinished) -> Turn:

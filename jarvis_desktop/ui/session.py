@@ -103,9 +103,7 @@ class Session(QObject):
 
     def send(self, request: Request, *, place: Open | None = None) -> Exchange:
         """Put a request in line; where `place` is not given, in the open conversation."""
-        exchange = Exchange.of(request, place or self.open)
-        self._put_in_line(exchange)
-        return exchange
+        return self._put_in_line(Exchange.of(request, place or self.open))
 
     def run_again(self, again: Again) -> None:
         """Carry out the plan of an earlier turn once more, in the conversation that is open."""
@@ -236,7 +234,7 @@ class Session(QObject):
         self._next()
         self.kept.emit()
 
-    def _put_in_line(self, exchange: Exchange) -> None:
+    def _put_in_line(self, exchange: Exchange) -> Exchange:
         exchange.waiting = behind(self.running) if self.app else tr("Getting ready…")
         exchange.place.entries.append(exchange)
         self._waiting.append(exchange)
@@ -245,6 +243,7 @@ class Session(QObject):
         if exchange.place is self.open:
             self.added.emit(exchange)
         self.busy_changed.emit(self.busy)
+        return exchange
 
     def _place_of(self, conversation_id: str) -> Open | None:
         """The conversation, where it is open or a turn of it runs or waits."""
@@ -350,11 +349,13 @@ class Session(QObject):
         """Leave in the history what was asked for, though nobody began with it."""
 
         async def keep(app: App) -> Turn:
-            conversation = exchange.place.begin(app.history)
-            return app.assistant.set_aside(exchange.turn.text, conversation=conversation)
+            place = exchange.place.begin(app.history)
+            request = replace(exchange.request, text=exchange.turn.text)
+            return await app.assistant.set_aside(request, conversation=place)
 
         def kept(outcome: Outcome) -> None:
             if outcome.value:
+                # The files as they were given, which may be on their way into the next request.
                 exchange.turn = replace(outcome.value, attachments=exchange.turn.attachments)
                 self.changed.emit(exchange)
                 self.kept.emit()

@@ -51,10 +51,14 @@ async def test_a_typed_request_from_beginning_to_end(house: House) -> None:
 
 
 async def test_what_was_never_begun_with_is_kept_as_stopped(house: House) -> None:
-    turn = house.assistant.set_aside(" what time is it ", conversation="c")
-    assert (turn.text, turn.reply, turn.status) == ("what time is it", "Stopped.", Status.CANCELLED)
-    assert house.history.kept["c"] == [turn]
+    request = Request(text=" what is this ", files=(house.file("scan.png"),))
+    turn = await house.assistant.set_aside(request, conversation="c")
+    assert (turn.text, turn.reply, turn.status) == ("what is this", "Stopped.", Status.CANCELLED)
+    assert [item.name for item in turn.attachments] == ["scan.png"]
+    assert house.history.kept["c"][-1] == turn
     assert house.planner.asked == []
+    gone = Request(text="what is this", files=(house.folder / "gone.png",))
+    assert (await house.assistant.set_aside(gone, conversation="c")).attachments == ()
 
 
 async def test_a_recording_is_heard_first(house: House, tmp_path: Path) -> None:

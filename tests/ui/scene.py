@@ -179,8 +179,8 @@ class FakeAssistant:
         self.turns.append(shown.turn)
         return shown.turn
 
-    def set_aside(self, text: str, *, conversation: str) -> Turn:
-        return Turn("aside", NOW, text, reply=conversation, status=Status.CANCELLED)
+    async def set_aside(self, request: Request, *, conversation: str) -> Turn:
+        return Turn("aside", NOW, request.text, reply=conversation, status=Status.CANCELLED)
 
     def give_up(self, unfinished: Unfinished) -> Turn:
         if self.error:

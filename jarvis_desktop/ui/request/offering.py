@@ -155,9 +155,12 @@ class Offering(QObject):
         self.looking.emit(self._under_way > 0)
 
     def _ended(self, exchange: Exchange) -> None:
-        # One that never began has no id; it has no copies either, and may be sent again.
-        if exchange.turn.status is not None and exchange.turn.id:
-            for path in exchange.request.files:
+        if exchange.turn.status is None:
+            return
+        # One that never began shows no copies, and may be sent again.
+        shown = {item.path for item in exchange.turn.attachments}
+        for path in exchange.request.files:
+            if path not in shown:
                 self.forget(path)
 
 
