@@ -87,6 +87,12 @@ def test_it_goes_on_in_its_conversation(
     assert "You said: Read this to me" in scene.words(view)
 
 
+def test_of_a_plan_that_waited_nothing_is_said_to_be_kept(opened: Open, picture: Path) -> None:
+    window = opened(cut_off(picture, results={}))
+    assert said(window) == "“Read this to me” was cut off. Nothing of it was done yet."
+    assert window.resume_notice.go_on.isVisible()
+
+
 def test_the_first_turn_of_a_conversation_begins_it(
     opened: Open, app: FakeApp, picture: Path, qtbot: QtBot
 ) -> None:

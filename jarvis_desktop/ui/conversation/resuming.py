@@ -18,6 +18,7 @@ from jarvis_desktop.ui.look.notices import Card
 from jarvis_desktop.ui.session import Session
 
 KEPT = mark("What is done is not done again.")
+UNBEGUN = mark("Nothing of it was done yet.")
 STUCK = mark("It cannot go on: its plan is of another version. Leave it, and ask anew.")
 
 
@@ -57,6 +58,8 @@ class ResumeNotice(Card):
         title = tr("“{request}” was cut off", request=words) if words else unnamed
         stuck = item.turn.plan is None and not item.goal
         parts = [f"{phrases.upper_first(progress(item))}.", tr(STUCK if stuck else KEPT)]
+        if not (stuck or item.begun):
+            parts = [tr(UNBEGUN)]
         if more:
             parts.append(
                 trn(
