@@ -9,6 +9,7 @@ from operator import attrgetter
 
 from jarvis_desktop.assistant.planning import cues, mentions, sources
 from jarvis_desktop.assistant.planning.mentions import FileMention, Mention
+from jarvis_desktop.core.artifact import Kind
 from jarvis_desktop.core.ports import Context
 from jarvis_desktop.core.suffixes import kind_of_name
 from jarvis_desktop.core.task import TaskType
@@ -25,9 +26,21 @@ _courtesy = re.compile(
 )
 _filler = re.compile(r"\b(?:please|kindly|for me|just|uh|um)\b,?")
 _mark = re.compile(r"\bx(quote|file)(\d+)x[a-z]*\b")
+_unfinished = re.compile(r"\b(?:as|to|into|by|with|using|called|named)\s*$", re.IGNORECASE)
+"""Words that end no instruction: what stands after their colon tells how, or under which name."""
+_names = re.compile(
+    r"(?:it|them|everything|(?:all )?(?:that|this|these|those|of (?:it|them)))|"
+    rf"(?:(?:the|this|that|these|those|my|our|your|his|her|its|their)\s+(?:\w+\s+)?)?"
+    rf"(?:{'|'.join(sources.NOUNS)})s?(?:\s+\d+)?",
+    re.IGNORECASE,
+)
+"""Words that name what is to be worked on: "it", "the last page", "picture 2"."""
 
 BODY_AFTER = 300
 """An instruction before a pasted text is no longer than this many characters."""
+
+SURELY_A_TEXT = 3
+"""So many words after a colon are a text; fewer only where the task works on nothing else."""
 
 LONGEST = 4000
 """Characters of a request that is no pasted text."""
@@ -133,7 +146,7 @@ def split(text: str, inventory: Sequence[TaskType]) -> tuple[str, str]:
     for match in re.finditer(r":\s+|\n", text[:BODY_AFTER]):
         head, body = text[: match.start()], text[match.end() :].strip()
         quoted = bool(mentions.quotes(body[:LONGEST])) and body[0] in "\"'“‘«„"
-        if not quoted and len(body.split(None, 3)) >= 3 and _asks(head, inventory):
+        if not quoted and _is_text(body, head, inventory):
             return head, body
     head, _, last = text.rstrip().rpartition("\n")
     long_enough = len(head.split(None, 40)) >= 40 and len(last) <= BODY_AFTER
@@ -149,3 +162,31 @@ def split(text: str, inventory: Sequence[TaskType]) -> tuple[str, str]:
 def _asks(text: str, inventory: Sequence[TaskType]) -> bool:
     """Whether a task is heard in the text."""
     return bool(cues.find(cues.without_typos(text.lower(), inventory), inventory))
+
+
+def _is_text(body: str, head: str, inventory: Sequence[TaskType]) -> bool:
+    """Whether what stands after a colon is what the head asks to work on."""
+    if len(body.split(None, SURELY_A_TEXT)) >= SURELY_A_TEXT:
+        return _asks(head, inventory)
+    return _takes(head, inventory) and not _points(body)
+
+
+def _takes(text: str, inventory: Sequence[TaskType]) -> bool:
+    """Whether the task that is heard in the text works on a text and reads no other words."""
+    found = cues.find(cues.without_typos(text.lower(), inventory), inventory)
+    if not found or _unfinished.search(text):
+        return False
+    heard = max(found, key=attrgetter("weight")).type
+    ports = [port for port in heard.ports if port.required]
+    return (
+        [port.kinds[:1] for port in ports] == [(Kind.TEXT,)]
+        and ports[0].name != sources.PROMPT
+        and not any(option.reads == "clause" for option in heard.options)
+    )
+
+
+def _points(words: str) -> bool:
+    """Whether a few words only name what is to be worked on: a file, an address, "the text"."""
+    bare = words.strip(" .,!?;:")
+    named = mentions.files(words) or mentions.urls(words)
+    return bool(not bare or named or _names.fullmatch(bare))

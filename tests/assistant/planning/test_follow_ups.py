@@ -52,6 +52,16 @@ PHOTO, SKETCH = file("photo.jpg"), file("sketch.png")
                 "question-answering(context=Fish swim in the sea., question=what does it mean)",
             ],
         ),
+        (
+            "Which language is this: guten Abend",
+            conversation(text_artifact("The long answer.")),
+            ["language-identification(text=guten Abend)"],
+        ),
+        (
+            "Translate this to German: the text",
+            conversation(text_artifact("The long answer.")),
+            ["translation(text=The long answer., language=German)"],
+        ),
         ("repeat that", conversation(reply="It is noon."), ["repeat(words=It is noon.)"]),
     ],
 )

@@ -221,11 +221,25 @@ def test_a_pasted_text_may_come_first() -> None:
     assert made.quotes == (body.strip(),)
 
 
+@pytest.mark.parametrize("body", ["guten Abend", "bonjour", "A whole sentence.", "short"])
+def test_what_stands_after_a_colon_is_the_text_however_short(body: str) -> None:
+    made = read(f"Summarise this: {body}")
+    assert made.text == "summarise this xquote0x"
+    assert made.quotes == (body,)
+
+
 @pytest.mark.parametrize(
     "text",
     [
         "note: save it",  # no cue before the colon
-        "summarise this: short",  # too short to be a pasted text
+        "summarise this: the summary",  # a name for something else
+        "summarise this: it",
+        "summarise this: a.txt",
+        "summarise this: https://example.com/a",
+        "summarise this: .",  # nothing at all
+        "summarise it as: short",  # tells how
+        "save: short words",  # the words behind the cue are its own
+        "turn it by: 12 percent",  # works on no text
         'summarise: "A whole sentence here" and "another one"',  # quoted already
         "one two\nsummarise it",  # too short before the last line
     ],
