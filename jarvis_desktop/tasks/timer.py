@@ -71,17 +71,44 @@ _ODD_UNIT = re.compile(r"\bfor (\d[\d.]*\s*[^\W\d]+)|^(\d[\d.]*\s*[^\W\d]+)$")
 _TO_SET = re.compile(r"\b(?:set|start|make|add|create|put|new|remind|reminder|wake|alert|need)\b")
 _TIME = re.compile(
     r"\s*\b(?:(?:in|at|for|after|until|till|by)\s+(?:about\s+|the next\s+|roughly\s+)?"
-    rf"(?:\d|(?:an?|one|half|{'|'.join(WORDS)})\b)|tomorrow\b|tonight\b|today\b).*$",
+    rf"(?:[\d#]|(?:an?|one|half|{'|'.join(WORDS)})\b)|tomorrow\b|tonight\b|today\b).*$",
     re.IGNORECASE,
 )
 _LABELS = (
     re.compile(r"\b(?:called|named|labell?ed)\s+(.+)$", re.IGNORECASE),
     re.compile(r"\bremind(?:er)?\b.*?\b(?:to|about|that|of)\s+(\D.+)$", re.IGNORECASE),
-    re.compile(r"\bfor\s+((?:the|my|our)\s+\D.+)$", re.IGNORECASE),
 )
 """How people say what a timer is for, the plainest first."""
+_NUMBER = rf"(?:\d[\d.,]*|(?:an?|one|half|quarters?|few|couple|{'|'.join(WORDS)})\b)"
+_LENGTH = re.compile(
+    rf"\b{_NUMBER}(?:[\s-]+(?:(?:and|of)\s+)?{_NUMBER})*[\s-]*"
+    r"(?:[smhdw]|sec(?:ond)?s?|min(?:ute)?s?|hrs?|hours?|days?|weeks?)\b"
+    r"(?:\s+and\s+(?:a\s+)?(?:half|quarter)\b)?",
+    re.IGNORECASE,
+)
+_NO_LABEL = (
+    r"(?:[\d#]|(?:about|after|alarms?|and|another|around|at|before|by|called|countdown|daily|early|"
+    r"exactly|first|for|from|if|in|just|later|left|long|me|midnight|more|named|new|next|noon|now|"
+    r"of|on|or|other|please|quick|roughly|second|short|starting|that|then|this|till|timers?|to|"
+    r"today|tomorrow|tonight|until|us|when|with|(?:mon|tues|wednes|thurs|fri|satur|sun)days?|"
+    rf"(?:the\s+)?(?:morning|afternoon|evening|night|weekend)|{'|'.join(WORDS)})\b)"
+)
+"""What begins another part of the sentence."""
+_LABELS_BY_PLACE = (
+    re.compile(rf"\bfor\s+(?:the next\s+)?(?!{_NO_LABEL})([^\W\d].*)$", re.IGNORECASE),
+    re.compile(
+        r"(?:\b(?:an?|the|my|our|new|another)\s+|#[\s-]*)"
+        rf"(?!{_NO_LABEL}|(?:an?|the|my|our)\b)([^\W\d][\w'’-]*(?:\s+[^\W\d][\w'’-]*){{0,3}}?)"
+        r"\s+(?:timer|alarm|countdown)\b",
+        re.IGNORECASE,
+    ),
+    re.compile(rf"\b(?:timer|alarm|countdown)\b[^#]*#[\s,:]*(?!{_NO_LABEL})([^\W\d].*)$", re.I),
+)
+"""What it is for by its place, where # is how long it runs: "a tea timer", "timer # pasta"."""
 _QUOTED = re.compile(r"[\"“‘'](.+?)[\"”’'](?!\w)")
 LONGEST_LABEL = 80
+LONGEST_SAID = 500
+"""Characters that are looked at."""
 
 
 async def ring(call: Call, report: Report, services: Services) -> Iterable[Artifact]:
@@ -104,8 +131,12 @@ async def ring(call: Call, report: Report, services: Services) -> Iterable[Artif
 def label_of(said: str) -> str:
     """What the timer is for: "remind me in an hour to call Ann" is "call Ann"; "" where nobody
     says so."""
-    for pattern in _LABELS:
-        if found := pattern.search(said):
+    said = said[:LONGEST_SAID]
+    marked = re.sub(r"#(?:[\s,]*(?:and\s+)?#)+", "#", _LENGTH.sub("#", said))
+    places = [(pattern, said) for pattern in _LABELS]
+    places += [(pattern, marked) for pattern in _LABELS_BY_PLACE]
+    for pattern, words in places:
+        if found := pattern.search(words):
             quoted = _QUOTED.match(found[1])
             label = quoted[1] if quoted else _TIME.sub("", found[1]).strip(" .,!?")
             return one_line(label, limit=LONGEST_LABEL)
