@@ -1,5 +1,5 @@
-"""Answers questions about a table: largest, smallest, sum, average, count, and one row's cell.
-Runs in a child process."""
+"""Answers questions about a table: largest, smallest, sum, average, count, one row's cell, and what
+it holds. Runs in a child process."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ from difflib import SequenceMatcher
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.call import Call, Report
 from jarvis_desktop.core.errors import ExpertError, InputError
+from jarvis_desktop.core.shown import one_line
 from jarvis_desktop.core.task import Port, TaskType
 from jarvis_desktop.core.wording import tr
 from jarvis_desktop.tasks.definition import Definition
-from jarvis_desktop.tasks.tables import Table, number, read_tables
+from jarvis_desktop.tasks.tables import MOST_ROWS, Table, number, read_tables
 from jarvis_desktop.tasks.words import FUNCTION_WORDS, stem, tokens
 
 TYPE = TaskType(
@@ -32,6 +33,18 @@ TYPE = TaskType(
         "what is the sum of the",
         "which ... has the most", "which ... has the highest", "which ... has the lowest",
         "how many rows are", "which ... has the largest",
+        *(
+            phrase.replace("NOUN", noun)
+            for noun in ("table", "csv", "spreadsheet", "sheet")
+            for phrase in (
+                "describe the NOUN", "describe this NOUN", "what does the NOUN hold",
+                "what does this NOUN hold", "what does the NOUN contain", "what is in the NOUN",
+                "what does this NOUN contain", "what is in this NOUN", "what's in the NOUN",
+                "what's in this NOUN", "rows of the NOUN", "rows of this NOUN", "show me the NOUN",
+                "show me this NOUN", "what is this NOUN about", "columns does the NOUN have",
+                "columns does this NOUN have", "overview of the NOUN", "overview of this NOUN",
+            )
+        ),
     ),
 )  # fmt: skip
 
@@ -42,6 +55,15 @@ _LARGEST = frozenset(
 _SMALLEST = frozenset(
     "lowest smallest least minimum min fewest shortest lightest youngest poorest worst".split()
 )
+_AS_A_WHOLE = (FUNCTION_WORDS - _LARGEST) | frozenset(
+    """column columns contain contains content contents csv data describe description exactly file
+    first give have hold holds inside kind like list look looks name names overview row rows say
+    says see sheet show shows sort spreadsheet table tell what's whats""".split()
+)
+"""The words of a question that asks for nothing in particular."""
+FIRST_ROWS = 3
+MOST_NAMED = 20
+"""Columns that are named."""
 _ASKING = (
     FUNCTION_WORDS
     | _LARGEST
@@ -67,18 +89,52 @@ class _Asked:
 
 
 def reply(call: Call, report: Report) -> Iterable[Artifact]:
-    """One sentence. Raises ExpertError where the question is of no kind it can answer."""
+    """One sentence, or what the table holds where nothing in particular is asked for.
+
+    Raises ExpertError where the question is of no kind it can answer."""
     question = call.text("question").strip()
     if not question:
         raise InputError(tr("There is no question."))
     name = call.title("table")
+    tables = read_tables(call.file("table"), name=name)
+    if set(tokens(question.casefold().replace(name.casefold(), " "))) <= _AS_A_WHOLE:
+        return [text_artifact("\n\n".join(described(table, name) for table in tables))]
     reasons = []
-    for table in read_tables(call.file("table"), name=name):
+    for table in tables:
         try:
             return [text_artifact(answer(question, table))]
         except ExpertError as error:
             reasons.append(error)
     raise reasons[0]
+
+
+def described(table: Table, name: str) -> str:
+    """How many rows it has, its columns with the range of their numbers, and its first rows."""
+    whose = f"The sheet {table.name} of {name}" if table.name else name
+    least = "at least " if len(table.rows) >= MOST_ROWS - 1 else ""
+    size = f"{least}{_counted(len(table.rows), 'row')} and {_counted(len(table.columns), 'column')}"
+    named = [at for at, column in enumerate(table.columns) if column]
+    columns = ", ".join(_with_range(table, at) for at in named[:MOST_NAMED])
+    more = f" and {len(named) - MOST_NAMED} more" if len(named) > MOST_NAMED else ""
+    rows = [f"- {one_line(line, limit=200)}" for line in table.lines(FIRST_ROWS)]
+    head = f"{whose} has {size}{': ' if named else ''}{columns}{more}."
+    beginning = "It begins with:" if len(table.rows) > len(rows) else "It holds:"
+    return "\n".join([head, *([beginning] if rows else []), *rows])
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def _with_range(table: Table, column: int) -> str:
+    """The column's name; of numbers also the smallest and the largest, as they are written."""
+    cells = [row[column] for row in table.rows if row[column]]
+    values = [(value, cell) for cell in cells if (value := number(cell)) is not None]
+    name = one_line(table.columns[column])
+    if not values or len(values) < len(cells):
+        return name
+    low, high = min(values)[1], max(values)[1]
+    return f"{name} ({low} to {high})" if low != high else f"{name} ({low})"
 
 
 def answer(question: str, table: Table) -> str:
@@ -238,5 +294,7 @@ def _label_column(table: Table, column: int) -> int:
 
 
 DEFINITION = Definition(
-    TYPE, method=reply, note="largest, smallest, sum, average, count and look-up, by column name"
+    TYPE,
+    method=reply,
+    note="what it holds; largest, smallest, sum, average, count and look-up, by column name",
 )

@@ -5,7 +5,7 @@ import openpyxl
 import pytest
 
 from jarvis_desktop.core.errors import ExpertError, InputError
-from jarvis_desktop.tasks.table_question_answering import TYPE, answer, reply
+from jarvis_desktop.tasks.table_question_answering import TYPE, answer, described, reply
 from jarvis_desktop.tasks.tables import number, read_tables
 from tests.tasks.calls import call_of, quiet, text_of
 
@@ -49,6 +49,62 @@ def test_refuses_what_it_cannot(cities: Path, tmp_path: Path):
         reply(call_of(TYPE, tmp_path, table=cities, question="Why is the sky blue?"), quiet)
     with pytest.raises(ExpertError, match="no column of numbers"):
         reply(call_of(TYPE, tmp_path, table=cities, question="the highest country"), quiet)
+
+
+HELD = """cities.csv has 4 rows and 4 columns: city, country, people (134,000 to 522,000), \
+area (km2) (48 to 88).
+It begins with:
+- city: Bern; country: Switzerland; people: 134,000; area (km2): 52
+- city: Zurich; country: Switzerland; people: 421,000; area (km2): 88
+- city: Lyon; country: France; people: 522,000; area (km2): 48"""
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "what is in this table",
+        "What's in cities.csv?",
+        "describe the table",
+        "what does this csv contain",
+        "show me the first rows",
+        "which columns does it have",
+    ],
+)
+def test_says_what_a_table_holds(cities: Path, tmp_path: Path, question: str):
+    assert text_of(reply(call_of(TYPE, tmp_path, table=cities, question=question), quiet)) == HELD
+
+
+@pytest.mark.parametrize(
+    ("content", "held"),
+    [
+        ("a,b\n1,x\n", "t.csv has 1 row and 2 columns: a (1), b.\nIt holds:\n- a: 1; b: x"),
+        ("1,2\n3,4\n", "t.csv has 2 rows and 2 columns.\nIt holds:\n- 1; 2\n- 3; 4"),
+        (
+            ",".join(f"c{at}" for at in range(22)) + "\n" + "," * 21 + "\n" + "," * 20 + "y\n",
+            "t.csv has 1 row and 22 columns: "
+            + ", ".join(f"c{at}" for at in range(20))
+            + " and 2 more.\nIt holds:\n- c20: y",
+        ),
+    ],
+)
+def test_says_what_a_small_or_odd_table_holds(tmp_path: Path, content: str, held: str):
+    (tmp_path / "t.csv").write_text(content)
+    assert described(read_tables(tmp_path / "t.csv")[0], "t.csv") == held
+
+
+def test_says_what_each_sheet_holds(tmp_path: Path):
+    book = openpyxl.Workbook()
+    assert book.active
+    book.active.title = "North"
+    for sheet in (book.active, book.create_sheet("South")):
+        for row in (["name", "points"], ["Ann", 3]):
+            sheet.append(row)
+    book.save(tmp_path / "points.xlsx")
+    book.close()
+    call = call_of(TYPE, tmp_path, table=tmp_path / "points.xlsx", question="what is in it")
+    said = text_of(reply(call, quiet))
+    assert "The sheet North of points.xlsx has 1 row and 2 columns: name, points (3)." in said
+    assert "The sheet South of points.xlsx has 1 row" in said
 
 
 def test_reads_excel_and_json(tmp_path: Path):

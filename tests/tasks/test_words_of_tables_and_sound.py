@@ -28,6 +28,14 @@ async def planned(text: str, *names: str) -> tuple[Task, ...]:
 @pytest.mark.parametrize(
     ("text", "names", "task", "options"),
     [
+        *(
+            (text, ["sales.csv"], "table-question-answering", {"question": text})
+            for text in (
+                "what is in this table", "describe this table", "what's in this spreadsheet",
+                "what does this csv contain", "what does sales.csv contain", "describe sales.csv",
+                "show me the first rows of this table", "what columns does this table have",
+            )
+        ),
         ("make embeddings of notes.txt", ["notes.txt"], "feature-extraction", {}),
         (
             "embeddings of each sentence of notes.txt",
