@@ -68,6 +68,7 @@ _EXAMPLES = {
     "object-detection": "Find the faces in group.jpg",
     "document-question-answering": "What is the total on this receipt?",
     "automatic-speech-recognition": "Transcribe meeting.wav and give me the key words",
+    "file-details": "How long is this recording?",
     "text-to-speech": "Say “good morning” and save it as hello.wav",
     "audio-to-audio": "Clean up the noise in memo.wav",
     "video-to-audio": "Take the audio out of clip.mp4",

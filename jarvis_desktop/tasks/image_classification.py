@@ -13,10 +13,8 @@ CONTENT, MEASURES = "content", "measures"
 
 _MEASURED = (
     "what colours are", "what colors are", "main colours", "main colors", "dominant colo*",
-    "which colours", "which colors", "how large is the picture", "how big is the picture",
-    "size of the picture", "size of the image", "dimensions of", "resolution of", "is it sharp",
-    "is this picture sharp", "is the photo sharp", "is it blurry", "is this picture blurry",
-    "is the photo blurry", "too dark or",
+    "which colours", "which colors", "is it sharp", "is this picture sharp", "is the photo sharp",
+    "is it blurry", "is this picture blurry", "is the photo blurry", "too dark or",
 )  # fmt: skip
 
 TYPE = TaskType(

@@ -36,7 +36,7 @@ from tests.assistant.planning.planned import ask, show
         ("draw a sketch of a cat", [], ["text-to-image(prompt=a cat)"]),
         ("classify photo.jpg", [], ["image-classification(image=photo.jpg)"]),
         ("classify t.csv", [], ["tabular-classification(table=t.csv, column=classify t.csv)"]),
-        ("how large is photo.jpg?", [], ["image-classification(image=photo.jpg, about=measures)"]),
+        ("how large is photo.jpg?", [], ["file-details(file=photo.jpg)"]),
         (
             "make photo.jpg and b.jpg grey",
             [],
