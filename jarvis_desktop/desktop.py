@@ -15,16 +15,17 @@ from jarvis_desktop.core.wording import tr
 class SystemDesktop:
     """Implements core.ports.Desktop with the system's own opener."""
 
-    def open(self, path: Path) -> None:
-        """Open a file or folder; returns at once. Raises UnavailableError."""
+    def open(self, path: Path, name: str = "") -> None:
+        """Open a file or folder; returns at once. Raises UnavailableError, which speaks of `name`
+        where the person knows the file by that and not by the path of its copy."""
         if sys.platform == "win32":
             os.startfile(path)  # noqa: S606 - the system's opener, asked for by the person
             return
         opener = "open" if sys.platform == "darwin" else "xdg-open"
         if has_no_display() or shutil.which(opener) is None:
             raise UnavailableError(
-                tr("There is no desktop here to open {name} with.", name=path.name),
-                hint=tr("It is at {path}.", path=path),
+                tr("There is no desktop here to open {name} with.", name=name or path.name),
+                hint="" if name else tr("It is at {path}.", path=path),
             )
         subprocess.Popen(
             [opener, str(path)],

@@ -312,6 +312,8 @@ class TimerRecords(Protocol):
 class Desktop(Protocol):
     """The person's desktop, outside this application."""
 
-    def open(self, path: Path) -> None:
-        """Open a file or folder with its usual program. Raises UnavailableError."""
+    def open(self, path: Path, name: str = "") -> None:
+        """Open a file or folder with its usual program; `name` is what the person calls it.
+
+        Raises UnavailableError."""
         ...

@@ -45,7 +45,7 @@ async def open_it(call: Call, report: Report, services: Services) -> Iterable[Ar
     path = call.file("file")
     if not path.exists():
         raise InputError(tr("There is no file {call} any more.", call=call.title("file")))
-    services.desktop.open(path)
+    services.desktop.open(path, call.title("file"))
     return [text_artifact(f"Opened {call.title('file')}.")]
 
 

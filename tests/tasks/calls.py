@@ -98,12 +98,14 @@ class FakeDesktop:
     """Remembers what it was asked to open."""
 
     opened: list[Path] = field(default_factory=list)
+    names: list[str] = field(default_factory=list)
     error: UnavailableError | None = None
 
-    def open(self, path: Path) -> None:
+    def open(self, path: Path, name: str = "") -> None:
         if self.error:
             raise self.error
         self.opened.append(path)
+        self.names.append(name)
 
 
 @dataclass

@@ -1,9 +1,11 @@
+import sys
 from pathlib import Path
 
 import pytest
 
 from jarvis_desktop.core.artifact import Artifact, Kind
 from jarvis_desktop.core.errors import InputError, UnavailableError
+from jarvis_desktop.desktop import SystemDesktop
 from jarvis_desktop.tasks.open_file import TYPE, open_it, question
 from tests.tasks.calls import FakeServices, call_of, quiet, text_of
 
@@ -16,6 +18,30 @@ async def test_opens(tmp_path: Path):
     assert question(call) == ""
     assert text_of(await open_it(call, quiet, parts.services())) == "Opened photo.jpg."
     assert parts.desktop.opened == [file]
+
+
+async def test_the_desktop_hears_the_name_that_the_person_knows(tmp_path: Path):
+    kept = tmp_path / "5f2e.txt"
+    kept.touch()
+    parts = FakeServices()
+    given = Artifact(Kind.DOCUMENT, path=kept, name="letter.txt")
+    await open_it(call_of(TYPE, tmp_path, file=given), quiet, parts.services())
+    assert (parts.desktop.opened, parts.desktop.names) == ([kept], ["letter.txt"])
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere there is always a desktop")
+def test_without_a_desktop_the_error_names_what_the_person_knows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.delenv("DISPLAY", raising=False)
+    monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)
+    kept = tmp_path / "5f2e.txt"
+    with pytest.raises(UnavailableError, match=r"open letter\.txt with") as caught:
+        SystemDesktop().open(kept, "letter.txt")
+    assert "5f2e" not in f"{caught.value} {caught.value.hint}"
+    with pytest.raises(UnavailableError, match=r"open 5f2e\.txt with") as caught:
+        SystemDesktop().open(kept)
+    assert str(tmp_path) in caught.value.hint
 
 
 @pytest.mark.parametrize(
