@@ -65,6 +65,12 @@ async def test_a_named_file_is_found_in_the_home_folder(intake: Intake, home: Pa
     assert await named(intake, "Read ~/note.txt") == ["note.txt"]
 
 
+async def test_a_full_path_without_an_ending_names_a_file(intake: Intake, tmp_path: Path):
+    written(tmp_path / "notes")
+    assert await named(intake, f"Open {tmp_path}/notes") == ["notes"]
+    assert await named(intake, f"Open {tmp_path}/other") == []
+
+
 async def test_a_file_given_by_the_name_of_nobodys_home_is_refused_by_name(intake: Intake):
     with pytest.raises(InputError, match=r"no file ~nobody9/x\.txt") as caught:
         await intake.given(Request("Read", files=(Path("~nobody9/x.txt"),)))

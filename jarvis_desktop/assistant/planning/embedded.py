@@ -270,12 +270,12 @@ def _missing_files(read: Reading, context: Context) -> str:
     """Which of the named files are not at hand; "" where all are."""
     earlier = (item.artifact for item in sources.resources(context))
     known = {item.title.lower() for item in (*context.attachments, *earlier)}
-    missing = [
-        item.text for item in read.files if not item.output and item.name.lower() not in known
-    ]
+    missing = [item for item in read.files if not item.output and item.name.lower() not in known]
     if not missing:
         return ""
-    names = both(*dict.fromkeys(missing))
+    names = both(*dict.fromkeys(item.text for item in missing))
+    if all(item.is_absolute for item in missing):
+        return tr("I cannot find {files}.", files=names)
     advice = tr("Drop the file on the window or give its full path.")
     if context.folder:
         told = tr("I cannot find {files} in {folder}.", files=names, folder=context.folder)

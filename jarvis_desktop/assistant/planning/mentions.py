@@ -18,6 +18,17 @@ _quotes = re.compile(
 _name = re.compile(
     r"(?<![\w/\\.~-])(?P<path>(?:[A-Za-z]:)?[~/\\]?(?:[\w.+-]|[/\\:](?=[\w.~]))*\.(?P<ext>\w{2,8}))(?!\w)"
 )
+_place = re.compile(
+    r"(?<![\w/\\.~-])(?:~?(?:/[\w.+@-]+)+|[A-Za-z]:(?:\\[\w.+@-]+)+)(?<![.])(?![\w/\\])"
+)
+_done_to = re.compile(
+    r"\b(?:open(?: up)?|show(?: me)?|view|display|launch|bring up|pull up|read(?: me)?|play|"
+    r"summari[sz]e|translate|describe|look at)\s+(?:the\s+)?(?:file\s+)?$",
+    re.IGNORECASE,
+)
+"""What stands before a path that is meant as a file, whatever its ending. Elsewhere, as in "what
+is /usr/bin for", it may be no more than a word."""
+_absolute = re.compile(r"[/~\\]|[A-Za-z]:[/\\]")
 _url = re.compile(r"\b(?:https?://|www\.)[^\s<>\"'“”«»„]+", re.IGNORECASE)
 _CLOSING = ".,;:!?)]}'"
 """Signs that end a sentence rather than an address."""
@@ -55,6 +66,11 @@ class FileMention(Mention):
         """The last part of the path."""
         return PurePath(self.text.replace("\\", "/")).name
 
+    @property
+    def is_absolute(self) -> bool:
+        """Whether it says where the file lies, so that it can be nowhere else."""
+        return _absolute.match(self.text) is not None
+
 
 def urls(text: str) -> list[Mention]:
     """The addresses on the network; one that begins with www gets its https."""
@@ -79,7 +95,8 @@ def quotes(text: str) -> list[Mention]:
 
 
 def files(text: str) -> list[FileMention]:
-    """The file names and paths: by a known extension, or in quotes with spaces in them."""
+    """The file names and paths: by a known extension, in quotes with spaces in them, or by a full
+    path where it is said what to do with it."""
     found = []
     for match in _quotes.finditer(text):
         words = next(group for group in match.groups() if group is not None).strip()
@@ -89,6 +106,11 @@ def files(text: str) -> list[FileMention]:
     for match in _name.finditer(text):
         if match["ext"].lower() in EXTENSIONS and match.start() not in quoted:
             found.append(_file(text, match.start(), match.end(), match["path"]))
+    known = {item.start for item in found} | quoted
+    for match in _place.finditer(text):
+        before = text[max(0, match.start() - 40) : match.start()]
+        if match.start() not in known and _done_to.search(before):
+            found.append(FileMention(match.start(), match.end(), match[0]))
     return sorted(found, key=lambda item: item.start)
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from jarvis_desktop.assistant.planning import sources
 from jarvis_desktop.assistant.planning.embedded import EmbeddedPlanner
-from jarvis_desktop.core.artifact import Kind, text_artifact
+from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.plan import Plan
 from jarvis_desktop.core.ports import Context, Declined
 from jarvis_desktop.core.task import Port, TaskType
@@ -205,6 +205,16 @@ async def test_a_file_that_is_not_there_is_named() -> None:
     planned = await EmbeddedPlanner().plan("blur a.jpg", INVENTORY, Context(folder=Path("/x")))
     assert isinstance(planned, Declined)
     assert "I cannot find a.jpg in /x." in planned.reason
+    planned = await EmbeddedPlanner().plan("open /etc/nothing", INVENTORY, Context())
+    assert isinstance(planned, Declined)
+    assert planned.reason == "I cannot find /etc/nothing."
+
+
+async def test_a_file_is_opened_by_its_full_path() -> None:
+    given = Artifact(Kind.DOCUMENT, path=Path("/store/1"), name="passwd")
+    context = Context((given,), None)
+    planned = await EmbeddedPlanner().plan("open /etc/passwd", INVENTORY, context)
+    assert show(planned) == ["open-file(file=passwd)"]
 
 
 async def test_an_inventory_that_cannot_answer_questions() -> None:

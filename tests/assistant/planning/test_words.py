@@ -83,6 +83,13 @@ def test_quotes(text: str, quoted: list[str]) -> None:
         ),
         (r"open C:\Users\me\x.jpg", [r"C:\Users\me\x.jpg"]),
         ("read 'my own scan.png' and b.png", ["my own scan.png", "b.png"]),
+        ("open /etc/passwd", ["/etc/passwd"]),
+        ("please open the file ~/notes.", ["~/notes"]),
+        (r"Open up C:\Users\me\Makefile", [r"C:\Users\me\Makefile"]),
+        ("summarise /var/log/a.log and read /tmp/x", ["/var/log/a.log", "/tmp/x"]),
+        ("what is /usr/bin for", []),
+        ("open and/or close it 24/7", []),
+        ("rate it 8/10, /shrug", []),
         ("see example.com, 3.14 and e.g. this", []),
     ],
 )
@@ -109,6 +116,20 @@ def test_names_of_what_is_to_be_made(text: str, output: bool) -> None:
 
 def test_the_name_is_the_last_part_of_the_path() -> None:
     assert mentions.files(r"open C:\Users\me\x.jpg")[0].name == "x.jpg"
+
+
+@pytest.mark.parametrize(
+    ("text", "absolute"),
+    [
+        ("read /a/b.txt", True),
+        ("read ~/b.txt", True),
+        (r"read C:\b.txt", True),
+        ("read a/b.txt", False),
+        ("read b.txt", False),
+    ],
+)
+def test_whether_a_path_says_where_the_file_lies(text: str, absolute: bool) -> None:
+    assert mentions.files(text)[0].is_absolute is absolute
 
 
 def found(text: str) -> list[tuple[str, str]]:
