@@ -14,9 +14,10 @@ from PySide6.QtCore import QObject, Qt, QTimer
 
 EVERY = 5000
 """Milliseconds between two moments at which it may be done."""
-WORTH = 10
-"""Looks at the young objects alone, after which there is something to find among all of them; it
-is what Python goes by too."""
+WORTH = 2
+"""Looks at the young objects alone, after which there is something to find among all of them.
+Python waits for ten, as it looks while somebody waits; what is found sooner leaves its room to what
+comes next, and memory grows half as much."""
 PATIENCE = 24
 """How many moments may pass in which something runs, so that nothing grows without end."""
 NEVER = 1_000_000
