@@ -15,6 +15,7 @@ from PySide6.QtWidgets import QApplication
 
 from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.policy import Mode
+from jarvis_desktop.core.ports import Timer
 from jarvis_desktop.core.wording import tr
 from jarvis_desktop.start import Wish
 from jarvis_desktop.ui.application import App
@@ -87,6 +88,7 @@ class Presence(QObject):
         tray.quit_wanted.connect(self.quit)
         window.quit_wanted.connect(self.quit)
         window.leaving.agreed.connect(self._quit)
+        session.rang.connect(self._rang)
         tray.came.connect(self._late_enough)
         tray.went.connect(self._surface)
         tray.clicked_note.connect(self.notifier.clicked)
@@ -191,6 +193,10 @@ class Presence(QObject):
         self.window.places.back()
         self.show()
         return True
+
+    def _rang(self, _timer: Timer) -> None:
+        """What was asked about it is not true any more."""
+        self.window.leaving.hide()
 
     def _become_hidden(self) -> None:
         # What is closed while the window is hidden, such as a dialog, must not end JARVIS.

@@ -4,6 +4,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
 
 from jarvis_desktop.ui.desktop.presence import Presence
 from tests.ui.desktop.conftest import Desktop
@@ -35,6 +36,15 @@ def test_the_person_is_asked_before_a_timer_is_left(
     assert not window.close()
     assert window.leaving.title.text() == "2 timers run."
     assert window.close(), "who asks twice is obeyed"
+
+
+def test_nobody_is_asked_any_more_once_it_rang(
+    trayless_window: Presence, app: FakeApp, qtbot: QtBot
+) -> None:
+    timer = app.timers.set(180, "tea")
+    assert not trayless_window.window.close()
+    trayless_window.window.session.rang.emit(timer)
+    qtbot.waitUntil(lambda: not trayless_window.window.leaving.isVisible())
 
 
 def test_who_quits_by_key_or_menu_is_asked_too(
