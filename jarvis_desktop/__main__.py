@@ -46,7 +46,7 @@ def _window(wish: Wish) -> int:
     instance = Instance(paths.run_folder())
     if start.hand_over(wish, paths.run_folder(), instance.claim):
         return 0
-    gc.disable()  # until the window is painted: what is imported stays, there is nothing to find
+    gc.disable()  # what is imported stays, there is nothing to find; later `Tidying` looks
     from jarvis_desktop.ui.app import composed, run
 
     return _leave(run(partial(composed, instance=instance), wish))

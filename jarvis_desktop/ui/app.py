@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import logging
 import os
 import signal
@@ -147,7 +146,6 @@ def close(engine: EngineThread, session: Session) -> bool:
 
 
 def _begin(engine: EngineThread, session: Session, build: Build) -> None:
-    gc.enable()  # the entry point leaves it off until the window is painted
     engine.start()
     session.start(lambda: build(session))
 

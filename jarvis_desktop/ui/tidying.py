@@ -1,8 +1,10 @@
-"""Lets Python look for unreachable circles of objects while nothing moves on the screen.
+"""Lets the thread of the screen look for unreachable circles of objects, and none other.
 
-Such a look at all objects holds up every thread. In a window with a long conversation it takes up
-to a tenth of a second, and Python takes it whenever enough objects were made: while somebody
-scrolls, or while an answer streams.
+Python looks on whichever thread made the last object, and takes down there what it finds: a widget
+that goes on a thread that is not its own brings the window down. And a look at all objects holds up
+every thread. In a window with a long conversation it takes up to a tenth of a second, and Python
+takes it whenever enough objects were made: while somebody scrolls, or while an answer streams. Here
+it waits until nothing moves.
 """
 
 from __future__ import annotations
@@ -12,49 +14,53 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QObject, Qt, QTimer
 
-EVERY = 5000
+EVERY = 1000
 """Milliseconds between two moments at which it may be done."""
-WORTH = 2
-"""Looks at the young objects alone, after which there is something to find among all of them.
-Python waits for ten, as it looks while somebody waits; what is found sooner leaves its room to what
-comes next, and memory grows half as much."""
-PATIENCE = 24
+FEW = 700
+"""New objects for which no look is worth its time; Python waits for as many."""
+WORTH = 14_000
+"""New objects after which there is something to find among all of them. Python waits for five times
+as many, as it looks while somebody waits; what is found sooner leaves its room to what comes next,
+and memory grows half as much."""
+REST = 5
+"""Moments from one look at all objects to the next, at least."""
+PATIENCE = 120
 """How many moments may pass in which something runs, so that nothing grows without end."""
-NEVER = 1_000_000
 
 
 class Tidying(QObject):
-    """Does it in place of Python; young objects are looked at as ever, which takes microseconds."""
+    """Does it in place of Python: at the new objects in each moment, which takes microseconds, and
+    at all of them where it holds up nobody."""
 
     def __init__(
         self, is_busy: Callable[[], bool], parent: QObject | None = None, every: int = EVERY
     ) -> None:
         super().__init__(parent)
         self._is_busy = is_busy
+        self._begun = False
+        self._made = 0
         self._passed = 0
-        self._before = gc.get_threshold()
-        gc.set_threshold(*self._before[:2], NEVER)
-        self._timer = QTimer(self, interval=every, timerType=Qt.TimerType.CoarseTimer)
-        self._timer.timeout.connect(self._look)
+        gc.disable()
+        timer = QTimer(self, interval=every, timerType=Qt.TimerType.CoarseTimer)
+        timer.timeout.connect(self._look)
+        timer.start()
 
     def begin(self) -> None:
         """The start is over: what is there now stays, and is not looked at again. A second time
         changes nothing: by then there is a window that is gone, and it is to go."""
-        if not self._timer.isActive():
+        if not self._begun:
+            self._begun = True
             gc.freeze()
-            self._timer.start()
-
-    def end(self) -> None:
-        """Leave it to Python again."""
-        self._timer.stop()
-        gc.set_threshold(*self._before)
-        gc.unfreeze()
 
     def _look(self) -> None:
-        if gc.get_count()[2] < WORTH:
-            return
         self._passed += 1
+        made = gc.get_count()[0]
+        if made >= FEW:
+            self._made += made
+            gc.collect(1)
+        if not self._begun or self._made < WORTH or self._passed < REST:
+            return
         if self._is_busy() and self._passed < PATIENCE:
             return
-        self._passed = 0
+        self._made = self._passed = 0
         gc.collect()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import traceback
 import weakref
@@ -45,6 +46,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             )
 
 
+@pytest.fixture(autouse=True, scope="package")
+def tidied() -> Iterator[None]:
+    """Unreachable circles of objects go on the thread of the screen alone, as with `Tidying`: a
+    widget that went on another one would bring all down."""
+    gc.disable()
+    yield
+    gc.collect()
+    gc.enable()
+
+
 @pytest.fixture(autouse=True)
 def swept(qapp: QApplication) -> Iterator[None]:
     """No test finds widgets of the one before, or what they were dressed with."""
@@ -52,6 +63,7 @@ def swept(qapp: QApplication) -> Iterator[None]:
     yield
     # Qt deletes them in an event loop only; and to undress them first would take longer.
     QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)
+    gc.collect(1 if gc.get_count()[2] < 40 else 2)  # all takes long, what is new next to nothing
     if qapp.styleSheet():
         Theme(qapp).deleteLater()  # as nobody wished it
         qapp.setStyleSheet("")

@@ -1,4 +1,5 @@
 import gc
+import threading
 import weakref
 from collections.abc import Iterator
 
@@ -34,45 +35,65 @@ def work() -> Work:
 
 
 @pytest.fixture
-def tidy(qtbot: QtBot, work: Work) -> Iterator[Tidying]:
+def tidy(qtbot: QtBot, work: Work, monkeypatch: pytest.MonkeyPatch) -> Iterator[Tidying]:
+    monkeypatch.setattr(tidying, "REST", 2)
     tidy = Tidying(work, every=1)
     tidy.begin()
     yield tidy
-    tidy.end()
+    tidy.deleteLater()
+    gc.unfreeze()
 
 
-def old_circle() -> "weakref.ref[Circle]":
-    """One that nobody has any more, which only a look at all objects finds."""
-    circle = Circle()
-    gone = weakref.ref(circle)
-    for _ in range(tidying.WORTH + 1):
-        gc.collect(1)
-    del circle
-    gc.collect(1)
-    return gone
+@pytest.fixture
+def old(tidy: Tidying, work: Work, qtbot: QtBot) -> "weakref.ref[Circle]":
+    """A circle that nobody has any more, which only a look at all objects finds; something runs."""
+    work.busy = True
+    made = [Circle() for _ in range(tidying.WORTH + tidying.FEW)]
+    qtbot.waitUntil(lambda: work.asked > 0)
+    return weakref.ref(made[0])
 
 
-def test_what_nobody_has_any_more_goes_while_nothing_runs(qtbot: QtBot, tidy: Tidying) -> None:
-    gone = old_circle()
-    qtbot.waitUntil(lambda: gone() is None)
+def made_elsewhere() -> "weakref.ref[Circle]":
+    """A circle that nobody has any more, among many that another thread made."""
+    made: list[weakref.ref[Circle]] = []
+
+    def make() -> None:
+        made.extend([weakref.ref(Circle()) for _ in range(tidying.WORTH)])
+
+    thread = threading.Thread(target=make)
+    thread.start()
+    thread.join()
+    return made[0]
 
 
-def test_while_something_runs_it_waits(
-    qtbot: QtBot, tidy: Tidying, work: Work, monkeypatch: pytest.MonkeyPatch
+def test_what_nobody_has_any_more_goes_on_the_thread_of_the_screen_alone(
+    qtbot: QtBot, tidy: Tidying, work: Work
 ) -> None:
-    monkeypatch.setattr(tidying, "PATIENCE", 1_000_000)
     work.busy = True
-    gone = old_circle()
-    qtbot.waitUntil(lambda: work.asked > 5)
+    gone = made_elsewhere()
     assert gone() is not None
+    went: list[threading.Thread] = []
+    weakref.finalize(gone(), lambda: went.append(threading.current_thread()))
+    qtbot.waitUntil(lambda: gone() is None)
+    assert went == [threading.main_thread()]
+
+
+def test_while_something_runs_what_is_older_waits(
+    qtbot: QtBot, work: Work, old: "weakref.ref[Circle]"
+) -> None:
+    before = work.asked
+    qtbot.waitUntil(lambda: work.asked > before + 5)
+    assert old() is not None
     work.busy = False
-    qtbot.waitUntil(lambda: gone() is None)
+    qtbot.waitUntil(lambda: old() is None)
 
 
-def test_it_does_not_wait_for_ever(qtbot: QtBot, tidy: Tidying, work: Work) -> None:
-    work.busy = True
-    gone = old_circle()
-    qtbot.waitUntil(lambda: gone() is None)
+def test_it_does_not_wait_for_ever(
+    qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, old: "weakref.ref[Circle]"
+) -> None:
+    assert old() is not None
+    monkeypatch.setattr(tidying, "PATIENCE", 3)
+    qtbot.waitUntil(lambda: old() is None)
 
 
 def test_what_was_there_at_the_start_is_not_looked_at_again(tidy: Tidying) -> None:
@@ -90,10 +111,5 @@ def test_what_came_after_the_start_goes_even_where_it_is_told_to_begin_again(
     assert gone() is None
 
 
-def test_python_does_not_look_at_all_objects_until_the_end(qtbot: QtBot, work: Work) -> None:
-    before = gc.get_threshold()
-    tidy = Tidying(work)
-    assert gc.get_threshold() == (*before[:2], tidying.NEVER)
-    tidy.end()
-    assert gc.get_threshold() == before
-    assert gc.get_freeze_count() == 0
+def test_python_does_not_look_by_itself(tidy: Tidying) -> None:
+    assert not gc.isenabled()
