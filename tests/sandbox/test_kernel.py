@@ -251,6 +251,16 @@ async def test_processes_of_multiprocessing_work(plain: Bench) -> None:
     assert done.value == "[1, 4, 9]"
 
 
+async def test_that_fonts_are_looked_up_is_not_printed(tmp_path: Path) -> None:
+    async with bench(tmp_path, packages=PACKAGES) as made:
+        slow = await made.run(
+            "import matplotlib.font_manager\n"
+            "matplotlib.font_manager._log.warning('building the font cache')\n"
+            "matplotlib.font_manager._log.error('no font')\n"
+        )
+        assert slow.printed == "no font\n"
+
+
 async def test_figures_tables_and_pictures_become_files(tmp_path: Path) -> None:
     async with bench(tmp_path, packages=PACKAGES) as made:
         plot = await made.run(

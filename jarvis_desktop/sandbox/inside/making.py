@@ -27,6 +27,7 @@ class Making:
         self._folder = folder
         self._saved: WeakSet[Any] = WeakSet()
         """Figures that the script has written to a file itself."""
+        hooks.after("matplotlib", _quieten_fonts)
         hooks.after("matplotlib.figure", self._watch_saving)
 
     def keep(self, value: object) -> None:
@@ -70,3 +71,10 @@ class Making:
             return done
 
         figure.savefig = savefig
+
+
+def _quieten_fonts(module: ModuleType) -> None:
+    """Fonts are looked up anew in each sandbox, and on a slow computer the library warns of it,
+    which would stand among what the script printed."""
+    logging = module.logging
+    logging.getLogger("matplotlib.font_manager").setLevel(logging.ERROR)
