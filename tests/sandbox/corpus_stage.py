@@ -37,13 +37,15 @@ SECRETS = """
 VICTIM = """
 import os, signal, sys
 wanted = {"SIGUSR1", "SIGUSR2", "SIGWINCH"}
-numbers = {getattr(signal, name): name for name in wanted} | {34: "34", 35: "35"}
+numbers = {getattr(signal, name): name for name in wanted} | {34: "34", 35: "35", 64: "64"}
 signal.pthread_sigmask(signal.SIG_BLOCK, numbers)
 print("ready", flush=True)
 while True:
     number = signal.sigwait(numbers)
     print(numbers[number], flush=True)
 """
+LAST = 64
+"""The victim takes the signals that wait for it by their numbers: after this one none is left."""
 SIGNALS = {
     "SIGUSR1": "sends_signal",
     "SIGUSR2": "sends_signal_to_thread",
@@ -176,7 +178,6 @@ class Stage:
         (self.root / "venv/pyvenv.cfg").write_text(f"home = {base.parent}\n")
 
     def _begin_victim(self) -> None:
-        # In the order of its signals: what is sent is on the pipe before it is looked at.
         self.victim = subprocess.Popen(
             [sys.executable, "-I", "-S", "-c", VICTIM, self.token],
             stdout=subprocess.PIPE,
@@ -186,7 +187,6 @@ class Stage:
         )
         assert self.victim.stdout is not None
         assert self.victim.stdout.readline() == b"ready\n"
-        os.set_blocking(self.victim.stdout.fileno(), False)
         self._signals: set[str] = set()
 
     def _stack(self) -> list[int]:
@@ -297,8 +297,9 @@ class Stage:
         found["replaces_program_of_packages"] = self.python.with_name("program").is_symlink()
         found |= {name: _signature(self.root / "victims" / name) for name in VICTIMS}
         assert self.victim.stdout is not None
-        told = self.victim.stdout.read() or b""
-        self._signals |= {SIGNALS[line] for line in told.decode().split()}
+        self.victim.send_signal(LAST)
+        for line in iter(self.victim.stdout.readline, f"{LAST}\n".encode()):
+            self._signals.add(SIGNALS[line.decode().strip()])
         return found | dict.fromkeys(self._signals, True) | _of_process(self.victim.pid)
 
 
