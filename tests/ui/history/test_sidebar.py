@@ -261,8 +261,7 @@ def test_marks_of_what_runs_and_what_is_new(filled: MainWindow, app: FakeApp, qt
     filled.session.end()
     qtbot.waitUntil(lambda: exchange.turn.status is not None)
     settle(filled, qtbot)
-    qtbot.waitUntil(lambda: set(lines._unread) == {"c1"})
-    assert not lines._running
+    qtbot.waitUntil(lambda: set(lines._unread) == {"c1"} and not lines._running)
     filled.session.open_conversation("c1")
     qtbot.waitUntil(lambda: not lines._unread)
 
