@@ -303,7 +303,8 @@ async def test_a_track_that_begins_late_is_heard_late(sound_server, player, tmp_
 
     def first_loud() -> float:
         samples = heard.wait_for(lambda samples: len(loud(samples)))
-        return time.monotonic() - (len(samples) - loud(samples)[0]) / RATE  # whenever it is seen
+        since = (len(samples) - int(loud(samples)[0])) / RATE
+        return time.monotonic() - since  # whenever it is seen
 
     playing = asyncio.create_task(player.play(film, begun=lambda: begun.append(time.monotonic())))
     assert await asyncio.to_thread(first_loud) - begun[0] == pytest.approx(1.0, abs=0.15)
