@@ -13,7 +13,8 @@ from collections.abc import Coroutine
 from concurrent.futures import CancelledError, Future
 from typing import Any
 
-from jarvis_desktop.child import Child, Handler
+from jarvis_desktop.child import Child
+from jarvis_desktop.child_main import Handler
 from jarvis_desktop.core.call import Report
 from jarvis_desktop.core.errors import ExpertError, Fault
 from jarvis_desktop.core.wording import tr

@@ -8,35 +8,29 @@ hangs when the writer is killed in the middle, a pipe gives end-of-file.
 from __future__ import annotations
 
 import asyncio
-import importlib
 import logging
 import multiprocessing
-import os
 import signal
+import sys
 import threading
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from multiprocessing.connection import Connection, wait
+from multiprocessing import resource_tracker
+from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
-from multiprocessing.reduction import ForkingPickler
 from pathlib import Path
 from typing import Any
 from weakref import WeakSet
 
-from jarvis_desktop import in_window, translations
+from jarvis_desktop.child_main import Answer, one_line, serve
 from jarvis_desktop.core.call import Report
-from jarvis_desktop.core.errors import ExpertError, Fault, JarvisError
+from jarvis_desktop.core.errors import ExpertError, Fault
 from jarvis_desktop.core.shown import frames
 from jarvis_desktop.core.wording import tr
-from jarvis_desktop.offline import settle_child
 
 log = logging.getLogger(__name__)
 
-Handler = Callable[..., Any]
-"""What runs in the child: handler(report, *args) -> a result that pickles."""
-
-Answer = tuple[Any, ...]
 ENDED: Answer = ("ended",)
 
 ENDING_SECONDS = 3.0
@@ -221,7 +215,7 @@ class Child:
                     tr(
                         "The {name} could not be started: {error}.",
                         name=self._name,
-                        error=_one_line(error),
+                        error=one_line(error),
                     ),
                     retryable=True,
                     fault=Fault.CRASH,
@@ -261,13 +255,13 @@ class Child:
         context = multiprocessing.get_context("spawn")
         ours, theirs = context.Pipe()
         process = context.Process(
-            target=_serve,
+            target=serve,
             args=(theirs, self._factory, self._args, self._network, self._services),
             name=self._name,
             daemon=True,
         )
         # Our copy must go, or the end of the child would never show as end-of-file.
-        with theirs:
+        with theirs, _no_interrupt():
             process.start()
         # A thread of its own, because one that waits in the loop's small shared pool would keep
         # others out; a queue of its own, because a killed child may still be heard.
@@ -298,6 +292,21 @@ def memory_kills() -> int:
     except OSError:
         return 0
     return next((int(line.split()[1]) for line in lines if line.startswith("oom_kill ")), 0)
+
+
+@contextmanager
+def _no_interrupt() -> Iterator[None]:
+    """What is started here is not reached by Ctrl-C either, before it can say what it makes of it:
+    a Python that begins dies of it, with a traceback."""
+    if sys.platform == "win32":
+        yield
+        return
+    resource_tracker.ensure_running()  # else started in here, which lets Ctrl-C in again
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _join(threads: tuple[threading.Thread, ...]) -> None:
@@ -331,63 +340,3 @@ def _listen(
             loop.call_soon_threadsafe(answers.put_nowait, answer)
         except RuntimeError:  # the loop is closed: nobody is left to hear
             return
-
-
-def _serve(
-    pipe: Connection, factory: str, args: tuple[object, ...], network: bool, services: bool
-) -> None:
-    """The child's main loop: ends when the parent goes away."""
-    # Ctrl-C in a terminal reaches the whole process group; only the parent decides what it means.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    settle_child(network=network, services=services)
-    translations.inherit()
-    in_window.inherit()
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-    handler: Handler | None = None
-    unbuilt: Answer = ()
-    try:
-        module, _, function = factory.partition(":")
-        handler = getattr(importlib.import_module(module), function)(*args)
-    except Exception as error:  # noqa: BLE001 - foreign code is imported and runs here
-        unbuilt = "unbuilt", _error_answer(error)
-    with suppress(EOFError, KeyboardInterrupt, BrokenPipeError):
-        while True:
-            call = pipe.recv_bytes()
-            answer = _answer(handler, pipe, call) if handler else _packed(unbuilt)
-            pipe.send_bytes(answer)
-
-
-def _answer(handler: Handler, pipe: Connection, call: bytes) -> memoryview:
-    """What the handler makes of a call; packed here, where its result may not pickle."""
-
-    def report(fraction: float | None, message: str) -> None:
-        pipe.send(("progress", fraction, message))
-
-    try:
-        return _packed(("result", handler(report, *ForkingPickler.loads(call))))
-    except Exception as error:  # noqa: BLE001 - foreign code runs here
-        return _packed(_error_answer(error))
-
-
-def _error_answer(error: Exception) -> Answer:
-    if isinstance(error, JarvisError):
-        return "refused", error
-    return "failed", _one_line(error), frames(error)
-
-
-def _packed(answer: Answer) -> memoryview:
-    packed: memoryview = ForkingPickler.dumps(answer)
-    return packed
-
-
-def _end_with_parent() -> None:
-    """A child that is busy when its parent is killed would otherwise work on for nobody."""
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        wait([parent.sentinel])
-        os._exit(1)
-
-
-def _one_line(error: Exception) -> str:
-    words = " ".join(str(error).split())
-    return f"{type(error).__name__}: {words[:300]}" if words else type(error).__name__

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from jarvis_desktop.child import Child, Handler
+from jarvis_desktop.child import Child
+from jarvis_desktop.child_main import Handler
 from jarvis_desktop.computer import seems_to_have_graphics
 from jarvis_desktop.core.call import Report
 from jarvis_desktop.core.errors import ExpertError, UnavailableError

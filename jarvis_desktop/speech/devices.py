@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from jarvis_desktop.child import Child, Handler
+from jarvis_desktop.child import Child
+from jarvis_desktop.child_main import Handler
 from jarvis_desktop.core.call import Report
 from jarvis_desktop.core.errors import ExpertError, UnavailableError
 from jarvis_desktop.core.wording import tr

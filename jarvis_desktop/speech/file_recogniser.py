@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from jarvis_desktop.child import Handler
+from jarvis_desktop.child_main import Handler
 from jarvis_desktop.core.call import Report
 from jarvis_desktop.speech.decoding import RATE, decode
 from jarvis_desktop.speech.file_transcription import Opened, Part

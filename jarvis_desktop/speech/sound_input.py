@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from jarvis_desktop.child import Handler
+from jarvis_desktop.child_main import Handler
 from jarvis_desktop.core.call import Report
 from jarvis_desktop.core.errors import UnavailableError
 from jarvis_desktop.core.hearing import RATE, Sound

@@ -16,7 +16,7 @@ from typing import Any
 import av
 import numpy as np
 
-from jarvis_desktop.child import Handler
+from jarvis_desktop.child_main import Handler
 from jarvis_desktop.core.call import Report
 from jarvis_desktop.speech.output_stream import TO_BEAT, TO_OPEN, Block, OutputStream
 from jarvis_desktop.speech.playable import Playable, opened

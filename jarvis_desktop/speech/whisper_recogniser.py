@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from jarvis_desktop.child import Handler
+from jarvis_desktop.child_main import Handler
 from jarvis_desktop.core.call import Report
 from jarvis_desktop.core.hearing import Segment, Transcript
 from jarvis_desktop.speech.decoding import RATE, decode

@@ -10,7 +10,7 @@ import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from jarvis_desktop.child import Handler
+from jarvis_desktop.child_main import Handler
 from jarvis_desktop.core.errors import UnavailableError
 from jarvis_desktop.core.wording import tr
 from jarvis_desktop.speech.voices import sound_file

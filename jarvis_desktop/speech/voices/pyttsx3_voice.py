@@ -15,7 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from jarvis_desktop.child import Handler
+from jarvis_desktop.child_main import Handler
 from jarvis_desktop.core.errors import UnavailableError
 from jarvis_desktop.core.wording import tr
 from jarvis_desktop.speech.voices.ordered import KnownVoice, Order, serve

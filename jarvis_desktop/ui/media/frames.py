@@ -13,7 +13,7 @@ from typing import Any
 import av
 import numpy as np
 
-from jarvis_desktop.child import Handler
+from jarvis_desktop.child_main import Handler
 from jarvis_desktop.core.call import Report
 from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.wording import tr
