@@ -35,8 +35,8 @@ STALLED = 0.5
 HASTE = 1.0
 """Seconds of sound beyond its buffer that a device may take in advance of time."""
 
-TO_OPEN, TO_START, TO_BEAT = 1.8, 0.6, 0.6
-"""Seconds that these may take."""
+TO_LOAD, TO_OPEN, TO_START, TO_BEAT = 5.0, 1.8, 0.6, 0.6
+"""Seconds that these may take. What is loaded may come from a slow disk for the first time."""
 
 HUNG = mark("The sound output does not answer.")
 HUNG_HINT = mark("The sound service of this computer may hang; restart it or log in again.")

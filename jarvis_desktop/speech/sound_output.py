@@ -18,7 +18,7 @@ import numpy as np
 
 from jarvis_desktop.child_main import Handler
 from jarvis_desktop.core.call import Report
-from jarvis_desktop.speech.output_stream import TO_BEAT, TO_OPEN, Block, OutputStream
+from jarvis_desktop.speech.output_stream import TO_BEAT, TO_LOAD, Block, OutputStream
 from jarvis_desktop.speech.playable import Playable, opened
 from jarvis_desktop.speech.portaudio import portaudio
 from jarvis_desktop.speech.sound_line import SoundLine
@@ -37,7 +37,7 @@ REST = 10.0
 def make(line: SoundLine, device: str | None) -> Handler:
     """The handler: the first argument names what to do, the second is how often silence had been
     asked for when it was."""
-    line.be_patient(TO_OPEN)
+    line.be_patient(TO_LOAD)
     portaudio()
     stream = OutputStream(line, device)
     out = Output(line, stream)
