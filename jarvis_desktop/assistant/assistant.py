@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
+from typing import NamedTuple
 
 from jarvis_desktop.assistant.journalling import Scribe, blank, given_up, retold
 from jarvis_desktop.assistant.listening.hands_free import HandsFree
@@ -31,6 +32,14 @@ from jarvis_desktop.core.wording import tr
 
 log = logging.getLogger(__name__)
 
+ENDING_SECONDS = 2.0
+"""How long what was asked for last waits for the turn before it, which is being stopped."""
+
+
+class _Running(NamedTuple):
+    task: asyncio.Task[Turn]
+    conversation: str
+
 
 class Assistant:
     """Handles requests, each as one turn of a conversation."""
@@ -38,10 +47,11 @@ class Assistant:
     def __init__(self, parts: Parts) -> None:
         self._parts = parts
         self._stages = Stages(parts)
-        self._running: dict[str, asyncio.Task[Turn]] = {}
+        self._running: dict[str, _Running] = {}
         self._lives: list[Live] = []
         """The turns that run, the last begun last."""
         self._settling: set[asyncio.Task[None]] = set()
+        self._keeping: set[asyncio.Task[None]] = set()
 
     async def handle(
         self,
@@ -170,18 +180,24 @@ class Assistant:
         return turn
 
     async def set_aside(self, request: Request, *, conversation: str) -> Turn:
-        """Keep a request in the history as stopped that was never begun with, and its files.
+        """Keep a request in the history as stopped that was never begun with, and its files, but
+        for those that cannot be used.
 
         Raises StorageError where it cannot be written.
         """
         turn = replace(self._new(), text=request.text.strip(), reply=tr("Stopped."))
         turn = turn.apply(TurnFinished(Status.CANCELLED, self._parts.now()))
         with _on_behalf_of(turn.id, conversation):
-            # Its words at once: JARVIS may be about to end.
-            self._parts.history.save(conversation, turn)
-            with suppress(InputError):  # without those that cannot be used
-                turn = replace(turn, attachments=await self._parts.intake.given(request))
-                self._parts.history.save(conversation, turn)
+            # Its words in any case: JARVIS may be about to end, which takes no time for files.
+            words = asyncio.create_task(self._keep_last(conversation, turn))
+            self._keeping.add(words)
+            words.add_done_callback(self._keeping.discard)
+            await asyncio.shield(words)
+            for path in request.files:
+                with suppress(JarvisError):
+                    given = await self._parts.intake.given(replace(request, files=(path,)))
+                    turn = replace(turn, attachments=turn.attachments + given)
+                    self._parts.history.save(conversation, turn)
         return turn
 
     def interrupt(self) -> bool:
@@ -206,7 +222,14 @@ class Assistant:
     async def close(self) -> None:
         """End what goes on behind the turns; what was not begun yet is begun, to leave a trace."""
         await asyncio.sleep(0)
-        await asyncio.gather(*self._leave_summing_up(), return_exceptions=True)
+        await asyncio.gather(*self._leave_summing_up(), *self._keeping, return_exceptions=True)
+
+    async def _keep_last(self, conversation: str, turn: Turn) -> None:
+        """Behind what is being stopped in its conversation: in that order it was asked for."""
+        ending = {task for task, place in self._running.values() if place == conversation}
+        if ending:
+            await asyncio.wait(ending, timeout=ENDING_SECONDS)
+        self._parts.history.save(conversation, turn)
 
     def _take_over(self, unfinished: Unfinished) -> Unfinished:
         turn_id = unfinished.turn.id
@@ -233,7 +256,7 @@ class Assistant:
         """While the turn runs it can be stopped, and what runs for it knows that it does."""
         turn_id = live.turn.id
         note = current_note.set(live.note)
-        self._running[turn_id] = _this_task()
+        self._running[turn_id] = _Running(_this_task(), conversation)
         self._lives.append(live)
         try:
             with _on_behalf_of(turn_id, conversation):
@@ -256,9 +279,9 @@ class Assistant:
     def stop_others(self) -> int:
         """Stop every turn but the one that calls this; how many there were."""
         own = current_turn.get()
-        others = [task for turn_id, task in self._running.items() if turn_id != own]
-        for task in others:
-            task.cancel()
+        others = [running for turn_id, running in self._running.items() if turn_id != own]
+        for running in others:
+            running.task.cancel()
         return len(others)
 
     async def _complete(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -57,8 +58,35 @@ async def test_what_was_never_begun_with_is_kept_as_stopped(house: House) -> Non
     assert [item.name for item in turn.attachments] == ["scan.png"]
     assert house.history.kept["c"][-1] == turn
     assert house.planner.asked == []
-    gone = Request(text="what is this", files=(house.folder / "gone.png",))
-    assert (await house.assistant.set_aside(gone, conversation="c")).attachments == ()
+    some = replace(request, files=(house.folder / "gone.png", *request.files))
+    turn = await house.assistant.set_aside(some, conversation="c")
+    assert [item.name for item in turn.attachments] == ["scan.png"]
+
+
+@pytest.mark.parametrize("ends", [False, True])
+async def test_what_was_never_begun_with_is_kept_behind_what_is_stopped_for_it(
+    house: House, ends: bool
+) -> None:
+    began = asyncio.Event()
+
+    async def planning(*_: object) -> Plan:
+        began.set()
+        return await asyncio.Future[Plan]()
+
+    house.planner.plan = planning  # type: ignore[method-assign, assignment]
+    running = asyncio.create_task(house.handle(Request(text="one")))
+    await began.wait()
+    aside = [
+        asyncio.create_task(house.assistant.set_aside(Request(text=words), conversation="c"))
+        for words in ("two", "three")
+    ]
+    await asyncio.sleep(0)
+    tasks = [*aside, running] if ends else [running]
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(running, *aside, return_exceptions=True)
+    await house.assistant.close()
+    assert [turn.text for turn in house.history.kept["c"]] == ["one", "two", "three"]
 
 
 async def test_a_recording_is_heard_first(house: House, tmp_path: Path) -> None:
