@@ -67,6 +67,7 @@ class QuickBox(Floating):
         self._session = session
         self._talker = talker
         self._left_at = 0.0
+        self._showing: Open | None = None
         self.line = AskLine(session, talker)
         self.reply = Reply(actions)
         self._build()
@@ -82,6 +83,7 @@ class QuickBox(Floating):
         self.reply.window_wanted.connect(self.window_wanted)
         session.changed.connect(self._changed)
         session.asked.connect(self._asked)
+        session.switched.connect(self._switched)
         session.busy_changed.connect(self.line.show_busy)
         talker.talked.connect(self._talked)
         goes = self.window_wanted.emit
@@ -240,6 +242,11 @@ class QuickBox(Floating):
         elif exchange.question is None and self.listens:
             self.line.field.setFocus()
 
+    def _switched(self) -> None:
+        """The window may have taken the conversation of the box."""
+        if self._showing is not self._session.quick:
+            self._show_conversation()
+
     def _talked(self, talking: Talking) -> None:
         """Words for a question are written into its field, and read before they are sent."""
         dictation = self.reply.panel.dictation if self.reply.panel else None
@@ -254,7 +261,8 @@ class QuickBox(Floating):
             dictation.leave()
 
     def _show_conversation(self) -> None:
-        more = bool(self._session.quick.entries)
+        self._showing = self._session.quick
+        more = bool(self._showing.entries)
         self._at_end = True
         self.line.show_more(more)
         for widget in (self.scroller, self.fresh):
@@ -265,6 +273,8 @@ class QuickBox(Floating):
         entries = self._session.quick.entries
         if entries:
             self.reply.draw(entries[-1])
+        else:
+            self.reply.leave()
         self._fitting.start()
 
     # Its place and size

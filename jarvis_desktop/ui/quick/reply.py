@@ -106,6 +106,11 @@ class Reply(QWidget):
         for button in (self.copy, self.speak):
             button.setVisible(over and bool(turn.reply))
 
+    def leave(self) -> None:
+        """Nothing is shown any more; a question goes where its turn is."""
+        self._shown = None
+        self._draw_question(None)
+
     def _turn(self) -> Turn:
         assert self._shown is not None
         return self._shown.turn

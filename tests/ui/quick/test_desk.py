@@ -145,6 +145,39 @@ def test_a_question_of_the_box_is_no_news_for_the_window(
     assert not window.banner.isVisible()
 
 
+def test_a_question_goes_with_its_conversation_into_the_window(
+    desk: QuickDesk, window: MainWindow, app: FakeApp, qtbot: QtBot
+) -> None:
+    async def script(request: Request, shown: Shown) -> Status:
+        shown.show(ReplyChunk(await shown.frontend.ask("Which language?")))
+        return Status.DONE
+
+    app.assistant.script = script
+    session = window.session
+    desk.appear()
+    window.send(Request("Translate it"), session.quick)
+    qtbot.waitUntil(lambda: desk.box.reply.panel is not None)
+    session.open_place(session.quick)
+    assert desk.box.reply.panel is None
+    assert desk.box.scroller.isHidden()
+    app.assistant.script = answering
+    speak(window, "What time is it?")  # to the box, which is looked at
+    qtbot.waitUntil(lambda: bool(session.quick.entries))
+    running = session.running
+    assert running
+    assert running.place is session.open
+    assert running.question
+    running.question.answer("German")
+    qtbot.waitUntil(lambda: not session.busy)
+    assert session.open.entries[0].turn.reply == "German"
+    assert session.quick.entries[0].turn.reply == "Here you are."
+
+
+async def answering(request: Request, shown: Shown) -> Status:
+    shown.show(ReplyChunk("Here you are."))
+    return Status.DONE
+
+
 def speak(window: MainWindow, words: str) -> None:
     talker = window.talker
     talker._happened(Talking("listening", held=True))
