@@ -14,7 +14,6 @@ from PySide6.QtGui import (
     QGuiApplication,
     QKeySequence,
     QPaintEvent,
-    QResizeEvent,
     QShortcut,
 )
 from PySide6.QtWidgets import (
@@ -236,8 +235,14 @@ class MainWindow(QMainWindow):
 
     def add_files(self, files: Sequence[Path]) -> None:
         """Attach files to the next request, once they were looked over."""
-        self.places.back()
+        self.uncover()
         self.composer.attached.offer(files)
+
+    def uncover(self) -> None:
+        """Show the conversation, whatever lies over it."""
+        if self._viewer:
+            self._viewer.leave()
+        self.places.back()
 
     @property
     def is_first_start(self) -> bool:
@@ -280,7 +285,7 @@ class MainWindow(QMainWindow):
         self._show_title()
 
     def _switched(self) -> None:
-        self.places.back()
+        self.uncover()
         entries = self.session.open.entries
         self.conversation.show_entries(entries)
         self.spoken.refresh()
@@ -369,12 +374,6 @@ class MainWindow(QMainWindow):
         if not self._seen:
             self._seen = True
             self.painted.emit()
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        """Make room where there is little."""
-        super().resizeEvent(event)
-        if self._viewer:
-            self._viewer.setGeometry(self._central.rect())
 
     def take_over(self, other: MainWindow) -> None:
         """Go on with what was being written in another window."""

@@ -15,7 +15,6 @@ from PySide6.QtWidgets import QApplication
 
 from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.policy import Mode
-from jarvis_desktop.core.ports import Timer
 from jarvis_desktop.core.wording import tr
 from jarvis_desktop.start import Wish
 from jarvis_desktop.ui.application import App
@@ -88,7 +87,8 @@ class Presence(QObject):
         tray.quit_wanted.connect(self.quit)
         window.quit_wanted.connect(self.quit)
         window.leaving.agreed.connect(self._quit)
-        session.rang.connect(self._rang)
+        session.rang.connect(lambda _: window.leaving.hide())
+        session.busy_changed.connect(self._timers_changed)
         tray.came.connect(self._late_enough)
         tray.went.connect(self._surface)
         tray.clicked_note.connect(self.notifier.clicked)
@@ -190,13 +190,15 @@ class Presence(QObject):
         app, leaving = self._session.app, self.window.leaving
         if self._leaving or app is None or not leaving.ask(app.timers.pending()):
             return False
-        self.window.places.back()
+        self.window.uncover()
         self.show()
         return True
 
-    def _rang(self, _timer: Timer) -> None:
-        """What was asked about it is not true any more."""
-        self.window.leaving.hide()
+    def _timers_changed(self) -> None:
+        """A request may have ended them: then what was asked is not true any more."""
+        app = self._session.app
+        if app and not app.timers.pending():
+            self.window.leaving.hide()
 
     def _become_hidden(self) -> None:
         # What is closed while the window is hidden, such as a dialog, must not end JARVIS.

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QObject, Qt, Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
 
 from jarvis_desktop.core.wording import tr
 from jarvis_desktop.ui.experts.llm_watch import LLMWatch
 from jarvis_desktop.ui.first.steps import LLMStep, ModeStep, RequestStep, Step, VoiceStep
 from jarvis_desktop.ui.look import tabbing, theme
+from jarvis_desktop.ui.look.overlays import Covering
 from jarvis_desktop.ui.look.section import button
 from jarvis_desktop.ui.look.text import Label
 from jarvis_desktop.ui.places import Surroundings
@@ -39,8 +40,7 @@ class FirstStart(QFrame):
         )
         self._here = 0
         self._build()
-        parent.installEventFilter(self)
-        self.setGeometry(parent.rect())
+        Covering(self)
         self.show()
         self.raise_()
         self._show(0)
@@ -90,13 +90,6 @@ class FirstStart(QFrame):
         self.hide()
         self.over.emit()
         self.deleteLater()
-
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Cover the parent, whatever size it gets."""
-        parent = self.parentWidget()
-        if watched is parent and parent and event.type() == QEvent.Type.Resize:
-            self.setGeometry(parent.rect())
-        return super().eventFilter(watched, event)
 
     def focusNextPrevChild(self, forwards: bool) -> bool:
         """Stay within: what is beneath cannot be seen."""

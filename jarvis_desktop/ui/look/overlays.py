@@ -1,8 +1,8 @@
-"""What covers the window for a moment: the invitation to drop files."""
+"""What covers the window for a moment, such as the invitation to drop files."""
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtWidgets import QFrame, QVBoxLayout, QWidget
 
 from jarvis_desktop.core.wording import tr
@@ -10,6 +10,24 @@ from jarvis_desktop.ui.look.icons import Symbol
 from jarvis_desktop.ui.look.text import Label
 
 MARGIN = 12
+
+
+class Covering(QObject):
+    """Keeps a widget over all of its parent, whatever size that gets."""
+
+    def __init__(self, widget: QWidget) -> None:
+        super().__init__(widget)
+        self._widget = widget
+        parent = widget.parentWidget()
+        assert parent is not None
+        parent.installEventFilter(self)
+        widget.setGeometry(parent.rect())
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Follow the parent."""
+        if event.type() == QEvent.Type.Resize and isinstance(watched, QWidget):
+            self._widget.setGeometry(watched.rect())
+        return super().eventFilter(watched, event)
 
 
 class DropZone(QFrame):

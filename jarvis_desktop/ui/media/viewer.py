@@ -16,6 +16,7 @@ from jarvis_desktop.core.wording import tr
 from jarvis_desktop.ui.actions import Actions
 from jarvis_desktop.ui.look import tabbing, theme
 from jarvis_desktop.ui.look.icons import IconButton
+from jarvis_desktop.ui.look.overlays import Covering
 from jarvis_desktop.ui.look.pictures import MovingPicture, Picture
 from jarvis_desktop.ui.look.text import Label
 from jarvis_desktop.ui.media.deeds import DragOut
@@ -71,7 +72,7 @@ class Viewer(QFrame):
         self.view.missed.connect(self.leave)
         self._settled = QTimer(self, interval=120, singleShot=True)
         self._settled.timeout.connect(self._read)
-        self.setGeometry(parent.rect())
+        Covering(self)
         self.show()
         self.raise_()
         self.view.setFocus()

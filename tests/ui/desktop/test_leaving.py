@@ -1,11 +1,16 @@
 """Whoever ends JARVIS while timers run is told what becomes of them."""
 
+from pathlib import Path
+
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QImage
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
+from jarvis_desktop.core.artifact import Artifact, Kind
+from jarvis_desktop.core.turn import Request
 from jarvis_desktop.ui.desktop.presence import Presence
 from tests.ui.desktop.conftest import Desktop
 from tests.ui.scene import FakeApp
@@ -36,6 +41,36 @@ def test_the_person_is_asked_before_a_timer_is_left(
     assert not window.close()
     assert window.leaving.title.text() == "2 timers run."
     assert window.close(), "who asks twice is obeyed"
+
+
+def test_the_question_is_seen_where_a_picture_was_enlarged(
+    trayless_window: Presence, app: FakeApp, tmp_path: Path, qtbot: QtBot
+) -> None:
+    window = trayless_window.window
+    picture = QImage(20, 20, QImage.Format.Format_RGB32)
+    picture.fill(0)
+    picture.save(str(tmp_path / "a.png"))
+    app.timers.set(180, "tea")
+    window.wishes.enlarge.emit(Artifact(Kind.IMAGE, path=tmp_path / "a.png", name="a.png"))
+    assert not window.close()
+    QApplication.processEvents()
+    at = window.leaving.mapTo(window, window.leaving.rect().center())
+    seen = window.childAt(at)
+    assert seen is window.leaving or window.leaving.isAncestorOf(seen)
+
+
+def test_nobody_is_asked_any_more_where_a_request_ended_them(
+    trayless_window: Presence, app: FakeApp, qtbot: QtBot
+) -> None:
+    window = trayless_window.window
+    app.timers.set(180, "tea")
+    assert not window.close()
+    window.send(Request("What time is it?"))
+    qtbot.waitUntil(lambda: not window.session.busy)
+    assert window.leaving.isVisible()
+    app.timers.cancel_all()
+    window.send(Request("Cancel the timer"))
+    qtbot.waitUntil(lambda: not window.session.busy and not window.leaving.isVisible())
 
 
 def test_nobody_is_asked_any_more_once_it_rang(
