@@ -15,6 +15,7 @@ from jarvis_desktop.ui.bridge import Question
 from jarvis_desktop.ui.request.chips import given
 
 if TYPE_CHECKING:
+    from jarvis_desktop.ui.application import App
     from jarvis_desktop.ui.plan.again import Again
     from jarvis_desktop.ui.ports import History
 
@@ -83,6 +84,12 @@ class Exchange:
         """It is over, though nobody else has said so."""
         self.waiting = ""
         self.turn = self.turn.apply(TurnFinished(status, datetime.now().astimezone()))
+
+    async def set_aside(self, app: App) -> Turn:
+        """Leave in the history what was asked for, though nobody began with it."""
+        request = replace(self.request, text=self.turn.text)
+        conversation = self.place.begin(app.history)
+        return await app.assistant.set_aside(request, conversation=conversation)
 
 
 def behind(running: Exchange | None) -> str:

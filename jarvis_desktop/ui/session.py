@@ -27,7 +27,6 @@ from jarvis_desktop.ui.request.stopping import Brake, Stopping
 if TYPE_CHECKING:
     from jarvis_desktop.instance import Handle
 
-
 __all__ = ["Exchange", "Open", "Session"]
 
 
@@ -46,6 +45,8 @@ class Session(QObject):
     """Carries where in the conversation that was opened the turn stands that was searched for."""
     kept = Signal()
     """The history is another one than before."""
+    forgotten = Signal(object)
+    """Carries an Open of which nothing is to be left."""
     busy_changed = Signal(bool)
     stops_next = Signal(object)
     """Carries the Stopping that the next stop is."""
@@ -348,20 +349,16 @@ class Session(QObject):
     def _keep(self, exchange: Exchange) -> None:
         """Leave in the history what was asked for, though nobody began with it."""
 
-        async def keep(app: App) -> Turn:
-            place = exchange.place.begin(app.history)
-            request = replace(exchange.request, text=exchange.turn.text)
-            return await app.assistant.set_aside(request, conversation=place)
-
         def kept(outcome: Outcome) -> None:
             if outcome.value:
                 # The files as they were given, which may be on their way into the next request.
                 exchange.turn = replace(outcome.value, attachments=exchange.turn.attachments)
                 self.changed.emit(exchange)
                 self.kept.emit()
-            self._tell(outcome)
+            if exchange.place is self.aside or not exchange.place.unkept:  # else it was forgotten
+                self._tell(outcome)
 
-        self._ask_app(keep, kept)
+        self._ask_app(exchange.set_aside, kept)
 
     def _ended(self, exchange: Exchange, outcome: Outcome) -> None:
         self._running = None
@@ -385,6 +382,8 @@ class Session(QObject):
         self._tell(outcome)
 
     def _forget(self, place: Open) -> None:
+        self.forgotten.emit(place)
+
         async def forget(app: App) -> None:
             app.history.forget_unkept(place.id or "")
 

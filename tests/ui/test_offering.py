@@ -266,3 +266,27 @@ def test_an_error_of_the_store_is_told(
     held.setData("image/png", QByteArray(picture()))
     window.composer.attached.take(held)
     qtbot.waitUntil(lambda: "The disk is full." in window.banner.message.text())
+
+
+@pytest.mark.parametrize("waits", [False, True])
+def test_a_pasted_picture_goes_with_the_conversation_that_is_not_kept(
+    window: MainWindow, app: FakeApp, qtbot: QtBot, waits: bool
+) -> None:
+    session = window.session
+    app.assistant.script = scene.for_ever
+    if waits:
+        session.send(Request("go on"))
+    session.new_conversation(kept=False)
+    QGuiApplication.clipboard().setImage(QImage.fromData(picture()))
+    window.composer.field.paste()
+    qtbot.waitUntil(lambda: len(chips(window)) == 1)
+    path = chips(window)[0].artifact.path
+    assert path
+    window.composer.field.setPlainText("look")
+    window.composer.send()
+    qtbot.waitUntil(lambda: bool(session.running))
+    assert path.exists()
+    session.forget_aside()
+    qtbot.waitUntil(lambda: not path.exists())
+    session.end()
+    qtbot.waitUntil(lambda: not session.busy)

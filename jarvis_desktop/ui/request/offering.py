@@ -22,7 +22,7 @@ from jarvis_desktop.ui.bridge import Outcome
 from jarvis_desktop.ui.look.fields import PICTURES, holds_picture
 
 if TYPE_CHECKING:
-    from jarvis_desktop.ui.session import Exchange, Session
+    from jarvis_desktop.ui.session import Exchange, Open, Session
 
     Look = Callable[[App], Coroutine[None, None, Offer]]
 
@@ -59,6 +59,7 @@ class Offering(QObject):
         session.ready.connect(self._ready)
         session.failed.connect(self._give_up)
         session.changed.connect(self._ended)
+        session.forgotten.connect(self._forgotten)
 
     def take(self, held: QMimeData, *, room: int) -> bool:
         """Take what is dropped or pasted, into a request with room for so many files more; False
@@ -161,6 +162,11 @@ class Offering(QObject):
         shown = {item.path for item in exchange.turn.attachments}
         for path in exchange.request.files:
             if path not in shown:
+                self.forget(path)
+
+    def _forgotten(self, place: Open) -> None:
+        for exchange in place.entries:
+            for path in exchange.request.files:
                 self.forget(path)
 
 
