@@ -56,6 +56,7 @@ def test_the_question_is_seen_where_a_picture_was_enlarged(
     QApplication.processEvents()
     at = window.leaving.mapTo(window, window.leaving.rect().center())
     seen = window.childAt(at)
+    assert seen
     assert seen is window.leaving or window.leaving.isAncestorOf(seen)
 
 
