@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from rapidfuzz import process
 from rapidfuzz.distance import DamerauLevenshtein
@@ -56,7 +56,7 @@ class _Cue:
     type: TaskType
     stem: str
     """What every match holds; looked for first, because that is quick."""
-    pattern: re.Pattern[str]
+    phrase: str
     weight: float
     options: tuple[tuple[str, Value], ...]
     things: bool
@@ -103,11 +103,11 @@ def find(text: str, inventory: Sequence[TaskType]) -> list[Match]:
             *(cue.type, match.start(), match.end()),
             cue.weight - _BY_NAME * (cue.things and "xfile" in match[0]),
             cue.options,
-            gap=match.span(1) if cue.pattern.groups else None,
+            gap=match.span(1) if match.re.groups else None,
         )
-        for cue in _compiled(tuple(inventory))
+        for cue in _all_cues(tuple(inventory))
         if cue.stem in text
-        for match in cue.pattern.finditer(text)
+        for match in _pattern(cue.phrase).finditer(text)
     ]
     for match in sorted(found, key=lambda item: (-item.weight, item.start)):
         rivals = (other for other in kept if other.type is match.type)
@@ -123,7 +123,7 @@ def is_noun_phrase(text: str, match: Match) -> bool:
 
 
 @lru_cache(maxsize=8)
-def _compiled(inventory: tuple[TaskType, ...]) -> tuple[_Cue, ...]:
+def _all_cues(inventory: tuple[TaskType, ...]) -> tuple[_Cue, ...]:
     return tuple(cue for task_type in inventory for cue in _cues_of(task_type))
 
 
@@ -139,12 +139,16 @@ def _cues_of(task_type: TaskType) -> Iterable[_Cue]:
         weight = letters + 4.0 * (words - 1) + (1.0 if options else 0.0)
         stem = max(re.split(r"[*#@^$\s.-]+", _thing.sub(" ", phrase)), key=len)
         things = _thing.search(phrase) is not None
-        yield _Cue(task_type, stem, _pattern(phrase), weight, options, things)
+        yield _Cue(task_type, stem, phrase, weight, options, things)
 
 
+@cache
 def _pattern(phrase: str) -> re.Pattern[str]:
     """The pattern of a cue, in the signs that TaskType tells; names of pictures are heard in the
-    place of "the picture", and so with the other kinds."""
+    place of "the picture", and so with the other kinds.
+
+    Compiled when it is first looked for: there are thousands, and a request holds few stems.
+    """
     parts: list[str] = []
     phrase = _thing.sub(r"\1~\2", phrase)
     for word in phrase.removeprefix("^").removesuffix("$").split():
