@@ -18,8 +18,8 @@ EVERY = 1000
 """Milliseconds between two moments at which it may be done."""
 FEW = 700
 """New objects for which no look is worth its time; Python waits for as many."""
-WORTH = 14_000
-"""New objects after which there is something to find among all of them. Python waits for five times
+WORTH = 7_000
+"""New objects after which there is something to find among all of them. Python waits for ten times
 as many, as it looks while somebody waits; what is found sooner leaves its room to what comes next,
 and memory grows half as much."""
 REST = 5
