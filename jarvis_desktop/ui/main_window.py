@@ -124,13 +124,8 @@ class MainWindow(QMainWindow):
         held = QVBoxLayout()
         held.setContentsMargins(theme.space("three"), theme.space(), theme.space("three"), 0)
         held.addWidget(self.banner)
-        for notice in (
-            self.leaving,
-            self.past.sign,
-            self.elsewhere,
-            self.resume_notice,
-            self.llm_notice,
-        ):
+        cards = (self.leaving, self.past.sign, self.elsewhere, self.resume_notice, self.llm_notice)
+        for notice in cards:
             notice.setMaximumWidth(WIDEST)
             row = QHBoxLayout()
             row.addStretch(1)
@@ -207,6 +202,7 @@ class MainWindow(QMainWindow):
         wishes.attach.connect(lambda path: self.add_files([path]))
         wishes.enlarge.connect(self._enlarge)
         wishes.copy_text.connect(lambda text: QGuiApplication.clipboard().setText(text))
+        self.leaving.stay.clicked.connect(self.composer.field.setFocus)
         field, goal, quits = self.composer.field, self.composer.goal, self.quit_wanted.emit
         bind(self, WINDOW, escape=self._escape, write=field.setFocus, goal=goal.toggle, quit=quits)
         for place in PLACES:
@@ -345,6 +341,8 @@ class MainWindow(QMainWindow):
             self._viewer.leave()
         elif self.first:
             self.first.skip()
+        elif self.leaving.isVisible():
+            self.leaving.stay.click()
         elif self.places.here:
             self.places.back()
         elif not self.voice.escape() and not any(

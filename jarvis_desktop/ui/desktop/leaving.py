@@ -36,5 +36,4 @@ class LeavingNotice(Card):
             tr("A timer runs: {label}", label=label) if label and len(timers) == 1 else runs,
             tr("It rings only while JARVIS is open, or late, at its next start."),
         )
-        self.stay.setFocus()
         return True

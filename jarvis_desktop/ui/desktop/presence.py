@@ -192,6 +192,7 @@ class Presence(QObject):
             return False
         self.window.uncover()
         self.show()
+        leaving.stay.setFocus()
         return True
 
     def _timers_changed(self) -> None:

@@ -243,9 +243,12 @@ class QuickBox(Floating):
             self.line.field.setFocus()
 
     def _switched(self) -> None:
-        """The window may have taken the conversation of the box."""
-        if self._showing is not self._session.quick:
-            self._show_conversation()
+        """The window may have taken the conversation of the box, which would only stand over it."""
+        if self._showing is self._session.quick:
+            return
+        self._show_conversation()
+        if self.isVisible() and self.line.is_empty():
+            self.leave()
 
     def _talked(self, talking: Talking) -> None:
         """Words for a question are written into its field, and read before they are sent."""

@@ -57,7 +57,17 @@ def test_the_question_is_seen_where_a_picture_was_enlarged(
     at = window.leaving.mapTo(window, window.leaving.rect().center())
     seen = window.childAt(at)
     assert seen
+    assert window.focusWidget() is window.leaving.stay
     assert seen is window.leaving or window.leaving.isAncestorOf(seen)
+
+
+def test_escape_stays(trayless_window: Presence, app: FakeApp, qtbot: QtBot) -> None:
+    window = trayless_window.window
+    app.timers.set(180, "tea")
+    assert not window.close()
+    QTest.keyClick(window.leaving.stay, Qt.Key.Key_Escape)
+    assert not window.leaving.isVisible()
+    assert window.composer.field.hasFocus()
 
 
 def test_nobody_is_asked_any_more_where_a_request_ended_them(

@@ -158,10 +158,12 @@ def test_a_question_goes_with_its_conversation_into_the_window(
     window.send(Request("Translate it"), session.quick)
     qtbot.waitUntil(lambda: desk.box.reply.panel is not None)
     session.open_place(session.quick)
+    assert not desk.box.isVisible()
     assert desk.box.reply.panel is None
+    desk.appear()
     assert desk.box.scroller.isHidden()
     app.assistant.script = answering
-    speak(window, "What time is it?")  # to the box, which is looked at
+    desk.box.take(Transcript("What time is it?", "fake"))
     qtbot.waitUntil(lambda: bool(session.quick.entries))
     running = session.running
     assert running
