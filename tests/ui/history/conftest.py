@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import datetime, timedelta
 
 import pytest
@@ -28,7 +27,7 @@ def conversation(name: str, *words: str, days: int = 0) -> Conversation:
 
 
 @pytest.fixture
-def filled(window: MainWindow, app: FakeApp, qtbot: QtBot) -> Iterator[MainWindow]:
+def filled(window: MainWindow, app: FakeApp, qtbot: QtBot) -> MainWindow:
     """The window with four conversations, a day apart, of two turns each."""
     app.history.conversations = {
         f"c{days}": conversation(f"c{days}", title, f"more of {title}", days=days)
@@ -36,8 +35,7 @@ def filled(window: MainWindow, app: FakeApp, qtbot: QtBot) -> Iterator[MainWindo
     }
     window.session.kept.emit()
     qtbot.waitUntil(lambda: len(titles(window)) == 4)
-    yield window
-    settle(window, qtbot)
+    return window
 
 
 @pytest.fixture
