@@ -256,7 +256,7 @@ def _at_end(section: Section, widget: QWidget) -> None:
 
 
 def _day(name: str) -> QDateEdit:
-    field = QDateEdit(QDate.currentDate())
+    field = QDateEdit(QDate(*date.today().timetuple()[:3]))
     field.setObjectName("day")
     field.setAccessibleName(name)
     field.setDisplayFormat("yyyy-MM-dd")

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 
 import pytest
 from pytestqt.qtbot import QtBot
 
 from jarvis_desktop.core.result import Status
 from jarvis_desktop.core.turn import Conversation, Turn
+from jarvis_desktop.ui.history import delegate, model, page
+from jarvis_desktop.ui.history import sidebar as side
 from jarvis_desktop.ui.history.desk import HistoryDesk
 from jarvis_desktop.ui.history.sidebar import Sidebar
 from jarvis_desktop.ui.main_window import MainWindow
@@ -26,8 +28,21 @@ def conversation(name: str, *words: str, days: int = 0) -> Conversation:
     return Conversation(name, tuple(turns))
 
 
+class _Today(date):
+    @classmethod
+    def today(cls) -> date:
+        return NOW.date()
+
+
 @pytest.fixture
-def filled(window: MainWindow, app: FakeApp, qtbot: QtBot) -> MainWindow:
+def today(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Midnight may pass while the tests run; for the window it stays the day they began on."""
+    for module in (delegate, model, page, side):
+        monkeypatch.setattr(module, "date", _Today)
+
+
+@pytest.fixture
+def filled(today: None, window: MainWindow, app: FakeApp, qtbot: QtBot) -> MainWindow:
     """The window with four conversations, a day apart, of two turns each."""
     app.history.conversations = {
         f"c{days}": conversation(f"c{days}", title, f"more of {title}", days=days)
