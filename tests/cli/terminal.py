@@ -18,15 +18,17 @@ class Terminal:
     def __init__(self, process: subprocess.Popen[bytes], ours: int) -> None:
         self.process = process
         self._ours = ours
+        self._unseen = b""
         self.shown = ""
 
     def until(self, words: str) -> str:
-        """Return what was shown once these words are seen; forgets it."""
-        seen = b""
-        while words.encode() not in seen:
-            seen += self._read() or self._ended(words, seen)
-        self.shown += seen.decode(errors="replace")
-        return seen.decode(errors="replace")
+        """Return what was shown up to these words; the next call begins behind them."""
+        while words.encode() not in self._unseen:
+            self._unseen += self._read() or self._ended(words)
+        before, there, self._unseen = self._unseen.partition(words.encode())
+        seen = (before + there).decode(errors="replace")
+        self.shown += seen
+        return seen
 
     def type(self, keys: str) -> None:
         """Press keys; "\\x03" is Ctrl-C, "\\x04" is Ctrl-D."""
@@ -41,7 +43,8 @@ class Terminal:
         """The exit code; nothing shown may have been a traceback."""
         code = self.process.wait(60)
         while more := self._read():
-            self.shown += more.decode(errors="replace")
+            self._unseen += more
+        self.shown += self._unseen.decode(errors="replace")
         assert "Traceback" not in self.shown, self.shown
         assert "Exception ignored" not in self.shown, self.shown
         return code
@@ -52,8 +55,9 @@ class Terminal:
         except OSError:  # how Linux says that nobody has the other side open any more
             return b""
 
-    def _ended(self, words: str, seen: bytes) -> bytes:
-        raise AssertionError(f"it ended without {words!r}: {seen.decode(errors='replace')}")
+    def _ended(self, words: str) -> bytes:
+        seen = self._unseen.decode(errors="replace")
+        raise AssertionError(f"it ended without {words!r}: {seen}")
 
 
 @contextmanager
