@@ -1,11 +1,11 @@
-"""Says the time, the day and the date, here or elsewhere."""
+"""Says the time, the day and the date, here or elsewhere, and how many days there are between."""
 
 from __future__ import annotations
 
 import asyncio
 import re
 from collections.abc import Iterable
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from functools import cache
 from zoneinfo import ZoneInfo
 
@@ -14,16 +14,36 @@ from jarvis_desktop.core.call import Call, Report
 from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.task import Option, Preset, TaskType
 from jarvis_desktop.core.wording import tr
+from jarvis_desktop.tasks.days import MONTHS, WEEKDAYS, day_asked
 from jarvis_desktop.tasks.definition import Definition, Services
+from jarvis_desktop.tasks.numbers import with_digits
+
+_OF_A_DAY = (
+    "what day was", "what day will", "what date was", "what date will", "what weekday",
+    "which weekday", "when is christmas", "when is new year's", "when is halloween",
+    *(f"what day is ... {name}" for name in (*MONTHS, "christmas", "new year's", "halloween")),
+    *(f"what date is ... {name}" for name in (*WEEKDAYS, "from now", "from today")),
+    "what date is in #", "what day is in #",
+)  # fmt: skip
+_DAYS_UNTIL = tuple(
+    f"how many {unit} {words}"
+    for unit in ("days", "weeks")
+    for words in ("until", "till", "to", "before", "since", "ago", "are there until",
+                  "are left until", "is it until", "have passed since")
+)  # fmt: skip
 
 TYPE = TaskType(
     name="clock",
-    summary="Tells the current time, day or date, here or in another place.",
+    summary="Tells the current time, day or date, here or in another place, the weekday of a date "
+    "and how many days it is until then.",
     ports=(),
     gives=(Kind.TEXT,),
     options=(
-        Option("what", "what is asked for", "time", choices=("time", "date", "day")),
-        Option("place", "a city, country or time zone; empty for here", "", reads="clause"),
+        Option("what", "what is asked for", "time", choices=("time", "date", "day", "days until")),
+        Option(
+            "place", "a city, country or time zone, or a date; empty for here and now", "",
+            reads="clause",
+        ),
     ),
     cues=(
         "what time is it", "what's the time", "whats the time", "what is the time",
@@ -36,12 +56,15 @@ TYPE = TaskType(
         "date is it", "what year is it", "what month is it", "which month is it",
         "what day is tomorrow", "what date is tomorrow", "what day was yesterday",
         "the date tomorrow", "current date", "time zone of",
+        *_OF_A_DAY, *_DAYS_UNTIL,
     ),
     presets=tuple(
         Preset(phrase, (("what", what),))
         for what, phrases in (
             ("day", "what day is it|what day is today|what's the day|what day of the week|"
              "which day is it|the day today|what day is tomorrow|what day was yesterday"),
+            ("date", "|".join(_OF_A_DAY)),
+            ("days until", "|".join(_DAYS_UNTIL)),
             ("date", "what date is it|what is the date|what's the date|whats the date|"
              "the date today|tell me the date|today's date|todays date|date is it|^date$|"
              "what year is it|what month is it|which month is it|what date is tomorrow|"
@@ -83,7 +106,10 @@ async def tell(call: Call, report: Report, services: Services) -> Iterable[Artif
     """The answer as one sentence. Raises InputError for a place it does not know."""
     now = services.now()
     words = call.words("place")
-    now += timedelta(days=_days_away(words))
+    said = with_digits(" ".join(words.casefold().replace("’", "'").split()))
+    if day := _other_day(said, call.words("what"), now.date()):
+        return [text_artifact(_of_a_day(day, now.date(), call.words("what"), said))]
+    now += timedelta(days=_AWAY.get(_named(words), 0))
     place = place_in(words)
     where = ""
     if place:
@@ -92,26 +118,52 @@ async def tell(call: Call, report: Report, services: Services) -> Iterable[Artif
     return [text_artifact(_sentence(call.words("what"), now, where, _named(words)))]
 
 
+_AWAY = {"Tomorrow": 1, "Yesterday": -1}
+
+
 def _named(words: str) -> str:
     said = words.casefold()
     return next((day for day in ("tomorrow", "yesterday") if day in said), "today").capitalize()
 
 
-def _days_away(words: str) -> int:
-    """How far from today the asked day is. Raises InputError for days it cannot reckon."""
-    said = words.casefold()
-    for name, days in (("tomorrow", 1), ("yesterday", -1)):
-        if name in said:
-            return days
-    if re.search(_OTHER_DAYS, said):
-        raise InputError(tr("I can tell the date of today, tomorrow and yesterday only."))
-    return 0
+def _other_day(said: str, what: str, today: date) -> date | None:
+    """The day that is asked about, where it is another than today, tomorrow and yesterday.
+
+    Raises InputError for days it cannot reckon.
+    """
+    counted = what == "days until"
+    if what == "time" and not re.search(_OTHER_DAYS, said):
+        return None
+    if not counted and re.search(r"(?<!after )(?<!before )\b(?:today|tomorrow|yesterday)\b", said):
+        return None
+    day = day_asked(said, today)
+    if day is None and (counted or re.search(_OTHER_DAYS, said)):
+        raise InputError(
+            tr("I do not know which day that is."), hint=tr("Say “what day is 24 December”.")
+        )
+    return day
+
+
+def _of_a_day(day: date, today: date, what: str, said: str) -> str:
+    named = f"{day:%A}, {day.day} {day:%B %Y}"
+    if what != "days until":
+        return f"{day.day} {day:%B %Y} {'was' if day < today else 'is'} a {day:%A}."
+    days = abs((day - today).days)
+    if not days:
+        return f"{named} is today."
+    length = _many(days, "day")
+    if "week" in said and days >= 7:
+        length = " and ".join(filter(None, (_many(days // 7, "week"), _many(days % 7, "day"))))
+    return f"{named} was {length} ago." if day < today else f"It is {length} until {named}."
+
+
+def _many(number: int, name: str) -> str:
+    return f"{number:,} {name}{'' if number == 1 else 's'}" if number else ""
 
 
 _OTHER_DAYS = (
-    r"\b(?:halloween|christmas|easter|new year|thanksgiving|valentine|birthday|ramadan|hanukkah"
-    r"|(?:next|last) (?:\w+day|week|month|year)|weeks? from|days? (?:from|ago|until|till)"
-    r"|\d+(?:st|nd|rd|th)|was the|independence)\b"
+    r"\b(?:easter|thanksgiving|birthday|ramadan|hanukkah|(?:next|last) (?:\w+day|week|month|year)|"
+    r"weeks? from|days? (?:from|ago|until|till)|\d+(?:st|nd|rd|th)|was the|independence)\b"
 )
 
 

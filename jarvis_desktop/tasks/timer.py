@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.call import Call, Report
@@ -13,7 +13,16 @@ from jarvis_desktop.core.ports import Timer
 from jarvis_desktop.core.shown import one_line
 from jarvis_desktop.core.task import Option, Preset, TaskType
 from jarvis_desktop.core.wording import tr
+from jarvis_desktop.tasks.days import MONTH, WEEKDAY
 from jarvis_desktop.tasks.definition import Definition, Services
+from jarvis_desktop.tasks.due import (
+    before_what_for,
+    by_the_clock_of,
+    due_at,
+    names_time,
+    repeats,
+    times_spelt,
+)
 from jarvis_desktop.tasks.numbers import WORDS, with_digits
 
 TYPE = TaskType(
@@ -35,6 +44,8 @@ TYPE = TaskType(
         "countdown", "count down from", "alert me in", "tell me when ... minutes", "let me know in",
         "remind me to", "remind me that", "remind me about", "remind me of", "remind us to",
         "how long is left", "cancel the timer", "stop the timer", "remind me at",
+        "remind me tomorrow", "remind me the day after", "remind me today", "remind me tonight",
+        "remind me on", "remind me next", "remind me this", "remind me every", "wake me tomorrow",
     ),
     presets=tuple(
         Preset(phrase, (("action", action),))
@@ -56,11 +67,9 @@ LONGEST_DAYS = 30
 _EXAMPLE = "Say “set a timer for ten minutes”."
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
 _UNIT = r"(s(?:ec(?:ond)?s?)?|m(?:in(?:ute)?s?)?|h(?:(?:ou)?rs?)?|d(?:ays?)?|w(?:eeks?)?)"
-_PART = re.compile(rf"(\d+(?:\.\d+)?)[\s-]*{_UNIT}\b(?:\s+and\s+(0\.\d+)\b(?!\s*[a-z]))?")
-_AT = re.compile(
-    r"\b(?:(at|until|till)|for)\s+(\d{1,2})(?!\d)(?:[:.\s](\d{2})(?!\d))?"
-    r"(?:\s*(o'?clock\b|[ap]\.?m\b\.?)|(?(1)|(?!\s*[^\W\d]))|"
-    r"(?=\s+(?:in|on|today|tonight|tomorrow|this|and|to|sharp|with|the|called|named)\b))"
+_PART = re.compile(
+    rf"(\d+(?:\.\d+)?)[\s-]*{_UNIT}\b(?!\s+(?:past|to|after|before)\s+\d)"
+    r"(?:\s+and\s+(0\.\d+)\b(?!\s*[a-z]))?"
 )
 _LESS_THAN_NOTHING = re.compile(r"(?<![\w.)])\s*(?:[-−–]|\bminus\b|\bnegative\b)\s*\d")
 _FOR_AGES = re.compile(
@@ -71,12 +80,17 @@ _ODD_UNIT = re.compile(r"\bfor (\d[\d.]*\s*[^\W\d]+)|^(\d[\d.]*\s*[^\W\d]+)$")
 _TO_SET = re.compile(r"\b(?:set|start|make|add|create|put|new|remind|reminder|wake|alert|need)\b")
 _TIME = re.compile(
     r"\s*\b(?:(?:in|at|for|after|until|till|by)\s+(?:about\s+|the next\s+|roughly\s+)?"
-    rf"(?:[\d#]|(?:an?|one|half|{'|'.join(WORDS)})\b)|tomorrow\b|tonight\b|today\b).*$",
+    rf"(?:[\d#]|(?:an?|half|quarter|noon|midday|midnight|{'|'.join(WORDS)})\b)|"
+    r"(?:the day after )?tomorrow\b|tonight\b|today\b|"
+    rf"(?:on|next|this|every|each)\s+(?:the\s+)?(?:\d|{WEEKDAY}|{MONTH}|"
+    r"(?:mon|tues?|wed|thu(?:rs?)?|fri|sat|sun|morning|afternoon|evening|night|day|week)\b)).*$",
     re.IGNORECASE,
 )
 _LABELS = (
     re.compile(r"\b(?:called|named|labell?ed)\s+(.+)$", re.IGNORECASE),
-    re.compile(r"\bremind(?:er)?\b.*?\b(?:to|about|that|of)\s+(\D.+)$", re.IGNORECASE),
+    re.compile(
+        rf"\bremind(?:er)?\b.*?\b(?:to|about|that|of(?!\s+{MONTH}))\s+(\D.+)$", re.IGNORECASE
+    ),
 )
 """How people say what a timer is for, the plainest first."""
 _NUMBER = rf"(?:\d[\d.,]*|(?:an?|one|half|quarters?|few|couple|{'|'.join(WORDS)})\b)"
@@ -88,9 +102,9 @@ _LENGTH = re.compile(
 )
 _NO_LABEL = (
     r"(?:[\d#]|(?:about|after|alarms?|and|another|around|at|before|by|called|countdown|daily|early|"
-    r"exactly|first|for|from|if|in|just|later|left|long|me|midnight|more|named|new|next|noon|now|"
-    r"of|on|or|other|please|quick|roughly|second|short|starting|that|then|this|till|timers?|to|"
-    r"today|tomorrow|tonight|until|us|when|with|(?:mon|tues|wednes|thurs|fri|satur|sun)days?|"
+    r"exactly|first|for|from|half|if|in|just|later|left|long|me|midday|midnight|more|named|new|next|"
+    r"noon|now|of|on|or|other|please|quarter|quick|roughly|second|short|starting|that|then|this|"
+    rf"till|timers?|to|today|tomorrow|tonight|until|us|when|with|{WEEKDAY}s?|{MONTH}|"
     rf"(?:the\s+)?(?:morning|afternoon|evening|night|weekend)|{'|'.join(WORDS)})\b)"
 )
 """What begins another part of the sentence."""
@@ -105,6 +119,14 @@ _LABELS_BY_PLACE = (
     re.compile(rf"\b(?:timer|alarm|countdown)\b[^#]*#[\s,:]*(?!{_NO_LABEL})([^\W\d].*)$", re.I),
 )
 """What it is for by its place, where # is how long it runs: "a tea timer", "timer # pasta"."""
+_HOUR_SAID = re.compile(
+    rf"\b(?:in|at)\s+(?:\d|an?\b|half\b|quarter\b|noon\b|midday\b|midnight\b|#|{'|'.join(WORDS)}\b)|"
+    r"\b\d+\s*[ap]\.?m\b|\d:\d\d",
+    re.IGNORECASE,
+)
+_TO_THE_HOUR = re.compile(
+    rf"\b(?:quarter|five|ten|twenty(?:[\s-]five)?)\s+to\s+(?:{'|'.join(WORDS)})\b", re.IGNORECASE
+)
 _QUOTED = re.compile(r"[\"“‘'](.+?)[\"”’'](?!\w)")
 LONGEST_LABEL = 80
 LONGEST_SAID = 500
@@ -125,27 +147,31 @@ async def ring(call: Call, report: Report, services: Services) -> Iterable[Artif
             timer = services.timers.set(seconds, label)
             named = f" “{label}”" if label else ""
             length = spoken_length(seconds)
-            return [text_artifact(f"The timer{named} is set for {length}. {_when(timer, now)}")]
+            when = _when(timer, now, once=repeats(_plain(call.words("duration"))))
+            return [text_artifact(f"The timer{named} is set for {length}. {when}")]
 
 
 def label_of(said: str) -> str:
     """What the timer is for: "remind me in an hour to call Ann" is "call Ann"; "" where nobody
     says so."""
-    said = said[:LONGEST_SAID]
+    said = _TO_THE_HOUR.sub("#", said[:LONGEST_SAID])
     marked = re.sub(r"#(?:[\s,]*(?:and\s+)?#)+", "#", _LENGTH.sub("#", said))
     places = [(pattern, said) for pattern in _LABELS]
     places += [(pattern, marked) for pattern in _LABELS_BY_PLACE]
     for pattern, words in places:
         if found := pattern.search(words):
             quoted = _QUOTED.match(found[1])
-            label = quoted[1] if quoted else _TIME.sub("", found[1]).strip(" .,!?")
-            return one_line(label, limit=LONGEST_LABEL)
+            # Where the time was said before, what is named after it is part of the purpose.
+            timed = pattern is _LABELS[1] and _HOUR_SAID.search(words[: found.start(1)])
+            label = found[1] if timed else _TIME.sub("", found[1])
+            return one_line(quoted[1] if quoted else label.strip(" .,!?"), limit=LONGEST_LABEL)
     return ""
 
 
 def seconds_of(words: str, now: datetime) -> float:
     """How long "an hour and a half" or "until 7 pm" is. Raises InputError."""
-    said = with_digits(re.sub(r"\bhalf an\b|\bhalf a\b", "0.5", _plain(words)))
+    said = times_spelt(_plain(words))
+    said = with_digits(re.sub(r"\bhalf an\b|\bhalf a\b", "0.5", said))
     said = re.sub(r"\b(?:1 |an? )?quarter of an\b|\b0\.25 (?:of )?an\b", "0.25", said)
     said = re.sub(r"\b([\d.]+) of an? (?=hour|minute|day|week)", r"\1 ", said)
     said = re.sub(r"\b(?:an?|one)\s+(?=(?:second|minute|hour|day|week|sec|min|hr)\b)", "1 ", said)
@@ -153,11 +179,14 @@ def seconds_of(words: str, now: datetime) -> float:
         raise InputError(tr("A timer cannot run for less than no time."), hint=_EXAMPLE)
     if _FOR_AGES.search(said):
         raise _too_long()
-    seconds = 0.0
-    for amount, unit, half in _PART.findall(said):
-        seconds += (float(amount) + float(half or 0)) * _SECONDS[unit[0]]
-    if not seconds and (found := _AT.search(said)):
-        seconds = _until(now, int(found[2]), int(found[3] or 0), found[4] or _half(said), said)
+    lead = before_what_for(said)
+    parts = _PART.findall(lead) or ([] if names_time(lead) else _PART.findall(said))
+    seconds = sum(
+        (float(amount) + float(half or 0)) * _SECONDS[unit[0]] for amount, unit, half in parts
+    )
+    whole_days = all(unit[0] in "dw" for _, unit, _ in parts)  # "in three days at nine"
+    if (not seconds or (whole_days and names_time(said))) and (due := due_at(said, now)):
+        seconds = (due - now).total_seconds()
     if not seconds:
         raise _no_duration(said)
     if seconds > LONGEST_DAYS * 86_400:
@@ -204,33 +233,12 @@ def _plain(words: str) -> str:
     return " ".join(words.casefold().replace("’", "'").split())[:200]
 
 
-def _half(said: str) -> str:
-    """am or pm where the part of the day is named."""
-    if "morning" in said:
-        return "am"
-    return "pm" if re.search(r"\b(?:afternoon|evening|tonight|night)\b", said) else ""
-
-
-def _until(now: datetime, hour: int, minute: int, half: str, said: str) -> float:
-    if hour > 23 or minute > 59:
-        raise InputError(tr("{hour}:{minute:02} is no time of day.", hour=hour, minute=minute))
-    if half.startswith(("a", "p")) and hour <= 12:
-        hour = hour % 12 + (12 if half[0] == "p" else 0)
-    due = now.replace(hour=hour, minute=minute, second=0, microsecond=0)
-    if "tomorrow" in said:
-        return (due + timedelta(days=1) - now).total_seconds()
-    # "At seven" without am or pm means the next seven there is.
-    step = timedelta(days=1) if half.startswith(("a", "p")) or hour > 12 else timedelta(hours=12)
-    while due <= now:
-        due += step
-    return (due - now).total_seconds()
-
-
-def _when(timer: Timer, now: datetime) -> str:
-    due = timer.due.astimezone(now.tzinfo)
+def _when(timer: Timer, now: datetime, *, once: bool) -> str:
+    due = by_the_clock_of(now, timer.due)
     seconds = ":%S" if (due - now).total_seconds() < 600 else ""
     day = "" if due.date() == now.date() else f" on {due:%A}, {due.day} {due:%B}"
-    return f"It rings at {due:%H:%M{seconds}}{day}."
+    only = ", once: a timer does not repeat" if once else ""
+    return f"It rings at {due:%H:%M{seconds}}{day}{only}."
 
 
 def _cancelled(count: int) -> str:

@@ -147,6 +147,17 @@ def test_lengths_in_words():
         ("set a timer for 30 seconds please", ""),
         ("remind me in 10 minutes", ""),
         ("wake me up at seven", ""),
+        ("remind me to call Mum on Friday at 9", "call Mum"),
+        ("remind me to call Mum next Friday at 9", "call Mum"),
+        ("remind me the day after tomorrow at noon to call Mum", "call Mum"),
+        ("remind me about the rent on the 3rd of June at 9", "the rent"),
+        ("remind me on the 3rd of June at 9 to pay the rent", "pay the rent"),
+        ("remind me at quarter to eight to leave", "leave"),
+        ("remind me at ten to call Mum", "call Mum"),
+        ("remind me at 9 to call Mum on Friday", "call Mum on Friday"),
+        ("remind me to water the plants every day at 9", "water the plants"),
+        ("set an alarm for half past 7", ""),
+        ("set an alarm for quarter to 8", ""),
     ],
 )
 def test_what_it_is_for(said: str, label: str):
