@@ -148,7 +148,7 @@ def build(
     timers = RingingTimers(history.timers, ring=bell, now=_now)
     stop = _StopSwitch()
     services = Services(
-        road.recogniser, road.voice, timers, SystemDesktop(), _now, stop, history.facts
+        road.recogniser, road.voice, timers, SystemDesktop(), _now, stop, history.facts, store
     )
     builtin = BuiltinBackend(definitions, width=settings.width)
     backends: dict[str, Backend] = {

@@ -150,6 +150,12 @@ class FakeHistory:
         place = next((at for at, old in enumerate(turns) if old.id == turn.id), len(turns))
         turns[place : place + 1] = [turn]
 
+    def amend(self, conversation_id: str, turn: Turn) -> bool:
+        there = any(old.id == turn.id for old in self.kept.get(conversation_id, ()))
+        if there:
+            self.save(conversation_id, turn)
+        return there
+
     def since(self, conversation_id: str, turn_id: str) -> Sequence[Turn]:
         turns = self.kept.get(conversation_id, [])
         ids = [turn.id for turn in turns]
@@ -222,7 +228,7 @@ class FakeStore:
         shutil.copyfile(path, kept)
         self.held.add(kept)
         kind = kind_of_name(path) or Kind.DOCUMENT
-        return Artifact(kind, path=kept, name=path.name)
+        return Artifact(kind, path=kept, name=path.name, source=path)
 
     def keep(self, artifact: Artifact) -> Artifact:
         if artifact.path is None:
@@ -236,6 +242,15 @@ class FakeStore:
 
     def holds(self, path: Path) -> bool:
         return path in self.held and path.is_file()
+
+    def lend(self, artifact: Artifact) -> Path:
+        path = artifact.path
+        assert path is not None
+        if artifact.source and artifact.source.is_file():
+            return artifact.source
+        return (
+            shutil.copyfile(path, self._new_folder() / artifact.title) if self.holds(path) else path
+        )
 
     def workdir(self) -> Path:
         return self._new_folder()

@@ -197,7 +197,8 @@ class Assistant:
                 with suppress(JarvisError):
                     given = await self._parts.intake.given(replace(request, files=(path,)))
                     turn = replace(turn, attachments=turn.attachments + given)
-                    self._parts.history.save(conversation, turn)
+                    if not self._parts.history.amend(conversation, turn):
+                        break  # the person has deleted it meanwhile
         return turn
 
     def interrupt(self) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 
@@ -29,6 +29,8 @@ class Artifact:
     """What a person calls it: the name of the file they gave, or of the one they asked for."""
     made_by: int | None = None
     """Id of the task that made it; None where the person gave it."""
+    source: Path | None = field(default=None, compare=False, repr=False)
+    """Where the person's own file lies that this is a copy of, while that is known; not kept."""
 
     def __post_init__(self) -> None:
         if (self.text is None) == (self.path is None):

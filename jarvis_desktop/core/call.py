@@ -49,10 +49,16 @@ class Call:
         return tuple(item.text or "" for item in self.inputs.get(port, ()))
 
     def file(self, port: str) -> Path:
-        """The one file that arrived at a port. Raises InputError where it is not a file."""
+        """Where the one file lies that arrived at a port. Raises InputError where there is none."""
+        path = self.artifact(port).path
+        assert path is not None
+        return path
+
+    def artifact(self, port: str) -> Artifact:
+        """The one file that arrived at a port. Raises InputError where there is none."""
         for item in self.inputs.get(port, ()):
             if item.path is not None:
-                return item.path
+                return item
         raise InputError(tr("{task} needs a file as its {port}.", task=self.task, port=port))
 
     def title(self, port: str) -> str:

@@ -192,6 +192,11 @@ class ArtifactStore(Protocol):
         """Whether this is the path of a file that was taken in or kept."""
         ...
 
+    def lend(self, artifact: Artifact) -> Path:
+        """The file as another program may open it; no change that is made to it gets into what is
+        kept. Blocks."""
+        ...
+
     def workdir(self) -> Path:
         """A new, empty folder for one call."""
         ...
@@ -226,6 +231,10 @@ class History(Protocol):
 
     def save(self, conversation_id: str, turn: Turn) -> None:
         """Write a finished turn durably."""
+        ...
+
+    def amend(self, conversation_id: str, turn: Turn) -> bool:
+        """Write a kept turn anew; False, and nothing happens, where it is gone."""
         ...
 
     def since(self, conversation_id: str, turn_id: str) -> Sequence[Turn]:

@@ -25,6 +25,7 @@ from jarvis_desktop.core.shown import encodable, one_line
 from jarvis_desktop.core.wording import tr
 from jarvis_desktop.removing import remove
 from jarvis_desktop.storage.claims import Claims
+from jarvis_desktop.storage.handing import hand_out
 from jarvis_desktop.storage.regular_files import open_regular, opener, reason_of
 from jarvis_desktop.storage.sniff import SAMPLE, Content, sniff
 
@@ -38,12 +39,14 @@ _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 class FileStore:
-    """Implements ArtifactStore in one folder: content as ab/abcd….suffix, and work folders."""
+    """Implements ArtifactStore in one folder: content as ab/abcd….suffix, work folders, and copies
+    that were handed out."""
 
     def __init__(self, root: Path, *, max_bytes: int = 2 * GIB) -> None:
         self._root = root.absolute()
         self._work = self._root / "work"
         self._incoming = self._root / "incoming"
+        self._handed = self._root / "handed"
         claims = self._root / "claims"
         self._claims = Claims(claims)
         self._max_bytes = max_bytes
@@ -70,7 +73,9 @@ class FileStore:
         with open_regular(path, name) as file:
             content, _ = self._looked_at(file, name)
             kept = self._copy_in(file, name, content)
-        return Artifact(content.kind, path=kept, name=encodable(one_line(name, limit=255)))
+        title = encodable(one_line(name, limit=255))
+        own = None if path.is_relative_to(self._root) else path.absolute()
+        return Artifact(content.kind, path=kept, name=title, source=own)
 
     def look_at(self, path: Path) -> tuple[Kind, int]:
         """The kind and the bytes of a file that `take_in` would take. Raises InputError as that
@@ -119,6 +124,21 @@ class FileStore:
             ) from error
         kept = self._place(path, digest, _clean_suffix(path.suffix), status=status)
         return replace(artifact, path=kept, name=encodable(one_line(name, limit=255)))
+
+    def lend(self, artifact: Artifact) -> Path:
+        """The file as another program may open it: the person's own where that is known and there,
+        else a copy that cannot be written, as what is written there would be lost. Blocks."""
+        own = artifact.source
+        return own if own and _is_file(own) else self.hand_out(artifact, locked=True)
+
+    def hand_out(self, artifact: Artifact, *, locked: bool = False) -> Path:
+        """A copy that is there for a day, by the name that a person knows it by; a file that is
+        not of ours, or is very large, as it lies. Blocks."""
+        path = artifact.path
+        assert path is not None
+        if not self.holds(path):
+            return path
+        return hand_out(artifact, self._places(path)[locked], locked=locked)
 
     def workdir(self) -> Path:
         """A new, empty folder for one call."""
@@ -220,10 +240,16 @@ class FileStore:
                 aside.replace(path)
             else:
                 aside.unlink()
+                for place in self._places(path):
+                    remove(place)
+
+    def _places(self, path: Path) -> tuple[Path, Path]:
+        """Where copies of a file of ours are handed out: to be written into, and locked."""
+        return self._handed / path.name, self._handed / f"{path.name}.locked"
 
     def _left(self, keep: Collection[Path] | None) -> Iterator[Path]:
         """What may be removed once it is old."""
-        for folder in (self._work, self._incoming, self._root / "claims"):
+        for folder in (self._work, self._incoming, self._handed, self._root / "claims"):
             with suppress(OSError):
                 yield from folder.iterdir()
         if keep is not None:
@@ -288,7 +314,8 @@ class FileStore:
                 raise ExpertError(
                     tr("{name} was exchanged while it was kept.", name=one_line(source.name))
                 )
-            target.chmod(0o600)
+            # Windows lets nobody remove what is read-only.
+            target.chmod(0o600 if os.name == "nt" else 0o400)
             _sync_folder(target.parent)
         return target
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from jarvis_desktop.core.ports import Recap, Resource
@@ -47,6 +48,16 @@ class Conversations:
             db.conn.execute(begin, (conversation_id, turn.started.isoformat(), title_of(turn)))
             self._rows.write(conversation_id, turn)
             self._saved(turn.id)
+
+    def amend(self, conversation_id: str, turn: Turn) -> bool:
+        """Write a kept turn anew; False, and nothing happens, where it is gone."""
+        find = "SELECT pinned FROM turns WHERE id = ? AND trash IS NULL"
+        with writing(self._db) as db:
+            row = db.conn.execute(find, (encodable(turn.id),)).fetchone()
+            if row:
+                turn = replace(turn, pinned=bool(row[0]))
+                self._rows.write(encodable(conversation_id), turn)
+        return row is not None
 
     def since(self, conversation_id: str, turn_id: str) -> tuple[Turn, ...]:
         """The turns after that one, oldest first; all of them where there is no such turn."""

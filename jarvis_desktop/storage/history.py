@@ -116,6 +116,13 @@ class SqliteHistory:
         finally:
             self._store.release(turn.id)
 
+    def amend(self, conversation_id: str, turn: Turn) -> bool:
+        """Write a kept turn anew; False, and nothing happens, where it is gone."""
+        try:
+            return self._of(conversation_id).amend(conversation_id, turn)
+        finally:
+            self._store.release(turn.id)
+
     def since(self, conversation_id: str, turn_id: str) -> tuple[Turn, ...]:
         """The turns after that one, oldest first; all of them where there is no such turn."""
         return self._of(conversation_id).since(conversation_id, turn_id)

@@ -142,13 +142,23 @@ class UnkeptStore(FileStore):
 
     def take_in(self, path: Path) -> Artifact:
         """Check a person's file and copy it in."""
-        return self._unkept.store.take_in(path) if works_unkept() else super().take_in(path)
+        if not works_unkept():
+            return super().take_in(path)
+        taken = self._unkept.store.take_in(path)
+        return replace(taken, source=None) if path.is_relative_to(self._root) else taken
 
     def keep(self, artifact: Artifact) -> Artifact:
         """Move an expert's file in and return the artifact with its new path."""
         if not works_unkept() or (artifact.path and super().holds(artifact.path)):
             return super().keep(artifact)
         return self._unkept.store.keep(artifact)
+
+    def hand_out(self, artifact: Artifact, *, locked: bool = False) -> Path:
+        """A copy; that of a file which is not to be kept goes with its conversation."""
+        store = self._unkept.store_of(artifact.path) if artifact.path else None
+        if store is None:
+            return super().hand_out(artifact, locked=locked)
+        return store.hand_out(artifact, locked=locked)
 
     def workdir(self) -> Path:
         """A new, empty folder for one call."""

@@ -8,7 +8,7 @@ from datetime import datetime
 
 from jarvis_desktop.core.artifact import Artifact
 from jarvis_desktop.core.call import Call, Report
-from jarvis_desktop.core.ports import Desktop, Facts, Timers
+from jarvis_desktop.core.ports import ArtifactStore, Desktop, Facts, Timers
 from jarvis_desktop.core.task import TaskType
 from jarvis_desktop.core.voice import Recogniser, Voice
 
@@ -25,6 +25,7 @@ class Services:
     stop_others: Callable[[], int]
     """Stops every other turn and all speech; how many turns there were."""
     facts: Facts
+    store: ArtifactStore
 
 
 Method = Callable[[Call, Report], Iterable[Artifact]]

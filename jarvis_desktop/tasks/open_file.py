@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from collections.abc import Iterable
 from pathlib import Path
@@ -42,19 +43,21 @@ RUNS_CODE = frozenset(
 
 async def open_it(call: Call, report: Report, services: Services) -> Iterable[Artifact]:
     """Open the file. Raises InputError where it is gone, UnavailableError where it cannot be."""
-    path = call.file("file")
-    if not path.exists():
-        raise InputError(tr("There is no file {call} any more.", call=call.title("file")))
-    services.desktop.open(path, call.title("file"))
-    return [text_artifact(f"Opened {call.title('file')}.")]
+    given = call.artifact("file")
+    if not call.file("file").exists():
+        raise InputError(tr("There is no file {call} any more.", call=given.title))
+    lent = await asyncio.to_thread(services.store.lend, given)
+    services.desktop.open(lent, given.title)
+    return [text_artifact(f"Opened {given.title}.")]
 
 
 def question(call: Call) -> str:
     """Asks where opening the file could run code."""
-    path, name = call.file("file"), call.title("file")
-    if not may_run_code(path) and not may_run_code(Path(name)):
+    given = call.artifact("file")
+    known = (given.path, given.source, Path(given.title))
+    if not any(may_run_code(path) for path in known if path):
         return ""
-    return f"{name} can run code on this computer when opened. Open it?"
+    return f"{given.title} can run code on this computer when opened. Open it?"
 
 
 def may_run_code(path: Path) -> bool:

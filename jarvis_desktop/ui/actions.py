@@ -9,6 +9,7 @@ from PySide6.QtCore import QObject, Signal
 from jarvis_desktop.ui.media.media import Media
 
 if TYPE_CHECKING:
+    from jarvis_desktop.core.artifact import Artifact
     from jarvis_desktop.ui.history.desk import HistoryDesk
     from jarvis_desktop.ui.plan.desk import PlanDesk
 
@@ -60,3 +61,7 @@ class Actions(QObject):
         super().__init__(parent)
         self.media = Media(self)
         """What looks into files, and plays them."""
+
+    def open(self, who: QObject, artifact: Artifact) -> None:
+        """Have a file opened that is shown, as long as `who` lives."""
+        self.media.lend(who, artifact, self.open_file.emit)

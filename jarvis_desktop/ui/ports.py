@@ -7,7 +7,7 @@ from datetime import date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from jarvis_desktop.core.artifact import Kind
+from jarvis_desktop.core.artifact import Artifact, Kind
 from jarvis_desktop.core.events import Event
 from jarvis_desktop.core.expert import Candidate
 from jarvis_desktop.core.frontend import Frontend
@@ -255,6 +255,14 @@ class Store(Protocol):
 
     def look_at(self, path: Path) -> tuple[Kind, int]:
         """The kind and the bytes of a file that can be used. Raises InputError that names it."""
+        ...
+
+    def hand_out(self, artifact: Artifact) -> Path:
+        """A copy that is there for a day, by the name that a person knows it by. Blocks."""
+        ...
+
+    def lend(self, artifact: Artifact) -> Path:
+        """The file as another program may open it. Blocks."""
         ...
 
     def workdir(self) -> Path:

@@ -63,6 +63,24 @@ async def test_what_was_never_begun_with_is_kept_as_stopped(house: House) -> Non
     assert [item.name for item in turn.attachments] == ["scan.png"]
 
 
+async def test_what_was_deleted_while_its_files_are_taken_stays_deleted(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    take_in, taken = house.store.take_in, []
+
+    def deleting(path: Path) -> Artifact:
+        taken.append(path.name)
+        (turn,) = house.history.kept["c"]
+        house.history.delete("c", turn.id)
+        return take_in(path)
+
+    monkeypatch.setattr(house.store, "take_in", deleting)
+    request = Request(text="what is this", files=(house.file("a.png"), house.file("b.png")))
+    await house.assistant.set_aside(request, conversation="c")
+    assert house.history.kept["c"] == []
+    assert taken == ["a.png"]
+
+
 @pytest.mark.parametrize("ends", [False, True])
 async def test_what_was_never_begun_with_is_kept_behind_what_is_stopped_for_it(
     house: House, ends: bool

@@ -52,6 +52,24 @@ def test_an_experts_file_is_moved_out_of_the_work_folder(store: ArtifactStore):
     assert not workdir.exists()
 
 
+def test_a_persons_own_file_is_lent_while_it_is_there(store: ArtifactStore, tmp_path: Path):
+    given = write_wav(tmp_path / "memo.wav")
+    artifact = store.take_in(given)
+    assert store.lend(artifact) == given
+    content = given.read_bytes()
+    given.unlink()
+    lent = store.lend(artifact)
+    assert lent.name == "memo.wav"
+    assert lent != artifact.path
+    assert lent.read_bytes() == content
+
+
+def test_of_what_an_expert_made_a_copy_is_lent(store: ArtifactStore):
+    kept = store.keep(Artifact(Kind.AUDIO, path=write_wav(store.workdir() / "out.wav")))
+    lent = store.lend(kept)
+    assert (lent.name, lent != kept.path) == ("out.wav", True)
+
+
 def test_a_name_the_expert_chose_stays(store: ArtifactStore):
     made = write_wav(store.workdir() / "out.wav")
     assert store.keep(Artifact(Kind.AUDIO, path=made, name="hello.wav")).name == "hello.wav"

@@ -62,6 +62,15 @@ def test_a_turn_saved_again_takes_the_place_of_the_first(history: History):
     assert [(turn.id, turn.text) for turn in kept] == [("t1", "changed"), ("t2", "hello")]
 
 
+def test_only_a_turn_that_is_still_there_is_amended(history: History):
+    history.save("c", small_turn("t1"))
+    assert history.amend("c", small_turn("t1", "changed"))
+    assert not history.amend("c", small_turn("t2"))
+    assert not history.amend("gone", small_turn("t3"))
+    assert [turn.text for turn in history.open_conversation("c").turns] == ["changed"]
+    assert history.open_conversation("gone").turns == ()
+
+
 def test_an_id_that_is_not_known_begins_a_conversation(history: History):
     assert history.open_conversation("gone").id == "gone"
     assert history.open_conversation("gone").turns == ()

@@ -42,7 +42,7 @@ def test_only_the_person_may_read_the_store(tmp_path: Path):
     finally:
         os.umask(mask)
     assert kept is not None
-    assert mode(kept) == 0o600
+    assert mode(kept) == 0o400
     folders = (kept.parent, kept.parent.parent, store.workdir())
     assert [mode(folder) for folder in folders] == [0o700] * 3
 
@@ -232,7 +232,7 @@ def test_a_store_that_cannot_be_made(tmp_path: Path):
 def test_a_result_is_kept_by_its_hash_and_the_same_one_twice_is_fine(store: FileStore):
     first, second = store.keep(made_by_expert(store)), store.keep(made_by_expert(store, "b.wav"))
     assert first.path == second.path
-    assert mode(first.path) == 0o600
+    assert mode(first.path) == 0o400
     assert store.keep(first) == first
 
 

@@ -109,6 +109,15 @@ async def test_one_turn_is_deleted_and_its_conversation_stays(history: SqliteHis
     assert [turn.id for turn in history.open_conversation("c").turns] == ["t1", "t2", "t3", "t4"]
 
 
+async def test_what_is_amended_while_it_is_deleted_stays_deleted(history: SqliteHistory):
+    history.save("c", small_turn("t1", "first"))
+    gone = history.delete_turn("t1")
+    assert not history.amend("c", small_turn("t1", "changed"))
+    assert history.open_conversation("c").turns == ()
+    assert history.restore(gone.number) == 1
+    assert [turn.text for turn in history.open_conversation("c").turns] == ["first"]
+
+
 @pytest.mark.parametrize(
     ("since", "until", "left"),
     [
@@ -222,6 +231,8 @@ def test_a_pin_stays_with_its_turn(history: SqliteHistory):
     assert turn.pinned
     history.save("c", turn)
     assert history.open_conversation("c").turns == (turn,)
+    assert history.amend("c", small_turn("t1", "changed"))
+    assert history.open_conversation("c").turns[0].pinned
     history.pin_turn("t1", pinned=False)
     assert not history.open_conversation("c").turns[0].pinned
 

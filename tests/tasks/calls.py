@@ -14,7 +14,7 @@ from jarvis_desktop.core.ports import Timer
 from jarvis_desktop.core.task import TaskType, Value
 from jarvis_desktop.tasks.definition import Services
 from tests.fake_voice import FakeRecogniser, FakeVoice
-from tests.fakes import FakeFacts
+from tests.fakes import FakeFacts, FakeStore
 
 NOON = datetime(2026, 5, 4, 12, 0, tzinfo=UTC)
 """A Monday."""
@@ -118,6 +118,7 @@ class FakeServices:
     desktop: FakeDesktop = field(default_factory=FakeDesktop)
     turns: int = 0
     facts: FakeFacts = field(default_factory=FakeFacts)
+    store: FakeStore = field(default_factory=lambda: FakeStore(Path("store")))
 
     def services(self, now: datetime = NOON) -> Services:
         return Services(
@@ -128,4 +129,5 @@ class FakeServices:
             lambda: now,
             lambda: self.turns,
             self.facts,
+            self.store,
         )

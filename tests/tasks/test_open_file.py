@@ -7,6 +7,7 @@ from jarvis_desktop.core.artifact import Artifact, Kind
 from jarvis_desktop.core.errors import InputError, UnavailableError
 from jarvis_desktop.desktop import SystemDesktop
 from jarvis_desktop.tasks.open_file import TYPE, open_it, question
+from tests.fakes import FakeStore
 from tests.tasks.calls import FakeServices, call_of, quiet, text_of
 
 
@@ -27,6 +28,19 @@ async def test_the_desktop_hears_the_name_that_the_person_knows(tmp_path: Path):
     given = Artifact(Kind.DOCUMENT, path=kept, name="letter.txt")
     await open_it(call_of(TYPE, tmp_path, file=given), quiet, parts.services())
     assert (parts.desktop.opened, parts.desktop.names) == ([kept], ["letter.txt"])
+
+
+async def test_opens_what_the_person_named_and_not_what_is_kept_of_it(tmp_path: Path):
+    own = tmp_path / "letter.txt"
+    own.write_text("Dear Sir.")
+    parts = FakeServices(store=FakeStore(tmp_path / "store"))
+    call = call_of(TYPE, tmp_path, file=parts.store.take_in(own))
+    await open_it(call, quiet, parts.services())
+    own.unlink()
+    await open_it(call, quiet, parts.services())
+    first, second = parts.desktop.opened
+    assert first == own
+    assert (second.name, second != call.file("file")) == ("letter.txt", True)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere there is always a desktop")
@@ -60,6 +74,8 @@ def test_asks_by_permission_and_by_the_name_it_was_given_under(tmp_path: Path):
     assert question(call_of(TYPE, tmp_path, file=program))
     kept = tmp_path / "5f2e"
     kept.touch()
+    taken = Artifact(Kind.DOCUMENT, path=kept, name="program", source=program)
+    assert question(call_of(TYPE, tmp_path, file=taken))
     given = Artifact(Kind.DOCUMENT, path=kept, name="setup.exe")
     assert question(call_of(TYPE, tmp_path, file=given))
 

@@ -180,6 +180,16 @@ def actions(qapp: QApplication) -> Actions:
     return Actions()
 
 
+@pytest.fixture
+def served(actions: Actions, session: Session, app: FakeApp, qtbot: QtBot) -> Iterator[Actions]:
+    """Actions whose media are at work, with an application that has started."""
+    with qtbot.waitSignal(session.ready):
+        session.start(lambda: app)
+    actions.media.serve(session)
+    yield actions
+    session.engine.submit(session.close_app()).result(5)
+
+
 class SettledView(TurnView):
     """Lets Qt show what was added before the test looks at it."""
 

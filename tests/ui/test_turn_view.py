@@ -218,16 +218,16 @@ def test_a_picture_that_cannot_be_shown_says_why(
 
 
 def test_files_are_opened_shown_and_saved(
-    view: TurnView, turn: Turn, tmp_path: Path, actions: Actions, qtbot: QtBot
+    view: TurnView, turn: Turn, tmp_path: Path, served: Actions, qtbot: QtBot
 ) -> None:
     path = tmp_path / "report.pdf"
     path.write_bytes(b"%PDF")
     made = Artifact(Kind.DOCUMENT, path=path)
     view.draw(turn.apply(TaskFinished(done(2, made))))
     for name, signal, value in (
-        ("Open: report.pdf", actions.open_file, path),
-        ("Show in folder: report.pdf", actions.show_folder, path),
-        ("Save a copy: report.pdf", actions.save_as, made),
+        ("Open: report.pdf", served.open_file, path),
+        ("Show in folder: report.pdf", served.show_folder, path),
+        ("Save a copy: report.pdf", served.save_as, made),
     ):
         buttons = [b for b in view.findChildren(QPushButton) if b.accessibleName() == name]
         with qtbot.waitSignal(signal) as wanted:

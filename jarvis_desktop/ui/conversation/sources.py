@@ -73,5 +73,5 @@ class Sources(QWidget):
             tip=tr("Open"),
         )
         chip.setIconSize(QSize(14, 14))
-        chip.clicked.connect(lambda: self._actions.open_file.emit(artifact.path))
+        chip.clicked.connect(lambda: self._actions.open(self, artifact))
         return chip

@@ -21,7 +21,7 @@ from jarvis_desktop.ui.conversation.conversation_view import ConversationView
 from jarvis_desktop.ui.plan.again import Again
 from jarvis_desktop.ui.request.composer import Composer
 from jarvis_desktop.ui.request.saving import save
-from jarvis_desktop.ui.session import Session
+from jarvis_desktop.ui.session import Open, Session
 
 if TYPE_CHECKING:
     from jarvis_desktop.ui.history.desk import HistoryDesk
@@ -36,9 +36,9 @@ class TurnDesk(QObject):
         actions: Actions,
         composer: Composer,
         conversation: ConversationView,
-        send: Callable[[Request], None],
+        send: Callable[[Request, Open], None],
     ) -> None:
-        """`send` sends a request as the input does."""
+        """`send` sends a request as the input does, in a conversation."""
         super().__init__(conversation)
         self._session = session
         self._actions = actions
@@ -100,8 +100,7 @@ class TurnDesk(QObject):
         cursor.insertText(turn.text)
         field.setTextCursor(cursor)
         self._composer.goal.setChecked(turn.agentic)
-        if files := _files(turn):
-            self._composer.attached.offer(files)
+        self._with_files(turn, self._composer.attached.offer)
         field.setFocus()
 
     def answer_again(self, turn: Turn) -> None:
@@ -110,8 +109,20 @@ class TurnDesk(QObject):
             afresh = frozenset(task.id for task in turn.plan)
             self._session.run_again(Again(turn, turn.plan, afresh))
             return
-        terms = Terms() if turn.agentic else None
-        self._send(Request(text=turn.text, files=_files(turn), terms=terms))
+        terms, place = Terms() if turn.agentic else None, self._session.open
+
+        def send(files: list[Path]) -> None:
+            self._send(Request(text=turn.text, files=tuple(files), terms=terms), place)
+
+        if not self._with_files(turn, send):
+            send([])
+
+    def _with_files(self, turn: Turn, then: Callable[[list[Path]], None]) -> bool:
+        """Give the files of a request by the names that they came with; whether it has any."""
+        files = [item for item in turn.attachments if item.path]
+        if files:
+            self._actions.media.hand_out(self, *files, then=then)
+        return bool(files)
 
     def open_link(self, address: str) -> None:
         """Open an address with the desktop."""
@@ -145,7 +156,3 @@ class TurnDesk(QObject):
                 self._session.failed.emit(str(outcome.error))
 
         self._session.engine.run(work, then)
-
-
-def _files(turn: Turn) -> tuple[Path, ...]:
-    return tuple(item.path for item in turn.attachments if item.path)

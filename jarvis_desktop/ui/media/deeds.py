@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 from PySide6.QtCore import QEvent, QObject, QPoint, QSize, Qt
 from PySide6.QtGui import QDrag, QGuiApplication, QImage, QMouseEvent, QPixmap
@@ -41,20 +42,17 @@ class Deeds(QObject):
         self.text = ""
         """What goes to the clipboard besides the file."""
         self._actions = actions
-        path = artifact.path
         self.all = (
-            Deed("open", mark("Open"), lambda: actions.open_file.emit(path)),
-            Deed("folder", mark("Show in folder"), lambda: actions.show_folder.emit(path)),
+            Deed("open", mark("Open"), lambda: actions.open(self, artifact)),
+            Deed("folder", mark("Show in folder"), self._show),
             Deed("save", mark("Save a copy"), lambda: actions.save_as.emit(artifact)),
             Deed("copy", mark("Copy"), self.copy),
         )
-        self.use = Deed(
-            "attach", mark("Use in the next request"), lambda: actions.attach.emit(path)
-        )
+        self.use = Deed("attach", mark("Use in the next request"), self._use)
 
     def copy(self) -> None:
         """Put the file on the clipboard; a picture also as a picture, a table as its text."""
-        self._actions.media.hand_out(self, self.artifact, lambda _: self._put())
+        self._actions.media.hand_out(self, self.artifact, then=lambda _: self._put())
 
     def menu(self, parent: QWidget, at: QPoint, *more: Deed) -> None:
         """Offer all of them at a place of the screen, and to go on with the file, after those that
@@ -83,6 +81,17 @@ class Deeds(QObject):
     def get_ready(self) -> None:
         """It may be dragged in a moment."""
         self._actions.media.hand_out(self, self.artifact)
+
+    def _show(self) -> None:
+        self._actions.show_folder.emit(self.artifact.source or self.artifact.path)
+
+    def _use(self) -> None:
+        """By the name that it is known by here."""
+
+        def attach(paths: list[Path]) -> None:
+            self._actions.attach.emit(paths[0])
+
+        self._actions.media.hand_out(self, self.artifact, then=attach)
 
     def _put(self) -> None:
         path = self.artifact.path

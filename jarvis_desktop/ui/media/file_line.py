@@ -96,7 +96,7 @@ class Trouble(QWidget):
         self.other = QPushButton(tr("Open with another program"))
         name = one_line(artifact.title)
         self.other.setAccessibleName(tr("Open {file} with another program", file=name))
-        self.other.clicked.connect(lambda: actions.open_file.emit(artifact.path))
+        self.other.clicked.connect(lambda: actions.open(self, artifact))
         layout.addWidget(self.other, alignment=Qt.AlignmentFlag.AlignLeading)
         self.hide()
 

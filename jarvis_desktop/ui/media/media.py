@@ -20,11 +20,11 @@ from jarvis_desktop.core.wording import tr
 from jarvis_desktop.ui.bridge import Job, Outcome, Then
 from jarvis_desktop.ui.media.code_reader import CodeReader
 from jarvis_desktop.ui.media.found import Peaks
-from jarvis_desktop.ui.media.handing import hand_out, tidy
 from jarvis_desktop.ui.media.sounds import Sounds
 
 if TYPE_CHECKING:
     from jarvis_desktop.ui.bridge import EngineThread
+    from jarvis_desktop.ui.ports import Store
     from jarvis_desktop.ui.session import Exchange, Session
 
 REST = 5.0
@@ -36,7 +36,7 @@ MOST_KEPT = 200
 Work = Callable[[], Coroutine[Any, Any, Any]]
 
 
-def _nothing(path: Path) -> None:
+def _nothing(paths: list[Path]) -> None:
     """Nobody waits for it."""
 
 
@@ -104,26 +104,37 @@ class Media(QObject):
         self.ask(who, ask, lambda outcome: None if outcome.error else then(outcome.value or 0))
 
     def hand_out(
-        self, who: QObject, artifact: Artifact, then: Callable[[Path], None] = _nothing
+        self, who: QObject, *artifacts: Artifact, then: Callable[[list[Path]], None] = _nothing
     ) -> None:
-        """Have a file ready under the name that it is to have elsewhere, and tell which it is;
-        `handed` gives it from then on."""
-        path = artifact.path
-        app = self._session.app if self._session else None
-        if path is None or app is None:
-            return
-        folder = app.paths.cache / "handed"
+        """Have files ready under the names that they are to have elsewhere, and tell which they
+        are; `handed` gives each from then on."""
 
-        def make() -> Path:
-            if not self._handed:
-                tidy(folder)
-            return hand_out(artifact, folder)
+        def make(store: Store) -> list[Path]:
+            return [store.hand_out(item) for item in artifacts]
 
         def keep(outcome: Outcome) -> None:
-            self._handed[path] = outcome.value or path
-            then(self._handed[path])
+            if outcome.value is not None:
+                paths = [item.path for item in artifacts if item.path]
+                self._handed.update(zip(paths, outcome.value, strict=True))
+                then(outcome.value)
 
-        self.ask(who, lambda: asyncio.to_thread(make), keep)
+        self._with_store(who, make, keep)
+
+    def lend(self, who: QObject, artifact: Artifact, then: Callable[[Path], None]) -> None:
+        """Tell which file is to be opened with another program."""
+
+        def tell(outcome: Outcome) -> None:
+            if outcome.value is not None:
+                then(outcome.value)
+
+        self._with_store(who, lambda store: store.lend(artifact), tell)
+
+    def _with_store(
+        self, who: QObject, work: Callable[[Store], Any], then: Callable[[Outcome], None]
+    ) -> None:
+        if app := self._session.app if self._session else None:
+            store = app.store
+            self.ask(who, lambda: asyncio.to_thread(work, store), then)
 
     def handed(self, path: Path) -> Path:
         """The file as it is to be given away."""

@@ -251,7 +251,7 @@ def test_details_show_it_and_follow_the_turn(view: TurnView, picture: Path) -> N
 
 
 def test_sources_are_the_files_that_were_used(
-    view: TurnView, picture: Path, actions: Actions, qtbot: QtBot
+    view: TurnView, picture: Path, served: Actions, qtbot: QtBot
 ) -> None:
     turn = tried(picture).apply(ReplyChunk("It says so."))
     view.draw(turn)
@@ -260,7 +260,7 @@ def test_sources_are_the_files_that_were_used(
     assert view.sources is not None
     assert view.sources.isVisible()
     (chip,) = [b for b in view.sources.children() if b.objectName() == "" and hasattr(b, "click")]
-    with qtbot.waitSignal(actions.open_file) as opened:
+    with qtbot.waitSignal(served.open_file) as opened:
         chip.click()
     assert opened.args == [picture]
 
@@ -303,6 +303,22 @@ def test_a_request_is_answered_again(window: MainWindow, app: FakeApp, qtbot: Qt
     window.wishes.answer_again.emit(OVER)
     qtbot.waitUntil(lambda: bool(app.assistant.turns))
     assert app.assistant.handled[0][0] == Request("What is it?", speak=True)
+
+
+def test_the_files_of_a_request_keep_their_names_when_it_is_sent_again(
+    window: MainWindow, app: FakeApp, tmp_path: Path, qtbot: QtBot
+) -> None:
+    scan = tmp_path / "scan.txt"
+    scan.write_text("words")
+    turn = replace(OVER, attachments=(app.store.take_in(scan),))
+    window.wishes.edit_turn.emit(turn)
+    attached = window.composer.attached
+    qtbot.waitUntil(lambda: bool(attached.files()))
+    window.wishes.answer_again.emit(turn)
+    qtbot.waitUntil(lambda: bool(app.assistant.turns))
+    (sent,) = app.assistant.handled[0][0].files
+    assert sent.name == attached.files()[0].name == "scan.txt"
+    assert sent.read_text() == "words"
 
 
 def test_links_are_opened_with_the_desktop(

@@ -1,5 +1,3 @@
-import os
-import time
 from pathlib import Path
 
 import pytest
@@ -9,68 +7,20 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QMenu
 from pytestqt.qtbot import QtBot
 
-from jarvis_desktop.core.artifact import Artifact, Kind
+from jarvis_desktop.core.artifact import Kind
 from jarvis_desktop.ui.actions import Actions
 from jarvis_desktop.ui.look.icons import IconButton
 from jarvis_desktop.ui.media import deeds
 from jarvis_desktop.ui.media.file_line import FileCard
-from jarvis_desktop.ui.media.handing import hand_out, safe_name, tidy
 from jarvis_desktop.ui.media.picture_card import PictureCard
 from tests.ui.media.conftest import Show, card_of
-from tests.ui.scene import HOSTILE
+from tests.ui.scene import FakeApp
 
 
-@pytest.mark.parametrize(
-    ("title", "stored", "expected"),
-    [
-        ("photo.png", "ab12.png", "photo.png"),
-        ("photo.jpeg", "ab12.jpg", "photo.jpeg"),
-        ("photo", "ab12.png", "photo.png"),
-        ("photo.exe", "ab12.png", "photo.exe.png"),
-        ("../../etc/passwd", "ab12.txt", "_.._etc_passwd.txt"),
-        ("a<b>:c|d?.png", "ab12.png", "a_b__c_d_.png"),
-        ("con.png", "ab12.png", "_con.png"),
-        (".hidden", "ab12.png", "hidden.png"),
-        ("\u202egnp.exe", "ab12.png", "_gnp.exe.png"),
-        ("...", "ab12.png", "file.png"),
-        ("two\nlines.png", "ab12.png", "two lines.png"),
-        ("ends in a dot.", "ab12", "ends in a dot"),
-    ],
-)
-def test_names_are_good_in_any_folder(title: str, stored: str, expected: str) -> None:
-    assert safe_name(Artifact(Kind.IMAGE, path=Path(stored), name=title)) == expected
-
-
-@pytest.mark.parametrize("title", HOSTILE)
-def test_any_title_gives_a_name_that_can_be_written(
-    title: str, photo: Path, tmp_path: Path
-) -> None:
-    artifact = Artifact(Kind.IMAGE, path=photo, name=title)
-    handed = hand_out(artifact, tmp_path / "handed")
-    assert handed.read_bytes() == photo.read_bytes()
-    assert handed.parent.parent == tmp_path / "handed"
-    assert len(os.fsencode(handed.name)) <= 255
-
-
-def test_what_cannot_be_copied_is_given_as_it_lies(photo: Path, tmp_path: Path) -> None:
-    (tmp_path / "taken").write_text("")
-    artifact = Artifact(Kind.IMAGE, path=photo, name="a.png")
-    assert hand_out(artifact, tmp_path / "taken") == photo
-    gone = Artifact(Kind.IMAGE, path=tmp_path / "gone.png")
-    assert hand_out(gone, tmp_path / "handed") == gone.path
-
-
-def test_what_was_handed_out_long_ago_is_removed(photo: Path, tmp_path: Path) -> None:
-    folder = tmp_path / "handed"
-    old = hand_out(Artifact(Kind.IMAGE, path=photo, name="a.png"), folder)
-    os.utime(old.parent, (time.time() - 90_000,) * 2)
-    new = hand_out(Artifact(Kind.IMAGE, path=tmp_path / "x.png", name="b.png"), folder)
-    (tmp_path / "x.png").write_bytes(b"x")
-    new = hand_out(Artifact(Kind.IMAGE, path=tmp_path / "x.png", name="b.png"), folder)
-    tidy(folder)
-    tidy(tmp_path / "nowhere")
-    assert not old.exists()
-    assert new.exists()
+def stored(app: FakeApp, path: Path) -> Path:
+    kept = app.store.take_in(path).path
+    assert kept is not None
+    return kept
 
 
 @pytest.fixture
@@ -88,8 +38,9 @@ def dragged(monkeypatch: pytest.MonkeyPatch) -> list[QDrag]:
 
 
 def test_a_thumbnail_is_dragged_out_as_file_and_picture(
-    photo: Path, actions: Actions, show: Show, dragged: list[QDrag], qtbot: QtBot
+    photo: Path, app: FakeApp, actions: Actions, show: Show, dragged: list[QDrag], qtbot: QtBot
 ) -> None:
+    photo = stored(app, photo)
     card = card_of(Kind.IMAGE, photo, actions, "A photo.png")
     assert isinstance(card, PictureCard)
     show(card)
@@ -130,6 +81,22 @@ def test_any_file_is_dragged_out_by_its_name(
     assert [url.toLocalFile() for url in dragged[0].mimeData().urls()] == [str(tone)]
 
 
+def test_it_is_opened_and_used_by_its_name(
+    photo: Path, app: FakeApp, actions: Actions, show: Show, qtbot: QtBot
+) -> None:
+    photo = stored(app, photo)
+    card = card_of(Kind.IMAGE, photo, actions, "A photo.png")
+    show(card)
+    for signal, deed in (
+        (actions.open_file, card.line.deeds.all[0]),
+        (actions.attach, card.line.deeds.use),
+    ):
+        with qtbot.waitSignal(signal) as wanted:
+            deed.act()
+        assert wanted.args[0].name == "A photo.png"
+        assert wanted.args[0] != photo
+
+
 @pytest.mark.qt_log_ignore("does not support")
 def test_the_menu_offers_the_same_as_the_buttons_and_to_go_on_with_it(
     photo: Path, actions: Actions, show: Show, qtbot: QtBot
@@ -160,9 +127,9 @@ def test_the_menu_offers_the_same_as_the_buttons_and_to_go_on_with_it(
 
 
 def test_a_button_says_that_it_has_copied(
-    tone: Path, actions: Actions, show: Show, qtbot: QtBot
+    tone: Path, app: FakeApp, actions: Actions, show: Show, qtbot: QtBot
 ) -> None:
-    card = card_of(Kind.DOCUMENT, tone, actions, "The tone.wav")
+    card = card_of(Kind.DOCUMENT, stored(app, tone), actions, "The tone.wav")
     assert isinstance(card, FileCard)
     show(card)
     QGuiApplication.clipboard().setText("before")
