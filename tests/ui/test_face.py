@@ -1,6 +1,8 @@
 """The window is made anew in another language, and nothing of what one did there is lost."""
 
 import asyncio
+import gc
+import weakref
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -90,6 +92,19 @@ def test_another_language_makes_the_window_anew(
     speak(session, "en")
     qtbot.waitUntil(lambda: face.window is not again)
     assert face.window.sidebar.new.text() == "New conversation"
+
+
+def test_a_window_that_is_gone_hears_of_no_timer(
+    face: Face, session: Session, app: FakeApp, qtbot: QtBot
+) -> None:
+    window = weakref.ref(face.window)
+    speak(session, "de")
+    qtbot.waitUntil(lambda: face.window is not window())
+    with qtbot.captureExceptions() as raised:
+        session.rang.emit(app.timers.set(180, "tea"))
+    assert not raised
+    gc.collect()
+    assert window() is None
 
 
 def test_the_quick_box_stays_open_in_another_language(

@@ -30,10 +30,20 @@ class LeavingNotice(Card):
         """Ask, where timers run; whether that was new to the person, who asks twice to have it."""
         if not timers or self.isVisible():
             return False
+        self._tell(timers)
+        return True
+
+    def follow(self, timers: Sequence[Timer]) -> None:
+        """Keep what is asked true, where it is: there are other timers now, or none."""
+        if not timers:
+            self.hide()
+        elif self.isVisible():
+            self._tell(timers)
+
+    def _tell(self, timers: Sequence[Timer]) -> None:
         label = one_line(timers[0].label, limit=60)
         runs = trn("A timer runs.", "{count} timers run.", len(timers))
         self.say(
             tr("A timer runs: {label}", label=label) if label and len(timers) == 1 else runs,
             tr("It rings only while JARVIS is open, or late, at its next start."),
         )
-        return True

@@ -87,7 +87,7 @@ class Presence(QObject):
         tray.quit_wanted.connect(self.quit)
         window.quit_wanted.connect(self.quit)
         window.leaving.agreed.connect(self._quit)
-        session.rang.connect(lambda _: window.leaving.hide())
+        session.rang.connect(self._timers_changed)
         session.busy_changed.connect(self._timers_changed)
         tray.came.connect(self._late_enough)
         tray.went.connect(self._surface)
@@ -188,7 +188,10 @@ class Presence(QObject):
     def _asks(self) -> bool:
         """Whether the person is asked something before JARVIS ends."""
         app, leaving = self._session.app, self.window.leaving
-        if self._leaving or app is None or not leaving.ask(app.timers.pending()):
+        # The pages of the first start lie over the question; nobody is through them yet.
+        if self._leaving or app is None or self.window.first:
+            return False
+        if not leaving.ask(app.timers.pending()):
             return False
         self.window.uncover()
         self.show()
@@ -196,10 +199,9 @@ class Presence(QObject):
         return True
 
     def _timers_changed(self) -> None:
-        """A request may have ended them: then what was asked is not true any more."""
-        app = self._session.app
-        if app and not app.timers.pending():
-            self.window.leaving.hide()
+        """One rang, or a request ended or set some: what was asked is not true any more."""
+        if app := self._session.app:
+            self.window.leaving.follow(app.timers.pending())
 
     def _become_hidden(self) -> None:
         # What is closed while the window is hidden, such as a dialog, must not end JARVIS.

@@ -84,13 +84,26 @@ def test_nobody_is_asked_any_more_where_a_request_ended_them(
     qtbot.waitUntil(lambda: not window.session.busy and not window.leaving.isVisible())
 
 
-def test_nobody_is_asked_any_more_once_it_rang(
+def test_the_question_is_of_those_that_have_not_rung(
     trayless_window: Presence, app: FakeApp, qtbot: QtBot
 ) -> None:
-    timer = app.timers.set(180, "tea")
-    assert not trayless_window.window.close()
-    trayless_window.window.session.rang.emit(timer)
-    qtbot.waitUntil(lambda: not trayless_window.window.leaving.isVisible())
+    window = trayless_window.window
+    app.timers.set(180, "tea")
+    eggs = app.timers.set(90, "eggs")
+    assert not window.close()
+    for left, title in ((["tea"], "A timer runs: tea"), ([], "")):
+        app.timers.running = [timer for timer in app.timers.running if timer.label in left]
+        window.session.rang.emit(eggs)
+        qtbot.waitUntil(lambda left=left: window.leaving.isVisible() is bool(left))  # type: ignore[misc]
+        assert window.leaving.title.text() == title or not left
+
+
+def test_nobody_is_asked_beneath_the_first_start(
+    trayless_window: Presence, app: FakeApp, qtbot: QtBot
+) -> None:
+    app.timers.set(180, "tea")
+    trayless_window.window.begin_first_start()
+    assert trayless_window.window.close()
 
 
 def test_who_quits_by_key_or_menu_is_asked_too(
