@@ -252,12 +252,14 @@ class Presence(QObject):
         self.telling.seen()
 
     def _is_seen(self, exchange: Exchange) -> bool:
-        if exchange.place is self._session.quick:
-            return self.quick.is_looked_at
+        # The window may have opened the conversation of the box.
+        if exchange.place is self._session.quick and self.quick.is_looked_at:
+            return True
         return self.window.isActiveWindow() and exchange.place is self._session.open
 
     def _show_exchange(self, exchange: Exchange | None, token: str) -> None:
-        if exchange and exchange.place is self._session.quick:
+        session = self._session
+        if exchange and exchange.place is session.quick and session.quick is not session.open:
             self.quick.appear(token)
             return
         self.show(token)

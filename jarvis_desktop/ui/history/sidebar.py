@@ -106,6 +106,8 @@ class Sidebar(QFrame):
             words = NOTHING_LEFT if self.search.filters else NOTHING_YET
             self.empty.show_words("filter" if self.search.filters else "history", tr(words))
         self._shown = self.search.words, self.search.filters
+        # Who has gone elsewhere meanwhile is not fetched back.
+        self._enters = self._enters and self.window().focusWidget() is self.search.field
         if self._enters:
             self._open_first()
 

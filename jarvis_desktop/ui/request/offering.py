@@ -156,11 +156,13 @@ class Offering(QObject):
         self.looking.emit(self._under_way > 0)
 
     def _ended(self, exchange: Exchange) -> None:
-        if exchange.turn.status is None:
+        drawn = [path for path in exchange.request.files if path in self._drawn]
+        if exchange.turn.status is None or not drawn:
             return
-        # One that never began shows no copies, and may be sent again.
-        shown = {item.path for item in exchange.turn.attachments}
-        for path in exchange.request.files:
+        # One that never began shows no copies, and may have been sent again.
+        turns = [exchange.turn, *(entry.turn for entry in exchange.place.entries)]
+        shown = {item.path for turn in turns for item in turn.attachments}
+        for path in drawn:
             if path not in shown:
                 self.forget(path)
 

@@ -121,6 +121,23 @@ def test_what_the_closed_box_was_asked_is_told_however_short(
     assert presence.quick.box.isVisible()
 
 
+def test_the_box_s_conversation_is_seen_where_the_window_opened_it(
+    presence: Presence, desktop: Desktop, monkeypatch: pytest.MonkeyPatch, qtbot: QtBot
+) -> None:
+    window, session = presence.window, presence.window.session
+    window.send(Request("one"), session.quick)
+    qtbot.waitUntil(lambda: len(desktop.notes) == 1)
+    assert session.quick.id
+    session.open_conversation(session.quick.id)
+    presence.telling._is_seen = presence._is_seen
+    monkeypatch.setattr(window, "isActiveWindow", lambda: True)
+    window.send(Request("two"))
+    qtbot.waitUntil(lambda: not session.busy)
+    assert len(desktop.notes) == 1
+    presence.notifier.acted.emit(desktop.notes[0].key, "show", "")
+    assert not presence.quick.is_open
+
+
 def test_a_click_shows_the_conversation(
     presence: Presence, desktop: Desktop, app: FakeApp, qtbot: QtBot
 ) -> None:

@@ -71,6 +71,7 @@ def test_enter_in_the_field_opens_the_best(filled: MainWindow, qtbot: QtBot) -> 
 
 def test_enter_waits_for_what_is_being_looked_for(filled: MainWindow, qtbot: QtBot) -> None:
     field = filled.sidebar.search.field
+    field.setFocus()
     field.setText("picture")
     with qtbot.waitSignal(filled.session.switched):
         press(field, Key.Key_Return)
@@ -81,6 +82,17 @@ def test_enter_waits_for_what_is_being_looked_for(filled: MainWindow, qtbot: QtB
     qtbot.waitUntil(lambda: titles(filled) == [])
     settle(filled, qtbot)
     assert filled.session.open.id == "c2"
+
+
+def test_who_went_elsewhere_meanwhile_stays_there(filled: MainWindow, qtbot: QtBot) -> None:
+    field = filled.sidebar.search.field
+    field.setFocus()
+    field.setText("picture")
+    press(field, Key.Key_Return)
+    filled.composer.field.setFocus()
+    qtbot.waitUntil(lambda: titles(filled) == ["the picture", "the picture"])
+    settle(filled, qtbot)
+    assert filled.session.open.id is None
 
 
 def test_nothing_is_opened_where_nothing_was_found(filled: MainWindow, qtbot: QtBot) -> None:
