@@ -162,7 +162,7 @@ def test_a_pasted_picture_stays_where_its_turn_never_began(
     window.turns.edit(waiting.turn)
     qtbot.waitUntil(lambda: window.composer.attached.files() == (path,))
     assert path.read_bytes() == picture()
-    app.assistant.script = scene.answering
+    app.assistant.script = scene.echo
     window.composer.send()
     qtbot.waitUntil(lambda: not window.session.busy)
     window.session.engine.submit(asyncio.sleep(0)).result(5)  # what was to be removed is by now
