@@ -13,7 +13,7 @@ from jarvis_desktop.core.expert import Candidate, Expert
 from jarvis_desktop.core.task import TaskType
 from jarvis_desktop.tasks.definition import Definition, Services
 
-SERVICES = Services(*(None,) * 7)  # type: ignore[arg-type]
+SERVICES = Services(*(None,) * 8)  # type: ignore[arg-type]
 CANDIDATE = Candidate(Expert("skill/x", "x"), "skill")
 
 

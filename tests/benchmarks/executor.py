@@ -57,6 +57,9 @@ class NoStore:
     def keep(self, artifact: Artifact) -> Artifact:
         return artifact
 
+    def lend(self, artifact: Artifact) -> Path:
+        raise NotImplementedError
+
     def workdir(self) -> Path:
         return NOWHERE
 

@@ -85,7 +85,7 @@ async def backend(
         await builtin.close()
     elif request.param == "skill":
         ways = {"shout": skill("shout", shout), "refuse": skill("refuse", refuse)}
-        yield SkillBackend(ways, Services(*(None,) * 7))  # type: ignore[arg-type]
+        yield SkillBackend(ways, Services(*(None,) * 8))  # type: ignore[arg-type]
     elif request.param == "llm":
         prompted = {"shout": Way(), "refuse": Way()}
         yield LLMBackend(FakeLLMs(Obliging()), Templates(), methods.BY_NAME, ways=prompted)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import date, datetime, timedelta
+from typing import Self
 
 import pytest
 from pytestqt.qtbot import QtBot
@@ -30,8 +31,8 @@ def conversation(name: str, *words: str, days: int = 0) -> Conversation:
 
 class _Today(date):
     @classmethod
-    def today(cls) -> date:
-        return NOW.date()
+    def today(cls) -> Self:
+        return cls.fromordinal(NOW.toordinal())
 
 
 @pytest.fixture

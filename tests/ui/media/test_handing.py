@@ -86,6 +86,7 @@ def test_it_is_opened_and_used_by_its_name(
 ) -> None:
     photo = stored(app, photo)
     card = card_of(Kind.IMAGE, photo, actions, "A photo.png")
+    assert isinstance(card, PictureCard)
     show(card)
     for signal, deed in (
         (actions.open_file, card.line.deeds.all[0]),
