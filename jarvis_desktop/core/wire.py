@@ -87,7 +87,9 @@ def _wire(value: object) -> Any:
         case Mapping():
             return {str(key): _wire(item) for key, item in value.items()}
     if is_dataclass(value) and not isinstance(value, type):
-        return {field.name: _wire(getattr(value, field.name)) for field in fields(value)}
+        # What takes no part in comparing is only at hand here, as where a copy was taken from.
+        told = (field.name for field in fields(value) if field.compare)
+        return {name: _wire(getattr(value, name)) for name in told}
     raise TypeError(f"{type(value).__name__} has no JSON form")
 
 

@@ -92,6 +92,13 @@ def test_the_whole_form_loses_nothing(artifact: Artifact):
     assert plan_from_wire(wire, INVENTORY) == plan
 
 
+def test_where_a_file_was_taken_from_is_not_told():
+    own = Path("/home/ann/report.pdf")
+    artifact = Artifact(Kind.DOCUMENT, path=Path("/files/a.pdf"), name="report.pdf", source=own)
+    plan = Plan((Task(1, JOIN, {"text": (artifact, "words")}),))
+    assert "ann" not in json.dumps([plan_to_wire(plan, whole=True), to_wire(artifact)])
+
+
 def test_ids_may_be_digits_and_dep_is_not_read():
     wire = [{**WIRE[0], "id": "1", "dep": ["nonsense"]}, {**WIRE[1], "id": "2", "dep": [7]}]
     assert plan_from_wire(wire, INVENTORY) == PLAN
