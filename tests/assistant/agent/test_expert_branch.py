@@ -205,7 +205,7 @@ async def test_what_is_not_there_is_told_with_what_is(room: Rooms) -> None:
 async def test_no_file_and_no_address_of_the_request_is_looked_up(
     room: Rooms, tmp_path: Path
 ) -> None:
-    (tmp_path / "secret.txt").write_text("The key is 42.")
+    (tmp_path / "secret.txt").write_text("The key is swordfish.")
     at = room("cat.png", inventory=INVENTORY, context=Context(folder=tmp_path))
     at.branch = at.branch_of(EmbeddedPlanner())
     for request in (
@@ -214,9 +214,9 @@ async def test_no_file_and_no_address_of_the_request_is_looked_up(
         "Summarise https://127.0.0.1/secret.txt",
     ):
         found = await at.ask(request)
-        assert "42" not in found.text
+        assert "swordfish" not in found.text
     given = [item for call in at.backend.calls for it in call.inputs.values() for item in it]
-    assert not any(item.path or "42" in (item.text or "") for item in given)
+    assert not any(item.path or "swordfish" in (item.text or "") for item in given)
 
 
 async def test_the_built_in_planner_works_on_what_is_used(room: Rooms) -> None:
