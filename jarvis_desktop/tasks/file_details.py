@@ -15,17 +15,69 @@ from jarvis_desktop.tasks.definition import Definition
 from jarvis_desktop.tasks.timer import spoken_length
 
 _LASTING = "recording audio sound song track podcast video film movie clip".split()
-_SEEN = "picture photo image video film file".split()
-_SIZES = ("size", "format", "resolution", "file type")
+_SHOWN = "picture photo image video".split()
+_SEEN = [*_SHOWN, *"film file recording clip document".split()]
 _WHICH = ("the", "this", "that", "my")
+_POINTED = ("it", "this", "that")
+_OF_SOUND = ("length", "duration", "playing time", "running time", "sample rate")
+_OF_ALL = ("size", "dimensions", "resolution", "format", "type")
+_SIZES = ("size", "format", "file format", "resolution", "file type", "file size", "sample rate")
+_TYPES = ("what type of file", "what kind of file", "what file format", "what file type")
 
 
-def _asking(noun: str, sizes: str) -> Iterable[str]:
+def _of(heads: Iterable[str], nouns: Iterable[str]) -> Iterable[str]:
+    """Each beginning with each thing: "how long is" with "this recording"."""
+    things = [f"{which} {noun}" for noun in nouns for which in _WHICH]
+    return (f"{head} {thing}" for head in heads for thing in things)
+
+
+def _asking(noun: str, sizes: Iterable[str]) -> Iterable[str]:
     """How people ask for them. "Reduce the size of the picture" asks for another task."""
     for which in ("the", "this"):
-        for size in sizes.split():
+        for size in sizes:
             for asked in ("what ... ", "tell ... ", "^"):
                 yield f"{asked}{size} of {which} {noun}"
+
+
+def _counting() -> Iterable[str]:
+    """How people ask how many bytes, pixels or seconds it has. A file must be spoken of: "how
+    many bytes are in a kilobyte" is a general question."""
+    for amount in ("how many *bytes", "how many *b", "how many *pixels"):
+        yield from _of((f"{amount} ...",), _SEEN)
+        yield from (f"{amount}$", f"{amount} ... xfile*")
+        for it in _POINTED:
+            yield from (f"{amount} ... is {it}$", f"{amount} ... in {it}$")
+            yield from (f"{amount} ... does {it} {has}$" for has in ("have", "take", "take up"))
+    # So long that they outweigh the cues for counting what a picture shows.
+    yield from _of(("how many *pixels are in", "how many *pixels are there in"), _SHOWN)
+    for unit in ("seconds", "minutes", "hours"):
+        yield from _of((f"how many {unit} ... is", f"how many {unit} ... does"), _LASTING)
+        yield f"how many {unit} long$"
+        for it in _POINTED:
+            yield from (f"how many {unit} long is {it}$", f"how many {unit} does {it} last$")
+
+
+def _pointing() -> Iterable[str]:
+    """How people ask where nothing but "it", or nothing at all, says what they mean: at the end,
+    for "how big is it in real life" and "what is the duration of a match" ask something else."""
+    for it in _POINTED:
+        yield from (f"how {asked} is {it}$" for asked in ("long", "big", "large"))
+        yield from (f"how {asked} is {it} in *bytes$" for asked in ("big", "large"))
+        yield from (f"how long does {it} {lasts}$" for lasts in ("last", "play", "run", "go on"))
+        yield from (f"how much space does {it} {takes}$" for takes in ("take", "take up"))
+        yield from (f"how long does it take to play {it}$", f"how long does {it} take to play$")
+        yield from (f"{kind} is {it}$" for kind in _TYPES)
+        yield f"what format is {it} in$"
+        for size in _SIZES:
+            yield from (f"what {size} is {it}$", f"what {size} does {it} have$")
+        for size in (*_OF_SOUND, *_OF_ALL):
+            yield from (f"what ... {size} of {it}$", f"tell ... {size} of {it}$")
+    for size in (*_OF_SOUND, "size", "resolution", "file size", "file type", "file format"):
+        yield from (f"{asked} the {size}$" for asked in ("what is", "what's", "tell me"))
+    yield from (f"what is its {size}$" for size in ("duration", "resolution", "file size"))
+    yield from (f"{asked} dimensions$" for asked in ("what are the", "what are its"))
+    yield from (f"{kind}$" for kind in _TYPES)
+    yield "how long does it take to play$"
 
 
 _PRECISE = 10.0
@@ -38,20 +90,17 @@ TYPE = TaskType(
     ports=(Port("file", (Kind.AUDIO, Kind.VIDEO, Kind.IMAGE, Kind.DOCUMENT, Kind.TABLE)),),
     gives=(Kind.TEXT,),
     cues=(
-        *(f"how long is {which} {noun}" for noun in _LASTING for which in _WHICH),
-        *(f"how long does {which} {noun}" for noun in _LASTING for which in _WHICH),
-        *(f"how big is {which} {noun}" for noun in _SEEN for which in _WHICH),
-        *(f"how large is {which} {noun}" for noun in _SEEN for which in _WHICH),
-        *(cue for noun in _LASTING for cue in _asking(noun, "length duration")),
-        *(cue for noun in _SEEN for cue in _asking(noun, "size dimensions resolution format")),
+        *_of(("how long is", "how long's", "how long does"), _LASTING),
+        *_of(("how long does it take to play",), _LASTING),
+        *_of(("how big is", "how large is", "how much space does"), _SEEN),
         *(f"what {size} is this {noun}" for noun in _SEEN for size in _SIZES),
         *(f"what {size} is the {noun}" for noun in _SEEN for size in _SIZES),
-        "how long is it$", "how long does it last", "how long does it take to play",
-        "what is the duration", "what is the playing time", "how many seconds long",
-        "how many minutes long", "how many pixels", "how many megapixels", "how many megabytes",
-        "how many bytes", "how big is it$", "how large is it$", "what ... file size",
-        "how big is xfile*", "how large is xfile*", "what ... size of xfile*", "what file format",
-        "what type of file", "what kind of file", "what ... sample rate",
+        *(f"{kind} is {which}" for kind in _TYPES for which in ("this", "that", "my", "xfile*")),
+        *(f"{kind} is the {noun}" for kind in _TYPES for noun in _SEEN),
+        *(cue for noun in _LASTING for cue in _asking(noun, _OF_SOUND)),
+        *(cue for noun in _SEEN for cue in _asking(noun, _OF_ALL)),
+        "how big is xfile*", "how large is xfile*", "what ... size of xfile*",
+        *_counting(), *_pointing(),
     ),
 )  # fmt: skip
 
@@ -91,14 +140,17 @@ def _pixels(path: Path, name: str) -> str:
 def _measured(path: Path, name: str) -> tuple[str, str]:
     """How long it lasts, and what else there is to know of its sound and pictures."""
     import av
+    from av.stream import Disposition
 
     from jarvis_desktop.tasks.media import open_media
 
-    more = []
+    more, cover = [], Disposition.attached_pic
     with open_media(path, name=name, longest=math.inf) as container:
         seconds = (container.duration or 0) / av.time_base
-        if container.streams.video:
-            film = container.streams.video[0]
+        # A picture of the cover is a stream of its own, and no film.
+        films = [item for item in container.streams.video if not item.disposition & cover]
+        if films:
+            film = films[0]
             more.append(f"{film.width:,} by {film.height:,} pixels")
         if container.streams.audio:
             sound = container.streams.audio[0]

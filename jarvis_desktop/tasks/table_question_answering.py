@@ -60,10 +60,23 @@ _AS_A_WHOLE = (FUNCTION_WORDS - _LARGEST) | frozenset(
     first give have hold holds inside kind like list look looks name names overview row rows say
     says see sheet show shows sort spreadsheet table tell what's whats""".split()
 )
-"""The words of a question that asks for nothing in particular."""
+"""The words of a question that asks for nothing in particular, unless they name a column."""
+_WHOLE = r"(?:tables?|csv|file|sheet|spreadsheet|columns?)"
+_OF_THE_TABLE = re.compile(
+    # "This list" is the table, as a column's name is in "the list".
+    rf"\b(?:(?:what|which) (?:kind|sort) of \w+|names? of (?:(?:all|its|the|this|that) )*{_WHOLE}|"
+    rf"(?:this|that) \w+|columns? names?|first rows?|rows?|inside|{_WHOLE})\b"
+)
+_ASKS = re.compile(
+    r"(?<!\ba )(?<!\ball )(?<!\bany )(?<!\beach )(?<!\bevery )(?<!\bthe )(?<!\bwhat )(?<!\bwhich )"
+    r"\b(?:contains?|describe|give|ha(?:ve|s)|holds?|like|lists?|looks?|says?|sees?|shows?|tell)\b"
+)
+"""Verbs, which a column may be called as well: "show me the table", but "the shows"."""
 FIRST_ROWS = 3
 MOST_NAMED = 20
-"""Columns that are named."""
+"""Columns that are named, and values of one."""
+MOST_LISTED = 3
+"""Columns of which the values are told."""
 _ASKING = (
     FUNCTION_WORDS
     | _LARGEST
@@ -86,6 +99,8 @@ class _Asked:
     """Rows of which a cell is named; empty where none is."""
     cell: tuple[int, str] | None
     """Column and content of the cell that was named."""
+    nothing_else: bool
+    """Whether it says no more than the names of columns: "what are the cities"."""
 
 
 def reply(call: Call, report: Report) -> Iterable[Artifact]:
@@ -97,7 +112,7 @@ def reply(call: Call, report: Report) -> Iterable[Artifact]:
         raise InputError(tr("There is no question."))
     name = call.title("table")
     tables = read_tables(call.file("table"), name=name)
-    if set(tokens(question.casefold().replace(name.casefold(), " "))) <= _AS_A_WHOLE:
+    if _is_about_all(question.casefold().replace(name.casefold(), " "), tables):
         return [text_artifact("\n\n".join(described(table, name) for table in tables))]
     reasons = []
     for table in tables:
@@ -106,6 +121,18 @@ def reply(call: Call, report: Report) -> Iterable[Artifact]:
         except ExpertError as error:
             reasons.append(error)
     raise reasons[0]
+
+
+def _is_about_all(question: str, tables: Iterable[Table]) -> bool:
+    """Whether nothing in particular is asked for: "what is in it", and not "what is the name"
+    where a column is called so."""
+    words = tokens(question)
+    if not _AS_A_WHOLE.issuperset(words):
+        return False
+    left = tokens(_ASKS.sub(" ", _OF_THE_TABLE.sub(" ", " ".join(words))))
+    naming = {stem(word) for word in left if word not in FUNCTION_WORDS}
+    columns = {stem(word) for table in tables for name in table.columns for word in tokens(name)}
+    return naming.isdisjoint(columns)
 
 
 def described(table: Table, name: str) -> str:
@@ -152,6 +179,8 @@ def answer(question: str, table: Table) -> str:
         return _looked_up(asked, table)
     if asked.columns and words & {"columns"}:
         return f"The columns are {', '.join(table.columns)}."
+    if asked.columns and asked.nothing_else:
+        return "\n".join(_held(column, table) for column in asked.columns[:MOST_LISTED])
     raise ExpertError(
         tr("That question is of no kind the built-in method can answer from a table."),
         hint=tr(
@@ -163,14 +192,18 @@ def answer(question: str, table: Table) -> str:
 def _read(question: str, table: Table) -> _Asked:
     words = frozenset(tokens(question))
     named = {stem(word) for word in words - _ASKING}
-    scored = []
+    scored, known = [], set[str]()
     for at, column in enumerate(table.columns):
         parts = [stem(word) for word in tokens(column)]
-        hits = sum(any(_alike(part, word) for word in named) for part in parts)
+        heard = [{word for word in named if _alike(part, word)} for part in parts]
+        known.update(*heard)
+        hits = sum(map(bool, heard))
         if hits:
             scored.append((-hits / len(parts), at))
     cell, rows = _named_rows(question, table)
-    return _Asked(words, tuple(at for _, at in sorted(scored)), rows, cell)
+    left = {word for word in words - _ASKING - _AS_A_WHOLE if stem(word) not in known}
+    nothing_else = not left and not words & {"why", "how"}
+    return _Asked(words, tuple(at for _, at in sorted(scored)), rows, cell, nothing_else)
 
 
 def _alike(one: str, other: str) -> bool:
@@ -283,6 +316,16 @@ def _looked_up(asked: _Asked, table: Table) -> str:
             pairs = zip(table.columns, row, strict=True)
             lines.append("; ".join(f"{name}: {cell}" for name, cell in pairs if cell) + ".")
     return "\n".join(dict.fromkeys(lines))
+
+
+def _held(column: int, table: Table) -> str:
+    """What stands in a column, each once."""
+    values = list(dict.fromkeys(one_line(row[column]) for row in table.rows if row[column]))
+    name = table.columns[column]
+    if len(values) < 2:
+        return f"The {name} is {values[0]}." if values else f"Nothing stands in {name}."
+    more = f" and {len(values) - MOST_NAMED} more" if len(values) > MOST_NAMED else ""
+    return f"The values of {name} are {', '.join(values[:MOST_NAMED])}{more}."
 
 
 def _label_column(table: Table, column: int) -> int:

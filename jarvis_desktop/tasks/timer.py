@@ -101,24 +101,38 @@ _LENGTH = re.compile(
     re.IGNORECASE,
 )
 _NO_LABEL = (
-    r"(?:[\d#]|(?:about|after|alarms?|and|another|around|at|before|by|called|countdown|daily|early|"
-    r"exactly|first|for|from|half|if|in|just|later|left|long|me|midday|midnight|more|named|new|next|"
-    r"noon|now|of|on|or|other|please|quarter|quick|roughly|second|short|starting|that|then|this|"
-    rf"till|timers?|to|today|tomorrow|tonight|until|us|when|with|{WEEKDAY}s?|{MONTH}|"
-    rf"(?:the\s+)?(?:morning|afternoon|evening|night|weekend)|{'|'.join(WORDS)})\b)"
+    r"(?:[\d#]|(?:about|after|again|ages|alarms?|almost|alright|also|and|another|"
+    r"approx(?:imately)?|around|as|asap|at|because|before|beginning|but|by|called|can|cheers|could|"
+    r"countdown|daily|early|ever|every(?:body|one)?|exactly|first|for|from|fun|half|him|if|"
+    r"immediately|in|instead|it|jarvis|just|later|left|like|long|max(?:imum)?|maybe|me|midday|"
+    r"midnight|more|named|nearly|new|next|noon|now|of|ok(?:ay)?|on|once|only|or|other|perhaps|"
+    r"please|quarter|quick(?:ly)?|right|roughly|same|second|sharp|short|since|so|starting|straight|"
+    r"thanks?|that|them|then|third|this|thx|till|timers?|to|today|tomorrow|tonight|too|tops|total|"
+    r"twice|until|up|us|what(?:ever)?|when|which|while|will|with|would|you|"
+    r"an?\s+(?:bit|moment|while)|(?:let|make|tell)\s+(?:it|me|us)|some\s+(?:more|time)|"
+    r"start\s+now|the\s+(?:same|usual)|(?:the\s+)?(?:morning|afternoon|evening|night|weekend)|"
+    rf"{WEEKDAY}s?|{MONTH}|{'|'.join(WORDS)})\b)"
 )
 """What begins another part of the sentence."""
+_TIMER = r"(?:timer|alarm|countdown)\b"
+_ANY_KIND = (
+    r"(?:different|extra|fresh|good|kitchen|little|loud|nice|normal|regular|separate|silent|simple|"
+    r"single|small|usual)"
+)
+"""What says of a timer how it is, and not what it is for."""
 _LABELS_BY_PLACE = (
-    re.compile(rf"\bfor\s+(?:the next\s+)?(?!{_NO_LABEL})([^\W\d].*)$", re.IGNORECASE),
+    re.compile(rf"\bfor\s+(?:the next\s+)?+(?!{_NO_LABEL})([\"“‘']?[^\W\d][^#]*#?)", re.IGNORECASE),
     re.compile(
         r"(?:\b(?:an?|the|my|our|new|another)\s+|#[\s-]*)"
-        rf"(?!{_NO_LABEL}|(?:an?|the|my|our)\b)([^\W\d][\w'’-]*(?:\s+[^\W\d][\w'’-]*){{0,3}}?)"
-        r"\s+(?:timer|alarm|countdown)\b",
+        rf"(?!{_NO_LABEL}|{_ANY_KIND}\s+{_TIMER}|(?:an?|the|my|our)\b)"
+        rf"([^\W\d][\w'’-]*(?:\s+[^\W\d][\w'’-]*){{0,3}}?)\s+{_TIMER}",
         re.IGNORECASE,
     ),
-    re.compile(rf"\b(?:timer|alarm|countdown)\b[^#]*#[\s,:]*(?!{_NO_LABEL})([^\W\d].*)$", re.I),
+    re.compile(rf"\b{_TIMER}[^#]*#[\s,:]*(?!{_NO_LABEL})([\"“‘']?[^\W\d][^#]*#?)", re.IGNORECASE),
 )
 """What it is for by its place, where # is how long it runs: "a tea timer", "timer # pasta"."""
+_BEFORE_TIME = re.compile(r"(?:[\s,]+(?:and|at|for|in|of|then|to))*[\s,]*#$", re.IGNORECASE)
+_LENGTH_AFTER = re.compile(rf"[\s,]+{_LENGTH.pattern}\W*$", re.IGNORECASE)
 _HOUR_SAID = re.compile(
     rf"\b(?:in|at)\s+(?:\d|an?\b|half\b|quarter\b|noon\b|midday\b|midnight\b|#|{'|'.join(WORDS)}\b)|"
     r"\b\d+\s*[ap]\.?m\b|\d:\d\d",
@@ -154,18 +168,29 @@ async def ring(call: Call, report: Report, services: Services) -> Iterable[Artif
 def label_of(said: str) -> str:
     """What the timer is for: "remind me in an hour to call Ann" is "call Ann"; "" where nobody
     says so."""
-    said = _TO_THE_HOUR.sub("#", said[:LONGEST_SAID])
-    marked = re.sub(r"#(?:[\s,]*(?:and\s+)?#)+", "#", _LENGTH.sub("#", said))
-    places = [(pattern, said) for pattern in _LABELS]
-    places += [(pattern, marked) for pattern in _LABELS_BY_PLACE]
-    for pattern, words in places:
-        if found := pattern.search(words):
-            quoted = _QUOTED.match(found[1])
+    said = said[:LONGEST_SAID]
+    # As long as what it stands for, so that the label is taken from what was said.
+    masked = _TO_THE_HOUR.sub(lambda match: "#" * len(match[0]), said)
+    for pattern in _LABELS:
+        if found := pattern.search(masked):
             # Where the time was said before, what is named after it is part of the purpose.
-            timed = pattern is _LABELS[1] and _HOUR_SAID.search(words[: found.start(1)])
-            label = found[1] if timed else _TIME.sub("", found[1])
-            return one_line(quoted[1] if quoted else label.strip(" .,!?"), limit=LONGEST_LABEL)
+            timed = pattern is _LABELS[1] and _HOUR_SAID.search(masked[: found.start(1)])
+            length = len(found[1] if timed else _TIME.sub("", found[1]))
+            words = said[found.start(1) :]
+            named = pattern is _LABELS[0]
+            return _tidy(words, _LENGTH_AFTER.sub("", words[:length]) if named else words[:length])
+    marked = _LENGTH.sub("#", _TO_THE_HOUR.sub("#", said))
+    marked = re.sub(r"#(?:[\s,]*(?:and\s+)?#)+", "#", marked)
+    for pattern in _LABELS_BY_PLACE:
+        if found := pattern.search(marked):
+            return _tidy(found[1], _BEFORE_TIME.sub("", _TIME.sub("", found[1])))
     return ""
+
+
+def _tidy(words: str, label: str) -> str:
+    """What the words begin with in quotation marks, else the label that was read off them."""
+    quoted = _QUOTED.match(words)
+    return one_line(quoted[1] if quoted else label.strip(" .,!?"), limit=LONGEST_LABEL)
 
 
 def seconds_of(words: str, now: datetime) -> float:

@@ -2,8 +2,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import av
 import numpy as np
 import pytest
+from av.stream import Disposition
 from PIL import Image
 
 from jarvis_desktop.core.artifact import Artifact, Kind
@@ -39,9 +41,27 @@ def test_how_long_a_film_lasts(tmp_path: Path) -> None:
     assert "no sound" in said(Kind.VIDEO, film(tmp_path / "b.mp4", sound=False), tmp_path)
 
 
-def test_how_long_is_left_open_where_the_file_does_not_say(tmp_path: Path) -> None:
-    import av
+def test_the_cover_of_a_song_is_no_film(tmp_path: Path) -> None:
+    with av.open(str(tmp_path / "a.mp3"), "w") as out:
+        sound = out.add_stream("libmp3lame", rate=16_000, layout="mono")
+        cover = out.add_stream("mjpeg", rate=1)
+        cover.width, cover.height, cover.pix_fmt = 96, 64, "yuvj420p"
+        cover.disposition = Disposition.attached_pic
+        black = np.zeros((64, 96, 3), np.uint8)
+        out.mux(cover.encode(av.VideoFrame.from_ndarray(black, format="rgb24")))
+        out.mux(cover.encode())
+        silence = np.zeros((1, 16_000), np.float32)
+        frame = av.AudioFrame.from_ndarray(silence, format="fltp", layout="mono")
+        frame.sample_rate = 16_000
+        out.mux(sound.encode(frame))
+        out.mux(sound.encode())
+    with av.open(str(tmp_path / "a.mp3")) as song:
+        assert song.streams.video
+    told = said(Kind.AUDIO, tmp_path / "a.mp3", tmp_path)
+    assert told.endswith(", with sound at 16,000 Hz, mono.")
 
+
+def test_how_long_is_left_open_where_the_file_does_not_say(tmp_path: Path) -> None:
     with av.open(str(tmp_path / "a.h264"), "w", format="h264") as out:
         stream = out.add_stream("libx264", rate=10)
         stream.width, stream.height, stream.pix_fmt = 96, 64, "yuv420p"
@@ -89,6 +109,28 @@ def test_what_cannot_be_read_is_named(tmp_path: Path, kind: Kind) -> None:
         ("what are the dimensions of a.png", "a.png"),
         ("what is the resolution of this picture", "a.png"),
         ("what is the file size", "a.pdf"),
+        ("how big is it?", "a.png"),
+        ("how big is it in megabytes", "a.pdf"),
+        ("What is the duration?", "a.wav"),
+        ("what's the duration", "a.wav"),
+        ("tell me the playing time of this", "a.mp3"),
+        ("how long does it take to play?", "a.mp3"),
+        ("how long does it take to play this song", "a.mp3"),
+        ("how long does it last?", "a.wav"),
+        ("how long's the video", "a.mp4"),
+        ("how many bytes is this file?", "a.png"),
+        ("how many kilobytes does this take up", "a.pdf"),
+        ("how many megabytes is it", "a.mp4"),
+        ("how many mb is a.pdf", "a.pdf"),
+        ("how many pixels does it have", "a.png"),
+        ("how many pixels are there in this picture", "a.png"),
+        ("how many minutes long is this", "a.wav"),
+        ("how many minutes does this video last", "a.mp4"),
+        ("what type of file is this", "a.pdf"),
+        ("what kind of file is the document", "a.pdf"),
+        ("what file format is a.png", "a.png"),
+        ("what is the sample rate of this recording", "a.wav"),
+        ("what sample rate does it have", "a.wav"),
     ],
 )
 async def test_is_heard(text: str, name: str) -> None:
@@ -106,6 +148,23 @@ async def test_is_heard(text: str, name: str) -> None:
         ("reduce the size of the photo", ["a.png"]),
         ("increase the resolution of the picture", ["a.png"]),
         ("resize the picture to 300 pixels", ["a.png"]),
+        ("How many bytes are in a kilobyte?", ["a.pdf"]),
+        ("how many pixels are in 4K", ["a.pdf"]),
+        ("how many pixels are there in an inch", ["a.pdf"]),
+        ("how many megapixels does the eye have", ["a.pdf"]),
+        ("how many dogs are there in this picture", ["a.png"]),
+        ("how many seconds long is a football match", ["a.pdf"]),
+        ("how many minutes long is a football match", ["a.pdf"]),
+        ("What is the duration of a football match?", ["a.wav"]),
+        ("what is the playing time of the ring cycle", ["a.pdf"]),
+        ("How long does it take to play Monopoly?", ["a.pdf"]),
+        ("how long does it last in the fridge", ["a.pdf"]),
+        ("how big is it in real life", ["a.png"]),
+        ("what is the maximum file size for email", ["a.pdf"]),
+        ("what file format should I use", ["a.pdf"]),
+        ("what type of file is best for photos", ["a.pdf"]),
+        ("what kind of file is the best for music", ["a.pdf"]),
+        ("what is a good sample rate", ["a.pdf"]),
     ],
 )
 async def test_everyday_words_are_not_caught(text: str, names: list[str]) -> None:

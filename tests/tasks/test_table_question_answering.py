@@ -38,6 +38,12 @@ def cities(tmp_path: Path) -> Path:
         ("How many rows are there?", "There are 4 rows."),
         ("How many people live in Bern?", "The people of Bern is 134,000."),
         ("What is the country of Nice?", "The country of Nice is France."),
+        ("What are the cities?", "The values of city are Bern, Zurich, Lyon, Nice."),
+        (
+            "list the cities and countries",
+            "The values of city are Bern, Zurich, Lyon, Nice.\n"
+            "The values of country are Switzerland, France.",
+        ),
     ],
 )
 def test_answers(cities: Path, question: str, expected: str):
@@ -47,6 +53,8 @@ def test_answers(cities: Path, question: str, expected: str):
 def test_refuses_what_it_cannot(cities: Path, tmp_path: Path):
     with pytest.raises(ExpertError, match="no kind"):
         reply(call_of(TYPE, tmp_path, table=cities, question="Why is the sky blue?"), quiet)
+    with pytest.raises(ExpertError, match="no kind"):
+        reply(call_of(TYPE, tmp_path, table=cities, question="Why is the country?"), quiet)
     with pytest.raises(ExpertError, match="no column of numbers"):
         reply(call_of(TYPE, tmp_path, table=cities, question="the highest country"), quiet)
 
@@ -72,6 +80,51 @@ It begins with:
 )
 def test_says_what_a_table_holds(cities: Path, tmp_path: Path, question: str):
     assert text_of(reply(call_of(TYPE, tmp_path, table=cities, question=question), quiet)) == HELD
+
+
+TALKS = "description,first name,kind,list,shows,name,note\nOld,Ann,a,b,3,Tea,\n"
+
+
+@pytest.mark.parametrize(
+    ("question", "told"),
+    [
+        ("What is the description?", "The description is Old."),
+        ("describe the names", "The name is Tea.\nThe first name is Ann."),
+        ("tell me the kind", "The kind is a."),
+        ("what are the shows", "The shows is 3."),
+        ("what is the note", "Nothing stands in note."),
+    ],
+)
+def test_a_column_that_is_asked_for_is_not_the_whole(tmp_path: Path, question: str, told: str):
+    (tmp_path / "t.csv").write_text(TALKS)
+    call = call_of(TYPE, tmp_path, table=tmp_path / "t.csv", question=question)
+    assert text_of(reply(call, quiet)) == told
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "show me the table",
+        "what kind of table is this",
+        "what does this list look like",
+        "show me the first rows",
+        "what are the names of the columns",
+        "what are the column names",
+        "what is the name of this table",
+        "describe t.csv",
+    ],
+)
+def test_words_that_are_also_columns_ask_for_the_whole(tmp_path: Path, question: str):
+    (tmp_path / "t.csv").write_text(TALKS)
+    call = call_of(TYPE, tmp_path, table=tmp_path / "t.csv", question=question)
+    assert text_of(reply(call, quiet)).startswith("t.csv has 1 row and 7 columns")
+
+
+def test_of_many_values_the_first_are_told(tmp_path: Path):
+    (tmp_path / "t.csv").write_text("\n".join(["colour", *(f"hue {at}" for at in range(23))]))
+    told = answer("what are the colours", read_tables(tmp_path / "t.csv")[0])
+    assert told.startswith("The values of colour are hue 0, hue 1, ")
+    assert told.endswith(", hue 19 and 3 more.")
 
 
 @pytest.mark.parametrize(

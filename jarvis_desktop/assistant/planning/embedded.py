@@ -78,6 +78,15 @@ _wanted_kinds = {
     Kind.TABLE: mark("a table: drop a CSV file on the window, or name it"),
     Kind.DOCUMENT: mark("a document: drop one on the window, or name its file"),
 }
+_wanted_pairs = {
+    frozenset((Kind.IMAGE, Kind.DOCUMENT)): mark(
+        "a picture or a document: drop one on the window, or name its file"
+    ),
+    frozenset((Kind.DOCUMENT, Kind.TABLE)): mark(
+        "a document or a table: drop one on the window, or name its file"
+    ),
+}
+_wanted_any = mark("a file: drop one on the window, or name it")
 
 
 class EmbeddedPlanner:
@@ -251,11 +260,10 @@ def _wire(
 
 def _lacking(error: MissingInput) -> str:
     """What a step needs and was not given."""
-    step = error.task_type.called
-    wanted = [tr(_wanted_kinds[kind]) for kind in dict.fromkeys(error.port.kinds[:2])]
-    if len(wanted) == 1:
-        return tr("For {step} I need {input}.", step=step, input=wanted[0])
-    return tr("For {step} I need {input} or {other}.", step=step, input=wanted[0], other=wanted[1])
+    kinds = frozenset(error.port.kinds)
+    alone = _wanted_kinds[error.port.kinds[0]] if len(kinds) == 1 else _wanted_any
+    wanted = tr(_wanted_pairs.get(kinds, alone))
+    return tr("For {step} I need {input}.", step=error.task_type.called, input=wanted)
 
 
 def _no_plan(error: PlanError) -> Declined:

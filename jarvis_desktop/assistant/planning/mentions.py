@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import PurePath
 
@@ -16,14 +17,17 @@ _quotes = re.compile(
     re.DOTALL,
 )
 _name = re.compile(
-    r"(?<![\w/\\.~-])(?P<path>(?:[A-Za-z]:)?[~/\\]?(?:[\w.+-]|[/\\:](?=[\w.~]))*\.(?P<ext>\w{2,8}))(?!\w)"
+    r"(?<![\w/\\.~-])(?P<path>(?:[A-Za-z]:)?[~/\\]?(?:[\w.+-]|[/\\:](?=[\w.~]))+\.(?P<ext>\w{2,8}))(?!\w)"
 )
 _place = re.compile(
-    r"(?<![\w/\\.~-])(?:~?(?:/[\w.+@-]+)+|[A-Za-z]:(?:\\[\w.+@-]+)+)(?<![.])(?![\w/\\])"
+    r"(?<![\w/\\.~-])(?:~?(?:/[\w.+@-]+)+/*|~/?|[A-Za-z]:(?:[\\/][\w.+@-]+)+[\\/]?)"
+    r"(?<![.])(?![\w/\\])"
 )
+_quoted_place = re.compile(r"(?:~?/|[A-Za-z]:[\\/])[^\n]{0,4000}|~")
 _done_to = re.compile(
     r"\b(?:open(?: up)?|show(?: me)?|view|display|launch|bring up|pull up|read(?: me)?|play|"
-    r"summari[sz]e|translate|describe|look at)\s+(?:the\s+)?(?:file\s+)?$",
+    r"summari[sz]e|translate|transcribe|describe|look at|how (?:big|large|long) is|size of)\s+"
+    r"(?:(?:the|this|my)\s+)?(?:(?:file|folder|directory|document|picture|recording|video)\s+)?$",
     re.IGNORECASE,
 )
 """What stands before a path that is meant as a file, whatever its ending. Elsewhere, as in "what
@@ -86,32 +90,41 @@ def urls(text: str) -> list[Mention]:
 
 def quotes(text: str) -> list[Mention]:
     """The quoted texts, without their quotation marks; a quoted file name is not one of them."""
-    found = []
-    for match in _quotes.finditer(text):
-        words = next(group for group in match.groups() if group is not None).strip()
-        if words and not _is_file_name(words):
-            found.append(Mention(match.start(), match.end(), words))
-    return found
+    return [item for item, is_file in _quoted(text) if item.text and not is_file]
 
 
 def files(text: str) -> list[FileMention]:
     """The file names and paths: by a known extension, in quotes with spaces in them, or by a full
     path where it is said what to do with it."""
-    found = []
-    for match in _quotes.finditer(text):
-        words = next(group for group in match.groups() if group is not None).strip()
-        if _is_file_name(words):
-            found.append(_file(text, match.start(), match.end(), words))
+    found = [_file(text, item.start, item.end, item.text) for item, yes in _quoted(text) if yes]
     quoted = {place for item in found for place in range(item.start, item.end)}
     for match in _name.finditer(text):
         if match["ext"].lower() in EXTENSIONS and match.start() not in quoted:
             found.append(_file(text, match.start(), match.end(), match["path"]))
     known = {item.start for item in found} | quoted
     for match in _place.finditer(text):
-        before = text[max(0, match.start() - 40) : match.start()]
-        if match.start() not in known and _done_to.search(before):
+        if match.start() not in known and _is_done_to(text, match.start()):
             found.append(FileMention(match.start(), match.end(), match[0]))
     return sorted(found, key=lambda item: item.start)
+
+
+def _quoted(text: str) -> Iterator[tuple[Mention, bool]]:
+    """What stands in quotation marks, and whether it is the name of a file."""
+    for match in _quotes.finditer(text):
+        words = next(group for group in match.groups() if group is not None).strip()
+        is_path = _is_path(words) and _is_done_to(text, match.start())
+        yield Mention(match.start(), match.end(), words), is_path or _is_file_name(words)
+
+
+def _is_done_to(text: str, start: int) -> bool:
+    return _done_to.search(text[max(0, start - 40) : start]) is not None
+
+
+def _is_path(words: str) -> bool:
+    """Whether it looks like a full path; one with spaces in it needs more than its first sign,
+    for "/s is for sarcasm" is a text."""
+    surely = words[:1] != "/" or "/" in words[1:] or not re.search(r"\s", words)
+    return surely and _quoted_place.fullmatch(words) is not None
 
 
 def _is_file_name(words: str) -> bool:

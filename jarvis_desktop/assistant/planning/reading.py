@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from operator import attrgetter
 
 from jarvis_desktop.assistant.planning import cues, mentions, sources
@@ -97,14 +97,17 @@ class Reading:
 def read(text: str, inventory: Sequence[TaskType], context: Context) -> Reading:
     """Take quotes, a pasted text and file names out, and make the rest even."""
     text, body = split(text, inventory)
-    text = _mark.sub(" ", _spoken_dot.sub(r"\1.\2", text.replace("’", "'")))
+    written = _mark.sub(" ", _spoken_dot.sub(r"\1.\2", text))
+    text = written.replace("’", "'")
     quoted: list[str] = []
     named: list[FileMention] = []
     spans: list[tuple[Mention, str]] = []
     for mention in sorted([*mentions.quotes(text), *mentions.files(text)], key=attrgetter("start")):
         if isinstance(mention, FileMention):
             spans.append((mention, f" xfile{len(named)}x{_kind(mention)} "))
-            named.append(mention)
+            begin = text.index(mention.text, mention.start)
+            name = written[begin : begin + len(mention.text)]  # a file may be called "Ann’s.txt"
+            named.append(replace(mention, text=name))
         else:
             spans.append((mention, f" xquote{len(quoted)}x "))
             quoted.append(mention.text)

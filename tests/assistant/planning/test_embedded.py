@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from jarvis_desktop.core.ports import Declined
 from tests.assistant.planning.planned import ask, show
 
 
@@ -250,3 +251,32 @@ from tests.assistant.planning.planned import ask, show
 )
 async def test_plans(text: str, names: list[str], plan: list[str]) -> None:
     assert show(await ask(text, *names)) == plan
+
+
+@pytest.mark.parametrize(
+    ("text", "names", "reason"),
+    [
+        (
+            "How big is this picture?",
+            [],
+            "For file details I need a file: drop one on the window, or name it.",
+        ),
+        ("open it", [], "For open file I need a file: drop one on the window, or name it."),
+        (
+            "read the document",
+            [],
+            "For document to text I need a document or a table: "
+            "drop one on the window, or name its file.",
+        ),
+        (
+            "what's the due date on the invoice",
+            ["a.wav"],
+            "For document question answering I need a picture or a document: "
+            "drop one on the window, or name its file.",
+        ),
+    ],
+)
+async def test_says_in_one_sentence_which_file_it_needs(
+    text: str, names: list[str], reason: str
+) -> None:
+    assert await ask(text, *names) == Declined(reason)
