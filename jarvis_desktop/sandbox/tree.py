@@ -102,12 +102,22 @@ def _send(processes: Iterable[int], number: signal.Signals) -> None:
 
 
 def _is_held(number: int) -> bool:
+    """Whether each of its threads stands still: they do so one after the other."""
     if sys.platform != "linux":
         return True
     try:
-        return _read(f"{PROC}/{number}/stat").rpartition(")")[2].split()[0] in "TtZX"
+        threads = os.listdir(f"{PROC}/{number}/task")  # noqa: PTH208 - as below
+    except OSError:
+        return True  # it has ended
+    return all(_state(f"{PROC}/{number}/task/{thread}") in "TtZX" for thread in threads)
+
+
+def _state(base: str) -> str:
+    """The letter of what a thread or a process does; "X" where it has ended."""
+    try:
+        return _read(f"{base}/stat").rpartition(")")[2].split()[0]
     except (OSError, IndexError):
-        return True
+        return "X"
 
 
 def _exists(number: int) -> bool:
@@ -129,15 +139,27 @@ def _walk(root: int) -> Iterator[Process]:
         number = waiting.pop()
         base = f"{PROC}/{number}"
         try:
-            size, resident = (int(word) for word in _read(f"{base}/statm").split()[:2])
+            resident = _pages(base)
             tasks, below = _threads(base)
         except (OSError, ValueError):
             continue  # it has ended
-        if size and (began := _began(number)):  # else it has ended, and nobody has asked how
+        if resident and (began := _began(number)):  # else it has ended, and nobody has asked how
             yield Process(number, began, resident * page, tasks)
         children = below - seen
         seen |= children
         waiting += children
+
+
+def _pages(base: str) -> int:
+    """Resident pages. Raises OSError or ValueError where the process has ended."""
+    resident = int(_read(f"{base}/statm").split()[1])
+    if resident:
+        return resident
+    # Its first thread can end before the others, and then knows of no memory.
+    for thread in os.listdir(f"{base}/task"):  # noqa: PTH208 - as below
+        with suppress(OSError):
+            resident = max(resident, int(_read(f"{base}/task/{thread}/statm").split()[1]))
+    return resident
 
 
 def _threads(base: str) -> tuple[int, set[int]]:
@@ -160,7 +182,8 @@ def _began(number: int) -> str:
     try:
         # The name, in brackets, may hold anything; state and beginning are counted from its end.
         words = _read(f"{PROC}/{number}/stat").rpartition(")")[2].split()
-        return "" if words[0] in "ZX" else words[19]
+        # Of one that has ended its first thread is left, which others may outlive.
+        return "" if words[0] in "ZX" and int(words[17]) < 2 else words[19]
     except (OSError, IndexError):
         return ""
 

@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -82,6 +83,42 @@ def test_threads_that_come_and_go_hide_no_process() -> None:
             assert len(tree.descendants(parent.pid)) == 2
         tree.hold(parent.pid)
         tree.kill(tree.descendants(parent.pid))
+
+
+HEADLESS = """
+import os, subprocess, sys
+if len(sys.argv) == 1:
+    subprocess.run([sys.executable, "-S", __file__, "child"])
+import ctypes, threading
+def count():
+    while True:
+        os.pwrite(1, bytes(1), 0)
+threading.Thread(target=count).start()
+ctypes.CDLL(None).pthread_exit(None)
+"""
+
+
+def test_one_whose_first_thread_has_ended_is_seen_held_and_ended(tmp_path: Path) -> None:
+    script, out = tmp_path / "headless.py", tmp_path / "out"
+    script.write_text(HEADLESS)
+    with (
+        out.open("wb") as file,
+        subprocess.Popen([sys.executable, "-S", script], stdout=file) as parent,
+    ):
+        while not out.stat().st_size:
+            time.sleep(0.01)
+        [child] = (each for each in tree.descendants(parent.pid) if each.number != parent.pid)
+        while Path(f"/proc/{child.number}/stat").read_text().split()[2] != "Z":
+            time.sleep(0.01)
+        assert tree.alive((child,)) == (child,)
+        assert child.number in [each.number for each in tree.descendants(parent.pid)]
+        tree.hold(parent.pid)
+        threads = Path(f"/proc/{child.number}/task").iterdir()
+        assert sorted((each / "stat").read_text().split()[2] for each in threads) == ["T", "Z"]
+        tree.kill(tree.descendants(parent.pid))
+        parent.wait()
+    while tree.alive((child,)):
+        time.sleep(0.01)
 
 
 def test_where_the_system_lists_processes_another_way_they_are_found_too(
