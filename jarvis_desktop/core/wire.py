@@ -87,8 +87,8 @@ def _wire(value: object) -> Any:
         case Mapping():
             return {str(key): _wire(item) for key, item in value.items()}
     if is_dataclass(value) and not isinstance(value, type):
-        # What takes no part in comparing is only at hand here, as where a copy was taken from.
-        told = (field.name for field in fields(value) if field.compare)
+        # What is not for showing is not told, as where a copy was taken from.
+        told = (field.name for field in fields(value) if field.repr)
         return {name: _wire(getattr(value, name)) for name in told}
     raise TypeError(f"{type(value).__name__} has no JSON form")
 
