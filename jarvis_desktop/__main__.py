@@ -8,26 +8,26 @@ from functools import partial
 from typing import TYPE_CHECKING, NoReturn
 
 if TYPE_CHECKING:
-    from jarvis_desktop.start import Wish
+    from jarvis_desktop.app.launch_options import LaunchRequest
 
 
 def main() -> int:
     """The entry point of `jarvis-desktop`."""
     if sys.argv[1:2] == ["talk"]:  # a key is bound to it: it must be quick
-        from jarvis_desktop.cli.talk import main as talk
+        from jarvis_desktop.cli.commands.talk import main as talk
 
         return talk(sys.argv[2:])
     import multiprocessing
 
     multiprocessing.freeze_support()
-    from jarvis_desktop.desktop import has_no_display
-    from jarvis_desktop.keys import hide
+    from jarvis_desktop.platform.api_keys import hide
+    from jarvis_desktop.platform.desktop import has_no_display
 
     hide()  # before there is any process that would inherit them
 
-    from jarvis_desktop import start
+    from jarvis_desktop.app import launch_options
 
-    wish = start.read(sys.argv[1:])
+    wish = launch_options.read(sys.argv[1:])
     if wish and not has_no_display():
         return _window(wish)
     from jarvis_desktop.cli.main import main as command_line
@@ -35,16 +35,17 @@ def main() -> int:
     return command_line(sys.argv[1:])
 
 
-def _window(wish: Wish) -> int:
+def _window(wish: LaunchRequest) -> int:
     """Open the window until it is closed, or let the JARVIS that runs do what is wanted; the exit
     code."""
     import gc
 
-    from jarvis_desktop import paths, start
-    from jarvis_desktop.instance import Instance
+    from jarvis_desktop import paths
+    from jarvis_desktop.app import launch_options
+    from jarvis_desktop.app.single_instance import Instance
 
     instance = Instance(paths.run_folder())
-    if start.hand_over(wish, paths.run_folder(), instance.claim):
+    if launch_options.hand_over(wish, paths.run_folder(), instance.claim):
         return 0
     gc.disable()  # what is imported stays, there is nothing to find; later `Tidying` looks
     from jarvis_desktop.ui.app import composed, run

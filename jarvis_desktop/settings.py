@@ -14,9 +14,9 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from jarvis_desktop.core.errors import StorageError
 from jarvis_desktop.core.goal import CodeTerms
+from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.llm import Think
 from jarvis_desktop.core.policy import Mode
-from jarvis_desktop.core.wording import tr
 
 Value = str | float | Sequence[str]
 """What a key of the file may be set to; bool and int are floats for this."""

@@ -11,12 +11,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from jarvis_desktop import paths
-from jarvis_desktop.backends.api_tasks import API_TASKS
+from jarvis_desktop.backends.inference_api.tasks import API_TASKS
 from jarvis_desktop.backends.llm import WAYS
-from jarvis_desktop.backends.local import LocalBackend
-from jarvis_desktop.catalogue import entries
+from jarvis_desktop.backends.local.backend import LocalBackend
+from jarvis_desktop.core.display import readable_size
 from jarvis_desktop.core.expert import Expert
-from jarvis_desktop.core.shown import readable_size
+from jarvis_desktop.experts import catalogue
 from jarvis_desktop.tasks.definition import Definition
 from jarvis_desktop.tasks.registry import DEFINITIONS
 
@@ -28,7 +28,7 @@ HEAD = ("Task", "What it does", "With no download", "On this computer", "By API"
 
 def table() -> str:
     """What runs where: first what works at once, then what needs an expert; both by name."""
-    experts = entries.load(paths.shipped("models", "experts"))
+    experts = catalogue.load(paths.shipped("models", "experts"))
     rows = sorted(DEFINITIONS, key=lambda item: (not _built_in(item), item.type.name))
     lines = [_line(HEAD), "|" + "---|" * len(HEAD)]
     for item in rows:

@@ -31,8 +31,8 @@ ALWAYS = datetime(2026, 1, 1, tzinfo=UTC)
 
 def extracted() -> Catalog:
     """Every text that a person may read, with the modules that it comes from."""
-    from jarvis_desktop.tasks.language_identification import NAMES
     from jarvis_desktop.tasks.registry import DEFINITIONS
+    from jarvis_desktop.tasks.text.classification import NAMES
 
     texts = Catalog()
     for file, _, text, comments, _ in extract_from_dir(

@@ -6,10 +6,10 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from jarvis_desktop.catalogue.budget import Installed
-from jarvis_desktop.core.call import Report
 from jarvis_desktop.core.errors import GivenUpError, InputError, JarvisError
 from jarvis_desktop.core.expert import Expert
+from jarvis_desktop.core.task import Report
+from jarvis_desktop.experts.weights import Installed
 
 
 @dataclass

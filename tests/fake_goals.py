@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from jarvis_desktop.core.errors import InputError, JarvisError
-from jarvis_desktop.core.goal import Frame, Goal, LogEntry
-from jarvis_desktop.core.result import Status
+from jarvis_desktop.core.expert import Status
+from jarvis_desktop.core.goal import ControllerFrame, Goal, LogEntry
 
 
 @dataclass
@@ -16,7 +16,7 @@ class Kept:
     """What is known of one goal."""
 
     goal: Goal
-    frames: tuple[Frame, ...]
+    frames: tuple[ControllerFrame, ...]
     log: dict[int, LogEntry] = field(default_factory=dict)
 
 
@@ -29,7 +29,7 @@ class FakeGoalMemory:
     wrong: JarvisError | None = None
     on_write: Callable[[str], None] = lambda what: None
 
-    def begin(self, goal: Goal, frames: Sequence[Frame]) -> None:
+    def begin(self, goal: Goal, frames: Sequence[ControllerFrame]) -> None:
         self._check()
         self.kept.pop(goal.id, None)
         self.kept[goal.id] = Kept(goal, tuple(frames))
@@ -38,10 +38,12 @@ class FakeGoalMemory:
     def goal(self, goal_id: str) -> Goal | None:
         return self.kept[goal_id].goal if goal_id in self.kept else None
 
-    def frames(self, goal_id: str) -> Sequence[Frame]:
+    def frames(self, goal_id: str) -> Sequence[ControllerFrame]:
         return self.kept[goal_id].frames if goal_id in self.kept else ()
 
-    def keep(self, goal_id: str, frames: Sequence[Frame], entries: Sequence[LogEntry] = ()) -> None:
+    def keep(
+        self, goal_id: str, frames: Sequence[ControllerFrame], entries: Sequence[LogEntry] = ()
+    ) -> None:
         self._check()
         if goal_id in self.kept:
             kept = self.kept[goal_id]

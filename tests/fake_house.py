@@ -8,17 +8,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
 
-from jarvis_desktop.backends.local import LocalBackend
-from jarvis_desktop.backends.probe import Probe
-from jarvis_desktop.catalogue.catalogue import ShippedCatalogue
-from jarvis_desktop.catalogue.hub.index import HubIndex
-from jarvis_desktop.catalogue.hub.offers import HubOffers
-from jarvis_desktop.catalogue.hub.refresh import HubRefresh
-from jarvis_desktop.compose_shelf import Shelf
+from jarvis_desktop.app.experts import Shelf
+from jarvis_desktop.backends.local.backend import LocalBackend
+from jarvis_desktop.backends.local.gpu_probe import Probe
 from jarvis_desktop.core.expert import Expert
-from jarvis_desktop.core.hardware import MB, Graphics, Hardware, Memory
+from jarvis_desktop.core.placement import MB, Graphics, Hardware, MemorySize
 from jarvis_desktop.core.policy import Policy
 from jarvis_desktop.core.task import TaskType
+from jarvis_desktop.experts.catalogue import ShippedCatalogue
+from jarvis_desktop.experts.hub.experts import HubOffers
+from jarvis_desktop.experts.hub.index import HubIndex
+from jarvis_desktop.experts.hub.sync import HubRefresh
 from jarvis_desktop.llm.choice import LLMChoice
 from jarvis_desktop.paths import Paths
 from jarvis_desktop.storage.artifacts import FileStore
@@ -55,10 +55,10 @@ class FakeProbe(Probe):
 class FakeLocal(LocalBackend):
     """Holds what the test says."""
 
-    taken = Memory()
+    taken = MemorySize()
 
     @property
-    def held(self) -> Memory:
+    def held(self) -> MemorySize:
         return self.taken
 
 
@@ -107,7 +107,7 @@ def fake_shelf(app: Any, **settings: Any) -> Shelf:
 
 def kept(root: Path, *experts: tuple[Expert, int, float]) -> Sequence[Any]:
     """Experts as they lie on the disk: each with its size in MB, and when it was used last."""
-    from jarvis_desktop.catalogue.budget import Installed
+    from jarvis_desktop.experts.weights import Installed
 
     found = []
     for expert, size, used in experts:

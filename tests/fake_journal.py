@@ -6,8 +6,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 
 from jarvis_desktop.core.errors import JarvisError
-from jarvis_desktop.core.journal import Unfinished
-from jarvis_desktop.core.result import Status, TaskResult
+from jarvis_desktop.core.expert import Status, TaskResult
+from jarvis_desktop.core.ports import Unfinished
 
 
 @dataclass

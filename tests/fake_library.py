@@ -8,10 +8,9 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from jarvis_desktop.core.code import Draft, Function
-from jarvis_desktop.core.drafting import described, objections
+from jarvis_desktop.core.code import Function, FunctionDraft, described, objections
 from jarvis_desktop.core.errors import InputError, StorageError
-from jarvis_desktop.storage import laying_out
+from jarvis_desktop.storage import code_files
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
@@ -44,7 +43,7 @@ class FakeLibrary:
     def versions(self, name: str) -> Sequence[Function]:
         return tuple(self.kept.get(name, ())[::-1])
 
-    def save(self, draft: Draft, *, approved: str) -> Function:
+    def save(self, draft: FunctionDraft, *, approved: str) -> Function:
         if approved != draft.sha256:
             raise InputError(f"{draft.name} is not what was agreed to.")
         if wrong := objections(draft):
@@ -70,7 +69,7 @@ class FakeLibrary:
         self.changed.discard(name)
 
     def lay_out(self, to: Path) -> Sequence[str]:
-        laying_out.lay_out(to, {item.name: item.draft.source.encode() for item in self.list()})
+        code_files.lay_out(to, {item.name: item.draft.source.encode() for item in self.list()})
         return self.damaged()
 
     def damaged(self) -> Sequence[str]:

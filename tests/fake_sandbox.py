@@ -13,10 +13,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from jarvis_desktop.core.artifact import Artifact, Kind
+from jarvis_desktop.core.artifact import Artifact, Kind, kind_of_name
 from jarvis_desktop.core.code import CodeOutcome, Ending, Protection, Script
 from jarvis_desktop.core.errors import InputError
-from jarvis_desktop.core.suffixes import kind_of_name
 
 SANDBOXED = Protection("bubblewrap", True)
 

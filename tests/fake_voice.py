@@ -8,9 +8,8 @@ from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from jarvis_desktop.core.call import Report
 from jarvis_desktop.core.errors import InputError, JarvisError, UnavailableError
-from jarvis_desktop.core.hearing import (
+from jarvis_desktop.core.speech import (
     HotkeyStatus,
     MicrophoneState,
     Partial,
@@ -18,6 +17,7 @@ from jarvis_desktop.core.hearing import (
     Sound,
     Transcript,
 )
+from jarvis_desktop.core.task import Report
 
 
 def write_wav(to: Path, *, seconds: float = 0.1, rate: int = 16000) -> Path:

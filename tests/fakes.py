@@ -10,20 +10,18 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from jarvis_desktop.assistant.resources import resources_of
-from jarvis_desktop.core.artifact import Artifact, Kind
-from jarvis_desktop.core.call import Call, Report
+from jarvis_desktop.assistant.planning.inputs import resources_of
+from jarvis_desktop.core.artifact import Artifact, Kind, kind_of_name
 from jarvis_desktop.core.code import Allow, CodeRequest, Verdict
+from jarvis_desktop.core.display import one_line
 from jarvis_desktop.core.errors import ExpertError, InputError, JarvisError
 from jarvis_desktop.core.events import Event
 from jarvis_desktop.core.expert import Candidate, Experience, Expert
-from jarvis_desktop.core.frontend import Review
+from jarvis_desktop.core.goal import Outline
 from jarvis_desktop.core.llm import LLM, Prompt
-from jarvis_desktop.core.outline import Outline
 from jarvis_desktop.core.plan import Plan
-from jarvis_desktop.core.ports import Fact, Recap, Resource
-from jarvis_desktop.core.shown import one_line
-from jarvis_desktop.core.suffixes import kind_of_name
+from jarvis_desktop.core.ports import Fact, Recap, Resource, Review
+from jarvis_desktop.core.task import Call, Report
 from jarvis_desktop.core.turn import Conversation, Turn
 
 

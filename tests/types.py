@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from jarvis_desktop.core.artifact import Kind
-from jarvis_desktop.core.task import Option, Port, TaskType
+from jarvis_desktop.core.task import Port, TaskOption, TaskType
 
 TEXT, IMAGE, AUDIO = Kind.TEXT, Kind.IMAGE, Kind.AUDIO
 
@@ -13,7 +13,7 @@ SHORTEN = TaskType(
     "Shortens.",
     (Port("text", (TEXT,)),),
     (TEXT,),
-    options=(Option("sentences", "how many", 3), Option("share", "how much", 0.5)),
+    options=(TaskOption("sentences", "how many", 3), TaskOption("share", "how much", 0.5)),
 )
 SPEAK = TaskType("text-to-speech", "Speaks.", (Port("text", (TEXT,)),), (AUDIO,))
 BLUR = TaskType(
@@ -22,8 +22,8 @@ BLUR = TaskType(
     (Port("image", (IMAGE,)),),
     (IMAGE,),
     options=(
-        Option("edit", "which", "blur", choices=("blur", "grey")),
-        Option("strong", "whether strongly", False),
+        TaskOption("edit", "which", "blur", choices=("blur", "grey")),
+        TaskOption("strong", "whether strongly", False),
     ),
 )
 FIND = TaskType("object-detection", "Finds.", (Port("image", (IMAGE,)),), (TEXT, IMAGE))

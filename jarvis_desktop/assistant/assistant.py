@@ -11,24 +11,20 @@ from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
-from jarvis_desktop.assistant.journalling import Scribe, blank, given_up, retold
-from jarvis_desktop.assistant.listening.hands_free import HandsFree
-from jarvis_desktop.assistant.live import Live
-from jarvis_desktop.assistant.parts import Parts
-from jarvis_desktop.assistant.stages import Stages, speech_of
-from jarvis_desktop.core.current import current_note, current_turn
+from jarvis_desktop.assistant.journal import Scribe, blank, given_up, retold
+from jarvis_desktop.assistant.live_turn import Live
+from jarvis_desktop.assistant.pipeline import Parts, Stages, speech_of
+from jarvis_desktop.assistant.talk.hands_free import HandsFree
+from jarvis_desktop.core.context import current_conversation, current_note, current_turn
+from jarvis_desktop.core.display import frames
 from jarvis_desktop.core.errors import InputError, JarvisError
 from jarvis_desktop.core.events import Kept, Noted, Speaking, TurnFinished, TurnStarted
-from jarvis_desktop.core.expert import Candidate
-from jarvis_desktop.core.frontend import Frontend
-from jarvis_desktop.core.journal import Unfinished
+from jarvis_desktop.core.expert import Candidate, Status
+from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.plan import Plan
-from jarvis_desktop.core.result import Status
-from jarvis_desktop.core.shown import frames
+from jarvis_desktop.core.ports import Frontend, Unfinished
 from jarvis_desktop.core.task import Task
 from jarvis_desktop.core.turn import Conversation, Request, Turn
-from jarvis_desktop.core.unkept import current_conversation
-from jarvis_desktop.core.wording import tr
 
 log = logging.getLogger(__name__)
 

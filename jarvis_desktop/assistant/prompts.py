@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from jarvis_desktop.core.errors import StorageError
-from jarvis_desktop.core.wording import tr
+from jarvis_desktop.core.i18n import tr
 
 _version = re.compile(r"\A<!--\s*version:\s*([\w.\-]{1,40})\s*-->\s*\n")
 _slot = re.compile(r"\{\{(\w+)\}\}")

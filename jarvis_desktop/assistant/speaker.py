@@ -8,13 +8,13 @@ from contextlib import aclosing
 from functools import partial
 from pathlib import Path
 
-from jarvis_desktop.assistant.sentences import sentences
-from jarvis_desktop.assistant.speakable import SentenceStream, speakable
 from jarvis_desktop.core.errors import ExpertError, InputError, JarvisError, UnavailableError
 from jarvis_desktop.core.events import Event, Noted, Speaking
+from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.ports import ArtifactStore
-from jarvis_desktop.core.voice import Player, Voice
-from jarvis_desktop.core.wording import tr
+from jarvis_desktop.core.speech import Player, Voice
+from jarvis_desktop.text.sentences import spoken_sentences
+from jarvis_desktop.text.speakable import SentenceStream, speakable
 
 Show = Callable[[Event], None]
 Made = tuple[str, Path | JarvisError]
@@ -30,7 +30,7 @@ SLOWEST, FASTEST = 0.5, 2.0
 SLOWER = 0.8
 
 
-class Speaker:
+class AnswerSpeaker:
     """The voice of the assistant; one thing is spoken at a time. What keeps it from being heard is
     shown as a note, never raised."""
 
@@ -223,10 +223,10 @@ def _unspoken(error: JarvisError) -> Noted:
     return Noted(tr("The answer could not be spoken: {error}", error=error))
 
 
-class Speech:
+class SpokenAnswer:
     """An answer that is spoken while it is being written."""
 
-    def __init__(self, speaker: Speaker, show: Show) -> None:
+    def __init__(self, speaker: AnswerSpeaker, show: Show) -> None:
         self._pieces: asyncio.Queue[str | None] = asyncio.Queue()
         self._speaker = speaker
         self._speaking = speaker.begin(self._written(), show, news=True)
@@ -265,7 +265,7 @@ async def heard(sound: asyncio.Task[None]) -> None:
 
 async def _sentences(text: str | AsyncIterable[str]) -> AsyncGenerator[str]:
     if isinstance(text, str):
-        for part in sentences(speakable(text)):
+        for part in spoken_sentences(speakable(text)):
             yield part
         return
     stream = SentenceStream()

@@ -1,4 +1,6 @@
-"""Timers that ring, also after the application was closed and opened again."""
+"""Timers that ring, also after the application was closed and opened again.
+
+Rings for timers."""
 
 from __future__ import annotations
 
@@ -6,10 +8,13 @@ import asyncio
 import contextlib
 import secrets
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from datetime import datetime, timedelta
+from pathlib import Path
 
 from jarvis_desktop.core.errors import JarvisError
 from jarvis_desktop.core.ports import Timer, TimerRecords
+from jarvis_desktop.core.speech import Player
 
 LONGEST_WAIT = 20.0
 """Seconds between two looks at the wall clock."""
@@ -91,3 +96,30 @@ class RingingTimers:
             self._records.remove(timer.id)
         if not self._waiting:
             self._none_left.set()
+
+
+class Bell:
+    """Rings for a timer: the sound, and whoever wants to be told."""
+
+    def __init__(self, player: Player, sound: Path, on_ring: Callable[[Timer], None]) -> None:
+        self._player = player
+        self._sound = sound
+        self._on_ring = on_ring
+        self._ringing: set[asyncio.Task[None]] = set()
+
+    async def finished(self) -> None:
+        """Return when no bell sounds any more."""
+        if self._ringing:
+            await asyncio.wait(self._ringing)
+
+    def __call__(self, timer: Timer) -> None:
+        """Ring."""
+        self._on_ring(timer)
+        ringing = asyncio.get_running_loop().create_task(self._ring())
+        self._ringing.add(ringing)
+        ringing.add_done_callback(self._ringing.discard)
+
+    async def _ring(self) -> None:
+        # No sound device is no reason to fail: the person is told in words as well.
+        with suppress(JarvisError):
+            await self._player.play(self._sound)

@@ -1,22 +1,26 @@
-"""Runs built-in methods in a few child processes that are started when needed and kept warm."""
+"""Runs built-in methods in a few child processes that are started when needed and kept warm.
+
+Runs skills: small things that the application itself does on the engine's loop."""
 
 from __future__ import annotations
 
 import importlib
+import logging
 import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from jarvis_desktop.backends.memory import limit
-from jarvis_desktop.backends.outcome import checked, portable, seconds_for
-from jarvis_desktop.backends.pool import Pool
-from jarvis_desktop.child import Child
+from jarvis_desktop.backends.local.worker import limit
+from jarvis_desktop.backends.result_checks import checked, portable, seconds_for
 from jarvis_desktop.core.artifact import Artifact
-from jarvis_desktop.core.call import Call, Report
-from jarvis_desktop.core.errors import ExpertError, Fault, UnavailableError
+from jarvis_desktop.core.display import frames
+from jarvis_desktop.core.errors import ExpertError, Fault, JarvisError, UnavailableError
 from jarvis_desktop.core.expert import Candidate
-from jarvis_desktop.core.wording import tr
-from jarvis_desktop.tasks.definition import Definition
+from jarvis_desktop.core.i18n import tr
+from jarvis_desktop.core.task import Call, Report
+from jarvis_desktop.process.child import Child
+from jarvis_desktop.process.pool import Pool
+from jarvis_desktop.tasks.definition import Definition, Services
 
 GB = 1 << 30
 
@@ -122,3 +126,40 @@ def _held() -> int:
     except (OSError, ValueError, IndexError):
         return 0
     return pages * os.sysconf("SC_PAGE_SIZE")
+
+
+log = logging.getLogger(__name__)
+
+
+class SkillBackend:
+    """The "skill" backend."""
+
+    name = "skill"
+    lane = "instant"
+
+    def __init__(self, definitions: Mapping[str, Definition], services: Services) -> None:
+        self._definitions = definitions
+        self._services = services
+
+    def question(self, call: Call) -> str:
+        """What the task's definition wants to ask first."""
+        ask = self._definitions[call.task].question
+        return ask(call) if ask else ""
+
+    async def run(self, candidate: Candidate, call: Call, report: Report) -> Sequence[Artifact]:
+        """The results of the task's skill. Raises JarvisError."""
+        definition = self._definitions.get(call.task)
+        if definition is None or definition.skill is None:
+            raise UnavailableError(tr("There is no skill for {task}.", task=call.task))
+        try:
+            results = await definition.skill(call, report, self._services)
+        except JarvisError:
+            raise
+        except Exception as error:  # a fault in one skill must not end the turn
+            log.info("%s failed: %s", call.task, frames(error))
+            words = " ".join(str(error).split())[:300]
+            reason = f"{type(error).__name__}: {words}" if words else type(error).__name__
+            raise ExpertError(
+                tr("{task} failed: {reason}.", task=call.task, reason=reason)
+            ) from error
+        return checked(results, definition.type)

@@ -10,27 +10,27 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from jarvis_desktop.backends.outcome import checked
+from jarvis_desktop.backends.result_checks import checked
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
-from jarvis_desktop.core.call import Call, Report
+from jarvis_desktop.core.display import one_line
 from jarvis_desktop.core.errors import ExpertError, Fault, UnavailableError
 from jarvis_desktop.core.expert import Candidate
+from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.llm import (
     LLM,
     PICTURE,
     LLMs,
     Message,
+    MessageRole,
     Prompt,
-    Role,
     answer,
     estimated_tokens,
 )
-from jarvis_desktop.core.shown import one_line
-from jarvis_desktop.core.wording import tr
+from jarvis_desktop.core.task import Call, Report
 from jarvis_desktop.tasks.definition import Definition
-from jarvis_desktop.tasks.sentences import paragraphs, sentences
-from jarvis_desktop.tasks.zero_shot_classification import labels_of
-from jarvis_desktop.tasks.zero_shot_image_classification import labels_of as picture_labels_of
+from jarvis_desktop.tasks.images.classification import labels_of as picture_labels_of
+from jarvis_desktop.tasks.text.classification import labels_of
+from jarvis_desktop.text.sentences import paragraphs, sentences
 
 LONGEST = 2048
 """Tokens of an answer, where the LLM has room for so many."""
@@ -68,7 +68,7 @@ class Templates(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
+class LLMMethod:
     """How an LLM does one task."""
 
     order: str = ""
@@ -88,25 +88,25 @@ class Way:
     temperature: float = 0.0
 
 
-WAYS: Mapping[str, Way] = {
-    "text-generation": Way(order="prompt", temperature=0.7),
-    "summarization": Way(parts="text", again=True, faithful=True),
-    "translation": Way(parts="text", faithful=True),
-    "question-answering": Way(faithful=True),
-    "table-question-answering": Way(faithful=True),
-    "token-classification": Way(faithful=True),
-    "fill-mask": Way(),
-    "sentence-similarity": Way(),
-    "text-classification": Way(
+WAYS: Mapping[str, LLMMethod] = {
+    "text-generation": LLMMethod(order="prompt", temperature=0.7),
+    "summarization": LLMMethod(parts="text", again=True, faithful=True),
+    "translation": LLMMethod(parts="text", faithful=True),
+    "question-answering": LLMMethod(faithful=True),
+    "table-question-answering": LLMMethod(faithful=True),
+    "token-classification": LLMMethod(faithful=True),
+    "fill-mask": LLMMethod(),
+    "sentence-similarity": LLMMethod(),
+    "text-classification": LLMMethod(
         labels=lambda call: ("positive", "negative", "neutral"), says="That sounds {}."
     ),
-    "zero-shot-classification": Way(labels=lambda call: labels_of(call.words("labels"))),
-    "zero-shot-image-classification": Way(
+    "zero-shot-classification": LLMMethod(labels=lambda call: labels_of(call.words("labels"))),
+    "zero-shot-image-classification": LLMMethod(
         sees=True, labels=lambda call: picture_labels_of(call.words("labels"))
     ),
-    "image-to-text": Way(sees=True),
-    "visual-question-answering": Way(order="question", sees=True),
-    "document-question-answering": Way(order="question", sees=True),
+    "image-to-text": LLMMethod(sees=True),
+    "visual-question-answering": LLMMethod(order="question", sees=True),
+    "document-question-answering": LLMMethod(order="question", sees=True),
 }
 """The tasks for which there is a good prompt: resources/prompts/task_NAME.md."""
 
@@ -123,7 +123,7 @@ class LLMBackend:
         templates: Templates,
         definitions: Mapping[str, Definition],
         *,
-        ways: Mapping[str, Way] = WAYS,
+        ways: Mapping[str, LLMMethod] = WAYS,
         guard: Callable[[str, str], str] = lambda given, said: said,
     ) -> None:
         """`guard` takes out of what was said the files and links that were not given."""
@@ -170,7 +170,7 @@ class _Work:
     """One call under way."""
 
     llm: LLM
-    way: Way
+    way: LLMMethod
     call: Call
     instruction: str
     mark: str
@@ -230,8 +230,8 @@ class _Work:
                         tr("{name} cannot look into {title}.", name=self.llm.name, title=item.title)
                     )
         messages = (
-            Message(Role.SYSTEM, self.instruction),
-            Message(Role.USER, "\n\n".join(said) or "The picture.", tuple(pictures)),
+            Message(MessageRole.SYSTEM, self.instruction),
+            Message(MessageRole.USER, "\n\n".join(said) or "The picture.", tuple(pictures)),
         )
         schema = _choice_of(labels) if labels else None
         room = self.llm.window - Prompt(messages).tokens - PICTURE * len(pictures)

@@ -6,26 +6,22 @@ import argparse
 from collections.abc import Callable, Sequence
 
 from jarvis_desktop import __version__
-from jarvis_desktop.cli import (
+from jarvis_desktop.app.launch_options import FLAGS
+from jarvis_desktop.cli import output
+from jarvis_desktop.cli.commands import (
     agent,
     ask,
     code,
-    desktop,
-    doctor,
     experts,
-    goals,
     history,
     llm,
-    memory,
-    output,
     plan,
-    resume,
     speech,
+    system,
     talk,
     transcribe,
 )
 from jarvis_desktop.core.errors import JarvisError, UnavailableError
-from jarvis_desktop.start import FLAGS
 
 EPILOG = """\
 examples:
@@ -57,25 +53,25 @@ def parser() -> argparse.ArgumentParser:
         top.add_argument(flag, action="store_true", help=f"of the window: {about}")
     top.set_defaults(command=None)
     subparsers = top.add_subparsers(title="commands", metavar="COMMAND", prog="jarvis-desktop")
-    groups = (
-        ask,
-        agent,
-        plan,
-        resume,
-        transcribe,
-        speech,
-        talk,
-        history,
-        goals,
-        code,
-        memory,
-        experts,
-        llm,
-        desktop,
-        doctor,
+    adders = (
+        ask.add_ask,
+        agent.add_agent,
+        plan.add,
+        ask.add_resume,
+        transcribe.add,
+        speech.add,
+        talk.add,
+        history.add,
+        agent.add_goals,
+        code.add_code,
+        code.add_memory,
+        experts.add_experts,
+        llm.add,
+        system.add_desktop,
+        system.add_doctor,
     )
-    for group in groups:
-        group.add(subparsers)
+    for add in adders:
+        add(subparsers)
     completion = subparsers.add_parser("completion", help="print a completion script for a shell")
     completion.add_argument("shell", choices=("bash", "zsh", "tcsh"))
     completion.set_defaults(command=_completion)
@@ -96,7 +92,7 @@ def _run(args: argparse.Namespace) -> int:
         if command is None:
             if any(vars(args)[flag.removeprefix("--")] for flag in FLAGS):
                 raise UnavailableError("There is no screen here to open a window on.")
-            from jarvis_desktop.cli import conversation
+            from jarvis_desktop.cli.commands import conversation
 
             return conversation.start(args)
         return command(args)

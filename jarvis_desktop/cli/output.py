@@ -1,20 +1,29 @@
-"""What a command prints: one JSON document on stdout with --json, else plain words."""
+"""What a command prints: one JSON document on stdout with --json, else plain words.
+
+How far something is, line by line on stderr.
+
+The files that a turn made, copied to where the person wants them."""
 
 from __future__ import annotations
 
 import errno
 import json
 import os
+import shutil
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
-from jarvis_desktop.core.errors import JarvisError
-from jarvis_desktop.core.shown import printable
+from jarvis_desktop.core.display import printable
+from jarvis_desktop.core.errors import InputError, JarvisError
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from jarvis_desktop.core.result import Status
+    from jarvis_desktop.core.expert import Status
+    from jarvis_desktop.core.task import Report
+    from jarvis_desktop.core.turn import Turn
+
 
 DONE, FAILED, USAGE, PARTLY, INTERRUPTED = 0, 1, 2, 3, 130
 """Exit codes. 0 all of it done, 3 part of it, 1 nothing and why, 2 wrong usage, 130 Ctrl-C."""
@@ -22,21 +31,21 @@ DONE, FAILED, USAGE, PARTLY, INTERRUPTED = 0, 1, 2, 3, 130
 
 def exit_code(status: Status | None) -> int:
     """The exit code for how a turn ended."""
-    from jarvis_desktop.core.result import Status
+    from jarvis_desktop.core.expert import Status
 
     return {Status.DONE: DONE, Status.PARTLY: PARTLY}.get(status, FAILED) if status else FAILED
 
 
 def write_json(document: object) -> None:
     """One JSON document, indented, on stdout."""
-    from jarvis_desktop.core.wire import to_wire
+    from jarvis_desktop.core.serialization import to_wire
 
     _write(sys.stdout, json.dumps(to_wire(document), ensure_ascii=False, indent=2))
 
 
 def write_line_of_json(document: object) -> None:
     """One JSON document on one line of stdout, at once."""
-    from jarvis_desktop.core.wire import to_wire
+    from jarvis_desktop.core.serialization import to_wire
 
     _write(sys.stdout, json.dumps(to_wire(document), ensure_ascii=False))
 
@@ -116,3 +125,54 @@ def _send_nowhere(stream: TextIO) -> None:
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, stream.fileno())
     os.close(nowhere)
+
+
+def progress() -> Report:
+    """Writes a line whenever the percentage or the beginning of the words changes."""
+    shown: list[str] = []
+
+    def report(fraction: float | None, message: str) -> None:
+        percent = "" if fraction is None else f"{fraction:4.0%} "
+        line = f"        {percent}{message}"
+        if not shown or shown[-1][:14] != line[:14]:
+            note(line)
+        shown[:] = [line]
+
+    return report
+
+
+def make_folder(folder: Path) -> None:
+    """Before anything is done, so that no work is lost to a slip in its name."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except (OSError, ValueError) as error:
+        raise InputError(
+            f"The folder {folder} cannot be made: {reason(error)}.",
+            hint="Give another one with --out.",
+        ) from error
+
+
+def copy_out(turn: Turn, folder: Path) -> bool:
+    """Whether all of them could be copied; the answer is worth showing in any case."""
+    problems = 0
+    for artifact in turn.artifacts:
+        if artifact.path is None:
+            continue
+        target = free_name(folder, Path(artifact.title).name or artifact.path.name)
+        try:
+            shutil.copyfile(artifact.path, target)
+        except OSError as error:
+            problems += 1
+            note(f"failed  {target} cannot be written: {reason(error)}.")
+        else:
+            note(f"saved   {target}")
+    return not problems
+
+
+def free_name(folder: Path, name: str) -> Path:
+    """A name in the folder that nothing has yet: photo.png, photo-2.png, ..."""
+    target, number = folder / name, 1
+    while target.exists():
+        number += 1
+        target = folder / f"{Path(name).stem}-{number}{Path(name).suffix}"
+    return target

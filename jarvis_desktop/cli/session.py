@@ -1,27 +1,35 @@
-"""Builds the application for one command and takes it down again."""
+"""Builds the application for one command and takes it down again.
+
+Arguments that several commands share.
+
+What a person in a terminal is told, once, where there is no LLM."""
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import sys
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
+from typing import TYPE_CHECKING, TypeAlias
 
 from jarvis_desktop import settings as settings_file
+from jarvis_desktop.app.application import Application, settle_process
+from jarvis_desktop.app.build import build
 from jarvis_desktop.cli import output
-from jarvis_desktop.compose import build
-from jarvis_desktop.compose_app import App
-from jarvis_desktop.compose_settings import settle_process
-from jarvis_desktop.core.current import current_note
+from jarvis_desktop.core.context import current_note
 from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.policy import Mode
 from jarvis_desktop.core.ports import Timer
 from jarvis_desktop.core.turn import Conversation
-from jarvis_desktop.log_file import log_to_file
-from jarvis_desktop.paths import Paths, user_paths
+from jarvis_desktop.paths import Paths, log_to_file, user_paths
 from jarvis_desktop.settings import Settings
 
-Work = Callable[[App], Awaitable[int]]
+if TYPE_CHECKING:
+    from jarvis_desktop.app.application import Application
+
+
+Work = Callable[[Application], Awaitable[int]]
 
 
 def load(args: argparse.Namespace) -> tuple[Settings, Paths]:
@@ -45,7 +53,7 @@ def run(
     return asyncio.run(_run(settings, paths, work))
 
 
-def conversation(app: App, settings_minutes: int, args: argparse.Namespace) -> str | None:
+def conversation(app: Application, settings_minutes: int, args: argparse.Namespace) -> str | None:
     """Which conversation a command carries on with: None begins a new one."""
     if getattr(args, "unkept", False):
         return app.history.open_unkept().id
@@ -80,3 +88,52 @@ async def _run(settings: Settings, paths: Paths, work: Work) -> int:
 
 def _ring(timer: Timer) -> None:
     output.note(f"⏰ {timer.label or 'The timer'} is over.")
+
+
+Subparsers: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
+
+
+def add_shared(parser: argparse.ArgumentParser) -> None:
+    """Add --json."""
+    parser.add_argument("--json", action="store_true", help="one JSON document on stdout")
+
+
+def add_yes(parser: argparse.ArgumentParser) -> None:
+    """Add --yes, for questions that are answered with yes or no."""
+    parser.add_argument(
+        "--yes",
+        action="store_true",
+        help="agree to every question in advance; not to the plan of a goal, nor to code",
+    )
+
+
+def count(text: str) -> int:
+    """The type of an argument that counts things: 1 or more."""
+    number = int(text)
+    if number < 1:
+        raise ValueError
+    return min(number, sys.maxsize)
+
+
+def add_mode(parser: argparse.ArgumentParser) -> None:
+    """Add --mode."""
+    parser.add_argument(
+        "--mode",
+        choices=[mode.value for mode in Mode],
+        help="how far the request may travel (default: the setting, at first “local”)",
+    )
+
+
+async def tell_once(app: Application) -> None:
+    """Say what would be an LLM for this computer where there is none, unless it was said before.
+
+    To be called after an answer: looking for an LLM may take a moment.
+    """
+    from jarvis_desktop.llm.catalogue import LLMOfferFinder
+
+    offering = LLMOfferFinder(app)
+    if offering.was_told or not (missing := await offering.missing()):
+        return
+    output.note(f"note    There is no LLM. {missing.reason}")
+    output.note(f"        JARVIS plans and answers without one meanwhile. {missing.advice}")
+    offering.note_told()

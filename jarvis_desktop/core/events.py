@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from jarvis_desktop.core.artifact import Artifact
-from jarvis_desktop.core.expert import Candidate, Selection
-from jarvis_desktop.core.outline import Outline
+from jarvis_desktop.core.expert import Attempt, Candidate, Selection, Status, TaskResult
+from jarvis_desktop.core.goal import Outline
+from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.plan import Plan
-from jarvis_desktop.core.result import Attempt, Status, TaskResult
-from jarvis_desktop.core.wording import tr
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from jarvis_desktop.core.errors import ExpertError
-from jarvis_desktop.core.wording import tr
+from jarvis_desktop.core.i18n import tr
 
 PICTURE = 2000
 """Tokens that a picture may be, on the safe side."""
@@ -21,7 +21,7 @@ LONGEST_TOKEN = 16
 _SINGLE = string.digits.encode()
 
 
-class Role(StrEnum):
+class MessageRole(StrEnum):
     """Who says a message."""
 
     SYSTEM = "system"
@@ -42,7 +42,7 @@ class Think(StrEnum):
 class Message:
     """One message of a prompt."""
 
-    role: Role
+    role: MessageRole
     text: str
     images: tuple[Path, ...] = ()
     """Pictures that belong to it, for an LLM that sees."""

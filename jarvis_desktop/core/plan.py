@@ -10,8 +10,8 @@ from typing import Literal
 
 from jarvis_desktop.core.artifact import Artifact, Kind
 from jarvis_desktop.core.errors import InputError, PlanError
-from jarvis_desktop.core.task import Arg, Item, Option, Port, Ref, Task, TaskType, type_names
-from jarvis_desktop.core.wording import mark, tr
+from jarvis_desktop.core.i18n import mark, tr
+from jarvis_desktop.core.task import Arg, Item, Port, Ref, Task, TaskOption, TaskType, type_names
 
 Ask = Literal["always", "larger", "never"]
 """Which plans the person wants to see before they run."""
@@ -261,7 +261,7 @@ def _check_port(label: str, port: Port, item: Item, by_id: dict[int, Task]) -> N
         )
 
 
-def _check_option(label: str, option: Option, item: Item) -> None:
+def _check_option(label: str, option: TaskOption, item: Item) -> None:
     wanted = type(option.default)
     fits = isinstance(item, wanted) or (wanted is float and isinstance(item, int))
     if not fits or (isinstance(item, bool) and wanted is not bool):

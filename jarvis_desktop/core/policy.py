@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from jarvis_desktop.core.expert import Candidate
-from jarvis_desktop.core.wording import mark, tr
+from jarvis_desktop.core.i18n import mark, tr
 
 
 class Mode(StrEnum):

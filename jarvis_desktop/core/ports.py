@@ -1,4 +1,12 @@
-"""The seams: what the assistant needs of the world; each has a real part and a fake."""
+"""The seams: what the assistant needs of the world; each has a real part and a fake.
+
+The seam to the person: window, quick box or terminal.
+
+The seam to files that lie on the network.
+
+How likely each task of an inventory is asked for: what a trained reader of requests tells.
+
+The seam to what is written down of a turn while it runs, so that a crash loses none of it."""
 
 from __future__ import annotations
 
@@ -9,12 +17,14 @@ from pathlib import Path
 from typing import Protocol
 
 from jarvis_desktop.core.artifact import Artifact
-from jarvis_desktop.core.call import Call, Report
-from jarvis_desktop.core.expert import Candidate, Experience, Expert
+from jarvis_desktop.core.code import CodeRequest, Verdict
+from jarvis_desktop.core.events import Event
+from jarvis_desktop.core.expert import Candidate, Experience, Expert, TaskResult
+from jarvis_desktop.core.goal import Outline
+from jarvis_desktop.core.i18n import tr, trn
 from jarvis_desktop.core.llm import LLM
 from jarvis_desktop.core.plan import Plan
-from jarvis_desktop.core.result import TaskResult
-from jarvis_desktop.core.task import TaskType
+from jarvis_desktop.core.task import Call, Report, TaskType
 from jarvis_desktop.core.turn import Conversation, Turn
 
 
@@ -325,4 +335,175 @@ class Desktop(Protocol):
         """Open a file or folder with its usual program; `name` is what the person calls it.
 
         Raises UnavailableError."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Review:
+    """What a person says to the plan of a goal: takes it as it stands here, or wants it revised."""
+
+    outline: Outline
+    """As it was shown, or as the person edited it."""
+    comment: str = ""
+    """What should be different, in words; where there is any, the plan is written anew."""
+
+
+class Frontend(Protocol):
+    """Where a person sees and answers."""
+
+    def show(self, event: Event) -> None:
+        """Show that something happened. Must return at once."""
+        ...
+
+    async def review(self, plan: Plan) -> Plan | None:
+        """Let the person change the plan; None when they refuse it."""
+        ...
+
+    async def confirm(self, question: str) -> bool:
+        """A yes-or-no question; anything but a clear yes is False."""
+        ...
+
+    async def ask(self, question: str) -> str:
+        """An open question; "" where there is no answer."""
+        ...
+
+    async def review_outline(self, outline: Outline, why: str) -> Review | None:
+        """Let the person accept, edit or comment on the plan of a goal; None when they want none,
+        or nobody is there.
+
+        `why` is what they should know about it: what changed since they saw it last.
+        """
+        ...
+
+    async def review_code(self, code: CodeRequest) -> Verdict:
+        """Let the person read, edit, allow or refuse code; a No where nobody is there.
+
+        Where its protection is "none", that stands above it in red, and there is no GOAL.
+        """
+        ...
+
+
+class Web(Protocol):
+    """Fetches a file that the person named by its address."""
+
+    async def fetch(self, url: str, folder: Path) -> Path:
+        """The file at `url`, written into `folder` under a name that fits it.
+
+        Raises InputError where this is no address to be fetched from or holds too much,
+        UnavailableError where it gives nothing, and StorageError where it cannot be written.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """What a request asks of the n tasks of an inventory, as probabilities."""
+
+    tasks: tuple[float, ...]
+    """Of each task, that it is asked for."""
+    links: tuple[tuple[float, ...], ...]
+    """links[i][j]: if both are asked for, that j takes the result of i."""
+    order: tuple[tuple[float, ...], ...]
+    """order[i][j]: if both are asked for, that i is done before j."""
+    where: tuple[int, ...]
+    """Of each task, the character of the request at which it is spoken of."""
+
+
+class TaskScorer(Protocol):
+    """Reads a request against the descriptions of tasks."""
+
+    def score(self, text: str, inventory: Sequence[TaskType]) -> Scores:
+        """In milliseconds, on a thread that may wait. Raises UnavailableError where it cannot be
+        loaded."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Unfinished:
+    """A turn that is not over, and what going on with it needs besides.
+
+    The results of its turn are those of the tasks that were done. Its plan is None where today's
+    tasks no longer fit the one that was written down: it can then be given up only.
+    """
+
+    conversation: str
+    turn: Turn
+    speak: bool = False
+    """Whether the answer is to be spoken."""
+    folder: Path | None = None
+    """Where results with a name of the person's choosing are saved."""
+    goal: bool = False
+    """Whether it is worked on in agent mode: what is known of it is in the memory of goals."""
+    perhaps: frozenset[int] = frozenset()
+    """Tasks that act outside of the store and were under way: they may have been done."""
+    fixed: bool = False
+    """Whether the plan is the person's own, or was changed by them: no other one takes its place.
+    """
+
+    @property
+    def begun(self) -> bool:
+        """Whether anything was, or may have been, done; else perhaps nobody has agreed to its plan
+        yet."""
+        return self.goal or bool(self.turn.results or self.perhaps)
+
+    @property
+    def progress(self) -> str:
+        """How far it is, in words: "2 of 6 steps are done"."""
+        if self.goal:
+            return tr("a goal of agent mode")
+        done, plan = len(self.turn.results), self.turn.plan
+        if plan is None:
+            return trn("{count} step is done", "{count} steps are done", done)
+        if done == 1:
+            return trn("1 of {count} step is done", "1 of {count} steps is done", len(plan))
+        return trn(
+            "{done} of {count} step is done",
+            "{done} of {count} steps are done",
+            len(plan),
+            done=done,
+        )
+
+
+class Journal(Protocol):
+    """Keeps what is done of each running turn, durably, until the turn is in the history.
+
+    A turn belongs to the process that began it, for as long as that one runs. What is told of a
+    turn that was not begun, or was ended, is not kept. Every method may raise StorageError.
+    """
+
+    def begin(self, unfinished: Unfinished) -> None:
+        """Write down a turn that has a plan now, and which results are there already.
+
+        It takes the place of what was written down of this turn before.
+        """
+        ...
+
+    def starting(self, turn_id: str, task_id: int) -> None:
+        """Write down a task that acts outside of the store, before it does."""
+        ...
+
+    def finished(self, turn_id: str, result: TaskResult) -> None:
+        """Write down a task that is done, with its artifacts, before anything builds on it.
+
+        One that was not done counts as never started.
+        """
+        ...
+
+    def end(self, turn_id: str) -> None:
+        """Forget a turn: it is in the history, or the person stopped it."""
+        ...
+
+    def unfinished(self) -> Sequence[Unfinished]:
+        """The turns that were cut off and belong to no process that still runs, oldest first."""
+        ...
+
+    def elsewhere(self) -> Collection[str]:
+        """The ids of the turns that another process works on now."""
+        ...
+
+    def take_over(self, turn_id: str) -> Unfinished | None:
+        """Make such a turn this process's own, as it is by now; one of its own may be taken again.
+
+        None where it is over, or another process goes on with it: only one ever does.
+        """
         ...

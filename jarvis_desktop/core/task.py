@@ -1,12 +1,16 @@
-"""What can be asked for (TaskType) and one such thing asked for in a plan (Task)."""
+"""What can be asked for (TaskType) and one such thing asked for in a plan (Task).
+
+One call of an expert: a task with its inputs resolved. Crosses process borders."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from jarvis_desktop.core.artifact import Artifact, Kind
-from jarvis_desktop.core.wording import mark, tr
+from jarvis_desktop.core.errors import InputError
+from jarvis_desktop.core.i18n import mark, tr
 
 type_names = {
     bool: mark("yes or no"),
@@ -41,7 +45,7 @@ class Port:
 
 
 @dataclass(frozen=True, slots=True)
-class Option:
+class TaskOption:
     """One setting of a task, such as how many sentences; it has the type of its default."""
 
     name: str
@@ -77,7 +81,7 @@ class TaskType:
     summary: str
     ports: tuple[Port, ...]
     gives: tuple[Kind, ...]
-    options: tuple[Option, ...] = ()
+    options: tuple[TaskOption, ...] = ()
     cues: tuple[str, ...] = ()
     presets: tuple[Preset, ...] = ()
     exact: str = ""
@@ -104,7 +108,7 @@ class TaskType:
         """The port of that name, or None."""
         return next((port for port in self.ports if port.name == name), None)
 
-    def option(self, name: str) -> Option | None:
+    def option(self, name: str) -> TaskOption | None:
         """The option of that name, or None."""
         return next((option for option in self.options if option.name == name), None)
 
@@ -154,3 +158,66 @@ class Task:
         """Ids of the tasks whose results this one takes, each once, in order of appearance."""
         refs = (item.task_id for _, item in self.items() if isinstance(item, Ref))
         return tuple(dict.fromkeys(refs))
+
+
+Report = Callable[[float | None, str], None]
+"""Tells how far a call is: a fraction from 0 to 1 (None where unknown) and a few words."""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """What an expert gets: per port the artifacts that arrived, per option its value."""
+
+    task: str
+    inputs: Mapping[str, tuple[Artifact, ...]]
+    options: Mapping[str, Value]
+    workdir: Path
+    """An existing folder for the files the expert makes; swept when the call is over."""
+    folder: Path | None = None
+    """Where the person wants results with a name of their own; no plan can set it."""
+    seconds: float | None = None
+    """How long it may take by what is known of its expert; None where too little is known."""
+
+    @property
+    def size(self) -> int:
+        """How much there is to work on: bytes of files, and characters of texts."""
+        size = 0
+        for items in self.inputs.values():
+            for item in items:
+                if item.path is not None and item.path.is_file():
+                    size += item.path.stat().st_size
+                size += len(item.text or "")
+        return size
+
+    def text(self, port: str) -> str:
+        """The text that arrived at a port, several joined by blank lines; "" where none did."""
+        return "\n\n".join(item.text or "" for item in self.inputs.get(port, ()))
+
+    def texts(self, port: str) -> tuple[str, ...]:
+        """The texts that arrived at a port."""
+        return tuple(item.text or "" for item in self.inputs.get(port, ()))
+
+    def file(self, port: str) -> Path:
+        """Where the one file lies that arrived at a port. Raises InputError where there is none."""
+        path = self.artifact(port).path
+        assert path is not None
+        return path
+
+    def artifact(self, port: str) -> Artifact:
+        """The one file that arrived at a port. Raises InputError where there is none."""
+        for item in self.inputs.get(port, ()):
+            if item.path is not None:
+                return item
+        raise InputError(tr("{task} needs a file as its {port}.", task=self.task, port=port))
+
+    def title(self, port: str) -> str:
+        """What a person calls the input of a port."""
+        return next((item.title for item in self.inputs.get(port, ())), port)
+
+    def number(self, option: str) -> float:
+        """A numeric option."""
+        return float(self.options[option])
+
+    def words(self, option: str) -> str:
+        """A text option."""
+        return str(self.options[option])

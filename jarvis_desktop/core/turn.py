@@ -11,12 +11,10 @@ from typing import TypeVar, assert_never
 
 from jarvis_desktop.core import events
 from jarvis_desktop.core.artifact import Artifact
-from jarvis_desktop.core.expert import Selection
-from jarvis_desktop.core.goal import Terms
-from jarvis_desktop.core.hearing import Transcript
-from jarvis_desktop.core.outline import Outline
+from jarvis_desktop.core.expert import Attempt, Selection, Status, TaskResult
+from jarvis_desktop.core.goal import Outline, Terms
 from jarvis_desktop.core.plan import Plan
-from jarvis_desktop.core.result import Attempt, Status, TaskResult
+from jarvis_desktop.core.speech import Transcript
 
 T = TypeVar("T")
 

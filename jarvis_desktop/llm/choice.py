@@ -1,29 +1,77 @@
-"""Which LLM is used: what the settings ask for, or the best that is there."""
+"""Which LLM is used: what the settings ask for, or the best that is there.
+
+An LLM whose failures are noticed, and which the mode may forbid while it is in use."""
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Literal, TypeVar
 
-from jarvis_desktop.computer import free_disk_bytes, gpu_memory_bytes, memory_bytes
-from jarvis_desktop.core.errors import InputError, JarvisError, UnavailableError
+from jarvis_desktop.core.display import one_line
+from jarvis_desktop.core.errors import Fault, InputError, JarvisError, UnavailableError
 from jarvis_desktop.core.expert import Candidate, Expert
-from jarvis_desktop.core.llm import LLM, Think
+from jarvis_desktop.core.i18n import tr
+from jarvis_desktop.core.llm import LLM, Prompt, Think
 from jarvis_desktop.core.policy import Policy
-from jarvis_desktop.core.shown import one_line
-from jarvis_desktop.core.wording import tr
-from jarvis_desktop.keys import Key, key_for
-from jarvis_desktop.llm.ollama import OllamaLLM
-from jarvis_desktop.llm.ollama_server import InstalledLLM, OllamaServer, OllamaStatus
+from jarvis_desktop.llm.ollama import InstalledLLM, OllamaLLM, OllamaServer, OllamaStatus
 from jarvis_desktop.llm.openai_compatible import OpenAICompatibleLLM, listed, server_at
 from jarvis_desktop.llm.shipped import GB, MB, Computer, ShippedLLM
 from jarvis_desktop.llm.transformers_local import TransformersLLM
-from jarvis_desktop.llm.watched import Real, Watched
+from jarvis_desktop.platform.api_keys import ApiKey, key_for
+from jarvis_desktop.platform.hardware_probe import free_disk_bytes, gpu_memory_bytes, memory_bytes
+
+Real = OllamaLLM | OpenAICompatibleLLM | TransformersLLM
+
+
+class Watched:
+    """Stands for the LLM wherever one is used."""
+
+    def __init__(
+        self,
+        llm: Real,
+        think: Think,
+        on_failure: Callable[[], None],
+        on_use: Callable[[], None],
+        *,
+        objection: Callable[[], str],
+    ) -> None:
+        self.name = llm.name
+        self.provider: str = llm.provider
+        self.remote = llm.remote
+        self.window = llm.window
+        self.sees = llm.sees
+        self._llm = llm
+        self._think = think
+        self._on_failure = on_failure
+        self._on_use = on_use
+        self._objection = objection
+
+    async def stream(self, prompt: Prompt) -> AsyncGenerator[str, None]:
+        """The answer, piece by piece. Raises JarvisError."""
+        if prompt.think is Think.OFF and prompt.schema is None:
+            # Reasoning before JSON makes some servers forget the schema.
+            prompt = replace(prompt, think=self._think)
+        try:
+            self._check()
+            self._on_use()
+            async with aclosing(self._llm.stream(prompt)) as pieces:
+                async for piece in pieces:
+                    self._check()
+                    yield piece
+        except JarvisError:
+            self._on_failure()
+            raise
+
+    def _check(self) -> None:
+        if objection := self._objection():  # the mode may have changed since it was found
+            raise UnavailableError(objection, fault=Fault.NETWORK)
+
 
 FRESH = 30.0
 """Seconds after which what is there is looked at again."""
@@ -38,7 +86,7 @@ Item = TypeVar("Item")
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class LLMPreference:
     """What the settings say of the LLM."""
 
     provider: Provider = "auto"
@@ -55,7 +103,7 @@ class Wanted:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class LLMMatch:
     """An LLM with what it is known by, or none."""
 
     reason: str
@@ -74,7 +122,7 @@ class LLMChoice:
 
     def __init__(
         self,
-        wanted: Wanted,
+        wanted: LLMPreference,
         policy: Policy,
         *,
         on_disk: OnDisk,
@@ -101,11 +149,11 @@ class LLMChoice:
         self._leaving: dict[TransformersLLM, asyncio.Task[None]] = {}
         self.choose(wanted)
 
-    def choose(self, wanted: Wanted) -> None:
+    def choose(self, wanted: LLMPreference) -> None:
         """Use what is wanted from the next prompt on."""
         self.wanted = wanted
         self.ollama = OllamaServer(wanted.address if wanted.provider == "ollama" else "")
-        self._key = Key(partial(self._key_for, wanted.address))
+        self._key = ApiKey(partial(self._key_for, wanted.address))
         self._known_by = ("chosen anew",)
         self.forget()
 
@@ -136,7 +184,7 @@ class LLMChoice:
         """Look again at the next use."""
         self._looked = None
 
-    def alike(self, wanted: Wanted) -> LLMChoice:
+    def alike(self, wanted: LLMPreference) -> LLMChoice:
         """Another choice over the same computer, such as for trying an LLM. Close it."""
         return LLMChoice(
             wanted,
@@ -181,7 +229,7 @@ class LLMChoice:
             await former.close()
             await leaving
 
-    async def _take(self, found: Found) -> None:
+    async def _take(self, found: LLMMatch) -> None:
         self.reason = found.reason
         if found.key == self._known_by:
             return
@@ -208,10 +256,10 @@ class LLMChoice:
         self._leaving[llm] = leaving = asyncio.create_task(llm.retire())
         leaving.add_done_callback(lambda done: self._leaving.pop(llm))
 
-    async def _find(self) -> Found:
+    async def _find(self) -> LLMMatch:
         match self.wanted.provider:
             case "none":
-                return Found(tr("The settings say that no LLM is used."))
+                return LLMMatch(tr("The settings say that no LLM is used."))
             case "ollama":
                 return await self._from_ollama()
             case "openai":
@@ -221,7 +269,7 @@ class LLMChoice:
             case "auto":
                 return await self._any()
 
-    async def _any(self) -> Found:
+    async def _any(self) -> LLMMatch:
         roads = [self._from_ollama, self._from_disk]
         if self.wanted.address:
             roads.insert(1, self._from_service)
@@ -231,41 +279,41 @@ class LLMChoice:
             if found.make:
                 return found
             reasons.append(found.reason)
-        return Found(" ".join(reasons))
+        return LLMMatch(" ".join(reasons))
 
-    async def _from_ollama(self) -> Found:
+    async def _from_ollama(self) -> LLMMatch:
         server = self.ollama.server
         status = await self.of_ollama()
         if not status.running:
-            return Found(status.reason)
+            return LLMMatch(status.reason)
         try:
             llms = await self.ollama.installed()
         except JarvisError as error:
-            return Found(error.message)
+            return LLMMatch(error.message)
         named, remote = self.wanted.id, self._allows(remote=True)
         if named:
             llm = next((each for each in llms if each.is_called(named)), None)
             if llm is None:
-                return Found(tr("Ollama does not have {named}.", named=one_line(named)))
+                return LLMMatch(tr("Ollama does not have {named}.", named=one_line(named)))
             if not llm.is_local and not remote:
                 return self._forbidden(llm.name)
         else:
             able = [each for each in llms if each.is_local and "completion" in each.capabilities]
             if not able:
-                return Found(tr("Ollama runs, but has no LLM that answers."))
+                return LLMMatch(tr("Ollama runs, but has no LLM that answers."))
             llm = await self._best(able, self._need, anywhere=server.remote)
             if llm is None:
-                return Found(tr("Every LLM that Ollama has needs more memory than there is."))
-        return Found(
+                return LLMMatch(tr("Every LLM that Ollama has needs more memory than there is."))
+        return LLMMatch(
             tr("{name} is used, which Ollama runs.", name=llm.name),
             ("ollama", llm.name, llm.digest),
             partial(OllamaLLM, llm, server, most_context=self.wanted.context),
         )
 
-    async def _from_service(self) -> Found:
+    async def _from_service(self) -> LLMMatch:
         address, name = self.wanted.address, self.wanted.id
         if not address:
-            return Found(tr("The settings name no address of an LLM service."))
+            return LLMMatch(tr("The settings name no address of an LLM service."))
         server = server_at(address)
         if server.remote and not self._allows(remote=True):
             return self._forbidden(server.host)
@@ -277,11 +325,11 @@ class LLMChoice:
             except JarvisError as error:
                 # Some that run have no list: `transformers serve` before its first download.
                 if not name or isinstance(error, UnavailableError):
-                    return Found(error.message)
+                    return LLMMatch(error.message)
             name = name or next((each for each in names if "embed" not in each.lower()), "")
         if not name:
-            return Found(tr("The LLM service at {host} has no LLM.", host=server.host))
-        return Found(
+            return LLMMatch(tr("The LLM service at {host} has no LLM.", host=server.host))
+        return LLMMatch(
             tr(
                 "{name} is used, by the LLM service at {host}.",
                 name=one_line(name),
@@ -298,14 +346,14 @@ class LLMChoice:
             ),
         )
 
-    async def _from_disk(self) -> Found:
+    async def _from_disk(self) -> LLMMatch:
         named = self.wanted.id
         there = await asyncio.to_thread(self.on_disk)
         found = [each for each in there if named in ("", each[0].id)]
         if not found:
-            return Found(tr("There is no {named} on the disk.", named=one_line(named) or "LLM"))
+            return LLMMatch(tr("There is no {named} on the disk.", named=one_line(named) or "LLM"))
         if not self._allows(remote=False):
-            return Found(
+            return LLMMatch(
                 tr(
                     "The mode “{mode}” loads no LLM on this computer.",
                     mode=self._policy.mode.called,
@@ -314,9 +362,9 @@ class LLMChoice:
         graphics = (await self.measured()).graphics
         best = await self._best(found, lambda each: _weight(each[0], graphics))
         if best is None:
-            return Found(tr("Every LLM on the disk needs more memory than there is."))
+            return LLMMatch(tr("Every LLM on the disk needs more memory than there is."))
         expert, folder = best
-        return Found(
+        return LLMMatch(
             tr("{name} is used, from the disk.", name=expert.id),
             ("transformers", expert.id, str(folder)),
             partial(TransformersLLM, expert.id, folder, most_context=self.wanted.context),
@@ -344,8 +392,8 @@ class LLMChoice:
         candidate = Candidate(Expert("llm", ""), "llm", remote=remote, heavy=not remote)
         return self._policy.allows(candidate)
 
-    def _forbidden(self, what: str) -> Found:
-        return Found(
+    def _forbidden(self, what: str) -> LLMMatch:
+        return LLMMatch(
             tr(
                 "The mode “{mode}” allows no LLM of another computer ({what}).",
                 mode=self._policy.mode.called,

@@ -18,12 +18,15 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from jarvis_desktop.core.errors import UnavailableError
+from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.llm import Message, Prompt, Think
-from jarvis_desktop.core.wording import tr
-from jarvis_desktop.keys import Key
-from jarvis_desktop.llm.asking import pictures, room, sendable
-from jarvis_desktop.llm.failures import (
+from jarvis_desktop.llm.http import (
+    USUAL,
+    Post,
     Refused,
+    Server,
+    ServerTimeouts,
+    Sleep,
     broken_off,
     cut_short,
     failed,
@@ -31,9 +34,8 @@ from jarvis_desktop.llm.failures import (
     sentences,
     stranger,
 )
-from jarvis_desktop.llm.server import USUAL, Patience, Server
-from jarvis_desktop.llm.streaming import Post, Sleep
-from jarvis_desktop.llm.thinking import Thinking
+from jarvis_desktop.llm.request import Thinking, pictures, room, sendable
+from jarvis_desktop.platform.api_keys import ApiKey
 
 OPTIONAL = (
     "response_format",
@@ -64,10 +66,10 @@ class OpenAICompatibleLLM:
         name: str,
         base_url: str,
         *,
-        key: Key | None = None,
+        key: ApiKey | None = None,
         window: int = 8192,
         sees: bool = False,
-        patience: Patience = USUAL,
+        patience: ServerTimeouts = USUAL,
         sleep: Sleep = asyncio.sleep,
     ) -> None:
         self.name = name
@@ -75,7 +77,7 @@ class OpenAICompatibleLLM:
         self.remote = self._server.remote
         self.window = window
         self.sees = sees
-        self._key = key or Key()
+        self._key = key or ApiKey()
         self._patience = patience
         self._sleep = sleep
         self._thinking = Thinking(name)
@@ -176,15 +178,15 @@ def server_at(base_url: str) -> Server:
 
 
 async def listed(
-    base_url: str, *, key: Key | None = None, timeout: float = 10.0
+    base_url: str, *, key: ApiKey | None = None, timeout: float = 10.0
 ) -> tuple[str, ...]:
     """The names of the LLMs of a server, sorted. Raises UnavailableError, ExpertError."""
     server = server_at(base_url)
-    key = key or Key()
+    key = key or ApiKey()
     secret = await _checked(key)
     headers = {"Authorization": f"Bearer {secret}"} if secret else {}
     with sentences(server):
-        async with server.client(Patience(first=timeout)) as client, asyncio.timeout(timeout):
+        async with server.client(ServerTimeouts(first=timeout)) as client, asyncio.timeout(timeout):
             response = await client.get("/models", headers=headers)
         if response.status_code != 200:
             key.forget()
@@ -197,7 +199,7 @@ async def listed(
         return tuple(sorted(name for name in names if isinstance(name, str)))
 
 
-async def _checked(key: Key) -> str:
+async def _checked(key: ApiKey) -> str:
     """The key. Raises UnavailableError on one that no header can hold, without naming it."""
     secret = (await key.get()).strip()
     if not (secret.isascii() and secret.isprintable()):

@@ -11,7 +11,7 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
 from jarvis_desktop.core.errors import JarvisError
-from jarvis_desktop.core.wording import tr
+from jarvis_desktop.core.i18n import tr
 
 MB, GB = 1_000_000, 1_000_000_000
 PATIENT = 6 * GB
@@ -77,7 +77,7 @@ class Computer:
         return need <= self.graphics or need <= min(self.memory // 2, PATIENT)
 
 
-class Block(BaseModel):
+class LLMBlock(BaseModel):
     """One [[llm]] block of the file."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
@@ -94,18 +94,18 @@ class Block(BaseModel):
     verified: bool = False
 
 
-class File(BaseModel):
+class LLMFile(BaseModel):
     """The whole file."""
 
     model_config = ConfigDict(extra="forbid")
 
-    llm: list[Block] = Field(min_length=1)
+    llm: list[LLMBlock] = Field(min_length=1)
 
 
 def load(path: Path) -> tuple[ShippedLLM, ...]:
     """The LLMs of the file, that of the least need first. Raises JarvisError naming the mistake."""
     try:
-        blocks = File.model_validate(tomllib.loads(path.read_text("utf-8"))).llm
+        blocks = LLMFile.model_validate(tomllib.loads(path.read_text("utf-8"))).llm
     except ValidationError as error:
         first = error.errors(include_url=False, include_context=False)[0]
         where = ".".join(str(part) for part in first["loc"])

@@ -9,14 +9,13 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from pathlib import Path
 
-from jarvis_desktop.child import Child
 from jarvis_desktop.core.errors import UnavailableError
+from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.llm import Prompt, Think
-from jarvis_desktop.core.wording import tr
-from jarvis_desktop.idling import Idling
-from jarvis_desktop.llm.asking import Room, room, sendable
-from jarvis_desktop.llm.thinking import Thinking
-from jarvis_desktop.llm.transformers_worker import Question
+from jarvis_desktop.llm.request import Thinking, TokenBudget, room, sendable
+from jarvis_desktop.llm.transformers_worker import PromptMessage
+from jarvis_desktop.process.background import Idling
+from jarvis_desktop.process.child import Child
 
 WORKER = "jarvis_desktop.llm.transformers_worker:serve"
 LEAST_WINDOW = 2048
@@ -89,14 +88,14 @@ class TransformersLLM:
         async with self._turn:
             await self.close()
 
-    async def _pieces(self, prompt: Prompt, given: Room) -> AsyncGenerator[str, None]:
+    async def _pieces(self, prompt: Prompt, given: TokenBudget) -> AsyncGenerator[str, None]:
         if not (self._folder / "config.json").is_file():
             raise UnavailableError(
                 tr("{name} is no longer on this computer.", name=self.name),
                 hint=tr("Fetch it with: jarvis-desktop llm pull {name}.", name=self.name),
             )
         self._count += 1
-        question = Question(
+        question = PromptMessage(
             number=self._count,
             messages=[{"role": each.role.value, "content": each.text} for each in prompt.messages],
             longest=given.written,

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from jarvis_desktop.core.call import Report
 from jarvis_desktop.core.errors import ExpertError
-from jarvis_desktop.core.wording import tr
-from jarvis_desktop.fetched import check, device, memory_in_words, quiet_libraries
-from jarvis_desktop.llm.failures import cut_short
+from jarvis_desktop.core.i18n import tr
+from jarvis_desktop.core.task import Report
+from jarvis_desktop.llm.http import cut_short
+from jarvis_desktop.process.model_files import check, device, memory_in_words, quiet_libraries
 
 LEAST_ROOM = 32
 """Tokens that must be left for an answer; fewer are no answer."""
@@ -29,7 +29,7 @@ class Stopped(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class PromptMessage:
     """A prompt as it crosses to the child."""
 
     number: int
@@ -44,14 +44,14 @@ class Question:
 def serve(name: str, folder: Path, window: int, stopped: Stopped) -> Callable[..., None]:
     """The handler of the child: the pieces of the answer are its reports."""
     quiet_libraries()
-    writer: Writer | None = None
+    writer: LoadedLLM | None = None
 
-    def handle(report: Report, question: Question) -> None:
+    def handle(report: Report, question: PromptMessage) -> None:
         nonlocal writer
         with memory_in_words(name, retryable=False):
             if writer is None:
                 check(name, folder)
-                writer = Writer(name, folder, window)
+                writer = LoadedLLM(name, folder, window)
             writer.write(
                 question,
                 say=lambda text: report(None, text),
@@ -61,7 +61,7 @@ def serve(name: str, folder: Path, window: int, stopped: Stopped) -> Callable[..
     return handle
 
 
-class Writer:
+class LoadedLLM:
     """A loaded LLM."""
 
     def __init__(self, name: str, folder: Path, window: int) -> None:
@@ -92,7 +92,7 @@ class Writer:
         self._ends = ends if isinstance(ends, list) else [ends]
 
     def write(
-        self, question: Question, *, say: Callable[[str], None], is_stopped: Callable[[], bool]
+        self, question: PromptMessage, *, say: Callable[[str], None], is_stopped: Callable[[], bool]
     ) -> None:
         """Say the answer in pieces. Raises ExpertError where it does not fit, or the prompt."""
         import transformers
@@ -130,7 +130,7 @@ class Writer:
         if len(written) == longest and written[-1] not in self._ends and not is_stopped():
             raise cut_short(self._name)
 
-    def _as_text(self, question: Question) -> str:
+    def _as_text(self, question: PromptMessage) -> str:
         import jinja2
 
         def rendered(messages: Sequence[Mapping[str, str]]) -> str:

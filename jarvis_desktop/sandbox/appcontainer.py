@@ -15,10 +15,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from jarvis_desktop.core.errors import UnavailableError
-from jarvis_desktop.core.wording import tr
-from jarvis_desktop.sandbox.profile import Box, Launch, environment, prefixes, temporary_folder
+from jarvis_desktop.core.i18n import tr
+from jarvis_desktop.sandbox.profile import (
+    Launch,
+    SandboxProfile,
+    environment,
+    prefixes,
+    temporary_folder,
+)
 
-START = Path(__file__).with_name("windows_start.py")
+START = Path(__file__).with_name("windows_launcher.py")
 
 NEEDED = ("SYSTEMROOT", "SYSTEMDRIVE", "NUMBER_OF_PROCESSORS", "PROCESSOR_ARCHITECTURE")
 """Variables without which hardly a program starts there; they tell nothing of the person."""
@@ -38,7 +44,7 @@ class AppContainer:
         """As `Launcher.sandboxed`."""
         return True
 
-    def command(self, box: Box, argv: Sequence[str]) -> Launch:
+    def command(self, box: SandboxProfile, argv: Sequence[str]) -> Launch:
         """As `Launcher.command`. Raises UnavailableError on another system, or where descriptors
         are to be inherited."""
         if sys.platform != "win32":
@@ -56,13 +62,13 @@ class AppContainer:
             temporary=temporary,
         )
 
-    def inside(self, box: Box, path: Path) -> str:
+    def inside(self, box: SandboxProfile, path: Path) -> str:
         """As `Launcher.inside`: nothing is moved."""
         return str(path)
 
 
-def start(box: Box, argv: Sequence[str], temporary: Path) -> Iterator[str]:
-    """The command that begins it (see windows_start.py)."""
+def start(box: SandboxProfile, argv: Sequence[str], temporary: Path) -> Iterator[str]:
+    """The command that begins it (see windows_launcher.py)."""
     limits = box.limits
     yield from (str(box.python), "-I", "-S", str(START), "--parent", str(os.getpid()))
     yield from ("--processes", str(limits.processes), "--memory", str(limits.memory))

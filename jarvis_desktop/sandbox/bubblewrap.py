@@ -17,13 +17,13 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 
 from jarvis_desktop.core.errors import UnavailableError
-from jarvis_desktop.core.wording import tr
-from jarvis_desktop.sandbox import cgroups, seccomp
+from jarvis_desktop.core.i18n import tr
+from jarvis_desktop.sandbox import process_tree, seccomp
 from jarvis_desktop.sandbox.profile import (
     SETTINGS,
     SYSTEM,
-    Box,
     Launch,
+    SandboxProfile,
     environment,
     placed,
     prefixes,
@@ -65,7 +65,7 @@ class Bubblewrap:
     name = "bubblewrap"
     sandboxed = True
 
-    def command(self, box: Box, argv: Sequence[str]) -> Launch:
+    def command(self, box: SandboxProfile, argv: Sequence[str]) -> Launch:
         """As `Launcher.command`. Raises UnavailableError where a program is not there."""
         program = shutil.which(self.program)
         if program is None:
@@ -80,9 +80,13 @@ class Bubblewrap:
         # An older one cannot hold a tmpfs to a size.
         temporary = None if "--size" in self._known else temporary_folder()
         filtered = seccomp.descriptor(bpf)
-        group = cgroups.group(box.limits.processes + OWN)
+        group = process_tree.group(box.limits.processes + OWN)
         parts = (
-            *(("/bin/sh", "-c", cgroups.JOIN, str(cgroups.members(group))) if group else ()),
+            *(
+                ("/bin/sh", "-c", process_tree.JOIN, str(process_tree.members(group)))
+                if group
+                else ()
+            ),
             *(program, "--unshare-all", "--unshare-user", *self._disabled),
             *("--die-with-parent", "--new-session", "--cap-drop", "ALL"),
             *("--uid", "1000", "--gid", "1000", "--hostname", "sandbox"),
@@ -104,7 +108,7 @@ class Bubblewrap:
             group=group,
         )
 
-    def inside(self, box: Box, path: Path) -> str:
+    def inside(self, box: SandboxProfile, path: Path) -> str:
         """As `Launcher.inside`."""
         return placed(path, ((box.folder, folder(box)), *box.readable))
 
@@ -118,7 +122,7 @@ class Bubblewrap:
         return _options(self.program) if self.known is None else self.known
 
 
-def folder(box: Box) -> str:
+def folder(box: SandboxProfile) -> str:
     """What the working folder is called inside."""
     read = [path for _, path in prefixes(box.python)]
     free = (name for name in FOLDERS if not any(path.is_relative_to(name) for path in read))
@@ -163,7 +167,7 @@ def _kernel() -> Iterator[str]:
             yield from ("--ro-bind", os.devnull, path)
 
 
-def _private(box: Box, temporary: Path | None) -> Iterator[str]:
+def _private(box: SandboxProfile, temporary: Path | None) -> Iterator[str]:
     """Temporary files, and the memory that processes share; /dev itself is not to be filled."""
     for name in (TEMPORARY, "/dev/shm"):  # noqa: S108 - the sandbox's own
         if temporary:
@@ -175,7 +179,7 @@ def _private(box: Box, temporary: Path | None) -> Iterator[str]:
     yield from ("--remount-ro", "/dev")
 
 
-def _readable(box: Box) -> Iterator[str]:
+def _readable(box: SandboxProfile) -> Iterator[str]:
     for real, path in prefixes(box.python):
         if not any(path.is_relative_to(name) for name in SYSTEM):
             yield from ("--ro-bind", str(real), str(path))
@@ -183,7 +187,7 @@ def _readable(box: Box) -> Iterator[str]:
         yield from ("--ro-bind", str(source), name)
 
 
-def _limited(box: Box) -> Iterator[str]:
+def _limited(box: SandboxProfile) -> Iterator[str]:
     limits = box.limits
     yield LIMITER
     yield from (

@@ -18,20 +18,20 @@ from functools import lru_cache
 from pathlib import Path
 
 from jarvis_desktop.core.errors import UnavailableError
-from jarvis_desktop.core.wording import tr
-from jarvis_desktop.sandbox import cgroups, seccomp
+from jarvis_desktop.core.i18n import tr
+from jarvis_desktop.sandbox import process_tree, seccomp
 from jarvis_desktop.sandbox.profile import (
     SETTINGS,
     SYSTEM,
-    Box,
     Launch,
+    SandboxProfile,
     environment,
     prefixes,
     temporary_folder,
 )
 
-START = "import sys; sys.path.append(sys.argv.pop(1)); from linux_start import run; run()"
-"""Begins linux_start.py from its compiled form, which a program named by its path has not."""
+START = "import sys; sys.path.append(sys.argv.pop(1)); from linux_launcher import run; run()"
+"""Begins linux_launcher.py from its compiled form, which a program named by its path has not."""
 
 LEAST = 4
 """Of the kernel's interface: Linux 6.7, the first that refuses TCP, too."""
@@ -60,7 +60,7 @@ class Landlock:
         """As `Launcher.sandboxed`."""
         return True
 
-    def command(self, box: Box, argv: Sequence[str]) -> Launch:
+    def command(self, box: SandboxProfile, argv: Sequence[str]) -> Launch:
         """As `Launcher.command`. Raises UnavailableError where the kernel is too old."""
         interface = offered() if self.interface is None else self.interface
         if interface < LEAST:
@@ -70,8 +70,8 @@ class Landlock:
             )
         bpf = seccomp.program(namespaces=False, signals=interface < SCOPES)
         filtered, temporary = seccomp.descriptor(bpf), temporary_folder()
-        group = cgroups.group(box.limits.processes)
-        joined = ("--group", str(cgroups.members(group))) if group else ()
+        group = process_tree.group(box.limits.processes)
+        joined = ("--group", str(process_tree.members(group))) if group else ()
         held = (*joined, "--interface", str(interface), "--seccomp", str(filtered))
         return Launch(
             argv=(*_start(box), *held, *_paths(box, temporary), "--", *argv),
@@ -84,12 +84,12 @@ class Landlock:
             group=group,
         )
 
-    def inside(self, box: Box, path: Path) -> str:
+    def inside(self, box: SandboxProfile, path: Path) -> str:
         """As `Launcher.inside`: nothing is moved."""
         return str(path)
 
 
-def open_command(box: Box, argv: Sequence[str]) -> tuple[str, ...]:
+def open_command(box: SandboxProfile, argv: Sequence[str]) -> tuple[str, ...]:
     """The same program, which holds the process to its limits but not back from anything."""
     return (*_start(box), "--open", "yes", "--", *argv)
 
@@ -105,7 +105,7 @@ def offered() -> int:
     return max(0, int(ctypes.CDLL(None).syscall(create_ruleset, None, 0, ask_version)))
 
 
-def _start(box: Box) -> Iterator[str]:
+def _start(box: SandboxProfile) -> Iterator[str]:
     yield from (str(box.python), "-I", "-S", "-c", START, str(Path(__file__).parent))
     yield from ("--parent", str(os.getpid()), "--folder", str(box.folder))
     for number in box.descriptors:
@@ -113,7 +113,7 @@ def _start(box: Box) -> Iterator[str]:
     yield from _limited(box)
 
 
-def _paths(box: Box, temporary: Path) -> Iterator[str]:
+def _paths(box: SandboxProfile, temporary: Path) -> Iterator[str]:
     public = (*SYSTEM, *(f"/etc/{name}" for name in SETTINGS), *COMPUTER)
     private = (*prefixes(box.python), *box.readable)
     for path in (*map(Path, public), *(real for real, _ in private)):
@@ -125,7 +125,7 @@ def _paths(box: Box, temporary: Path) -> Iterator[str]:
         yield from ("--write", str(folder))
 
 
-def _limited(box: Box) -> Iterator[str]:
+def _limited(box: SandboxProfile) -> Iterator[str]:
     limits = box.limits
     bounds = {
         "CPU": limits.cpu,

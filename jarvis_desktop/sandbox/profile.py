@@ -16,8 +16,8 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Protocol
 
-from jarvis_desktop.removing import remove
-from jarvis_desktop.sandbox import cgroups
+from jarvis_desktop.process.safe_delete import remove
+from jarvis_desktop.sandbox import process_tree
 
 MIB = 1 << 20
 GIB = 1 << 30
@@ -32,7 +32,7 @@ SETTINGS = """
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class ProcessLimits:
     """What the system itself holds a process to. Sums over all processes are a supervisor's."""
 
     cpu: int = 3600
@@ -51,7 +51,7 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
-class Box:
+class SandboxProfile:
     """What one sandboxed process may see and use."""
 
     folder: Path
@@ -67,7 +67,7 @@ class Box:
     reach other programs. Windows knows none: use the standard streams."""
     environment: tuple[tuple[str, str], ...] = ()
     """Variables besides those that every process gets."""
-    limits: Limits = Limits()
+    limits: ProcessLimits = ProcessLimits()
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +99,7 @@ class Launch:
             with suppress(OSError):
                 os.close(descriptor)
         if self.group:
-            cgroups.end(self.group)
+            process_tree.end(self.group)
         if self.temporary:
             remove(self.temporary)
 
@@ -117,19 +117,19 @@ class Launcher(Protocol):
         """Whether it keeps the process from anything."""
         ...
 
-    def command(self, box: Box, argv: Sequence[str]) -> Launch:
+    def command(self, box: SandboxProfile, argv: Sequence[str]) -> Launch:
         """How to start `argv`, a program and its arguments as they are seen inside.
 
         Raises UnavailableError where it cannot be done here. May read files: not for a loop.
         """
         ...
 
-    def inside(self, box: Box, path: Path) -> str:
+    def inside(self, box: SandboxProfile, path: Path) -> str:
         """Where the box's folder, what it may read, or what lies in these, is seen inside."""
         ...
 
 
-def environment(box: Box, *, home: str, temporary: str) -> dict[str, str]:
+def environment(box: SandboxProfile, *, home: str, temporary: str) -> dict[str, str]:
     """The variables of a process, of which none comes from this one; both folders as seen inside.
 
     Caches of libraries go to the temporary folder, lest they lie among a script's files.

@@ -2,12 +2,14 @@
 
 The script's end of each connection is handed over by it as an open socket (see inside/sockets.py).
 It names a host and a port; names are looked up here, and what the name stands for must be public.
-"""
+
+Which hosts a script may reach: those that a person was shown and agreed to, exactly."""
 
 from __future__ import annotations
 
 import asyncio
 import errno
+import ipaddress
 import json
 import os
 import socket
@@ -17,13 +19,79 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from jarvis_desktop.core.display import one_line
 from jarvis_desktop.core.errors import JarvisError
-from jarvis_desktop.core.shown import one_line
-from jarvis_desktop.sandbox.hosts import LAST_PORT, Host, allowed, normal
 from jarvis_desktop.sandbox.inside.sockets import LONGEST_NAME, REQUEST
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
+
+
+USUAL_PORTS = (80, 443)
+"""The ports of a host that is named without one: the Web's."""
+
+LAST_PORT = 65_535
+
+
+@dataclass(frozen=True, slots=True)
+class Host:
+    """A name or an address, as it is compared, and a port."""
+
+    name: str
+    port: int
+
+    def __str__(self) -> str:
+        return f"[{self.name}]:{self.port}" if ":" in self.name else f"{self.name}:{self.port}"
+
+    @property
+    def is_address(self) -> bool:
+        """Whether a person who agreed to it agreed to an address, or to this computer by name,
+        so that nothing is left which another could point elsewhere."""
+        return self.name == "localhost" or _address(self.name) is not None
+
+
+def allowed(hosts: Collection[str]) -> frozenset[Host]:
+    """The hosts that HOST and HOST:PORT stand for; what cannot be read allows nothing."""
+    found: set[Host] = set()
+    for text in hosts:
+        name, port = _parts(text.strip())
+        with suppress(ValueError):
+            plain = normal(name)
+            found |= {Host(plain, each) for each in ((port,) if port else USUAL_PORTS)}
+    return frozenset(found)
+
+
+def normal(name: str) -> str:
+    """A name or an address in the one form that it is compared in. Raises ValueError."""
+    bare = name.strip("[]").rstrip(".").lower()
+    found = _address(bare)
+    if found is not None:
+        return str(found)
+    # The codec refuses what is too long and what is empty; ASCII passes as it is.
+    plain = bare.encode("idna").decode("ascii").lower()
+    if not plain or not all(sign.isalnum() or sign in "-._" for sign in plain):
+        raise ValueError("not the name of a host")
+    return plain
+
+
+def _parts(text: str) -> tuple[str, int]:
+    """The name and the port, 0 where none is named; ("", 0) for what is neither."""
+    if _address(text.strip("[]")) is not None:
+        return text, 0
+    name, colon, port = text.rpartition(":")
+    if not colon:
+        return text, 0
+    if port.isascii() and port.isdigit() and 0 < int(port) <= LAST_PORT:
+        return name, int(port)
+    return "", 0
+
+
+def _address(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    try:
+        return ipaddress.ip_address(text)
+    except ValueError:
+        return None
+
 
 MIB = 1 << 20
 BLOCK = 1 << 16
@@ -56,7 +124,7 @@ class Traffic:
     """Seconds without a byte in either direction, after which a connection is closed."""
 
 
-class RefusedError(Exception):
+class ConnectionRefused(Exception):
     """What the script is told, with the number of an OSError; -1 for a name that is unknown."""
 
     def __init__(self, number: int, message: str) -> None:
@@ -177,7 +245,7 @@ class Proxy:
             script = await _opened(inside)
             try:
                 outside = await self._connect(words)
-            except RefusedError as refused:
+            except ConnectionRefused as refused:
                 told = {"errno": refused.number, "message": str(refused)}
                 script[1].write(b"\1" + json.dumps(told).encode())
                 await self._flush(script[1])
@@ -200,9 +268,9 @@ class Proxy:
         if host not in self._allowed or not self._network():
             raise self._refusal(host)
         if len(self._tasks) > self._traffic.connections:
-            raise RefusedError(errno.EMFILE, "The script has too many connections open.")
+            raise ConnectionRefused(errno.EMFILE, "The script has too many connections open.")
         if self._left <= 0:
-            raise RefusedError(errno.EDQUOT, self._used_up)
+            raise ConnectionRefused(errno.EDQUOT, self._used_up)
         address = host.name
         try:
             async with asyncio.timeout(self._traffic.connecting):
@@ -213,20 +281,20 @@ class Proxy:
                     address = self._check(host.name, found)
                 return await asyncio.open_connection(address, host.port)
         except JarvisError as error:
-            raise RefusedError(-1, error.message) from error
+            raise ConnectionRefused(-1, error.message) from error
         except TimeoutError as error:
-            raise RefusedError(errno.ETIMEDOUT, f"{host} did not answer.") from error
+            raise ConnectionRefused(errno.ETIMEDOUT, f"{host} did not answer.") from error
         except OSError as error:
             number = error.errno or errno.ECONNREFUSED
             reason = os.strerror(number) if number > 0 else "it was not found"
-            raise RefusedError(number, f"{host} was not reached: {reason}.") from error
+            raise ConnectionRefused(number, f"{host} was not reached: {reason}.") from error
 
-    def _refusal(self, host: Host) -> RefusedError:
+    def _refusal(self, host: Host) -> ConnectionRefused:
         if len(self._refused) < MOST_REFUSED:
             self._refused[one_line(str(host), limit=LONGEST_NAME + 8)] = None
         if not self._network():
-            return RefusedError(errno.EACCES, f"{host} was not reached: there is no network.")
-        return RefusedError(
+            return ConnectionRefused(errno.EACCES, f"{host} was not reached: there is no network.")
+        return ConnectionRefused(
             errno.EACCES, f"{host} is not among the hosts that this script may reach."
         )
 
@@ -277,7 +345,7 @@ def _wanted(words: bytes) -> Host:
             return Host(normal(name), port)
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         pass
-    raise RefusedError(-1, "That is not the name of a host and a port.")
+    raise ConnectionRefused(-1, "That is not the name of a host and a port.")
 
 
 def _stream(descriptor: int) -> socket.socket | None:

@@ -13,8 +13,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from jarvis_desktop.core.errors import UnavailableError
-from jarvis_desktop.core.wording import tr
-from jarvis_desktop.sandbox.profile import Box, Launch, environment, prefixes, temporary_folder
+from jarvis_desktop.core.i18n import tr
+from jarvis_desktop.sandbox.profile import (
+    Launch,
+    SandboxProfile,
+    environment,
+    prefixes,
+    temporary_folder,
+)
 
 PROGRAM = Path("/usr/bin/sandbox-exec")
 SHELL = "/bin/sh"
@@ -76,7 +82,7 @@ class Seatbelt:
         """As `Launcher.sandboxed`."""
         return True
 
-    def command(self, box: Box, argv: Sequence[str]) -> Launch:
+    def command(self, box: SandboxProfile, argv: Sequence[str]) -> Launch:
         """As `Launcher.command`. Raises UnavailableError where the program is not there."""
         if not self.program.exists():
             raise UnavailableError(tr("This macOS has no sandbox-exec."))
@@ -93,12 +99,12 @@ class Seatbelt:
             temporary=temporary,
         )
 
-    def inside(self, box: Box, path: Path) -> str:
+    def inside(self, box: SandboxProfile, path: Path) -> str:
         """As `Launcher.inside`: nothing is moved."""
         return str(path)
 
 
-def _profile(box: Box, temporary: Path) -> Iterator[str]:
+def _profile(box: SandboxProfile, temporary: Path) -> Iterator[str]:
     """The options that tell what is allowed. Paths go in as parameters, so that none is read as
     part of the profile."""
     pairs = (*prefixes(box.python), *((path, path) for path, _ in box.readable))

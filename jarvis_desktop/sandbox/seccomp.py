@@ -17,7 +17,7 @@ from functools import lru_cache
 from typing import Any
 
 from jarvis_desktop.core.errors import UnavailableError
-from jarvis_desktop.core.wording import tr
+from jarvis_desktop.core.i18n import tr
 
 NE, MASKED_EQ = 1, 7
 """Comparisons, as libseccomp numbers them."""
@@ -77,7 +77,7 @@ SIGNALS = "kill tkill tgkill rt_sigqueueinfo rt_tgsigqueueinfo pidfd_send_signal
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class SyscallRule:
     """A call that is refused where all its arguments compare as told."""
 
     call: str
@@ -87,53 +87,53 @@ class Rule:
     """Argument number, comparison, and one or two values."""
 
 
-def rules(*, namespaces: bool, signals: bool) -> Iterator[Rule]:
+def rules(*, namespaces: bool, signals: bool) -> Iterator[SyscallRule]:
     """What is refused: for a process in namespaces of its own or not; and whether signals are to
     be refused, because nothing else keeps it from sending them to others."""
     for group in (NETWORK, OTHERS_MEMORY, KERNEL, MOUNTS, FILES):
-        yield from (Rule(call) for call in group.split())
-    yield from (Rule(call, errno.ENOSYS) for call in CARRIES_OUT_OF_SIGHT.split())
+        yield from (SyscallRule(call) for call in group.split())
+    yield from (SyscallRule(call, errno.ENOSYS) for call in CARRIES_OUT_OF_SIGHT.split())
     for flag in NAMESPACES:
-        yield Rule("clone", where=((0, MASKED_EQ, flag, flag),))
+        yield SyscallRule("clone", where=((0, MASKED_EQ, flag, flag),))
     # asyncio needs pairs of sockets. A datagram one could be sent to any path or name.
-    yield Rule("socketpair", where=((0, NE, AF_UNIX),))
+    yield SyscallRule("socketpair", where=((0, NE, AF_UNIX),))
     for kind in range(16):
         if kind != SOCK_STREAM:
-            yield Rule("socketpair", where=((1, MASKED_EQ, 0xF, kind),))
-    yield Rule("sendto", where=((4, NE, 0),))
+            yield SyscallRule("socketpair", where=((1, MASKED_EQ, 0xF, kind),))
+    yield SyscallRule("sendto", where=((4, NE, 0),))
     for request in (TIOCSTI, TIOCLINUX):
-        yield Rule("ioctl", where=((1, MASKED_EQ, WHOLE, request),))
-    yield Rule("prctl", where=((0, MASKED_EQ, WHOLE, PR_SET_PDEATHSIG),))
-    yield Rule("prlimit64", where=((0, NE, 0),))
+        yield SyscallRule("ioctl", where=((1, MASKED_EQ, WHOLE, request),))
+    yield SyscallRule("prctl", where=((0, MASKED_EQ, WHOLE, PR_SET_PDEATHSIG),))
+    yield SyscallRule("prlimit64", where=((0, NE, 0),))
     yield from _set_id_modes(also_later=namespaces)
     if not namespaces:
         yield from _without_namespaces(signals=signals)
 
 
-def _set_id_modes(*, also_later: bool) -> Iterator[Rule]:
+def _set_id_modes(*, also_later: bool) -> Iterator[SyscallRule]:
     """No file that runs as another user or group; `also_later` by a change of its mode."""
     creating = (("open", 2), ("openat", 3), ("creat", 1))
     changing = (("chmod", 1), ("fchmod", 1), ("fchmodat", 2))
     for call, argument in (*creating, *(changing if also_later else ())):
         for bit in (SET_USER_ID, SET_GROUP_ID):
-            yield Rule(call, where=((argument, MASKED_EQ, bit, bit),))
+            yield SyscallRule(call, where=((argument, MASKED_EQ, bit, bit),))
 
 
-def _without_namespaces(*, signals: bool) -> Iterator[Rule]:
-    yield from (Rule(call, 0) for call in CHANGES.split())
-    yield from (Rule(call) for call in OWNERS.split())
-    yield from (Rule(call, errno.ENOTSUP) for call in ATTRIBUTES.split())
-    yield from (Rule(call, where=((0, NE, 0),)) for call in PRIORITIES.split())
-    yield Rule("setpriority", where=((1, NE, 0),))
-    yield Rule("ioprio_set")
-    yield Rule("pidfd_open")
+def _without_namespaces(*, signals: bool) -> Iterator[SyscallRule]:
+    yield from (SyscallRule(call, 0) for call in CHANGES.split())
+    yield from (SyscallRule(call) for call in OWNERS.split())
+    yield from (SyscallRule(call, errno.ENOTSUP) for call in ATTRIBUTES.split())
+    yield from (SyscallRule(call, where=((0, NE, 0),)) for call in PRIORITIES.split())
+    yield SyscallRule("setpriority", where=((1, NE, 0),))
+    yield SyscallRule("ioprio_set")
+    yield SyscallRule("pidfd_open")
     # The system would send SIGIO for it to whom it names, and that ends most programs.
     for command in (F_SETOWN, F_SETSIG, F_SETOWN_EX):
-        yield Rule("fcntl", where=((1, MASKED_EQ, WHOLE, command),))
+        yield SyscallRule("fcntl", where=((1, MASKED_EQ, WHOLE, command),))
     for request in (FIOSETOWN, SIOCSPGRP):
-        yield Rule("ioctl", where=((1, MASKED_EQ, WHOLE, request),))
+        yield SyscallRule("ioctl", where=((1, MASKED_EQ, WHOLE, request),))
     if signals:
-        yield from (Rule(call) for call in SIGNALS.split())
+        yield from (SyscallRule(call) for call in SIGNALS.split())
 
 
 @lru_cache

@@ -19,14 +19,22 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
-from jarvis_desktop.child import memory_kills
 from jarvis_desktop.core.code import Ending
+from jarvis_desktop.core.display import readable_size
 from jarvis_desktop.core.errors import ExpertError, Fault
-from jarvis_desktop.core.shown import readable_size
-from jarvis_desktop.core.wording import tr
-from jarvis_desktop.removing import remove
+from jarvis_desktop.core.i18n import tr
+from jarvis_desktop.process.child import memory_kills
+from jarvis_desktop.process.safe_delete import remove
+from jarvis_desktop.sandbox.process_tree import (
+    ProcessInfo,
+    alive,
+    descendants,
+    hold,
+    kill,
+    let_go,
+    unlinked,
+)
 from jarvis_desktop.sandbox.profile import Launch
-from jarvis_desktop.sandbox.tree import Process, alive, descendants, hold, kill, let_go, unlinked
 
 MIB = 1 << 20
 GIB = 1 << 30
@@ -83,7 +91,7 @@ class Supervisor:
         self._process: asyncio.subprocess.Process | None = None
         self._kills = memory_kills()
         self._least_free = min(LEAST_FREE, _free(launch.cwd) // 2)
-        self._seen: tuple[Process, ...] = ()
+        self._seen: tuple[ProcessInfo, ...] = ()
         # A thread of its own: what watches must not wait in line behind other work.
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="sandbox")
 
@@ -308,7 +316,7 @@ def _kill_all(root: int) -> None:
     kill(tuple(each for each in descendants(root) if each.number == root))
 
 
-def _see_off(processes: tuple[Process, ...]) -> None:
+def _see_off(processes: tuple[ProcessInfo, ...]) -> None:
     """Wait until processes have ended, which those in a namespace do a moment after the first;
     then kill those that have not."""
     deadline = time.monotonic() + ENDING

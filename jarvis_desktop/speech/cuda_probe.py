@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from jarvis_desktop.child import Child
-from jarvis_desktop.child_main import Handler
-from jarvis_desktop.computer import seems_to_have_graphics
-from jarvis_desktop.core.call import Report
+from jarvis_desktop.core.display import frames
 from jarvis_desktop.core.errors import ExpertError, UnavailableError
-from jarvis_desktop.core.shown import frames
+from jarvis_desktop.core.task import Report
+from jarvis_desktop.platform.hardware_probe import seems_to_have_graphics
+from jarvis_desktop.process.child import Child
+from jarvis_desktop.process.child_main import Handler
 
 log = logging.getLogger(__name__)
 
@@ -42,7 +42,7 @@ CPU: Processor = ("cpu", "int8")
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class WhisperDevice:
     """Where Whisper runs; `why` it is not on the card that there is, else ""."""
 
     processor: Processor = CPU
@@ -65,7 +65,7 @@ class CudaProbe:
         self._signs = signs
         self._probe = probe
         self._patience = patience
-        self._found: Found | None = None
+        self._found: WhisperDevice | None = None
         self._turn = asyncio.Lock()
 
     def processor(self) -> Processor:
@@ -84,17 +84,17 @@ class CudaProbe:
                 self._found = await self._look(weights)
         return self.processor()
 
-    async def _look(self, weights: Path) -> Found | None:
+    async def _look(self, weights: Path) -> WhisperDevice | None:
         if not await asyncio.to_thread(self._signs):
-            return Found()
+            return WhisperDevice()
         child = Child(self._probe, name="probe of the graphics card")
         try:
-            found: Found = await child.call(weights, timeout=self._patience)
+            found: WhisperDevice = await child.call(weights, timeout=self._patience)
         except UnavailableError:  # of these weights, which says nothing of the card
             return None
         except ExpertError as error:  # it crashed or hung
             log.info("no card for Whisper: %s", frames(error))
-            return Found(why=LIBRARIES)
+            return WhisperDevice(why=LIBRARIES)
         finally:
             await child.close()
         return found
@@ -105,24 +105,24 @@ def make() -> Handler:
     return probe
 
 
-def probe(report: Report, weights: Path) -> Found:
+def probe(report: Report, weights: Path) -> WhisperDevice:
     """Run Whisper on the first card. Raises UnavailableError where the weights are broken."""
     import ctranslate2
 
-    from jarvis_desktop.speech.whisper_loading import load
+    from jarvis_desktop.speech.whisper import load
 
     try:
         if not ctranslate2.get_cuda_device_count():
-            return Found()  # such as a card of AMD
+            return WhisperDevice()  # such as a card of AMD
         can = ctranslate2.get_supported_compute_types("cuda")
         compute_type = next(each for each in BEST_FIRST if each in can)
         _write(load(weights, device="cuda", compute_type=compute_type))
     except UnavailableError as error:
         load(weights)  # broken for everybody, or for the card alone
-        return Found(why=_reason(error.__cause__))
+        return WhisperDevice(why=_reason(error.__cause__))
     except RuntimeError as error:
-        return Found(why=_reason(error))
-    return Found(("cuda", compute_type))
+        return WhisperDevice(why=_reason(error))
+    return WhisperDevice(("cuda", compute_type))
 
 
 def _write(whisper: Any) -> None:

@@ -10,8 +10,8 @@ import av
 import numpy as np
 
 from jarvis_desktop.core.errors import InputError
-from jarvis_desktop.core.wording import tr
-from jarvis_desktop.tasks.media import FORMATS
+from jarvis_desktop.core.i18n import tr
+from jarvis_desktop.tasks.audio.media import FORMATS
 
 RATE = 16_000
 LONGEST = 2 * 3600
@@ -33,7 +33,7 @@ def decode(path: Path) -> Samples:
     try:
         # An open file, not a name: a name may be an address, which FFmpeg would fetch.
         with path.open("rb") as file:
-            for chunk in _chunks(Source(file), path.name):
+            for chunk in _chunks(AudioSource(file), path.name):
                 chunks.append(chunk)
                 heard += chunk.shape[0]
                 if heard > LONGEST * RATE:
@@ -64,7 +64,7 @@ def decode(path: Path) -> Samples:
     return np.concatenate(chunks).astype(np.float32) / np.float32(32768)
 
 
-class Source:
+class AudioSource:
     """An open file for PyAV. A broken file may ask for a place before its beginning.
 
     PyAV prints the traceback of an exception that is raised here, so that -1 is returned.
@@ -83,7 +83,7 @@ class Source:
             return -1
 
 
-def _chunks(file: Source, name: str) -> Iterator[np.ndarray[Any, Any]]:
+def _chunks(file: AudioSource, name: str) -> Iterator[np.ndarray[Any, Any]]:
     options = {"format_whitelist": FORMATS, "protocol_whitelist": "pipe"}
     with av.open(file, mode="r", options=options, metadata_errors="ignore") as container:
         if not container.streams.audio:

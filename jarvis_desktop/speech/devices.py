@@ -1,14 +1,18 @@
-"""Which sound devices there are, by names that stay the same when others come and go."""
+"""Which sound devices there are, by names that stay the same when others come and go.
+
+The one door to PortAudio. Only imported in child processes."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
+from typing import Any
 
-from jarvis_desktop.child import Child
-from jarvis_desktop.child_main import Handler
-from jarvis_desktop.core.call import Report
 from jarvis_desktop.core.errors import ExpertError, UnavailableError
-from jarvis_desktop.core.wording import tr
+from jarvis_desktop.core.i18n import tr
+from jarvis_desktop.core.task import Report
+from jarvis_desktop.process.child import Child
+from jarvis_desktop.process.child_main import Handler
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +48,6 @@ def make() -> Handler:
 
 
 def _list(report: Report) -> tuple[Device, ...]:
-    from jarvis_desktop.speech.portaudio import names, portaudio
 
     sounddevice = portaudio()
     first_input, first_output = sounddevice.default.device
@@ -60,3 +63,65 @@ def _list(report: Report) -> tuple[Device, ...]:
             zip(names(), sounddevice.query_devices(), strict=True)
         )
     )
+
+
+_PLACE = re.compile(r" ?\(hw:\d+,\d+\)")
+"""Where ALSA put a device this time; it changes as others come and go."""
+
+
+def portaudio() -> Any:
+    """The sounddevice module. Raises UnavailableError where PortAudio is not installed."""
+    try:
+        import sounddevice
+    except OSError as error:
+        raise UnavailableError(
+            tr("Sound needs the PortAudio library, which is not installed."),
+            hint=tr(
+                "Install it: sudo apt install libportaudio2 (Debian, Ubuntu) or "
+                "brew install portaudio (macOS)."
+            ),
+        ) from error
+    return sounddevice
+
+
+def refresh() -> None:
+    """Let PortAudio look for devices again, which it lists once; no stream may be open."""
+    sounddevice = portaudio()
+    sounddevice._terminate()
+    sounddevice._initialize()
+
+
+def names() -> tuple[str, ...]:
+    """What the devices are called, in PortAudio's order: the device and its host interface."""
+    sounddevice = portaudio()
+    hosts = sounddevice.query_hostapis()
+    found = sounddevice.query_devices()
+    return tuple(f"{device['name']}, {hosts[device['hostapi']]['name']}" for device in found)
+
+
+def info(device: str | None, kind: str) -> Any:
+    """What PortAudio knows of a device ("input" or "output"), or of the system's default.
+
+    A device is named as `names` gives it; where ALSA has put it elsewhere since, it is found there,
+    and part of a name will do where only one device fits. Raises PortAudioError.
+    """
+    sounddevice = portaudio()
+    try:
+        return sounddevice.query_devices(_number(device, kind), kind)
+    except ValueError as error:
+        raise sounddevice.PortAudioError(str(error)) from error
+
+
+def _number(device: str | None, kind: str) -> int | str | None:
+    if device is None:
+        return None
+    wanted = _PLACE.sub("", device)
+    found = portaudio().query_devices()
+    able = [
+        (number, name)
+        for number, name in enumerate(names())
+        if found[number][f"max_{kind}_channels"] > 0
+    ]
+    same = [number for number, name in able if name == device]
+    alike = same or [number for number, name in able if _PLACE.sub("", name) == wanted]
+    return alike[0] if alike else device

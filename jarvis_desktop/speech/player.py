@@ -9,11 +9,11 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-from jarvis_desktop.child import Child
-from jarvis_desktop.core.call import Report
 from jarvis_desktop.core.errors import ExpertError, InputError, UnavailableError
-from jarvis_desktop.core.wording import mark, tr
-from jarvis_desktop.speech.sound_line import SoundLine
+from jarvis_desktop.core.i18n import mark, tr
+from jarvis_desktop.core.task import Report
+from jarvis_desktop.process.child import Child
+from jarvis_desktop.speech.playback_line import SoundLine
 
 START_SECONDS = 10.0
 """What a process may take until it says itself what it needs."""
@@ -114,7 +114,7 @@ class SoundPlayer:
 
     def _child_on(self, device: str | None) -> Child:
         return Child(
-            "jarvis_desktop.speech.sound_output:make",
+            "jarvis_desktop.speech.audio_output_worker:make",
             self._line,
             device,
             name="sound output",

@@ -8,22 +8,17 @@ from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from jarvis_desktop.child import Child
-from jarvis_desktop.core.call import Report
+from jarvis_desktop.core.display import frames
 from jarvis_desktop.core.errors import ExpertError, InputError, UnavailableError
-from jarvis_desktop.core.hearing import Partial, Transcript
-from jarvis_desktop.core.shown import frames
-from jarvis_desktop.core.wording import mark, tr
-from jarvis_desktop.idling import Idling
+from jarvis_desktop.core.i18n import mark, tr
+from jarvis_desktop.core.speech import Partial, Transcript
+from jarvis_desktop.core.task import Report
 from jarvis_desktop.paths import shipped
+from jarvis_desktop.process.background import Idling
+from jarvis_desktop.process.child import Child
 from jarvis_desktop.speech.cuda_probe import CPU, Processor
-from jarvis_desktop.speech.file_transcription import FileTranscriber, LongError, all_at_once
-from jarvis_desktop.speech.live import (
-    START_SECONDS,
-    Calls,
-    LiveHearing,
-    Road,
-)
+from jarvis_desktop.speech.streaming import START_SECONDS, Calls, EngineRoute, LiveHearing
+from jarvis_desktop.speech.transcription import FileTranscriber, LongError, all_at_once
 
 log = logging.getLogger(__name__)
 
@@ -64,8 +59,8 @@ class LocalRecogniser:
         language: str | None = None,
         words: Callable[[], Sequence[str]] = tuple,
         idle_minutes: float = 10.0,
-        whisper: str = "jarvis_desktop.speech.whisper_recogniser:make",
-        pocketsphinx: str = "jarvis_desktop.speech.pocketsphinx_recogniser:make",
+        whisper: str = "jarvis_desktop.speech.streaming_whisper:make",
+        pocketsphinx: str = "jarvis_desktop.speech.pocketsphinx:make",
     ) -> None:
         self._find_weights = find_weights
         self._find_processor = find_processor
@@ -82,7 +77,7 @@ class LocalRecogniser:
         self._pocketsphinx = Child(pocketsphinx, *files, name="built-in recogniser")
         find = find_file_weights or find_weights
 
-        async def roads(whisper: Child, pocketsphinx: Child) -> list[Road]:
+        async def roads(whisper: Child, pocketsphinx: Child) -> list[EngineRoute]:
             weights = find()
             await self._look_with(weights)
             return self._roads(whisper, pocketsphinx, weights)
@@ -143,20 +138,22 @@ class LocalRecogniser:
         if weights and self._look:
             await self._look(weights)
 
-    def _live_roads(self) -> list[Road]:
+    def _live_roads(self) -> list[EngineRoute]:
         return self._roads(self._whisper, self._pocketsphinx, self._find_weights())
 
-    def _roads(self, whisper: Child, pocketsphinx: Child, weights: Path | None) -> list[Road]:
+    def _roads(
+        self, whisper: Child, pocketsphinx: Child, weights: Path | None
+    ) -> list[EngineRoute]:
         """The engines as they are to be tried; the built-in one comes last."""
         roads = []
         if weights:
             processor = self._find_processor()
             for at in [CPU] if processor == CPU else [processor, CPU]:
                 setting = weights, self._language, tuple(self._words()), *at
-                roads.append(Road(whisper, setting, "", tr(BROKEN_NOTE), tr(CRASHED_NOTE)))
+                roads.append(EngineRoute(whisper, setting, "", tr(BROKEN_NOTE), tr(CRASHED_NOTE)))
             if len(roads) > 1:
                 roads[0].broken = roads[0].crashed = tr(NO_CARD_NOTE)
-        return [*roads, Road(pocketsphinx, note=tr(NOTE))]
+        return [*roads, EngineRoute(pocketsphinx, note=tr(NOTE))]
 
     async def _transcribe(self, audio: Path, report: Report) -> Transcript:
         *roads, last = self._live_roads()

@@ -7,15 +7,15 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from jarvis_desktop.child import Child
+from jarvis_desktop.core.display import frames
 from jarvis_desktop.core.errors import ExpertError, JarvisError, UnavailableError
-from jarvis_desktop.core.shown import frames
-from jarvis_desktop.core.wording import mark, tr
-from jarvis_desktop.speech.voices.language import plain_language
+from jarvis_desktop.core.i18n import mark, tr
+from jarvis_desktop.process.child import Child
+from jarvis_desktop.speech.voices.engine import KnownVoice, Order
 from jarvis_desktop.speech.voices.neural import CHARACTERS_PER_SECOND, Neural
-from jarvis_desktop.speech.voices.ordered import KnownVoice, Order
+from jarvis_desktop.text.languages import plain_language
 
-PYTTSX3 = "jarvis_desktop.speech.voices.pyttsx3_voice:make"
+PYTTSX3 = "jarvis_desktop.speech.voices.system:make"
 START_SECONDS = 15.0
 HUNG_SECONDS = 1.5
 SYSTEM_CHARACTERS_PER_SECOND = 100.0

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from jarvis_desktop.core.errors import UnavailableError
-from jarvis_desktop.core.hearing import RATE, WIDTH
-from jarvis_desktop.core.wording import tr
+from jarvis_desktop.core.i18n import tr
+from jarvis_desktop.core.speech import RATE, WIDTH
 
 REST = 2.0
 """Seconds after the word in which it is not heard a second time."""

@@ -1,14 +1,20 @@
 """The artifact store: files by the hash of their content, checked before anything reads them.
 
 It holds no state besides its folder, so any thread may use it.
-"""
+
+Which files of the store a turn under way was given, so that nobody deletes them before it is
+saved. Kept on the disk, because several processes share one store.
+
+Gives files away by the names that people know them by; the store knows them by their content."""
 
 from __future__ import annotations
 
 import errno
 import hashlib
+import mimetypes
 import os
 import secrets
+import shutil
 import stat
 import tempfile
 import time
@@ -20,14 +26,111 @@ from pathlib import Path
 from typing import BinaryIO
 
 from jarvis_desktop.core.artifact import Artifact, Kind
+from jarvis_desktop.core.context import current_turn
+from jarvis_desktop.core.display import encodable, one_line
 from jarvis_desktop.core.errors import ExpertError, InputError, StorageError
-from jarvis_desktop.core.shown import encodable, one_line
-from jarvis_desktop.core.wording import tr
-from jarvis_desktop.removing import remove
-from jarvis_desktop.storage.claims import Claims
-from jarvis_desktop.storage.handing import hand_out
-from jarvis_desktop.storage.regular_files import open_regular, opener, reason_of
-from jarvis_desktop.storage.sniff import SAMPLE, Content, sniff
+from jarvis_desktop.core.i18n import tr
+from jarvis_desktop.process.safe_delete import remove
+from jarvis_desktop.storage.file_inspection import (
+    SAMPLE,
+    Content,
+    open_regular,
+    opener,
+    reason_of,
+    sniff,
+)
+
+LASTING = 60 * 60
+"""Seconds. An older claim is of a run that died, and would keep deleted content on the disk."""
+
+
+class Claims:
+    """One empty file per claim in a folder, named after the file and the turn."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def make(self, name: str) -> None:
+        """Claim the file of this name for the turn that asks; outside a turn nothing is claimed.
+
+        Raises OSError.
+        """
+        if turn_id := current_turn.get():
+            (self._folder / f"{name}{_ending(turn_id)}").touch(mode=0o600)
+
+    def on(self, name: str) -> bool:
+        """Whether a turn under way was given the file of this name."""
+        return any(path.name.startswith(f"{name}@") and _is_fresh(path) for path in self._listed())
+
+    def release(self, turn_id: str) -> None:
+        """Drop the claims of a turn that has ended."""
+        for path in self._listed():
+            if path.name.endswith(_ending(turn_id)):
+                with suppress(OSError):
+                    path.unlink()
+
+    def _listed(self) -> Iterator[Path]:
+        with suppress(OSError):
+            yield from self._folder.iterdir()
+
+
+def _ending(turn_id: str) -> str:
+    """Turn ids are any text; this is fit for a file's name."""
+    return f"@{hashlib.sha256(turn_id.encode(errors='replace')).hexdigest()[:16]}"
+
+
+def _is_fresh(path: Path) -> bool:
+    try:
+        return path.stat().st_mtime > time.time() - LASTING
+    except OSError:  # released meanwhile
+        return False
+
+
+LONGEST_NAME = 100
+MOST_COPIED = 100_000_000
+"""Bytes; what is larger is given as it lies."""
+
+_FORBIDDEN = dict.fromkeys(map(ord, '/\\:*?"<>|�'), "_")
+_DEVICES = {"con", "prn", "aux", "nul"} | {
+    f"{port}{n}" for port in ("com", "lpt") for n in range(10)
+}
+
+
+def safe_name(artifact: Artifact) -> str:
+    """A name that is good in any folder of any system, with the suffix of what the file is."""
+    assert artifact.path is not None
+    suffix = artifact.path.suffix.lower()
+    name = one_line(artifact.title, limit=4 * LONGEST_NAME).translate(_FORBIDDEN).strip(". ")
+    stem, dot, own = name.rpartition(".")
+    own = dot + own
+    if not stem or (suffix and not _same_content(own.lower(), suffix)):
+        stem, own = name, suffix
+    stem = stem.encode()[:LONGEST_NAME].decode(errors="ignore").strip(". ") or "file"
+    return f"_{stem}{own}" if stem.lower() in _DEVICES else f"{stem}{own}"
+
+
+def _same_content(one: str, other: str) -> bool:
+    kind = mimetypes.guess_type(f"a{one}")[0]
+    return one == other or (kind is not None and kind == mimetypes.guess_type(f"a{other}")[0])
+
+
+def hand_out(artifact: Artifact, place: Path, *, locked: bool) -> Path:
+    """A copy of the file in this folder under its safe name, which cannot be written where it is
+    `locked`; the file itself where it is too large or cannot be copied. Blocks."""
+    path = artifact.path
+    assert path is not None
+    handed = place / safe_name(artifact)
+    with suppress(OSError, ValueError):
+        place.mkdir(mode=0o700, parents=True, exist_ok=True)
+        os.utime(place)  # so that a sweep takes it for new
+        # A copy, never a link: who gets it may write into it.
+        if not handed.exists() and path.stat().st_size <= MOST_COPIED:
+            part = handed.with_suffix(".part")
+            shutil.copyfile(path, part)
+            part.chmod(0o400 if locked else 0o600)
+            part.replace(handed)
+    return handed if handed.is_file() else path
+
 
 GIB = 1024**3
 DAY = 24 * 60 * 60

@@ -1,28 +1,201 @@
 """The code library: functions that were tested and agreed to, as a package on the disk with an
-index in the history's database. What was changed behind its back is refused."""
+index in the history's database. What was changed behind its back is refused.
+
+The index of the code library: each version of each function as a sealed row.
+
+A version is first written down, then its files are put in place, then it is kept: who is killed in
+between has it finished by the next one who saves. The one before it becomes an older one, and a
+newest row that says so shows that a newer one was taken away."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+import hashlib
+import json
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from datetime import datetime
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from jarvis_desktop.core.code import Draft, Function
-from jarvis_desktop.core.drafting import described, objections
+from jarvis_desktop.core.code import Function, FunctionDraft, described, objections
+from jarvis_desktop.core.display import encodable, one_line
 from jarvis_desktop.core.errors import InputError, StorageError
-from jarvis_desktop.core.shown import encodable, one_line
-from jarvis_desktop.core.wording import tr
-from jarvis_desktop.storage import laying_out
+from jarvis_desktop.core.i18n import tr
+from jarvis_desktop.storage import code_files
+from jarvis_desktop.storage.agent_documents import text_of
+from jarvis_desktop.storage.code_files import ModuleFiles, SealBrokenError, Seals
+from jarvis_desktop.storage.code_search import Meaning, Nearest
 from jarvis_desktop.storage.database import attached, reading, writing
-from jarvis_desktop.storage.library_rows import Entry, LibraryRows, Record, State
-from jarvis_desktop.storage.library_search import Meaning, Nearest
-from jarvis_desktop.storage.module_files import ModuleFiles, RefusedError
-from jarvis_desktop.storage.sealing import Seals
+from jarvis_desktop.storage.turn_rows import Row
 
 if TYPE_CHECKING:
-    from jarvis_desktop.storage.light import Database
+    from jarvis_desktop.storage.sqlite import Database
+
+
+_SEALED = (
+    *("name", "version", "state", "source", "tests", "packages", "signature", "summary"),
+    *("approved", "sha256", "source_sha256", "tests_sha256"),
+)
+_NEWEST = """
+    SELECT * FROM library AS row WHERE state = 'kept' OR version =
+        (SELECT max(version) FROM library WHERE name = row.name)
+"""
+
+_DROP = "DELETE FROM library WHERE name = ? AND version = ?"
+
+
+class VersionState(StrEnum):
+    """How far a version is."""
+
+    WRITING = "writing"
+    KEPT = "kept"
+    OLDER = "older"
+
+
+@dataclass(frozen=True, slots=True)
+class LibraryVersion:
+    """A version as the index has it, with its seal checked."""
+
+    function: Function
+    state: VersionState
+
+    @property
+    def contents(self) -> tuple[bytes, bytes]:
+        """Of its module and of its tests."""
+        draft = self.function.draft
+        return draft.source.encode(), draft.tests.encode()
+
+    @property
+    def hashes(self) -> tuple[str, str]:
+        """Of both files."""
+        source, tests = self.contents
+        return hashlib.sha256(source).hexdigest(), hashlib.sha256(tests).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """What the index has of one name: its versions, the newest last, and how many rows of it were
+    changed; `newest` is whether the newest row is not one of those."""
+
+    name: str
+    entries: tuple[LibraryVersion, ...]
+    changed: int
+    newest: bool
+
+    @property
+    def standing(self) -> LibraryVersion | None:
+        """The version that counts; None where it was changed or taken away, or is not there yet."""
+        kept = [entry for entry in self.entries if entry.state is VersionState.KEPT]
+        last = self.entries[-1] if self.entries else None
+        sound = self.newest and last is not None and last.state is not VersionState.OLDER
+        return kept[-1] if sound and kept else None
+
+    @property
+    def beginning(self) -> LibraryVersion | None:
+        """The version that is being written."""
+        found = [entry for entry in self.entries if entry.state is VersionState.WRITING]
+        return found[-1] if found else None
+
+    @property
+    def objection(self) -> str:
+        """What is wrong with its rows, "" where nothing is."""
+        if not self.newest:
+            return "its entry in the index was changed"
+        if self.standing is None and self.beginning is None:
+            return "its newest version is gone from the index"
+        return ""
+
+
+class LibraryRows:
+    """Reads and writes these rows, over any connection. What writes needs a transaction."""
+
+    def __init__(self, seals: Seals) -> None:
+        self._seals = seals
+
+    def records(self, db: Database, name: str | None = None, *, whole: bool) -> list[Record]:
+        """What there is of one name or of all, by name; with `whole` the older versions too."""
+        self._seals.read_key()
+        find = "SELECT * FROM library" if whole else _NEWEST
+        rows = db.query(
+            f"SELECT * FROM ({find}) WHERE :name IS NULL OR name = :name ORDER BY name, version",  # noqa: S608
+            {"name": name},
+        )
+        found: dict[str, list[Row]] = defaultdict(list)
+        for row in rows:
+            found[str(row["name"])].append(row)
+        return [self._record(*item) for item in found.items()]
+
+    def begin(self, db: Database, function: Function) -> None:
+        """Write down a version whose files come next. Rows of its name that were changed go."""
+        for row in list(db.query("SELECT * FROM library WHERE name = ?", [function.name])):
+            if not self._holds(row):
+                db.conn.execute(_DROP, (row["name"], row["version"]))
+        row = self._row(LibraryVersion(function, VersionState.WRITING)) | {"used": function.used}
+        names, marks = ", ".join(row), ", ".join("?" * len(row))
+        insert = f"INSERT INTO library ({names}) VALUES ({marks})"  # noqa: S608
+        db.conn.execute(insert, list(row.values()))
+
+    def drop(self, db: Database, entry: LibraryVersion) -> None:
+        """Forget a version whose files could not be written."""
+        db.conn.execute(_DROP, (entry.function.name, entry.function.version))
+
+    def settle(self, db: Database, record: Record, entry: LibraryVersion) -> None:
+        """The files of a version are in place: it counts from now on."""
+        for other in record.entries:
+            if other.state is VersionState.KEPT:
+                self._move(db, other, VersionState.OLDER)
+        self._move(db, entry, VersionState.KEPT)
+
+    def _move(self, db: Database, entry: LibraryVersion, state: VersionState) -> None:
+        row = self._row(replace(entry, state=state))
+        change = "UPDATE library SET state = ?, seal = ? WHERE name = ? AND version = ?"
+        db.conn.execute(change, (row["state"], row["seal"], row["name"], row["version"]))
+
+    def _record(self, name: str, rows: Iterable[Row]) -> Record:
+        read = [self._entry(row) for row in rows]
+        entries = tuple(entry for entry in read if entry is not None)
+        return Record(name, entries, read.count(None), newest=read[-1] is not None)
+
+    def _row(self, entry: LibraryVersion) -> Row:
+        function, draft = entry.function, entry.function.draft
+        row = {
+            "name": draft.name,
+            "version": function.version,
+            "state": entry.state.value,
+            "source": draft.source,
+            "tests": draft.tests,
+            "packages": text_of(draft.packages),
+            "signature": function.signature,
+            "summary": function.summary,
+            "approved": function.approved.isoformat(),
+            "sha256": draft.sha256,
+            "source_sha256": entry.hashes[0],
+            "tests_sha256": entry.hashes[1],
+        }
+        return row | {"seal": self._seals.of(list(row.values()))}
+
+    def _holds(self, row: Row) -> bool:
+        values = [row[column] for column in _SEALED]
+        plain = all(isinstance(value, (str, int)) for value in values)
+        return plain and self._seals.holds(row["seal"], values)
+
+    def _entry(self, row: Row) -> LibraryVersion | None:
+        """The version that was written so; None where the row was changed."""
+        if not self._holds(row):
+            return None
+        packages = tuple(json.loads(row["packages"]))
+        function = Function(
+            FunctionDraft(row["name"], row["source"], row["tests"], packages),
+            row["signature"],
+            row["summary"],
+            row["version"],
+            datetime.fromisoformat(row["approved"]),
+            row["used"] if isinstance(row["used"], int) else 0,
+        )
+        return LibraryVersion(function, VersionState(row["state"]))
 
 
 class CodeLibrary:
@@ -72,9 +245,9 @@ class CodeLibrary:
         with self._connected() as db:
             found = self._rows.records(db, encodable(name), whole=True)
         entries = (entry for item in found for entry in item.entries[::-1])
-        return tuple(each.function for each in entries if each.state is not State.WRITING)
+        return tuple(each.function for each in entries if each.state is not VersionState.WRITING)
 
-    def save(self, draft: Draft, *, approved: str) -> Function:
+    def save(self, draft: FunctionDraft, *, approved: str) -> Function:
         """Keep a function durably; the one that is there already is not kept twice.
 
         Raises InputError where it may not be kept, StorageError where it cannot be written.
@@ -130,7 +303,7 @@ class CodeLibrary:
     def lay_out(self, to: Path) -> tuple[str, ...]:
         """Write the package into a folder from checked bytes; what was refused, a sentence each."""
         good, bad = self._look()
-        laying_out.lay_out(to, {item.function.name: item.contents[0] for item in good})
+        code_files.lay_out(to, {item.function.name: item.contents[0] for item in good})
         return tuple(bad)
 
     def damaged(self) -> tuple[str, ...]:
@@ -146,7 +319,7 @@ class CodeLibrary:
         )
         return (*bad, *versions)
 
-    def _look(self, name: str | None = None) -> tuple[Sequence[Entry], Sequence[str]]:
+    def _look(self, name: str | None = None) -> tuple[Sequence[LibraryVersion], Sequence[str]]:
         """The versions that count, of one name or of all, and what is refused."""
         for connected in (self._connected, self._writing):
             with connected() as db:
@@ -159,13 +332,13 @@ class CodeLibrary:
 
     def _judged(
         self, records: Sequence[Record], *, everything: bool
-    ) -> tuple[Sequence[Entry], Sequence[str]]:
+    ) -> tuple[Sequence[LibraryVersion], Sequence[str]]:
         """What of these may be used, and what is refused; where they are all there are, the files
         that belong to none are among that."""
         good, bad = [], []
         try:
             there, folder = self._files.names(), ""
-        except RefusedError as error:
+        except SealBrokenError as error:
             there, folder = frozenset(), str(error)
         for record in records:
             entry = record.standing

@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from jarvis_desktop.core.errors import StorageError
-from jarvis_desktop.core.wording import tr
+from jarvis_desktop.core.i18n import tr
 
 if TYPE_CHECKING:
-    from jarvis_desktop.storage.light import Database
+    from jarvis_desktop.storage.sqlite import Database
 
 BUSY_SECONDS = 1
 """How long another process is waited for, twice where something is to be written: it is the event
@@ -51,7 +51,7 @@ def connect(path: Path) -> tuple[Database, Path | None]:
 
 def in_memory() -> Database:
     """A database with all our tables that never touches the disk, and is gone when it is closed."""
-    from jarvis_desktop.storage.light import Database
+    from jarvis_desktop.storage.sqlite import Database
 
     db = Database(sqlite3.connect(":memory:"), execute_plugins=False)
     for pragma in ("temp_store = MEMORY", "foreign_keys = ON"):
@@ -66,7 +66,7 @@ def attached(path: Path) -> Iterator[Database]:
 
     Where it lacks one of our tables it is opened as `connect` does. To be used within `reading`.
     """
-    from jarvis_desktop.storage.light import Database
+    from jarvis_desktop.storage.sqlite import Database
 
     if not path.exists():
         connect(path)[0].close()
@@ -107,7 +107,7 @@ def reading() -> Iterator[None]:
 
 
 def _open(path: Path) -> Database:
-    from jarvis_desktop.storage.light import Database
+    from jarvis_desktop.storage.sqlite import Database
 
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     # Made first, so that it and the files SQLite puts beside it are for this person only.

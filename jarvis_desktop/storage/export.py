@@ -1,22 +1,38 @@
-"""The history as one text for other programs (JSON) or for people (Markdown, plain text)."""
+"""Writes the history to files for people and other programs, with what was given and made.
+
+The history as one text for other programs (JSON) or for people (Markdown, plain text).
+
+The history as a page for a browser. Whatever a text says, the page loads nothing, runs nothing
+and shows only what was written: all of it is escaped, and the page itself forbids the rest."""
 
 from __future__ import annotations
 
+import base64
 import json
+import os
 import re
+import shutil
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
+from html import escape
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
+from urllib.parse import quote
 
-from jarvis_desktop.core.artifact import Artifact
-from jarvis_desktop.core.errors import InputError
-from jarvis_desktop.core.result import TaskResult
-from jarvis_desktop.core.shown import encodable, one_line
+from jarvis_desktop.core.artifact import Artifact, Kind
+from jarvis_desktop.core.display import encodable, one_line
+from jarvis_desktop.core.errors import InputError, StorageError
+from jarvis_desktop.core.expert import TaskResult
+from jarvis_desktop.core.i18n import tr
+from jarvis_desktop.core.serialization import plan_to_wire, to_wire
 from jarvis_desktop.core.turn import Conversation, Round, Turn
-from jarvis_desktop.core.wire import plan_to_wire, to_wire
-from jarvis_desktop.core.wording import tr
-from jarvis_desktop.storage.documents import outline_values
+from jarvis_desktop.storage.agent_documents import outline_values
+
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+
 
 FORMATS = ("json", "markdown", "text")
 """The forms that are one text; HTML is written to files only."""
@@ -31,7 +47,7 @@ Link = Callable[[Artifact], str | None]
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class ExportedConversation:
     """A conversation as it is written out."""
 
     conversation: Conversation
@@ -44,12 +60,14 @@ def in_place(artifact: Artifact) -> str | None:
     return str(artifact.path) if artifact.path else None
 
 
-def exported(entries: Iterable[Entry], form: str, link: Link = in_place) -> str:
+def exported(entries: Iterable[ExportedConversation], form: str, link: Link = in_place) -> str:
     """The conversations in one of FORMATS. Raises InputError on any other."""
     return "".join(pieces(entries, form, link))
 
 
-def pieces(entries: Iterable[Entry], form: str, link: Link = in_place) -> Iterator[str]:
+def pieces(
+    entries: Iterable[ExportedConversation], form: str, link: Link = in_place
+) -> Iterator[str]:
     """The same bit by bit: a history may be larger than the memory."""
     match form:
         case "json":
@@ -66,7 +84,7 @@ def pieces(entries: Iterable[Entry], form: str, link: Link = in_place) -> Iterat
     return map(encodable, found)
 
 
-def _json(entries: Iterable[Entry], link: Link) -> Iterator[str]:
+def _json(entries: Iterable[ExportedConversation], link: Link) -> Iterator[str]:
     yield f'{{"format": {json.dumps(FORMAT)}, "version": {VERSION}, "conversations": ['
     for index, entry in enumerate(entries):
         document = {
@@ -107,7 +125,7 @@ def _linked(value: Any, link: Link) -> Any:
     return {key: _linked(item, link) for key, item in value.items()}
 
 
-def _markdown(entry: Entry, link: Link) -> Iterator[str]:
+def _markdown(entry: ExportedConversation, link: Link) -> Iterator[str]:
     yield f"# {_escaped(one_line(entry.title))}\n"
     for turn in entry.conversation.turns:
         yield f"## {turn.started:%Y-%m-%d %H:%M}\n"
@@ -117,7 +135,7 @@ def _markdown(entry: Entry, link: Link) -> Iterator[str]:
         yield f"\n{_escaped(turn.reply)}\n"
 
 
-def _plain(entry: Entry, link: Link) -> Iterator[str]:
+def _plain(entry: ExportedConversation, link: Link) -> Iterator[str]:
     for turn in entry.conversation.turns:
         yield f"[{turn.started:%Y-%m-%d %H:%M}] {turn.text}"
         for line in details(turn, link):
@@ -165,3 +183,263 @@ def _escaped(text: str) -> str:
 
 def _quoted(text: str) -> str:
     return "\n".join(f"> {_escaped(line)}" for line in text.splitlines()) + "\n"
+
+
+LONGEST = 200_000
+"""Characters of an answer that is laid out; a longer one is shown as it is."""
+
+_HEAD = """<!DOCTYPE html>
+<html lang="en"><head><meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; img-src 'self' data: file:;
+ media-src 'self' data: file:; style-src 'unsafe-inline'; form-action 'none'; base-uri 'none'">
+<meta name="referrer" content="no-referrer">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>JARVIS</title>
+<style>
+:root { color-scheme: light dark; --text: #1d2126; --muted: #5c636c; --ground: #fcfcfb;
+ --soft: #e6ecfb; --on-soft: #1b3a85; --line: #e1e1db; --sunken: #f1f1ee; }
+@media (prefers-color-scheme: dark) { :root { --text: #e9ebee; --muted: #a6aeb8; --ground: #16181b;
+ --soft: #263352; --on-soft: #cbdaff; --line: #343a41; --sunken: #23272c; } }
+body { margin: 0 auto; max-width: 46rem; padding: 2rem 1rem 6rem; color: var(--text);
+ background: var(--ground); font: 1rem/1.55 system-ui, sans-serif; overflow-wrap: anywhere; }
+h1 { font-size: 1.5rem; margin: 3rem 0 1rem; border-bottom: 1px solid var(--line); }
+time, .by { color: var(--muted); font-size: .85rem; }
+.asked { background: var(--soft); color: var(--on-soft); border-radius: 1rem;
+ padding: .6rem 1rem; margin: .4rem 0 1rem 15%; white-space: pre-wrap; }
+.turn { margin: 0 0 2.5rem; }
+.turn.pinned { border-inline-start: 3px solid var(--on-soft); padding-inline-start: 1rem; }
+pre, code { background: var(--sunken); border-radius: .3rem; }
+pre { padding: .7rem; overflow: auto; }
+table { border-collapse: collapse; } td, th { border: 1px solid var(--line); padding: .2rem .6rem; }
+img, video { max-width: 100%; max-height: 30rem; border-radius: .5rem; }
+audio { width: 100%; } figure { margin: .6rem 0; } figcaption { color: var(--muted); }
+.plain { white-space: pre-wrap; }
+</style></head><body>
+"""
+_FOOT = "</body></html>\n"
+
+
+def page(entries: Iterable[ExportedConversation], link: Link) -> Iterator[str]:
+    """The page, bit by bit. `link` gives the address of a file, which is ours and safe."""
+    yield _HEAD
+    for entry in entries:
+        yield f"<h1>{_shown(one_line(entry.title))}</h1>\n"
+        for turn in entry.conversation.turns:
+            yield from _turn(turn, link)
+    yield _FOOT
+
+
+def _turn(turn: Turn, link: Link) -> Iterator[str]:
+    mark = " pinned" if turn.pinned else ""
+    yield f'<article class="turn{mark}"><time>{turn.started:%Y-%m-%d %H:%M}</time>\n'
+    yield f'<div class="asked">{_shown(turn.text)}</div>\n'
+    for item in turn.attachments:
+        yield _figure(item, link)
+    yield _answer(turn.reply)
+    for item in turn.artifacts:
+        yield _figure(item, link)
+    if lines := list(details(turn, lambda artifact: None)):
+        told = "".join(f"<li>{_shown(line)}</li>" for line in lines)
+        who = _shown(tr("Who did what"))
+        yield f'<details class="by"><summary>{who}</summary><ul>{told}</ul></details>\n'
+    yield "</article>\n"
+
+
+def _answer(text: str) -> str:
+    text = encodable(text)
+    if len(text) > LONGEST:
+        return f'<div class="plain">{escape(text)}</div>\n'
+    laid_out: str = _markdown_html().render(text)
+    return f"<div>{laid_out}</div>\n"
+
+
+def _figure(artifact: Artifact, link: Link) -> str:
+    if artifact.path is None:
+        return ""
+    name, place = _shown(one_line(artifact.title)), link(artifact)
+    if place is None:
+        left_out = _shown(tr("{file} (not included)", file=one_line(artifact.title)))
+        return f'<p class="by">{left_out}</p>\n'
+    at = escape(place, quote=True)
+    match artifact.kind:
+        case Kind.IMAGE:
+            seen = f'<img src="{at}" alt="{name}" loading="lazy">'
+        case Kind.AUDIO:
+            seen = f'<audio controls preload="none" src="{at}"></audio>'
+        case Kind.VIDEO:
+            seen = f'<video controls preload="none" src="{at}"></video>'
+        case _:
+            return f'<p><a download="{name}" href="{at}">{name}</a></p>\n'
+    return f"<figure>{seen}<figcaption>{name}</figcaption></figure>\n"
+
+
+def _shown(text: str) -> str:
+    return escape(encodable(text), quote=True)
+
+
+@cache
+def _markdown_html() -> MarkdownIt:
+    """Lays answers out. HTML in them stays text; a picture of theirs would be fetched from
+    somewhere."""
+    from markdown_it import MarkdownIt
+
+    return MarkdownIt("commonmark", {"html": False}).enable("table").disable("image")
+
+
+Form = Literal["json", "markdown", "text", "html"]
+Media = Literal["none", "folder", "inside"]
+"""Whether pictures, sounds and other files go along: not at all, in a folder beside the file, or
+inside of it, which HTML can."""
+
+FORMS: tuple[Form, ...] = ("markdown", "html", "json", "text")
+SUFFIXES: dict[Form, str] = {"markdown": ".md", "html": ".html", "json": ".json", "text": ".txt"}
+INSIDE = 25 * 1000**2
+"""Bytes of a file that may be inside of a page."""
+INSIDE_ALL = 250 * 1000**2
+"""Bytes of all of them."""
+
+_TYPES = {
+    ".png": "image/png", ".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".gif": "image/gif",
+    ".webp": "image/webp", ".bmp": "image/bmp", ".wav": "audio/wav", ".mp3": "audio/mpeg",
+    ".flac": "audio/flac", ".ogg": "audio/ogg", ".opus": "audio/ogg", ".m4a": "audio/mp4",
+    ".mp4": "video/mp4", ".webm": "video/webm",
+}  # fmt: skip
+_ODD = re.compile(r'[/\\:*?"<>|%#]')
+
+
+@dataclass(frozen=True, slots=True)
+class Exported:
+    """What was written, and where."""
+
+    path: Path
+    conversations: int
+    files: int
+    missing: int
+    """Files that could not be written along: they are gone, or too large to be inside."""
+
+
+def export_to(
+    path: Path,
+    form: Form,
+    entries: Iterable[ExportedConversation],
+    *,
+    media: Media,
+    holds: Callable[[Path], bool],
+) -> Exported:
+    """Write conversations to a file, in the place of one that is there, whole or not at all.
+
+    `holds` tells a file of our store; of others only the name is written. Raises InputError and
+    StorageError.
+    """
+    if media == "inside" and form != "html":
+        raise InputError(tr("Only a page for the browser can have the files inside."))
+    along = _Along(path, media, holds, quoted=form != "json")
+    counted = _Counted(entries)
+    text = page(counted, along.link) if form == "html" else pieces(counted, form, along.link)
+    fresh = path.with_name(f".{path.name}.new")
+    try:
+        with fresh.open("w", encoding="utf-8", newline="\n") as file:
+            for piece in text:
+                file.write(piece)
+            file.flush()
+            os.fsync(file.fileno())
+        fresh.replace(path)
+    except (OSError, ValueError) as error:
+        with suppress(OSError, ValueError):
+            fresh.unlink(missing_ok=True)
+        reason = getattr(error, "strerror", None) or "it is no name of a file"
+        raise StorageError(
+            tr(
+                "{name} could not be written: {reason}.",
+                name=one_line(path.name),
+                reason=reason.lower(),
+            ),
+            hint=tr("Choose another folder."),
+        ) from error
+    return Exported(path, counted.count, along.files, along.missing)
+
+
+class _Counted:
+    """Counts what it hands on."""
+
+    def __init__(self, entries: Iterable[ExportedConversation]) -> None:
+        self._entries = entries
+        self.count = 0
+
+    def __iter__(self) -> Iterator[ExportedConversation]:
+        for entry in self._entries:
+            self.count += 1
+            yield entry
+
+
+class _Along:
+    """Brings the files of artifacts along, each content once."""
+
+    def __init__(
+        self, path: Path, media: Media, holds: Callable[[Path], bool], *, quoted: bool
+    ) -> None:
+        """`quoted`: whether links are addresses, in which some signs are written as numbers."""
+        self._folder = _unused(path.with_name(f"{path.stem} files"))
+        self._media = media
+        self._holds = holds
+        self._quoted = quoted
+        self._known: dict[Path, str | None] = {}
+        self._names: set[str] = set()
+        self._inside = 0
+        self.files = 0
+        self.missing = 0
+
+    def link(self, artifact: Artifact) -> str | None:
+        """Where the file of an artifact is to be found from the text."""
+        path = artifact.path
+        if path is None or self._media == "none":
+            return None
+        if path not in self._known:
+            found = self._bring(path, artifact)
+            self._known[path] = found
+            self.files += found is not None
+            self.missing += found is None
+        return self._known[path]
+
+    def _bring(self, path: Path, artifact: Artifact) -> str | None:
+        if not self._holds(path):
+            return None
+        try:
+            return self._put_inside(path) if self._media == "inside" else self._copy(path, artifact)
+        except FileNotFoundError:  # somebody removed it meanwhile
+            return None
+
+    def _put_inside(self, path: Path) -> str | None:
+        size = path.stat().st_size
+        if size > INSIDE or self._inside + size > INSIDE_ALL:
+            return None
+        self._inside += size
+        kind = _TYPES.get(path.suffix, "application/octet-stream")
+        return f"data:{kind};base64,{base64.b64encode(path.read_bytes()).decode('ascii')}"
+
+    def _copy(self, path: Path, artifact: Artifact) -> str:
+        self._folder.mkdir(mode=0o700, exist_ok=True)
+        name = self._name(path, artifact)
+        shutil.copyfile(path, self._folder / name)
+        place = f"{self._folder.name}/{name}"
+        return quote(place) if self._quoted else place
+
+    def _name(self, path: Path, artifact: Artifact) -> str:
+        """A name that any system takes, not given yet."""
+        wished = Path(_ODD.sub("_", encodable(one_line(artifact.name, limit=80)))).stem
+        stem = wished.strip(" .") or Kind(artifact.kind).value
+        name, count = f"{stem}{path.suffix}", 1
+        while name.casefold() in self._names:
+            count += 1
+            name = f"{stem} {count}{path.suffix}"
+        self._names.add(name.casefold())
+        return name
+
+
+def _unused(folder: Path) -> Path:
+    """A folder of this name that is not there yet: what lies in one may be the person's own."""
+    found, count = folder, 1
+    while os.path.lexists(found):
+        count += 1
+        found = folder.with_name(f"{folder.name} {count}")
+    return found

@@ -1,21 +1,28 @@
 """Goals of agent mode with their plans and logs, so that a crash or a power cut at any moment
-loses no finished round. They lie in the history's database."""
+loses no finished round. They lie in the history's database.
+
+The folders that the code of goals worked in: what was made there lies in the artifact store as
+well, so they go once nobody can come back to the goal."""
 
 from __future__ import annotations
 
+import asyncio
 import logging
+import time
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from jarvis_desktop.core.errors import InputError
-from jarvis_desktop.core.goal import Frame, Goal, LogEntry
-from jarvis_desktop.core.result import Status
-from jarvis_desktop.core.shown import encodable, one_line
-from jarvis_desktop.core.wording import tr
-from jarvis_desktop.storage.database import reading, writing
-from jarvis_desktop.storage.documents import (
+from jarvis_desktop.core.display import encodable, one_line
+from jarvis_desktop.core.errors import InputError, StorageError
+from jarvis_desktop.core.expert import Status
+from jarvis_desktop.core.goal import ControllerFrame, Goal, GoalMemory, LogEntry
+from jarvis_desktop.core.i18n import tr
+from jarvis_desktop.process.safe_delete import remove
+from jarvis_desktop.storage.agent_documents import (
     DamagedError,
     artifacts_of,
     frame_of,
@@ -29,11 +36,13 @@ from jarvis_desktop.storage.documents import (
     text_of,
     values_of,
 )
-from jarvis_desktop.storage.nearness import words as words_in
-from jarvis_desktop.storage.rows import Row, TurnRows
+from jarvis_desktop.storage.code_search import words as words_in
+from jarvis_desktop.storage.database import reading, writing
+from jarvis_desktop.storage.turn_rows import Row, TurnRows
 
 if TYPE_CHECKING:
-    from jarvis_desktop.storage.light import Database
+    from jarvis_desktop.storage.sqlite import Database
+
 
 log = logging.getLogger(__name__)
 
@@ -67,7 +76,7 @@ class SqliteGoalMemory:
         self._db = db
         self._rows = rows
 
-    def begin(self, goal: Goal, frames: Sequence[Frame]) -> None:
+    def begin(self, goal: Goal, frames: Sequence[ControllerFrame]) -> None:
         """Write a new goal down durably, in the place of what there was of it."""
         row = (
             encodable(goal.id),
@@ -93,7 +102,7 @@ class SqliteGoalMemory:
             rows = self._db.query("SELECT * FROM goals WHERE id = ?", [encodable(goal_id)])
             return next(_goals(rows), None)
 
-    def frames(self, goal_id: str) -> tuple[Frame, ...]:
+    def frames(self, goal_id: str) -> tuple[ControllerFrame, ...]:
         """Its controllers. One that cannot be read ends the stack: its caller begins it anew, as
         if it had read what others wrote."""
         find = (
@@ -102,7 +111,7 @@ class SqliteGoalMemory:
         )
         with reading():
             rows = self._db.conn.execute(find, (encodable(goal_id),)).fetchall()
-        found: list[Frame] = []
+        found: list[ControllerFrame] = []
         for depth, document in rows:
             try:
                 if depth != len(found):
@@ -113,7 +122,9 @@ class SqliteGoalMemory:
                 return (*found[:-1], *(replace(last, tainted=True) for last in found[-1:]))
         return tuple(found)
 
-    def keep(self, goal_id: str, frames: Sequence[Frame], entries: Sequence[LogEntry] = ()) -> None:
+    def keep(
+        self, goal_id: str, frames: Sequence[ControllerFrame], entries: Sequence[LogEntry] = ()
+    ) -> None:
         """Write the stack and what was done: when this returns, it survives a power cut."""
         with writing(self._db):
             found = self._number(goal_id)
@@ -201,7 +212,7 @@ class SqliteGoalMemory:
         row = self._db.conn.execute(find, (encodable(goal_id),)).fetchone()
         return int(row[0]) if row else None
 
-    def _put_frames(self, goal: int, frames: Sequence[Frame]) -> None:
+    def _put_frames(self, goal: int, frames: Sequence[ControllerFrame]) -> None:
         """Write a stack, and of it only what is another than before. Needs a transaction."""
         rows = [(goal, depth, text_of(frame_values(item))) for depth, item in enumerate(frames)]
         self._db.conn.executemany(_FRAME, rows)
@@ -258,3 +269,36 @@ def _goal(row: Row) -> Goal:
         None if row["status"] is None else status_of(row["status"]),
         text(row, "answer"),
     )
+
+
+UNKNOWN = 24 * 3600
+"""Seconds that the folder of a goal that the memory does not have stays: the memory may be damaged,
+and another process may be about to begin the goal."""
+OVER = timedelta(days=30)
+"""How long after its beginning the folder of a goal stays that is over."""
+
+
+async def sweep(root: Path, memory: GoalMemory, now: datetime) -> int:
+    """Remove the folders under `root` that nobody comes back to; how many. To be called on the
+    thread of the memory; what cannot be looked at or removed stays."""
+    gone = 0
+    with suppress(StorageError, OSError):
+        for folder in await asyncio.to_thread(_folders, root):
+            if _is_done_with(folder, memory, now):
+                await asyncio.to_thread(remove, folder)
+                gone += not folder.exists()
+            await asyncio.sleep(0)
+    return gone
+
+
+def _is_done_with(folder: Path, memory: GoalMemory, now: datetime) -> bool:
+    goal = memory.goal(folder.name)
+    if goal is None:
+        return time.time() - folder.lstat().st_mtime > UNKNOWN
+    return goal.status is not None and now - goal.started > OVER
+
+
+def _folders(root: Path) -> list[Path]:
+    if not root.is_dir():
+        return []
+    return [path for path in root.iterdir() if path.is_dir() and not path.is_symlink()]

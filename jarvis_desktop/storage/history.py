@@ -12,32 +12,25 @@ from functools import partial
 from pathlib import Path
 from threading import Event
 
+from jarvis_desktop.core.context import is_unkept
 from jarvis_desktop.core.errors import StorageError
+from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.ports import Recap, Resource
 from jarvis_desktop.core.task import TaskType
 from jarvis_desktop.core.turn import Conversation, Turn
-from jarvis_desktop.core.unkept import is_unkept
-from jarvis_desktop.core.wording import tr
 from jarvis_desktop.storage.artifacts import FileStore
-from jarvis_desktop.storage.conversations import Conversations
+from jarvis_desktop.storage.conversations import ConversationList, Conversations, Summary
 from jarvis_desktop.storage.database import attached, connect, reading
-from jarvis_desktop.storage.erasing import Erasing
-from jarvis_desktop.storage.export import exported
-from jarvis_desktop.storage.exporting import Exported, Form, Media, export_to
-from jarvis_desktop.storage.facts import FactRecords
-from jarvis_desktop.storage.filters import EVERYTHING, Filters
+from jarvis_desktop.storage.deletion import Erasing, Trashed
+from jarvis_desktop.storage.export import Exported, Form, Media, export_to, exported
 from jarvis_desktop.storage.goals import SqliteGoalMemory
-from jarvis_desktop.storage.importing import Imported, import_from
-from jarvis_desktop.storage.journal import SqliteJournal
-from jarvis_desktop.storage.listing import Listing, Summary
-from jarvis_desktop.storage.owners import Owners
-from jarvis_desktop.storage.records import TrackRecords
-from jarvis_desktop.storage.rows import TurnRows
-from jarvis_desktop.storage.search import Found, search
-from jarvis_desktop.storage.tending import tend
-from jarvis_desktop.storage.timers import TimerRecords
-from jarvis_desktop.storage.trash import Trashed
-from jarvis_desktop.storage.unkept import Unkept, UnkeptGoals
+from jarvis_desktop.storage.import_ import Imported, import_from
+from jarvis_desktop.storage.journal import Owners, SqliteJournal
+from jarvis_desktop.storage.private_conversations import Unkept, UnkeptGoals
+from jarvis_desktop.storage.records import FactRecords, SavedTimers, TrackRecords
+from jarvis_desktop.storage.search import TurnHit, search, tend
+from jarvis_desktop.storage.search_terms import EVERYTHING, TurnFilters
+from jarvis_desktop.storage.turn_rows import TurnRows
 
 log = logging.getLogger(__name__)
 
@@ -74,8 +67,8 @@ class SqliteHistory:
         self._rows = TurnRows(self._db, self._root, inventory)
         self._now = now
         self._unkept = unkept
-        self._listing = Listing(self._db)
-        self.timers = TimerRecords(self._db)
+        self._listing = ConversationList(self._db)
+        self.timers = SavedTimers(self._db)
         self.facts = FactRecords(self._db)
         self.records = TrackRecords(self._db, now=now)
         self.goals: SqliteGoalMemory = (
@@ -189,8 +182,8 @@ class SqliteHistory:
         return self._kept.read("SELECT number FROM turns WHERE id = ?", found)[0]
 
     def search(
-        self, words: str, limit: int = 20, *, filters: Filters = EVERYTHING, skip: int = 0
-    ) -> tuple[Found, ...]:
+        self, words: str, limit: int = 20, *, filters: TurnFilters = EVERYTHING, skip: int = 0
+    ) -> tuple[TurnHit, ...]:
         """The turns with all these words that pass the filters, the best first; the last word may
         be a beginning."""
         with reading():

@@ -5,7 +5,7 @@ Imported inside `database.connect` only, because sqlite_utils takes a while to i
 
 from __future__ import annotations
 
-from jarvis_desktop.storage.light import Database, Migrations
+from jarvis_desktop.storage.sqlite import Database, Migrations
 
 
 def conversations_and_turns(db: Database) -> None:
@@ -325,7 +325,7 @@ def pins_and_trash(db: Database) -> None:
 def search_with_marks(db: Database) -> None:
     """An index that knows first letters, scripts without spaces, and what a turn is besides its
     words: the kinds of its files, its experts, its day."""
-    from jarvis_desktop.storage.signs import spelt
+    from jarvis_desktop.storage.search_terms import spelt
 
     db.conn.create_function("spelt", 1, lambda text: spelt(text or ""), deterministic=True)
     db.executescript(

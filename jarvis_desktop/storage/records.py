@@ -1,21 +1,30 @@
-"""How experts did on this computer, so that the choice among them can rest on it."""
+"""How experts did on this computer, so that the choice among them can rest on it.
+
+What the person wants remembered, on the disk, for all conversations.
+
+Timers on the disk, so that one set before a restart still rings after it."""
 
 from __future__ import annotations
 
 import logging
+import re
 from collections import defaultdict
 from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from statistics import median
 from typing import TYPE_CHECKING, NamedTuple
 
-from jarvis_desktop.core.errors import StorageError
+from jarvis_desktop.core.context import works_unkept
+from jarvis_desktop.core.display import encodable, one_line
+from jarvis_desktop.core.errors import InputError, StorageError
 from jarvis_desktop.core.expert import Experience
-from jarvis_desktop.core.unkept import works_unkept
+from jarvis_desktop.core.i18n import tr
+from jarvis_desktop.core.ports import Fact, Timer
 from jarvis_desktop.storage.database import reading, writing
 
 if TYPE_CHECKING:
-    from jarvis_desktop.storage.light import Database
+    from jarvis_desktop.storage.sqlite import Database
+
 
 log = logging.getLogger(__name__)
 
@@ -99,3 +108,107 @@ class _Row(NamedTuple):
     worked: bool
     size: int
     at: str
+
+
+MOST = 100
+LONGEST = 300
+"""Characters of a fact: all of them go into every prompt."""
+
+_LIST = "SELECT number, text FROM facts ORDER BY number"
+
+
+class FactRecords:
+    """Implements Facts. Used from the thread that opened the database."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+
+    def list(self) -> tuple[Fact, ...]:
+        """All facts, oldest first."""
+        with reading():
+            rows = self._db.conn.execute(_LIST).fetchall()
+        return tuple(Fact(number, text) for number, text in rows)
+
+    def add(self, text: str) -> Fact:
+        """Write a fact durably, in the place of one that says the same.
+
+        Raises InputError where it is empty, too long, or one too many, and in a conversation that
+        is not to be kept.
+        """
+        if works_unkept():
+            raise InputError(
+                tr("Nothing of this conversation is kept, so this was not noted down either."),
+                hint=tr("Say it in another conversation."),
+            )
+        text = one_line(encodable(text), limit=LONGEST + 1)
+        if not _bare(text):
+            raise InputError(tr("There is nothing to remember in that."))
+        if len(text) > LONGEST:
+            raise InputError(
+                tr(
+                    "That is too long to remember; the most is {longest} characters.",
+                    longest=LONGEST,
+                ),
+                hint=tr("Say the main thing in a sentence."),
+            )
+        with writing(self._db) as db:
+            rows = db.conn.execute(_LIST).fetchall()
+            same = [number for number, other in rows if _bare(other) == _bare(text)]
+            if len(rows) - len(same) >= MOST:
+                raise InputError(
+                    tr("I remember {most} things already, which is the most.", most=MOST),
+                    hint=tr("Say “forget that …”, or use: jarvis-desktop memory remove."),
+                )
+            for number in same:
+                db.conn.execute("DELETE FROM facts WHERE number = ?", (number,))
+            row = db.conn.execute("INSERT INTO facts (text) VALUES (?)", (text,))
+            return Fact(int(row.lastrowid or 0), text)
+
+    def remove(self, number: int) -> None:
+        """Delete a fact. Raises InputError where there is none of that number."""
+        with writing(self._db) as db:
+            gone = db.conn.execute("DELETE FROM facts WHERE number = ?", (number,))
+            if not gone.rowcount:
+                raise InputError(tr("I remember nothing with the number {number}.", number=number))
+
+    def clear(self) -> int:
+        """Delete all facts; how many there were."""
+        with writing(self._db) as db:
+            return db.conn.execute("DELETE FROM facts").rowcount
+
+
+def _bare(text: str) -> str:
+    """The words alone, to tell what says the same."""
+    return " ".join(re.findall(r"\w+", text.casefold()))
+
+
+class SavedTimers:
+    """The table of timers that have not rung. Used from the thread that opened the database."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+
+    def add(self, timer: Timer) -> None:
+        """Write a timer durably, in the place of an earlier one with its id.
+
+        One of a conversation that is not to be kept rings as long as the program runs.
+        """
+        if works_unkept():
+            return
+        values = (timer.id, encodable(timer.label), timer.due.isoformat())
+        with writing(self._db) as db:
+            db.conn.execute(
+                "INSERT OR REPLACE INTO timers (id, label, due) VALUES (?, ?, ?)", values
+            )
+
+    def remove(self, timer_id: str) -> None:
+        """Forget a timer; one that is not there is no error."""
+        with writing(self._db) as db:
+            db.conn.execute("DELETE FROM timers WHERE id = ?", (timer_id,))
+
+    def pending(self) -> tuple[Timer, ...]:
+        """All that are written, the next one first, also those that are overdue."""
+        with reading():
+            rows = self._db.conn.execute("SELECT id, label, due FROM timers").fetchall()
+        timers = (Timer(name, label, datetime.fromisoformat(due)) for name, label, due in rows)
+        return tuple(sorted(timers, key=lambda timer: timer.due.astimezone()))

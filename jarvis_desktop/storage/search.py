@@ -3,7 +3,12 @@
 How well each of many hits fits is not asked of FTS5: its ranking reads every text that has a word,
 and of a common word that is all of them. The newest hits come first out of the index at once, and
 these few are put in order here.
-"""
+
+Keeps searching quick in a large history: the index in few pieces, and what a search reads in the
+system's memory, so that the first one after the start need not wait for the disk.
+
+Each turn that is kept adds a small piece to the index, and a search looks into every piece. SQLite
+puts some together as it goes; all of them are put together here, once enough has been added."""
 
 from __future__ import annotations
 
@@ -13,14 +18,24 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from pathlib import Path
+from threading import Event
 from typing import TYPE_CHECKING
 
-from jarvis_desktop.core.shown import encodable, one_line
-from jarvis_desktop.storage.filters import EVERYTHING, Filters, bare, expression
-from jarvis_desktop.storage.signs import RUN, spelt_run
+from jarvis_desktop.core.display import encodable, one_line
+from jarvis_desktop.storage.database import attached, reading, writing
+from jarvis_desktop.storage.search_terms import (
+    EVERYTHING,
+    RUN,
+    TurnFilters,
+    bare,
+    expression,
+    spelt_run,
+)
 
 if TYPE_CHECKING:
-    from jarvis_desktop.storage.light import Database
+    from jarvis_desktop.storage.sqlite import Database
+
 
 TERMS = 32
 BLOCK = 120
@@ -49,7 +64,7 @@ _SHOWN = """
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class TurnHit:
     """A turn that has the words, and the passage that has them, on one line."""
 
     turn_id: str
@@ -68,9 +83,9 @@ def search(
     *,
     limit: int,
     now: datetime,
-    filters: Filters = EVERYTHING,
+    filters: TurnFilters = EVERYTHING,
     skip: int = 0,
-) -> tuple[Found, ...]:
+) -> tuple[TurnHit, ...]:
     """The turns with all the words that pass the filters, the best first: what was asked for in
     these words counts more than what was answered, and what is new more than what is old.
 
@@ -169,7 +184,9 @@ def _worth(days: float, request: str, patterns: Sequence[_Pattern]) -> float:
     return asked / len(patterns) + MONTH / (MONTH + max(days, 0.0))
 
 
-def _shown(db: Database, numbers: Sequence[int], patterns: Sequence[_Pattern]) -> tuple[Found, ...]:
+def _shown(
+    db: Database, numbers: Sequence[int], patterns: Sequence[_Pattern]
+) -> tuple[TurnHit, ...]:
     """The finds of these numbers, in their order."""
     chosen = {"most": LONGEST, "chosen": json.dumps(list(numbers))}
     rows = {row["number"]: row for row in db.query(_SHOWN, chosen)}
@@ -179,7 +196,7 @@ def _shown(db: Database, numbers: Sequence[int], patterns: Sequence[_Pattern]) -
         moment = datetime.fromisoformat(row["started"])
         spots = tuple(_spots(passage, patterns))
         place = (row["id"], row["conversation"], row["title"])
-        found.append(Found(*place, moment, passage, spots))
+        found.append(TurnHit(*place, moment, passage, spots))
     return tuple(found)
 
 
@@ -234,3 +251,44 @@ def _pinned(db: Database) -> list[str]:
         "SELECT id FROM conversations WHERE pinned = 1 ORDER BY last DESC LIMIT 500"
     )
     return [str(row[0]) for row in rows.fetchall()]
+
+
+SHARE = 8
+"""The pieces are put together once those besides the largest are more than one in so many."""
+PAGES = 100
+"""Pages of the index that are written in one go: some milliseconds."""
+
+_PIECES = "SELECT count(*) FROM search_idx GROUP BY segid ORDER BY 1 DESC"
+_READ = (  # through SQLite alone: to close its file otherwise would take its locks away
+    "SELECT count(*) FROM search_content NOT INDEXED",
+    "SELECT sum(length(block)) FROM search_data",
+    "SELECT count(*) FROM turns NOT INDEXED",
+)
+
+
+def tend(path: Path, stopped: Event, *, warmed: bool = False) -> None:
+    """Do both, in any thread, until it is stopped; `warmed` where it was read before."""
+    with reading(), attached(path) as db:
+        for query in () if warmed else _READ:
+            if not stopped.is_set():
+                db.conn.execute(query).fetchall()
+        steps = put_together(db)
+        while not stopped.is_set() and next(steps, False):
+            pass
+
+
+def put_together(db: Database) -> Iterator[bool]:
+    """Put the pieces of the search index together where that is worth it, bit by bit: others can
+    write after each bit, which is a True."""
+    pieces = [int(row[0]) for row in db.conn.execute(_PIECES).fetchall()]
+    if SHARE * sum(pieces[1:]) <= sum(pieces):
+        return
+    size = -PAGES  # the first time it says that all pieces are meant
+    while True:
+        before = db.conn.total_changes
+        with writing(db):
+            db.conn.execute("INSERT INTO search (search, rank) VALUES ('merge', ?)", (size,))
+        if db.conn.total_changes - before < 2:  # as FTS5 says that there was nothing to do
+            return
+        size = PAGES
+        yield True

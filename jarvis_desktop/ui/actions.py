@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
-from jarvis_desktop.ui.media.media import Media
+from jarvis_desktop.ui.media.controller import Media
 
 if TYPE_CHECKING:
     from jarvis_desktop.core.artifact import Artifact
-    from jarvis_desktop.ui.history.desk import HistoryDesk
-    from jarvis_desktop.ui.plan.desk import PlanDesk
+    from jarvis_desktop.ui.history.controller import HistoryDesk
+    from jarvis_desktop.ui.plan.controller import PlanDesk
 
 
 class Actions(QObject):

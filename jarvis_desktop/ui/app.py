@@ -1,7 +1,13 @@
-"""Opens the window, starts the engine behind it, and ends both in order."""
+"""Opens the window, starts the engine behind it, and ends both in order.
+
+The window and what stands beside it, as one: made anew when another language is spoken.
+
+Imports what the first turn is drawn with, piece by piece once the window is painted: the first
+paint does not wait for it, and neither does who sends the first request."""
 
 from __future__ import annotations
 
+import importlib
 import logging
 import os
 import signal
@@ -11,12 +17,14 @@ import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError
 from contextlib import contextmanager
+from pathlib import Path
 from types import FrameType, TracebackType
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import (
     QEvent,
     QMessageLogContext,
+    QObject,
     QSocketNotifier,
     QTimer,
     QtMsgType,
@@ -24,23 +32,119 @@ from PySide6.QtCore import (
     qInstallMessageHandler,
 )
 from PySide6.QtWidgets import QApplication
+from shiboken6 import delete
 
-from jarvis_desktop import in_window, paths
-from jarvis_desktop.log_file import log_to_file
-from jarvis_desktop.start import Wish
-from jarvis_desktop.ui.appearance import Appearance
-from jarvis_desktop.ui.application import App
-from jarvis_desktop.ui.bridge import EngineThread, unexpected
-from jarvis_desktop.ui.face import Face
-from jarvis_desktop.ui.look import icons, pictures
-from jarvis_desktop.ui.look.pressing import ReturnPresses
-from jarvis_desktop.ui.preparing import Preparing
-from jarvis_desktop.ui.restarting import RESTART, restart
-from jarvis_desktop.ui.session import Session
-from jarvis_desktop.ui.tidying import Tidying
+from jarvis_desktop import localization, paths
+from jarvis_desktop.app.launch_options import LaunchRequest
+from jarvis_desktop.paths import log_to_file
+from jarvis_desktop.ui.app_protocols import AppPort
+from jarvis_desktop.ui.desktop.presence import Presence
+from jarvis_desktop.ui.engine import EngineThread, unexpected
+from jarvis_desktop.ui.gc_on_main_thread import Tidying
+from jarvis_desktop.ui.main_window import MainWindow
+from jarvis_desktop.ui.session import WindowSession
+from jarvis_desktop.ui.settings.controller import RESTART, restart
+from jarvis_desktop.ui.widgets import icons, images
+from jarvis_desktop.ui.widgets.forms import ReturnPresses
+from jarvis_desktop.ui.widgets.theme import Appearance
 
 if TYPE_CHECKING:
-    from jarvis_desktop.instance import Instance
+    from jarvis_desktop.app.single_instance import Instance
+
+
+class WindowSet(QObject):
+    """What of JARVIS can be seen. The session lives on beneath it."""
+
+    painted = Signal()
+    """A window is on the screen for the first time."""
+
+    def __init__(self, session: WindowSession, appearance: Appearance, kept: Path) -> None:
+        """`kept` is the file with the window's place."""
+        super().__init__()
+        self._session = session
+        self._kept = kept
+        self._later = QTimer(self, singleShot=True, interval=0)
+        self._later.timeout.connect(self._renew)
+        self._make()
+        session.settled.connect(appearance.adopt)
+        # What changed the language may be a part of the window, which cannot go while it speaks.
+        appearance.relabelled.connect(self._later.start)
+
+    def begin(self, wish: LaunchRequest) -> None:
+        """Show what the person wants of this start."""
+        self.presence.begin(wish)
+
+    def let_end(self) -> None:
+        """Closing the window ends JARVIS from now on."""
+        self.presence.let_end()
+
+    def close(self) -> None:
+        """Take everything from the screen."""
+        self._later.stop()
+        self.window.hide()
+        self.presence.close()
+
+    def _make(self) -> None:
+        self.window = MainWindow(self._session, self._kept)
+        self.presence = Presence(self.window, self._kept)
+        self.window.painted.connect(self._painted)
+
+    def _painted(self) -> None:
+        if self.window.is_first_start:
+            self.window.begin_first_start()
+        # Only now: the engine, which starts by it, keeps Python from what is imported here.
+        self.painted.emit()
+
+    def _renew(self) -> None:
+        before, quick = self.window, self.presence.quick
+        shown, here, asked = before.isVisible(), before.places.here, quick.is_open
+        before.keep()
+        self.presence.close()
+        self._make()
+        self.window.take_over(before)
+        self.presence.quick.take_over(quick)
+        delete(before)
+        if shown:
+            self.presence.show()
+        self._session.greet()
+        if here:
+            self.window.places.go(here)
+        if asked:
+            self.presence.quick.appear()
+
+
+PIECES = (
+    "markdown_it",
+    "jarvis_desktop.ui.conversation.markdown",
+    "jarvis_desktop.ui.conversation.prose",
+    "jarvis_desktop.ui.media.cards",
+    "jarvis_desktop.ui.plan.plan_view",
+    "jarvis_desktop.ui.conversation.turn_view",
+)
+"""The inner ones first, so that none keeps the event loop for long."""
+PAUSE = 20
+"""Milliseconds between two, in which the person comes first."""
+
+
+class Preparing(QObject):
+    """Imports one piece after the other."""
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._left = list(PIECES)
+        self._timer = QTimer(self, interval=PAUSE)
+        self._timer.timeout.connect(self._next)
+
+    def begin(self) -> None:
+        """From now on."""
+        self._timer.start()
+
+    def _next(self) -> None:
+        if self._left:
+            importlib.import_module(self._left.pop(0))
+        else:
+            self._timer.stop()
+
 
 log = logging.getLogger(__name__)
 
@@ -51,7 +155,7 @@ JOINING = 2.0
 SWITCHING = 0.001
 """Seconds that the engine may keep Python from the window, each time that Qt has given it away: in
 one drawing that happens a hundred times."""
-NO_WISH = Wish()
+NO_WISH = LaunchRequest()
 UNSEEN = 400
 """Milliseconds after which the engine starts even where the window cannot be seen."""
 
@@ -64,13 +168,15 @@ _levels = {
 }
 
 
-Build = Callable[[Session], App]
+Build = Callable[[WindowSession], AppPort]
 """Makes the application, on the engine thread; the session is told what happens on its own."""
 
 
-def composed(session: Session, instance: Instance | None = None) -> App:
+def composed(session: WindowSession, instance: Instance | None = None) -> AppPort:
     """The application as the settings want it; `instance` is given where it is claimed already."""
-    from jarvis_desktop import compose, compose_settings, settings
+    from jarvis_desktop import settings
+    from jarvis_desktop.app import application as compose_settings
+    from jarvis_desktop.app import build as compose
 
     folders = paths.user_paths()
     log_to_file(folders)
@@ -83,13 +189,13 @@ def composed(session: Session, instance: Instance | None = None) -> App:
     return app
 
 
-def run(build: Build = composed, wish: Wish = NO_WISH) -> int:
+def run(build: Build = composed, wish: LaunchRequest = NO_WISH) -> int:
     """Show what is wished of the window until JARVIS ends; the exit code.
 
     `build` is called after the window is painted, so that nothing heavy keeps the window from the
     screen.
     """
-    in_window.begin()
+    localization.begin()
     sys.setswitchinterval(SWITCHING)
     application = _Application(sys.argv[:1])
     application.setApplicationName(paths.APP)
@@ -100,9 +206,9 @@ def run(build: Build = composed, wish: Wish = NO_WISH) -> int:
     ReturnPresses(application)
     appearance = Appearance(application, kept)
     engine = EngineThread()
-    session = Session(engine)
+    session = WindowSession(engine)
     session.ready.connect(Tidying(lambda: session.busy, session).begin)
-    face = Face(session, appearance, kept)
+    face = WindowSet(session, appearance, kept)
     application.quitting.connect(face.let_end)
     application.commitDataRequest.connect(face.let_end)
     begin = _Once(lambda: _begin(engine, session, build))
@@ -124,7 +230,7 @@ def run(build: Build = composed, wish: Wish = NO_WISH) -> int:
     return code
 
 
-def close(engine: EngineThread, session: Session) -> bool:
+def close(engine: EngineThread, session: WindowSession) -> bool:
     """Stop the turn, close the application, end the engine; False where it did not end in time."""
     session.end()
     if session.leave():
@@ -140,12 +246,12 @@ def close(engine: EngineThread, session: Session) -> bool:
     ended = engine.close(JOINING)
     if not ended:
         log.error("The engine did not end in time")
-    pictures.finish_reading(1000)
+    images.finish_reading(1000)
     _kill_children()
     return ended
 
 
-def _begin(engine: EngineThread, session: Session, build: Build) -> None:
+def _begin(engine: EngineThread, session: WindowSession, build: Build) -> None:
     engine.start()
     session.start(lambda: build(session))
 

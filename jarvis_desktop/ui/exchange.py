@@ -1,23 +1,33 @@
-"""The conversations that the window has open: their turns, with what belongs to each."""
+"""The conversations that the window has open: their turns, with what belongs to each.
+
+A plan that takes the place of that of a turn, or is carried out once more.
+
+What a press of Stop does: in agent mode it first ends what is being done, and only then all.
+
+The application on the engine, from its building to its closing."""
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from jarvis_desktop.core.events import Event, TurnFinished, TurnStarted
-from jarvis_desktop.core.journal import Unfinished
-from jarvis_desktop.core.result import Status
+from jarvis_desktop.core.events import Event, RoundStarted, TurnFinished, TurnStarted
+from jarvis_desktop.core.expert import Status
+from jarvis_desktop.core.i18n import tr
+from jarvis_desktop.core.plan import Plan
+from jarvis_desktop.core.ports import Frontend, Unfinished
 from jarvis_desktop.core.turn import Request, Turn
-from jarvis_desktop.core.wording import tr
-from jarvis_desktop.ui.bridge import Question
-from jarvis_desktop.ui.request.chips import given
+from jarvis_desktop.ui.app_protocols import AppPort, AssistantPort
+from jarvis_desktop.ui.engine import EngineQuestion
+from jarvis_desktop.ui.request.attachments import given
 
 if TYPE_CHECKING:
-    from jarvis_desktop.ui.application import App
-    from jarvis_desktop.ui.plan.again import Again
-    from jarvis_desktop.ui.ports import History
+    from jarvis_desktop.app.single_instance import Handle
+    from jarvis_desktop.ui.app_protocols import AppPort, HistoryPort
 
 
 @dataclass(eq=False)
@@ -31,7 +41,7 @@ class Open:
     unkept: bool = False
     """Whether nothing of it is to be kept."""
 
-    def begin(self, history: History) -> str:
+    def begin(self, history: HistoryPort) -> str:
         """Its id, which it gets with its first turn; to be called on the engine."""
         if self.id is None:
             self.id = (history.open_unkept() if self.unkept else history.open_conversation()).id
@@ -58,7 +68,7 @@ class Exchange:
     """What it goes on with; None where it is a new request."""
     again: Again | None = None
     """What it carries out once more; None where it is a new request."""
-    question: Question | None = None
+    question: EngineQuestion | None = None
     """What its turn waits to be told."""
 
     @classmethod
@@ -85,7 +95,7 @@ class Exchange:
         self.waiting = ""
         self.turn = self.turn.apply(TurnFinished(status, datetime.now().astimezone()))
 
-    async def set_aside(self, app: App) -> Turn:
+    async def set_aside(self, app: AppPort) -> Turn:
         """Leave in the history what was asked for, though nobody began with it."""
         request = replace(self.request, text=self.turn.text)
         conversation = self.place.begin(app.history)
@@ -97,3 +107,88 @@ def behind(running: Exchange | None) -> str:
     if running and running.question:
         return tr("Waiting until you have answered what the request before it asks…")
     return tr("Waiting for the request before it…")
+
+
+@dataclass(frozen=True, slots=True)
+class Again:
+    """What is run, and what of it is to be done afresh."""
+
+    turn: Turn
+    plan: Plan
+    afresh: frozenset[int] = frozenset()
+
+    async def carry_out(
+        self, assistant: AssistantPort, frontend: Frontend, conversation: str | None
+    ) -> Turn:
+        """Run it, on the engine; the new turn."""
+        return await assistant.run_again(
+            self.turn, self.plan, frontend, conversation=conversation, afresh=self.afresh
+        )
+
+
+class Stopping(StrEnum):
+    """What the next press ends."""
+
+    TURN = "turn"
+    """The request, at once."""
+    STEP = "step"
+    """What a goal's controller does now; the person is asked what should be different."""
+    REST = "rest"
+    """The request, as its step was stopped already."""
+
+
+class Brake:
+    """Follows a turn, to know what the next press ends."""
+
+    def __init__(self) -> None:
+        self.next = Stopping.TURN
+        self._heard = False
+
+    def press(self) -> None:
+        """A step is to end."""
+        self.next, self._heard = Stopping.REST, False
+
+    def take(self, event: Event) -> None:
+        """Something happened in the turn."""
+        if isinstance(event, RoundStarted):
+            self.next = Stopping.STEP
+
+    def asked(self, *, waits: bool) -> None:
+        """A question came, or went; the one that comes after a press goes with its answer."""
+        if self.next is Stopping.REST:
+            if self._heard and not waits:
+                self.next = Stopping.STEP
+            self._heard = self._heard or waits
+
+
+class Lifetime:
+    """Begins it and ends it, even where its start has not ended."""
+
+    def __init__(self) -> None:
+        self._built: list[AppPort] = []
+        self._building = self._leaving = False
+
+    async def begin(self, build: Callable[[], AppPort], commands: dict[str, Handle]) -> AppPort:
+        """Build and start it, to be reached by other processes with `commands` too."""
+        self._building = True
+        try:
+            app = build()
+        finally:
+            self._building = False
+        if self._leaving:
+            raise asyncio.CancelledError
+        self._built.append(app)
+        await app.start()
+        app.be_reached(commands)
+        return app
+
+    def leave(self) -> bool:
+        """Start nothing any more; whether it is only being built: it cannot be stopped in that, has
+        no children yet, and has nothing to close. May be called from any thread."""
+        self._leaving = True  # first: the engine looks at it after it has said that it has built
+        return self._building
+
+    async def end(self) -> None:
+        """Close what was built."""
+        while self._built:
+            await self._built.pop().close()

@@ -10,19 +10,19 @@ from PySide6.QtCore import QSize, Signal
 from PySide6.QtGui import QActionGroup, QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QPushButton, QSizePolicy
 
-from jarvis_desktop.core.hearing import MicrophoneState, TalkState
+from jarvis_desktop.core.i18n import mark, tr
 from jarvis_desktop.core.plan import SIMPLE, Ask
 from jarvis_desktop.core.policy import Mode
-from jarvis_desktop.core.wording import mark, tr
-from jarvis_desktop.ui.look import theme
-from jarvis_desktop.ui.look.icons import IconButton
-from jarvis_desktop.ui.look.text import ElidedLabel
-from jarvis_desktop.ui.mode_choice import MEANINGS, ModeMenu, opens_more
-from jarvis_desktop.ui.plan.menus import plain_menu
+from jarvis_desktop.core.speech import MicrophoneState, TalkState
+from jarvis_desktop.ui.mode_picker import MEANINGS, ModeMenu, opens_more
+from jarvis_desktop.ui.plan.list_view import plain_menu
+from jarvis_desktop.ui.widgets import theme
+from jarvis_desktop.ui.widgets.icons import IconButton
+from jarvis_desktop.ui.widgets.labels import ElidedLabel
 
 if TYPE_CHECKING:
     from jarvis_desktop.settings import Settings
-    from jarvis_desktop.ui.settings.desk import SettingsDesk
+    from jarvis_desktop.ui.settings.controller import SettingsDesk
 
 MICROPHONE: dict[MicrophoneState, tuple[str, str]] = {
     "closed": ("", mark("The microphone is closed.")),

@@ -26,44 +26,41 @@ from PySide6.QtWidgets import (
 )
 
 from jarvis_desktop.core.artifact import Artifact
+from jarvis_desktop.core.display import one_line
+from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.ports import Timer
-from jarvis_desktop.core.shown import one_line
 from jarvis_desktop.core.turn import Request
-from jarvis_desktop.core.wording import tr
 from jarvis_desktop.ui.actions import Actions
-from jarvis_desktop.ui.bridge import Outcome
 from jarvis_desktop.ui.conversation.conversation_view import ConversationView
-from jarvis_desktop.ui.conversation.elsewhere import ElsewhereNotice
-from jarvis_desktop.ui.conversation.resuming import ResumeNotice
-from jarvis_desktop.ui.conversation.turn_desk import TurnDesk
-from jarvis_desktop.ui.desktop.leaving import LeavingNotice
-from jarvis_desktop.ui.experts.downloads_watch import DownloadMark
+from jarvis_desktop.ui.conversation.notices import ElsewhereNotice, LeavingNotice, ResumeNotice
+from jarvis_desktop.ui.conversation.turn_controller import TurnDesk
+from jarvis_desktop.ui.engine import Outcome
+from jarvis_desktop.ui.exchange import Exchange, Open
+from jarvis_desktop.ui.experts.controller import DownloadMark, LLMOverview, LLMWatch, described
 from jarvis_desktop.ui.experts.llm_notice import LLMNotice
-from jarvis_desktop.ui.experts.llm_watch import LLMWatch, Look, described
 from jarvis_desktop.ui.header import Header
-from jarvis_desktop.ui.history.desk import HistoryDesk
-from jarvis_desktop.ui.history.parts import HistoryParts
-from jarvis_desktop.ui.look import theme
-from jarvis_desktop.ui.look.notices import Banner
-from jarvis_desktop.ui.look.overlays import DropZone
-from jarvis_desktop.ui.look.page import WIDEST
-from jarvis_desktop.ui.media.viewer import Viewer, pictures_of
-from jarvis_desktop.ui.places import PLACES, Places, Surroundings
-from jarvis_desktop.ui.plan.desk import PlanDesk
-from jarvis_desktop.ui.request.composer import Composer
-from jarvis_desktop.ui.request.dropping import Dropping
-from jarvis_desktop.ui.request.filing import Filing
-from jarvis_desktop.ui.request.typed_anywhere import TypedAnywhere
-from jarvis_desktop.ui.session import Exchange, Open, Session
-from jarvis_desktop.ui.settings.desk import SettingsDesk
+from jarvis_desktop.ui.history.controller import HistoryDesk
+from jarvis_desktop.ui.history.wiring import HistoryParts
+from jarvis_desktop.ui.media.image_viewer import Viewer, pictures_of
+from jarvis_desktop.ui.navigation import PLACES, Places
+from jarvis_desktop.ui.page_context import PageContext
+from jarvis_desktop.ui.plan.controller import PlanDesk
+from jarvis_desktop.ui.request.attachments import Dropping
+from jarvis_desktop.ui.request.composer import Composer, TypedAnywhere
+from jarvis_desktop.ui.request.file_dialogs import Filing
+from jarvis_desktop.ui.session import WindowSession
+from jarvis_desktop.ui.settings.controller import SettingsDesk
 from jarvis_desktop.ui.shortcuts import WINDOW, bind
-from jarvis_desktop.ui.voice.parts import VoiceParts
 from jarvis_desktop.ui.voice.spoken_answers import SpokenAnswers
-from jarvis_desktop.ui.voice.talking import Talker
+from jarvis_desktop.ui.voice.talk import Talker
+from jarvis_desktop.ui.voice.wiring import VoiceParts
 from jarvis_desktop.ui.welcome import Welcome
+from jarvis_desktop.ui.widgets import theme
+from jarvis_desktop.ui.widgets.banners import Banner, DropZone
+from jarvis_desktop.ui.widgets.page import WIDEST
 
 if TYPE_CHECKING:
-    from jarvis_desktop.ui.first.start import FirstStart
+    from jarvis_desktop.ui.onboarding import FirstStart
 
 SIZE = QSize(1120, 780)
 
@@ -76,7 +73,7 @@ class MainWindow(QMainWindow):
     quit_wanted = Signal()
     """JARVIS is to end, not only its window."""
 
-    def __init__(self, session: Session, settings: Path) -> None:
+    def __init__(self, session: WindowSession, settings: Path) -> None:
         """`settings` is the file in which the window's place and its switches are kept."""
         super().__init__()
         self.session = session
@@ -113,7 +110,7 @@ class MainWindow(QMainWindow):
         right = QVBoxLayout(middle)
         right.setContentsMargins(0, 0, 0, 0)
         right.setSpacing(0)
-        self._surroundings = Surroundings(self.session, self.talker, self.wishes, self.desk)
+        self._surroundings = PageContext(self.session, self.talker, self.wishes, self.desk)
         self.places = Places(middle, self._surroundings)
         row.addWidget(self.places, 1)
         self.header = Header(self.desk)
@@ -247,7 +244,7 @@ class MainWindow(QMainWindow):
 
     def begin_first_start(self) -> None:
         """Show the pages of the first start."""
-        from jarvis_desktop.ui.first.start import FirstStart
+        from jarvis_desktop.ui.onboarding import FirstStart
 
         self.first = FirstStart(self._surroundings, self.llms, self._central)
         self.first.over.connect(self._begun)
@@ -294,7 +291,7 @@ class MainWindow(QMainWindow):
         entries = self.session.open.entries
         self.header.show_title(one_line(entries[0].turn.text) if entries else "")
 
-    def _looked(self, look: Look) -> None:
+    def _looked(self, look: LLMOverview) -> None:
         self.header.show_llm(look.used, look.reason)
         if self.llms.fetching:
             return

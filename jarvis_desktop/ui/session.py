@@ -13,24 +13,21 @@ from PySide6.QtCore import QObject, Qt, Signal
 
 from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.events import Event, Kept
-from jarvis_desktop.core.journal import Unfinished
-from jarvis_desktop.core.result import Status
+from jarvis_desktop.core.expert import Status
+from jarvis_desktop.core.i18n import tr
+from jarvis_desktop.core.ports import Unfinished
 from jarvis_desktop.core.turn import Conversation, Request, Turn
-from jarvis_desktop.core.wording import tr
-from jarvis_desktop.ui.application import App
-from jarvis_desktop.ui.bridge import EngineThread, Job, Outcome, QtFrontend, Question
-from jarvis_desktop.ui.exchange import Exchange, Open, behind
-from jarvis_desktop.ui.lifetime import Lifetime
-from jarvis_desktop.ui.plan.again import Again
-from jarvis_desktop.ui.request.stopping import Brake, Stopping
+from jarvis_desktop.ui.app_protocols import AppPort
+from jarvis_desktop.ui.engine import EngineJob, EngineQuestion, EngineThread, Outcome, QtFrontend
+from jarvis_desktop.ui.exchange import Again, Brake, Exchange, Lifetime, Open, Stopping, behind
 
 if TYPE_CHECKING:
-    from jarvis_desktop.instance import Handle
+    from jarvis_desktop.app.single_instance import Handle
 
-__all__ = ["Exchange", "Open", "Session"]
+__all__ = ["Exchange", "Open", "WindowSession"]
 
 
-class Session(QObject):
+class WindowSession(QObject):
     """The window's side of the engine."""
 
     ready = Signal(object)
@@ -69,17 +66,17 @@ class Session(QObject):
         """The conversation in the quick box."""
         self.commands: dict[str, Handle] = {}
         """What other processes may ask of the window; carried out on the engine."""
-        self.app: App | None = None
+        self.app: AppPort | None = None
         """Set once it is ready."""
         self._lifetime = Lifetime()
         self._waiting: deque[Exchange] = deque()
-        self._running: tuple[Exchange, Job] | None = None
+        self._running: tuple[Exchange, EngineJob] | None = None
         self._frontend: QtFrontend | None = None
         self._brake = Brake()
         self.broken = ""
         """Why there will be no application; "" where there is one, or may be."""
 
-    def start(self, build: Callable[[], App]) -> None:
+    def start(self, build: Callable[[], AppPort]) -> None:
         """Build the application on the engine; what was sent before then waits for it."""
         self.engine.run(lambda: self._lifetime.begin(build, self.commands), self._started)
 
@@ -115,7 +112,7 @@ class Session(QObject):
         """Go on with a turn that was cut off, in its conversation, which is opened for it."""
         conversation_id = unfinished.conversation
 
-        async def read(app: App) -> Conversation | Turn:
+        async def read(app: AppPort) -> Conversation | Turn:
             try:
                 return app.history.show(conversation_id)
             except InputError:  # its first turn was the one that was cut off
@@ -197,7 +194,7 @@ class Session(QObject):
             self._seek(turn_id)
             return
 
-        async def read(app: App) -> Conversation | Turn:
+        async def read(app: AppPort) -> Conversation | Turn:
             return app.history.show(conversation_id)
 
         def show(outcome: Outcome) -> None:
@@ -257,7 +254,9 @@ class Session(QObject):
         self._drop(list(self._waiting), Status.FAILED)
         self.failed.emit(self.broken)
 
-    def _ask_app(self, work: Callable[[App], Any], then: Callable[[Outcome], None]) -> Job | None:
+    def _ask_app(
+        self, work: Callable[[AppPort], Any], then: Callable[[Outcome], None]
+    ) -> EngineJob | None:
         app = self.app
         return None if app is None else self.engine.run(lambda: work(app), then)
 
@@ -302,7 +301,7 @@ class Session(QObject):
         if isinstance(event, Kept):
             self.kept.emit()
 
-    def _asked(self, exchange: Exchange, question: Question | None) -> None:
+    def _asked(self, exchange: Exchange, question: EngineQuestion | None) -> None:
         exchange.question = question
         self._brake.asked(waits=question is not None)
         self._show_brake()
@@ -318,7 +317,7 @@ class Session(QObject):
         self._brake.press()
         self._show_brake()
 
-        async def interrupt(app: App) -> bool:
+        async def interrupt(app: AppPort) -> bool:
             return app.assistant.interrupt()
 
         self._ask_app(interrupt, lambda outcome: self._interrupted(exchange, outcome))
@@ -384,7 +383,7 @@ class Session(QObject):
     def _forget(self, place: Open) -> None:
         self.forgotten.emit(place)
 
-        async def forget(app: App) -> None:
+        async def forget(app: AppPort) -> None:
             app.history.forget_unkept(place.id or "")
 
         self._ask_app(forget, self._tell)

@@ -18,15 +18,15 @@ from PySide6.QtWidgets import (
 )
 
 from jarvis_desktop import paths
+from jarvis_desktop.core.i18n import mark, tr
 from jarvis_desktop.core.turn import Request
-from jarvis_desktop.core.wording import mark, tr
-from jarvis_desktop.ui.look import theme
-from jarvis_desktop.ui.look.icons import IconButton, Symbol
-from jarvis_desktop.ui.look.text import Label
+from jarvis_desktop.ui.widgets import theme
+from jarvis_desktop.ui.widgets.icons import IconButton, Symbol
+from jarvis_desktop.ui.widgets.labels import Label
 
 
 @dataclass(frozen=True, slots=True)
-class Example:
+class WelcomeExample:
     """A request to try."""
 
     icon: str
@@ -37,33 +37,33 @@ class Example:
 
 
 EXAMPLES = (
-    Example(
+    WelcomeExample(
         "image",
         mark("Read a letter aloud"),
         "Read the text in this picture, summarise it and say the summary out loud",
         sample=True,
     ),
-    Example("clock", mark("Set a timer"), "Set a timer for ten seconds"),
-    Example("sum", mark("Work something out"), "What is 15 percent of 240?"),
-    Example(
+    WelcomeExample("clock", mark("Set a timer"), "Set a timer for ten seconds"),
+    WelcomeExample("sum", mark("Work something out"), "What is 15 percent of 240?"),
+    WelcomeExample(
         "compare",
         mark("Compare two sentences"),
         "How do these two sentences compare: 'The cat sleeps on the mat' and "
         "'A kitten naps on the rug'",
     ),
-    Example(
+    WelcomeExample(
         "mood",
         mark("Tell the mood of a review"),
         "Is this review positive or negative: 'The food was cold, but the staff were lovely'",
     ),
-    Example("idea", mark("See what it can do"), "What can you do?"),
+    WelcomeExample("idea", mark("See what it can do"), "What can you do?"),
 )
 
 
 class ExampleButton(QPushButton):
     """One example, as a card."""
 
-    def __init__(self, example: Example) -> None:
+    def __init__(self, example: WelcomeExample) -> None:
         super().__init__()
         self.example = example
         self.setProperty("kind", "example")
@@ -150,6 +150,6 @@ class Welcome(QScrollArea):
         outer.addWidget(column, 1000)
         outer.addStretch(1)
 
-    def _choose(self, example: Example) -> None:
+    def _choose(self, example: WelcomeExample) -> None:
         letter = paths.shipped("resources", "sample", "letter.png")
         self.chosen.emit(Request(text=example.text, files=(letter,) if example.sample else ()))

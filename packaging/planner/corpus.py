@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from jarvis_desktop.scoring.condensing import condensed
+from jarvis_desktop.backends.task_encoder import condensed
 
 HERE = Path(__file__).parent
 INVENTORIES = HERE / "inventories"

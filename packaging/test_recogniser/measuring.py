@@ -16,7 +16,7 @@ from recordings import noise
 from speaking import RATE, Manner, Samples, espeak, manner, unheard
 
 NO_SPEECH, LEAST_LOGPROB = 0.6, -1.0
-"""As in jarvis_desktop/speech/whisper_recogniser.py."""
+"""As in jarvis_desktop/speech/streaming_whisper.py."""
 NORMALISED = jiwer.Compose(
     [
         jiwer.ToLowerCase(),

@@ -11,25 +11,25 @@ from typing import cast
 import pytest
 
 from jarvis_desktop.assistant.agent.agent import Agent
-from jarvis_desktop.assistant.answering import Answerer
+from jarvis_desktop.assistant.answer_writer import Answerer
 from jarvis_desktop.assistant.assistant import Assistant
-from jarvis_desktop.assistant.executor import Executor
-from jarvis_desktop.assistant.intake import Intake
-from jarvis_desktop.assistant.live import Live
-from jarvis_desktop.assistant.memory import Memory
-from jarvis_desktop.assistant.obtaining import Obtainer
-from jarvis_desktop.assistant.parts import Parts
+from jarvis_desktop.assistant.attachments import Intake
+from jarvis_desktop.assistant.execution.executor import Executor
+from jarvis_desktop.assistant.live_turn import Live
+from jarvis_desktop.assistant.memory import ConversationMemory
+from jarvis_desktop.assistant.pipeline import Parts
 from jarvis_desktop.assistant.prompts import Prompts
-from jarvis_desktop.assistant.selector import Selector
-from jarvis_desktop.assistant.speaker import Speaker
+from jarvis_desktop.assistant.selection.acquire import Obtainer
+from jarvis_desktop.assistant.selection.selector import Selector
+from jarvis_desktop.assistant.speaker import AnswerSpeaker
 from jarvis_desktop.core.artifact import text_artifact
 from jarvis_desktop.core.errors import UnavailableError
 from jarvis_desktop.core.events import Event, GoalTaken
+from jarvis_desktop.core.expert import Status, TaskResult
 from jarvis_desktop.core.goal import Terms
 from jarvis_desktop.core.plan import Plan
 from jarvis_desktop.core.policy import Policy
 from jarvis_desktop.core.ports import Context, Declined, Direct, ForAgent
-from jarvis_desktop.core.result import Status, TaskResult
 from jarvis_desktop.core.task import Task, TaskType
 from jarvis_desktop.core.turn import Request, Turn
 from jarvis_desktop.paths import shipped
@@ -161,9 +161,9 @@ class House:
                 intake=Intake(self.store, folders=(folder / "usual",), web=self.web),
                 obtainer=Obtainer(self.fetcher, Policy()),
                 recogniser=self.recogniser,
-                speaker=Speaker(self.voice, self.player, self.store),
+                speaker=AnswerSpeaker(self.voice, self.player, self.store),
                 answerer=Answerer(self.llms, self.prompts),
-                memory=Memory(self.history, self.facts, self.llms, self.prompts),
+                memory=ConversationMemory(self.history, self.facts, self.llms, self.prompts),
                 history=self.history,
                 journal=self.journal,
                 agent=cast(Agent, self.agent),

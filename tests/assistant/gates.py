@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from jarvis_desktop.core.artifact import Artifact, text_artifact
-from jarvis_desktop.core.call import Call, Report
 from jarvis_desktop.core.expert import Candidate
+from jarvis_desktop.core.task import Call, Report
 
 
 @dataclass

@@ -10,21 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from jarvis_desktop.assistant.understanding import LONGEST_REQUEST
+from jarvis_desktop.assistant.pipeline import LONGEST_REQUEST
 from jarvis_desktop.core import events
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
-from jarvis_desktop.core.call import Call
-from jarvis_desktop.core.errors import (
-    ExpertError,
-    InputError,
-    StorageError,
-    UnavailableError,
-)
-from jarvis_desktop.core.expert import Candidate
+from jarvis_desktop.core.errors import ExpertError, InputError, StorageError, UnavailableError
+from jarvis_desktop.core.expert import Candidate, Status
 from jarvis_desktop.core.plan import Plan
 from jarvis_desktop.core.ports import Declined
-from jarvis_desktop.core.result import Status
-from jarvis_desktop.core.task import Ref, Task
+from jarvis_desktop.core.task import Call, Ref, Task
 from jarvis_desktop.core.turn import Request
 from tests.assistant.conftest import ONE_TASK, House, answering, names
 from tests.fake_voice import write_wav

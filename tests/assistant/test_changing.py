@@ -11,13 +11,11 @@ import pytest
 
 from jarvis_desktop.core import events
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
-from jarvis_desktop.core.call import Call
 from jarvis_desktop.core.errors import ExpertError, InputError, StorageError
-from jarvis_desktop.core.expert import Candidate, Expert
+from jarvis_desktop.core.expert import Candidate, Expert, Status, TaskResult
 from jarvis_desktop.core.plan import Plan
 from jarvis_desktop.core.ports import Context, Declined
-from jarvis_desktop.core.result import Status, TaskResult
-from jarvis_desktop.core.task import Ref, Task, TaskType
+from jarvis_desktop.core.task import Call, Ref, Task, TaskType
 from jarvis_desktop.core.turn import Request, Turn
 from tests.assistant.conftest import House
 from tests.assistant.gates import GatedBackend

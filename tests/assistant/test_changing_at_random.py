@@ -14,12 +14,10 @@ from hypothesis import strategies as st
 
 from jarvis_desktop.core import events
 from jarvis_desktop.core.artifact import Artifact, text_artifact
-from jarvis_desktop.core.call import Call, Report
 from jarvis_desktop.core.errors import ExpertError, InputError
-from jarvis_desktop.core.expert import Candidate, Expert, Selection
+from jarvis_desktop.core.expert import Candidate, Expert, Selection, Status, TaskResult
 from jarvis_desktop.core.plan import Plan
-from jarvis_desktop.core.result import Status, TaskResult
-from jarvis_desktop.core.task import Ref, Task
+from jarvis_desktop.core.task import Call, Ref, Report, Task
 from jarvis_desktop.core.turn import Request, Turn
 from tests.assistant.conftest import NOON, House
 from tests.types import JOIN

@@ -9,10 +9,9 @@ from dataclasses import replace
 from jarvis_desktop.assistant.assistant import Assistant
 from jarvis_desktop.core import events
 from jarvis_desktop.core.errors import StorageError, UnavailableError
-from jarvis_desktop.core.expert import Candidate, Expert
+from jarvis_desktop.core.expert import Candidate, Expert, Status
 from jarvis_desktop.core.llm import LLM
 from jarvis_desktop.core.plan import Plan
-from jarvis_desktop.core.result import Status
 from jarvis_desktop.core.task import Task
 from jarvis_desktop.core.turn import Conversation, Request
 from jarvis_desktop.tasks.registry import INVENTORY

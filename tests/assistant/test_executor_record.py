@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from jarvis_desktop.assistant.executor import Executor
+from jarvis_desktop.assistant.execution.executor import Executor
 from jarvis_desktop.core.artifact import Artifact, text_artifact
-from jarvis_desktop.core.call import Call, Report
 from jarvis_desktop.core.errors import ExpertError, InputError
 from jarvis_desktop.core.expert import Candidate, Expert, Selection
 from jarvis_desktop.core.plan import Plan
-from jarvis_desktop.core.task import Task
+from jarvis_desktop.core.task import Call, Report, Task
 from tests.fakes import FakeBackend, FakeFrontend, FakeStore, FakeTrackRecord
 from tests.types import CLOCK, SHORTEN
 

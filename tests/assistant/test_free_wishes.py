@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import pytest
 
-from jarvis_desktop.assistant.choosing import Chooser
 from jarvis_desktop.assistant.prompts import Prompts
-from jarvis_desktop.assistant.selector import Selector
+from jarvis_desktop.assistant.selection.ranking import Chooser
+from jarvis_desktop.assistant.selection.selector import Selector
 from jarvis_desktop.core.artifact import Artifact
 from jarvis_desktop.core.expert import Candidate, Expert, Selection
 from jarvis_desktop.core.policy import Mode, Policy
 from jarvis_desktop.core.task import Task, Value
 from jarvis_desktop.paths import shipped
-from jarvis_desktop.tasks.image_editing import TYPE
-from jarvis_desktop.tasks.text_to_image import TYPE as PAINTING
+from jarvis_desktop.tasks.images.editing import IMAGE_EDITING_TYPE
+from jarvis_desktop.tasks.images.generation import TEXT_TO_IMAGE_TYPE as PAINTING
 from tests.assistant.planning.planned import file
 from tests.fakes import FakeCatalogue, FakeLLM, FakeLLMs
 
-NAME = TYPE.name
+NAME = IMAGE_EDITING_TYPE.name
 BUILT_IN = Candidate(Expert(f"builtin/{NAME}", NAME), "builtin")
 EDITOR = Candidate(Expert("pix2pix", NAME, download_mb=5000), "local")
 OTHER = Candidate(Expert("klein", NAME, download_mb=16000), "local")
@@ -25,7 +25,7 @@ CAT = file("cat.png")
 
 
 def editing(**args: Value | Artifact) -> Task:
-    return Task(0, TYPE, {"image": CAT, **args})
+    return Task(0, IMAGE_EDITING_TYPE, {"image": CAT, **args})
 
 
 async def chosen(task: Task, *listed: Candidate, mode: Mode = Mode.LOCAL) -> Selection:

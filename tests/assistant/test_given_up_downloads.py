@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from jarvis_desktop.core.expert import Candidate, Expert
+from jarvis_desktop.core.expert import Candidate, Expert, Status
 from jarvis_desktop.core.plan import Plan
-from jarvis_desktop.core.result import Status
 from jarvis_desktop.core.task import Task
 from jarvis_desktop.core.turn import Request
 from tests.assistant.conftest import House

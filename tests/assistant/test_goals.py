@@ -6,12 +6,10 @@ import pytest
 
 from jarvis_desktop.core.errors import UnavailableError
 from jarvis_desktop.core.events import OutlineChanged, RoundEnded, RoundStarted
-from jarvis_desktop.core.goal import Terms
-from jarvis_desktop.core.journal import Unfinished
-from jarvis_desktop.core.outline import outline_from_markdown
+from jarvis_desktop.core.expert import Status
+from jarvis_desktop.core.goal import Terms, outline_from_markdown
 from jarvis_desktop.core.plan import Plan
-from jarvis_desktop.core.ports import ForAgent
-from jarvis_desktop.core.result import Status
+from jarvis_desktop.core.ports import ForAgent, Unfinished
 from jarvis_desktop.core.task import Task
 from jarvis_desktop.core.turn import Request, Turn
 from tests.assistant.conftest import NOON, House, names

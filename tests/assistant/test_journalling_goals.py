@@ -6,14 +6,13 @@ from dataclasses import replace
 
 import pytest
 
-from jarvis_desktop.assistant.journalling import Scribe, blank, given_up, retold
+from jarvis_desktop.assistant.journal import Scribe, blank, given_up, retold
 from jarvis_desktop.core import events
 from jarvis_desktop.core.artifact import text_artifact
-from jarvis_desktop.core.expert import Candidate, Expert
-from jarvis_desktop.core.journal import Unfinished
-from jarvis_desktop.core.outline import Outline, Step
+from jarvis_desktop.core.expert import Candidate, Expert, Status, TaskResult
+from jarvis_desktop.core.goal import Outline, OutlineStep
 from jarvis_desktop.core.plan import Plan
-from jarvis_desktop.core.result import Status, TaskResult
+from jarvis_desktop.core.ports import Unfinished
 from jarvis_desktop.core.task import Ref, Task
 from jarvis_desktop.core.turn import Turn
 from tests.assistant.conftest import NOON
@@ -27,7 +26,7 @@ WHO = Candidate(Expert("first/one", "clock"), "builtin")
 DONE = TaskResult(0, Status.DONE, (text_artifact("short", made_by=0),))
 TURN = Turn("t", NOON, text="plot it", heard_by="fake", notes=("A note.",))
 GOAL = Unfinished("c", replace(TURN, agentic=True), speak=True, goal=True)
-OUTLINE = Outline((Step(1, "Plot"),))
+OUTLINE = Outline((OutlineStep(1, "Plot"),))
 
 
 class Desk:

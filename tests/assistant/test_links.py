@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from jarvis_desktop.assistant.intake import MOST_LINKS, Intake
-from jarvis_desktop.assistant.planning.mentions import urls
+from jarvis_desktop.assistant.attachments import MOST_LINKS, Intake
+from jarvis_desktop.assistant.planning.request_parser import urls
 from jarvis_desktop.core.artifact import Artifact, Kind
-from jarvis_desktop.core.current import current_note
+from jarvis_desktop.core.context import current_note
 from jarvis_desktop.core.errors import InputError, UnavailableError
 from jarvis_desktop.core.turn import Request
 from tests.fake_web import FakeWeb

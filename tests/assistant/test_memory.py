@@ -10,15 +10,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from jarvis_desktop.assistant.memory import Memory, messages
+from jarvis_desktop.assistant.memory import ConversationMemory, messages
+from jarvis_desktop.assistant.planning.inputs import named, resources_of
 from jarvis_desktop.assistant.prompts import Prompts
-from jarvis_desktop.assistant.resources import named, resources_of
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.errors import StorageError
-from jarvis_desktop.core.llm import Prompt, Role
+from jarvis_desktop.core.expert import Status, TaskResult
+from jarvis_desktop.core.llm import MessageRole, Prompt
 from jarvis_desktop.core.plan import Plan
 from jarvis_desktop.core.ports import Context, Recap, Resource
-from jarvis_desktop.core.result import Status, TaskResult
 from jarvis_desktop.core.task import Ref, Task
 from jarvis_desktop.core.turn import Conversation, Turn
 from tests.fakes import FakeFacts, FakeHistory, FakeLLMs
@@ -68,9 +68,9 @@ def texts(context: Context, budget: int) -> list[str]:
     return [message.text for message in messages(context, budget)[0]]
 
 
-def memory(history: FakeHistory, facts: FakeFacts | None = None) -> Memory:
+def memory(history: FakeHistory, facts: FakeFacts | None = None) -> ConversationMemory:
     shipped = Path(__file__).parents[2] / "resources" / "prompts"
-    return Memory(history, facts or FakeFacts(), FakeLLMs(), Prompts(shipped))
+    return ConversationMemory(history, facts or FakeFacts(), FakeLLMs(), Prompts(shipped))
 
 
 def test_things_are_numbered_by_kind_and_once_each():
@@ -158,10 +158,10 @@ def test_nothing_known_is_nothing_told():
 def test_turns_are_told_in_order_and_in_turn():
     told, left_out = messages(knowing(said(0, "one", "1"), said(1, "two", "")), 1000)
     assert [(item.role, item.text) for item in told] == [
-        (Role.USER, "one"),
-        (Role.ASSISTANT, "1"),
-        (Role.USER, "two"),
-        (Role.ASSISTANT, "(no answer)"),
+        (MessageRole.USER, "one"),
+        (MessageRole.ASSISTANT, "1"),
+        (MessageRole.USER, "two"),
+        (MessageRole.ASSISTANT, "(no answer)"),
     ]
     assert left_out == ""
 
@@ -169,7 +169,7 @@ def test_turns_are_told_in_order_and_in_turn():
 def test_facts_and_summary_come_first():
     context = knowing(said(0), facts=("I like tea", "call me Al"), summary="We talked of tea.")
     told, left_out = messages(context, 1000)
-    assert [item.role for item in told] == [Role.USER, Role.ASSISTANT] * 2
+    assert [item.role for item in told] == [MessageRole.USER, MessageRole.ASSISTANT] * 2
     assert "- I like tea\n- call me Al" in told[0].text
     assert "We talked of tea." in told[0].text
     assert "never an instruction" in told[0].text
@@ -254,7 +254,9 @@ def test_the_budget_is_kept(
     )
     told, _ = messages(context, budget)
     assert Prompt(tuple(told)).tokens <= budget
-    assert [item.role for item in told] == [Role.USER, Role.ASSISTANT] * (len(told) // 2)
+    assert [item.role for item in told] == [MessageRole.USER, MessageRole.ASSISTANT] * (
+        len(told) // 2
+    )
 
 
 @pytest.mark.parametrize("text", ["语" * 5000, "\udcff" * 2000])

@@ -6,13 +6,13 @@ from dataclasses import replace
 
 import pytest
 
-from jarvis_desktop.assistant.choosing import Chooser
-from jarvis_desktop.assistant.fitting import Fitting, Licences
 from jarvis_desktop.assistant.prompts import Prompts
-from jarvis_desktop.assistant.selector import Selector
+from jarvis_desktop.assistant.selection.eligibility import Fitting, Licences
+from jarvis_desktop.assistant.selection.ranking import Chooser
+from jarvis_desktop.assistant.selection.selector import Selector
 from jarvis_desktop.core.expert import Candidate, Expert
 from jarvis_desktop.core.policy import Mode, Policy
-from jarvis_desktop.core.task import Option, Task, TaskType
+from jarvis_desktop.core.task import Task, TaskOption, TaskType
 from jarvis_desktop.paths import shipped
 from tests.assistant.conftest import House
 from tests.fakes import FakeCatalogue, FakeLLM, FakeLLMs
@@ -83,7 +83,7 @@ async def test_one_that_cannot_be_asked_now() -> None:
 async def test_one_that_is_not_for_the_wish() -> None:
     kind = TaskType(
         NAME, "", (*SHORTEN.ports, replace(SHORTEN.ports[0], name="prompt")), (TEXT,),
-        (Option("edit", "", ""),), exact="edit",
+        (TaskOption("edit", "", ""),), exact="edit",
     )  # fmt: skip
     free = Task(0, kind, {"text": "Much.", "prompt": "make it odd"})
     order, why = await chosen(METHOD.expert.id, selector(METHOD, BART), free)

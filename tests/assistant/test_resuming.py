@@ -9,13 +9,11 @@ from dataclasses import replace
 import pytest
 
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
-from jarvis_desktop.core.call import Call
 from jarvis_desktop.core.errors import ExpertError, InputError, StorageError
-from jarvis_desktop.core.expert import Candidate, Expert, Selection
-from jarvis_desktop.core.journal import Unfinished
+from jarvis_desktop.core.expert import Attempt, Candidate, Expert, Selection, Status, TaskResult
 from jarvis_desktop.core.plan import Plan
-from jarvis_desktop.core.result import Attempt, Status, TaskResult
-from jarvis_desktop.core.task import Ref, Task
+from jarvis_desktop.core.ports import Unfinished
+from jarvis_desktop.core.task import Call, Ref, Task
 from jarvis_desktop.core.turn import Request, Turn
 from tests.assistant.conftest import NOON, ONE_TASK, House, names
 from tests.assistant.gates import GatedBackend

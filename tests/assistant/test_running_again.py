@@ -9,12 +9,10 @@ import pytest
 
 from jarvis_desktop.core import events
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
-from jarvis_desktop.core.call import Call
 from jarvis_desktop.core.errors import ExpertError
-from jarvis_desktop.core.expert import Candidate
+from jarvis_desktop.core.expert import Candidate, Status
 from jarvis_desktop.core.plan import Plan
-from jarvis_desktop.core.result import Status
-from jarvis_desktop.core.task import Ref, Task
+from jarvis_desktop.core.task import Call, Ref, Task
 from jarvis_desktop.core.turn import Request, Turn
 from tests.assistant.conftest import House, names
 from tests.types import BLUR, CLOCK, JOIN, SHORTEN

@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import pytest
 
-from jarvis_desktop.assistant.choosing import Chooser
-from jarvis_desktop.assistant.fitting import Fitting, Licences, Room
 from jarvis_desktop.assistant.prompts import Prompts
-from jarvis_desktop.assistant.selector import OTHER_MODES, Selector
+from jarvis_desktop.assistant.selection.eligibility import ExpertCapacity, Fitting, Licences
+from jarvis_desktop.assistant.selection.ranking import Chooser
+from jarvis_desktop.assistant.selection.selector import OTHER_MODES, Selector
 from jarvis_desktop.core.expert import Candidate, Experience, Expert
-from jarvis_desktop.core.hardware import Hardware
+from jarvis_desktop.core.placement import Hardware
 from jarvis_desktop.core.policy import Mode, Policy
 from jarvis_desktop.core.task import Task
 from jarvis_desktop.paths import shipped
@@ -121,7 +121,7 @@ async def test_what_failed_at_one_provider_is_tried_last_there_alone() -> None:
 
 
 async def test_the_room_here_does_not_count_for_them_but_licence_and_language_do() -> None:
-    small = Fitting(room=lambda: Room(Hardware(memory=10**9)))
+    small = Fitting(room=lambda: ExpertCapacity(Hardware(memory=10**9)))
     assert len((await chosen(*FAR, fitting=small))[0]) == 2
     german = Fitting(ruled_out=lambda text, code: code == "en")
     order, why = await chosen(*FAR, fitting=german)

@@ -2,8 +2,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from jarvis_desktop.assistant.sentences import LONGEST, sentences
-from jarvis_desktop.assistant.speakable import SentenceStream, speakable
+from jarvis_desktop.text.sentences import MAX_SPOKEN_CHARS, spoken_sentences
+from jarvis_desktop.text.speakable import SentenceStream, speakable
 
 MARKDOWN = st.text(
     st.sampled_from("ab Z9.!?…,;:-*_`~#>|[]()<>\n\t/&é°→你。😀\u200b\ufe0f\u20e3"), max_size=400
@@ -82,35 +82,35 @@ def test_speakable(written, spoken):
     ],
 )
 def test_sentences(text, parts):
-    assert sentences(text) == parts
+    assert spoken_sentences(text) == parts
 
 
 @pytest.mark.parametrize(
     ("text", "longest"),
     [
-        ("word " * 200, LONGEST),
-        ("a fairly long clause of words, " * 30, LONGEST),
-        ("x" * 1000, LONGEST),
-        ("start, " + "y" * 600, LONGEST),
+        ("word " * 200, MAX_SPOKEN_CHARS),
+        ("a fairly long clause of words, " * 30, MAX_SPOKEN_CHARS),
+        ("x" * 1000, MAX_SPOKEN_CHARS),
+        ("start, " + "y" * 600, MAX_SPOKEN_CHARS),
     ],
 )
 def test_a_long_run_is_cut(text, longest):
-    parts = sentences(text)
+    parts = spoken_sentences(text)
     assert len(parts) > 1
     assert max(map(len, parts)) <= longest
     assert "".join("".join(parts).split()) == "".join(text.split())
 
 
 def test_a_long_run_is_cut_after_a_comma():
-    assert all(part.endswith(",") for part in sentences("one two three four, " * 40))
+    assert all(part.endswith(",") for part in spoken_sentences("one two three four, " * 40))
 
 
 @settings(deadline=None)
 @given(MARKDOWN)
 def test_sentences_lose_no_word_and_make_no_empty_part(text):
-    parts = sentences(text)
+    parts = spoken_sentences(text)
     assert all(any(letter.isalnum() for letter in part) for part in parts)
-    assert all(len(part) <= LONGEST for part in parts)
+    assert all(len(part) <= MAX_SPOKEN_CHARS for part in parts)
     kept = [letter for part in parts for letter in part if letter.isalnum()]
     assert kept == [letter for letter in text if letter.isalnum()]
 
@@ -122,13 +122,13 @@ def test_speakable_says_no_markup(text):
     assert not set(spoken) & set("😀\u200b\ufe0f\u20e3\t`")
     assert "**" not in spoken
     assert all(any(letter.isalnum() for letter in line) for line in spoken.splitlines())
-    assert all(any(letter.isalnum() for letter in part) for part in sentences(spoken))
+    assert all(any(letter.isalnum() for letter in part) for part in spoken_sentences(spoken))
 
 
 @settings(deadline=None)
 @given(st.text(max_size=300))
 def test_any_text_at_all_is_accepted(text):
-    assert all(part.strip() == part for part in sentences(speakable(text)))
+    assert all(part.strip() == part for part in spoken_sentences(speakable(text)))
 
 
 def streamed(text: str, size: int) -> list[str]:
@@ -186,7 +186,7 @@ def test_a_stream_says_the_same_however_it_is_cut(text, size):
     assert speakable(text).splitlines() == whole
     for part in whole:
         assert not set(part) & set("😀\u200b\ufe0f\u20e3\t`\n")
-        assert len(part) <= LONGEST
+        assert len(part) <= MAX_SPOKEN_CHARS
         assert any(letter.isalnum() for letter in part)
 
 
@@ -232,4 +232,4 @@ def test_a_stream_loses_no_word(written, size):
 @given(st.text(st.sampled_from("ab Z9.!?,;\n"), max_size=400))
 def test_sentences_of_stretches_are_these_stretches(text):
     parts = speakable(text).splitlines()
-    assert sentences("\n".join(parts)) == parts
+    assert spoken_sentences("\n".join(parts)) == parts

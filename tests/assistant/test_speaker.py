@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from jarvis_desktop.assistant.speaker import Speaker, Speech
+from jarvis_desktop.assistant.speaker import AnswerSpeaker, SpokenAnswer
 from jarvis_desktop.core.errors import ExpertError, InputError, UnavailableError
 from jarvis_desktop.core.events import Event, Noted, Speaking
 from tests.fake_voice import FakePlayer, FakeVoice, write_wav
@@ -26,11 +26,11 @@ def player() -> FakePlayer:
 
 
 @pytest.fixture
-def speaker(voice: FakeVoice, player: FakePlayer, tmp_path: Path) -> Speaker:
-    return Speaker(voice, player, FakeStore(tmp_path))
+def speaker(voice: FakeVoice, player: FakePlayer, tmp_path: Path) -> AnswerSpeaker:
+    return AnswerSpeaker(voice, player, FakeStore(tmp_path))
 
 
-async def test_markup_is_not_read_aloud(speaker: Speaker, voice: FakeVoice) -> None:
+async def test_markup_is_not_read_aloud(speaker: AnswerSpeaker, voice: FakeVoice) -> None:
     shown: list[Event] = []
     await speaker.say("**One.** Two.", shown.append)
     assert voice.said == ["One.", "Two."]
@@ -38,7 +38,7 @@ async def test_markup_is_not_read_aloud(speaker: Speaker, voice: FakeVoice) -> N
 
 
 async def test_the_next_sentence_is_made_while_one_plays(
-    speaker: Speaker, voice: FakeVoice, player: FakePlayer
+    speaker: AnswerSpeaker, voice: FakeVoice, player: FakePlayer
 ) -> None:
     player.hold = True
     talking = asyncio.create_task(speaker.say("One. Two. Three. Four.", lambda event: None))
@@ -55,12 +55,12 @@ async def test_the_next_sentence_is_made_while_one_plays(
     assert player.silenced >= 1
 
 
-async def test_nothing_to_say_is_silent(speaker: Speaker, player: FakePlayer) -> None:
+async def test_nothing_to_say_is_silent(speaker: AnswerSpeaker, player: FakePlayer) -> None:
     await speaker.say("```\ncode\n```", lambda event: None)
     assert player.played == []
 
 
-async def test_a_voice_that_fails_is_a_note(speaker: Speaker, voice: FakeVoice) -> None:
+async def test_a_voice_that_fails_is_a_note(speaker: AnswerSpeaker, voice: FakeVoice) -> None:
     voice.error = UnavailableError("espeak-ng is not installed.", hint="apt install espeak-ng")
     shown: list[Event] = []
     await speaker.say("One. Two.", shown.append)
@@ -70,7 +70,7 @@ async def test_a_voice_that_fails_is_a_note(speaker: Speaker, voice: FakeVoice) 
 
 
 async def test_an_output_that_is_not_there_ends_it_with_one_note(
-    speaker: Speaker, voice: FakeVoice, player: FakePlayer
+    speaker: AnswerSpeaker, voice: FakeVoice, player: FakePlayer
 ) -> None:
     player.error = UnavailableError("There is no sound output.")
     shown: list[Event] = []
@@ -80,12 +80,12 @@ async def test_an_output_that_is_not_there_ends_it_with_one_note(
 
 
 async def test_answers_tell_what_keeps_them_from_being_heard_once(
-    speaker: Speaker, player: FakePlayer
+    speaker: AnswerSpeaker, player: FakePlayer
 ) -> None:
     shown: list[Event] = []
 
     async def answer() -> None:
-        speech = Speech(speaker, shown.append)
+        speech = SpokenAnswer(speaker, shown.append)
         speech.add("One.")
         await speech.finish()
 
@@ -119,7 +119,7 @@ async def test_after_a_sentence_that_fails_the_next_is_spoken(
     player: FakePlayer, tmp_path: Path
 ) -> None:
     voice, shown = Stumbling(), list[Event]()
-    speaker = Speaker(voice, player, FakeStore(tmp_path))
+    speaker = AnswerSpeaker(voice, player, FakeStore(tmp_path))
     await speaker.say("One. I hang. Two. I hang. I crash. Three.", shown.append)
     assert shown == [
         Speaking("One."),
@@ -134,7 +134,7 @@ async def test_after_a_sentence_that_fails_the_next_is_spoken(
 
 async def test_a_voice_that_always_fails_is_given_up(player: FakePlayer, tmp_path: Path) -> None:
     shown: list[Event] = []
-    await Speaker(Stumbling(), player, FakeStore(tmp_path)).say(
+    await AnswerSpeaker(Stumbling(), player, FakeStore(tmp_path)).say(
         "I hang. I hang. I hang. I speak.", shown.append
     )
     assert shown == [
@@ -145,7 +145,7 @@ async def test_a_voice_that_always_fails_is_given_up(player: FakePlayer, tmp_pat
 
 
 async def test_a_file_that_is_no_sound_is_one_sentence_less(
-    speaker: Speaker, player: FakePlayer, monkeypatch: pytest.MonkeyPatch
+    speaker: AnswerSpeaker, player: FakePlayer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     played = player.play
 
@@ -160,7 +160,9 @@ async def test_a_file_that_is_no_sound_is_one_sentence_less(
     assert shown[1:] == [Speaking("Two.")]
 
 
-async def test_ready_speech_is_played(speaker: Speaker, player: FakePlayer, tmp_path: Path) -> None:
+async def test_ready_speech_is_played(
+    speaker: AnswerSpeaker, player: FakePlayer, tmp_path: Path
+) -> None:
     audio = write_wav(tmp_path / "a.wav")
     shown: list[Event] = []
     await speaker.begin_playing(audio, "Hello.", shown.append)
@@ -175,7 +177,7 @@ async def test_ready_speech_is_played(speaker: Speaker, player: FakePlayer, tmp_
 
 
 async def test_silence_ends_all_that_is_spoken_and_waits_to_be(
-    speaker: Speaker, player: FakePlayer
+    speaker: AnswerSpeaker, player: FakePlayer
 ) -> None:
     player.hold = True
     first = asyncio.create_task(speaker.say("One. Two.", lambda event: None))
@@ -193,7 +195,7 @@ async def test_silence_ends_all_that_is_spoken_and_waits_to_be(
 
 
 async def test_to_end_what_waits_leaves_alone_what_is_heard(
-    speaker: Speaker, player: FakePlayer
+    speaker: AnswerSpeaker, player: FakePlayer
 ) -> None:
     player.hold = True
     first = speaker.begin("One.", lambda event: None)
@@ -210,9 +212,9 @@ async def test_to_end_what_waits_leaves_alone_what_is_heard(
 
 
 async def test_what_is_left_to_be_heard_is_silenced_too(
-    speaker: Speaker, player: FakePlayer
+    speaker: AnswerSpeaker, player: FakePlayer
 ) -> None:
-    speech = Speech(speaker, lambda event: None)
+    speech = SpokenAnswer(speaker, lambda event: None)
     speech.add("One.\n")
     while not player.played:
         await asyncio.sleep(0)
@@ -223,7 +225,7 @@ async def test_what_is_left_to_be_heard_is_silenced_too(
     assert player.silenced >= 1
 
 
-async def test_it_speaks_slower_but_not_for_ever(speaker: Speaker, voice: FakeVoice) -> None:
+async def test_it_speaks_slower_but_not_for_ever(speaker: AnswerSpeaker, voice: FakeVoice) -> None:
     await speaker.say("One.", lambda event: None)
     speaker.slower()
     await speaker.say("Two.", lambda event: None)
@@ -235,7 +237,7 @@ async def test_it_speaks_slower_but_not_for_ever(speaker: Speaker, voice: FakeVo
     assert voice.paces == pytest.approx([1.0, 0.8, 0.5, 2.0])
 
 
-async def test_a_text_that_breaks_off_is_not_taken_for_its_end(speaker: Speaker) -> None:
+async def test_a_text_that_breaks_off_is_not_taken_for_its_end(speaker: AnswerSpeaker) -> None:
     async def text() -> AsyncIterator[str]:
         yield "One.\n"
         raise RuntimeError("the wire was cut")
@@ -244,7 +246,7 @@ async def test_a_text_that_breaks_off_is_not_taken_for_its_end(speaker: Speaker)
         await speaker.say(text(), lambda event: None)
 
 
-async def test_one_speaks_at_a_time(speaker: Speaker, player: FakePlayer) -> None:
+async def test_one_speaks_at_a_time(speaker: AnswerSpeaker, player: FakePlayer) -> None:
     player.hold = True
     first = asyncio.create_task(speaker.say("First.", lambda event: None))
     while not player.played:
@@ -261,9 +263,9 @@ async def test_one_speaks_at_a_time(speaker: Speaker, player: FakePlayer) -> Non
 
 
 async def test_it_speaks_while_the_text_is_written(
-    speaker: Speaker, voice: FakeVoice, player: FakePlayer
+    speaker: AnswerSpeaker, voice: FakeVoice, player: FakePlayer
 ) -> None:
-    speech = Speech(speaker, lambda event: None)
+    speech = SpokenAnswer(speaker, lambda event: None)
     for piece in ("First ", "sentence. ", "Second"):
         speech.add(piece)
     while not player.played:
@@ -276,11 +278,11 @@ async def test_it_speaks_while_the_text_is_written(
 
 
 async def test_a_silenced_speech_says_nothing_more(
-    speaker: Speaker, voice: FakeVoice, player: FakePlayer
+    speaker: AnswerSpeaker, voice: FakeVoice, player: FakePlayer
 ) -> None:
     player.hold = True
     shown: list[Event] = []
-    speech = Speech(speaker, shown.append)
+    speech = SpokenAnswer(speaker, shown.append)
     speech.add("One. Two. Three. ")
     while not player.played:
         await asyncio.sleep(0)
@@ -292,11 +294,11 @@ async def test_a_silenced_speech_says_nothing_more(
 
 
 async def test_it_tells_when_it_falls_silent_for_long(
-    speaker: Speaker, player: FakePlayer, monkeypatch: pytest.MonkeyPatch
+    speaker: AnswerSpeaker, player: FakePlayer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("jarvis_desktop.assistant.speaker.PAUSE", 0.0)
     shown: list[Event] = []
-    speech = Speech(speaker, shown.append)
+    speech = SpokenAnswer(speaker, shown.append)
     speech.add("One.\n")
     while Speaking("") not in shown:
         await asyncio.sleep(0)
@@ -308,9 +310,11 @@ async def test_it_tells_when_it_falls_silent_for_long(
     ]
 
 
-async def test_one_that_is_silenced_is_not_waited_for(speaker: Speaker, player: FakePlayer) -> None:
+async def test_one_that_is_silenced_is_not_waited_for(
+    speaker: AnswerSpeaker, player: FakePlayer
+) -> None:
     player.hold = True
-    speech = Speech(speaker, lambda event: None)
+    speech = SpokenAnswer(speaker, lambda event: None)
     speech.add("One. Two. ")
     while not player.played:
         await asyncio.sleep(0)
@@ -322,9 +326,9 @@ async def test_one_that_is_silenced_is_not_waited_for(speaker: Speaker, player: 
 
 
 async def test_code_and_links_that_come_in_pieces_are_not_read_aloud(
-    speaker: Speaker, voice: FakeVoice
+    speaker: AnswerSpeaker, voice: FakeVoice
 ) -> None:
-    speech = Speech(speaker, lambda event: None)
+    speech = SpokenAnswer(speaker, lambda event: None)
     for piece in (
         "See [the",
         " guide](htt",
@@ -339,7 +343,9 @@ async def test_code_and_links_that_come_in_pieces_are_not_read_aloud(
     assert voice.said == ["See the guide.", "End."]
 
 
-async def test_who_watches_is_told_what_is_heard_and_when_nothing_is(speaker: Speaker) -> None:
+async def test_who_watches_is_told_what_is_heard_and_when_nothing_is(
+    speaker: AnswerSpeaker,
+) -> None:
     heard: list[str] = []
     speaker.watch(heard.append)
     await speaker.say("One. Two.", lambda event: None)

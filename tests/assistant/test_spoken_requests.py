@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 
 from jarvis_desktop.assistant.assistant import Assistant
-from jarvis_desktop.assistant.listening.hands_free import HandsFree
+from jarvis_desktop.assistant.talk.hands_free import HandsFree
 from jarvis_desktop.core.artifact import text_artifact
 from jarvis_desktop.core.events import Event
-from jarvis_desktop.core.hearing import Transcript
+from jarvis_desktop.core.expert import Status
 from jarvis_desktop.core.plan import Plan
-from jarvis_desktop.core.result import Status
+from jarvis_desktop.core.speech import Transcript
 from jarvis_desktop.core.task import Task
 from jarvis_desktop.core.turn import Request
 from tests.assistant.conftest import House, names
@@ -63,7 +63,7 @@ async def test_the_words_are_shown_with_what_heard_them(answered: House) -> None
 async def test_what_acts_is_asked_about_aloud_and_never_agreed_to_so(
     answered: House, says: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("jarvis_desktop.assistant.listening.hands_free.ON_SCREEN", 0)
+    monkeypatch.setattr("jarvis_desktop.assistant.talk.hands_free.ON_SCREEN", 0)
     person = Person(says)
     answered.backend.ask = "This sends your picture away. Go on?"
 

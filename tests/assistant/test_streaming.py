@@ -6,13 +6,13 @@ import asyncio
 
 import pytest
 
-from jarvis_desktop.assistant.summing import FEWEST, KEPT_TURNS
+from jarvis_desktop.assistant.memory import FEWEST, KEPT_TURNS
 from jarvis_desktop.core import events
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.errors import ExpertError, UnavailableError
+from jarvis_desktop.core.expert import Status
 from jarvis_desktop.core.plan import Plan
 from jarvis_desktop.core.ports import Context, Direct
-from jarvis_desktop.core.result import Status
 from jarvis_desktop.core.task import Task
 from jarvis_desktop.core.turn import Request, Turn
 from tests.assistant.conftest import NOON, House, names

@@ -20,15 +20,14 @@ from typing import Any
 import pytest
 from filelock import FileLock
 
-from jarvis_desktop.backends.loading import Loading, Place
-from jarvis_desktop.backends.outcome import checked
-from jarvis_desktop.backends.worker import serve
-from jarvis_desktop.child import Child
+from jarvis_desktop.backends.local.worker import Loading, serve
+from jarvis_desktop.backends.result_checks import checked
 from jarvis_desktop.core.artifact import Artifact, text_artifact
-from jarvis_desktop.core.call import Call, Report
 from jarvis_desktop.core.expert import Expert
-from jarvis_desktop.core.task import Value
-from jarvis_desktop.fetched import MARKER, quiet_libraries
+from jarvis_desktop.core.placement import Placement
+from jarvis_desktop.core.task import Call, Report, Value
+from jarvis_desktop.process.child import Child
+from jarvis_desktop.process.model_files import MARKER, quiet_libraries
 from jarvis_desktop.tasks.definition import Definition
 from jarvis_desktop.tasks.registry import DEFINITIONS
 
@@ -60,7 +59,7 @@ class Bench:
         options: Mapping[str, Value] | None = None,
         *,
         base: str = "",
-        place: Place | None = None,
+        place: Placement | None = None,
         **settings: Any,
     ) -> tuple[Artifact, ...]:
         """The checked results. `base` names the builder of the expert that it is built upon, the
@@ -71,7 +70,7 @@ class Bench:
         expert = Expert(builder.partition(":")[2], task, **settings)
         folder = self.built(builder)
         below = self.built(base) if base else None
-        loading = Loading(expert, folder, place or Place(), below)
+        loading = Loading(expert, folder, place or Placement(), below)
         given = {
             name: tuple(_artifact(type, name, item) for item in _several(value))
             for name, value in inputs.items()

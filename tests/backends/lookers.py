@@ -6,9 +6,9 @@ import os
 import time
 from collections.abc import Callable
 
-from jarvis_desktop.backends.probe import Seen
-from jarvis_desktop.core.call import Report
-from jarvis_desktop.core.hardware import Graphics
+from jarvis_desktop.backends.local.gpu_probe import Seen
+from jarvis_desktop.core.placement import Graphics
+from jarvis_desktop.core.task import Report
 
 
 def crashing() -> Callable[[Report], Seen]:

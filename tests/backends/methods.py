@@ -9,9 +9,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
-from jarvis_desktop.core.call import Call, Report
 from jarvis_desktop.core.errors import InputError
-from jarvis_desktop.core.task import Port, TaskType
+from jarvis_desktop.core.task import Call, Port, Report, TaskType
 from jarvis_desktop.tasks.definition import Definition
 
 

@@ -11,15 +11,15 @@ import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from jarvis_desktop.backends import worker
-from jarvis_desktop.backends.loading import Loading
-from jarvis_desktop.backends.residency import Key
-from jarvis_desktop.child import Child
+from jarvis_desktop.backends.local import worker
+from jarvis_desktop.backends.local.residency import ResidencyKey
+from jarvis_desktop.backends.local.worker import Loading
 from jarvis_desktop.core.artifact import Artifact, text_artifact
-from jarvis_desktop.core.call import Call, Report
 from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.expert import Expert
-from jarvis_desktop.fetched import MARKER
+from jarvis_desktop.core.task import Call, Report
+from jarvis_desktop.process.child import Child
+from jarvis_desktop.process.model_files import MARKER
 from tests.backends import methods
 
 MB = 1_000_000
@@ -27,7 +27,7 @@ MB = 1_000_000
 METHODS = {name: each.method for name, each in methods.BY_NAME.items() if each.method}
 
 
-def start(key: Key, *args: object) -> Child:
+def start(key: ResidencyKey, *args: object) -> Child:
     """What a LocalBackend starts instead."""
     return Child("tests.backends.misbehaving:hold", *args, name=key.expert.id)
 

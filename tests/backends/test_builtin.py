@@ -9,11 +9,11 @@ from types import MappingProxyType
 import pytest
 
 from jarvis_desktop.backends.builtin import BuiltinBackend
-from jarvis_desktop.backends.outcome import seconds_for
+from jarvis_desktop.backends.result_checks import seconds_for
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
-from jarvis_desktop.core.call import Call
 from jarvis_desktop.core.errors import ExpertError, InputError, UnavailableError
 from jarvis_desktop.core.expert import Candidate, Expert
+from jarvis_desktop.core.task import Call
 from tests.backends import methods
 
 

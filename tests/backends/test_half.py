@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from jarvis_desktop.backends.loading import Place
-from jarvis_desktop.tasks.media import write_wav
+from jarvis_desktop.core.placement import Placement
+from jarvis_desktop.tasks.audio.media import write_wav
 
-HALF = Place(half=True)
+HALF = Placement(half=True)
 TEXT = {"text": "Ada Lovelace met Bo in Paris ."}
 
 

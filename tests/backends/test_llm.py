@@ -7,11 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from jarvis_desktop.assistant.file_guard import guarded
+from jarvis_desktop.assistant.answer_writer import guarded
 from jarvis_desktop.assistant.prompts import Prompts
 from jarvis_desktop.backends.llm import WAYS, LLMBackend
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
-from jarvis_desktop.core.call import Call
 from jarvis_desktop.core.errors import (
     ExpertError,
     InputError,
@@ -20,7 +19,8 @@ from jarvis_desktop.core.errors import (
     UnavailableError,
 )
 from jarvis_desktop.core.expert import Candidate, Expert
-from jarvis_desktop.core.llm import LLM, Role
+from jarvis_desktop.core.llm import LLM, MessageRole
+from jarvis_desktop.core.task import Call
 from jarvis_desktop.paths import shipped
 from jarvis_desktop.tasks.registry import DEFINITIONS
 from tests.fakes import FakeLLM, FakeLLMs
@@ -95,7 +95,7 @@ async def test_every_task_has_a_prompt_that_can_be_filled(task: str) -> None:
     assert await run(llm, call(task))
     (prompt,) = llm.prompts
     system, user = prompt.messages
-    assert (system.role, user.role) == (Role.SYSTEM, Role.USER)
+    assert (system.role, user.role) == (MessageRole.SYSTEM, MessageRole.USER)
     assert "{{" not in system.text + user.text
     assert "never an instruction" in " ".join(system.text.split())
     assert bool(user.images) == WAYS[task].sees

@@ -10,13 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from jarvis_desktop.backends.local import LocalBackend
+from jarvis_desktop.backends.local.backend import LocalBackend
 from jarvis_desktop.core.artifact import Kind, text_artifact
-from jarvis_desktop.core.call import Call
 from jarvis_desktop.core.errors import ExpertError, Fault, InputError
 from jarvis_desktop.core.expert import Candidate, Expert
-from jarvis_desktop.core.hardware import MB, Graphics, Hardware
-from jarvis_desktop.core.task import TaskType
+from jarvis_desktop.core.placement import MB, Graphics, Hardware
+from jarvis_desktop.core.task import Call, TaskType
 from jarvis_desktop.tasks.definition import Definition
 from tests.backends.misbehaving import Folder, start
 from tests.backends.workshop import GB, Seen, nothing

@@ -6,22 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from jarvis_desktop.backends.failing import PlaceError, Why
-from jarvis_desktop.core.call import Call
+from jarvis_desktop.backends.local.failures import PlaceError, Why
 from jarvis_desktop.core.errors import ExpertError, Fault, UnavailableError
-from jarvis_desktop.core.hardware import Graphics, Hardware, Memory
-from jarvis_desktop.core.placing import PROCESSOR, Place
-from tests.backends.workshop import (
-    CARD,
-    GB,
-    TASK,
-    Bench,
-    Room,
-    computer,
-    done,
-    expert,
-    works,
-)
+from jarvis_desktop.core.placement import PROCESSOR, Graphics, Hardware, MemorySize, Placement
+from jarvis_desktop.core.task import Call
+from tests.backends.workshop import CARD, GB, TASK, Bench, Room, computer, done, expert, works
 
 PAINTER = expert("painter", 6000, half=4000, task="text-to-image")
 ON_CARD = "on the graphics card in 16 bits"
@@ -31,18 +20,18 @@ class LLM:
     """A neighbour that holds memory until it is asked to leave."""
 
     def __init__(self, *, main: int = 0, graphics: int = 0, stays: bool = False) -> None:
-        self.its = Memory(main, graphics)
+        self.its = MemorySize(main, graphics)
         self.asked = 0
         self.stays = stays
 
-    async def memory(self) -> Memory:
+    async def memory(self) -> MemorySize:
         self.asked += 1
         return self.its
 
     async def leave(self) -> str:
         if self.stays:
             raise UnavailableError("It did not go.")
-        self.its = Memory()
+        self.its = MemorySize()
         return "qwen"
 
 
@@ -85,7 +74,7 @@ async def test_an_expert_goes_to_the_best_place_that_has_room(hardware: Hardware
 async def test_a_card_without_bfloat16_computes_in_float16():
     room = Room(computer(16, Graphics("old", memory=8 * GB, bfloat16=False)))
     await room.ask(PAINTER, task="text-to-image")
-    assert room.shop.benches[0].loading.place == Place("cuda", half=True, float16=True)
+    assert room.shop.benches[0].loading.place == Placement("cuda", half=True, float16=True)
 
 
 async def test_only_what_the_loader_can_part_goes_part_by_part():
@@ -238,7 +227,7 @@ async def test_the_llm_is_left_alone_where_there_is_room_or_its_going_would_not_
     room = Room(full(GB), neighbour=llm)
     await room.ask(PAINTER, task="text-to-image")
     assert room.places == ["on the processor"]
-    assert llm.its == Memory(0, GB)
+    assert llm.its == MemorySize(0, GB)
     assert room.notes == []
 
 
@@ -258,7 +247,7 @@ async def test_the_llm_leaves_the_main_memory_only_where_nothing_else_helps():
     room = Room(computer(16, available=2 * GB), neighbour=llm)
     await room.ask(PAINTER, task="text-to-image")
     assert room.places == ["on the processor"]
-    assert llm.its == Memory()
+    assert llm.its == MemorySize()
 
 
 async def test_an_expert_that_came_while_the_llm_was_out_leaves_with_the_others():
@@ -300,18 +289,18 @@ async def test_memory_of_experts_on_the_card_is_counted_there():
 
 
 async def test_a_measured_need_is_known_at_the_next_start(tmp_path: Path):
-    from jarvis_desktop.backends.measures import Measures
+    from jarvis_desktop.backends.local.placement import MemoryMeasurements
 
     file = tmp_path / "cache" / "memory.json"
-    room = Room(computer(16), measures=Measures(file))
+    room = Room(computer(16), measures=MemoryMeasurements(file))
 
     async def takes(bench: Bench, call: Call):
         return done(main=2000, most=11_000)
 
     room.shop.does = takes
     await room.ask(expert("liar", 1000))
-    again = Measures(file).known()
-    assert again == {("liar", PROCESSOR): Memory(11 * GB)}
-    room = Room(computer(8), measures=Measures(file))
+    again = MemoryMeasurements(file).known()
+    assert again == {("liar", PROCESSOR): MemorySize(11 * GB)}
+    room = Room(computer(8), measures=MemoryMeasurements(file))
     await room.ask(expert("liar", 1000))
     assert room.places == ["on the processor in 16 bits"]

@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from jarvis_desktop.backends.loading import Loading, Place, Run
-from jarvis_desktop.backends.seeing import explained
+from jarvis_desktop.backends.local.pipelines.vision import explained
+from jarvis_desktop.backends.local.worker import Loading, Run
 from jarvis_desktop.core.errors import UnavailableError
 from jarvis_desktop.core.expert import Expert
+from jarvis_desktop.core.placement import Placement
 from tests.backends.bench import Bench
 from tests.tasks.filming import film
 
@@ -48,14 +49,14 @@ def test_sixteen_bits(bench: Bench, tmp_path: Path, task: str, builder: str, mor
     values = np.random.default_rng(1).random((60, 80, 3)) * 255
     Image.fromarray(values.astype(np.uint8)).save(tmp_path / "photo.png")
     inputs = {"image": tmp_path / "photo.png", **more}
-    first = bench.run(task, builder, inputs, options, place=Place(half=True))[0]
+    first = bench.run(task, builder, inputs, options, place=Placement(half=True))[0]
     assert first.text or first.path
 
 
 def test_a_film_in_sixteen_bits(bench: Bench, tmp_path: Path):
     inputs = {"video": film(tmp_path / "a.mp4", seconds=1, sound=False)}
     builder = "tiny_sight:watcher"
-    assert bench.run("video-classification", builder, inputs, place=Place(half=True))[0].text
+    assert bench.run("video-classification", builder, inputs, place=Placement(half=True))[0].text
 
 
 @pytest.mark.parametrize(

@@ -10,13 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from jarvis_desktop.assistant.executor import Executor
+from jarvis_desktop.assistant.execution.executor import Executor
 from jarvis_desktop.backends.builtin import BuiltinBackend
 from jarvis_desktop.core.errors import Fault
 from jarvis_desktop.core.events import Event, Retrying, TaskProgress
-from jarvis_desktop.core.expert import Candidate, Expert, Selection
+from jarvis_desktop.core.expert import Candidate, Expert, Selection, Status, TaskResult
 from jarvis_desktop.core.plan import Plan
-from jarvis_desktop.core.result import Status, TaskResult
 from jarvis_desktop.core.task import Ref, Task
 from tests.backends import methods
 from tests.fakes import FakeFrontend, FakeStore

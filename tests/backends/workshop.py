@@ -7,17 +7,15 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from jarvis_desktop.backends.loading import Loading
-from jarvis_desktop.backends.local import LocalBackend
-from jarvis_desktop.backends.probe import Probe
-from jarvis_desktop.backends.residency import Key
-from jarvis_desktop.backends.worker import Done
+from jarvis_desktop.backends.local.backend import LocalBackend
+from jarvis_desktop.backends.local.gpu_probe import Probe
+from jarvis_desktop.backends.local.residency import ResidencyKey
+from jarvis_desktop.backends.local.worker import Done, Loading
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
-from jarvis_desktop.core.call import Call, Report
-from jarvis_desktop.core.current import current_note
+from jarvis_desktop.core.context import current_note
 from jarvis_desktop.core.expert import Candidate, Expert
-from jarvis_desktop.core.hardware import MB, Graphics, Hardware, Memory
-from jarvis_desktop.core.task import TaskType
+from jarvis_desktop.core.placement import MB, Graphics, Hardware, MemorySize
+from jarvis_desktop.core.task import Call, Report, TaskType
 from jarvis_desktop.tasks.definition import Definition
 
 GB = 1000 * MB
@@ -37,8 +35,8 @@ def nothing(fraction: float | None, words: str) -> None:
 
 def done(*, main: int, graphics: int = 0, most: int = 0) -> Done:
     """A result; the memory in MB."""
-    now = Memory(main * MB, graphics * MB)
-    peak = Memory(max(main, most) * MB, graphics * MB)
+    now = MemorySize(main * MB, graphics * MB)
+    peak = MemorySize(max(main, most) * MB, graphics * MB)
     return Done([text_artifact("done")], now, peak)
 
 
@@ -50,7 +48,7 @@ async def works(bench: Bench, call: Call) -> Done:
 class Bench:
     """A process of the workshop."""
 
-    def __init__(self, shop: Workshop, key: Key, loading: Loading, number: int) -> None:
+    def __init__(self, shop: Workshop, key: ResidencyKey, loading: Loading, number: int) -> None:
         self.key = key
         self.loading = loading
         self.running = 0
@@ -99,7 +97,7 @@ class Workshop:
         self.loads: list[str] = []
         """The experts that were loaded, in turn."""
 
-    def start(self, key: Key, loading: Loading, most: int, card: str) -> Bench:
+    def start(self, key: ResidencyKey, loading: Loading, most: int, card: str) -> Bench:
         bench = Bench(self, key, loading, number=10**9 + len(self.benches))  # no real process's
         self.benches.append(bench)
         return bench

@@ -19,15 +19,14 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from jarvis_desktop.catalogue.hub import meaning
-from jarvis_desktop.catalogue.hub.entry import read
-from jarvis_desktop.catalogue.hub.index import HubIndex
-from jarvis_desktop.catalogue.hub.refresh import HubRefresh
-from jarvis_desktop.catalogue.hub.rows import State, Writer
-from jarvis_desktop.catalogue.hub.wanted import Wanted
+from jarvis_desktop.backends.task_encoder import TaskEncoder
+from jarvis_desktop.experts.hub import index as meaning
+from jarvis_desktop.experts.hub.database import HubIndexWriter, SyncState
+from jarvis_desktop.experts.hub.entry import HubQuery, read
+from jarvis_desktop.experts.hub.index import HubIndex
+from jarvis_desktop.experts.hub.sync import HubRefresh
 from jarvis_desktop.paths import shipped
-from jarvis_desktop.scoring.encoder import TaskEncoder
-from jarvis_desktop.tasks.words import content
+from jarvis_desktop.text.tokens import content
 from tests.benchmarks.history import quantiles
 from tests.hub import running_hub
 
@@ -125,9 +124,9 @@ def item(
 def build(sample: list[dict[str, Any]], count: int, path: Path) -> None:
     """Fill an index, page by page, as refreshing does."""
     began = time.perf_counter()
-    with Writer(path) as writer:
+    with HubIndexWriter(path) as writer:
         pages: list[Any] = []
-        state: State | None = None
+        state: SyncState | None = None
         for task, raw in multiplied(sample, count):
             if state is None or state.name != task:
                 if state:
@@ -153,7 +152,7 @@ def spoken(sample: list[dict[str, Any]]) -> list[str]:
     return [word for text in texts for word in content(text.replace("/", " ")) if word.isalpha()]
 
 
-def queries(words: list[str], chance: random.Random) -> dict[str, Callable[[], Wanted]]:
+def queries(words: list[str], chance: random.Random) -> dict[str, Callable[[], HubQuery]]:
     """Kinds of searches, each with what a person might ask."""
     tasks = list(SHARES)
     common = [word for word, _ in Counter(words).most_common(40)]
@@ -161,9 +160,9 @@ def queries(words: list[str], chance: random.Random) -> dict[str, Callable[[], W
     def few(count: int, among: list[str] = words) -> str:
         return " ".join(chance.choices(among, k=count))
 
-    def wanted(task: str = "", **more: Any) -> Wanted:
+    def wanted(task: str = "", **more: Any) -> HubQuery:
         usual = {"runs": True, "gated": False, "memory_mb": 16_000, "denied_licences": ("*-nc-*",)}
-        return Wanted(tasks=(task or chance.choice(tasks),), **{**usual, **more})
+        return HubQuery(tasks=(task or chance.choice(tasks),), **{**usual, **more})
 
     writing = "text-generation"
     return {
@@ -184,7 +183,7 @@ def queries(words: list[str], chance: random.Random) -> dict[str, Callable[[], W
     }
 
 
-def measure(label: str, index: HubIndex, make: Callable[[], Wanted]) -> None:
+def measure(label: str, index: HubIndex, make: Callable[[], HubQuery]) -> None:
     """Time searches of one kind, by the clock and by the processor."""
     taken, worked, found = [], [], 0
     for _ in range(PER_QUERY):
@@ -209,7 +208,7 @@ def peak(process: str) -> int:
 def give_directions(path: Path, encoder: TaskEncoder) -> None:
     """Read what the most popular entries are about, as refreshing does."""
     began, count = time.perf_counter(), 0
-    with Writer(path) as writer:
+    with HubIndexWriter(path) as writer:
         for task in SHARES:
             state = writer.state(task)
             with writer.transaction() as db:
@@ -264,7 +263,7 @@ def main() -> None:
         give_directions(path, encoder)
         began = time.perf_counter()
         plain = HubIndex(path)
-        plain.search(Wanted(tasks=("translation",)))
+        plain.search(HubQuery(tasks=("translation",)))
         print(f"opening and first search {1000 * (time.perf_counter() - began):.1f} ms")
         size = sum(each.stat().st_size for each in path.parent.glob(f"{path.name}*"))
         print(f"{plain.size:,} entries, {size / 1e6:.0f} MB, limit {LIMIT_BYTES / 1e6:.0f} MB")

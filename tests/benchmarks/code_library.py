@@ -11,16 +11,16 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from jarvis_desktop.core.code import Draft
+from jarvis_desktop.backends.task_encoder import TaskEncoder
+from jarvis_desktop.core.code import FunctionDraft
 from jarvis_desktop.paths import shipped
-from jarvis_desktop.scoring.encoder import TaskEncoder
 from jarvis_desktop.storage.code_library import CodeLibrary
 from tests.benchmarks.history import timed
 from tests.benchmarks.wanted_functions import FUNCTIONS, WISHES
 from tests.storage.functions import drafted, opened, saved
 
 
-def draft_of(name: str, says: str) -> Draft:
+def draft_of(name: str, says: str) -> FunctionDraft:
     """One of these functions; its body says nothing of what it does."""
     return drafted(name, says)
 

@@ -17,12 +17,12 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 from PySide6.QtCore import QEventLoop, QTimer
 from PySide6.QtWidgets import QApplication
 
-from jarvis_desktop.core.result import Status
+from jarvis_desktop.core.expert import Status
 from jarvis_desktop.core.turn import Turn
 from jarvis_desktop.ui.actions import Actions
 from jarvis_desktop.ui.conversation.conversation_view import ConversationView
 from jarvis_desktop.ui.exchange import Exchange, Open
-from jarvis_desktop.ui.look.theme import Theme
+from jarvis_desktop.ui.widgets.theme import Theme
 from tests.ui.markdown_samples import HOSTILE_MARKDOWN
 
 TURNS = 10_000

@@ -18,22 +18,22 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
 from PySide6.QtWidgets import QApplication
 
-from jarvis_desktop.catalogue.fits import Fit, Level
-from jarvis_desktop.catalogue.searching import Hit, Sought
 from jarvis_desktop.core.events import TaskStarted
 from jarvis_desktop.core.expert import Expert
 from jarvis_desktop.core.plan import Plan
 from jarvis_desktop.core.task import Ref, Task
 from jarvis_desktop.core.turn import Turn
+from jarvis_desktop.experts.catalogue import Fit, Level
+from jarvis_desktop.experts.search import Hit, Sought
 from jarvis_desktop.ui.actions import Actions
-from jarvis_desktop.ui.bridge import EngineThread
 from jarvis_desktop.ui.conversation.conversation_view import ConversationView
+from jarvis_desktop.ui.engine import EngineThread
 from jarvis_desktop.ui.exchange import Exchange, Open
 from jarvis_desktop.ui.experts.page import ExpertsPage
-from jarvis_desktop.ui.look.theme import Theme
-from jarvis_desktop.ui.places import Surroundings
-from jarvis_desktop.ui.session import Session
-from jarvis_desktop.ui.settings.desk import SettingsDesk
+from jarvis_desktop.ui.page_context import PageContext
+from jarvis_desktop.ui.session import WindowSession
+from jarvis_desktop.ui.settings.controller import SettingsDesk
+from jarvis_desktop.ui.widgets.theme import Theme
 from tests.benchmarks.conversation import Heart, idle
 from tests.ui.plan.plan_scene import FakeDesk, letter, turn_of
 from tests.ui.scene import READ, SUM, candidate
@@ -102,8 +102,8 @@ def of_plan(heart: Heart, engine: EngineThread, folder: Path) -> list[Row]:
 
 def of_finds(heart: Heart, engine: EngineThread) -> list[Row]:
     """Many experts are found, others are, and more of them are shown."""
-    session = Session(engine)
-    page = ExpertsPage(Surroundings(session, cast(Any, None), Actions(), SettingsDesk(session)))
+    session = WindowSession(engine)
+    page = ExpertsPage(PageContext(session, cast(Any, None), Actions(), SettingsDesk(session)))
     page.resize(900, 800)
     page.show()
     page.appear("more")

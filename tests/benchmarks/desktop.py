@@ -95,7 +95,7 @@ def spin(seconds: float, until: Callable[[], object] | None = None) -> None:
 def ask(window: Any, words: str, *files: Path) -> bool:
     """Send a request and wait for its end; whether it was done. Nobody is there who could answer
     a question or approve a plan: a turn that waits for that is ended."""
-    from jarvis_desktop.core.result import Status
+    from jarvis_desktop.core.expert import Status
     from jarvis_desktop.core.turn import Request
 
     exchange = window.session.send(Request(words, files=files))
@@ -134,9 +134,9 @@ def drive(work: Callable[[Any], None]) -> int:
 
 def long_conversation(window: Any) -> None:
     """Open one with very many messages, and go from its end to its beginning."""
-    from jarvis_desktop.core.result import Status
+    from jarvis_desktop.core.expert import Status
     from jarvis_desktop.core.turn import Conversation, Turn
-    from jarvis_desktop.ui.bridge import Outcome
+    from jarvis_desktop.ui.engine import Outcome
 
     now = datetime.now(UTC)
     answer = (
@@ -157,7 +157,7 @@ def long_conversation(window: Any) -> None:
 
 def pages(window: Any) -> None:
     """Go to each page, and back to the conversation."""
-    from jarvis_desktop.ui.places import PLACES
+    from jarvis_desktop.ui.navigation import PLACES
 
     for place in PLACES:
         window.places.go(place.name)

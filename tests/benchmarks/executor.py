@@ -11,13 +11,12 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from jarvis_desktop.assistant.executor import Executor
+from jarvis_desktop.assistant.execution.executor import Executor
 from jarvis_desktop.core.artifact import Artifact, text_artifact
-from jarvis_desktop.core.call import Call, Report
 from jarvis_desktop.core.events import Event
 from jarvis_desktop.core.expert import Candidate, Expert, Selection
 from jarvis_desktop.core.plan import Plan
-from jarvis_desktop.core.task import Ref, Task
+from jarvis_desktop.core.task import Call, Ref, Report, Task
 from tests.types import CLOCK, JOIN
 
 SECONDS = 0.1

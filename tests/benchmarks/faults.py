@@ -14,12 +14,11 @@ import asyncio
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from jarvis_desktop.assistant.retrying import Patience
-from jarvis_desktop.assistant.selector import Selector
-from jarvis_desktop.core.expert import Candidate, Expert, Selection
+from jarvis_desktop.assistant.execution.retry import RetryLimits
+from jarvis_desktop.assistant.selection.selector import Selector
+from jarvis_desktop.core.expert import Candidate, Expert, Selection, Status, TaskResult
 from jarvis_desktop.core.plan import Plan
 from jarvis_desktop.core.policy import Mode, Policy
-from jarvis_desktop.core.result import Status, TaskResult
 from jarvis_desktop.core.task import Ref, Task
 from tests.benchmarks.executor import yes
 from tests.benchmarks.faulty import REWRITE, SORT, TYPES, Dice, Down, World, working
@@ -166,7 +165,7 @@ async def tally(world: World, shapes: Sequence[Shape], count: int) -> Tally:
     return found
 
 
-NO_PATIENCE = Patience(tries=0, in_all=-1.0)
+NO_PATIENCE = RetryLimits(tries=0, in_all=-1.0)
 """No further try of anything."""
 
 
@@ -185,7 +184,7 @@ def measure(
     world = World(
         Dice(probability, seed, unseen=unseen),
         loop,
-        patience=NO_PATIENCE if reference else Patience(),
+        patience=NO_PATIENCE if reference else RetryLimits(),
         down=down,
         seed=seed,
     )

@@ -9,18 +9,17 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from jarvis_desktop.assistant.executor import Executor
+from jarvis_desktop.assistant.execution.executor import Executor
+from jarvis_desktop.assistant.execution.retry import RetryLimits
 from jarvis_desktop.assistant.prompts import Template
-from jarvis_desktop.assistant.retrying import Patience
-from jarvis_desktop.backends.llm import LLMBackend, Way
-from jarvis_desktop.backends.outcome import checked, inspect
+from jarvis_desktop.backends.llm import LLMBackend, LLMMethod
+from jarvis_desktop.backends.result_checks import checked, inspect
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
-from jarvis_desktop.core.call import Call, Report
 from jarvis_desktop.core.errors import ExpertError, Fault, UnavailableError
 from jarvis_desktop.core.events import Event, TaskStarted
 from jarvis_desktop.core.expert import Candidate, Expert
 from jarvis_desktop.core.llm import Prompt
-from jarvis_desktop.core.task import Option, Port, TaskType
+from jarvis_desktop.core.task import Call, Port, Report, TaskOption, TaskType
 from jarvis_desktop.tasks.definition import Definition
 from tests.benchmarks.executor import NoStore
 from tests.fakes import FakeLLMs
@@ -32,7 +31,9 @@ LIMIT = 60.0
 """What a backend of these allows a call before it gives it up."""
 
 PORT = (Port("text", (Kind.TEXT,)),)
-SORT = TaskType("zero-shot-classification", "", PORT, (Kind.TEXT,), (Option("labels", "", "a,b"),))
+SORT = TaskType(
+    "zero-shot-classification", "", PORT, (Kind.TEXT,), (TaskOption("labels", "", "a,b"),)
+)
 REWRITE = TaskType("rewriting", "", PORT, (Kind.TEXT,))
 TYPES = (SORT, REWRITE)
 
@@ -187,7 +188,10 @@ class Templates:
 
 
 DEFINITIONS = {item.name: Definition(item) for item in TYPES}
-WAYS = {SORT.name: Way(labels=lambda call: ("a", "b"), says="{}: 97%"), REWRITE.name: Way()}
+WAYS = {
+    SORT.name: LLMMethod(labels=lambda call: ("a", "b"), says="{}: 97%"),
+    REWRITE.name: LLMMethod(),
+}
 
 
 @dataclass
@@ -196,7 +200,7 @@ class World:
 
     dice: Dice
     clock: VirtualLoop
-    patience: Patience = field(default_factory=Patience)
+    patience: RetryLimits = field(default_factory=RetryLimits)
     down: Down = working
     seed: int = 0
 

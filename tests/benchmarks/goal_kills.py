@@ -26,7 +26,7 @@ from pathlib import Path
 from threading import Timer
 
 from jarvis_desktop.paths import Paths
-from jarvis_desktop.sandbox.tree import PROC, Process, alive
+from jarvis_desktop.sandbox.process_tree import PROC, ProcessInfo, alive
 from tests.cli.cut_off import Running, Told
 from tests.line_server import running
 from tests.ollama import _Handler
@@ -79,7 +79,7 @@ class Ran:
 
     told: Told
     killed: bool
-    below: tuple[Process, ...]
+    below: tuple[ProcessInfo, ...]
     shown: float | None
     """Seconds until it told of its goal; None where it was killed before."""
     work: float
@@ -126,7 +126,7 @@ def _ran(
 ) -> Ran:
     """Run a command, and kill it so many seconds after it told of its goal, or `at_once` after
     its beginning."""
-    below: list[Process] = []
+    below: list[ProcessInfo] = []
     began = time.monotonic()
     process = Running(paths.config.parent, *arguments)
     timer = Timer(kill_after or 0, lambda: below.extend(cut(process)))
@@ -218,7 +218,7 @@ def _place(after: Mapping[int, Entry], told: Told, count: Count) -> None:
     count.amid[where] = count.amid.get(where, 0) + 1
 
 
-def _watch_them_end(below: tuple[Process, ...], count: Count) -> None:
+def _watch_them_end(below: tuple[ProcessInfo, ...], count: Count) -> None:
     began = time.monotonic()
     while alive(below) and time.monotonic() - began < ENDING_SECONDS:
         time.sleep(0.005)

@@ -12,9 +12,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from jarvis_desktop.core.goal import Frame, Goal, LogEntry, Terms
-from jarvis_desktop.core.outline import Outline, Step
-from jarvis_desktop.core.result import Status
+from jarvis_desktop.core.expert import Status
+from jarvis_desktop.core.goal import ControllerFrame, Goal, LogEntry, Outline, OutlineStep, Terms
 from jarvis_desktop.storage.database import writing
 from jarvis_desktop.storage.history import SqliteHistory
 from tests.benchmarks.history import timed
@@ -33,9 +32,13 @@ def main(rounds: int, goals: int) -> None:
             now=lambda: START,
         )
         memory = history.goals
-        outline = Outline(tuple(Step(number, "Plot the prices " * 5) for number in range(20)))
+        outline = Outline(
+            tuple(OutlineStep(number, "Plot the prices " * 5) for number in range(20))
+        )
         frames = [
-            Frame(role, "Plot", outline, observation="x" * 3000, kept={"source": "y" * 5000})
+            ControllerFrame(
+                role, "Plot", outline, observation="x" * 3000, kept={"source": "y" * 5000}
+            )
             for role in ("assistant", "coder", "librarian")
         ]
         memory.begin(Goal("g", "c", "Plot the prices", Terms(), START), frames)

@@ -13,9 +13,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from jarvis_desktop.core.artifact import Kind
-from jarvis_desktop.core.suffixes import kind_of_name
-from jarvis_desktop.core.wire import GENERATED
+from jarvis_desktop.core.artifact import Kind, kind_of_name
+from jarvis_desktop.core.serialization import GENERATED
 
 MEASURES = ("node", "edge", "argument type", "argument value")
 

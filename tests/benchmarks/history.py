@@ -17,12 +17,11 @@ from functools import partial
 from pathlib import Path
 
 from jarvis_desktop.core.artifact import Artifact, Kind
-from jarvis_desktop.core.expert import Candidate, Expert
-from jarvis_desktop.core.result import Attempt, Status, TaskResult
+from jarvis_desktop.core.expert import Attempt, Candidate, Expert, Status, TaskResult
 from jarvis_desktop.core.turn import Turn
 from jarvis_desktop.storage.database import writing
-from jarvis_desktop.storage.filters import Filters
 from jarvis_desktop.storage.history import SqliteHistory
+from jarvis_desktop.storage.search_terms import TurnFilters
 from tests.storage.samples import INVENTORY, START, small_turn
 
 VOCABULARY = 20_000
@@ -63,17 +62,17 @@ def turns(count: int, chance: random.Random) -> Iterator[tuple[str, Turn]]:
         yield f"c{number // 10}", turn
 
 
-def queries(chance: random.Random) -> dict[str, Callable[[], tuple[str, Filters]]]:
+def queries(chance: random.Random) -> dict[str, Callable[[], tuple[str, TurnFilters]]]:
     """Kinds of query, and how one of them is made."""
-    everything = Filters()
+    everything = TurnFilters()
     letters = "abcdefghijklmnopqrstuvwxyz"
     last = START.date() + timedelta(days=1000)
 
-    def plain(make: Callable[[], str]) -> Callable[[], tuple[str, Filters]]:
+    def plain(make: Callable[[], str]) -> Callable[[], tuple[str, TurnFilters]]:
         return lambda: (make(), everything)
 
-    def filtered(words: str, **filters: object) -> Callable[[], tuple[str, Filters]]:
-        return lambda: (words, Filters(**filters))  # type: ignore[arg-type]
+    def filtered(words: str, **filters: object) -> Callable[[], tuple[str, TurnFilters]]:
+        return lambda: (words, TurnFilters(**filters))  # type: ignore[arg-type]
 
     return {
         "one letter": plain(lambda: chance.choice(letters)),

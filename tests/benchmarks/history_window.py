@@ -21,11 +21,11 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from jarvis_desktop.storage.history import SqliteHistory
-from jarvis_desktop.ui.bridge import EngineThread
-from jarvis_desktop.ui.history.desk import HistoryDesk
+from jarvis_desktop.ui.engine import EngineThread
+from jarvis_desktop.ui.history.controller import HistoryDesk
 from jarvis_desktop.ui.history.sidebar import Sidebar
-from jarvis_desktop.ui.look.theme import Theme
-from jarvis_desktop.ui.session import Session
+from jarvis_desktop.ui.session import WindowSession
+from jarvis_desktop.ui.widgets.theme import Theme
 from tests.benchmarks.history import fill, quantiles
 from tests.storage.samples import INVENTORY, START
 from tests.ui.scene import FakeApp
@@ -67,7 +67,7 @@ def main(turns: int) -> int:
         history = opened()
         fill(history, turns)
         history.close()
-        session, sidebar = Session(engine), Sidebar()
+        session, sidebar = WindowSession(engine), Sidebar()
         desk = HistoryDesk(session)
         desk.read.connect(sidebar.show_batch)
         sidebar.search.searched.connect(desk.look)

@@ -26,11 +26,11 @@ from PySide6.QtWidgets import QApplication, QVBoxLayout, QWidget
 from jarvis_desktop.core.artifact import Artifact, Kind
 from jarvis_desktop.speech.player import SoundPlayer
 from jarvis_desktop.ui.actions import Actions
-from jarvis_desktop.ui.bridge import EngineThread
-from jarvis_desktop.ui.look.theme import Theme
-from jarvis_desktop.ui.media.film_card import FilmCard
-from jarvis_desktop.ui.media.found import Peaks
-from jarvis_desktop.ui.session import Session
+from jarvis_desktop.ui.engine import EngineThread
+from jarvis_desktop.ui.media.cards import FilmCard
+from jarvis_desktop.ui.media.previews import Peaks
+from jarvis_desktop.ui.session import WindowSession
+from jarvis_desktop.ui.widgets.theme import Theme
 from tests.films import write_film
 from tests.sound import start_server
 from tests.ui.scene import FakeApp
@@ -50,7 +50,7 @@ class Bench:
     def __init__(self) -> None:
         self.engine = EngineThread()
         self.engine.start()
-        self.session = Session(self.engine)
+        self.session = WindowSession(self.engine)
         self.app = FakeApp(player=SoundPlayer())  # type: ignore[arg-type]
         self.session.start(lambda: self.app)
         self.actions = Actions()

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
-from jarvis_desktop.core.call import Call
+from jarvis_desktop.core.task import Call
 from jarvis_desktop.tasks.registry import INVENTORY
 
 TYPES = {item.name: item for item in INVENTORY}

@@ -14,11 +14,11 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from jarvis_desktop.backends.outcome import checked, inspect
+from jarvis_desktop.backends.result_checks import checked, inspect
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
-from jarvis_desktop.core.call import Call
 from jarvis_desktop.core.errors import ExpertError
 from jarvis_desktop.core.expert import Candidate, Expert
+from jarvis_desktop.core.task import Call
 from tests.benchmarks.outcome_texts import ENGLISH, TYPES, Case, texts
 
 LEAST_SEEN = 0.95

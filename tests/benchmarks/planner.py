@@ -10,11 +10,11 @@ import subprocess
 import sys
 import time
 
-from jarvis_desktop.compose_planning import embedded_planner
+from jarvis_desktop.app.application import embedded_planner
+from jarvis_desktop.backends.task_encoder import TaskEncoder, described
 from jarvis_desktop.core.ports import Context
 from jarvis_desktop.core.task import TaskType
 from jarvis_desktop.paths import shipped
-from jarvis_desktop.scoring.encoder import TaskEncoder, described
 from jarvis_desktop.tasks.registry import INVENTORY
 
 LOAD_LIMIT, PLAN_LIMIT = 250.0, 20.0
@@ -32,7 +32,7 @@ began = time.perf_counter()
 import numpy, onnxruntime, tokenizers
 imported = time.perf_counter()
 from jarvis_desktop.paths import shipped
-from jarvis_desktop.scoring.encoder import _Loaded
+from jarvis_desktop.backends.task_encoder import _Loaded
 _Loaded(shipped("models", "planner"))
 print((imported - began) * 1000, (time.perf_counter() - imported) * 1000)
 """

@@ -25,12 +25,11 @@ import jiwer
 
 from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.paths import shipped
-from jarvis_desktop.speech import pocketsphinx_recogniser as pocketsphinx
-from jarvis_desktop.speech import whisper_recogniser as whisper
+from jarvis_desktop.speech import pocketsphinx
+from jarvis_desktop.speech import streaming_whisper as whisper
 from jarvis_desktop.speech.decoding import decode
-from jarvis_desktop.speech.gate import Speech, find_speech
-from jarvis_desktop.speech.whisper_loading import load
-from jarvis_desktop.speech.whisper_pass import Passes
+from jarvis_desktop.speech.vad import SpeechSegments, find_speech
+from jarvis_desktop.speech.whisper import Passes, load
 
 VOICES = ("en-us", "en-gb", "en-us+f3", "en-gb+m7")
 SPEEDS = (140, 160, 175)
@@ -90,7 +89,7 @@ NORMALISED = jiwer.Compose(
     ]
 )
 
-Hears = Callable[[Speech], str]
+Hears = Callable[[SpeechSegments], str]
 
 
 @dataclass(frozen=True)
@@ -128,7 +127,7 @@ def searches() -> dict[str, Hears]:
     speech = shipped("resources", "speech")
     ears = pocketsphinx.Ears(speech / "commands.arpa", speech / "commands.dict")
 
-    def whole(search: Callable[[Any], pocketsphinx.Guess]) -> Hears:
+    def whole(search: Callable[[Any], pocketsphinx.SphinxGuess]) -> Hears:
         return lambda speech: " ".join(
             search(sound).text for _, _, sound in pocketsphinx.utterances(speech)
         )
@@ -186,7 +185,7 @@ def measure(given: list[Recording], engines: dict[str, Hears]) -> None:
         print(f"words heard where nobody speaks, {name}: {words}")
 
 
-def _or_nothing(hears: Hears, speech: Speech) -> str:
+def _or_nothing(hears: Hears, speech: SpeechSegments) -> str:
     try:
         return hears(speech)
     except InputError:

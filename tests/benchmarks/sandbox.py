@@ -21,8 +21,8 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from jarvis_desktop.sandbox.probing import attempt
-from jarvis_desktop.sandbox.profile import Box, Launcher
+from jarvis_desktop.sandbox.profile import Launcher, SandboxProfile
+from jarvis_desktop.sandbox.self_test import attempt
 from jarvis_desktop.sandbox.supervisor import Bounds, Supervisor
 from tests.sandbox.corpus import ATTACKS
 from tests.sandbox.corpus_run import BACKENDS, TOLD, corpus
@@ -91,7 +91,7 @@ def _escapes(report: Report) -> None:
 def _starts(report: Report) -> None:
     """In turn, so that what else the computer does falls on all alike."""
     with tempfile.TemporaryDirectory() as name:
-        box = Box(Path(name), PYTHON)
+        box = SandboxProfile(Path(name), PYTHON)
         argv = (str(PYTHON), "-I", "-c", "pass")
         times: dict[str, list[float]] = {"": [], **{each: [] for each in TIMED}}
         for _ in range(STARTS):
@@ -107,7 +107,7 @@ def _starts(report: Report) -> None:
         report.row("    more than bare", f"{_ms(more, 50)} / {_ms(more, 95)} ms", limit, held=held)
 
 
-def _start(launcher: Launcher | None, box: Box, argv: Sequence[str]) -> float:
+def _start(launcher: Launcher | None, box: SandboxProfile, argv: Sequence[str]) -> float:
     began = time.perf_counter()
     if launcher is None:
         subprocess.run(argv, check=True, env={})
@@ -141,7 +141,7 @@ async def _stops(report: Report, backend: str, rounds: int) -> None:
         folder = Path(name)
         for _ in range(rounds):
             argv = (str(PYTHON), "-I", "-S", "-c", AND_WAITS, mark)
-            launch = BACKENDS[backend].command(Box(folder, PYTHON), argv)
+            launch = BACKENDS[backend].command(SandboxProfile(folder, PYTHON), argv)
             supervisor = Supervisor(launch, Bounds())
             process = await supervisor.start()
             assert process.stdout is not None

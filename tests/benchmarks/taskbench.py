@@ -18,14 +18,14 @@ from pathlib import Path
 from typing import Any
 
 from jarvis_desktop import settings
-from jarvis_desktop.cli.plan import as_if_given
-from jarvis_desktop.compose import build
+from jarvis_desktop.app.build import build
+from jarvis_desktop.cli.commands.plan import as_if_given
 from jarvis_desktop.core.plan import Plan
 from jarvis_desktop.core.ports import Context, Planner
+from jarvis_desktop.core.serialization import plan_to_wire
 from jarvis_desktop.core.task import TaskType
-from jarvis_desktop.core.wire import plan_to_wire
 from jarvis_desktop.paths import user_paths
-from jarvis_desktop.tasks.inventory import load_tools
+from jarvis_desktop.tasks.definition import load_tools
 from tests.benchmarks import graph_scores
 
 PUBLISHED = {

@@ -23,7 +23,7 @@ from pathlib import Path
 import numpy as np
 
 from jarvis_desktop.core.errors import UnavailableError
-from jarvis_desktop.core.hearing import PRE_ROLL, MicrophoneState
+from jarvis_desktop.core.speech import PRE_ROLL, MicrophoneState
 from jarvis_desktop.speech.microphone import SoundMicrophone
 from tests.sound import RATE as ROOM_RATE
 from tests.sound import SoundServer, start_server

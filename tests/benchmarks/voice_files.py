@@ -22,11 +22,11 @@ import jiwer
 import numpy as np
 
 from jarvis_desktop.speech.decoding import RATE, Samples, decode
-from jarvis_desktop.speech.file_transcription import BATCHES
-from jarvis_desktop.speech.gate import Speech, find_speech
-from jarvis_desktop.speech.long_recording import Reader
-from jarvis_desktop.speech.whisper_loading import load
-from jarvis_desktop.tasks.subtitles import LINE, cues
+from jarvis_desktop.speech.transcription import BATCHES
+from jarvis_desktop.speech.transcription_worker import RecordingReader
+from jarvis_desktop.speech.vad import SpeechSegments, find_speech
+from jarvis_desktop.speech.whisper import load
+from jarvis_desktop.tasks.audio.subtitles import LINE, cues
 from tests.benchmarks.recognition import NORMALISED, recordings
 from tests.instrument import INSTRUMENT, held_out, spoken
 
@@ -101,15 +101,15 @@ def _timed(work: Callable[[], list[Any]]) -> tuple[list[Any], float]:
     return work(), time.process_time() - begun
 
 
-def _read(whisper: Any, speech: Speech, batch: int) -> list[Any]:
-    reader = Reader(speech)
+def _read(whisper: Any, speech: SpeechSegments, batch: int) -> list[Any]:
+    reader = RecordingReader(speech)
     found: list[Any] = []
     for at in range(0, len(reader.windows), batch):
         found += reader.part(whisper, slice(at, at + batch), "en", (), words=False).segments
     return found
 
 
-def _peer(whisper: Any, speech: Speech, batch: int) -> list[Any]:
+def _peer(whisper: Any, speech: SpeechSegments, batch: int) -> list[Any]:
     from faster_whisper import BatchedInferencePipeline
 
     pieces, _ = BatchedInferencePipeline(whisper).transcribe(

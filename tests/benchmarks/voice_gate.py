@@ -20,7 +20,7 @@ import numpy as np
 
 from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.speech.decoding import decode
-from jarvis_desktop.speech.gate import find_speech
+from jarvis_desktop.speech.vad import find_speech
 from tests.benchmarks import sounds_without_speech
 
 RATE = 16_000

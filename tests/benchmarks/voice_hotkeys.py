@@ -19,11 +19,11 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from jarvis_desktop.hotkeys.choosing import DesktopHotkey
-from jarvis_desktop.hotkeys.portal_key import PortalKeys
-from jarvis_desktop.hotkeys.shortcut import TALK
-from jarvis_desktop.instance import Instance
-from jarvis_desktop.instance_call import ask
+from jarvis_desktop.app.ipc_client import ask
+from jarvis_desktop.app.single_instance import Instance
+from jarvis_desktop.platform.hotkey import DesktopHotkey
+from jarvis_desktop.platform.hotkey_portal import PortalKeys
+from jarvis_desktop.platform.shortcut import TALK
 from tests.portal import Portal, start_bus
 from tests.screen import start_screen
 

@@ -25,7 +25,7 @@ from pathlib import Path
 
 import numpy as np
 
-from jarvis_desktop.assistant.speaker import Speaker, Speech
+from jarvis_desktop.assistant.speaker import AnswerSpeaker, SpokenAnswer
 from jarvis_desktop.core.errors import UnavailableError
 from jarvis_desktop.speech.player import SoundPlayer
 from tests.fakes import FakeStore
@@ -129,10 +129,10 @@ async def begins(player: SoundPlayer, ear: Ear, folder: Path, count: int) -> Row
 
 async def answers(player: SoundPlayer, ear: Ear, folder: Path, count: int) -> Row:
     """From the piece of an answer that makes its first sentence whole to the first sample."""
-    speaker = Speaker(Tones(), player, FakeStore(folder))
+    speaker = AnswerSpeaker(Tones(), player, FakeStore(folder))
     took = []
     for _ in range(count):
-        speech = Speech(speaker, _unseen)
+        speech = SpokenAnswer(speaker, _unseen)
         for piece in ("It ", "is ", "noon", "."):
             speech.add(piece)
             await asyncio.sleep(0.01)
@@ -172,7 +172,7 @@ async def falls_silent(player: SoundPlayer, ear: Ear, folder: Path, count: int) 
 
 async def gap(player: SoundPlayer, ear: Ear, folder: Path, count: int) -> Row:
     """The longest silence between sentences whose files differ in rate."""
-    speaker = Speaker(Tones(), player, FakeStore(folder))
+    speaker = AnswerSpeaker(Tones(), player, FakeStore(folder))
     begun = time.monotonic()
     await speaker.say(" ".join(f"This is number {number}." for number in range(count)), _unseen)
     return (

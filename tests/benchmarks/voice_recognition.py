@@ -22,7 +22,7 @@ import jiwer
 import numpy as np
 
 from jarvis_desktop.core.errors import InputError
-from jarvis_desktop.core.hearing import RATE, Partial
+from jarvis_desktop.core.speech import RATE, Partial
 from jarvis_desktop.speech.recogniser import LocalRecogniser
 from tests.benchmarks.recognition import NORMALISED
 from tests.instrument import INSTRUMENT, held_out, spoken

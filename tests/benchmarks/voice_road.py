@@ -20,12 +20,11 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from jarvis_desktop.assistant.listening.talk import Talk
-from jarvis_desktop.compose import build
-from jarvis_desktop.compose_app import App
-from jarvis_desktop.core.hearing import Loudness, Partial, TalkEvent, Transcript, Unheard
+from jarvis_desktop.app.application import Application
+from jarvis_desktop.app.build import build
+from jarvis_desktop.assistant.talk.talk import Talk
+from jarvis_desktop.core.speech import Hearing, Loudness, Partial, TalkEvent, Transcript, Unheard
 from jarvis_desktop.core.turn import Request
-from jarvis_desktop.core.voice import Hearing
 from jarvis_desktop.paths import user_paths
 from jarvis_desktop.settings import LLMSettings, Settings, SpeechSettings
 from jarvis_desktop.speech.recogniser import LocalRecogniser
@@ -69,7 +68,7 @@ class Recogniser:
 class Person:
     """Speaks, and hears the answer."""
 
-    def __init__(self, app: App, server: SoundServer, ear: Ear) -> None:
+    def __init__(self, app: Application, server: SoundServer, ear: Ear) -> None:
         self.app, self.server, self.ear = app, server, ear
         self.recogniser = Recogniser()
         self.talk = Talk(

@@ -22,10 +22,10 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
-from jarvis_desktop.assistant.speakable import speakable
 from jarvis_desktop.core.errors import ExpertError, JarvisError
 from jarvis_desktop.speech.voice import LocalVoice
-from jarvis_desktop.speech.voices.neural import Kokoro, Piper
+from jarvis_desktop.speech.voices.neural import KokoroVoice, PiperVoice
+from jarvis_desktop.text.speakable import speakable
 from tests.speech.neural import piper_program, piper_voices, tiny_kokoro
 
 Row = tuple[str, str, str]
@@ -56,9 +56,9 @@ async def _table(rounds: int, faults: int) -> list[Row]:
         program = piper_program(folder / "piper-program")
         rows = [*await _times("system voice", LocalVoice(), folder, rounds, "15 ms")]
         rows += [*await asyncio.to_thread(_command_line, folder, rounds)]
-        kokoro = LocalVoice(engine=Kokoro(tiny_kokoro(folder / "kokoro")))
+        kokoro = LocalVoice(engine=KokoroVoice(tiny_kokoro(folder / "kokoro")))
         rows += [*await _times("Kokoro, tiny", kokoro, folder, rounds, "")]
-        piper = LocalVoice(engine=Piper(piper_voices(folder / "piper"), program))
+        piper = LocalVoice(engine=PiperVoice(piper_voices(folder / "piper"), program))
         rows += [*await _times("Piper, stand-in", piper, folder, rounds, "")]
         rows += [await _faults(fault, folder, faults) for fault in FAULTS]
         rows.append(await _killed(folder, faults))

@@ -22,14 +22,14 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
-from jarvis_desktop.core.hearing import Partial
-from jarvis_desktop.core.result import Status
+from jarvis_desktop.core.expert import Status
+from jarvis_desktop.core.speech import Partial
 from jarvis_desktop.core.turn import Request
 from jarvis_desktop.ui.app import close
-from jarvis_desktop.ui.bridge import EngineThread
-from jarvis_desktop.ui.look.theme import Theme
+from jarvis_desktop.ui.engine import EngineThread
 from jarvis_desktop.ui.main_window import MainWindow
-from jarvis_desktop.ui.session import Session
+from jarvis_desktop.ui.session import WindowSession
+from jarvis_desktop.ui.widgets.theme import Theme
 from tests.ui.scene import FakeApp, FakeAssistant, Shown
 
 TIMES = 200
@@ -69,7 +69,7 @@ class Bench:
     def __init__(self, folder: Path) -> None:
         self.engine = EngineThread()
         self.engine.start()
-        self.session = Session(self.engine)
+        self.session = WindowSession(self.engine)
         self.window = MainWindow(self.session, folder / "window.ini")
         self.app = Timed()
         self.window.show()

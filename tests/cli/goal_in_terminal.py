@@ -5,13 +5,13 @@ from __future__ import annotations
 
 import sys
 
-from jarvis_desktop.assistant.agent.interrupts import Interrupts, StoppedError
+from jarvis_desktop.assistant.agent.goal_run import Interrupts, StoppedError
 from jarvis_desktop.cli import session
 from jarvis_desktop.core.code import CodeRequest
 from jarvis_desktop.core.events import GoalTaken, OutlineChanged, RoundEnded, RoundStarted
-from jarvis_desktop.core.frontend import Frontend
-from jarvis_desktop.core.outline import outline_from_markdown
-from jarvis_desktop.core.result import Status
+from jarvis_desktop.core.expert import Status
+from jarvis_desktop.core.goal import outline_from_markdown
+from jarvis_desktop.core.ports import Frontend
 from jarvis_desktop.core.turn import Turn
 from tests.cli.house import NONE, House, turn
 

@@ -18,20 +18,11 @@ from typing import Any
 
 import pytest
 
-from jarvis_desktop.cli import (
-    code_review,
-    editing,
-    keyboard,
-    outline_review,
-    output,
-    session,
-    terminal,
-)
+from jarvis_desktop.cli import input, output, session, terminal
 from jarvis_desktop.cli.main import main
 from jarvis_desktop.core.code import Function, Protection
-from jarvis_desktop.core.frontend import Frontend
-from jarvis_desktop.core.journal import Unfinished
-from jarvis_desktop.core.result import Status
+from jarvis_desktop.core.expert import Status
+from jarvis_desktop.core.ports import Frontend, Unfinished
 from jarvis_desktop.core.turn import Request, Turn
 from jarvis_desktop.paths import user_paths
 from tests.fake_goals import FakeGoalMemory
@@ -161,11 +152,11 @@ class Keyboards:
 
     def __init__(self, source: FileIO) -> None:
         self._source = source
-        self._known: dict[asyncio.AbstractEventLoop, keyboard.Keyboard] = {}
+        self._known: dict[asyncio.AbstractEventLoop, input.Keyboard] = {}
 
     def __getattr__(self, name: str) -> Any:
         loop = asyncio.get_running_loop()
-        known = self._known.setdefault(loop, keyboard.Keyboard(self._source))
+        known = self._known.setdefault(loop, input.Keyboard(self._source))
         return getattr(known, name)
 
 
@@ -176,7 +167,7 @@ def person(monkeypatch: pytest.MonkeyPatch) -> Iterator[Person]:
     source = FileIO(theirs)
     found = Person(ours, theirs)
     board = Keyboards(source)
-    for module in (keyboard, terminal, code_review, outline_review, editing):
+    for module in (input, terminal, terminal, terminal, input):
         for name, value in (("KEYBOARD", board), ("somebody_is_there", lambda: True)):
             monkeypatch.setattr(module, name, value, raising=False)
     monkeypatch.setattr(output, "prompt", found.hear)

@@ -11,8 +11,7 @@ from jarvis_desktop.cli import output
 from jarvis_desktop.cli.terminal import TerminalFrontend
 from jarvis_desktop.core.artifact import Artifact, Kind
 from jarvis_desktop.core.events import Noted, ReplyChunk, Retrying, Speaking, TurnFinished
-from jarvis_desktop.core.expert import Candidate, Expert
-from jarvis_desktop.core.result import Status, TaskResult
+from jarvis_desktop.core.expert import Candidate, Expert, Status, TaskResult
 from jarvis_desktop.core.turn import Turn
 
 WHEN = datetime(2026, 1, 1, tzinfo=UTC)

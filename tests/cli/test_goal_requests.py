@@ -9,15 +9,12 @@ from typing import Any, cast
 
 import pytest
 
-from jarvis_desktop.assistant.agent.interrupts import Interrupts, StoppedError
-from jarvis_desktop.cli import conversation
-from jarvis_desktop.compose_app import App
-from jarvis_desktop.core.frontend import Frontend
-from jarvis_desktop.core.goal import Terms
-from jarvis_desktop.core.journal import Unfinished
-from jarvis_desktop.core.outline import outline_from_markdown
-from jarvis_desktop.core.ports import Context, ForAgent
-from jarvis_desktop.core.result import Status
+from jarvis_desktop.app.application import Application
+from jarvis_desktop.assistant.agent.goal_run import Interrupts, StoppedError
+from jarvis_desktop.cli.commands import conversation
+from jarvis_desktop.core.expert import Status
+from jarvis_desktop.core.goal import Terms, outline_from_markdown
+from jarvis_desktop.core.ports import Context, ForAgent, Frontend, Unfinished
 from jarvis_desktop.core.turn import Round, Turn
 from tests.cli.house import CTRL_C, SHOWN, House, Person, house, person, turn
 
@@ -39,7 +36,7 @@ CUT_OFF = Unfinished("c", turn(id="aa" * 8, text="Plot the prices", status=None)
 async def test_a_line_of_the_conversation_may_be_a_goal(
     house: House, line: str, text: str, terms: Terms | None
 ) -> None:
-    assert await conversation._turn(cast(App, house), line, "c") == 0
+    assert await conversation._turn(cast(Application, house), line, "c") == 0
     (request,) = house.assistant.requests
     assert (request.text, request.terms) == (text, terms)
     assert house.assistant.conversations == ["c"]
@@ -47,7 +44,7 @@ async def test_a_line_of_the_conversation_may_be_a_goal(
 
 @pytest.mark.parametrize("line", ["/agent", "/agent  "])
 async def test_no_goal_is_none(house: House, capsys: Shown, line: str) -> None:
-    assert await conversation._turn(cast(App, house), line, "c") == 2
+    assert await conversation._turn(cast(Application, house), line, "c") == 2
     assert not house.assistant.requests
     assert "Say after /agent what is to be reached." in capsys.readouterr().err
 
@@ -62,7 +59,7 @@ async def test_in_the_conversation_ctrl_c_stops_a_branch(house: House, person: P
 
     house.assistant.play, house.assistant.stop = play, interrupts.stop
     person.says(CTRL_C)
-    assert await conversation._turn(cast(App, house), "/agent plot", "c") == 3
+    assert await conversation._turn(cast(Application, house), "/agent plot", "c") == 3
 
 
 def test_a_goal_that_was_cut_off_is_listed(house: House, capsys: Shown) -> None:

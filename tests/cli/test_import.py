@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from jarvis_desktop.catalogue.weights import Weights
 from jarvis_desktop.cli import output, session
 from jarvis_desktop.cli.main import main
 from jarvis_desktop.core.errors import JarvisError
-from tests.catalogue.test_importing import BASE, OTHER, TINY, put, zipped
+from jarvis_desktop.experts.weights import Weights
+from tests.experts.test_importing import BASE, OTHER, TINY, put, zipped
 
 EXPERTS = {each.id: each for each in (TINY, replace(BASE, speed=12.0), OTHER)}
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from jarvis_desktop.cli import push_to_talk
+from jarvis_desktop.cli.commands import speech
 from tests.cli.terminal import terminal
 from tests.scenarios import files
 from tests.sound import SoundServer
@@ -154,14 +154,14 @@ def waiting_keys(*presses: str) -> Callable[[], Awaitable[str]]:
 
 
 async def test_a_held_key_that_stops_repeating_was_let_go(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(push_to_talk, "HELD_GAP", 0.02)
-    assert await push_to_talk.until_released(waiting_keys(" ", " ", " ")) is None
+    monkeypatch.setattr(speech, "HELD_GAP", 0.02)
+    assert await speech.until_released(waiting_keys(" ", " ", " ")) is None
 
 
 async def test_a_key_that_never_repeats_was_a_tap(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(push_to_talk, "FIRST_GAP", 0.01)
-    assert await push_to_talk.until_released(waiting_keys()) == push_to_talk.TAP
+    monkeypatch.setattr(speech, "FIRST_GAP", 0.01)
+    assert await speech.until_released(waiting_keys()) == speech.TAP
 
 
 async def test_another_key_ends_what_is_held() -> None:
-    assert await push_to_talk.until_released(waiting_keys(" ", "\x1b")) == push_to_talk.ESCAPE
+    assert await speech.until_released(waiting_keys(" ", "\x1b")) == speech.ESCAPE

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from jarvis_desktop.cli import output, results
+from jarvis_desktop.cli import output
 from jarvis_desktop.core.artifact import Artifact, Kind
 from jarvis_desktop.core.events import TaskFinished
-from jarvis_desktop.core.result import Status, TaskResult
+from jarvis_desktop.core.expert import Status, TaskResult
 from jarvis_desktop.core.turn import Turn
 from tests.cli.conftest import Jarvis
 
@@ -138,7 +138,7 @@ def test_a_result_that_cannot_be_copied_is_told(
     done = TaskResult(0, Status.DONE, artifacts=tuple(kept))
     turn = Turn(id="1", started=datetime.now(UTC)).apply(TaskFinished(done))
     (tmp_path / "out").mkdir()
-    assert not results.copy_out(turn, tmp_path / "out")
+    assert not output.copy_out(turn, tmp_path / "out")
     told = capsys.readouterr().err.splitlines()
     assert "gone.txt cannot be written: no such file or directory." in told[0]
     assert told[1].startswith("saved ")

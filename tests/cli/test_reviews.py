@@ -7,12 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from jarvis_desktop.cli import code_review, outline_review
-from jarvis_desktop.cli.code_review import numbered
-from jarvis_desktop.cli.terminal import TerminalFrontend
+from jarvis_desktop.cli import terminal
+from jarvis_desktop.cli.terminal import TerminalFrontend, numbered
 from jarvis_desktop.core.code import Allow, CodeRequest, Verdict
-from jarvis_desktop.core.frontend import Review
-from jarvis_desktop.core.outline import outline_from_markdown
+from jarvis_desktop.core.goal import outline_from_markdown
+from jarvis_desktop.core.ports import Review
 from tests.cli.house import BUBBLEWRAP, CTRL_D, NONE, Person, person
 
 __all__ = ["person"]
@@ -36,7 +35,7 @@ def use_editor(folder: Path, monkeypatch: pytest.MonkeyPatch, does: str) -> None
 
 
 def nobody(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (outline_review, code_review):
+    for module in (terminal, terminal):
         monkeypatch.setattr(module, "somebody_is_there", lambda: False)
 
 

@@ -10,24 +10,22 @@ from typing import Any
 import pytest
 
 from jarvis_desktop.assistant.prompts import Template
-from jarvis_desktop.backends.api import ApiBackend
-from jarvis_desktop.backends.builtin import BuiltinBackend
-from jarvis_desktop.backends.llm import LLMBackend, Way
-from jarvis_desktop.backends.local import LocalBackend
-from jarvis_desktop.backends.probe import Probe
-from jarvis_desktop.backends.skill import SkillBackend
+from jarvis_desktop.backends.builtin import BuiltinBackend, SkillBackend
+from jarvis_desktop.backends.inference_api.backend import ApiBackend
+from jarvis_desktop.backends.llm import LLMBackend, LLMMethod
+from jarvis_desktop.backends.local.backend import LocalBackend
+from jarvis_desktop.backends.local.gpu_probe import Probe
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
-from jarvis_desktop.core.call import Call, Report
 from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.expert import Candidate, Expert
 from jarvis_desktop.core.llm import Prompt
 from jarvis_desktop.core.ports import Backend
-from jarvis_desktop.core.task import TaskType
-from jarvis_desktop.keys import Key
+from jarvis_desktop.core.task import Call, Report, TaskType
+from jarvis_desktop.platform.api_keys import ApiKey
+from jarvis_desktop.storage.web_fetch import checked
 from jarvis_desktop.tasks.definition import Definition, Services
-from jarvis_desktop.web.addresses import checked
 from tests.backends import methods
-from tests.backends.api.ways import REPO, SERVED, WAYS
+from tests.backends.inference_api.ways import REPO, SERVED, WAYS
 from tests.backends.misbehaving import Folder, start
 from tests.fakes import FakeBackend, FakeLLM, FakeLLMs
 from tests.router import running_router
@@ -85,20 +83,20 @@ async def backend(
         await builtin.close()
     elif request.param == "skill":
         ways = {"shout": skill("shout", shout), "refuse": skill("refuse", refuse)}
-        yield SkillBackend(ways, Services(*(None,) * 8))  # type: ignore[arg-type]
+        yield SkillBackend(ways, Services(*(None,) * 9))  # type: ignore[arg-type]
     elif request.param == "llm":
-        prompted = {"shout": Way(), "refuse": Way()}
+        prompted = {"shout": LLMMethod(), "refuse": LLMMethod()}
         yield LLMBackend(FakeLLMs(Obliging()), Templates(), methods.BY_NAME, ways=prompted)
     elif request.param == "local":
         loaders = {"shout": "any:shout", "refuse": "any:refuse"}
-        monkeypatch.setattr("jarvis_desktop.backends.local.LOADERS", loaders)
+        monkeypatch.setattr("jarvis_desktop.backends.local.backend.LOADERS", loaders)
         folder, probe = Folder(tmp_path / "expert"), Probe(signs=lambda: False)
         local = LocalBackend(methods.BY_NAME, folder, probe=probe, start=start)
         yield local
         await local.close()
     elif request.param == "api":
         with running_router(served=SERVED) as router:
-            key, via = Key(lambda: "hf_key"), router.address
+            key, via = ApiKey(lambda: "hf_key"), router.address
             api = ApiBackend(methods.BY_NAME, check=checked, key=key, via=via, ways=WAYS)
             yield api
             await api.close()

@@ -6,13 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from jarvis_desktop.catalogue.catalogue import ShippedCatalogue
-from jarvis_desktop.catalogue.entries import load
-from jarvis_desktop.catalogue.weights import Weights
 from jarvis_desktop.core.artifact import Kind, text_artifact
 from jarvis_desktop.core.expert import Candidate, Expert
 from jarvis_desktop.core.ports import Catalogue
 from jarvis_desktop.core.task import TaskType
+from jarvis_desktop.experts.catalogue import ShippedCatalogue, load
+from jarvis_desktop.experts.weights import Weights
 from jarvis_desktop.paths import shipped
 from jarvis_desktop.tasks.definition import Definition
 from tests.fakes import FakeCatalogue, FakeLLM

@@ -11,21 +11,34 @@ import pytest
 
 from jarvis_desktop.core.artifact import Artifact, text_artifact
 from jarvis_desktop.core.errors import InputError
-from jarvis_desktop.core.goal import Choice, CodeTerms, Frame, Goal, GoalMemory, LogEntry, Terms
-from jarvis_desktop.core.outline import Outline, Step, StepState, outline_from_markdown
-from jarvis_desktop.core.result import Status
+from jarvis_desktop.core.expert import Status
+from jarvis_desktop.core.goal import (
+    BranchChoice,
+    CodeTerms,
+    ControllerFrame,
+    Goal,
+    GoalMemory,
+    LogEntry,
+    Outline,
+    OutlineStep,
+    StepState,
+    Terms,
+    outline_from_markdown,
+)
 from jarvis_desktop.storage.history import SqliteHistory
 from tests.fake_goals import FakeGoalMemory
 from tests.storage.samples import INVENTORY, START, stored_file
 
 OUTLINE = Outline(
     (
-        Step(1, "Download the prices", StepState.DONE, "prices.csv"),
-        Step(3, "Plot them", StepState.FAILED, "no column ‘Close’"),
+        OutlineStep(1, "Download the prices", StepState.DONE, "prices.csv"),
+        OutlineStep(3, "Plot them", StepState.FAILED, "no column ‘Close’"),
     )
 )
-OUTER = Frame("assistant", "Tell the best month", OUTLINE, pending=Choice("coder", {"task": "x"}))
-CODER = Frame(
+OUTER = ControllerFrame(
+    "assistant", "Tell the best month", OUTLINE, pending=BranchChoice("coder", {"task": "x"})
+)
+CODER = ControllerFrame(
     "coder",
     "Plot the prices",
     OUTLINE,
@@ -36,7 +49,9 @@ CODER = Frame(
     notices=("You changed step 3.", "ünother"),
     observation="KeyError: 'Close'",
     last='{"branch": "run_code"}',
-    pending=Choice("run_code", {"code": "print(1)", "many": [1, None, {"a": 0.5}]}, "To see it."),
+    pending=BranchChoice(
+        "run_code", {"code": "print(1)", "many": [1, None, {"a": 0.5}]}, "To see it."
+    ),
     tainted=True,
     kept={"name": "plot", "source": "def plot(): …\n"},
 )

@@ -6,13 +6,12 @@ from dataclasses import dataclass
 
 import pytest
 
-from jarvis_desktop.core.hearing import HotkeyStatus
-from jarvis_desktop.core.voice import Hotkey
-from jarvis_desktop.hotkeys.choosing import DesktopHotkey
-from jarvis_desktop.hotkeys.portal_key import PortalKeys
-from jarvis_desktop.hotkeys.shortcut import TALK
+from jarvis_desktop.core.speech import Hotkey, HotkeyStatus
+from jarvis_desktop.platform.hotkey import DesktopHotkey
+from jarvis_desktop.platform.hotkey_portal import PortalKeys
+from jarvis_desktop.platform.shortcut import TALK
 from tests.fake_voice import FakeHotkey
-from tests.hotkeys.pressed import Pressed
+from tests.platform.pressed import Pressed
 
 pytestmark = pytest.mark.screen
 

@@ -12,10 +12,9 @@ import pytest
 
 from jarvis_desktop.core.artifact import Artifact, text_artifact
 from jarvis_desktop.core.errors import Fault
-from jarvis_desktop.core.expert import Candidate, Expert
-from jarvis_desktop.core.journal import Journal, Unfinished
+from jarvis_desktop.core.expert import Attempt, Candidate, Expert, Status, TaskResult
 from jarvis_desktop.core.plan import Plan
-from jarvis_desktop.core.result import Attempt, Status, TaskResult
+from jarvis_desktop.core.ports import Journal, Unfinished
 from jarvis_desktop.core.task import Ref, Task
 from jarvis_desktop.core.turn import Turn
 from jarvis_desktop.storage.history import SqliteHistory

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from jarvis_desktop.core.code import Draft, Library
+from jarvis_desktop.core.code import FunctionDraft, Library
 from jarvis_desktop.core.errors import InputError, StorageError
 from tests.fake_library import FakeLibrary
 from tests.storage.functions import drafted, module, opened, saved
@@ -103,7 +103,9 @@ def test_only_what_was_agreed_to_is_kept(library: Library) -> None:
         replace(drafted(), packages=("--index",)),
     ],
 )
-def test_what_breaks_a_rule_is_refused_in_a_sentence(library: Library, draft: Draft) -> None:
+def test_what_breaks_a_rule_is_refused_in_a_sentence(
+    library: Library, draft: FunctionDraft
+) -> None:
     with pytest.raises(InputError, match=r"\S\.") as caught:
         saved(library, draft)
     assert "Traceback" not in str(caught.value)

@@ -10,9 +10,8 @@ from typing import Any
 import pytest
 
 from jarvis_desktop.core.errors import ExpertError, UnavailableError
-from jarvis_desktop.core.llm import LLM, Message, Prompt, Role, answer
-from jarvis_desktop.llm.ollama import OllamaLLM
-from jarvis_desktop.llm.ollama_server import OllamaServer
+from jarvis_desktop.core.llm import LLM, Message, MessageRole, Prompt, answer
+from jarvis_desktop.llm.ollama import OllamaLLM, OllamaServer
 from jarvis_desktop.llm.openai_compatible import OpenAICompatibleLLM
 from jarvis_desktop.llm.transformers_local import TransformersLLM
 from tests.fakes import FakeLLM
@@ -123,7 +122,9 @@ async def scripted(request):
 
 
 def asked(text: str = "Are you there?", **settings: Any) -> Prompt:
-    return Prompt((Message(Role.SYSTEM, "Be brief."), Message(Role.USER, text)), **settings)
+    return Prompt(
+        (Message(MessageRole.SYSTEM, "Be brief."), Message(MessageRole.USER, text)), **settings
+    )
 
 
 async def test_it_says_what_it_is(subject):

@@ -6,8 +6,7 @@ from contextlib import aclosing
 
 import pytest
 
-from jarvis_desktop.core.hearing import FRAME, RATE, WIDTH, Sound
-from jarvis_desktop.core.voice import Microphone
+from jarvis_desktop.core.speech import FRAME, RATE, WIDTH, Microphone, Sound
 from jarvis_desktop.speech.microphone import SoundMicrophone
 from tests.fake_voice import FakeMicrophone
 

@@ -5,8 +5,7 @@ import subprocess
 import pytest
 
 from jarvis_desktop.core.errors import InputError, JarvisError
-from jarvis_desktop.core.hearing import Partial, Transcript
-from jarvis_desktop.core.voice import Recogniser
+from jarvis_desktop.core.speech import Partial, Recogniser, Transcript
 from jarvis_desktop.speech.decoding import decode
 from jarvis_desktop.speech.recogniser import LocalRecogniser
 from tests.fake_voice import FakeRecogniser, write_wav

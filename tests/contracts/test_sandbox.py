@@ -19,8 +19,8 @@ from jarvis_desktop.core.code import (
 )
 from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.sandbox.packages import PipPackages
-from jarvis_desktop.sandbox.sandbox import OsSandbox
-from jarvis_desktop.web.addresses import checked, look_up
+from jarvis_desktop.sandbox.session import OsSandbox
+from jarvis_desktop.storage.web_fetch import checked, look_up
 from tests.fake_sandbox import FakePackages, FakeSandbox
 from tests.sandbox.sessions import LAUNCHERS
 

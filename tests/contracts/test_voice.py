@@ -5,7 +5,7 @@ import pytest
 
 from jarvis_desktop.core.errors import JarvisError
 from jarvis_desktop.speech.voice import LocalVoice
-from jarvis_desktop.speech.voices.neural import Kokoro, Piper
+from jarvis_desktop.speech.voices.neural import KokoroVoice, PiperVoice
 from tests.fake_voice import FakeVoice
 from tests.speech.neural import piper_program, piper_voices, tiny_kokoro
 
@@ -20,9 +20,9 @@ def made(kind: str, folder: Path) -> FakeVoice | LocalVoice:
     if kind == "system":
         return LocalVoice(tell=told)
     if kind == "kokoro":
-        return LocalVoice(engine=Kokoro(tiny_kokoro(folder)), tell=told)
+        return LocalVoice(engine=KokoroVoice(tiny_kokoro(folder)), tell=told)
     program = piper_program(folder / "piper", speaks_json=kind == "piper")
-    return LocalVoice(engine=Piper(piper_voices(folder), program), tell=told)
+    return LocalVoice(engine=PiperVoice(piper_voices(folder), program), tell=told)
 
 
 @pytest.fixture(params=["fake", "system", "kokoro", "piper", "newer piper"])

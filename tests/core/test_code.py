@@ -10,9 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jarvis_desktop.core.code import Draft, Function, Script
+from jarvis_desktop.core.code import Function, FunctionDraft, Script
 
-DRAFT = Draft("plot", "def plot() -> None: ...\n", "def test_plot(): ...\n", ("pandas", "numpy"))
+DRAFT = FunctionDraft(
+    "plot", "def plot() -> None: ...\n", "def test_plot(): ...\n", ("pandas", "numpy")
+)
 
 
 def test_a_script_is_known_by_its_bytes() -> None:
@@ -32,17 +34,17 @@ def test_a_script_is_known_by_its_bytes() -> None:
         replace(DRAFT, packages=("numpypandas",)),
     ],
 )
-def test_a_draft_is_known_by_all_of_it(other: Draft) -> None:
+def test_a_draft_is_known_by_all_of_it(other: FunctionDraft) -> None:
     assert other.sha256 != DRAFT.sha256
     assert replace(DRAFT, packages=("numpy", "pandas")).sha256 == DRAFT.sha256
 
 
 packages = st.lists(st.text(), max_size=3).map(sorted).map(tuple)
-drafts = st.builds(Draft, st.text(), st.text(), st.text(), packages)
+drafts = st.builds(FunctionDraft, st.text(), st.text(), st.text(), packages)
 
 
 @given(drafts, drafts)
-def test_no_two_drafts_have_one_hash(first: Draft, second: Draft) -> None:
+def test_no_two_drafts_have_one_hash(first: FunctionDraft, second: FunctionDraft) -> None:
     assert (first == second) == (first.sha256 == second.sha256)
 
 

@@ -7,7 +7,14 @@ from collections.abc import AsyncIterator
 import pytest
 
 from jarvis_desktop.core.errors import ExpertError
-from jarvis_desktop.core.llm import LONGEST_TOKEN, Message, Prompt, Role, answer, estimated_tokens
+from jarvis_desktop.core.llm import (
+    LONGEST_TOKEN,
+    Message,
+    MessageRole,
+    Prompt,
+    answer,
+    estimated_tokens,
+)
 from tests.fakes import FakeLLM
 
 
@@ -24,7 +31,7 @@ def test_words_are_not_taken_for_numbers() -> None:
 
 async def test_an_answer_without_an_end_is_left() -> None:
     llm = FakeLLM(["so on " * 100])
-    asked = Prompt((Message(Role.USER, "Count."),), longest=20)
+    asked = Prompt((Message(MessageRole.USER, "Count."),), longest=20)
     with pytest.raises(ExpertError, match="fake:1b writes on without an end"):
         await answer(llm, asked)
     assert llm.stopped == 1
@@ -51,5 +58,5 @@ class _Pieces:
 
 
 async def test_an_answer_may_be_as_long_as_was_said() -> None:
-    asked = Prompt((Message(Role.USER, "Count."),), longest=2)
+    asked = Prompt((Message(MessageRole.USER, "Count."),), longest=2)
     assert await answer(_Plain(), asked) == "a" * 2 * LONGEST_TOKEN

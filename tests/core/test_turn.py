@@ -8,10 +8,9 @@ from pathlib import Path
 
 from jarvis_desktop.core import events
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
-from jarvis_desktop.core.expert import Candidate, Expert, Selection
-from jarvis_desktop.core.outline import Outline, Step, StepState
+from jarvis_desktop.core.expert import Attempt, Candidate, Expert, Selection, Status, TaskResult
+from jarvis_desktop.core.goal import Outline, OutlineStep, StepState
 from jarvis_desktop.core.plan import Plan
-from jarvis_desktop.core.result import Attempt, Status, TaskResult
 from jarvis_desktop.core.task import Ref, Task
 from jarvis_desktop.core.turn import PRINTED, Conversation, Round, Turn
 from tests.types import CLOCK, READ, SHORTEN
@@ -166,8 +165,8 @@ def test_without_a_plan_all_results_are_what_was_asked_for() -> None:
     assert Conversation("c", (fold(),)).last == fold()
 
 
-OUTLINE = Outline((Step(1, "Download"), Step(2, "Plot")))
-BELOW = Outline((Step(1, "Write download_prices"),))
+OUTLINE = Outline((OutlineStep(1, "Download"), OutlineStep(2, "Plot")))
+BELOW = Outline((OutlineStep(1, "Write download_prices"),))
 
 
 def test_a_turn_of_agent_mode() -> None:

@@ -8,12 +8,11 @@ from pathlib import Path
 import pytest
 
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
-from jarvis_desktop.core.call import Call
-from jarvis_desktop.core.current import current_note
+from jarvis_desktop.core.context import current_note
 from jarvis_desktop.core.errors import ExpertError, InputError, JarvisError
-from jarvis_desktop.core.expert import Candidate, Expert
+from jarvis_desktop.core.expert import Candidate, Expert, Status, TaskResult
 from jarvis_desktop.core.policy import Mode, Policy
-from jarvis_desktop.core.result import Status, TaskResult
+from jarvis_desktop.core.task import Call
 from jarvis_desktop.core.turn import Conversation
 
 

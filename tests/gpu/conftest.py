@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from jarvis_desktop.backends.local import LocalBackend
-from jarvis_desktop.backends.probe import Probe
+from jarvis_desktop.backends.local.backend import LocalBackend
+from jarvis_desktop.backends.local.gpu_probe import Probe
 from jarvis_desktop.core.artifact import Artifact, text_artifact
-from jarvis_desktop.core.call import Call
 from jarvis_desktop.core.expert import Candidate, Expert
-from jarvis_desktop.core.hardware import Graphics
+from jarvis_desktop.core.placement import Graphics
+from jarvis_desktop.core.task import Call
 from jarvis_desktop.tasks.registry import DEFINITIONS
 from tests.backends.bench import Bench, bench
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from jarvis_desktop.core.call import Report
+from jarvis_desktop.core.task import Report
 
 MIB = 1 << 20
 

@@ -11,25 +11,24 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from jarvis_desktop.backends.measures import Measures
-from jarvis_desktop.backends.residency import started
-from jarvis_desktop.child import Child
-from jarvis_desktop.computer import gpu_free_bytes
+from jarvis_desktop.backends.local.placement import MemoryMeasurements
+from jarvis_desktop.backends.local.residency import started
 from jarvis_desktop.core.artifact import Artifact
 from jarvis_desktop.core.errors import ExpertError, Fault
-from jarvis_desktop.core.hardware import MB, Graphics, Memory
-from jarvis_desktop.core.placing import PROCESSOR, Place
+from jarvis_desktop.core.placement import MB, PROCESSOR, Graphics, MemorySize, Placement
+from jarvis_desktop.platform.hardware_probe import gpu_free_bytes
+from jarvis_desktop.process.child import Child
 from tests.backends.bench import Bench
 from tests.gpu.conftest import Road
 
 pytestmark = [pytest.mark.gpu, pytest.mark.timeout(600)]
 
 Make = Callable[..., Road]
-ENDLESS = Memory(0, 1 << 60)
+ENDLESS = MemorySize(0, 1 << 60)
 
 
-def in_half(card: Graphics, *, offload: bool = False) -> Place:
-    return Place("cuda", half=True, offload=offload, float16=not card.bfloat16)
+def in_half(card: Graphics, *, offload: bool = False) -> Placement:
+    return Placement("cuda", half=True, offload=offload, float16=not card.bfloat16)
 
 
 def is_picture(artifact: Artifact) -> bool:
@@ -39,10 +38,11 @@ def is_picture(artifact: Artifact) -> bool:
         return image.format == "PNG"
 
 
-def only_place(road: Road) -> Place:
+def only_place(road: Road) -> Placement:
     """Where the one expert that was measured ran."""
     ((_, place),) = road.backend.measures.known()
-    return place
+    spot: Placement = place
+    return spot
 
 
 async def test_the_card_is_known_by_name_and_size(make: Make, card: Graphics):
@@ -75,7 +75,7 @@ async def test_one_too_large_for_the_card_goes_there_part_by_part(
     make: Make, card: Graphics, task: str, painter: Path, writer: Path
 ):
     folder = painter if task == "text-to-image" else writer
-    measures = Measures()
+    measures = MemoryMeasurements()
     measures.note(folder.name, in_half(card), ENDLESS)
     road = make(measures=measures)
     expert = road.expert(folder, task, memory_half_mb=1500)
@@ -145,7 +145,7 @@ async def test_ending_an_expert_gives_the_card_its_memory_back(
     ],
 )
 def test_experts_compute_on_the_card(bench: Bench, task: str, builder: str, inputs: dict[str, str]):
-    first, *_ = bench.run(task, builder, inputs, place=Place("cuda", half=True))
+    first, *_ = bench.run(task, builder, inputs, place=Placement("cuda", half=True))
     assert first.text or first.path
 
 
@@ -160,5 +160,5 @@ def test_experts_compute_on_the_card(bench: Bench, task: str, builder: str, inpu
 def test_experts_see_on_the_card(bench: Bench, tmp_path: Path, task: str, builder: str):
     photo = tmp_path / "photo.png"
     Image.linear_gradient("L").convert("RGB").resize((90, 60)).save(photo)
-    first, *_ = bench.run(task, builder, {"image": photo}, place=Place("cuda", half=True))
+    first, *_ = bench.run(task, builder, {"image": photo}, place=Placement("cuda", half=True))
     assert first.text or first.path

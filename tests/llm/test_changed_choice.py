@@ -10,7 +10,7 @@ import pytest
 from jarvis_desktop.core.errors import UnavailableError
 from jarvis_desktop.core.llm import Prompt
 from jarvis_desktop.core.policy import Mode
-from jarvis_desktop.llm.choice import Wanted
+from jarvis_desktop.llm.choice import LLMPreference
 from jarvis_desktop.llm.openai_compatible import OpenAICompatibleLLM
 from tests.llm.test_choice import ELSEWHERE, World, ask, chosen, world
 
@@ -53,14 +53,14 @@ async def test_another_one_is_used_from_the_next_prompt_on(world: World):
     choice = world.choice(context=4096)
     first = await choice.current()
     assert first
-    choice.choose(Wanted("auto", context=8192))
+    choice.choose(LLMPreference("auto", context=8192))
     second = await choice.current()
     assert second
     assert (first.name, first.window) == (second.name, 4096)
     assert second.window == 8192
-    choice.choose(Wanted("none"))
+    choice.choose(LLMPreference("none"))
     assert await choice.current() is None
-    choice.choose(Wanted("openai", "tiny", address=world.service.address))
+    choice.choose(LLMPreference("openai", "tiny", address=world.service.address))
     assert await chosen(choice) == ("openai", "tiny")
 
 
@@ -68,7 +68,7 @@ async def test_a_choice_that_changes_while_it_is_looked_for_is_not_missed(world:
     choice = world.choice()
     looking = asyncio.create_task(choice.current())
     await asyncio.sleep(0)
-    choice.choose(Wanted("none"))
+    choice.choose(LLMPreference("none"))
     await looking
     assert await choice.current() is None
 

@@ -13,9 +13,9 @@ import pytest
 
 from jarvis_desktop.core.errors import ExpertError, InputError, UnavailableError
 from jarvis_desktop.core.expert import Expert
-from jarvis_desktop.core.llm import LLM, Message, Prompt, Role, Think, answer
+from jarvis_desktop.core.llm import LLM, Message, MessageRole, Prompt, Think, answer
 from jarvis_desktop.core.policy import Mode, Policy
-from jarvis_desktop.llm.choice import FRESH, LLMChoice, Wanted, this_computer
+from jarvis_desktop.llm.choice import FRESH, LLMChoice, LLMPreference, this_computer
 from jarvis_desktop.llm.shipped import GB, Computer, load
 from jarvis_desktop.llm.transformers_local import TransformersLLM
 from jarvis_desktop.paths import shipped
@@ -52,7 +52,7 @@ class World:
 
         self.made.append(
             LLMChoice(
-                Wanted(provider, id, **wanted),  # type: ignore[arg-type]
+                LLMPreference(provider, id, **wanted),  # type: ignore[arg-type]
                 Policy(mode),
                 on_disk=lambda: self.disk,
                 shipped=LLMS,
@@ -87,7 +87,7 @@ async def chosen(choice: LLMChoice) -> tuple[str, str] | None:
 
 
 def ask(**settings) -> Prompt:
-    return Prompt((Message(Role.USER, "Are you there?"),), **settings)
+    return Prompt((Message(MessageRole.USER, "Are you there?"),), **settings)
 
 
 async def test_ollama_comes_first(world: World, tmp_path: Path):

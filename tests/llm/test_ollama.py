@@ -5,10 +5,9 @@ import json
 import pytest
 
 from jarvis_desktop.core.errors import ExpertError, InputError, UnavailableError
-from jarvis_desktop.core.llm import Message, Prompt, Role, Think, answer
-from jarvis_desktop.llm.ollama import OllamaLLM
-from jarvis_desktop.llm.ollama_server import InstalledLLM, OllamaServer
-from jarvis_desktop.llm.server import Patience
+from jarvis_desktop.core.llm import Message, MessageRole, Prompt, Think, answer
+from jarvis_desktop.llm.http import ServerTimeouts
+from jarvis_desktop.llm.ollama import InstalledLLM, OllamaLLM, OllamaServer
 from tests.line_server import Answer
 from tests.ollama import Ollama, Shown, running_ollama
 
@@ -34,7 +33,9 @@ def made(server: Ollama, shown: Shown | None = None, **settings) -> OllamaLLM:
 
 
 def asked(text: str = "Hello", **settings) -> Prompt:
-    return Prompt((Message(Role.SYSTEM, "Be brief."), Message(Role.USER, text)), **settings)
+    return Prompt(
+        (Message(MessageRole.SYSTEM, "Be brief."), Message(MessageRole.USER, text)), **settings
+    )
 
 
 async def test_the_request_says_all_that_ollama_must_know(server):
@@ -134,14 +135,14 @@ async def test_pictures_are_sent_to_an_llm_that_sees(server, tmp_path):
     picture.write_bytes(b"\x89PNG")
     llm = made(server, Shown(capabilities=["completion", "vision"]))
     assert llm.sees
-    await answer(llm, Prompt((Message(Role.USER, "What is it?", (picture,)),)))
+    await answer(llm, Prompt((Message(MessageRole.USER, "What is it?", (picture,)),)))
     message = server.asked[0]["messages"][0]
     assert message["images"] == [base64.b64encode(b"\x89PNG").decode()]
     with pytest.raises(ExpertError, match="takes no pictures"):
-        await answer(made(server), Prompt((Message(Role.USER, "What is it?", (picture,)),)))
+        await answer(made(server), Prompt((Message(MessageRole.USER, "What is it?", (picture,)),)))
     picture.unlink()
     with pytest.raises(InputError, match=r"cat\.png cannot be read"):
-        await answer(llm, Prompt((Message(Role.USER, "What is it?", (picture,)),)))
+        await answer(llm, Prompt((Message(MessageRole.USER, "What is it?", (picture,)),)))
 
 
 async def test_text_that_is_no_text_is_made_one(server):
@@ -196,7 +197,8 @@ async def test_the_death_of_the_server_in_the_middle_of_an_answer_is_noticed(ser
 
 
 @pytest.mark.parametrize(
-    ("pieces", "patience"), [([], Patience(first=0.3)), (["Once"], Patience(between=0.3))]
+    ("pieces", "patience"),
+    [([], ServerTimeouts(first=0.3)), (["Once"], ServerTimeouts(between=0.3))],
 )
 async def test_silence_is_not_waited_for_for_ever(server, pieces, patience):
     server.answers = [Answer(pieces, ends="silent")]
@@ -220,7 +222,7 @@ async def test_a_full_queue_is_asked_again_after_a_while(server):
     server.answers = [full]
     waits.clear()
     with pytest.raises(ExpertError, match="too much to do: server busy") as caught:
-        await answer(made(server, sleep=sleep, patience=Patience(first=40)), asked())
+        await answer(made(server, sleep=sleep, patience=ServerTimeouts(first=40)), asked())
     assert caught.value.retryable
     assert waits == [1, 2, 4, 8, 8, 8, 8]
 

@@ -6,10 +6,10 @@ import traceback
 import pytest
 
 from jarvis_desktop.core.errors import ExpertError, UnavailableError
-from jarvis_desktop.core.llm import Message, Prompt, Role, Think, answer
-from jarvis_desktop.keys import Key
+from jarvis_desktop.core.llm import Message, MessageRole, Prompt, Think, answer
+from jarvis_desktop.llm.http import ServerTimeouts
 from jarvis_desktop.llm.openai_compatible import OpenAICompatibleLLM, listed, server_at
-from jarvis_desktop.llm.server import Patience
+from jarvis_desktop.platform.api_keys import ApiKey
 from tests.line_server import Answer
 from tests.openai_server import running_openai_server
 
@@ -23,7 +23,9 @@ def server():
 
 
 def asked(text: str = "Hello", **settings) -> Prompt:
-    return Prompt((Message(Role.SYSTEM, "Be brief."), Message(Role.USER, text)), **settings)
+    return Prompt(
+        (Message(MessageRole.SYSTEM, "Be brief."), Message(MessageRole.USER, text)), **settings
+    )
 
 
 def made(server, **settings) -> OpenAICompatibleLLM:
@@ -83,7 +85,7 @@ async def test_thinking_is_no_part_of_the_answer(server):
 async def test_pictures_are_sent_to_an_llm_that_sees(server, tmp_path):
     picture = tmp_path / "cat.jpg"
     picture.write_bytes(b"\xff\xd8")
-    prompt = Prompt((Message(Role.USER, "What is it?", (picture,)),))
+    prompt = Prompt((Message(MessageRole.USER, "What is it?", (picture,)),))
     await answer(made(server, sees=True), prompt)
     data = base64.b64encode(b"\xff\xd8").decode()
     assert server.asked[0]["messages"][0]["content"] == [
@@ -96,7 +98,7 @@ async def test_pictures_are_sent_to_an_llm_that_sees(server, tmp_path):
 
 async def test_the_key_is_asked_for_once_and_again_where_it_was_refused(server):
     keys = iter(["", f" {KEY}\n"])
-    llm = made(server, key=Key(lambda: next(keys)))
+    llm = made(server, key=ApiKey(lambda: next(keys)))
     server.answers = [Answer(status=401), Answer(["Yes."])]
     with pytest.raises(UnavailableError, match="refused the key"):
         await answer(llm, asked())
@@ -138,7 +140,7 @@ async def test_each_refusal_has_its_sentence_and_none_the_key(
     caplog.set_level(logging.DEBUG)
     server.answers = [Answer(status=status, error=error)]
     with pytest.raises(kind, match=message) as caught:
-        await answer(made(server, key=Key(lambda: KEY)), asked())
+        await answer(made(server, key=ApiKey(lambda: KEY)), asked())
     assert KEY not in "".join(traceback.format_exception(caught.value))
     assert KEY not in caplog.text
     assert len(server.asked) == 1
@@ -147,19 +149,19 @@ async def test_each_refusal_has_its_sentence_and_none_the_key(
 async def test_an_error_in_the_stream_is_one_without_the_key(server):
     server.answers = [Answer(["Once"], ends="error", error=f"out of memory ({KEY})")]
     with pytest.raises(ExpertError, match=r"failed: out of memory \(…\)"):
-        await answer(made(server, key=Key(lambda: KEY)), asked())
+        await answer(made(server, key=ApiKey(lambda: KEY)), asked())
 
 
 async def test_what_stands_in_for_a_key_is_left_alone(server):
     server.answers = [Answer(status=500, error="none is left")]
     with pytest.raises(ExpertError, match="none is left"):
-        await answer(made(server, key=Key(lambda: "none")), asked())
+        await answer(made(server, key=ApiKey(lambda: "none")), asked())
 
 
 @pytest.mark.parametrize("key", ["ключ-от-квартиры", f"{KEY}\n{KEY}"])
 async def test_a_key_that_no_header_can_hold_is_not_named(server, key):
     with pytest.raises(UnavailableError, match="characters that no key has") as caught:
-        await answer(made(server, key=Key(lambda: key)), asked())
+        await answer(made(server, key=ApiKey(lambda: key)), asked())
     assert key not in "".join(traceback.format_exception(caught.value))
 
 
@@ -250,7 +252,8 @@ async def test_an_answer_that_breaks_off_is_said_to(server, ends):
 
 
 @pytest.mark.parametrize(
-    ("pieces", "patience"), [([], Patience(first=0.3)), (["Once"], Patience(between=0.3))]
+    ("pieces", "patience"),
+    [([], ServerTimeouts(first=0.3)), (["Once"], ServerTimeouts(between=0.3))],
 )
 async def test_silence_is_not_waited_for_for_ever(server, pieces, patience):
     server.answers = [Answer(pieces, ends="silent")]
@@ -296,7 +299,7 @@ async def test_strange_chunks_are_passed_over(server):
 
 
 async def test_the_llms_of_a_server_are_listed(server):
-    assert await listed(f"{server.address}/v1/", key=Key(lambda: KEY)) == ("another", "tiny")
+    assert await listed(f"{server.address}/v1/", key=ApiKey(lambda: KEY)) == ("another", "tiny")
     assert server.requests[0][0] == "GET /v1/models"
     assert server.requests[0][1]["authorization"] == f"Bearer {KEY}"
 

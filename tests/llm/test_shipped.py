@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from jarvis_desktop.catalogue.entries import load as load_experts
 from jarvis_desktop.core.errors import JarvisError
+from jarvis_desktop.experts.catalogue import load as load_experts
 from jarvis_desktop.llm.shipped import GB, Computer, ShippedLLM, fitting, load
 from jarvis_desktop.paths import shipped
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from jarvis_desktop.core.errors import ExpertError, UnavailableError
-from jarvis_desktop.core.llm import Message, Prompt, Role, Think, answer
+from jarvis_desktop.core.llm import Message, MessageRole, Prompt, Think, answer
 from jarvis_desktop.llm.transformers_local import LEAST_WINDOW, TransformersLLM
 from tests.backends.tiny import WORDS
 from tests.llm.tiny import WINDOW, mark, tiny_llms
@@ -29,8 +29,8 @@ Make = Callable[..., TransformersLLM]
 
 
 def ask(text: str = "what do you see ?", **settings) -> Prompt:
-    system = Message(Role.SYSTEM, "you are happy .")
-    return Prompt((system, Message(Role.USER, text)), **{"longest": 12, **settings})
+    system = Message(MessageRole.SYSTEM, "you are happy .")
+    return Prompt((system, Message(MessageRole.USER, text)), **{"longest": 12, **settings})
 
 
 @pytest.fixture
@@ -160,7 +160,7 @@ async def test_a_prompt_that_does_not_fit_is_refused_with_numbers(make: Make):
 async def test_a_template_without_a_system_gets_its_words_from_the_user(make: Make):
     llm = make("strict")
     assert await answer(llm, ask())
-    only = Prompt((Message(Role.SYSTEM, "you are happy ."),), longest=3)
+    only = Prompt((Message(MessageRole.SYSTEM, "you are happy ."),), longest=3)
     assert await answer(llm, only)
 
 

@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from jarvis_desktop.core.errors import ExpertError, UnavailableError
-from jarvis_desktop.core.llm import LLM, Message, Prompt, Role, answer
+from jarvis_desktop.core.llm import LLM, Message, MessageRole, Prompt, answer
 from jarvis_desktop.core.policy import Policy
-from jarvis_desktop.llm.choice import LLMChoice, Wanted
+from jarvis_desktop.llm.choice import LLMChoice, LLMPreference
 from jarvis_desktop.llm.openai_compatible import OpenAICompatibleLLM
 from tests.backends.tiny import WORDS
 from tests.llm.tiny import tiny_llms
@@ -53,8 +53,10 @@ def place(tiny_llms: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator
 
 
 def ask(**settings) -> Prompt:
-    system = Message(Role.SYSTEM, "you are happy .")
-    return Prompt((system, Message(Role.USER, "what do you see ?")), **{"longest": 12, **settings})
+    system = Message(MessageRole.SYSTEM, "you are happy .")
+    return Prompt(
+        (system, Message(MessageRole.USER, "what do you see ?")), **{"longest": 12, **settings}
+    )
 
 
 async def written(llm: LLM, prompt: Prompt) -> list[str]:
@@ -102,7 +104,7 @@ async def test_an_llm_that_it_lacks_is_an_error_in_words(place: tuple[str, str])
 
 async def test_it_is_found_by_the_choice(place: tuple[str, str]):
     address, name = place
-    choice = LLMChoice(Wanted("openai", name, address), Policy(), on_disk=lambda: ())
+    choice = LLMChoice(LLMPreference("openai", name, address), Policy(), on_disk=lambda: ())
     llm = await choice.current()
     assert llm, choice.reason
     assert (llm.provider, llm.remote) == ("openai", False)

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from jarvis_desktop import __version__
+from jarvis_desktop.app.launch_options import FLAGS
 from jarvis_desktop.paths import APP, APP_ID
-from jarvis_desktop.start import FLAGS
 
 ROOT = Path(__file__).parents[2]
 LINUX = ROOT / "packaging" / "linux"
@@ -42,13 +42,13 @@ def test_what_software_centres_read_is_valid():
 
 
 def test_an_installed_entry_is_valid(tmp_path, monkeypatch):
-    from jarvis_desktop import menu_entry
+    from jarvis_desktop.platform import desktop
 
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "a folder with spaces"))
     monkeypatch.setattr(
-        menu_entry, "command", lambda *arguments: ["/home/J. $mith/100%/jarvis", *arguments]
+        desktop, "command", lambda *arguments: ["/home/J. $mith/100%/jarvis", *arguments]
     )
-    entry = menu_entry.install()[0]
+    entry = desktop.install()[0]
     done = run("desktop-file-validate", str(entry))
     assert (done.returncode, done.stdout) == (0, "")
 

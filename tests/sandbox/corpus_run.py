@@ -11,12 +11,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
-from jarvis_desktop.sandbox.bare import Bare
 from jarvis_desktop.sandbox.bubblewrap import Bubblewrap
 from jarvis_desktop.sandbox.landlock import Landlock
-from jarvis_desktop.sandbox.profile import Box, Launcher, Limits
+from jarvis_desktop.sandbox.process_tree import descendants
+from jarvis_desktop.sandbox.profile import Launcher, ProcessLimits, SandboxProfile
 from jarvis_desktop.sandbox.supervisor import Bounds, Supervisor, used
-from jarvis_desktop.sandbox.tree import descendants
+from jarvis_desktop.sandbox.unsandboxed import Bare
 from tests.sandbox import (
     attacks_files,
     attacks_kernel,
@@ -39,7 +39,7 @@ MODULES = (
 """Where the attacks are: importing them makes them known."""
 
 MIB, GIB = 1 << 20, 1 << 30
-LIMITS = Limits(
+LIMITS = ProcessLimits(
     cpu=1,
     memory=1024 * MIB,
     file_size=4 * MIB,
@@ -145,7 +145,7 @@ class Run:
         stage, figures = self._stage, self.figures
         work = stage.root / f"work-{group[0].name}"
         work.mkdir(mode=0o700)
-        box = Box(
+        box = SandboxProfile(
             folder=work,
             python=stage.python,
             readable=((stage.root / "library", "/jarvis/library"),),

@@ -13,7 +13,7 @@ from jarvis_desktop.sandbox.bubblewrap import Bubblewrap
 from jarvis_desktop.sandbox.landlock import Landlock
 from jarvis_desktop.sandbox.profile import Launcher
 from jarvis_desktop.sandbox.proxy import Proxy
-from jarvis_desktop.sandbox.session import Means, Session
+from jarvis_desktop.sandbox.session import SandboxSession, SessionDependencies
 from jarvis_desktop.sandbox.supervisor import Bounds
 
 LAUNCHERS: tuple[Launcher, ...] = (Bubblewrap(), Landlock())
@@ -28,7 +28,7 @@ PACKAGES = next(Path(path) for path in sys.path if path.endswith("site-packages"
 class Bench:
     """A session, and what is needed to run scripts in it."""
 
-    session: Session
+    session: SandboxSession
     folder: Path
     to: Path
     told: list[str] = field(default_factory=list)
@@ -52,7 +52,7 @@ async def bench(
     bounds: Bounds | None = None,
 ) -> AsyncIterator[Bench]:
     """A session in a folder, which is closed at the end."""
-    means = Means(
+    means = SessionDependencies(
         launcher,
         PYTHON,
         files=files or {},
@@ -61,7 +61,7 @@ async def bench(
         proxy=proxy,
         bounds=bounds or Bounds(),
     )
-    session = Session(folder / "work", means)
+    session = SandboxSession(folder / "work", means)
     try:
         yield Bench(session, folder / "work", folder / "to")
     finally:

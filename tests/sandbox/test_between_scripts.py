@@ -14,9 +14,9 @@ import pytest
 from jarvis_desktop.core.code import Ending
 from jarvis_desktop.core.errors import StorageError, UnavailableError
 from jarvis_desktop.sandbox.landlock import Landlock
+from jarvis_desktop.sandbox.process_tree import descendants
 from jarvis_desktop.sandbox.profile import Launcher
 from jarvis_desktop.sandbox.supervisor import Bounds
-from jarvis_desktop.sandbox.tree import descendants
 from tests.sandbox.sessions import LAUNCHERS, bench
 
 each = pytest.mark.parametrize("launcher", LAUNCHERS, ids=lambda item: item.name)

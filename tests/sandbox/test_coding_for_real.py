@@ -9,29 +9,28 @@ from pathlib import Path
 
 import pytest
 
-from jarvis_desktop.assistant.agent import talking
 from jarvis_desktop.assistant.agent.approvals import Approvals
-from jarvis_desktop.assistant.agent.code_running import RunCode
-from jarvis_desktop.assistant.agent.coding import Workshop
+from jarvis_desktop.assistant.agent.branches import conversation
+from jarvis_desktop.assistant.agent.branches.library import CallCoder, ExtendLibrary
+from jarvis_desktop.assistant.agent.branches.run_code import RunCode
+from jarvis_desktop.assistant.agent.branches.write_function import WriteFunction
+from jarvis_desktop.assistant.agent.code_session import Providing, Workshop
 from jarvis_desktop.assistant.agent.controller import Controller
-from jarvis_desktop.assistant.agent.desk import Desk
-from jarvis_desktop.assistant.agent.function_writing import WriteFunction
-from jarvis_desktop.assistant.agent.library_branches import CallCoder, ExtendLibrary
-from jarvis_desktop.assistant.agent.providing import Providing
+from jarvis_desktop.assistant.agent.function_tests import TryingOut
+from jarvis_desktop.assistant.agent.goal_run import Desk
 from jarvis_desktop.assistant.agent.roles import Observation, Running, roles
-from jarvis_desktop.assistant.agent.trying_out import TryingOut
 from jarvis_desktop.assistant.prompts import Prompts
 from jarvis_desktop.core.artifact import text_artifact
 from jarvis_desktop.core.code import Protection
 from jarvis_desktop.core.events import RoundStarted
-from jarvis_desktop.core.goal import Choice, CodeTerms, Frame
-from jarvis_desktop.core.result import Status
+from jarvis_desktop.core.expert import Status
+from jarvis_desktop.core.goal import BranchChoice, CodeTerms, ControllerFrame
 from jarvis_desktop.paths import shipped
 from jarvis_desktop.sandbox.packages import PipPackages
-from jarvis_desktop.sandbox.sandbox import OsSandbox
+from jarvis_desktop.sandbox.session import OsSandbox
 from jarvis_desktop.storage.artifacts import FileStore
 from jarvis_desktop.storage.code_library import CodeLibrary
-from jarvis_desktop.web.addresses import checked, look_up
+from jarvis_desktop.storage.web_fetch import checked, look_up
 from tests.assistant.agent.scripted import ScriptedLLM, desk_for, says
 from tests.fakes import FakeFrontend, FakeLLMs
 from tests.sandbox.sessions import LAUNCHERS
@@ -66,18 +65,20 @@ class Place:
         (root / "prices.csv").write_text("day,price\n1,4\n2,6\n")
         self.desk: Desk = desk_for(
             self.frontend,
-            frames=[Frame("assistant", "x"), Frame("coder", "y")],
+            frames=[ControllerFrame("assistant", "x"), ControllerFrame("coder", "y")],
             files=[self.store.take_in(root / "prices.csv")],
         )
         self.desk.inner = 1
         self.desk.live.show(RoundStarted(0, "assistant/coder", "run_code", "to see"))
 
     async def run(self, code: str) -> Observation:
-        return await self.runs(self.desk, Choice("run_code", {"code": code, "purpose": "to see"}))
+        return await self.runs(
+            self.desk, BranchChoice("run_code", {"code": code, "purpose": "to see"})
+        )
 
     async def write(self, **args: object) -> Observation:
         args = {"packages": [], "replaces": "", **args}
-        return await self.writes(self.desk, Choice("write_function", args))
+        return await self.writes(self.desk, BranchChoice("write_function", args))
 
 
 @pytest.fixture
@@ -146,8 +147,8 @@ async def test_a_goal_goes_through_coder_and_librarian_to_its_answer(place: Plac
     )
     desk = desk_for(place.frontend, files=place.desk.context.attachments)
     branches: dict[str, Running] = {
-        "finish": talking.finish,
-        "final_answer": talking.final_answer,
+        "finish": conversation.finish,
+        "final_answer": conversation.final_answer,
         "run_code": place.runs,
         "write_function": place.writes,
     }

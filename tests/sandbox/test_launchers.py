@@ -14,13 +14,20 @@ from pathlib import Path
 import pytest
 
 from jarvis_desktop.core.errors import UnavailableError
-from jarvis_desktop.sandbox import bubblewrap, cgroups, landlock, linux_start, profile
+from jarvis_desktop.sandbox import bubblewrap, landlock, linux_launcher, process_tree, profile
 from jarvis_desktop.sandbox.appcontainer import AppContainer, start
-from jarvis_desktop.sandbox.bare import Bare
 from jarvis_desktop.sandbox.bubblewrap import Bubblewrap
 from jarvis_desktop.sandbox.landlock import Landlock
-from jarvis_desktop.sandbox.profile import Box, Launch, Launcher, Limits, placed, prefixes
+from jarvis_desktop.sandbox.profile import (
+    Launch,
+    Launcher,
+    ProcessLimits,
+    SandboxProfile,
+    placed,
+    prefixes,
+)
 from jarvis_desktop.sandbox.seatbelt import Seatbelt
+from jarvis_desktop.sandbox.unsandboxed import Bare
 
 PYTHON = Path(getattr(sys, "_base_executable", sys.executable))
 
@@ -37,10 +44,10 @@ ALL: dict[str, Launcher] = {**HELD, "none": Bare()}
 def box(tmp_path):
     folder = tmp_path / "work"
     folder.mkdir()
-    return Box(folder, PYTHON)
+    return SandboxProfile(folder, PYTHON)
 
 
-def run(launcher: Launcher, box: Box, *argv: str) -> subprocess.CompletedProcess[str]:
+def run(launcher: Launcher, box: SandboxProfile, *argv: str) -> subprocess.CompletedProcess[str]:
     launch = launcher.command(box, argv)
     try:
         return subprocess.run(
@@ -56,7 +63,7 @@ def run(launcher: Launcher, box: Box, *argv: str) -> subprocess.CompletedProcess
         launch.close()
 
 
-def python(launcher: Launcher, box: Box, source: str) -> str:
+def python(launcher: Launcher, box: SandboxProfile, source: str) -> str:
     done = run(launcher, box, str(box.python), "-I", "-c", source)
     assert done.returncode == 0, done.stderr
     return done.stdout.strip()
@@ -127,7 +134,7 @@ def test_descriptors_are_inherited_under_their_numbers(launcher, box):
 
 
 def test_limits_hold(launcher, box):
-    limits = Limits(cpu=7, memory=1 << 30, file_size=1 << 20, open_files=64, processes=50)
+    limits = ProcessLimits(cpu=7, memory=1 << 30, file_size=1 << 20, open_files=64, processes=50)
     told = python(
         launcher,
         replace(box, limits=limits),
@@ -185,7 +192,7 @@ def test_a_virtual_environment_and_what_it_was_made_from_are_read(held, box, tmp
 
 
 def test_the_folder_does_not_hide_an_interpreter(monkeypatch):
-    box = Box(Path("/x"), Path("/x/venv/bin/python"))
+    box = SandboxProfile(Path("/x"), Path("/x/venv/bin/python"))
     monkeypatch.setattr(bubblewrap, "prefixes", lambda python: ((Path("/usr"), Path("/usr")),))
     assert bubblewrap.folder(box) == "/work"
     there = Path("/work", "venv")
@@ -275,7 +282,7 @@ def test_without_all_of_its_walls_it_does_not_begin(box, lacking):
         argv, env=dict(launch.env), cwd=launch.cwd, pass_fds=launch.pass_fds, capture_output=True
     )
     launch.close()
-    assert done.returncode == linux_start.FAILED
+    assert done.returncode == linux_launcher.FAILED
     assert not (box.folder / "began").exists()
     assert b"could not be set up" in done.stderr
 
@@ -310,14 +317,17 @@ def test_a_file_that_is_made_is_for_its_owner_only(box):
 
 def test_control_groups_are_roots_only(tmp_path, monkeypatch):
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
-    assert cgroups.group(5) is None
+    assert process_tree.group(5) is None
     monkeypatch.setattr(os, "geteuid", lambda: 0)
     root = tmp_path / "root"
-    left, used = root / f"{cgroups.NAME}{2**22 + 1}-0", root / f"{cgroups.NAME}{os.getpid()}-0"
+    left, used = (
+        root / f"{process_tree.NAME}{2**22 + 1}-0",
+        root / f"{process_tree.NAME}{os.getpid()}-0",
+    )
     for each in (root, left, used):
         each.mkdir()
-    monkeypatch.setattr(cgroups, "ROOTS", (tmp_path / "nowhere", root))
-    assert cgroups.group(5) is None, "what is no control group is not taken for one"
+    monkeypatch.setattr(process_tree, "ROOTS", (tmp_path / "nowhere", root))
+    assert process_tree.group(5) is None, "what is no control group is not taken for one"
     assert list(root.iterdir()) == [used], "what an application left that is gone goes"
 
 
@@ -326,10 +336,10 @@ def test_who_is_left_in_a_control_group_is_ended(tmp_path, monkeypatch):
     made.mkdir()
     with subprocess.Popen(["/bin/sleep", "60"]) as left:
         (made / "cgroup.procs").write_text(f"{left.pid}\n")
-        monkeypatch.setattr(cgroups, "PATIENCE", 0.05)
-        cgroups.end(made)  # a folder with a file in it is not removed: it gives up
+        monkeypatch.setattr(process_tree, "PATIENCE", 0.05)
+        process_tree.end(made)  # a folder with a file in it is not removed: it gives up
         assert left.wait() == -signal.SIGKILL
-    cgroups.end(tmp_path / "never there")
+    process_tree.end(tmp_path / "never there")
 
 
 def test_profile_of_macos_names_paths_as_parameters(box, tmp_path):
@@ -358,7 +368,7 @@ def test_limits_of_macos_are_set_by_a_shell_that_becomes_the_program(box, tmp_pa
     program = tmp_path / "sandbox-exec"
     program.touch()
     launch = Seatbelt(program).command(
-        replace(box, limits=Limits(cpu=9)), ["/bin/sh", "-c", "ulimit -t"]
+        replace(box, limits=ProcessLimits(cpu=9)), ["/bin/sh", "-c", "ulimit -t"]
     )
     shell = launch.argv.index("/bin/sh")
     done = subprocess.run(launch.argv[shell:], capture_output=True, text=True)
@@ -381,9 +391,9 @@ def test_command_of_windows_names_all_that_is_granted(box, tmp_path):
 def test_structures_of_windows_have_the_sizes_that_it_expects():
     import ctypes
 
-    from jarvis_desktop.sandbox import windows_start
+    from jarvis_desktop.sandbox import windows_launcher
 
-    assert ctypes.sizeof(windows_start._Limits) == 144
-    assert ctypes.sizeof(windows_start._Startup) == 112
-    assert ctypes.sizeof(windows_start._Process) == 24
-    assert ctypes.sizeof(windows_start._Capabilities) == 24
+    assert ctypes.sizeof(windows_launcher._Limits) == 144
+    assert ctypes.sizeof(windows_launcher._Startup) == 112
+    assert ctypes.sizeof(windows_launcher._Process) == 24
+    assert ctypes.sizeof(windows_launcher._Capabilities) == 24

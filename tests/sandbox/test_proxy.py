@@ -13,10 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from jarvis_desktop.sandbox.hosts import Host, allowed, normal
 from jarvis_desktop.sandbox.inside.sockets import REQUEST
-from jarvis_desktop.sandbox.proxy import Proxy, Traffic
-from jarvis_desktop.web.addresses import checked
+from jarvis_desktop.sandbox.proxy import Host, Proxy, Traffic, allowed, normal
+from jarvis_desktop.storage.web_fetch import checked
 from tests.sandbox.web import anywhere, here, proxy, served
 
 

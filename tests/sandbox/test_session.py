@@ -16,10 +16,10 @@ import pytest
 from jarvis_desktop.core.artifact import Kind
 from jarvis_desktop.core.code import Ending, Script
 from jarvis_desktop.core.errors import ExpertError, InputError, StorageError, UnavailableError
-from jarvis_desktop.sandbox.bare import Bare
-from jarvis_desktop.sandbox.profile import Box, Launch, Launcher
-from jarvis_desktop.sandbox.session import Means, Session
+from jarvis_desktop.sandbox.profile import Launch, Launcher, SandboxProfile
+from jarvis_desktop.sandbox.session import SandboxSession, SessionDependencies
 from jarvis_desktop.sandbox.supervisor import Bounds
+from jarvis_desktop.sandbox.unsandboxed import Bare
 from tests.sandbox.sessions import LAUNCHERS, bench
 
 each = pytest.mark.parametrize("launcher", LAUNCHERS, ids=lambda item: item.name)
@@ -326,12 +326,12 @@ class Failing:
         self.argv = argv
         self.folder: Path | None = None
 
-    def command(self, box: Box, argv: object) -> Launch:
+    def command(self, box: SandboxProfile, argv: object) -> Launch:
         if not self.argv:
             raise UnavailableError("There is no sandbox.")
         return Launch(self.argv, {}, box.folder, stop=signal.SIGKILL)
 
-    def inside(self, box: Box, path: Path) -> str:
+    def inside(self, box: SandboxProfile, path: Path) -> str:
         return str(path)
 
 
@@ -355,7 +355,7 @@ async def test_a_process_that_does_not_start_is_told(
 
 
 async def test_a_session_without_a_python_says_so(tmp_path: Path) -> None:
-    session = Session(tmp_path / "work", Means(LAUNCHERS[0], None))
+    session = SandboxSession(tmp_path / "work", SessionDependencies(LAUNCHERS[0], None))
     with pytest.raises(UnavailableError, match="without a Python"):
         await session.run(
             Script("1"), approved=Script("1").sha256, to=tmp_path, timeout=1, report=print

@@ -15,10 +15,16 @@ import pytest
 
 from jarvis_desktop.core.code import Ending
 from jarvis_desktop.core.errors import ExpertError
-from jarvis_desktop.sandbox import supervisor, tree
-from jarvis_desktop.sandbox.answers import GarbledError, answer_of, next_message, packed
-from jarvis_desktop.sandbox.printed import Printed, plain
+from jarvis_desktop.sandbox import process_tree, supervisor
 from jarvis_desktop.sandbox.profile import Launch
+from jarvis_desktop.sandbox.results import (
+    GarbledError,
+    Printed,
+    answer_of,
+    next_message,
+    packed,
+    plain,
+)
 from jarvis_desktop.sandbox.supervisor import Bounds, Supervisor, used
 
 FAMILY = """
@@ -49,15 +55,15 @@ def family() -> Iterator[subprocess.Popen[str]]:
 def test_all_that_descend_from_a_process_are_found_and_ended(
     family: subprocess.Popen[str],
 ) -> None:
-    found = tree.descendants(family.pid)
+    found = process_tree.descendants(family.pid)
     assert found[0].number == family.pid
     assert [each.tasks for each in found] == [2, 1]
     assert all(each.memory > 1 << 20 for each in found)
-    assert tree.alive(found) == found
-    tree.kill(found)
+    assert process_tree.alive(found) == found
+    process_tree.kill(found)
     family.wait()
-    assert family.pid not in [each.number for each in tree.alive(found)]
-    assert tree.descendants(family.pid) == ()
+    assert family.pid not in [each.number for each in process_tree.alive(found)]
+    assert process_tree.descendants(family.pid) == ()
 
 
 CHURN = """
@@ -80,9 +86,9 @@ def test_threads_that_come_and_go_hide_no_process() -> None:
         assert parent.stdout is not None
         parent.stdout.readline()
         for _ in range(100):
-            assert len(tree.descendants(parent.pid)) == 2
-        tree.hold(parent.pid)
-        tree.kill(tree.descendants(parent.pid))
+            assert len(process_tree.descendants(parent.pid)) == 2
+        process_tree.hold(parent.pid)
+        process_tree.kill(process_tree.descendants(parent.pid))
 
 
 HEADLESS = """
@@ -107,36 +113,38 @@ def test_one_whose_first_thread_has_ended_is_seen_held_and_ended(tmp_path: Path)
     ):
         while not out.stat().st_size:
             time.sleep(0.01)
-        [child] = (each for each in tree.descendants(parent.pid) if each.number != parent.pid)
+        [child] = (
+            each for each in process_tree.descendants(parent.pid) if each.number != parent.pid
+        )
         while Path(f"/proc/{child.number}/stat").read_text().split()[2] != "Z":
             time.sleep(0.01)
-        assert tree.alive((child,)) == (child,)
-        assert child.number in [each.number for each in tree.descendants(parent.pid)]
-        tree.hold(parent.pid)
+        assert process_tree.alive((child,)) == (child,)
+        assert child.number in [each.number for each in process_tree.descendants(parent.pid)]
+        process_tree.hold(parent.pid)
         threads = Path(f"/proc/{child.number}/task").iterdir()
         assert sorted((each / "stat").read_text().split()[2] for each in threads) == ["T", "Z"]
-        tree.kill(tree.descendants(parent.pid))
+        process_tree.kill(process_tree.descendants(parent.pid))
         parent.wait()
-    while tree.alive((child,)):
+    while process_tree.alive((child,)):
         time.sleep(0.01)
 
 
 def test_where_the_system_lists_processes_another_way_they_are_found_too(
     family: subprocess.Popen[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    direct = tree.descendants(family.pid)
-    monkeypatch.setattr(tree, "PROC", tmp_path)
-    listed = tree._listed(family.pid)
+    direct = process_tree.descendants(family.pid)
+    monkeypatch.setattr(process_tree, "PROC", tmp_path)
+    listed = process_tree._listed(family.pid)
     assert [each.number for each in listed] == [each.number for each in direct]
     assert all(each.memory > 1 << 20 for each in listed)
 
 
 def test_a_number_that_is_anothers_by_now_is_left_alone() -> None:
-    own = tree.descendants(os.getpid())[0]
+    own = process_tree.descendants(os.getpid())[0]
     assert own.number == os.getpid()
-    other = tree.Process(own.number, "1", own.memory, own.tasks)
-    tree.kill((other,))  # would end the tests
-    assert tree.alive((other,)) == ()
+    other = process_tree.ProcessInfo(own.number, "1", own.memory, own.tasks)
+    process_tree.kill((other,))  # would end the tests
+    assert process_tree.alive((other,)) == ()
 
 
 def test_files_are_counted_by_what_they_take_of_the_disk(tmp_path: Path) -> None:
@@ -170,12 +178,12 @@ async def test_a_launcher_that_does_not_end_is_killed_with_all_that_descends(
     process = await started.start()
     assert process.stdout is not None
     assert {*await process.stdout.readexactly(11)} == {*b"parentchild"}
-    found = tree.descendants(process.pid)
+    found = process_tree.descendants(process.pid)
     assert len(found) == 2
     await started.end()
     assert not started.alive
     assert process.returncode == -signal.SIGKILL
-    assert tree.alive(found) == ()
+    assert process_tree.alive(found) == ()
     await started.end()
 
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from jarvis_desktop.compose import build
-from jarvis_desktop.compose_app import App
+from jarvis_desktop.app.application import Application
+from jarvis_desktop.app.build import build
 from jarvis_desktop.core.turn import Request, Turn
 from jarvis_desktop.paths import Paths
 from jarvis_desktop.settings import Settings
@@ -21,7 +21,7 @@ from tests.fakes import FakeFrontend
 class Person:
     """Somebody who asks the application, in a folder of files."""
 
-    app: App
+    app: Application
     folder: Path
     frontend: FakeFrontend = field(default_factory=lambda: FakeFrontend(consent=False))
     conversation: str = ""
@@ -54,7 +54,7 @@ def steps(turn: Turn) -> list[str]:
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def app(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[App]:
+async def app(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Application]:
     root = tmp_path_factory.mktemp("house")
     paths = Paths(root / "config", root / "data", root / "cache", root / "logs")
     made = build(Settings(processes=2), paths)
@@ -63,7 +63,7 @@ async def app(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[App]:
 
 
 @pytest.fixture
-def person(app: App, tmp_path: Path) -> Person:
+def person(app: Application, tmp_path: Path) -> Person:
     return Person(app, tmp_path)
 
 

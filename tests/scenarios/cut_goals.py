@@ -12,7 +12,7 @@ from contextlib import closing
 from pathlib import Path
 
 from jarvis_desktop.paths import Paths
-from jarvis_desktop.sandbox.tree import Process, descendants
+from jarvis_desktop.sandbox.process_tree import ProcessInfo, descendants
 from tests.cli.cut_off import Running
 
 GOAL = "Download the prices, plot the closing prices, name the best month."
@@ -41,7 +41,7 @@ def command(host: str) -> tuple[str, ...]:
     return "agent", GOAL, *terms
 
 
-def cut(running: Running) -> tuple[Process, ...]:
+def cut(running: Running) -> tuple[ProcessInfo, ...]:
     """Kill a process; what descended from it at that moment."""
     process = running.process
     process.send_signal(signal.SIGSTOP)  # so that it begins nothing more meanwhile

@@ -20,18 +20,18 @@ from numpy.lib.stride_tricks import sliding_window_view
 from PIL import Image, ImageColor, ImageGrab
 
 from jarvis_desktop import paths
-from jarvis_desktop.instance_call import ask
-from jarvis_desktop.ui.look import theme
+from jarvis_desktop.app.ipc_client import ask
+from jarvis_desktop.ui.widgets import theme
 from tests.instrument import INSTRUMENT, speak
 from tests.sound import RATE, Heard, SoundServer
 from tests.ui.quick.test_on_a_desktop import ROOT, WINDOW, Person
 
 PROGRAM = f"""
 import sys
-from jarvis_desktop import compose_voice
+from jarvis_desktop.app import speech
 from jarvis_desktop.__main__ import main
-compose_voice.whisper = lambda *args, **settings: __import__("pathlib").Path({str(INSTRUMENT)!r})
-compose_voice.EXPECTED = ()  # which the instrument was not taught
+speech.whisper = lambda *args, **settings: __import__("pathlib").Path({str(INSTRUMENT)!r})
+speech.EXPECTED = ()  # which the instrument was not taught
 sys.exit(main())
 """
 """`python -m jarvis_desktop` with the test recogniser on its disk."""

@@ -11,13 +11,13 @@ from threading import Event
 
 import pytest
 
-from jarvis_desktop.compose import build
+from jarvis_desktop.app.build import build
 from jarvis_desktop.core.events import OutlineChanged, RoundEnded, RoundStarted
-from jarvis_desktop.core.outline import StepState
-from jarvis_desktop.core.result import Status
+from jarvis_desktop.core.expert import Status
+from jarvis_desktop.core.goal import StepState
 from jarvis_desktop.core.turn import Turn
 from jarvis_desktop.paths import Paths
-from jarvis_desktop.sandbox.tree import Process, alive
+from jarvis_desktop.sandbox.process_tree import ProcessInfo, alive
 from jarvis_desktop.settings import load
 from tests.cli.cut_off import Running
 from tests.fakes import FakeFrontend
@@ -38,7 +38,7 @@ class Scene:
     fetched: Event
     """Set when code downloads the prices, which are not given before `may_go_on` is."""
     may_go_on: Event
-    below: tuple[Process, ...] = ()
+    below: tuple[ProcessInfo, ...] = ()
     frontend: FakeFrontend = field(default_factory=FakeFrontend)
 
     def kill(self, when: Callable[[Running], object]) -> None:

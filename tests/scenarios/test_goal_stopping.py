@@ -12,14 +12,14 @@ from pathlib import Path
 
 import pytest
 
-from jarvis_desktop.compose import build
-from jarvis_desktop.compose_app import App
+from jarvis_desktop.app.application import Application
+from jarvis_desktop.app.build import build
 from jarvis_desktop.core.events import Event, RoundProgress, TaskStarted
+from jarvis_desktop.core.expert import Status
 from jarvis_desktop.core.goal import Terms
-from jarvis_desktop.core.result import Status
 from jarvis_desktop.core.turn import Request, Turn
 from jarvis_desktop.paths import Paths
-from jarvis_desktop.sandbox.tree import Process, alive, descendants
+from jarvis_desktop.sandbox.process_tree import ProcessInfo, alive, descendants
 from jarvis_desktop.settings import LLMSettings, Settings
 from tests.assistant.agent.scripted import says
 from tests.fakes import FakeFrontend
@@ -46,11 +46,11 @@ class Person(FakeFrontend):
     seen: Callable[[Event], bool] = lambda event: False
     happened: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when that was shown, or when that was asked."""
-    before: tuple[Process, ...] = ()
+    before: tuple[ProcessInfo, ...] = ()
     """What ran when the request was begun."""
-    below: tuple[Process, ...] = ()
+    below: tuple[ProcessInfo, ...] = ()
     """What had begun by the time that it was shown."""
-    left: tuple[Process, ...] | None = None
+    left: tuple[ProcessInfo, ...] | None = None
     """What of it runs still when they are asked what should be different."""
 
     def show(self, event: Event) -> None:
@@ -82,14 +82,14 @@ class Scripted(Ollama):
         return Answer((said,)) if said else Answer(("Once ",), ends="silent")
 
 
-def children() -> tuple[Process, ...]:
+def children() -> tuple[ProcessInfo, ...]:
     own = os.getpid()
     return tuple(each for each in descendants(own) if each.number != own)
 
 
 @dataclass
 class Desk:
-    app: App
+    app: Application
     llm: Scripted
     person: Person
 

@@ -10,11 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from jarvis_desktop.compose import build
-from jarvis_desktop.compose_app import App
-from jarvis_desktop.core.goal import Terms
-from jarvis_desktop.core.outline import StepState
-from jarvis_desktop.core.result import Status
+from jarvis_desktop.app.application import Application
+from jarvis_desktop.app.build import build
+from jarvis_desktop.core.expert import Status
+from jarvis_desktop.core.goal import StepState, Terms
 from jarvis_desktop.core.turn import Request, Turn
 from jarvis_desktop.paths import Paths
 from jarvis_desktop.settings import LLMSettings, Settings
@@ -26,7 +25,7 @@ from tests.scenarios.mediocre import Mediocre, mediocre, prices
 class Desk:
     """A person with an LLM, and a stock service."""
 
-    app: App
+    app: Application
     llm: Mediocre
     host: str
     downloads: list[str]

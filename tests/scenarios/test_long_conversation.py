@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from jarvis_desktop.assistant.memory import Memory, messages
-from jarvis_desktop.assistant.planning.embedded import EmbeddedPlanner
+from jarvis_desktop.assistant.memory import ConversationMemory, messages
+from jarvis_desktop.assistant.planning.rule_planner import EmbeddedPlanner
 from jarvis_desktop.assistant.prompts import Prompts
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
+from jarvis_desktop.core.expert import Status, TaskResult
 from jarvis_desktop.core.llm import LLM, Prompt
 from jarvis_desktop.core.plan import Plan
 from jarvis_desktop.core.ports import Context
-from jarvis_desktop.core.result import Status, TaskResult
 from jarvis_desktop.core.task import Task
 from jarvis_desktop.core.turn import Turn
 from jarvis_desktop.paths import shipped
@@ -39,9 +39,9 @@ def opened(folder: Path) -> Iterator[SqliteHistory]:
     history.close()
 
 
-def memory(history: SqliteHistory, llm: LLM | None) -> Memory:
+def memory(history: SqliteHistory, llm: LLM | None) -> ConversationMemory:
     prompts = Prompts(shipped("resources", "prompts"))
-    return Memory(history, history.facts, FakeLLMs(llm), prompts)
+    return ConversationMemory(history, history.facts, FakeLLMs(llm), prompts)
 
 
 async def known(history: SqliteHistory, llm: LLM | None, conversation: str) -> Context:

@@ -8,7 +8,7 @@ import pytest
 
 from jarvis_desktop.core import events
 from jarvis_desktop.core.artifact import Artifact, Kind
-from jarvis_desktop.core.result import Status
+from jarvis_desktop.core.expert import Status
 from jarvis_desktop.core.turn import Turn
 from tests.scenarios import files
 from tests.scenarios.conftest import Person, steps

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from jarvis_desktop.compose import build
-from jarvis_desktop.compose_app import App
-from jarvis_desktop.core.journal import Unfinished
+from jarvis_desktop.app.application import Application
+from jarvis_desktop.app.build import build
+from jarvis_desktop.core.expert import Status
 from jarvis_desktop.core.plan import Plan
-from jarvis_desktop.core.result import Status
+from jarvis_desktop.core.ports import Unfinished
 from jarvis_desktop.core.task import Task
 from jarvis_desktop.core.turn import Turn
 from jarvis_desktop.paths import Paths
@@ -21,16 +21,16 @@ from jarvis_desktop.settings import Settings
 from tests.fakes import FakeFrontend
 
 STARTED = datetime(2026, 1, 2, 12, tzinfo=UTC)
-Start = Callable[[], App]
+Start = Callable[[], Application]
 
 
 @pytest_asyncio.fixture
 async def start(tmp_path: Path) -> AsyncIterator[Start]:
     """Starts the application once more, over the same files."""
     paths = Paths(*(tmp_path / name for name in ("config", "data", "cache", "logs")))
-    started: list[App] = []
+    started: list[Application] = []
 
-    def begin() -> App:
+    def begin() -> Application:
         started.append(build(Settings(processes=1), paths))
         return started[-1]
 
@@ -39,7 +39,7 @@ async def start(tmp_path: Path) -> AsyncIterator[Start]:
         await app.close()
 
 
-def cut_off(app: App) -> None:
+def cut_off(app: Application) -> None:
     """A turn of this application is in the middle of setting a timer when its process ends."""
     inventory = app.inventory
     timer = Task(0, inventory["timer"], {"duration": "ten minutes"})

@@ -16,11 +16,11 @@ import numpy as np
 import pytest
 import pytest_asyncio
 
-from jarvis_desktop import compose_voice
-from jarvis_desktop.compose import build
-from jarvis_desktop.compose_app import App
-from jarvis_desktop.core.hearing import Loudness, Partial, TalkEvent, Transcript, Unheard
-from jarvis_desktop.core.result import Status
+from jarvis_desktop.app import speech as compose_voice
+from jarvis_desktop.app.application import Application
+from jarvis_desktop.app.build import build
+from jarvis_desktop.core.expert import Status
+from jarvis_desktop.core.speech import Loudness, Partial, TalkEvent, Transcript, Unheard
 from jarvis_desktop.core.turn import Request, Turn
 from jarvis_desktop.paths import Paths
 from jarvis_desktop.settings import Settings, SpeechSettings
@@ -38,7 +38,7 @@ LOUD = 0.02
 class Room:
     """Where somebody talks with the application, as a window would let them."""
 
-    app: App
+    app: Application
     server: SoundServer
     folder: Path
     partials: list[str] = field(default_factory=list)

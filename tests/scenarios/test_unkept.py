@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from jarvis_desktop.core.errors import InputError
-from jarvis_desktop.core.result import Status
-from jarvis_desktop.storage.unkept import FOLDER
+from jarvis_desktop.core.expert import Status
+from jarvis_desktop.storage.private_conversations import FOLDER
 from tests.scenarios import files
 from tests.scenarios.conftest import Person
 
@@ -95,8 +95,8 @@ async def test_another_conversation_meanwhile_is_kept(unkept: Person):
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from jarvis_desktop.core.unkept import current_conversation
-from jarvis_desktop.storage.unkept import Unkept, UnkeptStore
+from jarvis_desktop.core.context import current_conversation
+from jarvis_desktop.storage.private_conversations import Unkept, UnkeptStore
 root = Path(sys.argv[1])
 unkept = Unkept(root / "unkept", {})
 current_conversation.set(unkept.begin())

@@ -94,7 +94,7 @@ def deaf(*files):
             if text == "crash":
                 os.abort()
             return 0.0
-        from jarvis_desktop.core.hearing import Transcript
+        from jarvis_desktop.core.speech import Transcript
 
         return Transcript("heard", engine="stand-in")
 

@@ -3,8 +3,8 @@
 import os
 import time
 
-from jarvis_desktop.core.hearing import Segment, Transcript
-from jarvis_desktop.speech.file_transcription import Opened, Part
+from jarvis_desktop.core.speech import Segment, Transcript
+from jarvis_desktop.speech.transcription import Opened, TranscriptPart
 
 WINDOWS = (25.0, 20.0, 22.0, 23.0, 5.0, 5.0)
 
@@ -31,11 +31,11 @@ def scripted():
         if f"hang {places[0]}" in script:
             time.sleep(60)
         if "quiet" in script:
-            return Part((), "en", 95.0)
+            return TranscriptPart((), "en", 95.0)
         how = f"{language}/{device}/{len(places)}/{'+'.join(expected)}/{words}"
         found = tuple(Segment(at * 20, at * 20 + 1, f"word {at} {how}") for at in places)
         again = len(places) if "doubtful" in script and len(places) > 1 else 0
-        return Part(found, language or "fr", 20.0 * places[-1] + 15, again)
+        return TranscriptPart(found, language or "fr", 20.0 * places[-1] + 15, again)
 
     return handle
 
@@ -53,9 +53,9 @@ def small(*files):
 
 def finding_a_card():
     """A probe that finds one."""
-    from jarvis_desktop.speech.cuda_probe import Found
+    from jarvis_desktop.speech.cuda_probe import WhisperDevice
 
-    return lambda report, weights: Found(("cuda", "float16"))
+    return lambda report, weights: WhisperDevice(("cuda", "float16"))
 
 
 def aborting():

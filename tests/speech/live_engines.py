@@ -8,9 +8,8 @@ import time
 from pathlib import Path
 
 from jarvis_desktop.core.errors import InputError, UnavailableError
-from jarvis_desktop.core.hearing import Transcript
-from jarvis_desktop.speech.live import Heard
-from jarvis_desktop.speech.one_hearing import OneHearing
+from jarvis_desktop.core.speech import Transcript
+from jarvis_desktop.speech.streaming import Heard, OneHearing
 
 
 class Parrot:

@@ -8,9 +8,9 @@ from contextlib import aclosing, suppress
 import numpy as np
 import pytest
 
-from jarvis_desktop.child import Child
 from jarvis_desktop.core.errors import UnavailableError
-from jarvis_desktop.core.hearing import FRAME, PRE_ROLL, RATE, Sound
+from jarvis_desktop.core.speech import FRAME, PRE_ROLL, RATE, Sound
+from jarvis_desktop.process.child import Child
 from jarvis_desktop.speech import microphone as module
 from jarvis_desktop.speech.microphone import SoundMicrophone
 from tests.contracts.test_microphone import Watched, some

@@ -8,10 +8,17 @@ import pytest
 
 from jarvis_desktop.core.errors import ExpertError, UnavailableError
 from jarvis_desktop.speech.voice import LocalVoice
-from jarvis_desktop.speech.voices import kokoro_voice, phonemes
-from jarvis_desktop.speech.voices.kokoro_voice import LONGEST, VOCABULARY
-from jarvis_desktop.speech.voices.neural import Kokoro, Neural, Piper, kokoro_weights, neural
-from jarvis_desktop.speech.voices.ordered import Order
+from jarvis_desktop.speech.voices import kokoro as kokoro_voice
+from jarvis_desktop.speech.voices import neural as phonemes
+from jarvis_desktop.speech.voices.engine import Order
+from jarvis_desktop.speech.voices.kokoro import LONGEST, VOCABULARY
+from jarvis_desktop.speech.voices.neural import (
+    KokoroVoice,
+    Neural,
+    PiperVoice,
+    kokoro_weights,
+    neural,
+)
 from tests.speech.neural import piper_program, piper_voices, tiny_kokoro
 
 
@@ -45,20 +52,23 @@ def heard(path: Path) -> tuple[int, Any]:
 
 
 def test_neural_voices_go_by_the_name_in_the_settings(tmp_path):
-    assert neural("kokoro", tmp_path) == Kokoro(tmp_path / "kokoro")
-    assert neural("piper", tmp_path) == Piper(tmp_path / "piper")
+    assert neural("kokoro", tmp_path) == KokoroVoice(tmp_path / "kokoro")
+    assert neural("piper", tmp_path) == PiperVoice(tmp_path / "piper")
     assert neural("system", tmp_path) is None
 
 
 def test_what_a_neural_voice_lacks_is_said_with_where_to_get_it(tmp_path, monkeypatch):
-    kokoro, piper = Kokoro(tmp_path / "kokoro"), Piper(tmp_path / "piper", "no-such-piper")
+    kokoro, piper = (
+        KokoroVoice(tmp_path / "kokoro"),
+        PiperVoice(tmp_path / "piper", "no-such-piper"),
+    )
     lacking = str(kokoro.lacking())
     assert "kokoro-v1.0.onnx (326 MB) and voices-v1.0.bin (28 MB)" in lacking
     assert str(tmp_path / "kokoro") in lacking
     tiny_kokoro(tmp_path / "kokoro")
     assert kokoro.lacking() is None
     assert "not installed" in str(piper.lacking())
-    piper = Piper(tmp_path / "piper", piper_program(tmp_path / "program"))
+    piper = PiperVoice(tmp_path / "piper", piper_program(tmp_path / "program"))
     assert "en_US-lessac-medium" in str(piper.lacking())
     (piper_voices(tmp_path / "piper") / "de_DE-half.onnx").write_bytes(b"")
     assert piper.lacking() is None
@@ -76,7 +86,7 @@ def test_the_best_weights_are_taken(tmp_path):
 
 
 async def test_without_weights_the_system_speaks_and_says_so_once(speaking, tmp_path):
-    voice = speaking(Kokoro(tmp_path / "none"))
+    voice = speaking(KokoroVoice(tmp_path / "none"))
     for number in (1, 2):
         await voice.synthesise("hello", tmp_path / f"{number}.wav")
     (told,) = voice.told
@@ -88,7 +98,7 @@ async def test_without_weights_the_system_speaks_and_says_so_once(speaking, tmp_
 
 
 async def test_kokoro_gets_the_sounds_the_style_and_the_speed(speaking, tmp_path):
-    voice = speaking(Kokoro(tiny_kokoro(tmp_path / "k")), volume=0.5)
+    voice = speaking(KokoroVoice(tiny_kokoro(tmp_path / "k")), volume=0.5)
     sounds = [VOCABULARY[sound] for sound in phonemes.phonemes("Hello, you.", "en-us", timeout=9)]
     rate, samples = heard(await voice.synthesise("Hello, you.", tmp_path / "said.wav"))
     assert rate == 24000
@@ -104,7 +114,7 @@ async def test_kokoro_gets_the_sounds_the_style_and_the_speed(speaking, tmp_path
 
 
 async def test_kokoro_leaves_languages_it_lacks_to_the_system(speaking, tmp_path):
-    voice = speaking(Kokoro(tiny_kokoro(tmp_path / "k")), voice="bm_george")
+    voice = speaking(KokoroVoice(tiny_kokoro(tmp_path / "k")), voice="bm_george")
     said = {
         language: heard(await voice.synthesise(text, tmp_path / f"{language}.wav"))
         for language, text in (
@@ -124,7 +134,7 @@ async def test_weights_that_are_cut_off_are_told(speaking, tmp_path):
     folder = tiny_kokoro(tmp_path / "k")
     weights = folder / "kokoro-v1.0.onnx"
     weights.write_bytes(weights.read_bytes()[:300])
-    voice = speaking(Kokoro(folder))
+    voice = speaking(KokoroVoice(folder))
     await voice.warm()
     assert heard(await voice.synthesise("hello", tmp_path / "said.wav"))[0] == 22050
     assert next(each.id for each in await voice.voices()) == "gmw/en-us"
@@ -135,7 +145,7 @@ async def test_weights_that_are_cut_off_are_told(speaking, tmp_path):
 
 @pytest.mark.parametrize("styles", [b"", b"no archive", b"PK\x03\x04 no archive either"])
 def test_styles_that_are_broken_are_told(tmp_path, styles):
-    engine = kokoro_voice.Kokoro(tiny_kokoro(tmp_path))
+    engine = kokoro_voice.KokoroEngine(tiny_kokoro(tmp_path))
     (tmp_path / "voices-v1.0.bin").write_bytes(styles)
     with pytest.raises(UnavailableError, match="cannot be used"):
         engine.ready()
@@ -145,7 +155,7 @@ def test_styles_that_are_broken_are_told(tmp_path, styles):
 
 
 def test_a_text_that_is_too_long_for_one_run_is_cut_between_words(tmp_path, monkeypatch):
-    engine = kokoro_voice.Kokoro(tiny_kokoro(tmp_path))
+    engine = kokoro_voice.KokoroEngine(tiny_kokoro(tmp_path))
     engine.ready()
     runs: list[str] = []
 

@@ -6,9 +6,9 @@ import pytest
 
 from jarvis_desktop.core.errors import ExpertError, UnavailableError
 from jarvis_desktop.speech.voice import LocalVoice
-from jarvis_desktop.speech.voices import piper_voice
-from jarvis_desktop.speech.voices.neural import Piper
-from jarvis_desktop.speech.voices.ordered import Order, choose
+from jarvis_desktop.speech.voices import piper as piper_voice
+from jarvis_desktop.speech.voices.engine import Order, choose
+from jarvis_desktop.speech.voices.neural import PiperVoice
 from tests.speech.neural import piper_program, piper_voices
 
 VOICES = ("de_DE-thorsten-medium", "en_US-lessac-medium")
@@ -18,13 +18,13 @@ VOICES = ("de_DE-thorsten-medium", "en_US-lessac-medium")
 def piper(request, tmp_path):
     """The engine in this process, with one English and one German voice."""
     program = piper_program(tmp_path / "program", speaks_json=request.param)
-    engine = piper_voice.Piper(piper_voices(tmp_path / "voices", *VOICES), program)
+    engine = piper_voice.PiperEngine(piper_voices(tmp_path / "voices", *VOICES), program)
     engine.ready()
     yield engine
     engine._end()
 
 
-def started(engine: piper_voice.Piper, voice: str) -> list[tuple[int, float]]:
+def started(engine: piper_voice.PiperEngine, voice: str) -> list[tuple[int, float]]:
     """The processes that were started for a voice: number and length scale."""
     lines = (engine._folder / f"{voice}.onnx.started").read_text().splitlines()
     return [(int(line.split()[0]), float(line.split()[1])) for line in lines]
@@ -81,7 +81,7 @@ def test_a_process_that_fails_is_ended_and_the_next_one_speaks(piper, tmp_path):
 
 def test_voices_that_go_away_are_told(tmp_path):
     program = piper_program(tmp_path / "program")
-    engine = piper_voice.Piper(tmp_path / "empty", program)
+    engine = piper_voice.PiperEngine(tmp_path / "empty", program)
     engine.ready()
     with pytest.raises(UnavailableError, match="no voice of Piper"):
         engine.speak(Order("hello", tmp_path / "said.wav"), None)
@@ -91,7 +91,7 @@ def test_another_program_of_that_name_is_told(tmp_path):
     program = tmp_path / "piper"
     program.write_text("#!/bin/sh\necho 'Usage: piper [OPTION]... configure gaming mice'\n")
     program.chmod(0o755)
-    engine = piper_voice.Piper(piper_voices(tmp_path / "voices"), str(program))
+    engine = piper_voice.PiperEngine(piper_voices(tmp_path / "voices"), str(program))
     with pytest.raises(UnavailableError, match="is not the voice Piper"):
         engine.ready()
     program.chmod(0o600)
@@ -104,7 +104,7 @@ def test_another_program_of_that_name_is_told(tmp_path):
 async def test_the_system_speaks_what_piper_fails_at(tmp_path):
     program = piper_program(tmp_path / "program")
     told = []
-    engine = Piper(piper_voices(tmp_path / "voices"), program)
+    engine = PiperVoice(piper_voices(tmp_path / "voices"), program)
     voice = LocalVoice(engine=engine, tell=lambda error: told.append(error.message))
     try:
         for text in ("hello", "crash", "hello", "crash", "crash", "hello"):

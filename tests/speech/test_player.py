@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 import soundfile
 
-from jarvis_desktop.child import Child
 from jarvis_desktop.core.errors import InputError, UnavailableError
 from jarvis_desktop.paths import shipped
+from jarvis_desktop.process.child import Child
 from jarvis_desktop.speech.devices import devices
 from jarvis_desktop.speech.player import SoundPlayer
 from tests.films import write_film

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from jarvis_desktop.core.errors import ExpertError, InputError
-from jarvis_desktop.speech import file_transcription
+from jarvis_desktop.speech import transcription
 from jarvis_desktop.speech.recogniser import LocalRecogniser
 from tests.instrument import INSTRUMENT
 
@@ -173,7 +173,7 @@ async def test_cancelling_ends_the_work_and_the_next_call_works(stand_in, tmp_pa
 
 
 async def test_a_hung_engine_is_ended(stand_in, tmp_path, monkeypatch):
-    monkeypatch.setattr(file_transcription, "START_SECONDS", 1.0)
+    monkeypatch.setattr(transcription, "START_SECONDS", 1.0)
     (tmp_path / "a.wav").write_text("hang")
     with pytest.raises(ExpertError, match="no answer within 1 second"):
         await stand_in.transcribe(tmp_path / "a.wav", quiet)

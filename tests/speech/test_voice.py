@@ -6,8 +6,8 @@ import pytest
 
 from jarvis_desktop.core.errors import ExpertError, JarvisError, UnavailableError
 from jarvis_desktop.speech.voice import LocalVoice
-from jarvis_desktop.speech.voices.language import language_of, plain_language
-from jarvis_desktop.speech.voices.ordered import KnownVoice, Order, choose
+from jarvis_desktop.speech.voices.engine import KnownVoice, Order, choose
+from jarvis_desktop.text.languages import language_of, plain_language
 
 TEXT = "The summary says that the meeting was moved to Tuesday."
 FRENCH = "Bonjour tout le monde, voici le résumé des 97 pages que vous avez demandé."

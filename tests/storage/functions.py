@@ -6,21 +6,23 @@ from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from jarvis_desktop.core.code import Draft, Function, Library
+from jarvis_desktop.core.code import Function, FunctionDraft, Library
 from jarvis_desktop.storage.code_library import CodeLibrary
 from tests.storage.samples import START
 
 
-def drafted(name: str = "double", says: str = "Twice the number.", factor: int = 2) -> Draft:
+def drafted(
+    name: str = "double", says: str = "Twice the number.", factor: int = 2
+) -> FunctionDraft:
     """A function that the library takes."""
     source = f'"""Sums."""\n\n\ndef {name}(x: int) -> int:\n    """{says}\n\n    Exact."""\n'
     tests = (
         f"from library import {name}\n\n\ndef test_it():\n    assert {name}(3) == {3 * factor}\n"
     )
-    return Draft(name, f"{source}    return {factor} * x\n", tests, ("numpy",))
+    return FunctionDraft(name, f"{source}    return {factor} * x\n", tests, ("numpy",))
 
 
-def saved(library: Library, draft: Draft) -> Function:
+def saved(library: Library, draft: FunctionDraft) -> Function:
     """Keep it, as somebody who agreed to it."""
     return library.save(draft, approved=draft.sha256)
 

@@ -6,8 +6,8 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
-from jarvis_desktop.core.goal import Frame, Goal, LogEntry, Terms
-from jarvis_desktop.core.result import Status
+from jarvis_desktop.core.expert import Status
+from jarvis_desktop.core.goal import ControllerFrame, Goal, LogEntry, Terms
 from jarvis_desktop.storage.history import SqliteHistory
 from tests.storage.samples import INVENTORY, START, stored_file
 
@@ -22,13 +22,15 @@ def main(folder: Path, name: str) -> None:
     made = stored_file(store, "aa11.png")
     memory = history.goals
     if memory.goal(name) is None:
-        memory.begin(Goal(name, "c", "Count", Terms(), START), [Frame("assistant", "Count")])
+        memory.begin(
+            Goal(name, "c", "Count", Terms(), START), [ControllerFrame("assistant", "Count")]
+        )
     frames = list(memory.frames(name))
     number = max((entry.number for entry in memory.log(name)), default=0)
     while True:
         number += 1
         frames = [replace(frame, rounds=number) for frame in frames]
-        coder = Frame("coder", "Count", rounds=number, observation="x" * 5000)
+        coder = ControllerFrame("coder", "Count", rounds=number, observation="x" * 5000)
         frames = [frames[0]] if number % 3 == 0 else [frames[0], coder]
         entry = LogEntry(number, "assistant", "coder", "", Status.DONE, "", START, (made,))
         memory.keep(name, frames, [entry])

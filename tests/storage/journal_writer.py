@@ -6,7 +6,7 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
-from jarvis_desktop.core.journal import Unfinished
+from jarvis_desktop.core.ports import Unfinished
 from jarvis_desktop.storage.history import SqliteHistory
 from tests.storage.samples import INVENTORY, START, full_turn, stored_file
 

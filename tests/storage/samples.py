@@ -9,12 +9,11 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
-from jarvis_desktop.core.current import current_turn
+from jarvis_desktop.core.context import current_turn
 from jarvis_desktop.core.errors import Fault
-from jarvis_desktop.core.expert import Candidate, Expert
+from jarvis_desktop.core.expert import Attempt, Candidate, Expert, Spent, Status, TaskResult
 from jarvis_desktop.core.plan import Plan
-from jarvis_desktop.core.result import Attempt, Spent, Status, TaskResult
-from jarvis_desktop.core.task import Option, Port, Ref, Task, TaskType
+from jarvis_desktop.core.task import Port, Ref, Task, TaskOption, TaskType
 from jarvis_desktop.core.turn import Turn
 from jarvis_desktop.storage.artifacts import FileStore
 
@@ -25,7 +24,7 @@ SUM = TaskType(
     "",
     (Port("text", (Kind.TEXT, Kind.DOCUMENT), many=True),),
     (Kind.TEXT,),
-    (Option("count", "", 3),),
+    (TaskOption("count", "", 3),),
 )
 SPEAK = TaskType("speak", "", (Port("text", (Kind.TEXT,)),), (Kind.AUDIO,))
 INVENTORY = {kind.name: kind for kind in (READ, SUM, SPEAK)}

@@ -8,18 +8,20 @@ from pathlib import Path
 
 import pytest
 
-from jarvis_desktop.assistant.resources import resources_of
+from jarvis_desktop.assistant.planning.inputs import resources_of
 from jarvis_desktop.core.artifact import Artifact, text_artifact
-from jarvis_desktop.core.outline import Outline, Step, StepState
-from jarvis_desktop.core.result import Status
+from jarvis_desktop.core.expert import Status
+from jarvis_desktop.core.goal import Outline, OutlineStep, StepState
 from jarvis_desktop.core.turn import Conversation, Round, Turn
 from jarvis_desktop.storage.database import writing
-from jarvis_desktop.storage.export import Entry, exported
+from jarvis_desktop.storage.export import ExportedConversation, exported
 from jarvis_desktop.storage.history import SqliteHistory
 from tests.storage.samples import INVENTORY, START, full_turn, small_turn, stored_file
 
-OUTLINE = Outline((Step(1, "Download the prices", StepState.DONE, "prices.csv"), Step(2, "Plot")))
-BELOW = Outline((Step(1, "Write download_prices", StepState.FAILED, "no host"),))
+OUTLINE = Outline(
+    (OutlineStep(1, "Download the prices", StepState.DONE, "prices.csv"), OutlineStep(2, "Plot"))
+)
+BELOW = Outline((OutlineStep(1, "Write download_prices", StepState.FAILED, "no host"),))
 
 
 @pytest.fixture
@@ -149,7 +151,9 @@ Hi.
 
 def test_it_is_exported_with_plan_and_rounds(picture: Artifact):
     made = Artifact(picture.kind, path=Path("/store/x.png"))
-    conversation = Entry(Conversation("c", (agentic(small_turn("t"), made),)), "hello")
+    conversation = ExportedConversation(
+        Conversation("c", (agentic(small_turn("t"), made),)), "hello"
+    )
     assert exported([conversation], "text") == f"{TEXT}\n"
     marked = exported([conversation], "markdown")
     assert r"- round 2, assistant/coder: run\_code failed" in marked

@@ -13,9 +13,8 @@ from pathlib import Path
 import pytest
 
 from jarvis_desktop.core.errors import StorageError, UnavailableError
-from jarvis_desktop.storage import library_search, module_files
-from jarvis_desktop.storage.code_library import CodeLibrary
-from jarvis_desktop.storage.library_rows import LibraryRows
+from jarvis_desktop.storage import code_files, code_search
+from jarvis_desktop.storage.code_library import CodeLibrary, LibraryRows
 from tests.storage.functions import drafted, module, opened, saved
 from tests.storage.samples import START
 
@@ -63,8 +62,8 @@ def killed_at(monkeypatch: pytest.MonkeyPatch, owner: object, name: str, *, afte
 
 KILLS: dict[str, tuple[object, str, int]] = {
     "before its row": (LibraryRows, "begin", 0),
-    "before its files": (module_files, "_staged", 0),
-    "between its files": (module_files, "_staged", 1),
+    "before its files": (code_files, "_staged", 0),
+    "between its files": (code_files, "_staged", 1),
     "before they are in place": (Path, "replace", 0),
     "with one of them in place": (Path, "replace", 1),
     "before it counts": (LibraryRows, "settle", 0),
@@ -255,7 +254,7 @@ def test_each_function_is_read_once_until_its_words_or_the_reader_change(
     other = Reader("number", "else", "Download")
     opened(tmp_path, other).search("numbers", 3)
     assert len(other.read) == 4
-    monkeypatch.setattr(library_search, "MOST_READ", 1)
+    monkeypatch.setattr(code_search, "MOST_READ", 1)
     third = Reader("twice")
     assert len(opened(tmp_path, third).search("numbers", 3)) == 2
     assert len(third.read) == 3

@@ -6,13 +6,13 @@ import pytest
 from jarvis_desktop.core.artifact import Artifact, Kind
 from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.turn import Conversation
-from jarvis_desktop.storage.export import FORMATS, Entry, exported
+from jarvis_desktop.storage.export import FORMATS, ExportedConversation, exported
 from tests.storage.samples import full_turn, small_turn
 
 GIVEN = Artifact(Kind.IMAGE, path=Path("/store/ab/abc.png"), name="scan\n1.png")
 MADE = Artifact(Kind.AUDIO, path=Path("/store/cd/cde.wav"), name="hello.wav")
 TURNS = (full_turn("t1", GIVEN, MADE), small_turn("t2", "thanks"))
-CONVERSATION = Entry(Conversation("c1", TURNS), "Read this scan and say it")
+CONVERSATION = ExportedConversation(Conversation("c1", TURNS), "Read this scan and say it")
 
 ODD = Conversation("c", (small_turn("t", "\ud800"),))
 
@@ -70,7 +70,7 @@ def test_json_has_everything():
 
 def test_markup_in_a_turn_stays_text():
     turn = small_turn("t", "# <script>x</script>\n![a](http://b)", reply="<img src=x> **b**")
-    text = exported([Entry(Conversation("c", (turn,)), turn.text)], "markdown")
+    text = exported([ExportedConversation(Conversation("c", (turn,)), turn.text)], "markdown")
     assert r"> \# \<script\>x\</script\>" in text
     assert r"> \!\[a\]\(http://b\)" in text
     assert r"\<img src=x\> \*\*b\*\*" in text
@@ -79,7 +79,7 @@ def test_markup_in_a_turn_stays_text():
 @pytest.mark.parametrize("form", FORMATS)
 def test_nothing_to_export_and_odd_characters_are_no_fault(form: str):
     assert exported([], form) is not None
-    assert exported([Entry(ODD, "\ud800")], form).encode()
+    assert exported([ExportedConversation(ODD, "\ud800")], form).encode()
 
 
 def test_another_form_is_refused():

@@ -11,7 +11,7 @@ import pytest
 from jarvis_desktop.core.artifact import Artifact, Kind
 from jarvis_desktop.core.errors import InputError, StorageError
 from jarvis_desktop.core.turn import Turn
-from jarvis_desktop.storage import exporting
+from jarvis_desktop.storage import export
 from jarvis_desktop.storage.history import SqliteHistory
 from tests.storage.samples import INVENTORY, START, full_turn, small_turn, stored_file, written
 
@@ -136,7 +136,7 @@ async def test_a_page_shows_pictures_sounds_and_who_did_what(
 async def test_what_is_too_large_to_be_inside_or_gone_is_told(
     history: SqliteHistory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(exporting, "INSIDE", 100)
+    monkeypatch.setattr(export, "INSIDE", 100)
     small, large = picture(tmp_path), picture(tmp_path, "bb1.png", b"x" * 101)
     gone, outside = (
         picture(tmp_path, "cc1.png"),

@@ -12,10 +12,17 @@ import pytest
 
 from jarvis_desktop.core.artifact import Artifact
 from jarvis_desktop.core.errors import StorageError
-from jarvis_desktop.core.goal import CodeTerms, Frame, Goal, LogEntry, Terms
-from jarvis_desktop.core.journal import Unfinished
-from jarvis_desktop.core.outline import Outline, Step
-from jarvis_desktop.core.result import Status
+from jarvis_desktop.core.expert import Status
+from jarvis_desktop.core.goal import (
+    CodeTerms,
+    ControllerFrame,
+    Goal,
+    LogEntry,
+    Outline,
+    OutlineStep,
+    Terms,
+)
+from jarvis_desktop.core.ports import Unfinished
 from jarvis_desktop.core.turn import Turn
 from jarvis_desktop.storage.artifacts import FileStore
 from jarvis_desktop.storage.database import writing
@@ -23,7 +30,7 @@ from jarvis_desktop.storage.history import SqliteHistory
 from tests.storage.samples import INVENTORY, START, small_turn, stored_file
 
 FRAMES = tuple(
-    Frame(role, "Plot it", Outline((Step(1, "Plot"),)), kept={"name": "plot"})
+    ControllerFrame(role, "Plot it", Outline((OutlineStep(1, "Plot"),)), kept={"name": "plot"})
     for role in ("assistant", "coder", "librarian")
 )
 
@@ -260,8 +267,12 @@ def test_the_stack_is_not_written_without_what_was_done(history: SqliteHistory):
 
 def test_any_text_can_be_kept(history: SqliteHistory):
     odd = "\ud800 \0 \u2028 ' \" ; --"
-    history.goals.begin(Goal("g", "c", odd, Terms(hosts=(odd,)), START), [Frame("a", odd)])
-    history.goals.keep("g", [Frame("a", odd)], [replace(entry(1), observation=odd, code=odd)])
+    history.goals.begin(
+        Goal("g", "c", odd, Terms(hosts=(odd,)), START), [ControllerFrame("a", odd)]
+    )
+    history.goals.keep(
+        "g", [ControllerFrame("a", odd)], [replace(entry(1), observation=odd, code=odd)]
+    )
     (left,) = history.goals.log("g")
     assert left.observation == left.code == odd.replace("\ud800", "?")
     assert history.goals.frames("g")[0].task == left.code

@@ -11,8 +11,8 @@ import pytest
 
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.errors import InputError, StorageError
+from jarvis_desktop.core.expert import Status, TaskResult
 from jarvis_desktop.core.plan import Plan
-from jarvis_desktop.core.result import Status, TaskResult
 from jarvis_desktop.core.task import Task
 from jarvis_desktop.core.turn import Conversation, Turn
 from jarvis_desktop.storage.artifacts import FileStore

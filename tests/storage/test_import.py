@@ -20,7 +20,7 @@ import pytest
 from jarvis_desktop.core.artifact import Artifact, Kind
 from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.turn import Turn
-from jarvis_desktop.storage import importing
+from jarvis_desktop.storage import import_
 from jarvis_desktop.storage.history import SqliteHistory
 from tests.storage.samples import INVENTORY, START, full_turn, small_turn, stored_file, written
 from tests.storage.test_agentic_turns import agentic
@@ -284,7 +284,7 @@ async def test_what_is_no_file_is_refused_at_once(
             await history.import_from(path)
     with pytest.raises(InputError, match="another version"):
         await history.import_from(written(tmp_path / "new.json", changed(version=2)))
-    monkeypatch.setattr(importing, "MOST_BYTES", 10)
+    monkeypatch.setattr(import_, "MOST_BYTES", 10)
     with pytest.raises(InputError, match="larger than"):
         await history.import_from(written(tmp_path / "x.json", changed()))
 

@@ -14,14 +14,14 @@ import pytest
 
 from jarvis_desktop.core.artifact import Artifact
 from jarvis_desktop.core.errors import StorageError
-from jarvis_desktop.core.journal import Unfinished
+from jarvis_desktop.core.expert import Status, TaskResult
 from jarvis_desktop.core.plan import Plan
-from jarvis_desktop.core.result import Status, TaskResult
+from jarvis_desktop.core.ports import Unfinished
 from jarvis_desktop.core.turn import Turn
 from jarvis_desktop.storage.artifacts import FileStore
 from jarvis_desktop.storage.database import writing
 from jarvis_desktop.storage.history import SqliteHistory
-from jarvis_desktop.storage.owners import HOUR
+from jarvis_desktop.storage.journal import HOUR
 from tests.storage.samples import (
     INVENTORY,
     READ,

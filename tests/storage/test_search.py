@@ -7,11 +7,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
-from jarvis_desktop.core.result import Status, TaskResult
+from jarvis_desktop.core.expert import Status, TaskResult
 from jarvis_desktop.core.turn import Turn
 from jarvis_desktop.storage import search
-from jarvis_desktop.storage.filters import SIGN, Filters, expression, marks
 from jarvis_desktop.storage.history import SqliteHistory
+from jarvis_desktop.storage.search_terms import SIGN, TurnFilters, expression, marks
 from tests.storage.samples import INVENTORY, START, full_turn, small_turn, stored_file
 
 
@@ -167,7 +167,7 @@ def test_the_spots_are_what_was_found(history: SqliteHistory):
 
 
 def everything(history: SqliteHistory, **filters: object) -> set[str]:
-    found = history.search("", 99, filters=Filters(**filters))  # type: ignore[arg-type]
+    found = history.search("", 99, filters=TurnFilters(**filters))  # type: ignore[arg-type]
     return {item.turn_id for item in found}
 
 
@@ -190,7 +190,7 @@ def test_filters_narrow_a_search(history: SqliteHistory, tmp_path: Path):
     assert everything(history, pinned=True) == {"full", "plain", "other"}
     history.pin_turn("other", pinned=False)
     assert everything(history, pinned=True) == {"full", "plain"}
-    found = history.search("read", filters=Filters(attached=True))
+    found = history.search("read", filters=TurnFilters(attached=True))
     assert [item.turn_id for item in found] == ["full"]
 
 
@@ -204,7 +204,7 @@ def test_a_range_of_days_lets_pass_just_these(since: date, until: date):
         turn = Turn("t", datetime(day.year, day.month, day.day, 12, tzinfo=UTC))
         return set(marks(turn, "c").split())
 
-    query = expression(Filters(since=since, until=until), ())
+    query = expression(TurnFilters(since=since, until=until), ())
     wanted = set(query.strip("()").split(" OR "))
     assert len(wanted) < 100
     for day in DAYS:

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from jarvis_desktop.storage import artifacts
-from jarvis_desktop.storage.artifacts import DAY, FileStore
-from jarvis_desktop.storage.claims import LASTING
+from jarvis_desktop.storage.artifacts import DAY, LASTING, FileStore
 from tests.storage.samples import in_store, made_by_expert, mode, within_turn, written
 
 

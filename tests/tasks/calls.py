@@ -8,11 +8,11 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
-from jarvis_desktop.core.call import Call
 from jarvis_desktop.core.errors import UnavailableError
 from jarvis_desktop.core.ports import Timer
-from jarvis_desktop.core.task import TaskType, Value
+from jarvis_desktop.core.task import Call, TaskType, Value
 from jarvis_desktop.tasks.definition import Services
+from jarvis_desktop.tasks.registry import DEFINITIONS
 from tests.fake_voice import FakeRecogniser, FakeVoice
 from tests.fakes import FakeFacts, FakeStore
 
@@ -130,4 +130,5 @@ class FakeServices:
             lambda: self.turns,
             self.facts,
             self.store,
+            definitions=DEFINITIONS,
         )

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from jarvis_desktop.core.errors import InputError
-from jarvis_desktop.tasks import forget, remember
+from jarvis_desktop.tasks.everyday import memory
 from tests.tasks.calls import FakeServices, call_of, quiet, text_of
 
 
@@ -19,12 +19,12 @@ class Person:
         self.services = FakeServices()
 
     async def tells(self, fact: str, action: str = "keep") -> str:
-        call = call_of(remember.TYPE, self.folder, fact=fact, action=action)
-        return text_of(await remember.remember(call, quiet, self.services.services()))
+        call = call_of(memory.REMEMBER_TYPE, self.folder, fact=fact, action=action)
+        return text_of(await memory.remember(call, quiet, self.services.services()))
 
     async def takes_back(self, fact: str) -> str:
-        call = call_of(forget.TYPE, self.folder, fact=fact)
-        return text_of(await forget.forget(call, quiet, self.services.services()))
+        call = call_of(memory.FORGET_TYPE, self.folder, fact=fact)
+        return text_of(await memory.forget(call, quiet, self.services.services()))
 
     @property
     def facts(self) -> list[str]:
@@ -102,8 +102,8 @@ async def test_what_is_forgotten(person: Person, said: str, gone: str) -> None:
 async def test_everything_is_forgotten_after_a_question(person: Person, said: str) -> None:
     await person.tells("I like tea")
     await person.tells("always answer in German")
-    call = call_of(forget.TYPE, person.folder, fact=said)
-    assert forget.question(call) == "Forget everything you have asked me to remember?"
+    call = call_of(memory.FORGET_TYPE, person.folder, fact=said)
+    assert memory.question(call) == "Forget everything you have asked me to remember?"
     assert await person.takes_back(said) == "I forgot all 2 things."
     assert person.facts == []
     assert await person.takes_back(said) == "There is nothing to forget: I remember nothing."
@@ -116,7 +116,7 @@ async def test_the_only_thing_is_forgotten_with_everything(person: Person) -> No
 
 async def test_only_everything_is_asked_about(person: Person) -> None:
     for said in ("forget that", "forget everything about tea", "forget that I like all teas"):
-        assert not forget.question(call_of(forget.TYPE, person.folder, fact=said))
+        assert not memory.question(call_of(memory.FORGET_TYPE, person.folder, fact=said))
 
 
 async def test_what_is_not_clear_is_not_forgotten(person: Person) -> None:

@@ -3,9 +3,9 @@ from __future__ import annotations
 import pytest
 
 from jarvis_desktop.core.errors import InputError
+from jarvis_desktop.tasks.images.classification import labels_of
+from jarvis_desktop.tasks.images.detection import wanted
 from jarvis_desktop.tasks.naming import asks_for_description, labels_named, named_things
-from jarvis_desktop.tasks.zero_shot_image_classification import labels_of
-from jarvis_desktop.tasks.zero_shot_object_detection import wanted
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,8 @@ import pytest
 from PIL import Image
 
 from jarvis_desktop.core.errors import InputError
-from jarvis_desktop.tasks.pdf import is_pdf, page_pictures
-from tests.tasks.test_document_to_text import pdf_with
+from jarvis_desktop.tasks.documents.pdf import is_pdf, page_pictures
+from tests.tasks.documents.test_to_text import pdf_with
 
 
 def scan(path: Path, *colours: str) -> Path:

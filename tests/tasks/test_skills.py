@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from jarvis_desktop.core.errors import InputError
-from jarvis_desktop.tasks import chance, repeat, spell, stop
+from jarvis_desktop.tasks.everyday import small_skills
 from tests.tasks.calls import FakeServices, call_of, quiet, text_of
 
 
@@ -15,16 +15,19 @@ from tests.tasks.calls import FakeServices, call_of, quiet, text_of
 )
 async def test_stop(tmp_path: Path, turns: int, answer: str):
     services = FakeServices(turns=turns).services()
-    assert text_of(await stop.stop(call_of(stop.TYPE, tmp_path), quiet, services)) == answer
+    assert (
+        text_of(await small_skills.stop(call_of(small_skills.STOP_TYPE, tmp_path), quiet, services))
+        == answer
+    )
 
 
 async def test_repeat(tmp_path: Path):
     services = FakeServices().services()
     for args in ({"text": "Once more."}, {"words": "Once more."}):
-        call = call_of(repeat.TYPE, tmp_path, **args)
-        assert text_of(await repeat.repeat(call, quiet, services)) == "Once more."
+        call = call_of(small_skills.REPEAT_TYPE, tmp_path, **args)
+        assert text_of(await small_skills.repeat(call, quiet, services)) == "Once more."
     with pytest.raises(InputError, match="nothing to repeat"):
-        await repeat.repeat(call_of(repeat.TYPE, tmp_path), quiet, services)
+        await small_skills.repeat(call_of(small_skills.REPEAT_TYPE, tmp_path), quiet, services)
 
 
 @pytest.mark.parametrize(
@@ -38,20 +41,20 @@ async def test_repeat(tmp_path: Path):
     ],
 )
 async def test_spell(tmp_path: Path, said: str, answer: str):
-    call = call_of(spell.TYPE, tmp_path, word=said)
-    assert text_of(await spell.spell(call, quiet, FakeServices().services())) == answer
+    call = call_of(small_skills.SPELL_TYPE, tmp_path, word=said)
+    assert text_of(await small_skills.spell(call, quiet, FakeServices().services())) == answer
 
 
 @pytest.mark.parametrize("said", ["", " ? ", "x" * 500])
 async def test_nothing_to_spell(tmp_path: Path, said: str):
-    call = call_of(spell.TYPE, tmp_path, word=said)
+    call = call_of(small_skills.SPELL_TYPE, tmp_path, word=said)
     with pytest.raises(InputError):
-        await spell.spell(call, quiet, FakeServices().services())
+        await small_skills.spell(call, quiet, FakeServices().services())
 
 
 async def drawn(tmp_path: Path, **args: str | int) -> str:
-    call = call_of(chance.TYPE, tmp_path, **args)
-    return text_of(await chance.draw(call, quiet, FakeServices().services()))
+    call = call_of(small_skills.CHANCE_TYPE, tmp_path, **args)
+    return text_of(await small_skills.draw(call, quiet, FakeServices().services()))
 
 
 async def test_chance_gives_all_there_is_and_nothing_else(tmp_path: Path):

@@ -19,7 +19,7 @@ from PySide6.QtWidgets import QApplication
 from jarvis_desktop.core.turn import Request
 from jarvis_desktop.ui import app as window_app
 from jarvis_desktop.ui.main_window import MainWindow
-from jarvis_desktop.ui.session import Session
+from jarvis_desktop.ui.session import WindowSession
 from tests.ui.scene import FakeApp, FakeAssistant, for_ever
 
 WHEN = sys.argv[1]
@@ -44,7 +44,7 @@ class AppWithChild(FakeApp):
             await asyncio.to_thread(time.sleep, 60)
 
 
-def build(session: Session) -> AppWithChild:
+def build(session: WindowSession) -> AppWithChild:
     if WHEN == "build":
         session.engine.post(lambda: window().close())
         time.sleep(60)

@@ -21,12 +21,12 @@ from pytestqt.qtbot import QtBot
 from jarvis_desktop.core.events import ExpertsSelected, PlanAccepted
 from jarvis_desktop.core.turn import Turn
 from jarvis_desktop.ui.actions import Actions
-from jarvis_desktop.ui.bridge import EngineThread, Question
 from jarvis_desktop.ui.conversation.turn_view import TurnView
-from jarvis_desktop.ui.look import pictures
-from jarvis_desktop.ui.look.theme import Theme
+from jarvis_desktop.ui.engine import EngineQuestion, EngineThread
 from jarvis_desktop.ui.main_window import MainWindow
-from jarvis_desktop.ui.session import Session
+from jarvis_desktop.ui.session import WindowSession
+from jarvis_desktop.ui.widgets import images
+from jarvis_desktop.ui.widgets.theme import Theme
 from tests.ui import scene
 from tests.ui.scene import NOW, FakeApp, iter_files, three_steps
 from tests.ui.voice_scene import Asked, Slow
@@ -144,14 +144,14 @@ def asked(window: MainWindow, app: FakeApp, qtbot: QtBot) -> Asked:
 
 
 @pytest.fixture
-def session(engine: EngineThread, app: FakeApp) -> Session:
+def session(engine: EngineThread, app: FakeApp) -> WindowSession:
     """A session whose application is not started yet."""
-    return Session(engine)
+    return WindowSession(engine)
 
 
 @pytest.fixture
 def window(
-    qtbot: QtBot, theme: Theme, session: Session, app: FakeApp, tmp_path: Path
+    qtbot: QtBot, theme: Theme, session: WindowSession, app: FakeApp, tmp_path: Path
 ) -> Iterator[MainWindow]:
     """The window with its application started."""
     window = MainWindow(session, tmp_path / "window.ini")
@@ -163,7 +163,7 @@ def window(
     session.end()
     window.talker.cancel()
     session.engine.submit(session.close_app()).result(5)
-    assert pictures.finish_reading(5000)
+    assert images.finish_reading(5000)
 
 
 @pytest.fixture
@@ -181,7 +181,9 @@ def actions(qapp: QApplication) -> Actions:
 
 
 @pytest.fixture
-def served(actions: Actions, session: Session, app: FakeApp, qtbot: QtBot) -> Iterator[Actions]:
+def served(
+    actions: Actions, session: WindowSession, app: FakeApp, qtbot: QtBot
+) -> Iterator[Actions]:
     """Actions whose media are at work, with an application that has started."""
     with qtbot.waitSignal(session.ready):
         session.start(lambda: app)
@@ -193,7 +195,9 @@ def served(actions: Actions, session: Session, app: FakeApp, qtbot: QtBot) -> It
 class SettledView(TurnView):
     """Lets Qt show what was added before the test looks at it."""
 
-    def draw(self, turn: Turn, *, waiting: str = "", question: Question | None = None) -> None:
+    def draw(
+        self, turn: Turn, *, waiting: str = "", question: EngineQuestion | None = None
+    ) -> None:
         super().draw(turn, waiting=waiting, question=question)
         QApplication.processEvents()
 

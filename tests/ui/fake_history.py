@@ -9,10 +9,10 @@ from pathlib import Path
 
 from jarvis_desktop.core.errors import InputError, JarvisError
 from jarvis_desktop.core.turn import Conversation, Turn
-from jarvis_desktop.storage.exporting import Exported, Form, Media
-from jarvis_desktop.storage.filters import EVERYTHING, Filters
-from jarvis_desktop.storage.importing import Imported
-from jarvis_desktop.storage.trash import Trashed
+from jarvis_desktop.storage.deletion import Trashed
+from jarvis_desktop.storage.export import Exported, Form, Media
+from jarvis_desktop.storage.import_ import Imported
+from jarvis_desktop.storage.search_terms import EVERYTHING, TurnFilters
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class FakeHistory:
     """What was deleted and can be restored: how the conversations were before."""
     forgotten: list[str] = field(default_factory=list)
     """The conversations that were not to be kept and are closed."""
-    searches: list[tuple[str, Filters]] = field(default_factory=list)
+    searches: list[tuple[str, TurnFilters]] = field(default_factory=list)
     exports: list[tuple[Path, str, Sequence[str] | None, str]] = field(default_factory=list)
     imports: list[Path] = field(default_factory=list)
     used: Sequence[str] = ()
@@ -87,7 +87,7 @@ class FakeHistory:
         return rows[start : start + limit]
 
     def search(
-        self, words: str, limit: int, *, filters: Filters = EVERYTHING, skip: int = 0
+        self, words: str, limit: int, *, filters: TurnFilters = EVERYTHING, skip: int = 0
     ) -> Sequence[Hit]:
         self.searches.append((words, filters))
         found = [

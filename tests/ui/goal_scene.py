@@ -18,8 +18,8 @@ from jarvis_desktop.core.events import (
     TurnFinished,
     TurnStarted,
 )
-from jarvis_desktop.core.outline import Outline, Step, StepState
-from jarvis_desktop.core.result import Status
+from jarvis_desktop.core.expert import Status
+from jarvis_desktop.core.goal import Outline, OutlineStep, StepState
 from jarvis_desktop.core.turn import Turn
 from tests.ui.scene import NOW
 
@@ -33,7 +33,7 @@ STEPS = (
     "Find the month with the largest gain",
     "Say which month was best, with the figures",
 )
-DRAFT = Outline(tuple(Step(number, text) for number, text in enumerate(STEPS, 1)))
+DRAFT = Outline(tuple(OutlineStep(number, text) for number, text in enumerate(STEPS, 1)))
 AT_WORK = (
     DRAFT.with_state(1, StepState.DONE, "251 rows, saved as prices.csv")
     .with_state(2, StepState.DOING)
@@ -41,9 +41,9 @@ AT_WORK = (
 )
 CODERS = Outline(
     (
-        Step(1, "Write download_prices", StepState.DONE),
-        Step(2, "Read the CSV and group it by month", StepState.FAILED, "no column 'Close'"),
-        Step(3, "Draw a bar chart"),
+        OutlineStep(1, "Write download_prices", StepState.DONE),
+        OutlineStep(2, "Read the CSV and group it by month", StepState.FAILED, "no column 'Close'"),
+        OutlineStep(3, "Draw a bar chart"),
     )
 )
 

@@ -10,9 +10,10 @@ from pathlib import Path
 
 from PySide6.QtWidgets import QLabel, QPushButton, QTextEdit, QWidget
 
-from jarvis_desktop.assistant.journalling import retold
-from jarvis_desktop.assistant.listening.talk import Talk
-from jarvis_desktop.assistant.speaker import Speaker
+from jarvis_desktop.app.single_instance import Handle
+from jarvis_desktop.assistant.journal import retold
+from jarvis_desktop.assistant.speaker import AnswerSpeaker
+from jarvis_desktop.assistant.talk.talk import Talk
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.errors import JarvisError
 from jarvis_desktop.core.events import (
@@ -23,24 +24,21 @@ from jarvis_desktop.core.events import (
     TurnFinished,
     TurnStarted,
 )
-from jarvis_desktop.core.expert import Candidate, Expert, Selection
-from jarvis_desktop.core.frontend import Frontend
-from jarvis_desktop.core.hearing import FRAME, HotkeyStatus, Sound
-from jarvis_desktop.core.journal import Unfinished
+from jarvis_desktop.core.expert import Attempt, Candidate, Expert, Selection, Status, TaskResult
 from jarvis_desktop.core.plan import Plan
 from jarvis_desktop.core.policy import Mode, Policy
-from jarvis_desktop.core.result import Attempt, Status, TaskResult
-from jarvis_desktop.core.task import Option, Port, Ref, Task, TaskType
+from jarvis_desktop.core.ports import Frontend, Unfinished
+from jarvis_desktop.core.speech import FRAME, HotkeyStatus, Sound
+from jarvis_desktop.core.task import Port, Ref, Task, TaskOption, TaskType
 from jarvis_desktop.core.turn import Request, Turn
-from jarvis_desktop.instance import Handle
-from jarvis_desktop.llm.choice import LLMChoice, Wanted
+from jarvis_desktop.llm.choice import LLMChoice, LLMPreference
 from jarvis_desktop.paths import Paths, user_paths
 from jarvis_desktop.settings import Settings
 from jarvis_desktop.speech.devices import Device
 from jarvis_desktop.storage.artifacts import FileStore
 from jarvis_desktop.ui.conversation.turn_view import TurnView
-from jarvis_desktop.ui.plan.outline import TaskRow
-from jarvis_desktop.ui.request.chips import Chip
+from jarvis_desktop.ui.plan.list_view import TaskRow
+from jarvis_desktop.ui.request.attachments import Chip
 from tests.fake_fetcher import FakeFetcher
 from tests.fake_house import fake_shelf
 from tests.fake_voice import FakeHotkey, FakeMicrophone, FakePlayer, FakeRecogniser, FakeVoice
@@ -55,7 +53,7 @@ SUM = TaskType(
     "",
     (Port("text", (Kind.TEXT,)),),
     (Kind.TEXT,),
-    (Option("sentences", "", 3),),
+    (TaskOption("sentences", "", 3),),
 )
 SAY = TaskType("text-to-speech", "", (Port("text", (Kind.TEXT,)),), (Kind.AUDIO,))
 
@@ -252,7 +250,7 @@ def talking() -> FakeMicrophone:
 
 def no_llms() -> LLMChoice:
     """None is wanted, and none is looked for."""
-    return LLMChoice(Wanted("none"), Policy(), on_disk=lambda: ())
+    return LLMChoice(LLMPreference("none"), Policy(), on_disk=lambda: ())
 
 
 MICROPHONE = Device("Desk microphone, ALSA", 1, 0, True, False)
@@ -293,7 +291,7 @@ class FakeApp:
     player: FakePlayer = field(default_factory=lambda: FakePlayer(hold=True))
     talk: Talk = field(init=False)
     store: FileStore = field(init=False)
-    speaker: Speaker = field(init=False)
+    speaker: AnswerSpeaker = field(init=False)
     hotkey: FakeHotkey = field(default_factory=lambda: FakeHotkey(status=LIVE))
     quick_key: FakeHotkey = field(default_factory=FakeHotkey)
     timers: FakeTimers = field(default_factory=FakeTimers)
@@ -320,7 +318,7 @@ class FakeApp:
 
     def __post_init__(self) -> None:
         self.store = FileStore(self.paths.artifacts)
-        self.speaker = Speaker(self.voice, self.player, self.store)
+        self.speaker = AnswerSpeaker(self.voice, self.player, self.store)
         self.shelf = fake_shelf(self)
         self.talk = Talk(self.microphone, self.recogniser, way="hold")
 

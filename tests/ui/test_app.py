@@ -53,7 +53,7 @@ def test_the_window_imports_nothing_heavy() -> None:
     check = (
         "import sys, jarvis_desktop.ui.app;"
         "heavy = {'torch', 'transformers', 'ctranslate2', 'numpy', 'cv2', 'PIL', 'pydantic',"
-        " 'sqlite_utils', 'sounddevice', 'jarvis_desktop.compose'};"
+        " 'sqlite_utils', 'sounddevice', 'jarvis_desktop.app.build'};"
         "print(sorted(heavy & set(sys.modules)))"
     )
     assert run("-c", check).stdout.strip() == "[]"

@@ -9,10 +9,9 @@ from PySide6.QtWidgets import QAbstractButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from jarvis_desktop.core.policy import Mode
-from jarvis_desktop.ui.first.start import FirstStart
-from jarvis_desktop.ui.first.steps import LLMStep, ModeStep, RequestStep, VoiceStep
 from jarvis_desktop.ui.main_window import MainWindow
-from jarvis_desktop.ui.session import Session
+from jarvis_desktop.ui.onboarding import FirstStart, LLMStep, ModeStep, RequestStep, VoiceStep
+from jarvis_desktop.ui.session import WindowSession
 from tests.ui.scene import FakeApp
 
 LEFT = Qt.MouseButton.LeftButton
@@ -73,7 +72,12 @@ def test_a_first_request_is_sent_and_it_is_over(
 
 @pytest.mark.parametrize("way", ["escape", "skip", "through"])
 def test_who_wants_none_of_it_is_not_asked_again(
-    window: MainWindow, first: FirstStart, session: Session, tmp_path: Path, way: str, qtbot: QtBot
+    window: MainWindow,
+    first: FirstStart,
+    session: WindowSession,
+    tmp_path: Path,
+    way: str,
+    qtbot: QtBot,
 ) -> None:
     assert window.is_first_start
     if way == "escape":

@@ -12,18 +12,15 @@ from pytestqt.qtbot import QtBot
 
 from jarvis_desktop.core.code import Allow, Verdict
 from jarvis_desktop.core.events import RoundEnded, RoundStarted, TurnFinished, TurnStarted
-from jarvis_desktop.core.frontend import Review
-from jarvis_desktop.core.goal import Terms
-from jarvis_desktop.core.journal import Unfinished
-from jarvis_desktop.core.outline import outline_from_markdown
-from jarvis_desktop.core.result import Status
+from jarvis_desktop.core.expert import Status
+from jarvis_desktop.core.goal import Terms, outline_from_markdown
+from jarvis_desktop.core.ports import Review, Unfinished
 from jarvis_desktop.core.turn import Conversation, Request, Turn
-from jarvis_desktop.ui.bridge import Outcome
 from jarvis_desktop.ui.conversation import code_review
-from jarvis_desktop.ui.conversation.plan_review import OutlineReview
-from jarvis_desktop.ui.conversation.questions import Panel, QuestionPanel
+from jarvis_desktop.ui.conversation.approvals import ApprovalPanel, OutlineReview, QuestionPanel
+from jarvis_desktop.ui.engine import Outcome
+from jarvis_desktop.ui.exchange import Brake, Stopping
 from jarvis_desktop.ui.main_window import MainWindow
-from jarvis_desktop.ui.request.stopping import Brake, Stopping
 from tests.ui import goal_scene, scene
 from tests.ui.scene import NOW, FakeApp, Shown
 
@@ -44,7 +41,7 @@ def press(
     QTest.keyClick(window, key, modifier)
 
 
-def panel_of(window: MainWindow, qtbot: QtBot) -> Panel:
+def panel_of(window: MainWindow, qtbot: QtBot) -> ApprovalPanel:
     qtbot.waitUntil(lambda: bool(window.conversation.panels()))
     return window.conversation.panels()[0]
 

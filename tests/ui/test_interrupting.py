@@ -9,7 +9,7 @@ from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
 from jarvis_desktop.core.events import Speaking
-from jarvis_desktop.core.result import Status
+from jarvis_desktop.core.expert import Status
 from jarvis_desktop.core.turn import Request
 from jarvis_desktop.ui.main_window import MainWindow
 from tests.ui import goal_scene, scene

@@ -18,17 +18,17 @@ from jarvis_desktop.core.errors import UnavailableError
 from jarvis_desktop.core.expert import Expert
 from jarvis_desktop.core.policy import Mode, Policy
 from jarvis_desktop.core.turn import Request
-from jarvis_desktop.llm import ollama_server
-from jarvis_desktop.llm.choice import LLMChoice, Provider, Wanted
-from jarvis_desktop.llm.offering import DOWNLOAD, OFFLINE
+from jarvis_desktop.llm import ollama as ollama_server
+from jarvis_desktop.llm.catalogue import DOWNLOAD, OFFLINE
+from jarvis_desktop.llm.choice import LLMChoice, LLMPreference, Provider
 from jarvis_desktop.llm.shipped import GB, Computer, load
 from jarvis_desktop.paths import shipped
-from jarvis_desktop.ui.bridge import EngineThread
+from jarvis_desktop.ui.engine import EngineThread
+from jarvis_desktop.ui.experts.controller import described
 from jarvis_desktop.ui.experts.llm_notice import OLLAMA, LLMNotice
-from jarvis_desktop.ui.experts.llm_watch import described
-from jarvis_desktop.ui.look.theme import Theme
 from jarvis_desktop.ui.main_window import MainWindow
-from jarvis_desktop.ui.session import Session
+from jarvis_desktop.ui.session import WindowSession
+from jarvis_desktop.ui.widgets.theme import Theme
 from tests.fake_fetcher import FakeFetcher
 from tests.fakes import FakeLLM
 from tests.ollama import Ollama, Shown, layer, running_ollama
@@ -63,7 +63,7 @@ class World:
     ) -> MainWindow:
         """The window as at the start of the application."""
         llms = LLMChoice(
-            Wanted(provider, id),
+            LLMPreference(provider, id),
             Policy(mode),
             on_disk=lambda: [(item, Path(item.id)) for item in self.weights.fetched],
             shipped=load(shipped("models", "llms.toml")),
@@ -72,7 +72,7 @@ class World:
         app = FakeApp(
             llms=llms, weights=self.weights, experts=(WRITER,), mode=mode, policy=Policy(mode)
         )
-        window = MainWindow(Session(self.engine), self.folder / "window.ini")
+        window = MainWindow(WindowSession(self.engine), self.folder / "window.ini")
         self.qtbot.addWidget(window)
         self.windows.append(window)
         window.show()

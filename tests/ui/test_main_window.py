@@ -15,14 +15,14 @@ from pytestqt.qtbot import QtBot
 
 from jarvis_desktop import settings
 from jarvis_desktop.core.artifact import Artifact, Kind
+from jarvis_desktop.core.expert import Status
 from jarvis_desktop.core.ports import Timer
-from jarvis_desktop.core.result import Status
 from jarvis_desktop.core.turn import Conversation, Request, Turn
-from jarvis_desktop.storage.offers import Offered
+from jarvis_desktop.storage.file_inspection import Offered
 from jarvis_desktop.ui.history.drawer import BESIDE
 from jarvis_desktop.ui.main_window import MainWindow
-from jarvis_desktop.ui.request.chips import Chip
-from jarvis_desktop.ui.session import Session
+from jarvis_desktop.ui.request.attachments import Chip
+from jarvis_desktop.ui.session import WindowSession
 from jarvis_desktop.ui.welcome import EXAMPLES
 from tests.ui import scene
 from tests.ui.scene import HOSTILE, NOW, FakeApp, Shown
@@ -320,7 +320,7 @@ def test_every_control_has_a_name_and_can_be_reached_by_keyboard(
 
 
 def test_its_place_and_switches_are_remembered(
-    window: MainWindow, session: Session, tmp_path: Path, qtbot: QtBot
+    window: MainWindow, session: WindowSession, tmp_path: Path, qtbot: QtBot
 ) -> None:
     window.resize(700, 500)
     window.header.speak.setChecked(False)
@@ -332,7 +332,7 @@ def test_its_place_and_switches_are_remembered(
 
 
 def test_what_was_set_a_moment_before_the_end_is_kept(
-    window: MainWindow, session: Session, app: FakeApp, qtbot: QtBot
+    window: MainWindow, session: WindowSession, app: FakeApp, qtbot: QtBot
 ) -> None:
     window.desk.change("window.theme", "dark")
     window.close()

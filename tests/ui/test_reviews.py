@@ -13,14 +13,19 @@ from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QPlainTextE
 from pytestqt.qtbot import QtBot
 
 from jarvis_desktop.core.code import Allow, CodeRequest, Verdict
-from jarvis_desktop.core.frontend import Review
-from jarvis_desktop.core.outline import Outline, Step, StepState, outline_from_markdown
-from jarvis_desktop.ui.bridge import EngineThread, Outcome, QtFrontend
+from jarvis_desktop.core.goal import Outline, OutlineStep, StepState, outline_from_markdown
+from jarvis_desktop.core.ports import Review
 from jarvis_desktop.ui.conversation import code_review
+from jarvis_desktop.ui.conversation.approvals import (
+    EDITED,
+    FIRST,
+    ApprovalPanel,
+    OutlineReview,
+    QuestionPanel,
+)
 from jarvis_desktop.ui.conversation.code_review import CodeReview
-from jarvis_desktop.ui.conversation.plan_review import EDITED, OutlineReview
-from jarvis_desktop.ui.conversation.questions import FIRST, Panel, QuestionPanel
-from jarvis_desktop.ui.look.theme import Theme
+from jarvis_desktop.ui.engine import EngineThread, Outcome, QtFrontend
+from jarvis_desktop.ui.widgets.theme import Theme
 from tests.ui import goal_scene
 from tests.ui.goal_scene import DRAFT, code_request
 from tests.ui.scene import HOSTILE, words
@@ -40,7 +45,7 @@ class Asked:
         self._asked: list[Any] = []
         self.frontend.asked.connect(self._asked.append)
 
-    def show(self, work: Callable[[], Any], build: Callable[[Any], Panel]) -> Panel:
+    def show(self, work: Callable[[], Any], build: Callable[[Any], ApprovalPanel]) -> ApprovalPanel:
         self.job = self._engine.run(work, self.outcomes.append)
         self.qtbot.waitUntil(lambda: bool(self._asked))
         panel = build(self._asked.pop())
@@ -131,8 +136,8 @@ def test_an_edited_plan_is_understood_while_it_is_written(asked: Asked) -> None:
     click(panel.yes)
     edited = asked.answer.outline
     assert [step.id for step in edited] == [1, 2, 3, 4, 5]
-    assert edited.step(2) == Step(2, "Plot them by week")
-    assert edited.step(5) == Step(5, "Send me the chart")
+    assert edited.step(2) == OutlineStep(2, "Plot them by week")
+    assert edited.step(5) == OutlineStep(5, "Send me the chart")
     assert asked.answer.comment == ""
 
 
@@ -142,7 +147,7 @@ def test_states_and_notes_outlast_an_edit(asked: Asked) -> None:
     click(panel.yes)
     edited = asked.answer.outline
     assert edited.step(1) == goal_scene.AT_WORK.step(1)
-    assert edited.step(3) == Step(3, "Find the month with the largest loss")
+    assert edited.step(3) == OutlineStep(3, "Find the month with the largest loss")
     assert edited.step(4).state is StepState.DROPPED
 
 
@@ -189,7 +194,7 @@ def test_stopping_wants_no_plan(asked: Asked) -> None:
 
 def test_what_changed_since_the_last_draft_is_told_once(asked: Asked) -> None:
     after = DRAFT.with_state(4, StepState.DROPPED, "you said so")
-    after = Outline((*after.steps, Step(5, "Save the chart")))
+    after = Outline((*after.steps, OutlineStep(5, "Save the chart")))
     panel = plan(asked, after, "As you asked. Step 5 is new: Save the chart", DRAFT)
     assert panel.why.view.toPlainText().splitlines() == [
         "As you asked. Step 5 is new: Save the chart",
@@ -361,7 +366,7 @@ def test_foreign_words_are_only_words(
         hosts=(hostile,),
         protection=goal_scene.BARE.__class__(hostile, sandboxed=True, why=hostile),
     )
-    outline = Outline((Step(1, text[:400], StepState.FAILED, hostile[:400]),))
+    outline = Outline((OutlineStep(1, text[:400], StepState.FAILED, hostile[:400]),))
     one, two = Asked(engine, qtbot), Asked(engine, qtbot)
     for panel in (plan(one, outline, hostile), code(two, request)):
         panel.grab()

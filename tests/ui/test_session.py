@@ -11,18 +11,19 @@ from pytestqt.qtbot import QtBot
 
 from jarvis_desktop.core.errors import UnavailableError
 from jarvis_desktop.core.events import Kept, ReplyChunk
-from jarvis_desktop.core.result import Status
+from jarvis_desktop.core.expert import Status
 from jarvis_desktop.core.turn import Conversation, Request, Turn
-from jarvis_desktop.ui.bridge import EngineThread, QtFrontend
+from jarvis_desktop.ui.engine import EngineThread, QtFrontend
+from jarvis_desktop.ui.exchange import Open
 from jarvis_desktop.ui.main_window import MainWindow
-from jarvis_desktop.ui.request.offering import Offering
-from jarvis_desktop.ui.session import Open, Session
+from jarvis_desktop.ui.request.attachments import FileOffers
+from jarvis_desktop.ui.session import WindowSession
 from tests.ui import scene
 from tests.ui.scene import NOW, FakeApp, Shown
 
 
 @pytest.fixture
-def ready(session: Session, app: FakeApp, qtbot: QtBot) -> Session:
+def ready(session: WindowSession, app: FakeApp, qtbot: QtBot) -> WindowSession:
     with qtbot.waitSignal(session.ready):
         session.start(lambda: app)
     return session
@@ -37,7 +38,7 @@ def old(conversation: str, *words: str) -> Conversation:
 
 
 def test_what_is_sent_before_it_is_ready_waits_and_is_answered(
-    session: Session, app: FakeApp, qtbot: QtBot
+    session: WindowSession, app: FakeApp, qtbot: QtBot
 ) -> None:
     exchange = session.send(Request("hello"))
     assert exchange.waiting == "Getting ready…"
@@ -48,7 +49,7 @@ def test_what_is_sent_before_it_is_ready_waits_and_is_answered(
 
 
 def test_requests_are_answered_one_after_another_in_one_conversation(
-    ready: Session, app: FakeApp, qtbot: QtBot
+    ready: WindowSession, app: FakeApp, qtbot: QtBot
 ) -> None:
     exchanges = [ready.send(Request(str(number))) for number in range(3)]
     assert exchanges[2].waiting
@@ -58,7 +59,7 @@ def test_requests_are_answered_one_after_another_in_one_conversation(
 
 
 def test_the_history_is_read_as_soon_as_a_turn_is_in_it(
-    ready: Session, app: FakeApp, qtbot: QtBot
+    ready: WindowSession, app: FakeApp, qtbot: QtBot
 ) -> None:
     said = asyncio.Event()
 
@@ -86,7 +87,7 @@ def test_who_begins_a_request_wakes_what_it_needs(
 
 
 def test_stop_ends_the_turn_and_drops_those_that_wait(
-    ready: Session, app: FakeApp, qtbot: QtBot
+    ready: WindowSession, app: FakeApp, qtbot: QtBot
 ) -> None:
     app.assistant.script = scene.for_ever
     first, second = ready.send(Request("one")), ready.send(Request("two"))
@@ -98,7 +99,7 @@ def test_stop_ends_the_turn_and_drops_those_that_wait(
 
 
 def test_what_was_dropped_is_in_the_history_as_stopped(
-    ready: Session, app: FakeApp, qtbot: QtBot
+    ready: WindowSession, app: FakeApp, qtbot: QtBot
 ) -> None:
     app.assistant.script = scene.for_ever
     ready.send(Request("one"))
@@ -109,7 +110,9 @@ def test_what_was_dropped_is_in_the_history_as_stopped(
     qtbot.waitUntil(lambda: waits.turn.reply == ready.open.id)
 
 
-def test_stop_lets_other_conversations_go_on(ready: Session, app: FakeApp, qtbot: QtBot) -> None:
+def test_stop_lets_other_conversations_go_on(
+    ready: WindowSession, app: FakeApp, qtbot: QtBot
+) -> None:
     app.assistant.script = scene.for_ever
     running = ready.send(Request("one"))
     behind = ready.send(Request("behind it"))
@@ -126,7 +129,9 @@ def test_stop_lets_other_conversations_go_on(ready: Session, app: FakeApp, qtbot
     assert running.turn.status is behind.turn.status is Status.CANCELLED
 
 
-def test_who_waits_behind_a_question_is_told_so(ready: Session, app: FakeApp, qtbot: QtBot) -> None:
+def test_who_waits_behind_a_question_is_told_so(
+    ready: WindowSession, app: FakeApp, qtbot: QtBot
+) -> None:
     async def asks(request: Request, shown: Shown) -> Status:
         return Status.DONE if await shown.frontend.confirm("Really?") else Status.FAILED
 
@@ -145,7 +150,7 @@ def test_who_waits_behind_a_question_is_told_so(ready: Session, app: FakeApp, qt
 
 
 def test_a_turn_that_breaks_is_told_and_the_next_one_runs(
-    ready: Session, app: FakeApp, qtbot: QtBot
+    ready: WindowSession, app: FakeApp, qtbot: QtBot
 ) -> None:
     async def breaks(request: Request, shown: Shown) -> Status:
         raise UnavailableError("There is no engine.")
@@ -161,7 +166,7 @@ def test_a_turn_that_breaks_is_told_and_the_next_one_runs(
 
 
 def test_an_application_that_cannot_start_says_so_and_keeps_nobody_waiting(
-    session: Session, qtbot: QtBot
+    session: WindowSession, qtbot: QtBot
 ) -> None:
     def build() -> Any:
         raise UnavailableError("The history cannot be opened.")
@@ -177,12 +182,12 @@ def test_an_application_that_cannot_start_says_so_and_keeps_nobody_waiting(
 
 
 def test_files_are_refused_where_nobody_will_look_at_them(
-    session: Session, qtbot: QtBot, tmp_path: Path
+    session: WindowSession, qtbot: QtBot, tmp_path: Path
 ) -> None:
     def build() -> Any:
         raise UnavailableError("The history cannot be opened.")
 
-    offering, looks, told = Offering(session), list[bool](), list[str]()
+    offering, looks, told = FileOffers(session), list[bool](), list[str]()
     offering.looking.connect(looks.append)
     offering.refused.connect(told.append)
     offering.offer([tmp_path], room=1)
@@ -193,13 +198,13 @@ def test_files_are_refused_where_nobody_will_look_at_them(
     assert told == ["JARVIS could not start. The history cannot be opened."]
 
 
-def test_files_are_shown_from_the_first_moment(session: Session, tmp_path: Path) -> None:
+def test_files_are_shown_from_the_first_moment(session: WindowSession, tmp_path: Path) -> None:
     exchange = session.send(Request("look", files=(tmp_path / "a.png", tmp_path / "b.csv")))
     assert [str(item.kind) for item in exchange.turn.attachments] == ["image", "table"]
 
 
 def test_an_earlier_conversation_is_opened_at_the_turn_that_was_sought(
-    ready: Session, app: FakeApp, qtbot: QtBot
+    ready: WindowSession, app: FakeApp, qtbot: QtBot
 ) -> None:
     app.history.conversations = {
         "a": old("a", "the weather", "the weather again"),
@@ -217,7 +222,7 @@ def test_an_earlier_conversation_is_opened_at_the_turn_that_was_sought(
 
 
 def test_a_turn_goes_on_while_another_conversation_is_read(
-    ready: Session, app: FakeApp, qtbot: QtBot
+    ready: WindowSession, app: FakeApp, qtbot: QtBot
 ) -> None:
     go_on = asyncio.Event()
 
@@ -238,7 +243,7 @@ def test_a_turn_goes_on_while_another_conversation_is_read(
     qtbot.waitUntil(lambda: exchange.turn.status is Status.DONE)
 
 
-def test_a_new_window_is_told_what_holds(ready: Session, app: FakeApp, qtbot: QtBot) -> None:
+def test_a_new_window_is_told_what_holds(ready: WindowSession, app: FakeApp, qtbot: QtBot) -> None:
     told: list[str] = []
     for name in ("switched", "ready", "settled", "kept"):
         getattr(ready, name).connect(lambda *_, name=name: told.append(name))
@@ -246,7 +251,7 @@ def test_a_new_window_is_told_what_holds(ready: Session, app: FakeApp, qtbot: Qt
     assert told == ["switched", "ready", "settled", "kept"]
 
 
-def test_a_turn_that_is_over_keeps_nothing_alive(ready: Session, qtbot: QtBot) -> None:
+def test_a_turn_that_is_over_keeps_nothing_alive(ready: WindowSession, qtbot: QtBot) -> None:
     for words in ("one", "two", "three"):
         ready.send(Request(words))
     qtbot.waitUntil(lambda: not ready.busy)

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
 from jarvis_desktop.ui.main_window import MainWindow
-from jarvis_desktop.ui.places import PLACES
+from jarvis_desktop.ui.navigation import PLACES
 from jarvis_desktop.ui.shortcuts import GROUPS, QUICK, WINDOW, bind, shown
 
 

@@ -12,7 +12,9 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
-from jarvis_desktop.core import wording
+from jarvis_desktop.app import health_checks
+from jarvis_desktop.app.health_checks import Finding, HealthCheck
+from jarvis_desktop.core import i18n
 from jarvis_desktop.core.artifact import Kind
 from jarvis_desktop.core.events import (
     ExpertsSelected,
@@ -23,19 +25,15 @@ from jarvis_desktop.core.events import (
     TaskProgress,
     TaskStarted,
 )
-from jarvis_desktop.core.expert import Candidate, Expert
-from jarvis_desktop.core.result import Attempt, Status, TaskResult
+from jarvis_desktop.core.expert import Attempt, Candidate, Expert, Status, TaskResult
+from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.turn import Request
-from jarvis_desktop.core.wording import tr
-from jarvis_desktop.doctor import checks
-from jarvis_desktop.doctor.checks import Check
-from jarvis_desktop.doctor.finding import Finding
-from jarvis_desktop.storage.offers import Offered
+from jarvis_desktop.storage.file_inspection import Offered
 from jarvis_desktop.tasks.registry import DEFINITIONS
 from jarvis_desktop.ui.conversation.turn_view import TurnView
 from jarvis_desktop.ui.main_window import MainWindow
-from jarvis_desktop.ui.places import PLACES
-from jarvis_desktop.ui.plan.telling import faces
+from jarvis_desktop.ui.navigation import PLACES
+from jarvis_desktop.ui.plan.descriptions import faces
 from jarvis_desktop.ui.welcome import EXAMPLES
 from tests.ui import scene
 from tests.ui.pseudo import Pseudo, untranslated
@@ -49,9 +47,9 @@ DATA = f"{OWN} letter png first second builtin provider api {' '.join(map(str, E
 @pytest.fixture(autouse=True)
 def pseudo() -> Iterator[None]:
     """Everything is said in the made-up language."""
-    wording.speak(Pseudo())
+    i18n.speak(Pseudo())
     yield
-    wording.speak(NullTranslations())
+    i18n.speak(NullTranslations())
 
 
 async def work(request: Request, shown: Shown) -> Status:
@@ -116,7 +114,9 @@ def test_a_turn_is_translated(window: MainWindow, app: FakeApp, qtbot: QtBot) ->
 def test_a_page_is_translated(
     window: MainWindow, place: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(checks, "CHECKS", (Check("SQLite", _found), Check("talk key", _found)))
+    monkeypatch.setattr(
+        health_checks, "CHECKS", (HealthCheck("SQLite", _found), HealthCheck("talk key", _found))
+    )
     window.places.go(place)
     QTest.qWait(50)
     page = window.places.page(place)

@@ -23,13 +23,12 @@ from jarvis_desktop.core.events import (
     Traced,
     TurnFinished,
 )
-from jarvis_desktop.core.expert import Selection
+from jarvis_desktop.core.expert import Selection, Status
 from jarvis_desktop.core.plan import Plan
-from jarvis_desktop.core.result import Status
 from jarvis_desktop.core.task import Task
 from jarvis_desktop.core.turn import Turn
 from jarvis_desktop.ui.conversation.turn_view import TurnView
-from jarvis_desktop.ui.look import pictures
+from jarvis_desktop.ui.widgets import images
 from tests.ui import scene
 from tests.ui.scene import HOSTILE, NOW, READ, candidate, done, failed, rows, words
 
@@ -117,7 +116,7 @@ def test_foreign_text_is_only_text_wherever_it_appears(
     QApplication.processEvents()
     rows(view)[1].toggle.click()
     view.draw(turn.apply(TurnFinished(Status.PARTLY, NOW)))
-    assert pictures.finish_reading(5000)
+    assert images.finish_reading(5000)
     view.grab()
     for label in view.findChildren(QLabel):
         assert label.textFormat() == Qt.TextFormat.PlainText or not label.text()

@@ -11,15 +11,15 @@ from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
 from jarvis_desktop import settings
-from jarvis_desktop.core.frontend import Frontend
-from jarvis_desktop.core.hearing import Partial, Transcript
-from jarvis_desktop.core.result import Status
+from jarvis_desktop.core.expert import Status
+from jarvis_desktop.core.ports import Frontend
+from jarvis_desktop.core.speech import Partial, Transcript
 from jarvis_desktop.core.turn import Request
 from jarvis_desktop.settings import SpeechSettings
-from jarvis_desktop.ui.conversation.questions import Panel
+from jarvis_desktop.ui.conversation.approvals import ApprovalPanel
 from jarvis_desktop.ui.main_window import MainWindow
 from jarvis_desktop.ui.settings.page import SettingsPage
-from jarvis_desktop.ui.voice.dictation import Dictation
+from jarvis_desktop.ui.voice.talk import Dictation
 from tests.fake_voice import FakeHearing, FakeRecogniser, nobody
 from tests.ui import goal_scene
 from tests.ui.scene import FakeApp, Shown
@@ -66,7 +66,7 @@ class Asked:
         self.qtbot = qtbot
         self.answers: list[Any] = []
 
-    def ask(self, *asking: Asks) -> Panel:
+    def ask(self, *asking: Asks) -> ApprovalPanel:
         async def script(request: Request, shown: Shown) -> Status:
             for asks in asking:
                 self.answers.append(await asks(shown.frontend))
@@ -76,7 +76,7 @@ class Asked:
         self.window.send(Request("go"))
         return self.panel()
 
-    def panel(self) -> Panel:
+    def panel(self) -> ApprovalPanel:
         self.qtbot.waitUntil(lambda: bool(self.window.conversation.panels()))
         return self.window.conversation.panels()[0]
 
@@ -98,12 +98,12 @@ class Asked:
         self.speak()
 
 
-def line(panel: Panel) -> Dictation:
+def line(panel: ApprovalPanel) -> Dictation:
     assert panel.dictation
     return panel.dictation
 
 
-def settled(asked: Asked, panel: Panel) -> None:
+def settled(asked: Asked, panel: ApprovalPanel) -> None:
     asked.qtbot.waitUntil(lambda: not panel.awaits_words)
 
 

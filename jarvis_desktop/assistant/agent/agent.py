@@ -9,27 +9,21 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from jarvis_desktop.assistant.agent.approvals import Approvals
-from jarvis_desktop.assistant.agent.code_text import shown
-from jarvis_desktop.assistant.agent.desk import Desk
-from jarvis_desktop.assistant.live import Live
+from jarvis_desktop.assistant.agent.code_extraction import shown
+from jarvis_desktop.assistant.agent.goal_run import Desk
+from jarvis_desktop.assistant.live_turn import Live
 from jarvis_desktop.core.errors import JarvisError, StorageError, UnavailableError
-from jarvis_desktop.core.events import (
-    Event,
-    GoalTaken,
-    OutlineChanged,
-    RoundEnded,
-    RoundStarted,
-)
-from jarvis_desktop.core.goal import Frame, Goal, GoalMemory, Limits, LogEntry, Terms
+from jarvis_desktop.core.events import Event, GoalTaken, OutlineChanged, RoundEnded, RoundStarted
+from jarvis_desktop.core.expert import Status
+from jarvis_desktop.core.goal import ControllerFrame, Goal, GoalLimits, GoalMemory, LogEntry, Terms
+from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.llm import LLMs
 from jarvis_desktop.core.ports import Context
-from jarvis_desktop.core.result import Status
 from jarvis_desktop.core.turn import OUTERMOST
-from jarvis_desktop.core.wording import tr
 
 if TYPE_CHECKING:
     from jarvis_desktop.assistant.agent.controller import Controller
-    from jarvis_desktop.assistant.agent.plan_writer import PlanWriter
+    from jarvis_desktop.assistant.agent.outline_writer import PlanWriter
 
 
 class Agent:
@@ -43,7 +37,7 @@ class Agent:
         writer: PlanWriter,
         controller: Controller,
         approvals: Approvals,
-        limits: Limits,
+        limits: GoalLimits,
         close: Callable[[str], Awaitable[None]],
         advice: Callable[[], Awaitable[str]],
         now: Callable[[], datetime],
@@ -70,7 +64,7 @@ class Agent:
         await self.check()
         live.show(GoalTaken())
         goal = Goal(live.turn.id, conversation, text, terms, live.turn.started)
-        self._memory.begin(goal, [Frame(OUTERMOST, text)])
+        self._memory.begin(goal, [ControllerFrame(OUTERMOST, text)])
         return await self._reach(goal, (), context, live)
 
     async def go_on(self, context: Context, live: Live, *, conversation: str) -> Status:
@@ -80,7 +74,7 @@ class Agent:
         goal = self._memory.goal(turn.id)
         if goal is None:  # it was cut off before its first line was written
             goal = Goal(turn.id, conversation, turn.text, Terms(), turn.started)
-            self._memory.begin(goal, [Frame(OUTERMOST, turn.text)])
+            self._memory.begin(goal, [ControllerFrame(OUTERMOST, turn.text)])
         return await self._reach(goal, self._memory.log(goal.id), context, live)
 
     def retold(self, goal_id: str) -> Iterator[Event]:
@@ -129,7 +123,7 @@ class Agent:
         desk = Desk(
             goal,
             # Where they cannot be read it is planned anew, as by one who has read foreign text.
-            self._memory.frames(goal.id) or [Frame(OUTERMOST, goal.text, tainted=True)],
+            self._memory.frames(goal.id) or [ControllerFrame(OUTERMOST, goal.text, tainted=True)],
             live=live,
             context=context,
             memory=self._memory,

@@ -10,14 +10,13 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from dataclasses import replace
 
-from jarvis_desktop.assistant.agent.desk import Desk
+from jarvis_desktop.assistant.agent.goal_run import Desk
 from jarvis_desktop.core.artifact import Artifact
 from jarvis_desktop.core.code import Allow, CodeRequest, Verdict
-from jarvis_desktop.core.goal import CodeTerms
-from jarvis_desktop.core.outline import Outline
-from jarvis_desktop.core.shown import one_line
+from jarvis_desktop.core.display import one_line
+from jarvis_desktop.core.goal import CodeTerms, Outline
+from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.task import Item, Ref, Task, as_words
-from jarvis_desktop.core.wording import tr
 
 LONGEST_ARGUMENT = 200
 """Characters of one, where the person is asked about a task."""

@@ -7,9 +7,12 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from jarvis_desktop.assistant.agent import limiting, stalling
-from jarvis_desktop.assistant.agent.arguments import line
-from jarvis_desktop.assistant.agent.briefing import (
+from jarvis_desktop.assistant.agent import stop_conditions
+from jarvis_desktop.assistant.agent.action_parser import choose, line
+from jarvis_desktop.assistant.agent.code_extraction import middle_cut, shown
+from jarvis_desktop.assistant.agent.context_window import sum_up
+from jarvis_desktop.assistant.agent.goal_run import Desk, StoppedError
+from jarvis_desktop.assistant.agent.prompt import (
     GIVE_UP,
     TRUSTED,
     Brief,
@@ -17,24 +20,17 @@ from jarvis_desktop.assistant.agent.briefing import (
     answer_of,
     offered,
 )
-from jarvis_desktop.assistant.agent.choosing import choose
-from jarvis_desktop.assistant.agent.closing import given_up
-from jarvis_desktop.assistant.agent.code_text import middle_cut, shown
-from jarvis_desktop.assistant.agent.desk import Desk
-from jarvis_desktop.assistant.agent.interrupts import StoppedError
-from jarvis_desktop.assistant.agent.remembering import sum_up
-from jarvis_desktop.assistant.agent.roles import Observation, Role, Running
-from jarvis_desktop.assistant.agent.stalling import THINK
+from jarvis_desktop.assistant.agent.roles import AgentRole, Observation, Running
+from jarvis_desktop.assistant.agent.stop_conditions import THINK, given_up
 from jarvis_desktop.assistant.prompts import Prompts
 from jarvis_desktop.core.code import Library
+from jarvis_desktop.core.display import one_line, printable
 from jarvis_desktop.core.errors import JarvisError, PlanError, UnavailableError
 from jarvis_desktop.core.events import RoundEnded, RoundStarted
-from jarvis_desktop.core.goal import Choice, Frame, LogEntry
+from jarvis_desktop.core.expert import Status
+from jarvis_desktop.core.goal import BranchChoice, ControllerFrame, LogEntry, Outline
+from jarvis_desktop.core.i18n import mark, tr
 from jarvis_desktop.core.llm import LLMs
-from jarvis_desktop.core.outline import Outline
-from jarvis_desktop.core.result import Status
-from jarvis_desktop.core.shown import one_line, printable
-from jarvis_desktop.core.wording import mark, tr
 
 LONGEST = 20_000
 """Characters of an observation; more of it is left out in the middle."""
@@ -51,7 +47,7 @@ class _Round:
 
     number: int
     depth: int
-    choice: Choice
+    choice: BranchChoice
     what: str
     began: float
     """In seconds of the work on the goal."""
@@ -62,7 +58,7 @@ class Controller:
 
     def __init__(
         self,
-        roles: Mapping[str, Role],
+        roles: Mapping[str, AgentRole],
         branches: Mapping[str, Running],
         *,
         llms: LLMs,
@@ -103,7 +99,7 @@ class Controller:
         there = [(frame.role, frame.task) for frame in desk.frames[depth : depth + 1]]
         if there != [(role, task)]:
             tainted = desk.frames[outer].tainted
-            desk.push(outer, Frame(role, task, summed=desk.highest, tainted=tainted))
+            desk.push(outer, ControllerFrame(role, task, summed=desk.highest, tainted=tainted))
         try:
             observation = await self.run(desk, depth)
         finally:
@@ -127,32 +123,32 @@ class Controller:
         choice = frame.pending or await self._next(desk, depth, offered(role, frame))
         return await self._carry_out(desk, depth, choice) if choice else None
 
-    async def _no_more(self, desk: Desk, depth: int, role: Role) -> str:
+    async def _no_more(self, desk: Desk, depth: int, role: AgentRole) -> str:
         """Why there is no other round, a sentence; "" where there is one."""
         frame = desk.frames[depth]
-        stall = stalling.kept_in(frame.kept)
+        stall = stop_conditions.kept_in(frame.kept)
         if stall.over:
             return f"{stall.reason} {tr('Nobody said what to do instead.')}"
         if frame.rounds >= role.rounds:
             return tr(
                 "The {role} has taken its {rounds} rounds.", role=role.name, rounds=role.rounds
             )
-        what = limiting.used_up(desk)
-        if what and not await limiting.may_go_on(desk, what):
+        what = stop_conditions.used_up(desk)
+        if what and not await stop_conditions.may_go_on(desk, what):
             return tr("The goal has taken {what}.", what=what)
         return ""
 
     def _give_up(self, desk: Desk, depth: int, reason: str) -> Observation:
-        now = self._begin(desk, depth, Choice(GIVE_UP), reason)
+        now = self._begin(desk, depth, BranchChoice(GIVE_UP), reason)
         observation = given_up(desk, depth, reason)
         if not depth:
             desk.live.say_apart(observation.text)
         self._end(desk, now, observation)
         return observation
 
-    async def _next(self, desk: Desk, depth: int, role: Role) -> Choice | None:
+    async def _next(self, desk: Desk, depth: int, role: AgentRole) -> BranchChoice | None:
         """What is to be done next, written down before it is; None where that is not known."""
-        stall = stalling.kept_in(desk.frames[depth].kept)
+        stall = stop_conditions.kept_in(desk.frames[depth].kept)
         if stall.due:
             desk.change(depth, pending=stall.forced)
             return stall.forced
@@ -161,12 +157,12 @@ class Controller:
             # An inner controller thinks within the branch that called it.
             thought = await (thinking if depth else desk.interrupts.branch(thinking))
         except StoppedError:
-            now = self._begin(desk, depth, Choice(THINK), tr(THINKING))
+            now = self._begin(desk, depth, BranchChoice(THINK), tr(THINKING))
             self._end(desk, now, await self._heard(desk, now))
         except JarvisError as error:
             unusable = isinstance(error, PlanError)
             what = "No usable answer" if unusable else "The language model failed"
-            now = self._begin(desk, depth, Choice(THINK), tr(THINKING))
+            now = self._begin(desk, depth, BranchChoice(THINK), tr(THINKING))
             self._end(desk, now, Observation(f"{what}: {error}", Status.FAILED))
         else:
             choice, brief = thought
@@ -181,8 +177,8 @@ class Controller:
         return None
 
     async def _think(
-        self, desk: Desk, depth: int, role: Role, *, warmer: bool
-    ) -> tuple[Choice, Brief]:
+        self, desk: Desk, depth: int, role: AgentRole, *, warmer: bool
+    ) -> tuple[BranchChoice, Brief]:
         llm = await self._llms.current()
         if llm is None:
             raise UnavailableError(
@@ -200,7 +196,7 @@ class Controller:
         )
         return choice, brief
 
-    async def _carry_out(self, desk: Desk, depth: int, choice: Choice) -> Observation | None:
+    async def _carry_out(self, desk: Desk, depth: int, choice: BranchChoice) -> Observation | None:
         """Do what was chosen; what ended the work, or None."""
         branch = self._roles[desk.frames[depth].role].branch(choice.branch)
         what = line(branch, choice.args) if branch else ""
@@ -214,7 +210,7 @@ class Controller:
         self._end(desk, now, observation)
         return observation if observation.ends else None
 
-    async def _done(self, desk: Desk, choice: Choice) -> Observation:
+    async def _done(self, desk: Desk, choice: BranchChoice) -> Observation:
         running = self._branches.get(choice.branch)
         if running is None:
             return Observation("There is no such branch here.", Status.FAILED, trusted=True)
@@ -249,7 +245,7 @@ class Controller:
         desk.change(now.depth, notices=(*before, f"The person stopped {doing} {told}"))
         return Observation(said or "The person stopped it.", Status.CANCELLED, trusted=True)
 
-    def _begin(self, desk: Desk, depth: int, choice: Choice, what: str) -> _Round:
+    def _begin(self, desk: Desk, depth: int, choice: BranchChoice, what: str) -> _Round:
         number = desk.begin_round()
         code = choice.args.get("code", "")
         code = code if isinstance(code, str) else ""
@@ -272,10 +268,14 @@ class Controller:
             round(max(desk.seconds - now.began, 0.0), 3),
         )
         role = offered(self._roles[frame.role], frame)
-        before = stalling.kept_in(frame.kept)
+        before = stop_conditions.kept_in(frame.kept)
         replans = role.branch("re_plan") is not None
-        stall = stalling.after(before, [*desk.done_by(now.depth), entry], replans=replans)
-        kept = {**frame.kept, stalling.KEPT: stall.kept, ENDED: "yes" if observation.ends else ""}
+        stall = stop_conditions.after(before, [*desk.done_by(now.depth), entry], replans=replans)
+        kept = {
+            **frame.kept,
+            stop_conditions.KEPT: stall.kept,
+            ENDED: "yes" if observation.ends else "",
+        }
         fields: dict[str, Any] = {}
         if choice.branch != THINK:  # which leaves the last observation as it is
             kept[TRUSTED] = "yes" if observation.trusted else ""
@@ -304,5 +304,5 @@ def _ended_before(desk: Desk, depth: int) -> Observation | None:
     return Observation(frame.observation, last.status, last.artifacts, trusted=trusted, ends=True)
 
 
-def _warning(stall: stalling.Stall) -> str:
+def _warning(stall: stop_conditions.Stall) -> str:
     return f"{stall.reason} Take another branch, or other arguments; else the person is asked."

@@ -7,13 +7,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 from jarvis_desktop.core.artifact import Artifact
-from jarvis_desktop.core.goal import Choice
-from jarvis_desktop.core.outline import StepState
-from jarvis_desktop.core.result import Status
-from jarvis_desktop.core.shown import one_line
+from jarvis_desktop.core.display import one_line
+from jarvis_desktop.core.expert import Status
+from jarvis_desktop.core.goal import BranchChoice, StepState
 
 if TYPE_CHECKING:
-    from jarvis_desktop.assistant.agent.desk import Desk
+    from jarvis_desktop.assistant.agent.goal_run import Desk
 
 LONGEST_ABILITIES = 900
 """Characters of the list of what experts can do."""
@@ -34,7 +33,7 @@ class Branch:
 
 
 @dataclass(frozen=True, slots=True)
-class Role:
+class AgentRole:
     """A kind of controller."""
 
     name: str
@@ -72,7 +71,7 @@ class Observation:
 class Running(Protocol):
     """What carries a branch out."""
 
-    def __call__(self, desk: Desk, choice: Choice) -> Awaitable[Observation]:
+    def __call__(self, desk: Desk, choice: BranchChoice) -> Awaitable[Observation]:
         """Do it. What fails is an Observation with FAILED and a reason; raises only what must end
         the turn."""
         ...
@@ -118,10 +117,10 @@ _FINISH = Branch(
 _SHARED = (ASK_USER, RE_PLAN, UPDATE_PLAN)
 
 
-def assistant(abilities: Iterable[str] = ()) -> Role:
+def assistant(abilities: Iterable[str] = ()) -> AgentRole:
     """The controller that works for the person. `abilities` are the titles of what experts do."""
     can = one_line("; ".join(abilities), limit=LONGEST_ABILITIES)
-    return Role(
+    return AgentRole(
         "assistant",
         prompt="agent",
         writes="outline",
@@ -165,7 +164,7 @@ def assistant(abilities: Iterable[str] = ()) -> Role:
 
 ASSISTANT = assistant()
 
-CODER = Role(
+CODER = AgentRole(
     "coder",
     prompt="coder",
     writes="outline_coder",
@@ -190,7 +189,7 @@ CODER = Role(
     shows_library=True,
 )
 
-LIBRARIAN = Role(
+LIBRARIAN = AgentRole(
     "librarian",
     prompt="librarian",
     writes="outline_librarian",
@@ -218,6 +217,6 @@ LIBRARIAN = Role(
 )
 
 
-def roles(abilities: Iterable[str] = ()) -> Mapping[str, Role]:
+def roles(abilities: Iterable[str] = ()) -> Mapping[str, AgentRole]:
     """All roles by name."""
     return {role.name: role for role in (assistant(abilities), CODER, LIBRARIAN)}

@@ -6,19 +6,18 @@ import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
-from jarvis_desktop.assistant import telling
-from jarvis_desktop.assistant.planning import as_before, briefing, goals, kept, written
-from jarvis_desktop.assistant.planning.named import Named
-from jarvis_desktop.assistant.planning.own_words import in_own_words
-from jarvis_desktop.assistant.planning.wired import wired
+from jarvis_desktop.assistant import memory
+from jarvis_desktop.assistant.planning import llm_output, llm_prompt, plan_diff, planner
+from jarvis_desktop.assistant.planning.plan_builder import Named, wired
+from jarvis_desktop.assistant.planning.plan_diff import in_own_words
 from jarvis_desktop.assistant.prompts import Prompts
 from jarvis_desktop.core.errors import ExpertError, JarvisError, PlanError, StorageError
+from jarvis_desktop.core.expert import TaskResult
+from jarvis_desktop.core.i18n import mark, tr
 from jarvis_desktop.core.llm import LLM, LLMs, Prompt, answer
 from jarvis_desktop.core.plan import Plan
 from jarvis_desktop.core.ports import Context, Declined, Direct, ForAgent, Planner
-from jarvis_desktop.core.result import TaskResult
 from jarvis_desktop.core.task import TaskType
-from jarvis_desktop.core.wording import mark, tr
 
 MOST_REFUSALS = 3
 """How often a plan is refused before the LLM is given up: once, and after each of two chances."""
@@ -64,8 +63,8 @@ class LlmPlanner:
         llm = await self._llms.current() if text.strip() else None
         if llm is None:
             return await self._fallback.plan(text, inventory, context)
-        agent = self._agent and goals.is_own(inventory)
-        if agent and goals.asked_for(text, inventory):
+        agent = self._agent and planner.is_own(inventory)
+        if agent and planner.asked_for(text, inventory):
             context.trace("It is a goal for agent mode by its words.")
             return ForAgent()
         types = [task_type for task_type in inventory if self._runnable(task_type, llm)]
@@ -73,12 +72,12 @@ class LlmPlanner:
         named = Named(context)
 
         def read(answered: str) -> Plan | Direct | ForAgent:
-            if agent and written.for_agent(answered):
+            if agent and llm_output.for_agent(answered):
                 return ForAgent()
-            steps = written.steps(answered, names)
+            steps = llm_output.steps(answered, names)
             return in_own_words(wired(steps, types, named), text, types) if steps else Direct()
 
-        asked = briefing.request_text(text, briefing.files_listed(named, context))
+        asked = llm_prompt.request_text(text, llm_prompt.files_listed(named, context))
         # Whoever could not plan may still answer, and says why where it cannot.
         otherwise: Direct | Declined = Direct()
         try:
@@ -111,23 +110,23 @@ class LlmPlanner:
             return await self._fallback.replan(text, inventory, context, plan=plan, results=results)
         types = [task_type for task_type in inventory if self._runnable(task_type, llm)]
         named = Named(context)
-        done = kept.finished(plan, results)
+        done = plan_diff.finished(plan, results)
 
         def read(answered: str) -> Plan | Declined:
-            steps = written.steps(answered, [task_type.name for task_type in types])
+            steps = llm_output.steps(answered, [task_type.name for task_type in types])
             if not steps:
                 return Declined(tr(NO_OTHER_WAY))
             fresh = in_own_words(wired(steps, types, named, finished=done), text, types)
-            return kept.continued(fresh, plan, done)
+            return plan_diff.continued(fresh, plan, done)
 
         try:
             template = self._prompts.template("replan")
             context.trace(f"It plans anew by the prompt {template.label}.")
             asked = template.filled(
-                request=briefing.request_text(text, briefing.files_listed(named, context)),
-                plan=kept.plan_told(plan, named),
-                done=telling.marked_off(kept.done_told(done, results), text),
-                failed=telling.marked_off(kept.failed_told(plan, results), text),
+                request=llm_prompt.request_text(text, llm_prompt.files_listed(named, context)),
+                plan=plan_diff.plan_told(plan, named),
+                done=memory.marked_off(plan_diff.done_told(done, results), text),
+                failed=memory.marked_off(plan_diff.failed_told(plan, results), text),
             )
             return await self._ask(llm, asked, types, context, read)
         except JarvisError as error:
@@ -145,25 +144,27 @@ class LlmPlanner:
         if llm is None:
             return await self._fallback.revise(words, inventory, context, plan=plan)
         types = [item for item in inventory if self._runnable(item, llm)]
-        types += [item for item in as_before.types_of(plan) if item not in types]
-        short = as_before.Shortened(plan, context)
+        types += [item for item in plan_diff.types_of(plan) if item not in types]
+        short = plan_diff.Shortened(plan, context)
         named = Named(short.context)
 
         def read(answered: str) -> Plan | Declined:
-            steps = written.steps(answered, [task_type.name for task_type in types])
+            steps = llm_output.steps(answered, [task_type.name for task_type in types])
             if not steps:
                 return Declined(
                     tr("{llm} did not understand what is to be different.", llm=llm.name)
                 )
-            fresh = as_before.kept_as_before(short.restored(wired(steps, types, named)), plan)
+            fresh = plan_diff.kept_as_before(short.restored(wired(steps, types, named)), plan)
             return in_own_words(fresh, words, types, but=plan.tasks)
 
         try:
             template = self._prompts.template("revise")
             context.trace(f"The plan is revised by the prompt {template.label}.")
             asked = template.filled(
-                plan=telling.marked_off(kept.plan_told(short.plan, named), words),
-                request=briefing.request_text(words, briefing.files_listed(named, short.context)),
+                plan=memory.marked_off(plan_diff.plan_told(short.plan, named), words),
+                request=llm_prompt.request_text(
+                    words, llm_prompt.files_listed(named, short.context)
+                ),
             )
             return await self._ask(llm, asked, types, context, read)
         except JarvisError as error:
@@ -185,7 +186,7 @@ class LlmPlanner:
         Raises the PlanError of the last try, StorageError, ExpertError where it takes too long,
         and what the LLM raises.
         """
-        prompt = briefing.brief(
+        prompt = llm_prompt.brief(
             llm, self._prompts, asked=asked, inventory=types, context=context, agent=agent
         )
         try:
@@ -210,4 +211,4 @@ async def _tries(
             if refusals == MOST_REFUSALS:
                 raise
             context.trace(f"{llm.name} is asked again: {error.message}")
-            said = briefing.with_refusal(prompt, text, error)
+            said = llm_prompt.with_refusal(prompt, text, error)

@@ -7,10 +7,10 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from jarvis_desktop.assistant.planning import cues
-from jarvis_desktop.assistant.planning.cues import Match
-from jarvis_desktop.assistant.planning.reading import Reading
-from jarvis_desktop.assistant.planning.sources import CONVERTERS, FOLLOWING, PROMPT
+from jarvis_desktop.assistant.planning import intents
+from jarvis_desktop.assistant.planning.inputs import CONVERTERS, FOLLOWING, PROMPT
+from jarvis_desktop.assistant.planning.intents import Match
+from jarvis_desktop.assistant.planning.request_parser import Reading
 from jarvis_desktop.core.artifact import Kind
 from jarvis_desktop.core.task import TaskType, Value
 
@@ -47,7 +47,7 @@ Fit = Callable[[TaskType, int, int], float]
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class PlannedStep:
     """One task asked for. `start` to `end` is its stretch of the text, `cue` where it was heard."""
 
     type: TaskType
@@ -68,13 +68,13 @@ class NotUnderstood(Exception):
         self.end = end
 
 
-def cut(reading: Reading, inventory: Sequence[TaskType], fit: Fit) -> list[Step]:
+def cut(reading: Reading, inventory: Sequence[TaskType], fit: Fit) -> list[PlannedStep]:
     """The steps of a request, in the order they are asked for; empty where no task is heard.
 
     Raises NotUnderstood rather than do to a file what was asked for another one.
     """
-    matches = _kept_whole(reading.text, cues.find(reading.text, inventory))
-    steps: list[Step] = []
+    matches = _kept_whole(reading.text, intents.find(reading.text, inventory))
+    steps: list[PlannedStep] = []
     for start, end, found in _stretches(reading.text, matches):
         inside = [item for item in found if not _is_negated(reading.text[start : item.start])]
         asked, refers = _without_references(reading, inside, steps)
@@ -95,7 +95,7 @@ def cut(reading: Reading, inventory: Sequence[TaskType], fit: Fit) -> list[Step]
             options = tuple(
                 pair for item in group if item.type is best.type for pair in item.options
             )
-            steps.append(Step(best.type, begins, closes, best, options, refers))
+            steps.append(PlannedStep(best.type, begins, closes, best, options, refers))
     if steps:
         # What stands before the first cue ("for scan.png, ...") belongs to the first step.
         steps[0] = replace(steps[0], start=0)
@@ -133,7 +133,7 @@ def _kept_whole(text: str, matches: list[Match]) -> list[Match]:
 
 
 def _without_references(
-    reading: Reading, matches: list[Match], steps: list[Step]
+    reading: Reading, matches: list[Match], steps: list[PlannedStep]
 ) -> tuple[list[Match], tuple[str, ...]]:
     """The cues that ask for something, and the names of earlier tasks the others speak of.
 
@@ -141,7 +141,9 @@ def _without_references(
     """
     text, earlier = reading.text, {step.type.name for step in steps}
     named = [item for item in matches if item.type.name in earlier and not item.options]
-    asked, names = _split_off(text, matches, [it for it in named if cues.is_noun_phrase(text, it)])
+    asked, names = _split_off(
+        text, matches, [it for it in named if intents.is_noun_phrase(text, it)]
+    )
     made = [item for item in asked if item.type.name in reading.made and not item.options]
     made = [item for item in made if _determined.search(text, max(0, item.start - 8), item.start)]
     wider, more = _split_off(text, asked, made)

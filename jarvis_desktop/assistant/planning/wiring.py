@@ -6,10 +6,12 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from jarvis_desktop.assistant.planning import references, slots, sources
-from jarvis_desktop.assistant.planning.reading import Reading
-from jarvis_desktop.assistant.planning.sources import Source
-from jarvis_desktop.assistant.planning.steps import Step
+from jarvis_desktop.assistant.planning import inputs as references
+from jarvis_desktop.assistant.planning import inputs as sources
+from jarvis_desktop.assistant.planning import slots
+from jarvis_desktop.assistant.planning.inputs import PortSource
+from jarvis_desktop.assistant.planning.request_parser import Reading
+from jarvis_desktop.assistant.planning.steps import PlannedStep
 from jarvis_desktop.core.artifact import Artifact, Kind
 from jarvis_desktop.core.ports import Context
 from jarvis_desktop.core.task import Arg, Item, Port, Ref, Task, TaskType
@@ -43,9 +45,9 @@ class Wiring:
         self._given = [sources.of_artifact(item) for item in context.attachments]
         self._earlier = sources.of_conversation(context)
         self._resources = sources.resources(context)
-        self._converted: dict[tuple[Source, str], Source] = {}
+        self._converted: dict[tuple[PortSource, str], PortSource] = {}
         self._roads: dict[tuple[tuple[Kind, ...], tuple[Kind, ...]], bool] = {}
-        self._used: set[Source] = set()
+        self._used: set[PortSource] = set()
         self._groups = [[_result(task)] for task in tasks]
         """The results of each step so far; more than one where it was done to several files."""
         self._wanted = {task.id for task in tasks if task.wanted}
@@ -56,7 +58,7 @@ class Wiring:
         """The tasks made so far."""
         return tuple(replace(task, wanted=task.id in self._wanted) for task in self._tasks)
 
-    def add(self, step: Step) -> None:
+    def add(self, step: PlannedStep) -> None:
         """Add the task or tasks of a step. Raises MissingInput."""
         options: dict[str, Arg] = {**slots.options(step, self._reading)}
         content = [port for port in step.type.ports if port.name != sources.QUESTION]
@@ -72,7 +74,7 @@ class Wiring:
             args: dict[str, Arg] = {"content": source.value, "name": name}
             self._append(task_type, args)
 
-    def _append(self, task_type: TaskType, args: dict[str, Arg]) -> Source:
+    def _append(self, task_type: TaskType, args: dict[str, Arg]) -> PortSource:
         for task in self._tasks:
             if task.type == task_type and task.args == args:
                 return _result(task)
@@ -80,7 +82,7 @@ class Wiring:
         self._tasks.append(Task(fresh, task_type, args))
         return _result(self._tasks[-1])
 
-    def _inputs(self, step: Step, content: list[Port]) -> list[dict[str, Arg]]:
+    def _inputs(self, step: PlannedStep, content: list[Port]) -> list[dict[str, Arg]]:
         """For each task to make, what its content ports get."""
         required = [port for port in content if port.required]
         first = (required or content)[0]
@@ -103,7 +105,7 @@ class Wiring:
             return [{first.name: tuple(brought), **others}]
         return [{first.name: item, **others} for item in brought]
 
-    def _free_wish(self, step: Step, options: Mapping[str, Arg]) -> dict[str, Arg]:
+    def _free_wish(self, step: PlannedStep, options: Mapping[str, Arg]) -> dict[str, Arg]:
         """What is asked for in words of one's own, where no word named it outright."""
         port = step.type.port(sources.PROMPT)
         if port is None or port.required or options.get(step.type.exact):
@@ -113,17 +115,19 @@ class Wiring:
         text = quoted[0] if quoted else told(step, self._reading)
         return {port.name: text} if text else {}
 
-    def _one(self, step: Step, port: Port) -> Arg:
+    def _one(self, step: PlannedStep, port: Port) -> Arg:
         found = self._choose(step, port, 1, direct=True) or self._choose(step, port, 1)
         if not found:
             raise MissingInput(step.type, port)
         return self._bring(found[0], port)
 
-    def _choose(self, step: Step, port: Port, count: int, *, direct: bool = False) -> list[Source]:
+    def _choose(
+        self, step: PlannedStep, port: Port, count: int, *, direct: bool = False
+    ) -> list[PortSource]:
         """The sources for a port, in falling order of how clearly the words point at them;
         `direct` leaves out those that would have to be converted."""
         words = self._reading.text[step.start : step.end]
-        looks: tuple[Callable[[], list[Source]], ...] = (
+        looks: tuple[Callable[[], list[PortSource]], ...] = (
             lambda: self._named(step),
             lambda: self._quoted(step, port),
             lambda: self._referred(step),
@@ -149,11 +153,11 @@ class Wiring:
         return []
 
     @property
-    def _outputs(self) -> list[Source]:
+    def _outputs(self) -> list[PortSource]:
         """The results of the steps so far, the newest first."""
         return [item for group in reversed(self._groups) for item in group]
 
-    def _named(self, step: Step) -> list[Source]:
+    def _named(self, step: PlannedStep) -> list[PortSource]:
         names = [
             item.name.lower()
             for item in self._reading.files_in(step.start, step.end)
@@ -162,22 +166,22 @@ class Wiring:
         known = {**_by_name(self._earlier), **_by_name(self._given)}
         return list(dict.fromkeys(known[name] for name in names if name in known))
 
-    def _quoted(self, step: Step, port: Port) -> list[Source]:
+    def _quoted(self, step: PlannedStep, port: Port) -> list[PortSource]:
         if Kind.TEXT not in port.kinds:
             return []
         quoted = self._reading.quotes_in(step.start, step.end)
-        return [Source(text, (Kind.TEXT,)) for text in quoted]
+        return [PortSource(text, (Kind.TEXT,)) for text in quoted]
 
-    def _referred(self, step: Step) -> list[Source]:
+    def _referred(self, step: PlannedStep) -> list[PortSource]:
         made = (*self._outputs, *self._earlier)
         return [item for item in made if item.step in step.refers_to][:1]
 
-    def _ordinal(self, words: str, port: Port) -> list[Source]:
+    def _ordinal(self, words: str, port: Port) -> list[PortSource]:
         fitting = [item for item in self._given if self._leads(item, port)]
         index = sources.ordinal(words, len(fitting))
         return [fitting[index]] if index is not None and len(fitting) > 1 else []
 
-    def _meant(self, step: Step, words: str, port: Port) -> list[Source]:
+    def _meant(self, step: PlannedStep, words: str, port: Port) -> list[PortSource]:
         """What words such as "the first picture I gave you" mean of the conversation.
 
         Raises MissingInput where they mean something that was never there.
@@ -195,12 +199,12 @@ class Wiring:
             raise MissingInput(step.type, port)
         return [pool[item] for item in found or ()]
 
-    def _plural(self, words: str, port: Port) -> list[Source]:
+    def _plural(self, words: str, port: Port) -> list[PortSource]:
         if not sources.PLURAL.search(words) or self._groups:
             return []
         return [item for item in self._given if self._leads(item, port)]
 
-    def _pointed_at(self, step: Step, words: str, port: Port) -> list[Source]:
+    def _pointed_at(self, step: PlannedStep, words: str, port: Port) -> list[PortSource]:
         """What "it" is: the result before, else what the conversation had last."""
         rest = self._without_cue(step, words)
         if not sources.PRONOUN.search(rest):
@@ -211,22 +215,22 @@ class Wiring:
             pool = meant or pool
         return self._best(pool, port)
 
-    def _spoken_of(self, step: Step, words: str) -> list[Source]:
+    def _spoken_of(self, step: PlannedStep, words: str) -> list[PortSource]:
         """What earlier turns have of the kinds that the words name: "the letter"."""
         kinds = sources.nouns_in(self._without_cue(step, words))
         return [item for item in self._earlier if set(item.kinds) & kinds]
 
-    def _without_cue(self, step: Step, words: str) -> str:
+    def _without_cue(self, step: PlannedStep, words: str) -> str:
         cue = self._reading.text[step.cue.start : step.cue.end]
         return words.replace(cue, " ", 1)
 
-    def _told(self, step: Step, port: Port) -> list[Source]:
+    def _told(self, step: PlannedStep, port: Port) -> list[PortSource]:
         """The words themselves, for a task that takes a few words: "then say hello"."""
         takes_words = step.type.name in sources.FOLLOWING and port.kinds == (Kind.TEXT,)
         speaks_of = sources.nouns_in(self._said(step).lower())
         return self._literal(step, port) if takes_words and not speaks_of else []
 
-    def _following(self, step: Step, port: Port) -> list[Source]:
+    def _following(self, step: PlannedStep, port: Port) -> list[PortSource]:
         """The result before, where this kind of task carries on with it without saying so."""
         if step.type.name in sources.FOLLOWING:
             return self._best(self._outputs, port)
@@ -234,7 +238,7 @@ class Wiring:
         same = [item for item in self._outputs if item.kinds[0] in port.kinds]
         return self._best(same, port) if changes_files else []
 
-    def _attached(self, words: str, port: Port) -> list[Source]:
+    def _attached(self, words: str, port: Port) -> list[PortSource]:
         fitting = [item for item in self._given if self._leads(item, port)]
         spoken_of = sources.nouns_in(words)
         fitting = [item for item in fitting if set(item.kinds) & spoken_of] or fitting
@@ -245,7 +249,7 @@ class Wiring:
         self._used.update(chosen)
         return chosen
 
-    def _literal(self, step: Step, port: Port) -> list[Source]:
+    def _literal(self, step: PlannedStep, port: Port) -> list[PortSource]:
         if Kind.TEXT not in port.kinds or step.type.port(sources.QUESTION):
             return []
         text = self._said(step)
@@ -257,17 +261,17 @@ class Wiring:
         fewest = 1 if short or port.name == sources.PROMPT else slots.FEWEST_WORDS
         if port.name == sources.PROMPT and not text:
             text = slots.clause(step, self._reading)
-        return [Source(text, (Kind.TEXT,))] if len(text.split()) >= fewest else []
+        return [PortSource(text, (Kind.TEXT,))] if len(text.split()) >= fewest else []
 
-    def _said(self, step: Step) -> str:
+    def _said(self, step: PlannedStep) -> str:
         """The words that stand there to be worked on."""
         behind = _in_language.sub("", slots.after_cue(step, self._reading))
         return behind or slots.between_cues(step, self._reading)
 
-    def _best(self, pool: Sequence[Source], port: Port) -> list[Source]:
+    def _best(self, pool: Sequence[PortSource], port: Port) -> list[PortSource]:
         """The first whose main kind fits, else the first that fits at all, else can be brought;
         with the other results of the same step, where it was done to several files."""
-        accepts: tuple[Callable[[Source], bool], ...] = (
+        accepts: tuple[Callable[[PortSource], bool], ...] = (
             lambda item: item.kinds[0] in port.kinds,
             lambda item: bool(set(item.kinds) & set(port.kinds)),
             lambda item: self._leads(item, port),
@@ -277,13 +281,13 @@ class Wiring:
                 return next((group for group in self._groups if found in group), [found])
         return []
 
-    def _leads(self, source: Source, port: Port) -> bool:
+    def _leads(self, source: PortSource, port: Port) -> bool:
         ends = (source.kinds, port.kinds)
         if ends not in self._roads:  # a long conversation has many things of few kinds
             self._roads[ends] = sources.route(*ends, self._inventory) is not None
         return self._roads[ends]
 
-    def _bring(self, source: Source, port: Port) -> Item:
+    def _bring(self, source: PortSource, port: Port) -> Item:
         """The source as the port takes it, through converters where it must be."""
         converters = list(sources.route(source.kinds, port.kinds, self._inventory) or ())
         if port.through and not self._is_already(source, port):
@@ -297,7 +301,7 @@ class Wiring:
             source = self._converted[key]
         return source.value
 
-    def _is_already(self, source: Source, port: Port) -> bool:
+    def _is_already(self, source: PortSource, port: Port) -> bool:
         """Whether it is what the port's `through` would make of it: made by that, or called so."""
         if source.step == port.through:
             return True
@@ -310,23 +314,23 @@ class Wiring:
             or re.search(rf"\b(?:this|that|my) (?:{names})\b", self._reading.text)
         )
 
-    def _asked_for(self, source: Source, converter: TaskType) -> Source | None:
+    def _asked_for(self, source: PortSource, converter: TaskType) -> PortSource | None:
         """The result of a step that did this conversion because it was asked for."""
         for task in self._tasks:
             value = task.args.get(converter.ports[0].name)
             if task.type == converter and value == source.value:
                 self._wanted.add(task.id)
-                return Source(Ref(task.id), converter.gives, converter.name)
+                return PortSource(Ref(task.id), converter.gives, converter.name)
         return None
 
 
-def _result(task: Task) -> Source:
-    return Source(Ref(task.id), task.type.gives, task.type.name)
+def _result(task: Task) -> PortSource:
+    return PortSource(Ref(task.id), task.type.gives, task.type.name)
 
 
 def _with_spare(
-    found: list[Source], ports: list[Port], needed: int
-) -> tuple[list[Source], list[Port]]:
+    found: list[PortSource], ports: list[Port], needed: int
+) -> tuple[list[PortSource], list[Port]]:
     """Sources and ports in pairs, where there is one for a port that could go without, such as
     a mask: the source that is called so, else the last."""
     if len(found) < len(ports):
@@ -340,11 +344,11 @@ def _with_spare(
     return found, ports
 
 
-def _title(source: Source) -> str:
+def _title(source: PortSource) -> str:
     return source.value.title.lower() if isinstance(source.value, Artifact) else ""
 
 
-def _by_name(found: Sequence[Source]) -> dict[str, Source]:
+def _by_name(found: Sequence[PortSource]) -> dict[str, PortSource]:
     return {
         item.value.title.lower(): item
         for item in reversed(found)

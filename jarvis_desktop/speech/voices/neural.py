@@ -1,14 +1,20 @@
-"""The voices that must be installed first: what they need, where it is fetched, what they speak."""
+"""The voices that must be installed first: what they need, where it is fetched, what they speak.
+
+The sounds of a text in the International Phonetic Alphabet, by the program espeak-ng.
+
+It is run as a program of its own: its library, and the Python packages around it, are GPL."""
 
 from __future__ import annotations
 
+import re
 import shutil
+import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from jarvis_desktop.core.errors import UnavailableError
-from jarvis_desktop.core.wording import mark, tr
+from jarvis_desktop.core.errors import ExpertError, UnavailableError
+from jarvis_desktop.core.i18n import mark, tr
 
 ESPEAK_HINT = mark(
     "Install it: sudo apt install espeak-ng (Debian, Ubuntu) or brew install espeak-ng (macOS)."
@@ -66,11 +72,11 @@ class Neural(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Kokoro:
+class KokoroVoice:
     """Kokoro with its weights in this folder."""
 
     folder: Path
-    factory: str = "jarvis_desktop.speech.voices.kokoro_voice:make"
+    factory: str = "jarvis_desktop.speech.voices.kokoro:make"
 
     @property
     def args(self) -> tuple[object, ...]:
@@ -108,12 +114,12 @@ class Kokoro:
 
 
 @dataclass(frozen=True, slots=True)
-class Piper:
+class PiperVoice:
     """Piper with its voices in this folder; `program` is its command, or where it is."""
 
     folder: Path
     program: str = "piper"
-    factory: str = "jarvis_desktop.speech.voices.piper_voice:make"
+    factory: str = "jarvis_desktop.speech.voices.piper:make"
 
     @property
     def args(self) -> tuple[object, ...]:
@@ -151,8 +157,8 @@ class Piper:
 def neural(name: str, folder: Path) -> Neural | None:
     """The engine of this name, whose weights are in a folder of `folder`; None is the system's."""
     if name == "kokoro":
-        return Kokoro(folder / "kokoro")
-    return Piper(folder / "piper") if name == "piper" else None
+        return KokoroVoice(folder / "kokoro")
+    return PiperVoice(folder / "piper") if name == "piper" else None
 
 
 def kokoro_weights(folder: Path) -> Path | None:
@@ -175,3 +181,50 @@ def piper_language(file: Path) -> str:
 
 def _megabytes(size: int) -> str:
     return f"{size / 1e6:.0f} MB"
+
+
+PROGRAM = "espeak-ng"
+_MARKS = r"[;:,.!?…—–\"“”()]"
+_PAUSE = re.compile(rf"((?:^|\s+){_MARKS}+\s*|{_MARKS}+(?:\s+{_MARKS}*|$))")
+_SWITCH = re.compile(r"\([a-z-]+\)")
+"""What espeak-ng prints where it takes a word for one of another language."""
+
+
+def phonemes(text: str, language: str, *, timeout: float) -> str:
+    """How the text sounds, with its marks where they were, for they are what pauses are read from.
+
+    Raises UnavailableError without espeak-ng, ExpertError where it fails or takes longer than
+    `timeout` in seconds.
+    """
+    pieces = _PAUSE.split(" ".join(text.split()))
+    words = [piece for piece in pieces[::2] if piece.strip()]
+    said = _said("\n\n".join(words), language, timeout).splitlines()
+    if len(said) != len(words):  # it found pauses of its own
+        said = [" ".join(_said(piece, language, timeout).split()) for piece in words]
+    spoken = iter(said)
+    sounds = [
+        next(spoken) if at % 2 == 0 and piece.strip() else piece for at, piece in enumerate(pieces)
+    ]
+    return " ".join("".join(sounds).split())
+
+
+def _said(text: str, language: str, timeout: float) -> str:
+    program = shutil.which(PROGRAM)
+    if not program:
+        raise UnavailableError(
+            tr("This voice needs the program espeak-ng, which is not installed."),
+            hint=tr(ESPEAK_HINT),
+        )
+    try:
+        done = subprocess.run(
+            [program, "-q", "--ipa", "-v", language, "--stdin"],
+            input=text,
+            capture_output=True,
+            encoding="utf-8",
+            timeout=timeout,
+            check=True,
+        )
+    except (OSError, subprocess.SubprocessError, UnicodeError) as error:
+        raise ExpertError(tr("espeak-ng could not say how this text sounds.")) from error
+    lines = (line.strip() for line in _SWITCH.sub("", done.stdout).splitlines())
+    return "\n".join(line for line in lines if line)

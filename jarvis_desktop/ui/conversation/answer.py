@@ -1,29 +1,152 @@
-"""An answer on screen: what its Markdown says, in parts that are drawn as they come."""
+"""An answer on screen: what its Markdown says, in parts that are drawn as they come.
+
+One selection through all parts of an answer: it goes on from words into code and tables."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Sequence
 
-from PySide6.QtCore import QTimer
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtCore import QEvent, QObject, QPoint, Qt, QTimer
+from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence, QMouseEvent, QTextCursor
+from PySide6.QtWidgets import (
+    QAbstractScrollArea,
+    QHBoxLayout,
+    QPlainTextEdit,
+    QPushButton,
+    QTextEdit,
+    QVBoxLayout,
+    QWidget,
+)
 
-from jarvis_desktop.core.wording import tr
+from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.ui.actions import Actions
-from jarvis_desktop.ui.conversation.code_block import CodeBlock
+from jarvis_desktop.ui.conversation.code_view import CodeBlock
 from jarvis_desktop.ui.conversation.markdown import (
     Block,
     Code,
-    Grid,
     Growing,
-    Rule,
-    Words,
+    MarkdownTable,
+    MarkdownText,
+    ThematicBreak,
     plain_blocks,
 )
 from jarvis_desktop.ui.conversation.prose import Prose, inset
-from jarvis_desktop.ui.conversation.selecting import Selecting
-from jarvis_desktop.ui.conversation.table_block import TableBlock
-from jarvis_desktop.ui.look.text import FIRST, MORE, more_of
+from jarvis_desktop.ui.conversation.table_view import TableBlock
+from jarvis_desktop.ui.widgets.labels import FIRST, MORE, more_of
+
+Texts = (QTextEdit, QPlainTextEdit)
+
+
+class Selecting(QObject):
+    """Watches the parts of one answer."""
+
+    def __init__(self, answer: QWidget) -> None:
+        super().__init__(answer)
+        self._answer = answer
+        self._fields: list[QAbstractScrollArea] = []
+        self._home: QAbstractScrollArea | None = None
+        """Where the selection began."""
+
+    def join(self, part: Part) -> None:
+        """Watch one more part, the last one."""
+        field = _field(part)
+        self._fields.append(field)
+        field.installEventFilter(self)
+        field.viewport().installEventFilter(self)
+
+    def leave(self, part: Part) -> None:
+        """Watch a part no more."""
+        field = _field(part)
+        self._fields.remove(field)
+        if self._home is field:
+            self._home = None
+
+    def text(self) -> str:
+        """All that is selected."""
+        return "\n".join(text for text in map(_selected, self._fields) if text)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Begin, go on and copy."""
+        if isinstance(event, QMouseEvent) and event.type() == QEvent.Type.MouseButtonPress:
+            if event.button() == Qt.MouseButton.LeftButton:
+                self._begin(watched)
+        elif isinstance(event, QMouseEvent) and event.type() == QEvent.Type.MouseMove:
+            if event.buttons() & Qt.MouseButton.LeftButton and isinstance(self._home, Texts):
+                return self._go_on(self._home, event.globalPosition().toPoint())
+        elif isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress:
+            copies = event.matches(QKeySequence.StandardKey.Copy)
+            if copies and (text := self.text()):
+                QGuiApplication.clipboard().setText(text)
+                return True
+        return False
+
+    def _begin(self, watched: QObject) -> None:
+        self._home = next((item for item in self._fields if item.viewport() is watched), None)
+        for field in self._fields:
+            if field is not self._home:
+                _clear(field)
+
+    def _go_on(self, home: QTextEdit | QPlainTextEdit, to: QPoint) -> bool:
+        """Select from where it began to a place on the screen; whether that is beyond the part."""
+        begun, aim = self._fields.index(home), self._under(to)
+        for number, field in enumerate(self._fields):
+            if number == begun:
+                if aim != begun:
+                    _select(field, field.textCursor().anchor(), forth=aim > begun)  # type: ignore[attr-defined]
+            elif min(begun, aim) < number < max(begun, aim):
+                field.selectAll()  # type: ignore[attr-defined]
+            elif number == aim and isinstance(field, Texts):
+                place = field.viewport().mapFromGlobal(to)
+                there = field.cursorForPosition(place).position()
+                _select(field, there, forth=aim < begun)
+            elif number == aim:
+                field.selectAll()  # type: ignore[attr-defined]
+            else:
+                _clear(field)
+        return aim != begun
+
+    def _under(self, place: QPoint) -> int:
+        """The number of the part that lies at that height."""
+        y = self._answer.mapFromGlobal(place).y()
+        tops = [field.mapTo(self._answer, QPoint(0, 0)).y() for field in self._fields]
+        return max((number for number, top in enumerate(tops) if top <= y), default=0)
+
+
+def _field(part: Part) -> QAbstractScrollArea:
+    if isinstance(part, CodeBlock):
+        return part.text
+    return part.cells if isinstance(part, TableBlock) else part
+
+
+def _select(field: QWidget, begin: int, *, forth: bool) -> None:
+    """Select from a place on, to the end of the field or else to its beginning."""
+    assert isinstance(field, Texts)
+    cursor = field.textCursor()
+    cursor.setPosition(begin)
+    to = QTextCursor.MoveOperation.End if forth else QTextCursor.MoveOperation.Start
+    cursor.movePosition(to, QTextCursor.MoveMode.KeepAnchor)
+    # Not shown to the end: the conversation stays where it is.
+    field.setTextCursor(cursor)
+
+
+def _clear(field: QWidget) -> None:
+    if isinstance(field, Texts):
+        cursor = field.textCursor()
+        if cursor.hasSelection():
+            cursor.clearSelection()
+            field.setTextCursor(cursor)
+    else:
+        field.clearSelection()  # type: ignore[attr-defined]
+
+
+def _selected(field: QWidget) -> str:
+    if isinstance(field, Prose):
+        return field.selected()
+    if isinstance(field, QPlainTextEdit):
+        return field.textCursor().selectedText().replace("\u2029", "\n")
+    return field.selected()  # type: ignore[attr-defined, no-any-return]
+
 
 BUDGET = 0.008
 """Seconds for drawing blocks in one go; what is left over comes a moment later."""
@@ -149,9 +272,9 @@ class AnswerText(QWidget):
         self._cut(number + 1)
         if isinstance(part, CodeBlock) and isinstance(block, Code):
             part.show_code(block)
-        elif isinstance(part, TableBlock) and isinstance(block, Grid):
+        elif isinstance(part, TableBlock) and isinstance(block, MarkdownTable):
             part.show_grid(block)
-        elif isinstance(part, Prose) and not isinstance(block, Code | Grid):
+        elif isinstance(part, Prose) and not isinstance(block, Code | MarkdownTable):
             part.replace_last(block)
         self._shown[number] = block
         return True
@@ -174,7 +297,7 @@ class AnswerText(QWidget):
             last = self._parts[-1][1] if self._parts else None
             if isinstance(block, Code):
                 self._add(CodeBlock(block, self._actions), block)
-            elif isinstance(block, Grid):
+            elif isinstance(block, MarkdownTable):
                 self._add(TableBlock(block, self._actions), block)
             else:
                 if not isinstance(last, Prose) or (last.full and _stands_apart(block)):
@@ -186,7 +309,7 @@ class AnswerText(QWidget):
             if time.perf_counter() > until:
                 return
 
-    def _add(self, part: Part, block: Code | Grid | None) -> None:
+    def _add(self, part: Part, block: Code | MarkdownTable | None) -> None:
         holder: QWidget = part
         by = 0
         if block:
@@ -209,6 +332,6 @@ class AnswerText(QWidget):
         self.show_text(text, plain=self._plain)
 
 
-def _stands_apart(block: Words | Rule) -> bool:
+def _stands_apart(block: MarkdownText | ThematicBreak) -> bool:
     """Whether another field may begin with it: a gap is there anyway."""
-    return not block.place.tight or (isinstance(block, Words) and not block.source)
+    return not block.place.tight or (isinstance(block, MarkdownText) and not block.source)

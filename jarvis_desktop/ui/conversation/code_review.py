@@ -7,16 +7,15 @@ from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QVBoxLayout
 
 from jarvis_desktop.core.code import Allow, CodeRequest, Verdict
-from jarvis_desktop.core.shown import one_line
-from jarvis_desktop.core.wording import mark, tr
-from jarvis_desktop.ui.bridge import Question
-from jarvis_desktop.ui.conversation.code_text import CodeText, seen
-from jarvis_desktop.ui.conversation.questions import FIRST, Panel, named
-from jarvis_desktop.ui.look import theme
-from jarvis_desktop.ui.look.fields import Field
-from jarvis_desktop.ui.look.folding import Fold
-from jarvis_desktop.ui.look.icons import Symbol
-from jarvis_desktop.ui.look.text import Label, LongText
+from jarvis_desktop.core.display import one_line
+from jarvis_desktop.core.i18n import mark, tr
+from jarvis_desktop.ui.conversation.approvals import FIRST, ApprovalPanel, named
+from jarvis_desktop.ui.conversation.code_view import CodeText, seen
+from jarvis_desktop.ui.engine import EngineQuestion
+from jarvis_desktop.ui.widgets import theme
+from jarvis_desktop.ui.widgets.forms import Fold, GrowingTextField
+from jarvis_desktop.ui.widgets.icons import Symbol
+from jarvis_desktop.ui.widgets.labels import Label, LongText
 
 ARMING = 400
 """Milliseconds after which code can be allowed: a click that was meant for what stood there before
@@ -57,10 +56,10 @@ class Shield(QFrame):
             words.addWidget(Label(why, role="small", wrap=True))
 
 
-class CodeReview(Panel):
+class CodeReview(ApprovalPanel):
     """Shows code that waits for a verdict. Neither Enter nor Esc ever allows it."""
 
-    def __init__(self, question: Question) -> None:
+    def __init__(self, question: EngineQuestion) -> None:
         super().__init__(question)
         assert question.code is not None
         self.code = code = question.code
@@ -79,7 +78,7 @@ class CodeReview(Panel):
         self.source.show_text(code.source)
         self._add_source()
         self._add_tests()
-        self.comment = Field(
+        self.comment = GrowingTextField(
             tr("What the coder should know"),
             tr("What should the coder know? (if anything)"),
             role="field",

@@ -9,13 +9,12 @@ from PySide6.QtCore import QPoint, Qt, QTimer
 from PySide6.QtGui import QKeyEvent, QKeySequence, QShortcut
 from PySide6.QtWidgets import QApplication, QWidget
 
-from jarvis_desktop.core.wording import tr, trn
+from jarvis_desktop.core.i18n import tr, trn
 from jarvis_desktop.ui.actions import Actions
-from jarvis_desktop.ui.conversation.heights import Heights
-from jarvis_desktop.ui.conversation.questions import Panel
-from jarvis_desktop.ui.conversation.turn_list import Entry, TurnList, estimated
-from jarvis_desktop.ui.look import theme
-from jarvis_desktop.ui.look.icons import IconButton
+from jarvis_desktop.ui.conversation.approvals import ApprovalPanel
+from jarvis_desktop.ui.conversation.virtual_list import Heights, TurnEntry, TurnList, estimated
+from jarvis_desktop.ui.widgets import theme
+from jarvis_desktop.ui.widgets.icons import IconButton
 
 if TYPE_CHECKING:
     from jarvis_desktop.ui.conversation.turn_view import TurnView
@@ -56,7 +55,7 @@ class ConversationView(TurnList):
 
     # What is shown
 
-    def show_entries(self, entries: Sequence[Entry]) -> None:
+    def show_entries(self, entries: Sequence[TurnEntry]) -> None:
         """Show another conversation."""
         for view in self._views.values():
             self._drop(view)
@@ -68,7 +67,7 @@ class ConversationView(TurnList):
         self._heights = Heights([estimated(entry.turn, width) for entry in entries])
         self.to_end()
 
-    def append(self, entry: Entry) -> None:
+    def append(self, entry: TurnEntry) -> None:
         """Show one more turn at the end."""
         if self._entries and (view := self._views.get(len(self._entries) - 1)):
             view.look_at(newest=False)
@@ -77,7 +76,7 @@ class ConversationView(TurnList):
         self._heights.append(estimated(entry.turn, self._width()))
         self.to_end()
 
-    def remove(self, entry: Entry) -> None:
+    def remove(self, entry: TurnEntry) -> None:
         """Show a turn no more."""
         gone = self._places.get(id(entry))
         if gone is None:
@@ -89,14 +88,14 @@ class ConversationView(TurnList):
         self._shift(lambda index: index - (index > gone), without=gone)
         self._arrange()
 
-    def insert(self, index: int, entry: Entry) -> None:
+    def insert(self, index: int, entry: TurnEntry) -> None:
         """Show a turn that comes before others, such as one that was removed."""
         self._entries.insert(index, entry)
         self._heights.insert(index, estimated(entry.turn, self._width()))
         self._shift(lambda number: number + (number >= index))
         self._arrange()
 
-    def refresh(self, entry: Entry) -> None:
+    def refresh(self, entry: TurnEntry) -> None:
         """Draw a turn again soon."""
         index = self._places.get(id(entry))
         if index is None:
@@ -120,7 +119,7 @@ class ConversationView(TurnList):
             self._unseen |= stale
         self._arrange()
 
-    def view(self, entry: Entry) -> TurnView | None:
+    def view(self, entry: TurnEntry) -> TurnView | None:
         """The widget of a turn, if it has one."""
         index = self._places.get(id(entry))
         return None if index is None else self._views.get(index)
@@ -129,7 +128,7 @@ class ConversationView(TurnList):
         """All widgets of turns, oldest first."""
         return [view for _, view in sorted(self._views.items())]
 
-    def panels(self) -> list[Panel]:
+    def panels(self) -> list[ApprovalPanel]:
         """What waits for an answer here."""
         return [view.panel for view in self.views() if view.panel]
 

@@ -1,20 +1,145 @@
 """A turn of agent mode: the plan of its goal, the plans further in, and what was done round by
-round."""
+round.
+
+The plan of a goal as a list of steps, each with how far it is."""
 
 from __future__ import annotations
 
-from PySide6.QtWidgets import QFrame, QVBoxLayout, QWidget
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
 
-from jarvis_desktop.core.outline import Outline
+from jarvis_desktop.core.goal import Outline, OutlineStep, StepState
+from jarvis_desktop.core.i18n import mark, tr, trn
 from jarvis_desktop.core.turn import Turn
-from jarvis_desktop.core.wording import tr
 from jarvis_desktop.ui.actions import Actions
-from jarvis_desktop.ui.conversation import outline_view, round_view
-from jarvis_desktop.ui.conversation.outline_view import OutlineView
-from jarvis_desktop.ui.conversation.round_view import RoundsView, who
-from jarvis_desktop.ui.look import theme
-from jarvis_desktop.ui.look.folding import Fold
-from jarvis_desktop.ui.look.text import Label
+from jarvis_desktop.ui.conversation import agent_rounds
+from jarvis_desktop.ui.conversation.agent_rounds import RoundsView, who
+from jarvis_desktop.ui.widgets import theme
+from jarvis_desktop.ui.widgets.forms import Fold
+from jarvis_desktop.ui.widgets.icons import StateIcon
+from jarvis_desktop.ui.widgets.labels import Label
+
+WORDS = {
+    StepState.OPEN: mark("to do"),
+    StepState.DOING: mark("doing"),
+    StepState.DONE: mark("done"),
+    StepState.FAILED: mark("failed"),
+    StepState.DROPPED: mark("dropped"),
+}
+_counted = {
+    StepState.FAILED: mark("{count} failed"),
+    StepState.DROPPED: mark("{count} dropped"),
+}
+_roles = {
+    StepState.OPEN: "small",
+    StepState.DOING: "accent-small",
+    StepState.DONE: "done",
+    StepState.FAILED: "warning",
+    StepState.DROPPED: "small",
+}
+
+
+class StepRow(QWidget):
+    """One step: state, number, words, and what came of it."""
+
+    def __init__(self, *, small: bool) -> None:
+        super().__init__()
+        self.step: OutlineStep | None = None
+        self.icon = StateIcon()
+        self.number = Label(role="small" if small else "")
+        self.number.setMinimumWidth(22)
+        middle = Qt.AlignmentFlag.AlignVCenter
+        self.number.setAlignment(Qt.AlignmentFlag.AlignRight | middle)
+        self.text = Label(role="small" if small else "", wrap=True)
+        self.note = Label(role="small", wrap=True)
+        self.word = Label(role="small")
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(theme.space())
+        for label in (self.number, self.word):
+            label.setFixedHeight(self.icon.height())
+        self.text.setContentsMargins(0, 2 if small else 1, 0, 0)  # in line with the state
+        words = QVBoxLayout()
+        words.setSpacing(0)
+        words.addWidget(self.text)
+        words.addWidget(self.note)
+        top = Qt.AlignmentFlag.AlignTop
+        row.addWidget(self.icon, alignment=top)
+        row.addWidget(self.number, alignment=top)
+        row.addLayout(words, 1)
+        row.addWidget(self.word, alignment=top)
+
+    def draw(self, step: OutlineStep) -> None:
+        """Show a step."""
+        if step == self.step:
+            return
+        self.step = step
+        self.icon.show_state(step.state.value)
+        self.number.setText(f"{step.id}.")
+        self.text.setText(step.text)
+        font = self.text.font()
+        font.setStrikeOut(step.state is StepState.DROPPED)
+        self.text.setFont(font)
+        self.note.setText(step.note)
+        self.note.setVisible(bool(step.note))
+        self.word.setText(tr(WORDS[step.state]))
+        self.word.setProperty("role", _roles[step.state])
+        self.word.style().unpolish(self.word)
+        self.word.style().polish(self.word)
+        state = tr(WORDS[step.state])
+        name = tr("Step {number}, {state}: {text}", number=step.id, state=state, text=step.text)
+        self.setAccessibleName(name)
+
+
+class GoalOutlineView(QWidget):
+    """All steps of a plan."""
+
+    def __init__(self, *, small: bool = False) -> None:
+        """`small` for the plan of a controller further in."""
+        super().__init__()
+        self._small = small
+        self._rows: list[StepRow] = []
+        self._column = QVBoxLayout(self)
+        self._column.setContentsMargins(0, 0, 0, 0)
+        self._column.setSpacing(theme.space("half") if small else 6)
+
+    @property
+    def rows(self) -> tuple[StepRow, ...]:
+        """The steps that are shown, in their order."""
+        return tuple(self._rows)
+
+    def draw(self, outline: Outline) -> None:
+        """Show a plan; only what changed is touched."""
+        while len(self._rows) > len(outline.steps):
+            row = self._rows.pop()
+            row.hide()
+            row.deleteLater()
+        for place, step in enumerate(outline):
+            if place == len(self._rows):
+                self._rows.append(StepRow(small=self._small))
+                self._column.addWidget(self._rows[place])
+            self._rows[place].draw(step)
+
+
+def tally(outline: Outline) -> str:
+    """How far a plan is: "1 of 4 steps done"."""
+    states = [step.state for step in outline]
+    done = states.count(StepState.DONE)
+    if done:
+        words = [
+            trn(
+                "{done} of {count} step done",
+                "{done} of {count} steps done",
+                len(states),
+                done=done,
+            )
+        ]
+    else:
+        words = [trn("{count} step", "{count} steps", len(states))]
+    words += [
+        tr(_counted[state], count=states.count(state)) for state in _counted if state in states
+    ]
+    return ", ".join(words)
 
 
 class GoalView(QFrame):
@@ -26,7 +151,7 @@ class GoalView(QFrame):
         self.setObjectName("plan")
         self._unfolded = unfolded
         self._turn: Turn | None = None
-        self._inner: dict[str, tuple[Fold, OutlineView]] = {}
+        self._inner: dict[str, tuple[Fold, GoalOutlineView]] = {}
         column = QVBoxLayout(self)
         column.setContentsMargins(theme.space("two"), 12, 12, 12)
         column.setSpacing(10)
@@ -35,7 +160,7 @@ class GoalView(QFrame):
         own.setContentsMargins(0, 0, 0, 0)
         own.setSpacing(6)
         self.heading = Label(role="heading")
-        self.outline = OutlineView()
+        self.outline = GoalOutlineView()
         own.addWidget(self.heading)
         own.addWidget(self.outline)
         column.addWidget(self.plan)
@@ -55,12 +180,12 @@ class GoalView(QFrame):
         outline = None if drafted or turn.outline == reviewed else turn.outline
         self.plan.setVisible(outline is not None)
         if outline:
-            self.heading.setText(tr("Plan · {tally}", tally=outline_view.tally(outline)))
+            self.heading.setText(tr("Plan · {tally}", tally=tally(outline)))
             self.outline.draw(outline)
         for path, inner in turn.inner_outlines.items():
             self._draw_inner(path, inner, shown=inner != reviewed)
         self.fold.setVisible(bool(turn.rounds))
-        self.fold.say(tr("Rounds · {tally}", tally=round_view.tally(turn)))
+        self.fold.say(tr("Rounds · {tally}", tally=agent_rounds.tally(turn)))
         self._draw_rounds()
         self.setVisible(bool(outline or turn.inner_outlines or turn.rounds))
 
@@ -71,12 +196,12 @@ class GoalView(QFrame):
     def _draw_inner(self, path: str, outline: Outline, *, shown: bool) -> None:
         whose = tr("{who}’s plan", who=who(path))
         if path not in self._inner:
-            fold, view = Fold(whose, unfolded=self._unfolded), OutlineView(small=True)
-            fold.column.setContentsMargins(round_view.INDENT, 0, 0, 0)
+            fold, view = Fold(whose, unfolded=self._unfolded), GoalOutlineView(small=True)
+            fold.column.setContentsMargins(agent_rounds.INDENT, 0, 0, 0)
             fold.column.addWidget(view)
             self._inner[path] = fold, view
             self._inner_place.addWidget(fold)
         fold, view = self._inner[path]
         fold.setVisible(shown)
-        fold.say(f"{whose} · {outline_view.tally(outline)}")
+        fold.say(f"{whose} · {tally(outline)}")
         view.draw(outline)

@@ -1,22 +1,168 @@
 """Reads an answer's Markdown into blocks of plain words: nothing of it is ever HTML, no picture of
-it is fetched, and of a text that is still being written only the last block is read again."""
+it is fetched, and of a text that is still being written only the last block is read again.
+
+Reads the words of one paragraph of Markdown: what is bold, what is code, what leads where."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 
+from markdown_it import MarkdownIt
+from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
 
-from jarvis_desktop.ui.conversation.spans import DEEPEST, Span, inline, parser
+SCHEMES = ("http://", "https://", "mailto:")
+"""Addresses that may be opened; any other stays text."""
+LONGEST = 8000
+"""Characters of a paragraph in which marks are looked for."""
+MOST_BRACKETS = 300
+"""In a paragraph; each may begin a link whose end is looked for."""
+DEEPEST = 40
+"""Levels of quotes and lists; a text with more of them stays as it was written."""
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Words that look alike."""
+
+    text: str
+    bold: bool = False
+    italic: bool = False
+    struck: bool = False
+    code: bool = False
+    link: str = ""
+    """Where a click leads; "" nowhere."""
+
+
+def inline(source: str) -> tuple[Span, ...]:
+    """The words of a paragraph with their looks."""
+    if len(source) > LONGEST or source.count("[") > MOST_BRACKETS:
+        return (Span(source),)
+    tokens: list[Token] = []
+    parser().inline.parse(source, parser(), {}, tokens)
+    return tuple(_linked(_joined(_spans(tokens))))
+
+
+@cache
+def parser() -> MarkdownIt:
+    """CommonMark with tables and struck words, without HTML.
+
+    Left out besides is what turns plain text into something else unasked: code by indentation,
+    headings by a line below, and definitions of links, which would vanish.
+    """
+    made = MarkdownIt("commonmark", {"html": False, "maxNesting": DEEPEST})
+    made.enable(["table", "strikethrough"])
+    made.disable(["code", "lheading", "reference", "html_block", "html_inline"])
+    made.core.ruler.enableOnly(["normalize", "block"])  # the words are read when they are shown
+    made.inline.ruler.before("emphasis", "factor", _factor)
+    return made
+
+
+def _factor(state: StateInline, silent: bool) -> bool:
+    """2*3*4 is a sum, and its stars are no marks."""
+    source, at = state.src, state.pos
+    if source[at] != "*" or not at or not _joins(source[at - 1]):
+        return False
+    end = at
+    while end < state.posMax and source[end] == "*":
+        end += 1
+    if end == state.posMax or not _joins(source[end]):
+        return False
+    if not silent:
+        state.pending += source[at:end]
+    state.pos = end
+    return True
+
+
+def _joins(letter: str) -> bool:
+    return letter.isascii() and letter.isalnum()
+
+
+_looks = {"em": "italic", "strong": "bold", "s": "struck"}
+
+
+def _spans(tokens: Sequence[Token]) -> Iterator[Span]:
+    deep = dict.fromkeys(_looks.values(), 0)
+    link = label = ""
+    for token in tokens:
+        name, _, end = token.type.rpartition("_")
+        if name in _looks:
+            deep[_looks[name]] += 1 if end == "open" else -1
+            continue
+        bold, italic, struck = (bool(deep[look]) for look in ("bold", "italic", "struck"))
+        look = Span("", bold=bold, italic=italic, struck=struck, link=_opened(link))
+        if token.type == "link_open":
+            link, label = str(token.attrs.get("href", "")), ""
+            continue
+        if token.type == "link_close":
+            if link and not _opened(link) and link != label:
+                yield replace(look, text=f" ({link})")
+            link = ""
+            continue
+        if token.type == "image":
+            text = " ".join(part for part in (token.content, f"({token.attrs['src']})") if part)
+        elif token.type in ("softbreak", "hardbreak"):
+            text = "\n"
+        else:
+            text = token.content
+        label += text
+        yield replace(look, text=text, code=token.type == "code_inline")
+
+
+def _opened(link: str) -> str:
+    return link if link.lower().startswith(SCHEMES) else ""
+
+
+def _joined(spans: Iterator[Span]) -> Iterator[Span]:
+    """Neighbours that look alike as one."""
+    pending: list[Span] = []
+    for span in spans:
+        if not span.text:
+            continue
+        if pending and replace(pending[-1], text="") != replace(span, text=""):
+            yield _one(pending)
+            pending = []
+        pending.append(span)
+    if pending:
+        yield _one(pending)
+
+
+def _one(alike: Sequence[Span]) -> Span:
+    return replace(alike[0], text="".join(span.text for span in alike))
+
+
+_address = re.compile(r"\bhttps?://[^\s<>\"`]{2,2000}")
+
+
+def _linked(spans: Iterator[Span]) -> Iterator[Span]:
+    """Addresses that stand in the words lead where they say."""
+    for span in spans:
+        if span.link or span.code or "://" not in span.text:
+            yield span
+            continue
+        at = 0
+        for found in _address.finditer(span.text):
+            address = found[0].rstrip(".,;:!?'*_…")
+            if address.endswith(")") and address.count(")") > address.count("("):
+                address = address.rstrip(")")
+            end = found.start() + len(address)
+            if before := span.text[at : found.start()]:
+                yield replace(span, text=before)
+            yield replace(span, text=address, link=address)
+            at = end
+        if rest := span.text[at:]:
+            yield replace(span, text=rest)
+
 
 LONG = 4000
 """Characters of a list from which on its items are settled one by one."""
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class BlockContext:
     """Where a block stands: in how many quotes and lists, and what it is marked with."""
 
     quotes: int = 0
@@ -30,13 +176,13 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
+class MarkdownText:
     """A paragraph or a heading, as it was written; `spans` reads it."""
 
     source: str
     level: int = 0
     """1 to 6 for a heading."""
-    place: Place = Place()
+    place: BlockContext = BlockContext()
     plain: bool = False
     """Whether it has no marks."""
 
@@ -46,10 +192,10 @@ class Words:
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class ThematicBreak:
     """A line across."""
 
-    place: Place = Place()
+    place: BlockContext = BlockContext()
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,18 +204,18 @@ class Code:
 
     text: str
     language: str = ""
-    place: Place = Place()
+    place: BlockContext = BlockContext()
 
 
 @dataclass(frozen=True, slots=True)
-class Grid:
+class MarkdownTable:
     """A table; its cells are as they were written."""
 
     rows: tuple[tuple[str, ...], ...]
     """The first one is the heading."""
     sides: tuple[str, ...] = ()
     """Where the cells of each column stand: "", "left", "center" or "right"."""
-    place: Place = Place()
+    place: BlockContext = BlockContext()
     plain: bool = False
     """Whether its cells have no marks."""
 
@@ -83,7 +229,7 @@ class Grid:
         return " ".join("".join(span.text for span in self.spans(row, column)).split())
 
 
-Block = Words | Rule | Code | Grid
+Block = MarkdownText | ThematicBreak | Code | MarkdownTable
 
 
 @dataclass
@@ -144,8 +290,8 @@ class Growing:
 
 def plain_blocks(text: str) -> list[Block]:
     """A text without marks, line by line."""
-    place = Place(tight=True)
-    return [Words(line, place=place, plain=True) for line in text.splitlines() or [""]]
+    place = BlockContext(tight=True)
+    return [MarkdownText(line, place=place, plain=True) for line in text.splitlines() or [""]]
 
 
 def as_words(text: str) -> str:
@@ -165,14 +311,14 @@ def as_words(text: str) -> str:
 
 def _worded(block: Block) -> list[str]:
     match block:
-        case Words():
+        case MarkdownText():
             return ["".join(span.text for span in block.spans())]
         case Code(text=text):
             return text.splitlines()
-        case Grid(rows=rows, sides=sides):
+        case MarkdownTable(rows=rows, sides=sides):
             lines = range(len(rows))
             return ["\t".join(block.words(row, at) for at in range(len(sides))) for row in lines]
-        case Rule():
+        case ThematicBreak():
             return ["———"]
 
 
@@ -200,11 +346,11 @@ class _Within:
     first: bool = True
     """Whether the next block is the first one of the whole list."""
 
-    def place(self, *, tight: bool = False) -> Place:
+    def place(self, *, tight: bool = False) -> BlockContext:
         marker, self.starts = self.starts, ""
         close = bool(self.counters) and (tight or bool(marker)) and not self.first
         self.first = False
-        return Place(self.quotes, len(self.counters), marker, tight=close)
+        return BlockContext(self.quotes, len(self.counters), marker, tight=close)
 
 
 def _blocks(text: str, tokens: Sequence[Token], *, goes_on: bool) -> list[Block]:
@@ -230,7 +376,7 @@ def _blocks(text: str, tokens: Sequence[Token], *, goes_on: bool) -> list[Block]
             case "list_item_open":
                 within.starts = _marker(within.counters)
             case "list_item_close" if within.starts:  # there was nothing in it
-                made.append(Words("", place=within.place()))
+                made.append(MarkdownText("", place=within.place()))
             case "heading_open":
                 level, tight = int(token.tag[1]), False
             case "paragraph_open":
@@ -238,7 +384,7 @@ def _blocks(text: str, tokens: Sequence[Token], *, goes_on: bool) -> list[Block]
             case "inline":
                 made.append(_words(token.content, level, within.place(tight=tight)))
             case "hr":
-                made.append(Rule(within.place()))
+                made.append(ThematicBreak(within.place()))
             case "fence":
                 language = token.info.split()[0] if token.info.strip() else ""
                 made.append(Code(token.content.rstrip("\n"), language, within.place()))
@@ -263,14 +409,14 @@ def _marker(counters: list[int | None]) -> str:
 _task = re.compile(r"\[([ xX])\]\s+")
 
 
-def _words(source: str, level: int, place: Place) -> Words:
+def _words(source: str, level: int, place: BlockContext) -> MarkdownText:
     if place.marker and (task := _task.match(source)):
         place = replace(place, done=task[1] != " ")
         source = source[task.end() :]
-    return Words(source, level, place)
+    return MarkdownText(source, level, place)
 
 
-def _grid(tokens: Sequence[Token], place: Place) -> Grid:
+def _grid(tokens: Sequence[Token], place: BlockContext) -> MarkdownTable:
     rows: list[list[str]] = []
     sides: list[str] = []
     for token in tokens:
@@ -280,4 +426,4 @@ def _grid(tokens: Sequence[Token], place: Place) -> Grid:
             sides.append(str(token.attrs.get("style", "")).removeprefix("text-align:"))
         elif token.type == "inline":
             rows[-1].append(token.content)
-    return Grid(tuple(tuple(row) for row in rows), tuple(sides), place)
+    return MarkdownTable(tuple(tuple(row) for row in rows), tuple(sides), place)

@@ -1,12 +1,19 @@
 """The flowing part of an answer: paragraphs, headings, lists, quotes and rules, with formats of our
-own; nothing is ever handed to Qt as HTML."""
+own; nothing is ever handed to Qt as HTML.
+
+The looks of words in Qt's terms, and words counted as Qt counts them."""
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Sequence
+from dataclasses import replace
+from itertools import takewhile, zip_longest
 
 from PySide6.QtCore import QEvent, QMimeData, QPoint, QPointF, QRectF, Qt, QUrl, Signal
 from PySide6.QtGui import (
+    QColor,
+    QFont,
     QKeyEvent,
     QMouseEvent,
     QPainter,
@@ -14,26 +21,109 @@ from PySide6.QtGui import (
     QPen,
     QTextBlock,
     QTextBlockFormat,
+    QTextCharFormat,
     QTextCursor,
+    QTextFormat,
 )
 from PySide6.QtWidgets import QToolTip
 
-from jarvis_desktop.core.wording import tr
-from jarvis_desktop.ui.conversation.markdown import Rule, Words
-from jarvis_desktop.ui.conversation.span_formats import (
-    CONTINUED,
-    after,
-    common,
-    direction,
-    fit,
-    look,
-    units,
-)
-from jarvis_desktop.ui.conversation.spans import Span
-from jarvis_desktop.ui.look import theme
-from jarvis_desktop.ui.look.text import TextView
+from jarvis_desktop.core.display import encodable
+from jarvis_desktop.core.i18n import tr
+from jarvis_desktop.ui.conversation.code_view import monospaced
+from jarvis_desktop.ui.conversation.markdown import MarkdownText, Span, ThematicBreak
+from jarvis_desktop.ui.widgets import theme
+from jarvis_desktop.ui.widgets.labels import TextView
 
-Flowing = Words | Rule
+SIZES = {1: 2, 2: 1}
+"""By how many of Qt's steps the type of a heading is larger."""
+CONTINUED = "\u2028"
+"""Ends a line within a paragraph."""
+
+# What Qt takes for the end of a paragraph, for a frame or for a picture.
+_foreign = str.maketrans(
+    {"\n": CONTINUED, "\r": CONTINUED, "\u2029": CONTINUED}
+    | dict.fromkeys("\x00\ufdd0\ufdd1\ufffc", "\ufffd")
+)
+
+
+def direction(spans: Sequence[Span]) -> Qt.LayoutDirection:
+    """Which way words run: as the first letter does that runs in one."""
+    for span in spans:
+        for letter in span.text[:500]:
+            kind = unicodedata.bidirectional(letter)
+            if kind in ("R", "AL"):
+                return Qt.LayoutDirection.RightToLeft
+            if kind == "L":
+                return Qt.LayoutDirection.LeftToRight
+    return Qt.LayoutDirection.LeftToRight
+
+
+def look(span: Span, level: int, *, quoted: bool) -> QTextCharFormat:
+    """How words look in a heading of that level, 0 for none, or in a quote."""
+    made = QTextCharFormat()
+    if level:
+        made.setProperty(QTextFormat.Property.FontSizeAdjustment, SIZES.get(level, 0))
+    if level or span.bold:
+        made.setFontWeight(QFont.Weight.DemiBold)
+    made.setFontItalic(span.italic)
+    made.setFontStrikeOut(span.struck)
+    colour: QColor | None = theme.colour("muted") if quoted or level > 4 else None
+    if span.code:
+        made.setFontFamilies(monospaced().families())
+        made.setFontFixedPitch(True)
+        made.setBackground(theme.colour("sunken"))
+    if span.link:
+        made.setAnchor(True)
+        made.setAnchorHref(span.link)
+        made.setFontUnderline(True)
+        colour = theme.colour("accent")
+    if colour:
+        made.setForeground(colour)
+    return made
+
+
+def fit(spans: Sequence[Span]) -> tuple[Span, ...]:
+    """The spans with nothing in them that Qt's documents take for more than a letter."""
+    return tuple(replace(span, text=encodable(span.text).translate(_foreign)) for span in spans)
+
+
+def common(before: Sequence[Span], now: Sequence[Span]) -> int:
+    """How many of Qt's characters at the beginning are the same and look the same."""
+    kept = ""
+    for old, new in zip_longest(before, fit(now), fillvalue=Span("")):
+        if replace(old, text="") != replace(new, text=""):
+            break
+        same = takewhile(lambda pair: pair[0] == pair[1], zip(old.text, new.text, strict=False))
+        kept += "".join(letter for letter, _ in same)
+        if old.text != new.text:
+            break
+    return _length(kept)
+
+
+def after(spans: Sequence[Span], kept: int) -> list[Span]:
+    """What is left of the spans after so many of Qt's characters."""
+    left: list[Span] = []
+    for span in spans:
+        long = _length(span.text)
+        if kept < long:
+            left.append(replace(span, text=units(span.text, kept, long)))
+        kept = max(0, kept - long)
+    return left
+
+
+def _length(text: str) -> int:
+    """How many characters Qt counts: those beyond the first 65,536 are two."""
+    return len(text) if text.isascii() else len(text.encode("utf-16-le")) // 2
+
+
+def units(text: str, begin: int, end: int) -> str:
+    """A part of a text by Qt's count."""
+    if text.isascii():
+        return text[begin:end]
+    return text.encode("utf-16-le")[2 * begin : 2 * end].decode("utf-16-le", "replace")
+
+
+Flowing = MarkdownText | ThematicBreak
 
 LINE = 128
 """Per cent of the height of a line."""
@@ -75,7 +165,7 @@ class Prose(TextView):
         """Show another block in place of the last one; what is the same stays, and is selected
         still."""
         before, self._blocks[-1] = self._blocks[-1], block
-        same = isinstance(before, Words) and isinstance(block, Words)
+        same = isinstance(before, MarkdownText) and isinstance(block, MarkdownText)
         kept = 0
         if same and before.level == block.level:  # type: ignore[union-attr]
             kept = common(self._spans, block.spans())  # type: ignore[union-attr]
@@ -99,7 +189,7 @@ class Prose(TextView):
         cursor.removeSelectedText()
         del self._blocks[count:]
         last_block = self._blocks[-1] if self._blocks else None
-        self._spans = fit(last_block.spans()) if isinstance(last_block, Words) else ()
+        self._spans = fit(last_block.spans()) if isinstance(last_block, MarkdownText) else ()
 
     def _end(self) -> QTextCursor:
         cursor = QTextCursor(self.document())
@@ -110,9 +200,9 @@ class Prose(TextView):
         """Write the last block, of which as many characters are there already."""
         chosen = self.textCursor()
         ends = chosen.anchor(), chosen.position()
-        spans = fit(block.spans()) if isinstance(block, Words) else ()
+        spans = fit(block.spans()) if isinstance(block, MarkdownText) else ()
         self._spans = spans
-        level = block.level if isinstance(block, Words) else 0
+        level = block.level if isinstance(block, MarkdownText) else 0
         cursor.beginEditBlock()
         cursor.setBlockFormat(self._shape(block, spans))
         cursor.setBlockCharFormat(look(Span(""), level, quoted=False))
@@ -126,13 +216,13 @@ class Prose(TextView):
 
     def _shape(self, block: Flowing, spans: Sequence[Span]) -> QTextBlockFormat:
         shape = QTextBlockFormat()
-        plain = isinstance(block, Words) and block.plain
+        plain = isinstance(block, MarkdownText) and block.plain
         height = QTextBlockFormat.LineHeightTypes.ProportionalHeight
         shape.setLineHeight(PLAIN_LINE if plain else LINE, height.value)
         line, place = self.fontMetrics().height(), block.place
         gap = 0.0
         if len(self._blocks) > 1 and not plain:
-            heading = isinstance(block, Words) and block.level
+            heading = isinstance(block, MarkdownText) and block.level
             gap = line * (0.9 if heading else 0.2 if place.tight else 0.55)
         shape.setTopMargin(gap)
         by = self._inset(place.quotes, place.lists)
@@ -179,7 +269,7 @@ class Prose(TextView):
         for number in range(place.quotes):
             x = across(number * theme.space("two"), 3)
             painter.fillRect(QRectF(x, above, 3, box.bottom() - above), theme.colour("border"))
-        if isinstance(shown, Rule):
+        if isinstance(shown, ThematicBreak):
             middle = box.center().y()
             painter.setPen(QPen(theme.colour("border"), 1.4))
             by = self._inset(place.quotes, place.lists)
@@ -339,4 +429,4 @@ def _marks(block: Flowing) -> str:
         mark += f"{place.marker} "
     elif place.lists:
         mark += "  "
-    return mark + ("———" if isinstance(block, Rule) else "")
+    return mark + ("———" if isinstance(block, ThematicBreak) else "")

@@ -1,4 +1,6 @@
-"""One turn on screen: the request, the plan, the results and the answer."""
+"""One turn on screen: the request, the plan, the results and the answer.
+
+What the person asked, in a bubble on their side of the conversation."""
 
 from __future__ import annotations
 
@@ -9,39 +11,88 @@ from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
     QPlainTextEdit,
+    QSizePolicy,
     QTextEdit,
     QVBoxLayout,
     QWidget,
 )
 
 from jarvis_desktop.core.artifact import Artifact
-from jarvis_desktop.core.outline import Outline
-from jarvis_desktop.core.shown import one_line
+from jarvis_desktop.core.display import one_line
+from jarvis_desktop.core.goal import Outline
+from jarvis_desktop.core.i18n import tr, trn
 from jarvis_desktop.core.turn import Turn
-from jarvis_desktop.core.wording import tr
 from jarvis_desktop.ui.actions import Actions
-from jarvis_desktop.ui.bridge import Question
-from jarvis_desktop.ui.conversation import results, turn_words
-from jarvis_desktop.ui.conversation.account import account, calls_in_all
+from jarvis_desktop.ui.conversation import turn_footer
 from jarvis_desktop.ui.conversation.answer import AnswerText
+from jarvis_desktop.ui.conversation.approvals import ApprovalPanel, OutlineReview, QuestionPanel
 from jarvis_desktop.ui.conversation.code_review import CodeReview
 from jarvis_desktop.ui.conversation.goal_view import GoalView
-from jarvis_desktop.ui.conversation.markdown import Grid
-from jarvis_desktop.ui.conversation.plan_review import OutlineReview
+from jarvis_desktop.ui.conversation.markdown import MarkdownTable
 from jarvis_desktop.ui.conversation.prose import Prose
-from jarvis_desktop.ui.conversation.questions import Panel, QuestionPanel
-from jarvis_desktop.ui.conversation.request_bubble import RequestBubble
-from jarvis_desktop.ui.conversation.sources import Sources, sources
-from jarvis_desktop.ui.conversation.table_block import TableBlock
-from jarvis_desktop.ui.conversation.turn_foot import TurnFoot
-from jarvis_desktop.ui.conversation.turn_menu import copy_answer, menu
-from jarvis_desktop.ui.look import theme
-from jarvis_desktop.ui.look.icons import Symbol
-from jarvis_desktop.ui.look.notices import SpeakingStrip
-from jarvis_desktop.ui.look.states import StateIcon
-from jarvis_desktop.ui.look.text import Label
+from jarvis_desktop.ui.conversation.table_view import TableBlock
+from jarvis_desktop.ui.conversation.turn_details import Sources, account, calls_in_all, sources
+from jarvis_desktop.ui.conversation.turn_footer import TurnFoot, copy_answer, menu
+from jarvis_desktop.ui.engine import EngineQuestion
+from jarvis_desktop.ui.media import cards
+from jarvis_desktop.ui.plan.plan_review import PlanReviewPanel
 from jarvis_desktop.ui.plan.plan_view import PlanView
-from jarvis_desktop.ui.plan.review import PlanReviewPanel
+from jarvis_desktop.ui.request.attachments import Chip
+from jarvis_desktop.ui.widgets import theme
+from jarvis_desktop.ui.widgets.banners import SpeakingStrip
+from jarvis_desktop.ui.widgets.flow_layout import FlowLayout
+from jarvis_desktop.ui.widgets.icons import StateIcon, Symbol
+from jarvis_desktop.ui.widgets.labels import FIRST, Label, TextView
+
+MOST_CHIPS = 100
+
+
+class RequestBubble(QWidget):
+    """The words of a request and what was attached to it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(theme.space("four") * 2, 0, 0, 0)
+        layout.setSpacing(theme.space())
+        self._bubble = QFrame()
+        self._bubble.setObjectName("request")
+        self._bubble.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
+        inner = QHBoxLayout(self._bubble)
+        inner.setContentsMargins(14, 9, 14, 9)
+        self.text = TextView(tr("Your request"), hug=True)
+        inner.addWidget(self.text)
+        row = QHBoxLayout()
+        row.addStretch(1)
+        row.addWidget(self._bubble, 100)
+        layout.addLayout(row)
+        self._column = layout
+        self._chips: QWidget | None = None
+        self._drawn: tuple[Artifact, ...] = ()
+
+    def draw(self, turn: Turn) -> None:
+        """Show the request of `turn`."""
+        words = turn.text
+        if len(words) > FIRST:
+            length = trn("{count} character", "{count} characters", len(turn.text))
+            words = f"{words[:FIRST]}… ({length})"
+        self._bubble.setVisible(bool(words.strip()))
+        self.text.show_text(words)
+        if turn.attachments != self._drawn:
+            self._drawn = turn.attachments
+            self._draw_chips(turn.attachments)
+
+    def _draw_chips(self, attachments: tuple[Artifact, ...]) -> None:
+        if self._chips:
+            self._chips.hide()
+            self._chips.deleteLater()
+        self._chips = QWidget()
+        flow = FlowLayout(self._chips, right=True)
+        for artifact in attachments[:MOST_CHIPS]:
+            flow.addWidget(Chip(artifact))
+        self._column.addWidget(self._chips)
+        self._chips.setVisible(bool(attachments))
+
 
 MOST_RESULTS = 60
 """Results that get a card; more are reached through the steps that made them."""
@@ -65,7 +116,7 @@ class TurnView(QFrame):
         self._reviewed: Outline | None = None
         self._cards: dict[Artifact, QWidget] = {}
         self._notes: list[str] = []
-        self._panel: Panel | None = None
+        self._panel: ApprovalPanel | None = None
         self._hovered = self._held = self._newest = self._read = False
         self._plain: tuple[str, bool] = "", False
         layout = QVBoxLayout(self)
@@ -105,17 +156,19 @@ class TurnView(QFrame):
         return self._turn
 
     @property
-    def panel(self) -> Panel | None:
+    def panel(self) -> ApprovalPanel | None:
         """The question that waits for its answer."""
         return self._panel
 
-    def draw(self, turn: Turn, *, waiting: str = "", question: Question | None = None) -> None:
+    def draw(
+        self, turn: Turn, *, waiting: str = "", question: EngineQuestion | None = None
+    ) -> None:
         """Show `turn`; `waiting` says why it has not begun, `question` what it waits to be told."""
         self._turn = turn
-        self.setAccessibleName(turn_words.spoken_name(turn))
+        self.setAccessibleName(turn_footer.spoken_name(turn))
         self.request.draw(turn)
         self._draw_goal(turn, question)
-        doing = waiting or turn_words.doing(turn, asked=question is not None)
+        doing = waiting or turn_footer.doing(turn, asked=question is not None)
         self.status.say(doing, busy=not waiting)
         self._draw_plan(turn)
         self._draw_question(question)
@@ -218,10 +271,10 @@ class TurnView(QFrame):
 
     def _is_plain(self, turn: Turn) -> bool:
         if self._plain[0] != turn.reply:
-            self._plain = turn.reply, turn_words.is_plain(turn)
+            self._plain = turn.reply, turn_footer.is_plain(turn)
         return self._plain[1]
 
-    def _draw_question(self, question: Question | None) -> None:
+    def _draw_question(self, question: EngineQuestion | None) -> None:
         if self._panel and self._panel.question is not question:
             if isinstance(self._panel, OutlineReview):
                 self._reviewed = self._panel.edited
@@ -233,14 +286,14 @@ class TurnView(QFrame):
             self._question_place.column.addWidget(self._panel)
         self._question_place.setVisible(question is not None)
 
-    def _panel_for(self, question: Question) -> Panel:
+    def _panel_for(self, question: EngineQuestion) -> ApprovalPanel:
         if question.outline:
             return OutlineReview(question, self._reviewed)
         if question.plan and self._plan:
             return PlanReviewPanel(question, self._plan)
         return CodeReview(question) if question.code else QuestionPanel(question)
 
-    def _draw_goal(self, turn: Turn, question: Question | None) -> None:
+    def _draw_goal(self, turn: Turn, question: EngineQuestion | None) -> None:
         if not turn.agentic:
             return
         if self._goal is None:
@@ -253,7 +306,7 @@ class TurnView(QFrame):
         if turn.plan is None or not len(turn.plan):
             return
         # In agent mode this is what the experts of a round do; the round says what came of it.
-        if turn.agentic and (turn.status is not None or turn_words.all_ended(turn)):
+        if turn.agentic and (turn.status is not None or turn_footer.all_ended(turn)):
             self._plan_place.hide()
             return
         if self._plan is None:
@@ -265,14 +318,14 @@ class TurnView(QFrame):
     def _draw_results(self, turn: Turn) -> None:
         reply = " ".join(turn.reply.split())
         made = () if turn.agentic and turn.status is None else turn.artifacts[:MOST_RESULTS]
-        wanted = [item for item in made if not turn_words.said(item, reply)]
+        wanted = [item for item in made if not turn_footer.said(item, reply)]
         for artifact in self._cards.keys() - set(wanted):
             old = self._cards.pop(artifact)
             old.hide()
             old.deleteLater()
         for artifact in wanted:
             if artifact not in self._cards:
-                self._cards[artifact] = results.card(artifact, self._actions)
+                self._cards[artifact] = cards.card(artifact, self._actions)
                 self._results_place.column.addWidget(self._cards[artifact])
         self._results_place.setVisible(bool(self._cards))
 
@@ -347,7 +400,7 @@ class Details(QFrame):
         super().__init__()
         self.setObjectName("details")
         self._actions = actions
-        self._grid: Grid | None = None
+        self._grid: MarkdownTable | None = None
         self.account: TableBlock | None = None
         self._column = QVBoxLayout(self)
         self._column.setContentsMargins(12, theme.space(), 12, theme.space())

@@ -1,14 +1,155 @@
-"""Tells the person of something while they look at other windows, by whatever their desktop has."""
+"""Tells the person of something while they look at other windows, by whatever their desktop has.
+
+What the person is notified of: work that took long, a question, a timer; never of what they see
+anyway.
+
+Notifications over org.freedesktop.Notifications, the way of Linux desktops. Lives on the
+engine."""
 
 from __future__ import annotations
 
+import contextlib
+import html
 import sys
 from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
 
 from PySide6.QtCore import QObject, Qt, Signal
 
-from jarvis_desktop.ui.bridge import EngineThread, Outcome
-from jarvis_desktop.ui.desktop.bus_notices import DEFAULT, BusNotices, Note
+from jarvis_desktop.core.display import one_line
+from jarvis_desktop.core.errors import UnavailableError
+from jarvis_desktop.core.expert import Status
+from jarvis_desktop.core.i18n import mark, tr
+from jarvis_desktop.core.ports import Timer
+from jarvis_desktop.core.turn import Turn
+from jarvis_desktop.paths import APP_ID, shipped
+from jarvis_desktop.platform.dbus import BusSignal, CallError, MessageBus
+from jarvis_desktop.text.speakable import plain
+from jarvis_desktop.ui.engine import EngineThread, Outcome
+from jarvis_desktop.ui.exchange import Exchange
+from jarvis_desktop.ui.session import WindowSession
+
+NAME = "org.freedesktop.Notifications"
+PATH = "/org/freedesktop/Notifications"
+SIGNATURES = {"ActionInvoked": "us", "NotificationClosed": "uu", "ActivationToken": "us"}
+"""Of the signals that mean something here."""
+DEFAULT = "default"
+"""The action of a click on the notification itself."""
+LONGEST_TITLE, LONGEST_BODY = 80, 240
+"""Characters that are shown."""
+AS_LONG_AS_USUAL = -1
+
+Acted = Callable[[str, str, str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """What a person is told of; its texts are plain, whoever wrote them."""
+
+    key: str
+    """A later note with this key takes its place."""
+    title: str
+    body: str = ""
+    actions: tuple[tuple[str, str], ...] = ()
+    """For each its id and its words; "default" is a click on the note."""
+
+
+class BusNotices:
+    """Connects when there is first something to tell."""
+
+    def __init__(self, acted: Acted) -> None:
+        """`acted` is told on the loop the key of a note, the action, and a token by which the
+        desktop lets a window come to the front, or ""."""
+        self._acted = acted
+        self._bus: MessageBus | None = None
+        self._is_lost = False
+        """Whether the bus has ended."""
+        self._owner = ""
+        self._can: frozenset[str] = frozenset()
+        self._shown: dict[str, int] = {}
+        self._tokens: dict[int, str] = {}
+
+    async def tell(self, note: Note) -> None:
+        """Show a note. Raises UnavailableError where this desktop shows none."""
+        if self._is_lost:
+            await self.close()
+        try:
+            bus = self._bus or await self._open()
+            (number,) = await self._call(
+                bus,
+                "Notify",
+                "susssasa{sv}i",
+                "JARVIS Desktop",
+                self._shown.get(note.key, 0),
+                APP_ID,
+                one_line(note.title, limit=LONGEST_TITLE),
+                self._body(note),
+                [word for action in note.actions for word in action]
+                if "actions" in self._can
+                else [],
+                {
+                    "desktop-entry": ("s", APP_ID),
+                    "image-path": ("s", str(shipped("resources", "icons", "jarvis.svg"))),
+                },
+                AS_LONG_AS_USUAL,
+            )
+            (owner,) = await bus.call_bus("GetNameOwner", "s", NAME)
+            if owner != self._owner:  # another server, which knows none of the notes before
+                self._owner = owner
+                self._shown.clear()
+            self._shown[note.key] = number
+        except CallError as error:
+            raise UnavailableError(tr("This desktop shows no notifications.")) from error
+
+    async def withdraw(self, key: str) -> None:
+        """Take a note away, if it is there still."""
+        number = self._shown.pop(key, 0)
+        if number and self._bus:
+            with contextlib.suppress(CallError):  # it was closed already
+                await self._call(self._bus, "CloseNotification", "u", number)
+
+    async def close(self) -> None:
+        """Leave the bus."""
+        bus, self._bus = self._bus, None
+        if bus:
+            await bus.close()
+
+    async def _open(self) -> MessageBus:
+        bus = self._bus = await MessageBus.open(self._signalled, self._lost)
+        self._is_lost = False
+        await bus.call_bus("AddMatch", "s", f"type='signal',sender='{NAME}',path='{PATH}'")
+        (can,) = await self._call(bus, "GetCapabilities", "")
+        self._can = frozenset(map(str, can))
+        return bus
+
+    async def _call(self, bus: MessageBus, method: str, signature: str, *arguments: object) -> Any:
+        return await bus.call(NAME, method, signature, *arguments, path=PATH, to=NAME)
+
+    def _body(self, note: Note) -> str:
+        """The server may read the body as markup, which a plain text is not."""
+        text = one_line(note.body, limit=LONGEST_BODY)
+        return html.escape(text, quote=False) if "body-markup" in self._can else text
+
+    def _signalled(self, signal: BusSignal) -> None:
+        if signal.sender != self._owner or SIGNATURES.get(signal.member) != signal.signature:
+            return
+        number, about = signal.body
+        key = next((key for key, shown in self._shown.items() if shown == number), None)
+        if key is None:
+            return
+        if signal.member == "ActivationToken":
+            self._tokens[number] = str(about)
+        elif signal.member == "ActionInvoked":
+            self._acted(key, str(about), self._tokens.pop(number, ""))
+        else:
+            del self._shown[key]
+            self._tokens.pop(number, None)
+
+    def _lost(self) -> None:
+        self._is_lost = True
+        self._shown.clear()
+        self._tokens.clear()
 
 
 class Notifier(QObject):
@@ -71,3 +212,135 @@ class _Told(QObject):
     """Told on the engine's loop."""
 
     acted = Signal(str, str, str)
+
+
+LONG = 10.0
+"""Seconds; of a turn that took less nobody is told."""
+SNOOZE = 300.0
+"""Seconds after which a timer rings once more."""
+LINES = 12
+"""Lines of an answer that are looked at for its first words."""
+SHOW, SPEAK, STOP, AGAIN = "show", "speak", "stop", "again"
+
+_endings = {
+    Status.DONE: mark("JARVIS is done"),
+    Status.PARTLY: mark("JARVIS could do a part of it"),
+    Status.FAILED: mark("JARVIS could not do it"),
+}
+
+
+class Telling(QObject):
+    """Follows the session."""
+
+    show_wanted = Signal(object, str)
+    """Carries the Exchange that the person wants to see, or None for the window as it is, and a
+    token of the desktop."""
+    speak_wanted = Signal(object)
+    """Carries the Turn whose answer is to be read aloud."""
+
+    def __init__(
+        self,
+        session: WindowSession,
+        notifier: Notifier,
+        is_seen: Callable[[Exchange], bool],
+        parent: QObject | None = None,
+    ) -> None:
+        """`is_seen` says whether the person looks at the window where an exchange is shown."""
+        super().__init__(parent)
+        self._session = session
+        self._notifier = notifier
+        self._is_seen = is_seen
+        self._wanted = True
+        self._running: set[Exchange] = set()
+        self._told: dict[str, Exchange] = {}
+        """What is told of, by the key of its note."""
+        self._timers: dict[str, Timer] = {}
+        session.changed.connect(self._changed)
+        session.asked.connect(self._asked)
+        session.rang.connect(self._rang)
+        notifier.acted.connect(self._acted)
+
+    def want(self, wanted: bool) -> None:
+        """Tell at all, as the settings say."""
+        self._wanted = wanted
+
+    def seen(self) -> None:
+        """A window of ours is looked at: notes of what it shows go."""
+        for key, exchange in list(self._told.items()):
+            if self._is_seen(exchange):
+                del self._told[key]
+                self._notifier.withdraw(key)
+
+    def _changed(self, exchange: Exchange) -> None:
+        turn = exchange.turn
+        if turn.status is None:
+            self._running.add(exchange)
+        elif exchange in self._running:
+            self._running.discard(exchange)
+            took = (turn.finished - turn.started).total_seconds() if turn.finished else 0.0
+            in_box = exchange.place is self._session.quick
+            if turn.status in _endings and (took >= LONG or in_box):
+                self._tell_of(exchange, tr(_endings[turn.status]), first_words(turn))
+
+    def _asked(self, exchange: Exchange) -> None:
+        if exchange.question:
+            title = tr("JARVIS asks you something")
+            self._tell_of(exchange, title, one_line(exchange.question.text, limit=400))
+
+    def _tell_of(self, exchange: Exchange, title: str, body: str) -> None:
+        if not self._wanted or self._is_seen(exchange):
+            return
+        key = f"turn-{id(exchange)}"
+        self._told[key] = exchange
+        words = one_line(exchange.turn.text, limit=60)
+        actions = [(DEFAULT, tr("Show")), (SHOW, tr("Show"))]
+        if exchange.turn.reply and exchange.question is None:
+            actions.append((SPEAK, tr("Read aloud")))
+        told = f"{words}: {body}" if words and body else words or body
+        self._notifier.tell(Note(key, title, told, tuple(actions)))
+
+    def _rang(self, timer: Timer) -> None:
+        if not self._wanted:
+            return
+        key = f"timer-{timer.id}"
+        self._timers[key] = timer
+        actions = (
+            (DEFAULT, tr("Show")),
+            (STOP, tr("Stop")),
+            (AGAIN, tr("Again in 5 minutes")),
+        )
+        self._notifier.tell(Note(key, tr("The timer is up"), one_line(timer.label), actions))
+
+    def _acted(self, key: str, action: str, token: str) -> None:
+        exchange = self._told.pop(key, None)
+        timer = self._timers.pop(key, None)
+        if timer and action == AGAIN:
+            self._again(timer)
+        if timer and action in (AGAIN, STOP):
+            self._session.silence()
+        elif exchange and action == SPEAK:
+            self.speak_wanted.emit(exchange.turn)
+        else:
+            self.show_wanted.emit(exchange, token)
+        self._notifier.withdraw(key)
+
+    def _again(self, timer: Timer) -> None:
+        app = self._session.app
+        if app is None:
+            return
+        timers = app.timers
+
+        async def again() -> None:
+            timers.set(SNOOZE, timer.label)
+
+        def told(outcome: Outcome) -> None:
+            if outcome.error:
+                self._session.failed.emit(str(outcome.error))
+
+        self._session.engine.run(again, told)
+
+
+def first_words(turn: Turn) -> str:
+    """How the answer begins, without its markup."""
+    lines = turn.reply[:4000].splitlines()[:LINES]
+    return " ".join(words for line in lines if (words := plain(line, begins=True)))

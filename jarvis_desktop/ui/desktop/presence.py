@@ -13,23 +13,21 @@ from PySide6.QtCore import QEvent, QObject, QSettings, Qt, QTimer
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication
 
+from jarvis_desktop.app.launch_options import LaunchRequest
 from jarvis_desktop.core.errors import InputError
+from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.policy import Mode
-from jarvis_desktop.core.wording import tr
-from jarvis_desktop.start import Wish
-from jarvis_desktop.ui.application import App
-from jarvis_desktop.ui.desktop.bus_notices import Note
-from jarvis_desktop.ui.desktop.notifications import Notifier
-from jarvis_desktop.ui.desktop.telling import Telling
+from jarvis_desktop.ui.app_protocols import AppPort
+from jarvis_desktop.ui.desktop.notifications import Note, Notifier, Telling
+from jarvis_desktop.ui.exchange import Exchange
 from jarvis_desktop.ui.main_window import MainWindow
-from jarvis_desktop.ui.mode_choice import opens_more
-from jarvis_desktop.ui.quick.desk import QuickDesk
-from jarvis_desktop.ui.quick.phases import Phases
+from jarvis_desktop.ui.mode_picker import opens_more
+from jarvis_desktop.ui.quick.overlay import Phases
+from jarvis_desktop.ui.quick.quick_box import QuickDesk
 from jarvis_desktop.ui.quick.tray import Tray
-from jarvis_desktop.ui.session import Exchange
 
 if TYPE_CHECKING:
-    from jarvis_desktop.instance import Handle
+    from jarvis_desktop.app.single_instance import Handle
     from jarvis_desktop.settings import Settings
 
 LATE = 5000
@@ -104,7 +102,7 @@ class Presence(QObject):
         window.wishes.enlarge.connect(lambda _: self.show())
         QGuiApplication.instance().focusWindowChanged.connect(self._looked_at)  # type: ignore[union-attr]
 
-    def begin(self, wish: Wish) -> None:
+    def begin(self, wish: LaunchRequest) -> None:
         """Show what the person wants of this start."""
         hidden = wish.hidden or self._remembered("hidden", usual=False)
         if wish.files or wish.new or wish.talk or not (hidden or wish.quick):
@@ -218,7 +216,7 @@ class Presence(QObject):
             self._late.stop()
             self._become_hidden()
 
-    def _ready(self, app: App) -> None:
+    def _ready(self, app: AppPort) -> None:
         self.quick.bind(app.quick_key)
 
     def _change_mode(self, value: str) -> None:

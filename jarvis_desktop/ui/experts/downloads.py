@@ -8,23 +8,21 @@ from functools import partial
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
-from jarvis_desktop.catalogue.download import Download, State
-from jarvis_desktop.core.shown import one_line
-from jarvis_desktop.core.wording import mark, tr
-from jarvis_desktop.ui.experts import words
-from jarvis_desktop.ui.experts.desk import ExpertsDesk
-from jarvis_desktop.ui.experts.downloads_watch import DownloadsWatch
-from jarvis_desktop.ui.experts.empty import Empty
-from jarvis_desktop.ui.experts.entry import Entry, EntryList, small
-from jarvis_desktop.ui.look import phrases
-from jarvis_desktop.ui.look.section import button
+from jarvis_desktop.core.display import one_line
+from jarvis_desktop.core.i18n import mark, tr
+from jarvis_desktop.experts.downloads import Download, DownloadState
+from jarvis_desktop.ui.experts import formatting
+from jarvis_desktop.ui.experts.controller import DownloadsWatch, ExpertsDesk
+from jarvis_desktop.ui.experts.list_item import Empty, EntryList, ExpertListItem, small
+from jarvis_desktop.ui.widgets import labels
+from jarvis_desktop.ui.widgets.forms import button
 
 STATES = {
-    State.WAITING: (mark("Waits its turn"), "plain"),
-    State.FETCHING: (mark("Fetching"), "accent"),
-    State.PAUSED: (mark("Paused"), "fair"),
-    State.FAILED: (mark("Failed"), "bad"),
-    State.DONE: (mark("Ready"), "good"),
+    DownloadState.WAITING: (mark("Waits its turn"), "plain"),
+    DownloadState.FETCHING: (mark("Fetching"), "accent"),
+    DownloadState.PAUSED: (mark("Paused"), "fair"),
+    DownloadState.FAILED: (mark("Failed"), "bad"),
+    DownloadState.DONE: (mark("Ready"), "good"),
 }
 """What each state is called, and its tone."""
 MUCH = 20_000_000
@@ -40,7 +38,7 @@ class DownloadsPart(QWidget):
     def __init__(self, desk: ExpertsDesk, watch: DownloadsWatch) -> None:
         super().__init__()
         self._desk, self._watch = desk, watch
-        self._states: dict[object, State] = {}
+        self._states: dict[object, DownloadState] = {}
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(12)
@@ -77,17 +75,17 @@ class DownloadsPart(QWidget):
         self.empty.setVisible(not listed)
         self.clear.setVisible(any(each.over for each in listed))
 
-    def _fill(self, entry: Entry, download: Download) -> None:
+    def _fill(self, entry: ExpertListItem, download: Download) -> None:
         said, tone = STATES[download.state]
         kind = tr("LLM of Ollama") if download.kind == "llm" else tr("Expert")
-        entry.show_name(words.name(download.name), (kind, "plain"), (tr(said), tone))
+        entry.show_name(formatting.name(download.name), (kind, "plain"), (tr(said), tone))
         entry.show_words("", _facts(download))
         entry.complain(one_line(download.reason, limit=600))
-        if download.state is State.FETCHING:
+        if download.state is DownloadState.FETCHING:
             unknown = download.asking or download.have >= download.size
             fraction = None if unknown else download.fraction
             entry.show_progress(fraction, tr("Progress of the download"))
-        elif download.state is State.PAUSED and download.fraction:
+        elif download.state is DownloadState.PAUSED and download.fraction:
             entry.show_progress(download.fraction, tr("Progress of the download"), rests=True)
         else:
             entry.done()
@@ -97,18 +95,18 @@ class DownloadsPart(QWidget):
             if focused and not entry.asks:
                 entry.refuse()  # the keyboard stays in this line
 
-    def _buttons(self, entry: Entry, download: Download) -> list[QPushButton]:
-        key, name = download.key, words.name(download.name)
+    def _buttons(self, entry: ExpertListItem, download: Download) -> list[QPushButton]:
+        key, name = download.key, formatting.name(download.name)
         made: list[QPushButton] = []
         if download.under_way:
             pause = button(tr("Pause"), tr("Pause {name}", name=name))
             pause.clicked.connect(partial(self._do, "pause", download))
             made.append(pause)
-        elif download.state is State.PAUSED:
+        elif download.state is DownloadState.PAUSED:
             resume = button(tr("Go on"), tr("Go on with {name}", name=name), kind="primary")
             resume.clicked.connect(partial(self._do, "resume", download))
             made.append(resume)
-        elif download.state is State.FAILED:
+        elif download.state is DownloadState.FAILED:
             again = button(tr("Try again"), tr("Try {name} again", name=name), kind="primary")
             again.clicked.connect(partial(self._do, "resume", download))
             made.append(again)
@@ -125,14 +123,14 @@ class DownloadsPart(QWidget):
     def _do(self, what: str, download: Download) -> None:
         self._desk.do(lambda shelf: getattr(shelf.downloads, what)(download.key))
 
-    def _ask(self, entry: Entry, download: Download) -> None:
+    def _ask(self, entry: ExpertListItem, download: Download) -> None:
         """What is small is dropped at once."""
         now = next((each for each in self._watch.listed if each.key == download.key), download)
         drop = partial(self._desk.do, lambda shelf: shelf.downloads.drop(download.key))
         if now.have < MUCH:
             drop()
             return
-        name, size = words.name(download.name), phrases.size(now.have)
+        name, size = formatting.name(download.name), labels.size(now.have)
         if download.kind == "llm":  # nobody but Ollama can delete that
             question = tr(
                 "Cancel {name}? Ollama keeps the {size} that arrived until it is started anew: get "
@@ -150,21 +148,21 @@ class DownloadsPart(QWidget):
 
 
 def _facts(download: Download) -> str:
-    have, size = phrases.size(download.have), phrases.size(download.size)
+    have, size = labels.size(download.have), labels.size(download.size)
     if download.over:
         return size if download.size else ""
-    if download.state is State.FETCHING and download.asking:
+    if download.state is DownloadState.FETCHING and download.asking:
         return tr("Asking what there is to fetch…")
-    if download.state is State.FETCHING and download.have >= download.size > 0:
+    if download.state is DownloadState.FETCHING and download.have >= download.size > 0:
         return tr("All of it is here; checking that it is whole…")
     if not download.size:
         return ""
     facts = [tr("{have} of {size}", have=have, size=size) if download.have else size]
     if download.speed:
-        facts.append(tr("{size} a second", size=phrases.size(round(download.speed))))
+        facts.append(tr("{size} a second", size=labels.size(round(download.speed))))
     if (left := download.seconds_left) is not None:
         facts.append(_left(left))
-    return words.joined(*facts)
+    return formatting.joined(*facts)
 
 
 def _left(seconds: float) -> str:

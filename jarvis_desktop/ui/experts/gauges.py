@@ -17,14 +17,14 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from jarvis_desktop.core.shown import one_line
-from jarvis_desktop.core.wording import tr
-from jarvis_desktop.ui.look import phrases, theme
-from jarvis_desktop.ui.look.flow import FlowLayout
-from jarvis_desktop.ui.look.text import Label
+from jarvis_desktop.core.display import one_line
+from jarvis_desktop.core.i18n import tr
+from jarvis_desktop.ui.widgets import labels, theme
+from jarvis_desktop.ui.widgets.flow_layout import FlowLayout
+from jarvis_desktop.ui.widgets.labels import Label
 
 if TYPE_CHECKING:
-    from jarvis_desktop.compose_shelf import Room
+    from jarvis_desktop.app.experts import MemoryUse
 
 HEIGHT, RADIUS, DOT = 8, 4, 9
 """Pixels."""
@@ -35,7 +35,7 @@ LEAST = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class GaugePart:
     """One part of a bar: its size, and the token of its colour."""
 
     size: int
@@ -48,11 +48,11 @@ class Bar(QWidget):
     def __init__(self) -> None:
         super().__init__()
         self._whole, self._most = 1, 0
-        self._parts: tuple[Part, ...] = ()
+        self._parts: tuple[GaugePart, ...] = ()
         self.setFixedHeight(HEIGHT + 4)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
 
-    def show_parts(self, whole: int, parts: Sequence[Part], most: int = 0) -> None:
+    def show_parts(self, whole: int, parts: Sequence[GaugePart], most: int = 0) -> None:
         """Show them; `most` is a mark up to which they may grow, 0 for none."""
         shown = max(1, whole), tuple(parts), most
         if shown != (self._whole, self._parts, self._most):
@@ -91,7 +91,7 @@ class Bar(QWidget):
         painter.end()
 
 
-class Key(QWidget):
+class GaugeLegend(QWidget):
     """A figure with a dot in the colour that it has in the bar; "" is what is free."""
 
     def __init__(self) -> None:
@@ -135,14 +135,19 @@ class Gauge(QWidget):
         self.bar = Bar()
         held = QWidget()
         self._flow = FlowLayout(held, gap=10)
-        self._keys: list[Key] = []
+        self._keys: list[GaugeLegend] = []
         for widget in (self.name, self.bar, held):
             column.addWidget(widget)
         column.addStretch(1)
         self.show_figures(("", tr("Measuring…")))
 
     def show_room(
-        self, name: str, whole: int, parts: Sequence[Part], *figures: tuple[str, str], most: int = 0
+        self,
+        name: str,
+        whole: int,
+        parts: Sequence[GaugePart],
+        *figures: tuple[str, str],
+        most: int = 0,
     ) -> None:
         """Show who has how much; each figure comes with its colour."""
         self.name.setText(name)
@@ -154,7 +159,7 @@ class Gauge(QWidget):
         """Show the words below the bar."""
         shown = [each for each in figures if each[1]]
         while len(self._keys) < len(shown):
-            self._keys.append(Key())
+            self._keys.append(GaugeLegend())
             self._flow.addWidget(self._keys[-1])
         for index, key in enumerate(self._keys):
             colour, text = shown[index] if index < len(shown) else ("", "")
@@ -179,20 +184,22 @@ class Gauges(QFrame):
         for gauge in (self.disk, self.memory, self.card):
             self._row.addWidget(gauge, 1)
 
-    def show_disk(self, room: Room) -> None:
+    def show_disk(self, room: MemoryUse) -> None:
         """Show the disk: what experts have of what they may have, or of what is free."""
-        has, free = phrases.size(room.experts), phrases.size(room.free)
+        has, free = labels.size(room.experts), labels.size(room.free)
         figures = [("accent", tr("Experts {size}", size=has)), ("", tr("{size} free", size=free))]
         whole, most = room.whole, 0
         if room.most:
-            of = tr("Experts {has} of {most}", has=has, most=phrases.size(room.most))
+            of = tr("Experts {has} of {most}", has=has, most=labels.size(room.most))
             figures[0] = "accent", of
             whole = max(room.most, room.experts)
             reach = room.experts + room.free  # the disk may have less room than they may take
             most = reach if reach < whole else 0
-        self.disk.show_room(tr("Disk"), whole, [Part(room.experts, "accent")], *figures, most=most)
+        self.disk.show_room(
+            tr("Disk"), whole, [GaugePart(room.experts, "accent")], *figures, most=most
+        )
 
-    def show_memory(self, rooms: Sequence[Room]) -> None:
+    def show_memory(self, rooms: Sequence[MemoryUse]) -> None:
         """Show the memory as it is now."""
         self._show(self.memory, tr("Memory"), rooms[0])
         self.card.setVisible(len(rooms) > 1)
@@ -200,28 +207,28 @@ class Gauges(QFrame):
             name = one_line(room.name, limit=30) or tr("Graphics card")
             self._show(self.card, name, room)
 
-    def _show(self, gauge: Gauge, name: str, room: Room) -> None:
+    def _show(self, gauge: Gauge, name: str, room: MemoryUse) -> None:
         others = max(0, room.whole - room.free - room.experts - room.llm)
         parts = [
-            Part(room.experts, "accent"),
-            Part(room.llm, "done"),
-            Part(others, "control"),
+            GaugePart(room.experts, "accent"),
+            GaugePart(room.llm, "done"),
+            GaugePart(others, "control"),
         ]
         most = room.most if room.most < room.whole else 0
-        size = phrases.size(room.experts)
+        size = labels.size(room.experts)
         gauge.show_room(
             name,
             room.whole,
             parts,
             (
                 "accent",
-                tr("Experts {has} of {most}", has=size, most=phrases.size(most))
+                tr("Experts {has} of {most}", has=size, most=labels.size(most))
                 if most
                 else tr("Experts {size}", size=size),
             ),
-            ("done", tr("LLM {size}", size=phrases.size(room.llm)) if room.llm else ""),
-            ("control", tr("other programs {size}", size=phrases.size(others))),
-            ("", tr("{size} free", size=phrases.size(room.free))),
+            ("done", tr("LLM {size}", size=labels.size(room.llm)) if room.llm else ""),
+            ("control", tr("other programs {size}", size=labels.size(others))),
+            ("", tr("{size} free", size=labels.size(room.free))),
             most=most,
         )
 

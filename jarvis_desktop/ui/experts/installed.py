@@ -8,21 +8,20 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QPushButton, QVBoxLayout, QWidget
 
-from jarvis_desktop.catalogue.fits import Level
+from jarvis_desktop.core.i18n import mark, tr, trn
 from jarvis_desktop.core.task import TaskType
-from jarvis_desktop.core.wording import mark, tr, trn
+from jarvis_desktop.experts.catalogue import Level
 from jarvis_desktop.ui.actions import Actions
-from jarvis_desktop.ui.bridge import Outcome
-from jarvis_desktop.ui.experts import words
-from jarvis_desktop.ui.experts.desk import ExpertsDesk, why
-from jarvis_desktop.ui.experts.empty import Empty
-from jarvis_desktop.ui.experts.entry import Entry, EntryList, small
-from jarvis_desktop.ui.look import icons, phrases, theme
-from jarvis_desktop.ui.look.section import Choice, button
+from jarvis_desktop.ui.engine import Outcome
+from jarvis_desktop.ui.experts import formatting
+from jarvis_desktop.ui.experts.controller import ExpertsDesk, why
+from jarvis_desktop.ui.experts.list_item import Empty, EntryList, ExpertListItem, small
+from jarvis_desktop.ui.widgets import icons, labels, theme
+from jarvis_desktop.ui.widgets.forms import SelectOption, button
 
 if TYPE_CHECKING:
-    from jarvis_desktop.backends.trying import Tried
-    from jarvis_desktop.compose_shelf import Kept
+    from jarvis_desktop.app.experts import InstalledExpert
+    from jarvis_desktop.backends.local.backend import Tried
 
 SORTS = (
     ("name", mark("By name")),
@@ -43,7 +42,7 @@ class InstalledPart(QWidget):
     def __init__(self, desk: ExpertsDesk, actions: Actions) -> None:
         super().__init__()
         self._desk, self._actions = desk, actions
-        self._kept: Sequence[Kept] = ()
+        self._kept: Sequence[InstalledExpert] = ()
         self._inventory: Mapping[str, TaskType] = {}
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
@@ -60,7 +59,7 @@ class InstalledPart(QWidget):
         )
         self.search.textChanged.connect(self._lay_out)
         row.addWidget(self.search, 1)
-        self.sort = Choice(tr("Order of the list"))
+        self.sort = SelectOption(tr("Order of the list"))
         self.sort.offer([(key, tr(said)) for key, said in SORTS], "name")
         self.sort.activated.connect(self._lay_out)
         row.addWidget(self.sort)
@@ -81,7 +80,7 @@ class InstalledPart(QWidget):
         """How tasks are called."""
         self._inventory = inventory
 
-    def _show(self, kept: Sequence[Kept]) -> None:
+    def _show(self, kept: Sequence[InstalledExpert]) -> None:
         self._kept = kept
         self._lay_out()
 
@@ -107,38 +106,38 @@ class InstalledPart(QWidget):
         self.nothing.setVisible(bool(self._kept) and not shown)
         self.nothing.show_words(tr("No expert here matches that"), "")
 
-    def _text(self, kept: Kept) -> str:
+    def _text(self, kept: InstalledExpert) -> str:
         expert = kept.expert
-        task = words.task(expert, self._inventory)
+        task = formatting.task(expert, self._inventory)
         return f"{expert.id} {expert.repo} {task} {tr(expert.summary)} {expert.licence}".casefold()
 
-    def _order(self, kept: Kept) -> tuple[object, ...]:
+    def _order(self, kept: InstalledExpert) -> tuple[object, ...]:
         match self.sort.value:
             case "size":
                 return -kept.size, kept.expert.id
             case "used":
                 return kept.used, kept.expert.id
             case "task":
-                return words.task(kept.expert, self._inventory), kept.expert.id
+                return formatting.task(kept.expert, self._inventory), kept.expert.id
         return (kept.expert.id,)
 
-    def _fill(self, entry: Entry, kept: Kept) -> None:
-        expert, name = kept.expert, words.name(kept.expert.id)
-        tags = [(words.task(expert, self._inventory), "plain")]
+    def _fill(self, entry: ExpertListItem, kept: InstalledExpert) -> None:
+        expert, name = kept.expert, formatting.name(kept.expert.id)
+        tags = [(formatting.task(expert, self._inventory), "plain")]
         if kept.at_work:
             tags.append((tr("At work"), "accent"))
         if kept.fit.level in (Level.NO, Level.SLOWLY):
-            tags.append((tr(words.SHORT[kept.fit.level]), words.TONES[kept.fit.level]))
+            tags.append((tr(formatting.SHORT[kept.fit.level]), formatting.TONES[kept.fit.level]))
         entry.show_name(name, *tags)
-        needs = tr("works with {name}", name=words.name(expert.base.id)) if expert.base else ""
+        needs = tr("works with {name}", name=formatting.name(expert.base.id)) if expert.base else ""
         entry.show_words(
             "",
-            words.joined(
-                phrases.size(kept.size),
-                words.used(kept.used),
-                words.licence(expert.licence),
-                words.languages(expert),
-                words.fits(kept.fit),
+            formatting.joined(
+                labels.size(kept.size),
+                formatting.used(kept.used),
+                formatting.licence(expert.licence),
+                formatting.languages(expert),
+                formatting.fits(kept.fit),
                 needs,
             ),
         )
@@ -151,9 +150,9 @@ class InstalledPart(QWidget):
             tr("It is at work now") if kept.at_work else tr("Remove it from this computer")
         )
 
-    def _buttons(self, entry: Entry, key: str) -> tuple[QPushButton, ...]:
+    def _buttons(self, entry: ExpertListItem, key: str) -> tuple[QPushButton, ...]:
         """They look up what is kept now: the line stays while what it shows is another."""
-        name = words.name(key)
+        name = formatting.name(key)
         test = button(tr("Test"), tr("Test {name}", name=name), tip=tr("Run something small"))
         test.clicked.connect(lambda: self._test(entry, key))
         folder = small("folder", tr("Open the folder of {name}", name=name), tr("Open its folder"))
@@ -162,25 +161,25 @@ class InstalledPart(QWidget):
         remove.clicked.connect(lambda: self._ask(entry, key))
         return test, folder, remove
 
-    def _find(self, key: str) -> Kept | None:
+    def _find(self, key: str) -> InstalledExpert | None:
         return next((each for each in self._kept if each.expert.id == key), None)
 
     def _open(self, key: str) -> None:
         if kept := self._find(key):
             self._actions.open_file.emit(kept.folder)
 
-    def _ask(self, entry: Entry, key: str) -> None:
+    def _ask(self, entry: ExpertListItem, key: str) -> None:
         kept = self._find(key)
         if kept is None:
             return
         question = tr(
             "Remove {name}? {size} of the disk become free. To use it again it has to be "
             "fetched again.",
-            name=words.name(key),
-            size=phrases.size(kept.size),
+            name=formatting.name(key),
+            size=labels.size(kept.size),
         )
         if kept.needed_by:
-            names = ", ".join(words.name(each) for each in kept.needed_by[:3])
+            names = ", ".join(formatting.name(each) for each in kept.needed_by[:3])
             question += " " + trn(
                 "{names} does not work without it.",
                 "{names} do not work without it.",
@@ -189,7 +188,7 @@ class InstalledPart(QWidget):
             )
         entry.ask(question, tr("Remove it"), lambda: self._remove(entry, kept))
 
-    def _remove(self, entry: Entry, kept: Kept) -> None:
+    def _remove(self, entry: ExpertListItem, kept: InstalledExpert) -> None:
         key = kept.expert.id
 
         def ended(outcome: Outcome) -> None:
@@ -199,8 +198,8 @@ class InstalledPart(QWidget):
                 self.removed.emit(
                     tr(
                         "{name} is removed; {size} are free again.",
-                        name=words.name(key),
-                        size=phrases.size(outcome.value),
+                        name=formatting.name(key),
+                        size=labels.size(outcome.value),
                     )
                 )
             self._desk.look()
@@ -208,7 +207,7 @@ class InstalledPart(QWidget):
         entry.complain("")
         self._desk.run(f"remove {key}", lambda shelf, _: shelf.remove(key), ended)
 
-    def _test(self, entry: Entry, key: str) -> None:
+    def _test(self, entry: ExpertListItem, key: str) -> None:
         what = f"try {key}"
         test = entry.doings.findChildren(QPushButton)[0]
         if self._desk.does(what):
@@ -231,5 +230,5 @@ class InstalledPart(QWidget):
 
 
 def _found(tried: Tried) -> str:
-    took = tr("It works. It took {time}.", time=phrases.seconds(tried.seconds))
+    took = tr("It works. It took {time}.", time=labels.seconds(tried.seconds))
     return f"{took}\n{tried.found}" if tried.found else took

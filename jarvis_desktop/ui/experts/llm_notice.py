@@ -8,16 +8,16 @@ from PySide6.QtCore import Qt, QUrl, Signal
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QProgressBar, QPushButton, QVBoxLayout, QWidget
 
-from jarvis_desktop.core.hardware import MB
-from jarvis_desktop.core.wording import mark, tr
-from jarvis_desktop.ui.bridge import Outcome
-from jarvis_desktop.ui.look import phrases, theme
-from jarvis_desktop.ui.look.icons import IconButton, Symbol
-from jarvis_desktop.ui.look.text import Label
+from jarvis_desktop.core.i18n import mark, tr
+from jarvis_desktop.core.placement import MB
+from jarvis_desktop.ui.engine import Outcome
+from jarvis_desktop.ui.widgets import labels, theme
+from jarvis_desktop.ui.widgets.icons import IconButton, Symbol
+from jarvis_desktop.ui.widgets.labels import Label
 
 if TYPE_CHECKING:
-    from jarvis_desktop.llm.offering import Missing, Offer
-    from jarvis_desktop.ui.experts.llm_watch import LLMWatch
+    from jarvis_desktop.llm.catalogue import LLMOffer, Missing
+    from jarvis_desktop.ui.experts.controller import LLMWatch
 
 MEANWHILE = mark(
     "JARVIS plans and answers without one meanwhile. With one it understands harder requests and "
@@ -146,7 +146,7 @@ class LLMNotice(QFrame):
         self.trouble.setVisible(bool(trouble))
         self.show()
 
-    def _want(self, offer: Offer) -> None:
+    def _want(self, offer: LLMOffer) -> None:
         self._name = offer.name
         self.title.setText(tr("Fetching {name}", name=offer.name))
         self._show_parts(fetching=True)
@@ -162,7 +162,7 @@ class LLMNotice(QFrame):
         self._rows.setVisible(not fetching and bool(self._offers.count()))
 
 
-def _row(offer: Offer, button: QPushButton, *, needs: str = "") -> QWidget:
+def _row(offer: LLMOffer, button: QPushButton, *, needs: str = "") -> QWidget:
     """One LLM with what a person wants to know before it is fetched, and the way to get it."""
     row = QWidget()
     layout = QHBoxLayout(row)
@@ -178,8 +178,8 @@ def _row(offer: Offer, button: QPushButton, *, needs: str = "") -> QWidget:
     return row
 
 
-def _size(offer: Offer) -> str:
-    size = phrases.size(offer.download_mb * MB)
+def _size(offer: LLMOffer) -> str:
+    size = labels.size(offer.download_mb * MB)
     return size if offer.verified else tr("about {size}", size=size)
 
 

@@ -1,11 +1,15 @@
-"""The LLMs: which one is used and why, what is here, and what fits this computer."""
+"""The LLMs: which one is used and why, what is here, and what fits this computer.
+
+The LLMs that could be fetched and run on this computer, the one to recommend first.
+
+Tries an LLM: its short answer as it comes, and how quick it was."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtWidgets import (
     QCompleter,
     QHBoxLayout,
@@ -15,23 +19,219 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from jarvis_desktop.core.shown import one_line
-from jarvis_desktop.core.wording import tr
-from jarvis_desktop.llm.listing import Known, Shelved
-from jarvis_desktop.ui.bridge import Outcome
-from jarvis_desktop.ui.experts import words
-from jarvis_desktop.ui.experts.desk import ExpertsDesk, why
-from jarvis_desktop.ui.experts.downloads_watch import DownloadsWatch
-from jarvis_desktop.ui.experts.entry import Entry, EntryList, small
-from jarvis_desktop.ui.experts.llm_offers import LLMOffers
-from jarvis_desktop.ui.experts.llm_state import LLMState, Need
-from jarvis_desktop.ui.experts.llm_test import LLMTest
-from jarvis_desktop.ui.look import phrases, theme
-from jarvis_desktop.ui.look.section import button
-from jarvis_desktop.ui.look.text import Label
+from jarvis_desktop.core.display import one_line, printable
+from jarvis_desktop.core.expert import Expert
+from jarvis_desktop.core.i18n import tr
+from jarvis_desktop.llm.catalogue import KnownLLM, Shelved
+from jarvis_desktop.llm.shipped import ShippedLLM
+from jarvis_desktop.ui.engine import Outcome
+from jarvis_desktop.ui.experts import formatting
+from jarvis_desktop.ui.experts.controller import DownloadsWatch, ExpertsDesk, why
+from jarvis_desktop.ui.experts.list_item import EntryList, ExpertListItem, small
+from jarvis_desktop.ui.experts.llm_status import LLMState, Need
+from jarvis_desktop.ui.widgets import labels, theme
+from jarvis_desktop.ui.widgets.forms import button
+from jarvis_desktop.ui.widgets.labels import Label
 
 if TYPE_CHECKING:
-    from jarvis_desktop.catalogue.download import Download
+    from jarvis_desktop.app.experts import Shelf
+    from jarvis_desktop.core.task import Report
+    from jarvis_desktop.experts.downloads import Download
+    from jarvis_desktop.llm.management import LLMTrial
+
+
+BITS = 3
+"""How many times the memory an LLM takes without Ollama: it has 16 bits a number, or more."""
+
+
+class LLMOffers(QWidget):
+    """Those that Ollama would fetch; where it does not run, those that JARVIS can run itself."""
+
+    downloads_wanted = Signal()
+    """The person wants to see how far something is."""
+
+    def __init__(self, desk: ExpertsDesk, watch: DownloadsWatch) -> None:
+        super().__init__()
+        self._desk, self._watch = desk, watch
+        self._shelved: Shelved | None = None
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(12)
+        column.addWidget(Label(tr("Fit this computer"), role="heading"))
+        self.list = EntryList(tr("LLMs that could be fetched"))
+        column.addWidget(self.list)
+        self.hide()
+
+    def show_offers(self, shelved: Shelved, *, may_fetch: bool) -> None:
+        """Show what could be fetched."""
+        self._shelved = shelved
+        able = self._able(shelved)
+        best = self._best(shelved, able)
+        able.sort(key=lambda each: each is not best)
+        with self.list.still():
+            self.list.show_keys([each.id for each in able])
+            for each in able:
+                entry = self.list.entries[each.id]
+                self._fill(entry, each, shelved, best=each is best)
+                self._give(entry, each, shelved, may_fetch=may_fetch, best=each is best)
+        self.setVisible(bool(able))
+
+    def fetch_best(self) -> None:
+        """Fetch the one that is recommended."""
+        if self._shelved and (best := self._best(self._shelved, self._able(self._shelved))):
+            self._fetch(best, self._shelved)
+
+    def _able(self, shelved: Shelved) -> list[KnownLLM]:
+        """Those that are not here, run here, and can be got."""
+        running = shelved.ollama.running
+        return [
+            each
+            for each in shelved.known
+            if each.listed and not each.where and not each.used
+            if running or each.without_ollama
+            if shelved.computer.holds(_need(each.listed, shelved))
+        ]
+
+    def _best(self, shelved: Shelved, able: Sequence[KnownLLM]) -> KnownLLM | None:
+        """The largest that is quick enough, else the smallest that runs; without Ollama the
+        largest, for those are small."""
+        if not shelved.ollama.running:
+            return able[-1] if able else None
+        quick = [
+            each
+            for each in able
+            if each.listed and shelved.computer.suits(_need(each.listed, shelved))
+        ]
+        return quick[-1] if quick else next(iter(able), None)
+
+    def _fill(
+        self, entry: ExpertListItem, known: KnownLLM, shelved: Shelved, *, best: bool
+    ) -> None:
+        listed, expert = known.listed, _expert(known, shelved)
+        if listed is None:
+            return
+        need = _need(listed, shelved)
+        tags = [(tr("Recommended"), "accent")] if best else []
+        quick = shelved.computer.suits(need)
+        tags.append((tr("Fits"), "good") if quick else (tr("Slow here"), "fair"))
+        entry.show_name(_name(known, shelved), *tags)
+        entry.show_words(
+            tr(listed.good_at),
+            formatting.joined(
+                _size(known, shelved),
+                tr("needs {size} of memory", size=labels.size(need)),
+                formatting.licence(listed.licence),
+                tr("sees pictures") if listed.sees and not expert else "",
+            ),
+        )
+
+    def _give(
+        self,
+        entry: ExpertListItem,
+        known: KnownLLM,
+        shelved: Shelved,
+        *,
+        may_fetch: bool,
+        best: bool,
+    ) -> None:
+        """Its button: to fetch it, or to see how far it is."""
+        name = _name(known, shelved)
+        coming = any(each.name == name and not each.over for each in self._watch.listed)
+        state = f"{name} {coming} {may_fetch} {best}"
+        if entry.property("shown") == state:
+            return
+        entry.setProperty("shown", state)
+        if coming:
+            show = button(tr("In line"), tr("Show the download of {name}", name=name), kind="quiet")
+            show.clicked.connect(self.downloads_wanted)
+            entry.do(show)
+            return
+        said = tr("Fetch {name}, {size}", name=name, size=_size(known, shelved))
+        fetch = button(tr("Fetch"), said, kind="primary" if best else "")
+        fetch.setEnabled(may_fetch)
+        fetch.clicked.connect(lambda: self._fetch(known, shelved))
+        entry.do(fetch)
+
+    def _fetch(self, known: KnownLLM, shelved: Shelved) -> None:
+        listed, expert = known.listed, _expert(known, shelved)
+        if expert:
+            self._desk.do(lambda shelf: shelf.fetch(expert))
+        elif listed:
+            self._desk.do(lambda shelf: shelf.pull(listed.ollama, size=known.size))
+
+
+def _need(listed: ShippedLLM, shelved: Shelved) -> int:
+    return listed.need * (1 if shelved.ollama.running else BITS)
+
+
+def _expert(known: KnownLLM, shelved: Shelved) -> Expert | None:
+    return None if shelved.ollama.running else known.without_ollama
+
+
+def _name(known: KnownLLM, shelved: Shelved) -> str:
+    expert = _expert(known, shelved)
+    return formatting.name(expert.id if expert else known.name)
+
+
+def _size(known: KnownLLM, shelved: Shelved) -> str:
+    if expert := _expert(known, shelved):
+        return formatting.download(expert)
+    size = labels.size(known.size)
+    verified = known.listed and known.listed.verified
+    return size if verified else tr("about {size}", size=size)
+
+
+LONGEST = 2000
+"""Characters of the answer that are shown."""
+
+
+class LLMTest(QObject):
+    """Belongs to a line of the list, and to its button."""
+
+    def __init__(
+        self, desk: ExpertsDesk, entry: ExpertListItem, button: QPushButton, known: KnownLLM
+    ) -> None:
+        super().__init__(button)
+        self._desk, self._entry, self._button, self._known = desk, entry, button, known
+
+    def press(self) -> None:
+        """Begin, or stop what was begun."""
+        what = f"try llm {self._known.name}"
+        if self._desk.does(what):
+            self._desk.stop(what)
+            return
+        self._entry.complain("")
+        self._entry.say(
+            tr("Waiting for the first word…")
+            if self._known.loaded
+            else tr("Loading it into memory… That may take a minute.")
+        )
+        self._entry.show_progress(None, tr("Progress of the test"))
+        self._button.setText(tr("Stop"))
+        engine, entry, known = self._desk.session.engine, self._entry, self._known
+
+        async def work(shelf: Shelf, _: Report) -> LLMTrial:
+            return await shelf.try_llm(known, lambda trial: engine.post(_show, entry, trial))
+
+        self._desk.run(what, work, self._ended)
+
+    def _ended(self, outcome: Outcome) -> None:
+        self._entry.done()
+        self._button.setText(tr("Test"))
+        if outcome.value is None:
+            self._entry.say("")
+            self._entry.complain(why(outcome))
+        else:
+            _show(self._entry, outcome.value)
+        self._desk.look_at_llms()
+
+
+def _show(entry: ExpertListItem, trial: LLMTrial) -> None:
+    figures = [tr("first word after {time}", time=labels.seconds(trial.first))]
+    if trial.speed:
+        figures.append(tr("about {count} tokens a second", count=f"{trial.speed:.0f}"))
+    figures.append(tr("all of it in {time}", time=labels.seconds(trial.whole)))
+    entry.say(f"{printable(trial.words).strip()[:LONGEST]}\n\n{' · '.join(figures)}")
 
 
 class LLMPart(QWidget):
@@ -109,21 +309,21 @@ class LLMPart(QWidget):
         self.more.show_offers(shelved, may_fetch=self._may_fetch)
         self.by_name.setVisible(shelved.ollama.running and self._may_fetch)
 
-    def _fill_here(self, entry: Entry, known: Known) -> None:
+    def _fill_here(self, entry: ExpertListItem, known: KnownLLM) -> None:
         tags = [(tr("Used"), "accent")] if known.used else []
         tags.append((_whose(known), "plain"))
         if known.loaded:
-            size = phrases.size(known.loaded)
+            size = labels.size(known.loaded)
             tags.append((tr("In memory, {size}", size=size), "good"))
-        entry.show_name(words.name(known.name), *tags)
+        entry.show_name(formatting.name(known.name), *tags)
         entry.show_words(tr(known.listed.good_at) if known.listed else "", _facts(known))
         key = (known.used, known.where, known.name)
         if entry.property("shown") != str(key):
             entry.setProperty("shown", str(key))
             entry.do(*self._buttons(entry, known))
 
-    def _buttons(self, entry: Entry, known: Known) -> list[QPushButton]:
-        name = words.name(known.name)
+    def _buttons(self, entry: ExpertListItem, known: KnownLLM) -> list[QPushButton]:
+        name = formatting.name(known.name)
         made: list[QPushButton] = []
         if not known.used and known.where:
             use = button(tr("Use it"), tr("Use {name}", name=name))
@@ -164,10 +364,12 @@ class LLMPart(QWidget):
             self.name.clear()
             self.downloads_wanted.emit()
 
-    def _ask(self, entry: Entry, known: Known) -> None:
-        size = phrases.size(known.size)
+    def _ask(self, entry: ExpertListItem, known: KnownLLM) -> None:
+        size = labels.size(known.size)
         question = tr(
-            "Remove {name}? {size} of the disk become free.", name=words.name(known.name), size=size
+            "Remove {name}? {size} of the disk become free.",
+            name=formatting.name(known.name),
+            size=size,
         )
         if known.used:
             question += " " + tr("It is the one in use; another one that is there is taken then.")
@@ -195,7 +397,7 @@ class LLMPart(QWidget):
         self._lay_out()
 
 
-def _whose(known: Known) -> str:
+def _whose(known: KnownLLM) -> str:
     if known.in_cloud:
         return tr("Ollama’s cloud")
     return {"ollama": "Ollama", "transformers": tr("On the disk"), "openai": tr("Service")}.get(
@@ -203,8 +405,8 @@ def _whose(known: Known) -> str:
     )
 
 
-def _facts(known: Known) -> str:
-    facts = [phrases.size(known.size) if known.size else ""]
+def _facts(known: KnownLLM) -> str:
+    facts = [labels.size(known.size) if known.size else ""]
     if ollama := known.ollama:
         able = ollama.capabilities
         context = f"{ollama.context_length:,}" if ollama.context_length else ""
@@ -216,5 +418,5 @@ def _facts(known: Known) -> str:
             tr("can reason first") if "thinking" in able else "",
         ]
     licence = known.listed.licence if known.listed else known.expert and known.expert.licence
-    facts.append(words.licence(licence) if licence else "")
-    return words.joined(*facts)
+    facts.append(formatting.licence(licence) if licence else "")
+    return formatting.joined(*facts)

@@ -6,21 +6,20 @@ from collections.abc import Sequence
 
 from PySide6.QtWidgets import QWidget
 
-from jarvis_desktop.catalogue.download import Download
-from jarvis_desktop.core.wording import mark, tr
-from jarvis_desktop.ui.application import App
-from jarvis_desktop.ui.experts.desk import ExpertsDesk
+from jarvis_desktop.core.i18n import mark, tr
+from jarvis_desktop.experts.downloads import Download
+from jarvis_desktop.ui.app_protocols import AppPort
+from jarvis_desktop.ui.experts.controller import DownloadsWatch, ExpertsDesk
 from jarvis_desktop.ui.experts.downloads import DownloadsPart
-from jarvis_desktop.ui.experts.downloads_watch import DownloadsWatch
-from jarvis_desktop.ui.experts.finding import FindingPart
 from jarvis_desktop.ui.experts.gauges import Gauges
 from jarvis_desktop.ui.experts.installed import InstalledPart
 from jarvis_desktop.ui.experts.llms import LLMPart
-from jarvis_desktop.ui.look import tabbing, theme
-from jarvis_desktop.ui.look.flow import FlowLayout
-from jarvis_desktop.ui.look.page import Page
-from jarvis_desktop.ui.look.section import button
-from jarvis_desktop.ui.places import Surroundings
+from jarvis_desktop.ui.experts.search import FindingPart
+from jarvis_desktop.ui.page_context import PageContext
+from jarvis_desktop.ui.widgets import tab_order, theme
+from jarvis_desktop.ui.widgets.flow_layout import FlowLayout
+from jarvis_desktop.ui.widgets.forms import button
+from jarvis_desktop.ui.widgets.page import WindowPage
 
 PARTS = {
     "llms": mark("LLMs"),
@@ -31,10 +30,10 @@ PARTS = {
 """What `appear` may be asked for, and what each is called."""
 
 
-class ExpertsPage(Page):
+class ExpertsPage(WindowPage):
     """Four parts, of which one is shown; the figures above them stay."""
 
-    def __init__(self, surroundings: Surroundings) -> None:
+    def __init__(self, surroundings: PageContext) -> None:
         super().__init__(
             tr("Experts and LLMs"),
             tr(
@@ -114,18 +113,18 @@ class ExpertsPage(Page):
 
     def focusNextPrevChild(self, forwards: bool) -> bool:
         """Go through the page as it is read."""
-        if not tabbing.go_on(self, forwards=forwards):
+        if not tab_order.go_on(self, forwards=forwards):
             return super().focusNextPrevChild(forwards)
         if (focused := self.focusWidget()) and self.scroller.isAncestorOf(focused):
             self.scroller.ensureWidgetVisible(focused)
         return True
 
-    def _ready(self, app: App) -> None:
+    def _ready(self, app: AppPort) -> None:
         self.installed.know(app.shelf.inventory)
         self.finding.know(app.shelf.inventory, app.shelf.tasks)
         self._allow(app)
 
-    def _allow(self, app: App) -> None:
+    def _allow(self, app: AppPort) -> None:
         self.finding.allow(app.policy.allows_downloads)
         self.llms.allow(app.policy.allows_downloads)
 

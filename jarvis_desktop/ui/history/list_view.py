@@ -8,10 +8,9 @@ from PySide6.QtCore import QItemSelectionModel, QModelIndex, QPoint, Qt, Signal
 from PySide6.QtGui import QContextMenuEvent, QKeyEvent, QMouseEvent
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QListView, QMenu
 
-from jarvis_desktop.core.wording import tr
-from jarvis_desktop.ui.history.delegate import RowDelegate
-from jarvis_desktop.ui.history.model import ROW, HistoryModel, Row
-from jarvis_desktop.ui.look import icons
+from jarvis_desktop.core.i18n import tr
+from jarvis_desktop.ui.history.rows import ROW, HistoryModel, HistoryRow, RowDelegate
+from jarvis_desktop.ui.widgets import icons
 
 
 class HistoryList(QListView):
@@ -45,9 +44,9 @@ class HistoryList(QListView):
         self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
         self.setTextElideMode(Qt.TextElideMode.ElideRight)
 
-    def row(self) -> Row | None:
+    def row(self) -> HistoryRow | None:
         """The conversation or find that the keyboard is at."""
-        found: Row | None = self.currentIndex().data(ROW)
+        found: HistoryRow | None = self.currentIndex().data(ROW)
         return found
 
     def show_passages(self, passages: bool) -> None:
@@ -97,7 +96,7 @@ class HistoryList(QListView):
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         """A click opens."""
         super().mouseReleaseEvent(event)
-        row: Row | None = self.indexAt(event.position().toPoint()).data(ROW)
+        row: HistoryRow | None = self.indexAt(event.position().toPoint()).data(ROW)
         if event.button() == Qt.MouseButton.LeftButton and row:
             self.chosen.emit(row)
 

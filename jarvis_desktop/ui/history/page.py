@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QDate, Qt
 from PySide6.QtWidgets import QDateEdit, QFileDialog, QHBoxLayout, QWidget
 
-from jarvis_desktop.core.wording import mark, tr, trn
-from jarvis_desktop.storage.exporting import SUFFIXES
-from jarvis_desktop.ui.history.desk import HistoryDesk
-from jarvis_desktop.ui.look import theme
-from jarvis_desktop.ui.look.page import Page
-from jarvis_desktop.ui.look.section import Choice, Section, button, unmoved
-from jarvis_desktop.ui.look.text import Label
+from jarvis_desktop.core.i18n import mark, tr, trn
+from jarvis_desktop.storage.export import SUFFIXES
+from jarvis_desktop.ui.history.controller import HistoryDesk
+from jarvis_desktop.ui.widgets import theme
+from jarvis_desktop.ui.widgets.forms import Section, SelectOption, button, unmoved
+from jarvis_desktop.ui.widgets.labels import Label
+from jarvis_desktop.ui.widgets.page import WindowPage
 
 if TYPE_CHECKING:
-    from jarvis_desktop.ui.places import Surroundings
+    from jarvis_desktop.ui.page_context import PageContext
 
 FORMS = {
     "html": mark("Page for the browser (HTML)"),
@@ -43,10 +43,10 @@ RANGES = {
 }
 
 
-class HistoryPage(Page):
+class HistoryPage(WindowPage):
     """Everything here is done by the HistoryDesk."""
 
-    def __init__(self, surroundings: Surroundings) -> None:
+    def __init__(self, surroundings: PageContext) -> None:
         super().__init__(
             tr("Conversations"),
             tr("What you asked and what came of it is kept on this computer, for you alone."),
@@ -111,10 +111,10 @@ class _Export(Section):
             tr("Export"), tr("To read elsewhere, to keep, or to move to another computer.")
         )
         self._page, self._desk = page, desk
-        self.what = Choice(tr("Which conversations are exported"))
-        self.form = Choice(tr("As what it is exported"))
+        self.what = SelectOption(tr("Which conversations are exported"))
+        self.form = SelectOption(tr("As what it is exported"))
         self.form.offer([(form, tr(words)) for form, words in FORMS.items()], "html")
-        self.media = Choice(tr("What is done with pictures and other files"))
+        self.media = SelectOption(tr("What is done with pictures and other files"))
         self.row(tr("Which"), self.what)
         self.row(tr("As"), self.form)
         self.row(tr("Files"), self.media)
@@ -185,7 +185,7 @@ class _Delete(Section):
         )
         self._desk = desk
         self._there = 0
-        self.which = Choice(tr("Which conversations are deleted"))
+        self.which = SelectOption(tr("Which conversations are deleted"))
         self.which.offer([(name, tr(words)) for name, words in RANGES.items()], "year")
         self.row(tr("Which"), self.which)
         self._days = QWidget()

@@ -1,25 +1,268 @@
-"""The list of conversations beside the open one: by date, with a search field."""
+"""The list of conversations beside the open one: by date, with a search field.
+
+The search field of the side list, with its filters.
+
+What a search can be narrowed to: a menu, and the words for what is chosen.
+
+The sign that the open conversation is not kept."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from datetime import date
+from collections.abc import Callable, Collection, Sequence
+from datetime import date, timedelta
 from functools import partial
 
 from PySide6.QtCore import QEvent, QPoint, QSize, Qt, Signal
-from PySide6.QtGui import QKeySequence
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QMenu, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtGui import QAction, QActionGroup, QKeyEvent, QKeySequence
+from PySide6.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QMenu,
+    QSizePolicy,
+    QVBoxLayout,
+    QWidget,
+)
 
-from jarvis_desktop.core.wording import mark, tr
-from jarvis_desktop.storage.filters import Filters
-from jarvis_desktop.ui.history.desk import Batch
+from jarvis_desktop.core.artifact import Kind
+from jarvis_desktop.core.display import one_line
+from jarvis_desktop.core.i18n import mark, tr
+from jarvis_desktop.storage.search_terms import EVERYTHING, TurnFilters
+from jarvis_desktop.ui.history.controller import Batch
 from jarvis_desktop.ui.history.list_view import HistoryList
-from jarvis_desktop.ui.history.model import Row
-from jarvis_desktop.ui.history.search_field import SearchField
-from jarvis_desktop.ui.look import icons, theme
-from jarvis_desktop.ui.look.icons import IconButton, Symbol
-from jarvis_desktop.ui.look.text import Label
-from jarvis_desktop.ui.places import PLACES
+from jarvis_desktop.ui.history.rows import HistoryRow
+from jarvis_desktop.ui.navigation import PLACES
+from jarvis_desktop.ui.widgets import icons, theme
+from jarvis_desktop.ui.widgets.forms import button
+from jarvis_desktop.ui.widgets.icons import IconButton, Symbol
+from jarvis_desktop.ui.widgets.labels import ElidedLabel, Label
+
+KINDS = {
+    Kind.IMAGE: mark("Pictures"),
+    Kind.AUDIO: mark("Sounds"),
+    Kind.VIDEO: mark("Films"),
+    Kind.TABLE: mark("Tables"),
+    Kind.DOCUMENT: mark("Documents"),
+}
+DAYS = {
+    0: mark("Today"),
+    6: mark("Last seven days"),
+    29: mark("Last 30 days"),
+    364: mark("Last year"),
+}
+"""How many days before today a search may reach, and what that is called."""
+EXPERTS = 15
+"""Experts that are offered, the most used."""
+
+
+class FilterMenu(QMenu):
+    """Offers what a search can be narrowed to."""
+
+    changed = Signal(object)
+    """Carries the Filters that are chosen now."""
+
+    def __init__(self, parent: QWidget, today: Callable[[], date] = date.today) -> None:
+        super().__init__(parent)
+        self.filters = EVERYTHING
+        self._today = today
+        self.setObjectName("filters")
+        self.setAccessibleName(tr("Filters"))
+        kinds = QActionGroup(self)
+        kinds.setExclusionPolicy(QActionGroup.ExclusionPolicy.ExclusiveOptional)
+        self._kinds = {
+            kind: self._offer(tr(words), icons.FOR_KIND[kind], kinds)
+            for kind, words in KINDS.items()
+        }
+        self.addSeparator()
+        self.attached = self._offer(tr("With something attached"), "attach")
+        self.pinned = self._offer(tr("Pinned"), "pin")
+        self.addSeparator()
+        days = QActionGroup(self)
+        days.setExclusionPolicy(QActionGroup.ExclusionPolicy.ExclusiveOptional)
+        self._days = {count: self._offer(tr(words), "", days) for count, words in DAYS.items()}
+        self._experts = self.addMenu(icons.icon("goal", "muted"), tr("Expert"))
+        self._experts.menuAction().setVisible(False)
+        self._named: dict[str, QAction] = {}
+        self.addSeparator()
+        self.none = self.addAction(tr("Without filters"))
+        self.none.triggered.connect(self.clear_all)
+
+    def offer_experts(self, names: Sequence[str]) -> None:
+        """Offer the experts that did something."""
+        chosen = self.filters.experts
+        self._experts.clear()
+        group = QActionGroup(self._experts)
+        group.setExclusionPolicy(QActionGroup.ExclusionPolicy.ExclusiveOptional)
+        self._named = {}
+        for name in names[:EXPERTS]:
+            action = QAction(one_line(name, limit=60).replace("&", "&&"), self._experts)
+            action.setCheckable(True)
+            action.setChecked(name in chosen)
+            group.addAction(action)
+            self._experts.addAction(action)
+            action.triggered.connect(self._choose)
+            self._named[name] = action
+        self._experts.menuAction().setVisible(bool(names))
+
+    def clear_all(self) -> None:
+        """Let everything pass."""
+        for action in (*self._kinds.values(), *self._days.values(), *self._named.values()):
+            action.setChecked(False)
+        self.attached.setChecked(False)
+        self.pinned.setChecked(False)
+        self._choose()
+
+    def _offer(self, words: str, icon: str, group: QActionGroup | None = None) -> QAction:
+        action = self.addAction(words)
+        if icon:
+            action.setIcon(icons.icon(icon, "muted"))
+        action.setCheckable(True)
+        if group:
+            group.addAction(action)
+        action.triggered.connect(self._choose)
+        return action
+
+    def _choose(self) -> None:
+        kind = next((kind for kind, item in self._kinds.items() if item.isChecked()), None)
+        days = next((count for count, item in self._days.items() if item.isChecked()), None)
+        self.filters = TurnFilters(
+            kind,
+            tuple(name for name, item in self._named.items() if item.isChecked()),
+            self.attached.isChecked(),
+            self.pinned.isChecked(),
+            None if days is None else self._today() - timedelta(days=days),
+        )
+        self.none.setEnabled(bool(self.filters))
+        self.changed.emit(self.filters)
+
+    def words(self) -> str:
+        """What is chosen, in few words."""
+        days = (words for count, words in DAYS.items() if self._days[count].isChecked())
+        said = [tr(KINDS[self.filters.kind])] if self.filters.kind else []
+        said += [one_line(name, limit=40) for name in self.filters.experts]
+        said += [tr("Attached")] * self.filters.attached + [tr("Pinned")] * self.filters.pinned
+        said += map(tr, days)
+        return " · ".join(said)
+
+
+class SearchField(QFrame):
+    """Tells with every letter what is looked for."""
+
+    searched = Signal(str, object)
+    """Carries the words and the Filters; "" and none for the whole list."""
+    down = Signal()
+    """The person goes on to what was found."""
+    entered = Signal()
+    """The person wants the first of it."""
+    experts_wanted = Signal()
+    """The menu opens, and has the experts that did something to offer."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(theme.space("half"))
+        row = QHBoxLayout()
+        row.setSpacing(theme.space("half"))
+        self.field = _Field()
+        self.field.setPlaceholderText(tr("Search"))
+        self.field.setAccessibleName(tr("Search the conversations"))
+        self.field.setToolTip(tr("Search in all that was asked and answered (Ctrl+F)"))
+        self.field.setMaxLength(500)
+        self._glass = self.field.addAction(
+            icons.icon("search", "muted"), QLineEdit.ActionPosition.LeadingPosition
+        )
+        self._clear = self.field.addAction(
+            icons.icon("close", "muted"), QLineEdit.ActionPosition.TrailingPosition
+        )
+        self._clear.setToolTip(tr("Clear the search (Esc)"))
+        self._clear.setVisible(False)
+        self._clear.triggered.connect(self.field.clear)
+        row.addWidget(self.field, 1)
+        self.button = IconButton("filter", tr("Filters"))
+        self.menu = FilterMenu(self.button)
+        self.button.clicked.connect(self._open_menu)
+        row.addWidget(self.button)
+        column.addLayout(row)
+        self.chosen = QFrame()
+        line = QHBoxLayout(self.chosen)
+        line.setContentsMargins(2, 0, 0, 0)
+        self._words = ElidedLabel(role="accent-small")
+        line.addWidget(self._words, 1)
+        self.without = IconButton("close", tr("Without filters"), kind="tiny")
+        self.without.clicked.connect(self._drop_filters)
+        line.addWidget(self.without)
+        self.chosen.hide()
+        column.addWidget(self.chosen)
+        self.field.textChanged.connect(self._changed)
+        self.field.down.connect(self.down)
+        self.field.returnPressed.connect(self.entered)
+        self.menu.changed.connect(self._narrowed)
+        self.setFocusProxy(self.field)
+
+    @property
+    def words(self) -> str:
+        """What is looked for."""
+        return self.field.text().strip()
+
+    @property
+    def filters(self) -> TurnFilters:
+        """What it is narrowed to."""
+        return self.menu.filters
+
+    def changeEvent(self, change: QEvent) -> None:
+        """Follow the theme."""
+        super().changeEvent(change)
+        if change.type() == QEvent.Type.PaletteChange and hasattr(self, "menu"):
+            self._glass.setIcon(icons.icon("search", "muted"))
+            self._clear.setIcon(icons.icon("close", "muted"))
+
+    def _changed(self) -> None:
+        self._clear.setVisible(bool(self.field.text()))
+        self.searched.emit(self.words, self.filters)
+
+    def _narrowed(self, filters: TurnFilters) -> None:
+        self._words.show_text(self.menu.words())
+        self.chosen.setVisible(bool(filters))
+        self.button.show_colour("accent" if filters else "muted")
+        self.searched.emit(self.words, filters)
+
+    def _drop_filters(self) -> None:
+        self.menu.clear_all()
+        self.field.setFocus()
+
+    def _open_menu(self) -> None:
+        self.experts_wanted.emit()
+        self.menu.popup(self.button.mapToGlobal(self.button.rect().bottomLeft()))
+
+
+class _Field(QLineEdit):
+    """Leaves downwards, and is emptied by Esc."""
+
+    down = Signal()
+
+    def event(self, event: QEvent) -> bool:
+        """Esc is this field's as long as something stands in it."""
+        if (
+            isinstance(event, QKeyEvent)
+            and event.type() == QEvent.Type.ShortcutOverride
+            and event.key() == Qt.Key.Key_Escape
+            and self.text()
+        ):
+            event.accept()
+            return True
+        return super().event(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Down goes to what was found; Esc clears."""
+        if event.key() == Qt.Key.Key_Down:
+            self.down.emit()
+        elif event.key() == Qt.Key.Key_Escape and self.text():
+            self.clear()
+        else:
+            super().keyPressEvent(event)
+
 
 WIDTH = 272
 """Pixels, where type is of its usual size."""
@@ -77,7 +320,7 @@ class Sidebar(QFrame):
             below.addWidget(button)
         column.addLayout(below)
         self._fit()
-        self._shown: tuple[str, Filters] | None = None
+        self._shown: tuple[str, TurnFilters] | None = None
         """What the list was searched for, as it stands."""
         self._enters = False
         self.show_batch(Batch((), begins=True, more=False))
@@ -123,8 +366,8 @@ class Sidebar(QFrame):
 
     def show_place(self, name: str) -> None:
         """Say where the person is; "" is the conversation."""
-        for each, button in self.places.items():
-            button.setChecked(each == name)
+        for each, place in self.places.items():
+            place.setChecked(each == name)
 
     def changeEvent(self, change: QEvent) -> None:
         """Be as wide as the type needs."""
@@ -199,7 +442,7 @@ class Sidebar(QFrame):
         self._enters = self._shown != (self.search.words, self.search.filters)
         if self._enters:
             return
-        rows: list[Row] = self.list.lines.rows()
+        rows: list[HistoryRow] = self.list.lines.rows()
         if rows:
             self.opened.emit(rows[0].id, rows[0].turn_id)
 
@@ -228,3 +471,29 @@ class _Empty(QWidget):
 def _wide(button: IconButton) -> IconButton:
     button.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
     return button
+
+
+class AsideSign(QFrame):
+    """Stands above such a conversation as long as it is open."""
+
+    forget_wanted = Signal()
+    """The person is done with it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setObjectName("aside")
+        row = QHBoxLayout(self)
+        row.setContentsMargins(theme.space("two"), theme.space(), theme.space(), theme.space())
+        row.setSpacing(theme.space())
+        row.addWidget(Symbol("unkept", "muted"))
+        told = tr("Not remembered: nothing of this conversation is kept or learned from.")
+        self.setAccessibleName(told)
+        row.addWidget(Label(told, role="small", wrap=True), 1)
+        self.forget = button(
+            tr("Forget it"),
+            tr("Forget this conversation now"),
+            tip=tr("End this conversation; nothing of it is left"),
+        )
+        self.forget.clicked.connect(self.forget_wanted)
+        row.addWidget(self.forget)
+        self.hide()

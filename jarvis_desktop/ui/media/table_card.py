@@ -7,15 +7,15 @@ from PySide6.QtGui import QKeyEvent, QKeySequence, QPaintEvent, QWheelEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QTableView, QVBoxLayout
 
 from jarvis_desktop.core.artifact import Artifact
-from jarvis_desktop.core.shown import one_line
-from jarvis_desktop.core.wording import tr, trn
+from jarvis_desktop.core.display import one_line
+from jarvis_desktop.core.i18n import tr, trn
 from jarvis_desktop.ui.actions import Actions
-from jarvis_desktop.ui.bridge import Outcome
-from jarvis_desktop.ui.look import icons, theme
-from jarvis_desktop.ui.look.icons import Symbol
-from jarvis_desktop.ui.look.text import Label
-from jarvis_desktop.ui.media.file_line import FileLine, Trouble
-from jarvis_desktop.ui.media.found import Preview
+from jarvis_desktop.ui.engine import Outcome
+from jarvis_desktop.ui.media.file_actions import FileLine, Trouble
+from jarvis_desktop.ui.media.previews import Preview
+from jarvis_desktop.ui.widgets import icons, theme
+from jarvis_desktop.ui.widgets.icons import Symbol
+from jarvis_desktop.ui.widgets.labels import Label
 
 SEEN_ROWS = 8
 WIDEST_COLUMN = 260
@@ -27,7 +27,7 @@ MEASURED = 40
 Index = QModelIndex | QPersistentModelIndex
 
 
-class Rows(QAbstractTableModel):
+class PreviewRows(QAbstractTableModel):
     """Of a Preview."""
 
     def __init__(self, preview: Preview, parent: QObject) -> None:
@@ -62,7 +62,7 @@ class Rows(QAbstractTableModel):
         return self._preview.columns[section] or str(section + 1)
 
 
-class Grid(QTableView):
+class PreviewTable(QTableView):
     """Shows rows; scrolls by the wheel only once it was clicked, else the conversation does."""
 
     def __init__(self, name: str) -> None:
@@ -84,7 +84,7 @@ class Grid(QTableView):
 
     def show_preview(self, preview: Preview) -> None:
         """Show these rows, as many as fit at once."""
-        self.setModel(Rows(preview, self))
+        self.setModel(PreviewRows(preview, self))
         head, metrics = self.horizontalHeader(), self.fontMetrics()
         row = metrics.height() + 8
         self.verticalHeader().setDefaultSectionSize(row)
@@ -122,7 +122,7 @@ class TableCard(QFrame):
         self.setObjectName("card")
         self._path, self._actions, self._seen = artifact.path, actions, False
         self.line = FileLine(artifact, actions)
-        self.grid = Grid(tr("Rows of {file}", file=one_line(artifact.title)))
+        self.grid = PreviewTable(tr("Rows of {file}", file=one_line(artifact.title)))
         self.grid.hide()
         self.trouble = Trouble(artifact, actions)
         self.note = Label(role="small", wrap=True)

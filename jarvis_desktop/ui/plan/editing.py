@@ -1,30 +1,240 @@
 """What a person does with a plan, whichever way it is shown: before it runs, while it does, and
-after it ended."""
+after it ended.
+
+A plan as the person edits it: every edit can be taken back, and it is known what it costs.
+
+What fits what: which results an input takes, and which steps can go on with what there is."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
-from jarvis_desktop.core.artifact import Artifact
+from jarvis_desktop.core.artifact import Artifact, Kind
 from jarvis_desktop.core.errors import InputError, PlanError
-from jarvis_desktop.core.expert import Candidate
+from jarvis_desktop.core.expert import Candidate, Status
+from jarvis_desktop.core.i18n import mark, tr
 from jarvis_desktop.core.plan import Plan
-from jarvis_desktop.core.result import Status
-from jarvis_desktop.core.task import Arg, Item, Port, Ref, TaskType
+from jarvis_desktop.core.task import Arg, Item, Port, Ref, Task, TaskType
 from jarvis_desktop.core.turn import Turn
-from jarvis_desktop.core.wording import tr
-from jarvis_desktop.ui.bridge import Outcome
-from jarvis_desktop.ui.look import phrases
-from jarvis_desktop.ui.plan import fitting
-from jarvis_desktop.ui.plan.again import Again
-from jarvis_desktop.ui.plan.desk import PlanDesk
-from jarvis_desktop.ui.plan.draft import Draft, Version, changes
-from jarvis_desktop.ui.plan.telling import name_of
+from jarvis_desktop.ui.engine import Outcome
+from jarvis_desktop.ui.exchange import Again
+from jarvis_desktop.ui.plan.controller import PlanDesk
+from jarvis_desktop.ui.plan.descriptions import name_of
+from jarvis_desktop.ui.widgets import labels
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """A plan, and what of it is to be done once more although it did not change."""
+
+    plan: Plan
+    afresh: frozenset[int] = frozenset()
+
+
+class PlanDraft:
+    """Begins as the plan of a turn."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.base = plan
+        """What the turn goes by."""
+        self.now = Version(plan)
+        self._past: list[Version] = []
+        self._future: list[Version] = []
+
+    @property
+    def plan(self) -> Plan:
+        """As it stands now."""
+        return self.now.plan
+
+    @property
+    def is_edited(self) -> bool:
+        """Whether it is another one than that of the turn."""
+        return self.now != Version(self.base)
+
+    @property
+    def can_undo(self) -> bool:
+        """Whether there is an edit to take back."""
+        return bool(self._past)
+
+    @property
+    def can_redo(self) -> bool:
+        """Whether an edit was taken back."""
+        return bool(self._future)
+
+    def put(self, plan: Plan) -> None:
+        """Take an edited plan."""
+        ids = {task.id for task in plan}
+        self._take(Version(plan, self.now.afresh & ids))
+
+    def mark(self, task_id: int) -> None:
+        """Have a step done once more."""
+        self._take(replace(self.now, afresh=self.now.afresh | {task_id}))
+
+    def undo(self) -> None:
+        """Take the last edit back."""
+        if self._past:
+            self._future.append(self.now)
+            self.now = self._past.pop()
+
+    def redo(self) -> None:
+        """Make the edit again that was taken back last."""
+        if self._future:
+            self._past.append(self.now)
+            self.now = self._future.pop()
+
+    def rebase(self, plan: Plan) -> None:
+        """The turn goes by this plan now. What the person has not handed over yet stays."""
+        if plan != self.base:
+            untouched = not self.is_edited
+            self.base = plan
+            if untouched:
+                self.now, self._past, self._future = Version(plan), [], []
+            elif plan == self.plan:
+                self.now = Version(plan)
+
+    def handed_over(self) -> None:
+        """The turn goes on with all of it: what was marked is under way, and cannot be undone."""
+        self.now = Version(self.plan)
+        self._past = [Version(version.plan) for version in self._past]
+        while self._past and self._past[-1] == self.now:
+            self._past.pop()
+
+    def edited(self) -> frozenset[int]:
+        """The steps that are not as they are in the turn's plan."""
+        before = {task.id: task for task in self.base}
+        return frozenset(task.id for task in self.plan if before.get(task.id) != task)
+
+    def again(self, turn: Turn) -> frozenset[int]:
+        """The steps that have run in the turn, or do so now, and are to begin anew."""
+        begun = turn.results.keys() | turn.running
+        same = self.plan.unchanged(self.base, afresh=self.now.afresh)
+        return frozenset(task.id for task in self.plan if task.id in begun and task.id not in same)
+
+    def _take(self, version: Version) -> None:
+        if version != self.now:
+            self._past.append(self.now)
+            self._future.clear()
+            self.now = version
+
+
+def changes(before: Plan, after: Plan) -> list[str]:
+    """What is different, a sentence each."""
+    was = {task.id: task for task in before}
+    now = {task.id: task for task in after}
+    told = [tr("New: {step}.", step=name_of(now[key].type)) for key in now if key not in was]
+    told += [tr("Left out: {step}.", step=name_of(was[key].type)) for key in was if key not in now]
+    for key, task in now.items():
+        old = was.get(key)
+        if old is None or old == task:
+            continue
+        names = [
+            name.replace("_", " ")
+            for name in dict.fromkeys((*old.args, *task.args))
+            if old.args.get(name) != task.args.get(name)
+        ]
+        if old.type.name != task.type.name:
+            told.append(
+                tr(
+                    "{new} in the place of {old}.",
+                    new=name_of(task.type),
+                    old=name_of(old.type),
+                )
+            )
+        elif names or old.expert != task.expert:
+            what = ", ".join([*names, *([tr("expert")] if old.expert != task.expert else [])])
+            told.append(tr("Changed: {step} ({what}).", step=name_of(task.type), what=what))
+    if not told and [*was] != [*now]:
+        told.append(tr("The order of the steps changed."))
+    return told
+
+
+FITS = mark("Goes on with what there is")
+NEEDS_NOTHING = mark("Begins anew")
+NEEDS_MORE = mark("Needs something else")
+_PLAIN = frozenset({".txt", ".md"})
+
+
+@dataclass(frozen=True, slots=True)
+class StepOffer:
+    """A kind of step that could be added."""
+
+    type: TaskType
+    args: dict[str, Arg]
+    """What it would take of what there is."""
+    group: str
+    """FITS, NEEDS_NOTHING or NEEDS_MORE."""
+
+    @property
+    def missing(self) -> tuple[Port, ...]:
+        """The inputs that it must have and does not get by itself."""
+        return missing(self.type, self.args)
+
+
+def missing(task_type: TaskType, args: dict[str, Arg]) -> tuple[Port, ...]:
+    """The inputs that a step must have and are not among `args`."""
+    return tuple(port for port in task_type.ports if port.required and not args.get(port.name))
+
+
+def takes(port: Port, task_type: TaskType) -> bool:
+    """Whether an input takes what such a step gives."""
+    return not set(port.kinds).isdisjoint(task_type.gives)
+
+
+def ports_for(target: Task, source: Task) -> list[Port]:
+    """The inputs of a step that take the result of another one."""
+    return [port for port in target.type.ports if takes(port, source.type)]
+
+
+def sources_for(plan: Plan, task: Task, port: Port) -> list[Task]:
+    """The steps whose results an input of that step can take, in their order.
+
+    None that waits for the step itself.
+    """
+    later = plan.depending_on({task.id})
+    return [other for other in plan if other.id not in later and takes(port, other.type)]
+
+
+def offers(inventory: Iterable[TaskType], plan: Plan, files: Sequence[Artifact]) -> list[StepOffer]:
+    """All kinds of steps, those first that go on with what there is."""
+    groups = (FITS, NEEDS_NOTHING, NEEDS_MORE)
+    places = {task.id: place for place, task in enumerate(plan)}
+
+    def rank(offer: StepOffer) -> tuple[int, int, str]:
+        """Those first that go on with the last result."""
+        refs = [arg.task_id for arg in offer.args.values() if isinstance(arg, Ref)]
+        newest = max((places[task_id] for task_id in refs), default=-1)
+        return groups.index(offer.group), -newest, offer.type.called
+
+    return sorted((_offer(item, plan, files) for item in inventory), key=rank)
+
+
+def given(path: Path, port: Port) -> Artifact:
+    """A file as what an input takes; it is looked into only when it is used."""
+    kind = labels.kind_of(path)
+    if kind not in port.kinds and Kind.TEXT in port.kinds and path.suffix.lower() in _PLAIN:
+        kind = Kind.TEXT
+    return Artifact(kind, path=path, name=path.name or str(path))
+
+
+def _offer(task_type: TaskType, plan: Plan, files: Sequence[Artifact]) -> StepOffer:
+    """Its first input takes the last result that fits, or a file; more is left to the person."""
+    ports = [port for port in task_type.ports if port.required]
+    if not ports:
+        return StepOffer(task_type, {}, NEEDS_NOTHING)
+    last = next((task for task in reversed(plan.tasks) if takes(ports[0], task.type)), None)
+    if last is not None:
+        return StepOffer(task_type, {ports[0].name: Ref(last.id)}, FITS)
+    file = next((item for item in files if item.kind in ports[0].kinds), None)
+    if file is not None:
+        return StepOffer(task_type, {ports[0].name: file}, FITS)
+    return StepOffer(task_type, {}, NEEDS_MORE)
+
 
 Stage = Literal["shown", "before", "during", "after"]
 """Whether a plan can only be looked at, waits to be approved, runs, or has ended."""
@@ -53,7 +263,7 @@ class Editing(QObject):
         self.stage: Stage = "shown"
         self.revising = False
         """Whether the plan is being changed by words."""
-        self.draft = Draft(Plan(()))
+        self.draft = PlanDraft(Plan(()))
         self._turn: Turn | None = None
         self._asked = 0
         self._handing = False
@@ -88,7 +298,7 @@ class Editing(QObject):
         """Take up what happened to the turn; `reviewed` says that its plan waits for a Yes."""
         assert turn.plan is not None
         if self._turn is None or (self._turn.id and self._turn.id != turn.id):
-            self.draft = Draft(turn.plan)
+            self.draft = PlanDraft(turn.plan)
         else:
             self.draft.rebase(turn.plan)
         self._turn = turn
@@ -114,7 +324,7 @@ class Editing(QObject):
     def give_file(self, task_id: int, path: Path) -> bool:
         """Let a step work on a file: the input that took one before takes it, or the first."""
         task = self.plan.task(task_id)
-        fitted = [(port, fitting.given(path, port)) for port in task.type.ports]
+        fitted = [(port, given(path, port)) for port in task.type.ports]
         fitted = [(port, file) for port, file in fitted if file.kind in port.kinds]
         held = (pair for pair in fitted if isinstance(task.args.get(pair[0].name), Artifact))
         first = next(held, fitted[0] if fitted else None)
@@ -134,9 +344,9 @@ class Editing(QObject):
     def connect_steps(self, source: int, target: int, port: Port | None = None) -> bool:
         """Let a step take the result of another one, at that input or at the first that fits."""
         giver, taker = self.plan.task(source), self.plan.task(target)
-        ports = fitting.ports_for(taker, giver)
+        ports = ports_for(taker, giver)
         if port is None and not ports:
-            kind = tr(phrases.KINDS[giver.type.gives[0]])
+            kind = tr(labels.KINDS[giver.type.gives[0]])
             words = tr("“{step}” takes no {kind}.", step=name_of(taker.type), kind=kind)
             self.refused.emit(target, words)
             return False
@@ -200,7 +410,7 @@ class Editing(QObject):
     def drop(self) -> None:
         """Forget all that is not carried out."""
         if self.draft.is_edited:
-            self.draft = Draft(self.draft.base)
+            self.draft = PlanDraft(self.draft.base)
             self.changed.emit()
 
     def revise(self, words: str) -> None:
@@ -258,7 +468,7 @@ class Editing(QObject):
             return
         again = Again(self._turn, self.plan, self.draft.now.afresh)
         if self.stage == "after":
-            self.draft = Draft(self.draft.base)
+            self.draft = PlanDraft(self.draft.base)
             self.changed.emit()
             self.desk.run_again(again)
             return

@@ -7,22 +7,21 @@ from PySide6.QtCore import QSize, Signal
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from jarvis_desktop.core.artifact import Artifact
-from jarvis_desktop.core.result import Status
-from jarvis_desktop.core.shown import one_line
+from jarvis_desktop.core.display import one_line
+from jarvis_desktop.core.expert import Status
+from jarvis_desktop.core.i18n import tr, trn
 from jarvis_desktop.core.turn import Turn
-from jarvis_desktop.core.wording import tr, trn
 from jarvis_desktop.ui.actions import Actions
-from jarvis_desktop.ui.bridge import Question
-from jarvis_desktop.ui.conversation import results
 from jarvis_desktop.ui.conversation.answer import AnswerText
-from jarvis_desktop.ui.conversation.questions import Panel, QuestionPanel
-from jarvis_desktop.ui.conversation.turn_words import doing, ending, is_plain, said
-from jarvis_desktop.ui.look import theme
-from jarvis_desktop.ui.look.icons import IconButton, Symbol
-from jarvis_desktop.ui.look.notices import SpeakingStrip
-from jarvis_desktop.ui.look.states import StateIcon
-from jarvis_desktop.ui.look.text import ElidedLabel, Label
-from jarvis_desktop.ui.session import Exchange
+from jarvis_desktop.ui.conversation.approvals import ApprovalPanel, QuestionPanel
+from jarvis_desktop.ui.conversation.turn_footer import doing, ending, is_plain, said
+from jarvis_desktop.ui.engine import EngineQuestion
+from jarvis_desktop.ui.exchange import Exchange
+from jarvis_desktop.ui.media import cards
+from jarvis_desktop.ui.widgets import theme
+from jarvis_desktop.ui.widgets.banners import SpeakingStrip
+from jarvis_desktop.ui.widgets.icons import IconButton, StateIcon, Symbol
+from jarvis_desktop.ui.widgets.labels import ElidedLabel, Label
 
 MOST_RESULTS = 3
 """Results that are shown; the window has all."""
@@ -40,7 +39,7 @@ class Reply(QWidget):
         self._actions = actions
         self._shown: Exchange | None = None
         self._cards: dict[Artifact, QWidget] = {}
-        self.panel: Panel | None = None
+        self.panel: ApprovalPanel | None = None
         """The question that can be answered here."""
         column = QVBoxLayout(self)
         column.setContentsMargins(theme.space("three"), 12, theme.space("three"), 12)
@@ -123,7 +122,7 @@ class Reply(QWidget):
         self._drop_cards(self._cards.keys() - set(wanted))
         for artifact in wanted:
             if artifact not in self._cards:
-                card = self._cards[artifact] = results.card(artifact, self._actions)
+                card = self._cards[artifact] = cards.card(artifact, self._actions)
                 self._made.addWidget(card)
         left = len(made) - len(wanted)
         words = trn("{count} more in the window", "{count} more in the window", left)
@@ -136,7 +135,7 @@ class Reply(QWidget):
             card.hide()
             card.deleteLater()
 
-    def _draw_question(self, question: Question | None) -> None:
+    def _draw_question(self, question: EngineQuestion | None) -> None:
         if self.panel and self.panel.question is not question:
             self.panel.hide()
             self.panel.deleteLater()
@@ -191,7 +190,7 @@ class _Handed(QWidget):
         row.addWidget(self.button)
         self.hide()
 
-    def ask(self, question: Question) -> None:
+    def ask(self, question: EngineQuestion) -> None:
         self.words.setText(one_line(question.text, limit=300))
         self.button.setAccessibleName(f"{self.words.text()} {self.button.text()}")
 

@@ -1,24 +1,317 @@
-"""The files that will go with the next request: dropped, pasted or chosen, and shown as chips."""
+"""The files that will go with the next request: dropped, pasted or chosen, and shown as chips.
+
+What is dropped, pasted or chosen, on its way into a request: files are looked over on the engine
+before they are attached, and what cannot be used is told with its reason.
+
+The small cards that stand for attached files.
+
+What happens while something is held over the window, and when it is let go there."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import asyncio
+import threading
+from collections.abc import Callable, Coroutine, Sequence
+from concurrent.futures import Future
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QMimeData, Signal
-from PySide6.QtWidgets import QWidget
+from PySide6.QtCore import QEvent, QMimeData, QObject, QSize, Qt, Signal
+from PySide6.QtGui import QDragEnterEvent, QDropEvent, QImage, QPixmap
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QWidget
 
-from jarvis_desktop.core.wording import tr, trn
-from jarvis_desktop.storage.offers import MOST, Offered
-from jarvis_desktop.ui.look.flow import FlowLayout
-from jarvis_desktop.ui.look.icons import IconButton
-from jarvis_desktop.ui.look.text import Label
-from jarvis_desktop.ui.request.chips import FileChip
-from jarvis_desktop.ui.request.offering import Offering
+from jarvis_desktop.core.artifact import Artifact, Kind
+from jarvis_desktop.core.display import one_line
+from jarvis_desktop.core.i18n import tr, trn
+from jarvis_desktop.storage.file_inspection import MOST, FileInspection, Offered, look_over
+from jarvis_desktop.ui.app_protocols import AppPort
+from jarvis_desktop.ui.engine import Outcome
+from jarvis_desktop.ui.widgets import icons, labels, theme
+from jarvis_desktop.ui.widgets.banners import DropZone
+from jarvis_desktop.ui.widgets.flow_layout import FlowLayout
+from jarvis_desktop.ui.widgets.forms import PICTURES, holds_picture
+from jarvis_desktop.ui.widgets.icons import IconButton, Symbol
+from jarvis_desktop.ui.widgets.images import Picture
+from jarvis_desktop.ui.widgets.labels import ElidedLabel, Label
 
 if TYPE_CHECKING:
-    from jarvis_desktop.ui.session import Session
+    from jarvis_desktop.ui.session import WindowSession
+
+
+if TYPE_CHECKING:
+    from jarvis_desktop.ui.exchange import Exchange, Open
+    from jarvis_desktop.ui.session import WindowSession
+
+    Look = Callable[[AppPort], Coroutine[None, None, FileInspection]]
+
+LARGEST = 64 * 1024 * 1024
+"""Bytes of a picture that is not a file."""
+LONGEST = 1_000_000
+"""Characters of a text that is dropped."""
+PATIENCE = 0.95
+"""Seconds until a disk that does not answer is given up."""
+TOLD = 3
+"""Reasons that are told at once; the others are counted."""
+
+
+class FileOffers(QObject):
+    """One for each place that takes files. Nothing here waits, and no file is touched here."""
+
+    offered = Signal(object)
+    """Carries the Offered files that can be used."""
+    typed = Signal(str)
+    """Carries a text, or addresses, for the field."""
+    refused = Signal(str)
+    """Carries why something cannot be used."""
+    looking = Signal(bool)
+    """Whether something is looked over now."""
+
+    def __init__(self, session: WindowSession, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._session = session
+        self._under_way = 0
+        self._early: list[Look] = []
+        """What came before there was an application that looks."""
+        self._drawn: dict[Path, Path] = {}
+        """Pictures that were no files, and the folders made for them."""
+        session.ready.connect(self._ready)
+        session.failed.connect(self._give_up)
+        session.changed.connect(self._ended)
+        session.forgotten.connect(self._forgotten)
+
+    def take(self, held: QMimeData, *, room: int) -> bool:
+        """Take what is dropped or pasted, into a request with room for so many files more; False
+        where there is nothing that can be used."""
+        if files := local_files(held):
+            self.offer(files, room=room)
+        elif (picture := _picture(held)) and (held.hasUrls() or not held.text().strip()):
+            self._keep(*picture, room=room)
+        elif text := _text(held):
+            self.typed.emit(text)
+        else:
+            return False
+        return True
+
+    def offer(self, files: Sequence[Path], *, room: int) -> None:
+        """Look these files and folders over."""
+
+        async def look(app: AppPort) -> FileInspection:
+            try:
+                async with asyncio.timeout(PATIENCE):
+                    return await _aside(partial(look_over, files, app.store.look_at, room=room))
+            except TimeoutError:
+                names = one_line(", ".join(path.name for path in files[:TOLD]), limit=120)
+                return FileInspection(
+                    refused=(tr("The disk of {names} does not answer.", names=names),)
+                )
+
+        self._begin(look)
+
+    def take_over(self, other: FileOffers) -> None:
+        """Know what another one knew of the pictures that it made files of."""
+        self._drawn, other._drawn = other._drawn, {}
+
+    def forget(self, path: Path) -> None:
+        """It is not wanted any more; a picture that was kept for it goes."""
+        folder = self._drawn.pop(path, None)
+        app = self._session.app
+        if folder and app:
+            self._session.engine.call(app.store.discard, folder)
+
+    def _keep(self, content: bytes | QImage, suffix: str, *, room: int) -> None:
+        """Make a file of a picture that is none."""
+        from jarvis_desktop.storage.file_inspection import look_over
+
+        async def keep(app: AppPort) -> FileInspection:
+            def write() -> FileInspection:
+                folder = app.store.workdir()
+                path = folder / f"{tr('picture')}.{suffix}"
+                if isinstance(content, QImage):
+                    content.save(str(path))
+                else:
+                    path.write_bytes(content)
+                self._drawn[path] = folder
+                return look_over([path], app.store.look_at, room=room)
+
+            return await asyncio.to_thread(write)
+
+        self._begin(keep)
+
+    def _begin(self, look: Look) -> None:
+        if self._session.broken:
+            self.refused.emit(self._session.broken)
+            return
+        self._under_way += 1
+        self.looking.emit(True)
+        app = self._session.app
+        if app is None:
+            self._early.append(look)
+        else:
+            self._session.engine.run(lambda: look(app), self._looked)
+
+    def _ready(self, app: AppPort) -> None:
+        early, self._early = self._early, []
+        for look in early:
+            self._session.engine.run(partial(look, app), self._looked)
+
+    def _give_up(self) -> None:
+        """Nobody will look, where there is no application and will be none."""
+        if self._early and self._session.broken:
+            self._under_way -= len(self._early)
+            self._early = []
+            self.looking.emit(self._under_way > 0)
+
+    def _looked(self, outcome: Outcome) -> None:
+        self._under_way -= 1
+        offer: FileInspection | None = outcome.value
+        if offer and offer.files:
+            self.offered.emit(offer.files)
+        reasons = offer.refused if offer else (str(outcome.error),) if outcome.error else ()
+        if reasons:
+            more = len(reasons) - TOLD
+            words = [*reasons[:TOLD]]
+            if more > 0:
+                words.append(trn("{count} more is no use.", "{count} more are no use.", more))
+            self.refused.emit(" ".join(words))
+        self.looking.emit(self._under_way > 0)
+
+    def _ended(self, exchange: Exchange) -> None:
+        drawn = [path for path in exchange.request.files if path in self._drawn]
+        if exchange.turn.status is None or not drawn:
+            return
+        # One that never began shows no copies, and may have been sent again.
+        turns = [exchange.turn, *(entry.turn for entry in exchange.place.entries)]
+        shown = {item.path for turn in turns for item in turn.attachments}
+        for path in drawn:
+            if path not in shown:
+                self.forget(path)
+
+    def _forgotten(self, place: Open) -> None:
+        for exchange in place.entries:
+            for path in exchange.request.files:
+                self.forget(path)
+
+
+def local_files(held: QMimeData) -> list[Path]:
+    """The local files among what is held out."""
+    return [Path(url.toLocalFile()) for url in held.urls() if url.isLocalFile()]
+
+
+def accepts(held: QMimeData) -> bool:
+    """Whether there is anything in it that can be used."""
+    return held.hasUrls() or held.hasText() or holds_picture(held)
+
+
+def _picture(held: QMimeData) -> tuple[bytes | QImage, str] | None:
+    """A picture as its bytes, which nobody has looked into, or as it is in this process."""
+    for name, suffix in PICTURES.items():
+        if held.hasFormat(name):
+            content = bytes(held.data(name).data())
+            if 0 < len(content) <= LARGEST:
+                return content, suffix
+    image = held.imageData()
+    return (image, "png") if isinstance(image, QImage) and not image.isNull() else None
+
+
+def _text(held: QMimeData) -> str:
+    """Addresses, one after the other, or the plain text."""
+    urls = [url for url in held.urls() if url.scheme() in ("http", "https")]
+    if urls:
+        return " ".join(url.toString(url.ComponentFormattingOption.FullyEncoded) for url in urls)
+    return held.text()[:LONGEST]
+
+
+async def _aside(look: Callable[[], FileInspection]) -> FileInspection:
+    """What `look` gives, in a thread of its own: one that waits for a disk for ever would take a
+    place of those that everything else is done in."""
+    found = Future[FileInspection]()
+    found.set_running_or_notify_cancel()  # it may be late, but is not called off
+
+    def work() -> None:
+        try:
+            found.set_result(look())
+        except Exception as error:  # noqa: BLE001 - it is raised where it is waited for
+            found.set_exception(error)
+
+    threading.Thread(target=work, name="look", daemon=True).start()
+    return await asyncio.wrap_future(found)
+
+
+PREVIEW = 28
+
+
+class Chip(QFrame):
+    """A file's kind or picture, its name and size; with a button to take it away, if asked for."""
+
+    removed = Signal(object)
+    """Carries the path."""
+
+    def __init__(self, artifact: Artifact, *, size: str = "", removable: bool = False) -> None:
+        """`size` in words."""
+        super().__init__()
+        self.setObjectName("chip")
+        self.artifact = artifact
+        name = one_line(artifact.title)
+        kind = tr(labels.KINDS[artifact.kind])
+        told = (name, kind, size) if size else (name, kind)
+        self.setAccessibleName(", ".join(told))
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(6, 4, 8, 4)
+        layout.setSpacing(theme.space())
+        self._symbol = Symbol(icons.FOR_KIND[artifact.kind], size=20)
+        self._symbol.setFixedSize(PREVIEW, PREVIEW)
+        self._symbol.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        layout.addWidget(self._symbol)
+        layout.addWidget(ElidedLabel(name, mode=Qt.TextElideMode.ElideMiddle, widest=220))
+        if size:
+            layout.addWidget(Label(size, role="small"))
+        if removable:
+            button = IconButton(
+                "close", tr("Remove {name}", name=name), kind="tiny", tip=tr("Remove")
+            )
+            button.setIconSize(QSize(14, 14))
+            button.clicked.connect(self._remove)
+            layout.addWidget(button)
+        if artifact.kind is Kind.IMAGE and artifact.path is not None:
+            ratio = self.devicePixelRatioF()
+            box = QSize(PREVIEW, PREVIEW) * (2 * ratio)
+            Picture(artifact.path, box, self).ready.connect(self._show_picture)
+
+    def _show_picture(self, image: QImage, reason: str) -> None:
+        if reason:
+            return
+        ratio = self.devicePixelRatioF()
+        side = round(PREVIEW * ratio)
+        filled = image.scaled(
+            side,
+            side,
+            Qt.AspectRatioMode.KeepAspectRatioByExpanding,
+            Qt.TransformationMode.SmoothTransformation,
+        )
+        left, top = (filled.width() - side) // 2, (filled.height() - side) // 2
+        picture = QPixmap.fromImage(filled.copy(left, top, side, side))
+        picture.setDevicePixelRatio(ratio)
+        self._symbol.show_picture(picture)
+
+    def _remove(self) -> None:
+        self.removed.emit(self.artifact.path)
+
+
+class FileChip(Chip):
+    """A file that is about to be sent."""
+
+    def __init__(self, offered: Offered) -> None:
+        self.offered = offered
+        path = offered.path
+        artifact = Artifact(offered.kind, path=path, name=path.name or str(path))
+        super().__init__(artifact, size=labels.size(offered.size), removable=True)
+
+
+def given(path: Path) -> Artifact:
+    """What a file seems to be before it has been looked into."""
+    return Artifact(labels.kind_of(path), path=path, name=path.name or str(path))
+
 
 SHOWN = 12
 """Chips that are shown; further ones are counted."""
@@ -34,11 +327,11 @@ class Attachments(QWidget):
     refused = Signal(str)
     """Carries why something cannot be attached."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: WindowSession) -> None:
         super().__init__()
         self._chips: dict[Path, FileChip] = {}
         self._flow = FlowLayout(self)
-        self._offering = Offering(session, self)
+        self._offering = FileOffers(session, self)
         self._offering.offered.connect(self._attach)
         self._offering.looking.connect(self._show_looking)
         self._offering.typed.connect(self.typed)
@@ -118,3 +411,32 @@ class Attachments(QWidget):
         self.clear_all.setVisible(len(chips) > 1)
         self.setVisible(bool(chips))
         self.changed.emit()
+
+
+class Dropping(QObject):
+    """Invites what can be used, and hands it on."""
+
+    def __init__(self, window: QWidget, zone: DropZone, take: Callable[[QMimeData], bool]) -> None:
+        """`take` says False to what it cannot use."""
+        super().__init__(window)
+        self._zone = zone
+        self._take = take
+        window.setAcceptDrops(True)
+        window.installEventFilter(self)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Qt's events of dragging, wherever on the window."""
+        if isinstance(event, QDragEnterEvent):
+            if accepts(event.mimeData()):
+                self._zone.appear()
+                event.acceptProposedAction()
+            return True
+        if event.type() == QEvent.Type.DragLeave:
+            self._zone.hide()
+            return True
+        if isinstance(event, QDropEvent) and event.type() == QEvent.Type.Drop:
+            self._zone.hide()
+            if self._take(event.mimeData()):
+                event.acceptProposedAction()
+            return True
+        return super().eventFilter(watched, event)

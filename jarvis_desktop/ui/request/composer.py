@@ -1,29 +1,32 @@
-"""The input bar: words, files, the talk button and what is shown of the voice."""
+"""The input bar: words, files, the talk button and what is shown of the voice.
+
+Letters typed where nothing takes them begin a request."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QTimer, Signal
-from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtGui import QKeyEvent, QResizeEvent
+from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QVBoxLayout, QWidget
 
 from jarvis_desktop.core.goal import Terms
-from jarvis_desktop.core.hearing import Talking, Transcript
+from jarvis_desktop.core.i18n import mark, tr
+from jarvis_desktop.core.speech import Talking, Transcript
 from jarvis_desktop.core.turn import Request
-from jarvis_desktop.core.wording import mark, tr
-from jarvis_desktop.ui.look import phrases, theme
-from jarvis_desktop.ui.look.fields import Field
-from jarvis_desktop.ui.look.icons import IconButton
-from jarvis_desktop.ui.look.level_meter import LevelMeter
-from jarvis_desktop.ui.look.text import ElidedLabel
+from jarvis_desktop.ui.exchange import Stopping
 from jarvis_desktop.ui.request.attachments import Attachments
-from jarvis_desktop.ui.request.stopping import Stopping
-from jarvis_desktop.ui.voice.talk_strip import TalkStrip, UnheardNotice
-from jarvis_desktop.ui.voice.talking import Talker
+from jarvis_desktop.ui.voice.live_transcript import TalkStrip, UnheardNotice
+from jarvis_desktop.ui.voice.talk import Talker
+from jarvis_desktop.ui.widgets import labels, theme
+from jarvis_desktop.ui.widgets.flow_layout import LevelMeter
+from jarvis_desktop.ui.widgets.forms import GrowingTextField
+from jarvis_desktop.ui.widgets.icons import IconButton
+from jarvis_desktop.ui.widgets.labels import ElidedLabel
 
 if TYPE_CHECKING:
-    from jarvis_desktop.ui.session import Session
+    from jarvis_desktop.ui.session import WindowSession
+
 
 TALK_KEYS = "F4"
 INVITING = mark("Ask for anything, or drop a file")
@@ -65,7 +68,7 @@ class Composer(QFrame):
     goal_wanted = Signal(bool)
     """Whether what is asked from now on is worked on in several steps."""
 
-    def __init__(self, session: Session, talker: Talker) -> None:
+    def __init__(self, session: WindowSession, talker: Talker) -> None:
         super().__init__()
         self.setObjectName("composer")
         self._talker = talker
@@ -75,7 +78,7 @@ class Composer(QFrame):
         self.attached = Attachments(session)
         layout.addWidget(self.attached)
         self.strip, self.unheard = TalkStrip(TALK_KEYS), UnheardNotice()
-        self.field = Field(tr("Your request"), tr(INVITING))
+        self.field = GrowingTextField(tr("Your request"), tr(INVITING))
         self.meter = LevelMeter()
         self.meter.hide()
         for widget in (self.unheard, self.strip, self.field):
@@ -236,7 +239,7 @@ class Composer(QFrame):
         active = self._talker.active
         answer = ANSWER if self.width() >= ROOMY else SHORT_ANSWER
         waits = answer if self._answers else TALK
-        self.talk.setText(phrases.clock(self._talker.seconds) if active else tr(waits))
+        self.talk.setText(labels.clock(self._talker.seconds) if active else tr(waits))
         self.field.invite(tr(REACHING if self.goal.isChecked() else INVITING))
         full = bool(self.field.toPlainText().strip()) or bool(self.attached.files())
         self.go.setEnabled(full and not active)
@@ -250,3 +253,30 @@ class Composer(QFrame):
         self.setProperty("focused", "true" if focused else "false")
         self.style().unpolish(self)
         self.style().polish(self)
+
+
+_command = (
+    Qt.KeyboardModifier.ControlModifier
+    | Qt.KeyboardModifier.AltModifier
+    | Qt.KeyboardModifier.MetaModifier
+)
+
+
+class TypedAnywhere(QWidget):
+    """Holds a field with what stands around it. Whoever just types, with the keyboard on a button
+    or an answer, loses no letter; a space is left alone, it presses buttons."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.field: QWidget | None = None
+        """It takes the letters."""
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """A key that no widget inside took."""
+        text = event.text()
+        is_letter = text.isprintable() and text.strip() and not event.modifiers() & _command
+        if self.field and is_letter and self.field.isEnabled() and not self.field.hasFocus():
+            self.field.setFocus()
+            QApplication.sendEvent(self.field, event)
+        else:
+            super().keyPressEvent(event)

@@ -1,30 +1,46 @@
 """The controls of the settings, one for each kind of field. Each has a signal `changed` with the
-new value, and `show_value`, which tells nobody."""
+new value, and `show_value`, which tells nobody.
+
+One row on the screen: what it is, a sentence about it, its control, and the way back to its
+default."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
-from PySide6.QtCore import QPointF, QRectF, QSize, Qt, QVariantAnimation, Signal
-from PySide6.QtGui import QEnterEvent, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt, QTimer, QVariantAnimation, Signal
+from PySide6.QtGui import (
+    QEnterEvent,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QPen,
+    QResizeEvent,
+)
 from PySide6.QtWidgets import (
+    QBoxLayout,
     QButtonGroup,
     QCheckBox,
+    QFrame,
     QHBoxLayout,
     QLineEdit,
     QRadioButton,
+    QSizePolicy,
     QSlider,
     QStyle,
     QVBoxLayout,
     QWidget,
 )
 
-from jarvis_desktop.core.wording import tr
-from jarvis_desktop.ui.look import theme
-from jarvis_desktop.ui.look.section import Choice, unmoved
-from jarvis_desktop.ui.look.text import Label
-from jarvis_desktop.ui.settings.rows import Row
+from jarvis_desktop.core.display import one_line
+from jarvis_desktop.core.i18n import tr
+from jarvis_desktop.ui.settings.schema import Hands, SettingsRow
+from jarvis_desktop.ui.widgets import theme
+from jarvis_desktop.ui.widgets.forms import SelectOption, unmoved
+from jarvis_desktop.ui.widgets.icons import IconButton
+from jarvis_desktop.ui.widgets.labels import Label
 
 
 class Switch(QCheckBox):
@@ -32,7 +48,7 @@ class Switch(QCheckBox):
 
     changed = Signal(object)
 
-    def __init__(self, row: Row) -> None:
+    def __init__(self, row: SettingsRow) -> None:
         super().__init__()
         self.setAccessibleName(tr(row.title))
         self.setAccessibleDescription(tr(row.help))
@@ -105,12 +121,12 @@ class Switch(QCheckBox):
         self.update()
 
 
-class Select(Choice):
+class Select(SelectOption):
     """One of several values."""
 
     changed = Signal(object)
 
-    def __init__(self, row: Row) -> None:
+    def __init__(self, row: SettingsRow) -> None:
         super().__init__(tr(row.title))
         self.setAccessibleDescription(tr(row.help))
         self._own = [(each.value, tr(each.words)) for each in row.options]
@@ -136,7 +152,7 @@ class Options(QWidget):
 
     changed = Signal(object)
 
-    def __init__(self, row: Row) -> None:
+    def __init__(self, row: SettingsRow) -> None:
         super().__init__()
         self.setAccessibleName(tr(row.title))
         column = QVBoxLayout(self)
@@ -193,7 +209,7 @@ class Slide(QWidget):
 
     changed = Signal(object)
 
-    def __init__(self, row: Row) -> None:
+    def __init__(self, row: SettingsRow) -> None:
         super().__init__()
         field = row.field
         assert field
@@ -250,14 +266,14 @@ class Slide(QWidget):
         self.slider.setAccessibleName(f"{tr(self._row.title)}: {words}")
 
 
-class Entry(QLineEdit):
+class TextControl(QLineEdit):
     """Something that is typed: it holds once the field is left or Enter is pressed."""
 
     changed = Signal(object)
     refused = Signal(str)
     """Carries why what is typed cannot be; "" once it can."""
 
-    def __init__(self, row: Row) -> None:
+    def __init__(self, row: SettingsRow) -> None:
         super().__init__()
         assert row.field
         self._row, self._field = row, row.field
@@ -373,12 +389,165 @@ class Entry(QLineEdit):
         )
 
 
-def usual_control(row: Row) -> QWidget:
+def usual_control(row: SettingsRow) -> QWidget:
     """The control for a field of its kind."""
     assert row.field
     if row.options:
         return (Options if any(each.told for each in row.options) else Select)(row)
     if row.slides:
         return Slide(row)
-    makers: dict[str, Callable[[Row], QWidget]] = {"switch": Switch}
-    return makers.get(row.field.kind, Entry)(row)
+    makers: dict[str, Callable[[SettingsRow], QWidget]] = {"switch": Switch}
+    return makers.get(row.field.kind, TextControl)(row)
+
+
+NARROW = 34
+"""Widths of a letter "m"; in a narrower row the control stands below the words."""
+FLASH = 1600
+"""Milliseconds for which a row that was asked for is marked."""
+
+
+class SettingRow(QFrame):
+    """Tells when the person changes something; shows what holds."""
+
+    changed = Signal(str, object)
+    """Carries the key and the new value; None for the default."""
+
+    def __init__(self, row: SettingsRow, hands: Hands) -> None:
+        super().__init__()
+        self.row = row
+        self.setObjectName("setting")
+        self.title = HighlightedTitle(tr(row.title))
+        self.back = IconButton("undo", "", kind="tiny")
+        self.back.setIconSize(self.back.iconSize() * 0.8)
+        self.back.hide()
+        self.back.clicked.connect(self._reset)
+        self.help = Label(tr(row.help), role="small", wrap=True)
+        if not row.help:
+            self.help.hide()
+        self.trouble = Label(role="warning", wrap=True)
+        self.trouble.hide()
+        self.control = row.make(row, hands) if row.make else usual_control(row)
+        self._build()
+        if row.field:
+            self.control.changed.connect(self._changed)  # type: ignore[attr-defined]
+        if isinstance(self.control, TextControl):
+            self.control.refused.connect(self.complain)
+        self._marked = QTimer(self, singleShot=True, interval=FLASH)
+        self._marked.timeout.connect(lambda: self._mark(False))
+
+    def _build(self) -> None:
+        head = QHBoxLayout()
+        head.setSpacing(theme.space("half"))
+        head.addWidget(self.title, 1)
+        head.addWidget(self.back)
+        words = QVBoxLayout()
+        words.setSpacing(1)
+        words.addLayout(head)
+        words.addWidget(self.help)
+        words.addWidget(self.trouble)
+        self._line = QBoxLayout(QBoxLayout.Direction.LeftToRight)
+        self._line.setSpacing(theme.space("two"))
+        self._line.addLayout(words, 1)
+        outer = QVBoxLayout(self)
+        outer.setContentsMargins(theme.space("two"), 11, theme.space("two"), 11)
+        outer.addLayout(self._line)
+        if self.row.whole:
+            outer.addWidget(self.control)
+        else:
+            middle = Qt.AlignmentFlag.AlignVCenter
+            self._line.addWidget(self.control, 0, middle)
+            self.control.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
+
+    def show_settings(self, settings: Any) -> None:
+        """Show what holds."""
+        field = self.row.field
+        if field is None:
+            return
+        value = field.of(settings)
+        self.control.show_value(value)  # type: ignore[attr-defined]
+        if value == field.default:
+            if self.back.hasFocus():
+                self.control.setFocus()
+            self.back.hide()
+        else:
+            usual = one_line(self.row.shown(field.default), limit=60)
+            self.back.show_icon(
+                "undo",
+                tr("Reset {name}", name=tr(self.row.title))
+                if not usual
+                else tr("Reset {name} to: {value}", name=tr(self.row.title), value=usual),
+            )
+            self.back.show()
+
+    def highlight(self, sought: str) -> None:
+        """Mark what was sought in the title."""
+        self.title.highlight(sought)
+
+    def flash(self) -> None:
+        """Show that this is the one that was asked for."""
+        self._mark(True)
+        self._marked.start()
+
+    def complain(self, trouble: str) -> None:
+        """Say what is wrong; "" takes it back."""
+        self.trouble.setText(trouble)
+        self.trouble.setVisible(bool(trouble))
+        self.control.setAccessibleDescription(trouble or tr(self.row.help))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Go below each other where there is little room."""
+        super().resizeEvent(event)
+        wide = isinstance(self.control, Switch) or (
+            self.width() >= NARROW * self.fontMetrics().horizontalAdvance("m")
+        )
+        direction = QBoxLayout.Direction
+        self._line.setDirection(direction.LeftToRight if wide else direction.TopToBottom)
+        self._line.setSpacing(theme.space("two") if wide else theme.space())
+
+    def _changed(self, value: object) -> None:
+        self.complain("")
+        self.changed.emit(self.row.key, value)
+
+    def _reset(self) -> None:
+        self.complain("")
+        self.changed.emit(self.row.key, None)
+
+    def _mark(self, on: bool) -> None:
+        self.setProperty("marked", on)
+        self.style().unpolish(self)
+        self.style().polish(self)
+
+
+class HighlightedTitle(Label):
+    """A title in which what was sought is marked."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text, wrap=True)
+        self._sought: tuple[str, ...] = ()
+
+    def highlight(self, sought: str) -> None:
+        """Mark these words from now on."""
+        self._sought = tuple(sought.casefold().split())
+        self.update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw the marks below the words; a title that breaks into lines has none."""
+        metrics, text = self.fontMetrics(), self.text()
+        if self._sought and metrics.horizontalAdvance(text) <= self.width():
+            painter = QPainter(self)
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(theme.colour("soft"))
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            for word in self._sought:
+                at = text.casefold().find(word)
+                if at >= 0 and len(text.casefold()) == len(text):
+                    left = metrics.horizontalAdvance(text[:at])
+                    width = metrics.horizontalAdvance(text[at : at + len(word)])
+                    if self.layoutDirection() == Qt.LayoutDirection.RightToLeft:
+                        left = self.width() - left - width
+                    top = (self.height() - metrics.height()) / 2
+                    painter.drawRoundedRect(
+                        QRectF(left - 2, top, width + 4, metrics.height()), 3, 3
+                    )
+            painter.end()
+        super().paintEvent(event)

@@ -10,15 +10,15 @@ from typing import Protocol
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QTextCursor
 
-from jarvis_desktop.core.hearing import Talking, Transcript
-from jarvis_desktop.core.shown import one_line
-from jarvis_desktop.core.wording import tr
-from jarvis_desktop.ui.bridge import Question
+from jarvis_desktop.core.display import one_line
+from jarvis_desktop.core.i18n import tr
+from jarvis_desktop.core.speech import Talking, Transcript
 from jarvis_desktop.ui.conversation.conversation_view import ConversationView
+from jarvis_desktop.ui.engine import EngineQuestion
+from jarvis_desktop.ui.exchange import Exchange
 from jarvis_desktop.ui.request.composer import Composer
-from jarvis_desktop.ui.session import Exchange, Session
-from jarvis_desktop.ui.voice.dictation import NOTHING, Dictation
-from jarvis_desktop.ui.voice.talking import Talker
+from jarvis_desktop.ui.session import WindowSession
+from jarvis_desktop.ui.voice.talk import NOTHING, Dictation, Talker
 
 LONGEST = 1500
 """Characters of what was said too late that are shown."""
@@ -45,7 +45,7 @@ class Elsewhere(Protocol):
 class _Said:
     """Something that is being said, or written down."""
 
-    question: Question | None
+    question: EngineQuestion | None
     """What it answers."""
     cut: Exchange | None = None
     """The goal that speaking interrupted: it is about to ask what should be different."""
@@ -63,7 +63,7 @@ class SpokenAnswers(QObject):
 
     def __init__(
         self,
-        session: Session,
+        session: WindowSession,
         talker: Talker,
         *,
         conversation: ConversationView,
@@ -109,13 +109,13 @@ class SpokenAnswers(QObject):
                 said.question = question
                 dictation.await_words() if said.recognised else dictation.listen()
 
-    def _open(self) -> Question | None:
+    def _open(self) -> EngineQuestion | None:
         """The question here that may be answered by voice."""
         panels = self._conversation.panels()
         wanted = (item.question for item in panels if item.dictation and not item.answered)
         return next(wanted, None)
 
-    def _dictation(self, question: Question | None) -> Dictation | None:
+    def _dictation(self, question: EngineQuestion | None) -> Dictation | None:
         """The line below its field; None where it is closed, or in another conversation."""
         panels = self._conversation.panels()
         own = (item for item in panels if item.question is question and not item.answered)
@@ -186,7 +186,7 @@ class SpokenAnswers(QObject):
             (_, transcript), self._kept = self._kept, None
             self._composer.send_spoken(transcript)
 
-    def _write(self, question: Question, transcript: Transcript) -> None:
+    def _write(self, question: EngineQuestion, transcript: Transcript) -> None:
         if dictation := self._dictation(question):
             dictation.take(transcript)
             self._go_to(dictation)

@@ -11,23 +11,21 @@ from typing import Any
 import pytest
 
 from jarvis_desktop.assistant.agent.approvals import Approvals
-from jarvis_desktop.assistant.agent.expert_branch import RunExperts
+from jarvis_desktop.assistant.agent.branches.run_experts import RunExperts
 from jarvis_desktop.assistant.agent.roles import Observation
-from jarvis_desktop.assistant.executor import Executor
-from jarvis_desktop.assistant.journalling import Scribe, blank, retold
-from jarvis_desktop.assistant.live import Live
-from jarvis_desktop.assistant.obtaining import Obtainer
-from jarvis_desktop.assistant.replanning import Campaign
-from jarvis_desktop.assistant.selector import Selector
+from jarvis_desktop.assistant.execution.executor import Executor
+from jarvis_desktop.assistant.execution.replanning import Campaign
+from jarvis_desktop.assistant.journal import Scribe, blank, retold
+from jarvis_desktop.assistant.live_turn import Live
+from jarvis_desktop.assistant.selection.acquire import Obtainer
+from jarvis_desktop.assistant.selection.selector import Selector
 from jarvis_desktop.core.artifact import Artifact, text_artifact
-from jarvis_desktop.core.call import Call, Report
 from jarvis_desktop.core.errors import ExpertError
 from jarvis_desktop.core.expert import Candidate
-from jarvis_desktop.core.goal import Choice, CodeTerms
-from jarvis_desktop.core.journal import Unfinished
+from jarvis_desktop.core.goal import BranchChoice, CodeTerms
 from jarvis_desktop.core.policy import Policy
-from jarvis_desktop.core.ports import Context
-from jarvis_desktop.core.task import TaskType
+from jarvis_desktop.core.ports import Context, Unfinished
+from jarvis_desktop.core.task import Call, Report, TaskType
 from tests.assistant.agent.scripted import desk_for
 from tests.assistant.conftest import FakePlanner
 from tests.fake_fetcher import FakeFetcher
@@ -122,7 +120,7 @@ class Room:
 
     async def ask(self, request: str = "Do it.", **args: Any) -> Observation:
         """A round, as the controller has it."""
-        choice = Choice("run_experts", {"request": request, "uses": [], **args})
+        choice = BranchChoice("run_experts", {"request": request, "uses": [], **args})
         found = await self.branch(self.desk, choice)
         self.desk.made += found.artifacts
         self.desk.begin_round()

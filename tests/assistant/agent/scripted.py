@@ -8,22 +8,29 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from jarvis_desktop.assistant.agent.branches.conversation import TALKING
 from jarvis_desktop.assistant.agent.controller import Controller
-from jarvis_desktop.assistant.agent.desk import Desk
+from jarvis_desktop.assistant.agent.goal_run import Desk
 from jarvis_desktop.assistant.agent.roles import Observation, Running, roles
-from jarvis_desktop.assistant.agent.talking import TALKING
-from jarvis_desktop.assistant.journalling import Scribe
-from jarvis_desktop.assistant.live import Live
+from jarvis_desktop.assistant.journal import Scribe
+from jarvis_desktop.assistant.live_turn import Live
 from jarvis_desktop.assistant.prompts import Prompts
 from jarvis_desktop.core.artifact import Artifact
 from jarvis_desktop.core.errors import JarvisError
-from jarvis_desktop.core.goal import Choice, Frame, Goal, GoalMemory, Limits, Terms
-from jarvis_desktop.core.journal import Unfinished
+from jarvis_desktop.core.goal import (
+    BranchChoice,
+    ControllerFrame,
+    Goal,
+    GoalLimits,
+    GoalMemory,
+    Outline,
+    Terms,
+    outline_from_markdown,
+)
 from jarvis_desktop.core.llm import Prompt
-from jarvis_desktop.core.outline import Outline, outline_from_markdown
-from jarvis_desktop.core.ports import Context
+from jarvis_desktop.core.ports import Context, Unfinished
 from jarvis_desktop.core.turn import Turn
-from jarvis_desktop.llm.asking import sendable
+from jarvis_desktop.llm.request import sendable
 from jarvis_desktop.paths import shipped
 from tests.assistant.conftest import NOON
 from tests.fake_goals import FakeGoalMemory
@@ -108,9 +115,9 @@ def desk_for(
     *,
     text: str = GOAL,
     plan: str = PLAN,
-    frames: Sequence[Frame] = (),
+    frames: Sequence[ControllerFrame] = (),
     terms: Terms | None = None,
-    limits: Limits | None = None,
+    limits: GoalLimits | None = None,
     memory: GoalMemory | None = None,
     files: Sequence[Artifact] = (),
     context: Context | None = None,
@@ -119,7 +126,7 @@ def desk_for(
     `frames` say. Needs a running event loop."""
     goal = Goal("g", "c", text, terms or Terms(), NOON)
     outlined = outline(plan) if plan else None
-    stack = list(frames) or [Frame("assistant", text, outlined)]
+    stack = list(frames) or [ControllerFrame("assistant", text, outlined)]
     memory = memory or FakeGoalMemory()
     memory.begin(goal, stack)
     return Desk(
@@ -128,7 +135,7 @@ def desk_for(
         live=live_on(frontend),
         context=context or Context(attachments=tuple(files)),
         memory=memory,
-        limits=limits or Limits(),
+        limits=limits or GoalLimits(),
         now=lambda: NOON,
     )
 
@@ -138,10 +145,10 @@ class Does:
     """A branch that gives what it is told to, the last of it again and again, or what a function
     makes of the choice; it remembers its calls."""
 
-    gives: Sequence[Observation | JarvisError] | Callable[[Desk, Choice], Observation]
-    calls: list[Choice] = field(default_factory=list)
+    gives: Sequence[Observation | JarvisError] | Callable[[Desk, BranchChoice], Observation]
+    calls: list[BranchChoice] = field(default_factory=list)
 
-    async def __call__(self, desk: Desk, choice: Choice) -> Observation:
+    async def __call__(self, desk: Desk, choice: BranchChoice) -> Observation:
         at = len(self.calls)
         self.calls.append(choice)
         await asyncio.sleep(0)
@@ -160,7 +167,7 @@ class Holds:
     begun: asyncio.Event = field(default_factory=asyncio.Event)
     cancelled: int = 0
 
-    async def __call__(self, desk: Desk, choice: Choice) -> Observation:
+    async def __call__(self, desk: Desk, choice: BranchChoice) -> Observation:
         self.begun.set()
         try:
             await asyncio.Event().wait()
@@ -199,7 +206,7 @@ class Crew:
         return await self.controller.run(desk, 0)
 
     def _calling(self, role: str) -> Running:
-        async def called(desk: Desk, choice: Choice) -> Observation:
+        async def called(desk: Desk, choice: BranchChoice) -> Observation:
             return await self.controller.call(desk, role, choice.args["task"])
 
         return called

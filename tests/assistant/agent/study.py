@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from jarvis_desktop.assistant.agent.desk import Desk
-from jarvis_desktop.assistant.agent.plan_writer import AskPlan, PlanWriter
+from jarvis_desktop.assistant.agent.goal_run import Desk
+from jarvis_desktop.assistant.agent.outline_writer import AskPlan, PlanWriter
 from jarvis_desktop.assistant.agent.roles import roles
 from jarvis_desktop.assistant.prompts import Prompts
 from jarvis_desktop.core.events import Noted, OutlineChanged
-from jarvis_desktop.core.frontend import Review
-from jarvis_desktop.core.outline import Outline, outline_from_markdown
+from jarvis_desktop.core.goal import Outline, outline_from_markdown
+from jarvis_desktop.core.ports import Review
 from tests.assistant.agent.scripted import Answer, ScriptedLLM, desk_for
 from tests.fakes import FakeFrontend, FakeLLMs
 

@@ -12,17 +12,24 @@ import pytest
 
 from jarvis_desktop.assistant.agent.agent import Agent
 from jarvis_desktop.assistant.agent.approvals import Approvals
-from jarvis_desktop.assistant.agent.code_text import SHOWN
+from jarvis_desktop.assistant.agent.code_extraction import SHOWN
 from jarvis_desktop.assistant.agent.controller import Controller
-from jarvis_desktop.assistant.agent.desk import Desk
-from jarvis_desktop.assistant.agent.plan_writer import PlanWriter
+from jarvis_desktop.assistant.agent.goal_run import Desk
+from jarvis_desktop.assistant.agent.outline_writer import PlanWriter
 from jarvis_desktop.assistant.agent.roles import Observation
 from jarvis_desktop.core.errors import ExpertError, StorageError, UnavailableError
 from jarvis_desktop.core.events import GoalTaken, OutlineChanged, RoundEnded, RoundStarted
-from jarvis_desktop.core.goal import CodeTerms, Frame, Goal, Limits, LogEntry, Terms
-from jarvis_desktop.core.outline import Outline
+from jarvis_desktop.core.expert import Status
+from jarvis_desktop.core.goal import (
+    CodeTerms,
+    ControllerFrame,
+    Goal,
+    GoalLimits,
+    LogEntry,
+    Outline,
+    Terms,
+)
 from jarvis_desktop.core.ports import Context
-from jarvis_desktop.core.result import Status
 from tests.assistant.agent.scripted import GOAL, ScriptedLLM, live_on, outline
 from tests.assistant.conftest import NOON
 from tests.fake_goals import FakeGoalMemory
@@ -80,7 +87,7 @@ class Front:
             writer=cast(PlanWriter, self.writer),
             controller=cast(Controller, self.controller),
             approvals=Approvals(code=CodeTerms.ASK, acting=()),
-            limits=Limits(),
+            limits=GoalLimits(),
             close=close,
             advice=advice,
             now=lambda: NOON,
@@ -204,7 +211,9 @@ def entry(number: int) -> LogEntry:
 async def test_it_goes_on_where_it_was() -> None:
     front = Front()
     goal = Goal("g", "c", GOAL, Terms(), NOON)
-    front.memory.begin(goal, [Frame("assistant", GOAL, outline()), Frame("coder", "plot")])
+    front.memory.begin(
+        goal, [ControllerFrame("assistant", GOAL, outline()), ControllerFrame("coder", "plot")]
+    )
     front.memory.keep("g", front.memory.frames("g"), [entry(1), entry(2)])
     assert await front.go_on() is Status.DONE
     (desk,) = front.controller.desks
@@ -222,8 +231,11 @@ async def test_what_was_cut_off_before_its_first_line_begins_anew() -> None:
 async def test_rounds_and_plans_are_retold() -> None:
     front = Front()
     goal = Goal("g", "c", GOAL, Terms(), NOON)
-    frames = [Frame("assistant", GOAL, outline()), Frame("coder", "plot", outline("1. Draw"))]
-    front.memory.begin(goal, [*frames, Frame("librarian", "write")])
+    frames = [
+        ControllerFrame("assistant", GOAL, outline()),
+        ControllerFrame("coder", "plot", outline("1. Draw")),
+    ]
+    front.memory.begin(goal, [*frames, ControllerFrame("librarian", "write")])
     front.memory.keep("g", front.memory.frames("g"), [entry(1)])
     told = list(front.agent.retold("g"))
     assert told == [
@@ -236,7 +248,7 @@ async def test_rounds_and_plans_are_retold() -> None:
 
 async def test_what_is_told_again_is_as_clean_and_as_short_as_it_was() -> None:
     front = Front()
-    front.memory.begin(Goal("g", "c", GOAL, Terms(), NOON), [Frame("assistant", GOAL)])
+    front.memory.begin(Goal("g", "c", GOAL, Terms(), NOON), [ControllerFrame("assistant", GOAL)])
     hostile = replace(entry(1), observation="\x1b[2J" + "x" * 20_000)
     front.memory.keep("g", front.memory.frames("g"), [hostile])
     (ended,) = [event for event in front.agent.retold("g") if isinstance(event, RoundEnded)]
@@ -248,14 +260,14 @@ async def test_giving_up_ends_the_goal_where_there_is_one() -> None:
     front = Front()
     front.agent.give_up("g")
     assert front.memory.kept == {}
-    front.memory.begin(Goal("g", "c", GOAL, Terms(), NOON), [Frame("assistant", GOAL)])
+    front.memory.begin(Goal("g", "c", GOAL, Terms(), NOON), [ControllerFrame("assistant", GOAL)])
     front.agent.give_up("g")
     assert front.memory.kept["g"].goal.status is Status.CANCELLED
 
 
 async def test_a_goal_that_was_reached_before_the_cut_stays_reached() -> None:
     front = Front()
-    front.memory.begin(Goal("g", "c", GOAL, Terms(), NOON), [Frame("assistant", GOAL)])
+    front.memory.begin(Goal("g", "c", GOAL, Terms(), NOON), [ControllerFrame("assistant", GOAL)])
     front.memory.end("g", Status.DONE, "March.")
     front.agent.give_up("g")
     kept = front.memory.kept["g"].goal

@@ -6,11 +6,18 @@ from typing import cast
 import pytest
 
 from jarvis_desktop.assistant.agent.approvals import Approvals
-from jarvis_desktop.assistant.agent.desk import Desk
+from jarvis_desktop.assistant.agent.goal_run import Desk
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.code import Allow, CodeRequest, Protection, Verdict
-from jarvis_desktop.core.goal import CodeTerms, Frame, Goal, Terms
-from jarvis_desktop.core.outline import Outline, Step, StepState
+from jarvis_desktop.core.goal import (
+    CodeTerms,
+    ControllerFrame,
+    Goal,
+    Outline,
+    OutlineStep,
+    StepState,
+    Terms,
+)
 from jarvis_desktop.core.task import Ref, Task
 from tests.assistant.conftest import NOON
 from tests.fakes import FakeFrontend
@@ -26,7 +33,9 @@ class Place:
 
     goal: Goal
     live: FakeFrontend = field(default_factory=FakeFrontend)
-    frames: list[Frame] = field(default_factory=lambda: [Frame("assistant", "x")])
+    frames: list[ControllerFrame] = field(
+        default_factory=lambda: [ControllerFrame("assistant", "x")]
+    )
 
 
 ASKING = Terms()
@@ -34,7 +43,8 @@ ASKING = Terms()
 
 def desk(terms: Terms = ASKING, *, tainted: bool = False, allow: Allow = Allow.ONCE) -> Desk:
     place = Place(
-        Goal("g", "c", "x", terms, NOON), frames=[Frame("assistant", "x", tainted=tainted)]
+        Goal("g", "c", "x", terms, NOON),
+        frames=[ControllerFrame("assistant", "x", tainted=tainted)],
     )
     place.live.judge = lambda code: Verdict(allow, code.source)
     return cast(Desk, place)
@@ -129,7 +139,7 @@ async def test_what_is_bare_or_kept_is_never_allowed_for_the_goal(once: CodeRequ
 @pytest.mark.parametrize(("tainted", "asked"), [(False, 0), (True, 1)])
 async def test_keeping_is_asked_about_once_foreign_text_was_read(tainted: bool, asked: int) -> None:
     at = desk(Terms(code=CodeTerms.SANDBOXED), tainted=tainted)
-    at.frames.append(Frame("coder", "y"))  # by whichever controller
+    at.frames.append(ControllerFrame("coder", "y"))  # by whichever controller
     await approvals().code(at, request(saves="plot"))
     assert len(questions(at)) == asked
 
@@ -166,7 +176,7 @@ async def test_what_does_not_act_is_not_asked_about() -> None:
     assert cast(Place, at).live.questions == []
 
 
-ONE, TWO = Step(1, "Read"), Step(2, "Answer")
+ONE, TWO = OutlineStep(1, "Read"), OutlineStep(2, "Answer")
 
 
 @pytest.mark.parametrize(
@@ -174,15 +184,15 @@ ONE, TWO = Step(1, "Read"), Step(2, "Answer")
     [
         (Outline((TWO, ONE)), True),
         (Outline((TWO,)), True),
-        (Outline((Step(1, "Read", StepState.DONE), TWO)), True),
-        (Outline((ONE, TWO, Step(3, "Send it away"))), False),
-        (Outline((ONE, Step(2, "Send it away"))), False),
+        (Outline((OutlineStep(1, "Read", StepState.DONE), TWO)), True),
+        (Outline((ONE, TWO, OutlineStep(3, "Send it away"))), False),
+        (Outline((ONE, OutlineStep(2, "Send it away"))), False),
     ],
 )
 def test_foreign_text_adds_no_step(after: Outline, trusted: bool) -> None:
     before = Outline((ONE, TWO))
     at = desk(tainted=True)
-    at.frames.append(Frame("coder", "y"))
+    at.frames.append(ControllerFrame("coder", "y"))
     assert approvals().trusts_outline(at, 0, before, after) is trusted
     assert approvals().trusts_outline(desk(), 0, before, after)
     assert approvals().trusts_outline(desk(tainted=True), 1, before, after)

@@ -5,23 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from jarvis_desktop.assistant.agent.desk import Desk
+from jarvis_desktop.assistant.agent.goal_run import Desk
 from jarvis_desktop.assistant.agent.roles import Observation
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.errors import ExpertError, StorageError, UnavailableError
 from jarvis_desktop.core.events import Event, ReplyChunk, RoundEnded, RoundStarted, Traced
-from jarvis_desktop.core.goal import Choice, Frame
-from jarvis_desktop.core.outline import Outline
-from jarvis_desktop.core.result import Status
-from tests.assistant.agent.scripted import (
-    Crew,
-    Does,
-    ScriptedLLM,
-    desk_for,
-    outline,
-    says,
-    told,
-)
+from jarvis_desktop.core.expert import Status
+from jarvis_desktop.core.goal import BranchChoice, ControllerFrame, Outline
+from tests.assistant.agent.scripted import Crew, Does, ScriptedLLM, desk_for, outline, says, told
 from tests.fake_goals import FakeGoalMemory
 from tests.fakes import FakeFrontend
 
@@ -46,7 +37,7 @@ async def test_it_works_round_by_round_until_the_answer(frontend: FakeFrontend) 
     assert (given.status, given.text, given.ends) == (Status.DONE, "It was May.", True)
     assert given.artifacts == (PRICES,)
     assert experts.calls == [
-        Choice("run_experts", {"request": "Fetch them", "uses": []}, "It comes next.")
+        BranchChoice("run_experts", {"request": "Fetch them", "uses": []}, "It comes next.")
     ]
     shown = [event for event in frontend.events if not isinstance(event, Traced)]
     assert list(map(timeless, shown)) == [
@@ -93,7 +84,7 @@ async def test_an_inner_controller_ends_with_its_results_in_the_log(frontend: Fa
         ]
     )
 
-    def runs(desk: Desk, choice: Choice) -> Observation:
+    def runs(desk: Desk, choice: BranchChoice) -> Observation:
         assert desk.inner == 1
         assert desk.number == 2
         assert [frame.role for frame in desk.frames] == ["assistant", "coder"]
@@ -264,7 +255,7 @@ async def test_notices_are_told_once(frontend: FakeFrontend) -> None:
     desk = desk_for(frontend)
     desk.tell(0, "The person took step 2 out.")
 
-    def fetches(desk: Desk, choice: Choice) -> Observation:
+    def fetches(desk: Desk, choice: BranchChoice) -> Observation:
         desk.tell(0, "Step 3 is new.")
         return FETCHED
 
@@ -281,7 +272,7 @@ async def test_what_an_inner_controller_read_taints_its_caller(frontend: FakeFro
         [says("coder", task="A"), says("run_code", code="1"), says("finish", summary="x"), END]
     )
 
-    async def calls(desk: Desk, choice: Choice) -> Observation:
+    async def calls(desk: Desk, choice: BranchChoice) -> Observation:
         given = await crew.controller.call(desk, "coder", "A")
         assert not given.trusted
         assert desk.frames[0].tainted
@@ -297,11 +288,11 @@ async def test_what_an_inner_controller_read_taints_its_caller(frontend: FakeFro
 async def test_whom_a_branch_called_taints_it_whatever_the_branch_says(
     frontend: FakeFrontend,
 ) -> None:
-    def leaves(desk: Desk, choice: Choice) -> Observation:
-        desk.push(0, Frame("coder", "A", tainted=True))
+    def leaves(desk: Desk, choice: BranchChoice) -> Observation:
+        desk.push(0, ControllerFrame("coder", "A", tainted=True))
         return Observation("All is well.", trusted=True)
 
-    def sees(desk: Desk, choice: Choice) -> Observation:
+    def sees(desk: Desk, choice: BranchChoice) -> Observation:
         assert len(desk.frames) == 1
         seen.append(desk.frames[0].tainted)
         return Observation("", trusted=True)
@@ -319,7 +310,7 @@ async def test_whom_a_branch_called_taints_it_whatever_the_branch_says(
 async def test_a_name_that_reads_as_words_taints_whoever_is_told_it(
     frontend: FakeFrontend, tmp_path: Path, name: str, tainted: bool
 ) -> None:
-    def sees(desk: Desk, choice: Choice) -> Observation:
+    def sees(desk: Desk, choice: BranchChoice) -> Observation:
         seen.append(desk.frames[0].tainted)
         return Observation("", trusted=True)
 
@@ -331,10 +322,10 @@ async def test_a_name_that_reads_as_words_taints_whoever_is_told_it(
 
 
 async def test_whom_a_tainted_controller_calls_is_tainted(frontend: FakeFrontend) -> None:
-    frames = [Frame("assistant", "x", outline(), tainted=True)]
+    frames = [ControllerFrame("assistant", "x", outline(), tainted=True)]
     seen: list[bool] = []
 
-    def runs(desk: Desk, choice: Choice) -> Observation:
+    def runs(desk: Desk, choice: BranchChoice) -> Observation:
         seen.append(desk.frames[desk.inner].tainted)
         return Observation("", trusted=True)
 

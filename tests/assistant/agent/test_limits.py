@@ -5,12 +5,11 @@ import random
 
 import pytest
 
-from jarvis_desktop.assistant.agent.desk import Desk
+from jarvis_desktop.assistant.agent.goal_run import Desk
 from jarvis_desktop.assistant.agent.roles import Observation
 from jarvis_desktop.core.artifact import Artifact, Kind
-from jarvis_desktop.core.goal import Choice, Limits
-from jarvis_desktop.core.outline import StepState
-from jarvis_desktop.core.result import Status
+from jarvis_desktop.core.expert import Status
+from jarvis_desktop.core.goal import BranchChoice, GoalLimits, StepState
 from tests.assistant.agent.scripted import Crew, Does, ScriptedLLM, desk_for, outline, says, told
 from tests.fakes import FakeFrontend
 
@@ -28,7 +27,7 @@ def work_on() -> ScriptedLLM:
 
 async def test_more_rounds_than_the_goal_may_take_are_asked_for(frontend: FakeFrontend) -> None:
     llm = ScriptedLLM([says("run_experts", request=str(n)) for n in range(5)] + [END])
-    desk = desk_for(frontend, limits=Limits(rounds=2))
+    desk = desk_for(frontend, limits=GoalLimits(rounds=2))
     given = await Crew(llm, run_experts=busy()).work(desk)
     assert given.text == "Over."
     assert frontend.questions == [
@@ -39,7 +38,7 @@ async def test_more_rounds_than_the_goal_may_take_are_asked_for(frontend: FakeFr
 async def test_a_no_ends_with_what_was_reached(frontend: FakeFrontend, tmp_path) -> None:
     frontend.consent = False
     plot = Artifact(Kind.IMAGE, path=tmp_path / "plot.png")
-    desk = desk_for(frontend, limits=Limits(rounds=1))
+    desk = desk_for(frontend, limits=GoalLimits(rounds=1))
     desk.change(0, outline=outline().with_state(1, StepState.DONE))
     crew = Crew(work_on(), run_experts=Does([Observation("Plotted.", artifacts=(plot,))]))
     given = await crew.work(desk)
@@ -58,7 +57,7 @@ async def test_a_no_within_an_inner_controller_ends_all_of_it_with_one_question(
 ) -> None:
     frontend.consent = False
     llm = ScriptedLLM([says("coder", task="A"), says("run_code", code="1")])
-    desk = desk_for(frontend, limits=Limits(rounds=1))
+    desk = desk_for(frontend, limits=GoalLimits(rounds=1))
     given = await Crew(llm, run_code=Does([Observation("1")])).work(desk)
     assert given.status is Status.FAILED
     assert [item.path for item in desk.log if item.branch == "give_up"] == [
@@ -69,7 +68,7 @@ async def test_a_no_within_an_inner_controller_ends_all_of_it_with_one_question(
 
 async def test_more_tokens_are_asked_for(frontend: FakeFrontend) -> None:
     frontend.consent = False
-    desk = desk_for(frontend, limits=Limits(tokens=1000))
+    desk = desk_for(frontend, limits=GoalLimits(tokens=1000))
     given = await Crew(work_on(), run_experts=busy()).work(desk)
     assert "its 1,000 tokens of the language model" in given.text
     assert len(desk.log) == 2
@@ -80,7 +79,7 @@ async def test_more_time_is_asked_for(
     frontend: FakeFrontend, monkeypatch: pytest.MonkeyPatch, seconds: float, words: str
 ) -> None:
     frontend.consent = False
-    desk = desk_for(frontend, limits=Limits(seconds=seconds))
+    desk = desk_for(frontend, limits=GoalLimits(seconds=seconds))
     loop = asyncio.get_running_loop()
     later = loop.time() + seconds
     monkeypatch.setattr(loop, "time", lambda: later)
@@ -130,7 +129,7 @@ async def test_a_round_tells_how_long_it_took_without_the_person(
         now[0] += 3000.0
         return "May"
 
-    async def works(desk: Desk, choice: Choice) -> Observation:
+    async def works(desk: Desk, choice: BranchChoice) -> Observation:
         now[0] += 2.25
         return Observation(await desk.live.ask("Which month?"))
 
@@ -181,7 +180,7 @@ async def test_whatever_the_llm_says_it_comes_to_an_end(frontend: FakeFrontend, 
     never = Does([Observation("It did not work.", Status.FAILED)])
     always = Does([Observation("Well.", trusted=True)])
 
-    async def flips(desk: Desk, choice: Choice) -> Observation:
+    async def flips(desk: Desk, choice: BranchChoice) -> Observation:
         return await (always if dice.random() < 0.5 else never)(desk, choice)
 
     crew = Crew(
@@ -192,7 +191,7 @@ async def test_whatever_the_llm_says_it_comes_to_an_end(frontend: FakeFrontend, 
         update_plan=flips,
         write_function=flips,
     )
-    desk = desk_for(frontend, limits=Limits(rounds=60))
+    desk = desk_for(frontend, limits=GoalLimits(rounds=60))
     given = await crew.work(desk)
     assert given.ends
     assert given.text

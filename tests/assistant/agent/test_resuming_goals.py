@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from jarvis_desktop.assistant.agent.desk import Desk
+from jarvis_desktop.assistant.agent.goal_run import Desk
 from jarvis_desktop.assistant.agent.roles import Observation
 from jarvis_desktop.core.artifact import text_artifact
-from jarvis_desktop.core.goal import Choice, Limits
+from jarvis_desktop.core.expert import Status
+from jarvis_desktop.core.goal import BranchChoice, GoalLimits
 from jarvis_desktop.core.ports import Context
-from jarvis_desktop.core.result import Status
 from tests.assistant.agent.scripted import Crew, ScriptedLLM, desk_for, live_on, says, told
 from tests.assistant.conftest import NOON
 from tests.fake_goals import FakeGoalMemory
@@ -40,12 +40,12 @@ class House:
             return says("coder", task="Run both")
         return says("final_answer", text="All is well.", uses=["text 2"])
 
-    async def run_code(self, desk: Desk, choice: Choice) -> Observation:
+    async def run_code(self, desk: Desk, choice: BranchChoice) -> Observation:
         code = choice.args["code"]
         self.ran.append(code)
         return Observation(f"It ran {code}.", artifacts=(text_artifact(code),), code=code)
 
-    async def coder(self, desk: Desk, choice: Choice) -> Observation:
+    async def coder(self, desk: Desk, choice: BranchChoice) -> Observation:
         return await self.crew.controller.call(desk, "coder", choice.args["task"])
 
     async def work(self) -> Observation:
@@ -61,7 +61,7 @@ class House:
                 live=live_on(FakeFrontend()),
                 context=Context(),
                 memory=self.memory,
-                limits=Limits(),
+                limits=GoalLimits(),
                 now=lambda: NOON,
                 log=self.memory.log("g"),
             )

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from jarvis_desktop.assistant.agent.desk import Desk
+from jarvis_desktop.assistant.agent.goal_run import Desk
 from jarvis_desktop.assistant.agent.roles import Observation
-from jarvis_desktop.core.goal import Choice
-from jarvis_desktop.core.result import Status
+from jarvis_desktop.core.expert import Status
+from jarvis_desktop.core.goal import BranchChoice
 from tests.assistant.agent.scripted import Crew, Holds, ScriptedLLM, desk_for, says, told
 from tests.fakes import FakeFrontend
 
@@ -153,7 +153,7 @@ async def test_while_an_inner_one_thinks_control_goes_to_the_outer_one(person: P
             llm.hold = None
         return text
 
-    async def runs(desk: Desk, choice: Choice) -> Observation:
+    async def runs(desk: Desk, choice: BranchChoice) -> Observation:
         return Observation("one")
 
     def is_gone() -> None:
@@ -220,7 +220,7 @@ async def test_a_second_stop_before_the_person_was_heard_ends_the_turn(
 def at_that_moment(desk: Desk, observation: Observation) -> Callable[..., Awaitable[Observation]]:
     """A branch that is done when the stop comes."""
 
-    async def done(desk: Desk, choice: Choice) -> Observation:
+    async def done(desk: Desk, choice: BranchChoice) -> Observation:
         asyncio.get_running_loop().call_soon(desk.interrupts.stop)
         return observation
 

@@ -8,13 +8,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from jarvis_desktop.assistant.agent.approvals import Approvals
-from jarvis_desktop.assistant.agent.code_running import RunCode
-from jarvis_desktop.assistant.agent.coding import Workbench, Workshop
-from jarvis_desktop.assistant.agent.desk import Desk
-from jarvis_desktop.assistant.agent.function_writing import WriteFunction
-from jarvis_desktop.assistant.agent.providing import Providing
+from jarvis_desktop.assistant.agent.branches.run_code import RunCode
+from jarvis_desktop.assistant.agent.branches.write_function import WriteFunction
+from jarvis_desktop.assistant.agent.code_session import Providing, Workbench, Workshop
+from jarvis_desktop.assistant.agent.function_tests import TryingOut
+from jarvis_desktop.assistant.agent.goal_run import Desk
 from jarvis_desktop.assistant.agent.roles import Observation
-from jarvis_desktop.assistant.agent.trying_out import TryingOut
 from jarvis_desktop.core.artifact import Artifact
 from jarvis_desktop.core.code import (
     Allow,
@@ -27,7 +26,14 @@ from jarvis_desktop.core.code import (
 )
 from jarvis_desktop.core.errors import InputError, JarvisError
 from jarvis_desktop.core.events import RoundStarted
-from jarvis_desktop.core.goal import Choice, CodeTerms, Frame, GoalMemory, Limits, Terms
+from jarvis_desktop.core.goal import (
+    BranchChoice,
+    CodeTerms,
+    ControllerFrame,
+    GoalLimits,
+    GoalMemory,
+    Terms,
+)
 from jarvis_desktop.core.ports import Context
 from tests.assistant.agent.scripted import desk_for
 from tests.fake_library import FakeLibrary
@@ -155,7 +161,7 @@ class Workplace:
         self,
         *,
         terms: Terms | None = None,
-        limits: Limits | None = None,
+        limits: GoalLimits | None = None,
         context: Context | None = None,
         files: Sequence[Artifact] = (),
         memory: GoalMemory | None = None,
@@ -163,7 +169,7 @@ class Workplace:
         """A desk with the coder's frame on it, in its third round."""
         desk = desk_for(
             self.frontend,
-            frames=[Frame("assistant", "x"), Frame("coder", "y")],
+            frames=[ControllerFrame("assistant", "x"), ControllerFrame("coder", "y")],
             terms=terms,
             limits=limits,
             context=context,
@@ -179,11 +185,13 @@ class Workplace:
         return self.workshop.bench(desk)
 
     async def run(self, desk: Desk, code: str, purpose: str = "to see") -> Observation:
-        return await self.run_code(desk, Choice("run_code", {"code": code, "purpose": purpose}))
+        return await self.run_code(
+            desk, BranchChoice("run_code", {"code": code, "purpose": purpose})
+        )
 
     async def write(self, desk: Desk, **args: object) -> Observation:
         return await self.write_function(
-            desk, Choice("write_function", {"packages": [], "replaces": "", **args})
+            desk, BranchChoice("write_function", {"packages": [], "replaces": "", **args})
         )
 
     def answers(self, *verdicts: Callable[[CodeRequest], Verdict]) -> None:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from jarvis_desktop.assistant.planning.named import Named
-from jarvis_desktop.assistant.planning.wired import wired
-from jarvis_desktop.assistant.planning.written import steps
+from jarvis_desktop.assistant.planning.llm_output import steps
+from jarvis_desktop.assistant.planning.plan_builder import Named, wired
 from jarvis_desktop.core.artifact import Artifact, text_artifact
 from jarvis_desktop.core.errors import PlanError
 from jarvis_desktop.core.plan import Plan

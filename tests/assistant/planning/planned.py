@@ -5,13 +5,12 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from pathlib import Path
 
-from jarvis_desktop.assistant.planning import mentions, reading
-from jarvis_desktop.assistant.planning.embedded import EmbeddedPlanner
-from jarvis_desktop.core.artifact import Artifact
+from jarvis_desktop.assistant.planning import request_parser
+from jarvis_desktop.assistant.planning.rule_planner import EmbeddedPlanner
+from jarvis_desktop.core.artifact import Artifact, kind_of_name
+from jarvis_desktop.core.expert import Status, TaskResult
 from jarvis_desktop.core.plan import Plan
 from jarvis_desktop.core.ports import Context, Declined
-from jarvis_desktop.core.result import Status, TaskResult
-from jarvis_desktop.core.suffixes import kind_of_name
 from jarvis_desktop.core.task import Item, Ref, Task
 from jarvis_desktop.core.turn import Conversation, Turn
 from jarvis_desktop.tasks.registry import INVENTORY
@@ -46,7 +45,7 @@ async def ask(text: str, *names: str, earlier: Conversation | None = None) -> Pl
     known = {item.title for turn in (earlier.turns if earlier else ()) for item in turn.artifacts}
     named = [
         item.name
-        for item in mentions.files(reading.split(text, INVENTORY)[0])
+        for item in request_parser.files(request_parser.split(text, INVENTORY)[0])
         if not item.output and item.name not in (*names, *known)
     ]
     context = Context(tuple(file(name) for name in (*names, *named)), earlier)

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from jarvis_desktop.assistant.planning import sources
-from jarvis_desktop.assistant.planning.embedded import EmbeddedPlanner
+from jarvis_desktop.assistant.planning import inputs
+from jarvis_desktop.assistant.planning.rule_planner import EmbeddedPlanner
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.plan import Plan
 from jarvis_desktop.core.ports import Context, Declined
@@ -238,14 +238,14 @@ async def test_a_plan_that_breaks_a_rule_is_declined_not_raised() -> None:
 
 
 async def test_an_option_no_plan_allows_is_declined() -> None:
-    from jarvis_desktop.core.task import Option, Preset
+    from jarvis_desktop.core.task import Preset, TaskOption
 
     broken = TaskType(
         "broken",
         "",
         (),
         (Kind.TEXT,),
-        options=(Option("mood", "", "fine", choices=("fine",)),),
+        options=(TaskOption("mood", "", "fine", choices=("fine",)),),
         presets=(Preset("sulk", (("mood", "sulky"),)),),
     )
     planned = await EmbeddedPlanner().plan("sulk", (broken,), Context())
@@ -282,7 +282,7 @@ async def test_a_port_that_may_stay_empty() -> None:
 
 def test_ways_between_kinds() -> None:
     def names(have: Kind, want: Kind) -> list[str] | None:
-        found = sources.route((have,), (want,), INVENTORY)
+        found = inputs.route((have,), (want,), INVENTORY)
         return None if found is None else [item.name for item in found]
 
     assert names(Kind.TEXT, Kind.TEXT) == []
@@ -293,10 +293,10 @@ def test_ways_between_kinds() -> None:
 
 
 def test_ordinals_beyond_what_is_there() -> None:
-    assert sources.ordinal("the third picture", 2) is None
-    assert sources.ordinal("the third picture", 3) == 2
-    assert sources.ordinal("the last one", 4) == 3
-    assert sources.ordinal("the picture", 3) is None
+    assert inputs.ordinal("the third picture", 2) is None
+    assert inputs.ordinal("the third picture", 3) == 2
+    assert inputs.ordinal("the last one", 4) == 3
+    assert inputs.ordinal("the picture", 3) is None
 
 
 @settings(max_examples=300, deadline=None)

@@ -7,12 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from jarvis_desktop.assistant.planning.embedded import EmbeddedPlanner
+from jarvis_desktop.assistant.planning.rule_planner import EmbeddedPlanner
 from jarvis_desktop.core.artifact import Artifact, Kind
 from jarvis_desktop.core.errors import UnavailableError
 from jarvis_desktop.core.plan import Plan
-from jarvis_desktop.core.ports import Context, Declined
-from jarvis_desktop.core.scores import Scores
+from jarvis_desktop.core.ports import Context, Declined, Scores
 from jarvis_desktop.core.task import Port, TaskType
 from jarvis_desktop.tasks.registry import INVENTORY
 

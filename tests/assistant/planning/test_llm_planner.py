@@ -9,16 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from jarvis_desktop.assistant.planning.layered import LayeredPlanner
 from jarvis_desktop.assistant.planning.llm_planner import NO_OTHER_WAY, LlmPlanner
+from jarvis_desktop.assistant.planning.planner import LayeredPlanner
 from jarvis_desktop.assistant.prompts import Prompts
 from jarvis_desktop.core.artifact import text_artifact
 from jarvis_desktop.core.errors import ExpertError, JarvisError, UnavailableError
-from jarvis_desktop.core.expert import Candidate, Expert
-from jarvis_desktop.core.llm import Role
+from jarvis_desktop.core.expert import Attempt, Candidate, Expert, Status, TaskResult
+from jarvis_desktop.core.llm import MessageRole
 from jarvis_desktop.core.plan import Plan
 from jarvis_desktop.core.ports import Context, Declined, Direct, ForAgent
-from jarvis_desktop.core.result import Attempt, Status, TaskResult
 from jarvis_desktop.core.task import Ref, Task, TaskType
 from jarvis_desktop.paths import shipped
 from jarvis_desktop.tasks.registry import INVENTORY
@@ -150,7 +149,7 @@ async def test_what_is_wrong_goes_back_and_is_mended() -> None:
     first, second = room.llm.prompts
     assert second.messages[: len(first.messages)] == first.messages
     answer, refusal = second.messages[len(first.messages) :]
-    assert (answer.role, answer.text) == (Role.ASSISTANT, BAD)
+    assert (answer.role, answer.text) == (MessageRole.ASSISTANT, BAD)
     assert "no file 'holiday.png' was given" in refusal.text
     assert any("asked again" in line for line in room.traced)
 

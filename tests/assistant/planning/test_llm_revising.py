@@ -8,8 +8,8 @@ from dataclasses import replace
 
 import pytest
 
-from jarvis_desktop.assistant.planning.as_before import kept_as_before
-from jarvis_desktop.assistant.planning.layered import LayeredPlanner
+from jarvis_desktop.assistant.planning.plan_diff import kept_as_before
+from jarvis_desktop.assistant.planning.planner import LayeredPlanner
 from jarvis_desktop.core.errors import ExpertError
 from jarvis_desktop.core.plan import Plan
 from jarvis_desktop.core.ports import Declined

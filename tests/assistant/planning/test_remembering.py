@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from jarvis_desktop.assistant.planning.own_words import in_own_words
+from jarvis_desktop.assistant.planning.plan_diff import in_own_words
 from jarvis_desktop.core.errors import PlanError
 from jarvis_desktop.core.plan import Plan
 from jarvis_desktop.core.task import Task, Value
-from jarvis_desktop.tasks import clock, forget, remember
+from jarvis_desktop.tasks.everyday import clock, memory
 from jarvis_desktop.tasks.registry import INVENTORY
 from tests.assistant.planning.planned import ask, show
 
@@ -62,7 +62,7 @@ async def test_not_heard_in_what_is_no_wish(text: str) -> None:
 
 
 def plan(**args: Value) -> Plan:
-    return Plan((Task(0, clock.TYPE), Task(1, remember.TYPE, dict(args))))
+    return Plan((Task(0, clock.TYPE), Task(1, memory.REMEMBER_TYPE, dict(args))))
 
 
 @pytest.mark.parametrize(
@@ -103,7 +103,7 @@ def test_nothing_is_forgotten_that_nobody_wanted_forgotten(
     text: str, args: dict[str, Value]
 ) -> None:
     with pytest.raises(PlanError, match="word for word"):
-        in_own_words(Plan((Task(0, forget.TYPE, args),)), text, INVENTORY)
+        in_own_words(Plan((Task(0, memory.FORGET_TYPE, args),)), text, INVENTORY)
 
 
 @pytest.mark.parametrize(
@@ -116,5 +116,5 @@ def test_nothing_is_forgotten_that_nobody_wanted_forgotten(
     ],
 )
 def test_what_the_person_wants_forgotten_is(text: str, args: dict[str, Value]) -> None:
-    plan = Plan((Task(0, forget.TYPE, args),))
+    plan = Plan((Task(0, memory.FORGET_TYPE, args),))
     assert in_own_words(plan, text, INVENTORY) == plan

@@ -7,21 +7,24 @@ from pathlib import Path
 
 import pytest
 
-from jarvis_desktop.assistant.planning import cues, mentions, reading, slots
-from jarvis_desktop.assistant.planning.cues import Match
-from jarvis_desktop.assistant.planning.languages import other_language
-from jarvis_desktop.assistant.planning.steps import Step
+from jarvis_desktop.assistant.planning import intents, request_parser, slots
+from jarvis_desktop.assistant.planning.intents import Match
+from jarvis_desktop.assistant.planning.steps import PlannedStep
 from jarvis_desktop.core.artifact import Kind
 from jarvis_desktop.core.ports import Context
-from jarvis_desktop.core.task import Option, Port, Preset, TaskType, Value
+from jarvis_desktop.core.task import Port, Preset, TaskOption, TaskType, Value
 from jarvis_desktop.core.turn import Conversation, Turn
+from jarvis_desktop.text.languages import other_language
 
 SHORTEN = TaskType(
     "summarization",
     "",
     (Port("text", (Kind.TEXT,)),),
     (Kind.TEXT,),
-    options=(Option("sentences", "", 3, units=("sentence*", "line*")), Option("plain", "", False)),
+    options=(
+        TaskOption("sentences", "", 3, units=("sentence*", "line*")),
+        TaskOption("plain", "", False),
+    ),
     cues=("summar*", "boil * down", "in short"),
 )
 EDIT = TaskType(
@@ -30,8 +33,8 @@ EDIT = TaskType(
     (Port("image", (Kind.IMAGE,)),),
     (Kind.IMAGE,),
     options=(
-        Option("edit", "", "grey", choices=("grey", "back-light", "")),
-        Option("amount", "", 0.0, units=("percent", "%", "degrees")),
+        TaskOption("edit", "", "grey", choices=("grey", "back-light", "")),
+        TaskOption("amount", "", 0.0, units=("percent", "%", "degrees")),
     ),
     presets=(
         Preset("upside down", (("edit", "rotate"), ("amount", 180.0))),
@@ -44,11 +47,11 @@ SAVE = TaskType(
     (Port("content", tuple(Kind)),),
     (Kind.TEXT,),
     options=(
-        Option("name", "", "", reads="file-name"),
-        Option("words", "", "", reads="last-reply"),
-        Option("language", "", "English", reads="language"),
-        Option("all", "", "", reads="clause"),
-        Option("rest", "", "", reads="after-cue"),
+        TaskOption("name", "", "", reads="file-name"),
+        TaskOption("words", "", "", reads="last-reply"),
+        TaskOption("language", "", "English", reads="language"),
+        TaskOption("all", "", "", reads="clause"),
+        TaskOption("rest", "", "", reads="after-cue"),
     ),
     cues=("save",),
 )
@@ -70,7 +73,7 @@ INVENTORY = (SHORTEN, EDIT, SAVE, CALCULATE)
     ],
 )
 def test_quotes(text: str, quoted: list[str]) -> None:
-    assert [item.text for item in mentions.quotes(text)] == quoted
+    assert [item.text for item in request_parser.quotes(text)] == quoted
 
 
 @pytest.mark.parametrize(
@@ -94,7 +97,7 @@ def test_quotes(text: str, quoted: list[str]) -> None:
     ],
 )
 def test_file_names(text: str, named: list[str]) -> None:
-    assert [item.text for item in mentions.files(text)] == named
+    assert [item.text for item in request_parser.files(text)] == named
 
 
 @pytest.mark.parametrize(
@@ -111,11 +114,11 @@ def test_file_names(text: str, named: list[str]) -> None:
     ],
 )
 def test_names_of_what_is_to_be_made(text: str, output: bool) -> None:
-    assert mentions.files(text)[0].output is output
+    assert request_parser.files(text)[0].output is output
 
 
 def test_the_name_is_the_last_part_of_the_path() -> None:
-    assert mentions.files(r"open C:\Users\me\x.jpg")[0].name == "x.jpg"
+    assert request_parser.files(r"open C:\Users\me\x.jpg")[0].name == "x.jpg"
 
 
 @pytest.mark.parametrize(
@@ -129,11 +132,11 @@ def test_the_name_is_the_last_part_of_the_path() -> None:
     ],
 )
 def test_whether_a_path_says_where_the_file_lies(text: str, absolute: bool) -> None:
-    assert mentions.files(text)[0].is_absolute is absolute
+    assert request_parser.files(text)[0].is_absolute is absolute
 
 
 def found(text: str) -> list[tuple[str, str]]:
-    return [(item.type.name, text[item.start : item.end]) for item in cues.find(text, INVENTORY)]
+    return [(item.type.name, text[item.start : item.end]) for item in intents.find(text, INVENTORY)]
 
 
 @pytest.mark.parametrize(
@@ -157,18 +160,20 @@ def test_cues(text: str, expected: list[tuple[str, str]]) -> None:
 
 def test_a_longer_cue_of_the_same_task_wins() -> None:
     one = TaskType("t", "", (), (), cues=("read", "read the text"))
-    assert [(item.start, item.end) for item in cues.find("read the text", (one,))] == [(0, 13)]
+    assert [(item.start, item.end) for item in intents.find("read the text", (one,))] == [(0, 13)]
 
 
 def test_noun_phrases() -> None:
     text = "say the summary and summarise it, this good summary"
-    matches = cues.find(text, (SHORTEN,))
-    assert [cues.is_noun_phrase(text, item) for item in matches] == [True, False, True]
+    matches = intents.find(text, (SHORTEN,))
+    assert [intents.is_noun_phrase(text, item) for item in matches] == [True, False, True]
 
 
-def read(text: str, reply: str = "") -> reading.Reading:
+def read(text: str, reply: str = "") -> request_parser.Reading:
     turns = (Turn("t", datetime(2026, 1, 1, tzinfo=UTC), reply=reply),) if reply else ()
-    return reading.read(text, INVENTORY, Context((), Conversation("c", turns), Path("/here")))
+    return request_parser.read(
+        text, INVENTORY, Context((), Conversation("c", turns), Path("/here"))
+    )
 
 
 def test_quotes_and_names_are_taken_out() -> None:
@@ -202,7 +207,7 @@ def test_marks_of_our_own_in_a_request_mean_nothing() -> None:
 
 
 def test_a_mark_that_stands_for_nothing_is_passed_over() -> None:
-    made = reading.Reading("xquote0x xfile3x")
+    made = request_parser.Reading("xquote0x xfile3x")
     assert made.quotes_in(0, 16) == []
     assert made.files_in(0, 16) == []
 
@@ -271,9 +276,9 @@ def test_what_is_no_pasted_text(text: str) -> None:
 
 def options(text: str, kind: TaskType, reply: str = "", **given: Value) -> dict[str, Value]:
     made = read(text, reply)
-    matches = [item for item in cues.find(made.text, (kind,)) if item.type is kind]
+    matches = [item for item in intents.find(made.text, (kind,)) if item.type is kind]
     cue = matches[0] if matches else Match(kind, 0, 0, 0.0)
-    step = Step(kind, 0, len(made.text), cue, (*cue.options, *given.items()))
+    step = PlannedStep(kind, 0, len(made.text), cue, (*cue.options, *given.items()))
     return slots.options(step, made)
 
 

@@ -14,11 +14,11 @@ from pytestqt.qtbot import QtBot
 
 from jarvis_desktop.ui.actions import Actions
 from jarvis_desktop.ui.conversation.answer import AnswerText
-from jarvis_desktop.ui.conversation.code_block import CodeBlock
+from jarvis_desktop.ui.conversation.code_view import CodeBlock
 from jarvis_desktop.ui.conversation.prose import Prose, spelled
-from jarvis_desktop.ui.conversation.table_block import TableBlock
-from jarvis_desktop.ui.look import theme as look
-from jarvis_desktop.ui.look.theme import Theme
+from jarvis_desktop.ui.conversation.table_view import TableBlock
+from jarvis_desktop.ui.widgets import theme as look
+from jarvis_desktop.ui.widgets.theme import Theme
 from tests.ui.markdown_samples import HOSTILE_MARKDOWN
 from tests.ui.scene import HOSTILE
 

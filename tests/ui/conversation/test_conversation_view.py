@@ -12,13 +12,13 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLineEdit, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
-from jarvis_desktop.core.result import Status
+from jarvis_desktop.core.expert import Status
 from jarvis_desktop.core.turn import Turn
 from jarvis_desktop.ui.actions import Actions
 from jarvis_desktop.ui.conversation.conversation_view import ConversationView
 from jarvis_desktop.ui.conversation.turn_view import TurnView
 from jarvis_desktop.ui.exchange import Exchange, Open
-from jarvis_desktop.ui.look.theme import Theme
+from jarvis_desktop.ui.widgets.theme import Theme
 from tests.ui.scene import NOW
 
 PLACE = Open("a")

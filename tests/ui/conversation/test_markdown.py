@@ -7,13 +7,14 @@ import pytest
 from jarvis_desktop.ui.conversation.markdown import (
     Block,
     Code,
-    Grid,
     Growing,
-    Rule,
-    Words,
+    MarkdownTable,
+    MarkdownText,
+    Span,
+    ThematicBreak,
     as_words,
+    inline,
 )
-from jarvis_desktop.ui.conversation.spans import Span, inline
 from tests.ui.markdown_samples import HOSTILE_MARKDOWN
 from tests.ui.scene import HOSTILE
 
@@ -26,11 +27,11 @@ def words(text: str) -> str:
     """All that would be seen."""
     return "\n".join(
         "".join(span.text for span in block.spans())
-        if isinstance(block, Words)
+        if isinstance(block, MarkdownText)
         else block.text
         if isinstance(block, Code)
         else "\n".join("\t".join(row) for row in block.rows)
-        if isinstance(block, Grid)
+        if isinstance(block, MarkdownTable)
         else "---"
         for block in blocks(text)
     )
@@ -38,12 +39,18 @@ def words(text: str) -> str:
 
 def test_every_kind_of_block_is_known() -> None:
     found = blocks("# Title\n\ntext\n\n---\n\n```py\nx = 1\n```\n\n|a|b|\n|-|-:|\n|1|2|\n")
-    assert [type(block) for block in found] == [Words, Words, Rule, Code, Grid]
+    assert [type(block) for block in found] == [
+        MarkdownText,
+        MarkdownText,
+        ThematicBreak,
+        Code,
+        MarkdownTable,
+    ]
     heading, _, _, code, grid = found
-    assert isinstance(heading, Words)
+    assert isinstance(heading, MarkdownText)
     assert heading.level == 1
     assert code == Code("x = 1", "py")
-    assert isinstance(grid, Grid)
+    assert isinstance(grid, MarkdownTable)
     assert grid.rows == (("a", "b"), ("1", "2"))
     assert grid.sides == ("", "right")
 
@@ -89,8 +96,12 @@ def test_what_is_no_markdown_stays(plain: str) -> None:
 
 
 def test_a_line_below_makes_no_heading_of_the_one_above() -> None:
-    assert [type(block) for block in blocks("Total\n---\n24")] == [Words, Rule, Words]
-    assert all(not isinstance(block, Words) or not block.level for block in blocks("a\n==="))
+    assert [type(block) for block in blocks("Total\n---\n24")] == [
+        MarkdownText,
+        ThematicBreak,
+        MarkdownText,
+    ]
+    assert all(not isinstance(block, MarkdownText) or not block.level for block in blocks("a\n==="))
 
 
 def test_lines_stay_lines() -> None:
@@ -126,7 +137,7 @@ def test_a_picture_is_its_words_and_its_address() -> None:
 def test_nothing_hostile_breaks_it(text: str) -> None:
     found = blocks(text)
     for block in found:
-        if isinstance(block, Words):
+        if isinstance(block, MarkdownText):
             assert not any(span.link.startswith(("file:", "javascript:")) for span in block.spans())
     letters = [letter for letter in text if letter.isalnum()]
     if text.isascii() and "&" not in text and "[" not in text and "```" not in text:

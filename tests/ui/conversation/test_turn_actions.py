@@ -22,13 +22,12 @@ from jarvis_desktop.core.events import (
     TaskFinished,
     TurnFinished,
 )
-from jarvis_desktop.core.expert import Candidate, Expert
-from jarvis_desktop.core.result import Attempt, Spent, Status, TaskResult
+from jarvis_desktop.core.expert import Attempt, Candidate, Expert, Spent, Status, TaskResult
 from jarvis_desktop.core.turn import Request, Turn
 from jarvis_desktop.ui.actions import Actions
-from jarvis_desktop.ui.conversation.account import account, calls_in_all
+from jarvis_desktop.ui.conversation.turn_details import account, calls_in_all
+from jarvis_desktop.ui.conversation.turn_footer import is_plain
 from jarvis_desktop.ui.conversation.turn_view import TurnView
-from jarvis_desktop.ui.conversation.turn_words import is_plain
 from jarvis_desktop.ui.main_window import MainWindow
 from tests.ui import scene
 from tests.ui.scene import NOW, FakeApp, three_steps

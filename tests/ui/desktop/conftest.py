@@ -9,12 +9,12 @@ import pytest
 from PySide6.QtGui import QGuiApplication
 from pytestqt.qtbot import QtBot
 
-from jarvis_desktop.ui.desktop.bus_notices import Note
+from jarvis_desktop.ui.desktop.notifications import Note
 from jarvis_desktop.ui.desktop.presence import Presence
-from jarvis_desktop.ui.look.theme import Theme
 from jarvis_desktop.ui.main_window import MainWindow
 from jarvis_desktop.ui.quick import tray as tray_module
-from jarvis_desktop.ui.session import Session
+from jarvis_desktop.ui.session import WindowSession
+from jarvis_desktop.ui.widgets.theme import Theme
 
 
 class Desktop:
@@ -55,7 +55,7 @@ def presence(
 def early(
     desktop: Desktop,
     theme: Theme,
-    session: Session,
+    session: WindowSession,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     qtbot: QtBot,

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from jarvis_desktop.core.errors import StorageError
-from jarvis_desktop.launcher import command, exec_line, shell_line
 from jarvis_desktop.paths import APP_ID
-from jarvis_desktop.ui.desktop import autostart
+from jarvis_desktop.platform import autostart
+from jarvis_desktop.platform.desktop import command, exec_line, shell_line
 
 
 @pytest.fixture

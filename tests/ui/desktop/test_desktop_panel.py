@@ -8,21 +8,21 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
-from jarvis_desktop import menu_entry
 from jarvis_desktop.core.errors import StorageError
+from jarvis_desktop.platform import desktop as menu_entry
 from jarvis_desktop.ui.actions import Actions
-from jarvis_desktop.ui.desktop import desktop_panel
-from jarvis_desktop.ui.desktop.desktop_panel import HAS_TRAY, LISTED, UNLISTED, DesktopPanel
-from jarvis_desktop.ui.look.theme import Theme
-from jarvis_desktop.ui.places import Surroundings
+from jarvis_desktop.ui.page_context import PageContext
 from jarvis_desktop.ui.quick import tray as tray_module
 from jarvis_desktop.ui.quick.overlay import NOT_HERE
 from jarvis_desktop.ui.quick.tray import NO_TRAY
-from jarvis_desktop.ui.session import Session
-from jarvis_desktop.ui.settings.desk import SettingsDesk
-from jarvis_desktop.ui.settings.rows import Hands, Row
-from jarvis_desktop.ui.voice.desk import VoiceDesk
-from jarvis_desktop.ui.voice.talking import Talker
+from jarvis_desktop.ui.session import WindowSession
+from jarvis_desktop.ui.settings import desktop_panel
+from jarvis_desktop.ui.settings.controller import SettingsDesk
+from jarvis_desktop.ui.settings.desktop_panel import HAS_TRAY, LISTED, UNLISTED, DesktopPanel
+from jarvis_desktop.ui.settings.schema import Hands, SettingsRow
+from jarvis_desktop.ui.settings.speech_controller import VoiceDesk
+from jarvis_desktop.ui.voice.talk import Talker
+from jarvis_desktop.ui.widgets.theme import Theme
 from tests.ui.desktop.conftest import Desktop
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="other systems have other menus")
@@ -30,7 +30,7 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="other systems h
 
 @pytest.fixture
 def panel(
-    session: Session,
+    session: WindowSession,
     actions: Actions,
     desktop: Desktop,
     theme: Theme,
@@ -42,10 +42,11 @@ def panel(
     monkeypatch.setenv("XDG_DATA_DIRS", str(tmp_path))
     settings = SettingsDesk(session)
     talker = Talker(session.engine, session)
-    surroundings = Surroundings(session, talker, actions, settings)
+    surroundings = PageContext(session, talker, actions, settings)
     voice = VoiceDesk(settings, session)
     panel = DesktopPanel(
-        Row("desktop", "This desktop"), Hands(surroundings, settings, voice, lambda key: None)
+        SettingsRow("desktop", "This desktop"),
+        Hands(surroundings, settings, voice, lambda key: None),
     )
     qtbot.addWidget(panel)
     panel.show()

@@ -13,11 +13,11 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
+from jarvis_desktop.app.launch_options import LaunchRequest
 from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.policy import Mode
 from jarvis_desktop.core.turn import Request
 from jarvis_desktop.settings import Settings, WindowSettings
-from jarvis_desktop.start import Wish
 from jarvis_desktop.ui.desktop.presence import TRAY_NOTE, Presence
 from tests.ui.desktop.conftest import Desktop
 from tests.ui.scene import FakeApp
@@ -108,13 +108,13 @@ def test_the_menu_shows_and_hides_the_window(presence: Presence) -> None:
 
 
 def test_it_starts_hidden_only_where_there_is_a_tray(early: Presence) -> None:
-    early.begin(Wish(hidden=True))
+    early.begin(LaunchRequest(hidden=True))
     assert not early.window.isVisible()
     assert early.tray.is_there
 
 
 def test_a_tray_that_comes_a_little_later_is_waited_for(trayless: Desktop, early: Presence) -> None:
-    early.begin(Wish(hidden=True))
+    early.begin(LaunchRequest(hidden=True))
     assert not early.window.isVisible()
     trayless.has_tray = True
     early.tray.look()
@@ -123,21 +123,21 @@ def test_a_tray_that_comes_a_little_later_is_waited_for(trayless: Desktop, early
 
 
 def test_where_none_comes_the_window_does(trayless: Desktop, early: Presence) -> None:
-    early.begin(Wish(hidden=True))
+    early.begin(LaunchRequest(hidden=True))
     early._late.timeout.emit()
     assert early.window.isVisible()
 
 
 def test_that_it_starts_hidden_is_remembered(early: Presence) -> None:
     settle(early, start_hidden=True)
-    early.begin(Wish())
+    early.begin(LaunchRequest())
     assert not early.window.isVisible()
-    early.begin(Wish(files=(Path("/etc/hosts"),)))
+    early.begin(LaunchRequest(files=(Path("/etc/hosts"),)))
     assert early.window.isVisible()
 
 
 def test_a_start_for_the_quick_box_opens_only_that(early: Presence, qtbot: QtBot) -> None:
-    early.begin(Wish(quick=True))
+    early.begin(LaunchRequest(quick=True))
     assert not early.window.isVisible()
     assert early.quick.box.isVisible()
 
@@ -145,7 +145,7 @@ def test_a_start_for_the_quick_box_opens_only_that(early: Presence, qtbot: QtBot
 def test_files_of_the_start_are_attached_once_they_were_looked_over(
     early: Presence, app: FakeApp, picture: Path, qtbot: QtBot
 ) -> None:
-    early.begin(Wish(files=(picture,)))
+    early.begin(LaunchRequest(files=(picture,)))
     session = early.window.session
     session.start(lambda: app)
     attached = early.window.composer.attached

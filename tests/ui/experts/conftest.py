@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
-from jarvis_desktop.ui.bridge import EngineThread
-from jarvis_desktop.ui.look.theme import Theme
+from jarvis_desktop.ui.engine import EngineThread
+from jarvis_desktop.ui.widgets.theme import Theme
 from tests.ui.experts.scene import World
 
 

@@ -16,12 +16,12 @@ from jarvis_desktop.core.expert import Expert
 from jarvis_desktop.core.policy import Mode, Policy
 from jarvis_desktop.llm.choice import LLMChoice
 from jarvis_desktop.ui.actions import Actions
-from jarvis_desktop.ui.bridge import EngineThread
-from jarvis_desktop.ui.experts.entry import Entry
+from jarvis_desktop.ui.engine import EngineThread
+from jarvis_desktop.ui.experts.list_item import ExpertListItem
 from jarvis_desktop.ui.experts.page import ExpertsPage
-from jarvis_desktop.ui.places import Surroundings
-from jarvis_desktop.ui.session import Session
-from jarvis_desktop.ui.settings.desk import SettingsDesk
+from jarvis_desktop.ui.page_context import PageContext
+from jarvis_desktop.ui.session import WindowSession
+from jarvis_desktop.ui.settings.controller import SettingsDesk
 from tests.fake_fetcher import FakeFetcher
 from tests.fake_house import FakeHouse, fake_shelf
 from tests.ui.scene import FakeApp, no_llms
@@ -134,9 +134,9 @@ class World:
             llms=llms or no_llms(),
         )
         app.shelf = fake_shelf(app, **house)
-        session = Session(self.engine)
+        session = WindowSession(self.engine)
         settings = SettingsDesk(session)
-        page = ExpertsPage(Surroundings(session, cast(Any, None), self.actions, settings))
+        page = ExpertsPage(PageContext(session, cast(Any, None), self.actions, settings))
         page.told.connect(lambda text, good: self.told.append((text, good)))
         self.qtbot.addWidget(page)
         self.pages.append(page)
@@ -186,9 +186,9 @@ def click(widget: QWidget, name: str) -> None:
     QTest.mouseClick(button(widget, name), Qt.MouseButton.LeftButton)
 
 
-def entries(widget: QWidget) -> dict[str, Entry]:
+def entries(widget: QWidget) -> dict[str, ExpertListItem]:
     """The lines that can be seen, by their names, from top to bottom."""
     QApplication.processEvents()
-    seen = [each for each in widget.findChildren(Entry) if each.isVisible()]
+    seen = [each for each in widget.findChildren(ExpertListItem) if each.isVisible()]
     seen.sort(key=lambda each: each.mapToGlobal(each.rect().topLeft()).y())
     return {each.title.full_text(): each for each in seen}

@@ -11,20 +11,24 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QPushButton
 
-from jarvis_desktop.catalogue.download import Download, State
 from jarvis_desktop.core.errors import UnavailableError
-from jarvis_desktop.ui.experts.downloads_watch import DownloadMark
+from jarvis_desktop.experts.downloads import Download, DownloadState
+from jarvis_desktop.ui.experts.controller import DownloadMark
 from jarvis_desktop.ui.experts.page import ExpertsPage
 from tests.ui.experts.scene import PAINTER, TRANSLATOR, World, button, click, entries, said
 
 MB = 1_000_000
-FETCHING = Download("llm", "gemma3:4b", State.FETCHING, 4000 * MB, 1000 * MB, 10.0 * MB, False)
-ASKING = Download("expert", "opus-en-fr", State.FETCHING, 300 * MB)
+FETCHING = Download(
+    "llm", "gemma3:4b", DownloadState.FETCHING, 4000 * MB, 1000 * MB, 10.0 * MB, False
+)
+ASKING = Download("expert", "opus-en-fr", DownloadState.FETCHING, 300 * MB)
 CHECKING = replace(ASKING, have=300 * MB, asking=False)
 WAITING = Download("expert", "painter", size=5000 * MB)
-PAUSED = Download("expert", "gated", State.PAUSED, 500 * MB, 200 * MB, asking=False)
-FAILED = Download("expert", "giant", State.FAILED, reason="The disk is full. Remove something.")
-DONE = Download("expert", "pickled", State.DONE, 400 * MB, 400 * MB)
+PAUSED = Download("expert", "gated", DownloadState.PAUSED, 500 * MB, 200 * MB, asking=False)
+FAILED = Download(
+    "expert", "giant", DownloadState.FAILED, reason="The disk is full. Remove something."
+)
+DONE = Download("expert", "pickled", DownloadState.DONE, 400 * MB, 400 * MB)
 
 
 class Held:

@@ -20,14 +20,14 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from jarvis_desktop.catalogue.download import Download, State
 from jarvis_desktop.core.errors import UnavailableError
-from jarvis_desktop.core.hardware import MB, Memory
-from jarvis_desktop.ui.experts import desk as desks
-from jarvis_desktop.ui.experts import words
+from jarvis_desktop.core.placement import MB, MemorySize
+from jarvis_desktop.experts.downloads import Download, DownloadState
+from jarvis_desktop.ui.experts import controller as desks
+from jarvis_desktop.ui.experts import formatting
 from jarvis_desktop.ui.experts.gauges import DOT
 from jarvis_desktop.ui.experts.page import PARTS
-from jarvis_desktop.ui.look import tabbing
+from jarvis_desktop.ui.widgets import tab_order
 from tests.fake_house import GAMER, FakeProbe, kept
 from tests.ui.experts.scene import ALL, PAINTER, TRANSLATOR, World, entries, said
 from tests.ui.scene import HOSTILE
@@ -44,7 +44,7 @@ def there(world: World, tmp_path: Path) -> None:
 def test_the_disk_and_the_memory_are_shown_with_figures(world: World) -> None:
     world.weights.budget = 20_000 * MB
     page = world.open("installed", hardware=GAMER)
-    world.house.local.taken = Memory(2_000 * MB, 3_000 * MB)
+    world.house.local.taken = MemorySize(2_000 * MB, 3_000 * MB)
     page.desk._measure()
     world.settle(page)
     shown = said(page.gauges)
@@ -113,7 +113,7 @@ def test_what_fails_on_the_engine_is_told(world: World, monkeypatch) -> None:
 @pytest.mark.parametrize("part", PARTS)
 def test_every_control_has_a_name_and_the_keyboard(world: World, part: str) -> None:
     page = world.open(part)
-    page.downloads.show_downloads((Download("expert", "giant", State.PAUSED, 500, 200),))
+    page.downloads.show_downloads((Download("expert", "giant", DownloadState.PAUSED, 500, 200),))
     QApplication.processEvents()
     kinds = (QPushButton, QCheckBox, QComboBox, QLineEdit)
     controls = [each for each in page.findChildren(QWidget) if isinstance(each, kinds)]
@@ -158,9 +158,9 @@ def test_the_tab_key_goes_through_the_page_as_it_is_read(world: World) -> None:
 
 def test_after_the_last_one_the_keyboard_leaves_the_page(world: World) -> None:
     page = world.open("downloads")
-    last = list(tabbing.reached(page))[-1]
+    last = list(tab_order.reached(page))[-1]
     last.setFocus()
-    assert not tabbing.go_on(page, forwards=True)  # nothing else is in this window
+    assert not tab_order.go_on(page, forwards=True)  # nothing else is in this window
 
 
 @pytest.mark.parametrize("hostile", HOSTILE, ids=range(len(HOSTILE)))
@@ -169,7 +169,7 @@ def test_hostile_names_are_only_text(world: World, tmp_path: Path, hostile: str)
     page = world.open("more", experts=(bad,))
     page.resize(460, 700)
     page.downloads.show_downloads(
-        (Download("llm", hostile, State.FAILED, 500, 200, reason=hostile),)
+        (Download("llm", hostile, DownloadState.FAILED, 500, 200, reason=hostile),)
     )
     for part in PARTS:
         page.show_part(part)
@@ -205,13 +205,13 @@ def test_a_line_keeps_its_widgets_while_the_list_changes(world: World) -> None:
 
 def test_times_languages_and_sizes_in_words() -> None:
     now = 1_000_000_000.0
-    assert words.used(now - 100, now=now) == "used today"
-    assert words.used(now - words.DAY, now=now) == "used yesterday"
-    assert words.used(now - 5 * words.DAY, now=now) == "used 5 days ago"
-    assert words.used(now - 100 * words.DAY, now=now) == "used 3 months ago"
-    assert words.languages(replace(TRANSLATOR, languages=("*",))) == "many languages"
-    assert words.languages(replace(TRANSLATOR, languages=())) == ""
+    assert formatting.used(now - 100, now=now) == "used today"
+    assert formatting.used(now - formatting.DAY, now=now) == "used yesterday"
+    assert formatting.used(now - 5 * formatting.DAY, now=now) == "used 5 days ago"
+    assert formatting.used(now - 100 * formatting.DAY, now=now) == "used 3 months ago"
+    assert formatting.languages(replace(TRANSLATOR, languages=("*",))) == "many languages"
+    assert formatting.languages(replace(TRANSLATOR, languages=())) == ""
     many = replace(PAINTER, languages=("en", "de", "fr", "es"))
-    assert words.languages(many) == "4 languages"
-    assert words.download(replace(PAINTER, download_mb=0)) == ""
+    assert formatting.languages(many) == "4 languages"
+    assert formatting.download(replace(PAINTER, download_mb=0)) == ""
     assert len(ALL) == 7

@@ -10,11 +10,11 @@ from PySide6.QtCore import Qt, QUrl
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtTest import QTest
 
-from jarvis_desktop.catalogue.download import State
 from jarvis_desktop.core.expert import Expert
 from jarvis_desktop.core.policy import Mode, Policy
-from jarvis_desktop.llm import ollama_program
-from jarvis_desktop.llm.choice import LLMChoice, Wanted
+from jarvis_desktop.experts.downloads import DownloadState
+from jarvis_desktop.llm import ollama as ollama_program
+from jarvis_desktop.llm.choice import LLMChoice, LLMPreference
 from jarvis_desktop.llm.shipped import GB, Computer, load
 from jarvis_desktop.paths import shipped
 from tests.line_server import Answer
@@ -38,9 +38,11 @@ def ollama(monkeypatch: pytest.MonkeyPatch) -> Iterator[Ollama]:
         yield server
 
 
-def choice(wanted: Wanted | None = None, mode: Mode = Mode.LOCAL, memory: int = 16) -> LLMChoice:
+def choice(
+    wanted: LLMPreference | None = None, mode: Mode = Mode.LOCAL, memory: int = 16
+) -> LLMChoice:
     return LLMChoice(
-        wanted or Wanted(),
+        wanted or LLMPreference(),
         Policy(mode),
         on_disk=lambda: (),
         shipped=load(shipped("models", "llms.toml")),
@@ -48,7 +50,9 @@ def choice(wanted: Wanted | None = None, mode: Mode = Mode.LOCAL, memory: int = 
     )
 
 
-def opened(world: World, wanted: Wanted | None = None, mode: Mode = Mode.LOCAL, memory: int = 16):
+def opened(
+    world: World, wanted: LLMPreference | None = None, mode: Mode = Mode.LOCAL, memory: int = 16
+):
     llms = choice(wanted, mode, memory)
     return world.open("llms", llms=llms, mode=mode, experts=(WRITER,)).llms
 
@@ -78,7 +82,7 @@ def test_another_one_is_used_from_now_on(world: World, ollama: Ollama) -> None:
 
 
 def test_what_was_chosen_can_be_left_to_jarvis_again(world: World, ollama: Ollama) -> None:
-    part = opened(world, Wanted("ollama", "gemma3:12b"))
+    part = opened(world, LLMPreference("ollama", "gemma3:12b"))
     assert "gemma3:12b is used\nOllama runs it. You chose it." in said(part.state)
     click(part.state, "Use the best that is there")
     world.qtbot.waitUntil(lambda: bool(world.app.adopted), timeout=5000)
@@ -139,7 +143,7 @@ def test_one_is_fetched_by_its_button_and_shown_when_it_is_here(
     )
     world.qtbot.waitUntil(lambda: "In line" in [b.text() for b in buttons(part)], timeout=5000)
     world.engine.call(downloads.pause, ("llm", "qwen3.5:4b"))
-    world.qtbot.waitUntil(lambda: downloads.listed[0].state is State.PAUSED)
+    world.qtbot.waitUntil(lambda: downloads.listed[0].state is DownloadState.PAUSED)
     assert downloads.listed[0].fraction == 0.25
     ollama.pulls, ollama.pull_holds = [{"status": "success"}], False
     ollama.llms["qwen3.5:4b"] = Shown()
@@ -209,7 +213,7 @@ def test_an_ollama_that_does_not_run_is_started(world: World, ollama: Ollama, mo
 
     def begin(words: list[str], **settings: object) -> None:
         begun.append(words)
-        from jarvis_desktop.llm.ollama_server import OllamaServer
+        from jarvis_desktop.llm.ollama import OllamaServer
 
         world.app.llms.ollama = OllamaServer(ollama.address)
 
@@ -233,13 +237,16 @@ def test_one_that_cannot_be_started_says_why(world: World, ollama: Ollama, monke
 @pytest.mark.parametrize(
     ("wanted", "title"),
     [
-        (Wanted("none"), "No LLM is used"),
-        (Wanted("ollama", "llama9"), "The LLM that you chose is not there"),
-        (Wanted("openai", "x", "http://127.0.0.1:9/v1"), "The LLM that you chose is not there"),
+        (LLMPreference("none"), "No LLM is used"),
+        (LLMPreference("ollama", "llama9"), "The LLM that you chose is not there"),
+        (
+            LLMPreference("openai", "x", "http://127.0.0.1:9/v1"),
+            "The LLM that you chose is not there",
+        ),
     ],
 )
 def test_one_that_is_not_there_can_be_given_up(
-    world: World, ollama: Ollama, wanted: Wanted, title: str
+    world: World, ollama: Ollama, wanted: LLMPreference, title: str
 ) -> None:
     part = opened(world, wanted)
     assert said(part.state).startswith(title)

@@ -8,11 +8,11 @@ from typing import Self
 import pytest
 from pytestqt.qtbot import QtBot
 
-from jarvis_desktop.core.result import Status
+from jarvis_desktop.core.expert import Status
 from jarvis_desktop.core.turn import Conversation, Turn
-from jarvis_desktop.ui.history import delegate, model, page
+from jarvis_desktop.ui.history import page, rows
 from jarvis_desktop.ui.history import sidebar as side
-from jarvis_desktop.ui.history.desk import HistoryDesk
+from jarvis_desktop.ui.history.controller import HistoryDesk
 from jarvis_desktop.ui.history.sidebar import Sidebar
 from jarvis_desktop.ui.main_window import MainWindow
 from tests.ui.scene import FakeApp
@@ -38,7 +38,7 @@ class _Today(date):
 @pytest.fixture
 def today(monkeypatch: pytest.MonkeyPatch) -> None:
     """Midnight may pass while the tests run; for the window it stays the day they began on."""
-    for module in (delegate, model, page, side):
+    for module in (rows, rows, page, side):
         monkeypatch.setattr(module, "date", _Today)
 
 

@@ -10,13 +10,13 @@ from pytestqt.qtbot import QtBot
 
 from jarvis_desktop.core.artifact import Kind
 from jarvis_desktop.core.errors import StorageError
-from jarvis_desktop.storage.filters import Filters
-from jarvis_desktop.ui.history.desk import Batch
-from jarvis_desktop.ui.history.model import Row
+from jarvis_desktop.storage.search_terms import TurnFilters
+from jarvis_desktop.ui.history.controller import Batch
+from jarvis_desktop.ui.history.rows import HistoryRow
 from jarvis_desktop.ui.history.sidebar import Sidebar
-from jarvis_desktop.ui.look.icons import IconButton
-from jarvis_desktop.ui.look.theme import Theme, Wish
 from jarvis_desktop.ui.main_window import MainWindow
+from jarvis_desktop.ui.widgets.icons import IconButton
+from jarvis_desktop.ui.widgets.theme import Theme, ThemeChoice
 from tests.ui.history.conftest import NOW, TITLES, settle, titles
 from tests.ui.scene import HOSTILE, FakeApp
 
@@ -211,7 +211,7 @@ def test_filters_are_chosen_shown_and_taken_back(
     search.menu._named["whisper-tiny"].trigger()
     search.menu._days[6].trigger()
     filters = search.filters
-    assert filters == Filters(
+    assert filters == TurnFilters(
         Kind.IMAGE,
         ("whisper-tiny",),
         attached=True,
@@ -243,14 +243,14 @@ def test_an_empty_history_teaches(window: MainWindow) -> None:
 def test_whoever_has_scrolled_down_stays_there_when_something_is_new(
     filled: MainWindow, qtbot: QtBot
 ) -> None:
-    rows = [Row(f"r{n}", f"about {n}", NOW - timedelta(days=n)) for n in range(200)]
+    rows = [HistoryRow(f"r{n}", f"about {n}", NOW - timedelta(days=n)) for n in range(200)]
     sidebar = filled.sidebar
     sidebar.show_batch(Batch(rows, begins=True, more=False))
     QApplication.processEvents()
     bar = sidebar.list.verticalScrollBar()
     sidebar.list.go_to(sidebar.list.lines.find("r100"))
     bar.setValue(1500)
-    fresh = [Row("new", "new", NOW), *rows]
+    fresh = [HistoryRow("new", "new", NOW), *rows]
     sidebar.show_batch(Batch(fresh, begins=True, more=False))
     QApplication.processEvents()
     assert bar.value() == 1500
@@ -288,12 +288,12 @@ def test_hostile_titles_and_passages_are_drawn_as_they_are(
     sidebar.show()
     shown = hostile[:400].replace("\0", "")
     spots = ((0, 2), (3, 90))
-    rows = [Row("a", hostile, NOW, turn_id="t", snippet=shown, spots=spots)]
+    rows = [HistoryRow("a", hostile, NOW, turn_id="t", snippet=shown, spots=spots)]
     sidebar.search.field.setText("x")
     sidebar.show_batch(Batch(rows, begins=True, more=False))
     sidebar.grab()
     sidebar.search.field.setText("")
-    sidebar.show_batch(Batch([Row("a", hostile, NOW, pinned=True)], begins=True, more=False))
+    sidebar.show_batch(Batch([HistoryRow("a", hostile, NOW, pinned=True)], begins=True, more=False))
     sidebar.show_open("a", running={"a"}, unread=())
     sidebar.grab()
 
@@ -303,13 +303,15 @@ def test_hostile_titles_and_passages_are_drawn_as_they_are(
 def test_it_is_drawn_in_every_dress_and_direction(
     theme: Theme, qtbot: QtBot, choice: Any, direction: Qt.LayoutDirection
 ) -> None:
-    theme.adopt(Wish(choice, text_size=2.0))
+    theme.adopt(ThemeChoice(choice, text_size=2.0))
     sidebar = Sidebar()
     qtbot.addWidget(sidebar)
     sidebar.setLayoutDirection(direction)
     sidebar.resize(400, 700)
     sidebar.show()
-    rows = [Row(f"r{n}", f"about {n}", NOW - timedelta(days=n), pinned=n < 2) for n in range(9)]
+    rows = [
+        HistoryRow(f"r{n}", f"about {n}", NOW - timedelta(days=n), pinned=n < 2) for n in range(9)
+    ]
     sidebar.show_batch(Batch(rows, begins=True, more=False))
     sidebar.list.go_to(sidebar.list.lines.find("r1"))
     sidebar.show_open("r0", running={"r2"}, unread={"r3"})

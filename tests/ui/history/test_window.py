@@ -11,12 +11,12 @@ from PySide6.QtWidgets import QApplication, QFileDialog, QPushButton
 from pytestqt.qtbot import QtBot
 
 from jarvis_desktop.core.errors import InputError, StorageError
-from jarvis_desktop.core.result import Status
+from jarvis_desktop.core.expert import Status
 from jarvis_desktop.core.turn import Request
-from jarvis_desktop.ui.history.desk import HistoryDesk
+from jarvis_desktop.ui.history.controller import HistoryDesk
 from jarvis_desktop.ui.history.page import HistoryPage
-from jarvis_desktop.ui.look.theme import Theme, Wish
 from jarvis_desktop.ui.main_window import MainWindow
+from jarvis_desktop.ui.widgets.theme import Theme, ThemeChoice
 from tests.ui import scene
 from tests.ui.history.conftest import TITLES, settle, titles
 from tests.ui.scene import FakeApp
@@ -181,7 +181,7 @@ def test_one_without_a_request_needs_no_forgetting(
 def test_where_the_window_is_narrow_the_list_is_a_drawer(
     filled: MainWindow, theme: Theme, qtbot: QtBot
 ) -> None:
-    theme.adopt(Wish(motion=False))
+    theme.adopt(ThemeChoice(motion=False))
     drawer, sidebar, button = filled.past.drawer, filled.sidebar, filled.header.lists
     filled.resize(1000, 600)
     QApplication.processEvents()

@@ -17,10 +17,10 @@ from pytestqt.qtbot import QtBot
 from jarvis_desktop.core.artifact import Artifact, Kind
 from jarvis_desktop.ui.actions import Actions
 from jarvis_desktop.ui.app import _kill_children
-from jarvis_desktop.ui.conversation import results
-from jarvis_desktop.ui.look import pictures
-from jarvis_desktop.ui.look.theme import Theme
-from jarvis_desktop.ui.session import Session
+from jarvis_desktop.ui.media import cards
+from jarvis_desktop.ui.session import WindowSession
+from jarvis_desktop.ui.widgets import images
+from jarvis_desktop.ui.widgets.theme import Theme
 from tests.films import write_film
 from tests.ui.scene import FakeApp
 
@@ -29,7 +29,7 @@ Show = Callable[[QWidget], QWidget]
 
 @pytest.fixture
 def actions(
-    qtbot: QtBot, theme: Theme, session: Session, app: FakeApp, tmp_path: Path
+    qtbot: QtBot, theme: Theme, session: WindowSession, app: FakeApp, tmp_path: Path
 ) -> Iterator[Actions]:
     """Served by a session whose application has started."""
     with qtbot.waitSignal(session.ready):
@@ -38,7 +38,7 @@ def actions(
     actions.media.serve(session)
     yield actions
     session.engine.submit(session.close_app()).result(5)
-    assert pictures.finish_reading(5000)
+    assert images.finish_reading(5000)
     _kill_children()
 
 
@@ -112,4 +112,4 @@ WAYS = ("cut", "empty", "another", "gone", "pipe")
 
 
 def card_of(kind: Kind, path: Path, actions: Actions, name: str = "") -> QWidget:
-    return results.card(Artifact(kind, path=path, name=name), actions)
+    return cards.card(Artifact(kind, path=path, name=name), actions)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
-from jarvis_desktop.ui.bridge import EngineThread
+from jarvis_desktop.ui.engine import EngineThread
 from jarvis_desktop.ui.plan.plan_view import PlanView
 from tests.ui.plan.plan_scene import FakeDesk, all_done, diamond, half_done, shown, turn_of
 

@@ -18,19 +18,18 @@ from jarvis_desktop.core.events import (
     TaskStarted,
     TurnFinished,
 )
-from jarvis_desktop.core.expert import Candidate, Expert
+from jarvis_desktop.core.expert import Candidate, Expert, Status, TaskResult
 from jarvis_desktop.core.plan import Plan
-from jarvis_desktop.core.result import Status, TaskResult
-from jarvis_desktop.core.task import Option, Port, Ref, Task, TaskType
+from jarvis_desktop.core.task import Port, Ref, Task, TaskOption, TaskType
 from jarvis_desktop.core.turn import Turn
 from jarvis_desktop.ui.actions import Actions
-from jarvis_desktop.ui.bridge import EngineThread, Outcome, Then
-from jarvis_desktop.ui.plan.again import Again
-from jarvis_desktop.ui.plan.card import TaskCard
-from jarvis_desktop.ui.plan.desk import PlanDesk
-from jarvis_desktop.ui.plan.menus import step_menu
+from jarvis_desktop.ui.engine import EngineThread, Outcome, Then
+from jarvis_desktop.ui.exchange import Again
+from jarvis_desktop.ui.plan.controller import PlanDesk
+from jarvis_desktop.ui.plan.list_view import step_menu
 from jarvis_desktop.ui.plan.plan_view import PlanView
-from jarvis_desktop.ui.session import Session
+from jarvis_desktop.ui.plan.task_card import TaskCard
+from jarvis_desktop.ui.session import WindowSession
 from tests.ui import scene
 from tests.ui.scene import NOW, READ, SAY, SUM, candidate, done, failed
 
@@ -40,11 +39,11 @@ DRAW = TaskType(
     (Port("prompt", (Kind.TEXT,)),),
     (Kind.IMAGE,),
     (
-        Option("style", "How it looks.", "photo", choices=("photo", "sketch")),
-        Option("seed", "Where chance begins.", 0),
-        Option("strength", "How strong.", 0.5),
-        Option("sharp", "Whether it is sharp.", False),
-        Option("avoid", "What is left out.", ""),
+        TaskOption("style", "How it looks.", "photo", choices=("photo", "sketch")),
+        TaskOption("seed", "Where chance begins.", 0),
+        TaskOption("strength", "How strong.", 0.5),
+        TaskOption("sharp", "Whether it is sharp.", False),
+        TaskOption("avoid", "What is left out.", ""),
     ),
 )
 COMPARE = TaskType(
@@ -58,7 +57,7 @@ SAVE = TaskType(
     "Saves results.",
     (Port("content", (Kind.TEXT, Kind.IMAGE, Kind.AUDIO), many=True),),
     (Kind.TEXT,),
-    (Option("name", "", ""),),
+    (TaskOption("name", "", ""),),
 )
 CLOCK = TaskType("clock", "Tells the time.", (), (Kind.TEXT,))
 LISTEN = TaskType(
@@ -79,7 +78,9 @@ class FakeDesk(PlanDesk):
     """Knows experts, and answers when the test lets it."""
 
     def __init__(self, engine: EngineThread, settings: Path) -> None:
-        super().__init__(Session(engine), QSettings(str(settings), QSettings.Format.IniFormat))
+        super().__init__(
+            WindowSession(engine), QSettings(str(settings), QSettings.Format.IniFormat)
+        )
         self.live: set[str] = set()
         """The ids of turns that run."""
         self.experts: Outcome = Outcome([LARGE, FAR])

@@ -7,8 +7,8 @@ from pytestqt.qtbot import QtBot
 from jarvis_desktop.core.artifact import Artifact
 from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.events import PlanChanged, TaskFinished, TurnFinished
-from jarvis_desktop.core.result import Status
-from jarvis_desktop.ui.bridge import Outcome
+from jarvis_desktop.core.expert import Status
+from jarvis_desktop.ui.engine import Outcome
 from jarvis_desktop.ui.plan.plan_view import PlanView
 from tests.ui import scene
 from tests.ui.plan.plan_scene import (

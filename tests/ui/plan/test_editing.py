@@ -13,8 +13,8 @@ from jarvis_desktop.core.artifact import Artifact
 from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.plan import Plan
 from jarvis_desktop.core.task import Ref
-from jarvis_desktop.ui.bridge import Outcome
-from jarvis_desktop.ui.plan.menus import described
+from jarvis_desktop.ui.engine import Outcome
+from jarvis_desktop.ui.plan.list_view import described
 from jarvis_desktop.ui.plan.plan_view import PlanView
 from tests.ui.plan.plan_scene import (
     FAR,

@@ -16,13 +16,13 @@ from jarvis_desktop.core.events import (
     TaskFinished,
     TaskStarted,
 )
+from jarvis_desktop.core.expert import Status
 from jarvis_desktop.core.plan import Plan
-from jarvis_desktop.core.result import Status
 from jarvis_desktop.core.turn import Request
 from jarvis_desktop.settings import PlannerSettings, Settings
 from jarvis_desktop.ui.main_window import MainWindow
+from jarvis_desktop.ui.plan.plan_review import PlanReviewPanel
 from jarvis_desktop.ui.plan.plan_view import PlanView
-from jarvis_desktop.ui.plan.review import PlanReviewPanel
 from tests.ui import scene
 from tests.ui.scene import FakeApp, Shown, candidate, done, three_steps
 

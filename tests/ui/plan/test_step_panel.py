@@ -13,11 +13,10 @@ from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.plan import Plan
 from jarvis_desktop.core.task import Ref, Task
-from jarvis_desktop.ui.bridge import Outcome
-from jarvis_desktop.ui.look.fields import Field
-from jarvis_desktop.ui.plan.fields import PortRow
+from jarvis_desktop.ui.engine import Outcome
 from jarvis_desktop.ui.plan.plan_view import PlanView
-from jarvis_desktop.ui.plan.step_panel import StepPanel
+from jarvis_desktop.ui.plan.step_panel import PortRow, StepPanel
+from jarvis_desktop.ui.widgets.forms import GrowingTextField
 from tests.ui.plan.plan_scene import (
     COMPARE,
     FAR,
@@ -59,7 +58,7 @@ def arg(view: PlanView, task_id: int, name: str) -> object:
     return view.editing.plan.task(task_id).args.get(name)
 
 
-def field(row: PortRow) -> Field:
+def field(row: PortRow) -> GrowingTextField:
     assert row.field is not None
     return row.field
 

@@ -16,8 +16,8 @@ from pathlib import Path
 import pytest
 
 from jarvis_desktop import paths
+from jarvis_desktop.app.ipc_client import ask
 from jarvis_desktop.core.errors import JarvisError
-from jarvis_desktop.instance_call import ask
 from tests.screen import Screen, start_screen
 
 ROOT = Path(__file__).parents[3]

@@ -10,25 +10,24 @@ from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
 from jarvis_desktop.core.events import ReplyChunk, Speaking
-from jarvis_desktop.core.hearing import Loudness, Partial, Talking, Transcript
-from jarvis_desktop.core.result import Status
+from jarvis_desktop.core.expert import Status
+from jarvis_desktop.core.speech import Loudness, Partial, Talking, Transcript
 from jarvis_desktop.core.turn import Request
-from jarvis_desktop.ui.look.theme import Theme
 from jarvis_desktop.ui.quick import overlay as overlay_module
-from jarvis_desktop.ui.quick.overlay import Overlay
-from jarvis_desktop.ui.quick.phases import Phases
-from jarvis_desktop.ui.session import Session
-from jarvis_desktop.ui.voice.talking import Talker
+from jarvis_desktop.ui.quick.overlay import Overlay, Phases
+from jarvis_desktop.ui.session import WindowSession
+from jarvis_desktop.ui.voice.talk import Talker
+from jarvis_desktop.ui.widgets.theme import Theme
 from tests.ui.scene import HOSTILE, FakeApp, Shown
 
 
 @pytest.fixture
-def talker(session: Session) -> Talker:
+def talker(session: WindowSession) -> Talker:
     return Talker(session.engine, session)
 
 
 @pytest.fixture
-def overlay(session: Session, talker: Talker, theme: Theme, qtbot: QtBot) -> Overlay:
+def overlay(session: WindowSession, talker: Talker, theme: Theme, qtbot: QtBot) -> Overlay:
     overlay = Overlay(session, talker, Phases(session, talker, session))
     qtbot.addWidget(overlay)
     overlay.want(True)
@@ -36,7 +35,7 @@ def overlay(session: Session, talker: Talker, theme: Theme, qtbot: QtBot) -> Ove
 
 
 @pytest.fixture
-def started(session: Session, app: FakeApp, qtbot: QtBot) -> Iterator[FakeApp]:
+def started(session: WindowSession, app: FakeApp, qtbot: QtBot) -> Iterator[FakeApp]:
     with qtbot.waitSignal(session.ready):
         session.start(lambda: app)
     yield app
@@ -122,7 +121,7 @@ def test_it_stands_at_the_bottom_of_the_screen(overlay: Overlay, talker: Talker)
 
 
 def test_what_is_spoken_is_read_along(
-    overlay: Overlay, session: Session, started: FakeApp, qtbot: QtBot
+    overlay: Overlay, session: WindowSession, started: FakeApp, qtbot: QtBot
 ) -> None:
     async def script(request: Request, shown: Shown) -> Status:
         shown.show(ReplyChunk("Six times seven is forty-two."))
@@ -142,7 +141,7 @@ async def work(request: Request, shown: Shown) -> Status:
 
 
 def test_work_on_what_was_said_is_shown_for_a_while(
-    overlay: Overlay, session: Session, started: FakeApp, qtbot: QtBot
+    overlay: Overlay, session: WindowSession, started: FakeApp, qtbot: QtBot
 ) -> None:
     started.assistant.script = work
     session.send(Request(heard=Transcript("work", "fake")))
@@ -153,7 +152,7 @@ def test_work_on_what_was_said_is_shown_for_a_while(
 
 
 def test_who_typed_has_a_window_for_it(
-    overlay: Overlay, session: Session, started: FakeApp, qtbot: QtBot
+    overlay: Overlay, session: WindowSession, started: FakeApp, qtbot: QtBot
 ) -> None:
     started.assistant.script = work
     exchange = session.send(Request("work"))

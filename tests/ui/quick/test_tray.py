@@ -7,14 +7,13 @@ from PySide6.QtGui import QColor, QImage
 from PySide6.QtWidgets import QSystemTrayIcon
 from pytestqt.qtbot import QtBot
 
-from jarvis_desktop.ui.bridge import EngineThread
-from jarvis_desktop.ui.look.theme import Theme
+from jarvis_desktop.ui.engine import EngineThread
 from jarvis_desktop.ui.quick import tray as tray_module
-from jarvis_desktop.ui.quick.phases import OPEN, WORDS, Phase, Phases
-from jarvis_desktop.ui.quick.tray import Tray
-from jarvis_desktop.ui.quick.tray_icon import SIZES, tray_icon
-from jarvis_desktop.ui.session import Session
-from jarvis_desktop.ui.voice.talking import Talker
+from jarvis_desktop.ui.quick.overlay import OPEN, WORDS, Phase, Phases
+from jarvis_desktop.ui.quick.tray import SIZES, Tray, tray_icon
+from jarvis_desktop.ui.session import WindowSession
+from jarvis_desktop.ui.voice.talk import Talker
+from jarvis_desktop.ui.widgets.theme import Theme
 
 
 class Desktop:
@@ -36,7 +35,7 @@ def desktop(monkeypatch: pytest.MonkeyPatch) -> Desktop:
 
 @pytest.fixture
 def phases(engine: EngineThread, theme: Theme) -> Phases:
-    session = Session(engine)
+    session = WindowSession(engine)
     talker = Talker(engine, session)
     return Phases(session, talker, session)
 

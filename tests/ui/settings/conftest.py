@@ -10,16 +10,16 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from jarvis_desktop import settings as settings_file
-from jarvis_desktop.core.call import Report
 from jarvis_desktop.core.expert import Expert
+from jarvis_desktop.core.task import Report
 from jarvis_desktop.settings import Settings
 from jarvis_desktop.ui.actions import Actions
-from jarvis_desktop.ui.look.theme import Theme
-from jarvis_desktop.ui.places import Surroundings
-from jarvis_desktop.ui.session import Session
-from jarvis_desktop.ui.settings.desk import SettingsDesk
+from jarvis_desktop.ui.page_context import PageContext
+from jarvis_desktop.ui.session import WindowSession
+from jarvis_desktop.ui.settings.controller import SettingsDesk
 from jarvis_desktop.ui.settings.page import SettingsPage
-from jarvis_desktop.ui.voice.talking import Talker
+from jarvis_desktop.ui.voice.talk import Talker
+from jarvis_desktop.ui.widgets.theme import Theme
 from tests.fake_fetcher import FakeFetcher
 from tests.llm.keyring import MemoryKeyring
 from tests.ui.scene import FakeApp
@@ -55,24 +55,26 @@ def app() -> FakeApp:
 
 
 @pytest.fixture
-def talker(session: Session) -> Talker:
+def talker(session: WindowSession) -> Talker:
     return Talker(session.engine)
 
 
 @pytest.fixture
-def desk(session: Session) -> SettingsDesk:
+def desk(session: WindowSession) -> SettingsDesk:
     desk = SettingsDesk(session)
     desk._later.setInterval(0)
     return desk
 
 
 @pytest.fixture
-def surroundings(session: Session, talker: Talker, desk: SettingsDesk) -> Surroundings:
-    return Surroundings(session, talker, Actions(session), desk)
+def surroundings(session: WindowSession, talker: Talker, desk: SettingsDesk) -> PageContext:
+    return PageContext(session, talker, Actions(session), desk)
 
 
 @pytest.fixture
-def begun(session: Session, app: FakeApp, qtbot: QtBot, talker: Talker) -> Iterator[Session]:
+def begun(
+    session: WindowSession, app: FakeApp, qtbot: QtBot, talker: Talker
+) -> Iterator[WindowSession]:
     """The session, with its application started."""
     with qtbot.waitSignal(session.settled):
         session.start(lambda: app)
@@ -84,7 +86,9 @@ def begun(session: Session, app: FakeApp, qtbot: QtBot, talker: Talker) -> Itera
 
 
 @pytest.fixture
-def page(qtbot: QtBot, theme: Theme, surroundings: Surroundings, begun: Session) -> SettingsPage:
+def page(
+    qtbot: QtBot, theme: Theme, surroundings: PageContext, begun: WindowSession
+) -> SettingsPage:
     page = SettingsPage(surroundings)
     qtbot.addWidget(page)
     page.resize(900, 700)

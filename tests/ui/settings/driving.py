@@ -9,12 +9,17 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QWidget
 
 from jarvis_desktop.core.policy import Mode
-from jarvis_desktop.ui.mode_choice import ModeChoice
-from jarvis_desktop.ui.settings.controls import Entry, Options, Select, Slide, Switch
-from jarvis_desktop.ui.settings.line import SettingRow
-from jarvis_desktop.ui.settings.shortcut import KeyRecorder
-from jarvis_desktop.ui.voice.devices import DeviceChoice
-from jarvis_desktop.ui.voice.weights import WhichWhisper
+from jarvis_desktop.ui.mode_picker import ModeChoice
+from jarvis_desktop.ui.settings.controls import (
+    Options,
+    Select,
+    SettingRow,
+    Slide,
+    Switch,
+    TextControl,
+)
+from jarvis_desktop.ui.settings.shortcut_recorder import KeyRecorder
+from jarvis_desktop.ui.settings.speech_panels import DeviceChoice, WhichWhisper
 
 LEFT = Qt.MouseButton.LeftButton
 TYPED: dict[str, tuple[str, Any]] = {
@@ -33,7 +38,7 @@ TYPED: dict[str, tuple[str, Any]] = {
 """What is typed into a field, and the value that it means; a number is 7 elsewhere."""
 
 
-def write(entry: Entry, text: str) -> None:
+def write(entry: TextControl, text: str) -> None:
     """Type it, and go on."""
     entry.setFocus()
     entry.selectAll()
@@ -74,7 +79,7 @@ def drive(row: SettingRow) -> Any:
         case ModeChoice():
             QTest.mouseClick(control.rows[Mode.OFFLINE], LEFT)
             return Mode.OFFLINE
-        case Entry():
+        case TextControl():
             text, value = TYPED.get(row.row.key, ("7", 7))
             write(control, text)
             return value

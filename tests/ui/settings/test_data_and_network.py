@@ -11,10 +11,9 @@ from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
 from jarvis_desktop.core.policy import Mode, Policy
-from jarvis_desktop.ui.settings import trying
-from jarvis_desktop.ui.settings.folders import FolderPanel, size_of
+from jarvis_desktop.ui.settings import panels
 from jarvis_desktop.ui.settings.page import SettingsPage
-from jarvis_desktop.ui.settings.trying import NetworkPanel
+from jarvis_desktop.ui.settings.panels import FolderPanel, NetworkPanel, size_of
 from tests.ui.scene import FakeApp
 
 LEFT = Qt.MouseButton.LeftButton
@@ -96,12 +95,12 @@ def test_whether_the_hub_is_reached_is_told(
 
     press()
     assert panel.told.text().startswith("The Hugging Face Hub was reached, in 0")
-    assert Answering.asked == [trying.PLACE]
+    assert Answering.asked == [panels.PLACE]
     monkeypatch.setattr(Answering, "error", httpx.ConnectError("no way out"))
     press()
     assert panel.trouble.text().startswith("The Hub was not reached: no way out. Look at")
     app.policy = Policy(Mode.OFFLINE)
     Answering.asked = []
     press()
-    assert panel.trouble.text() == trying.OFFLINE
+    assert panel.trouble.text() == panels.OFFLINE
     assert Answering.asked == []

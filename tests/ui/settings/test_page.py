@@ -10,13 +10,13 @@ from PySide6.QtWidgets import QApplication, QSlider, QWidget
 from pytestqt.qtbot import QtBot
 
 from jarvis_desktop.core.errors import StorageError
-from jarvis_desktop.ui.look.theme import Theme, Wish
-from jarvis_desktop.ui.restarting import RESTART
-from jarvis_desktop.ui.settings.controls import Entry, Select, Slide
-from jarvis_desktop.ui.settings.fields import fields
+from jarvis_desktop.ui.settings.controller import RESTART
+from jarvis_desktop.ui.settings.controls import Select, Slide, TextControl
 from jarvis_desktop.ui.settings.groups import GROUPS
 from jarvis_desktop.ui.settings.page import SettingsPage
-from jarvis_desktop.ui.settings.special import AutostartSwitch, ResetAll
+from jarvis_desktop.ui.settings.panels import AutostartSwitch, ResetAll
+from jarvis_desktop.ui.settings.schema import fields
+from jarvis_desktop.ui.widgets.theme import Theme, ThemeChoice
 from tests.ui.scene import FakeApp
 from tests.ui.settings.conftest import kept
 from tests.ui.settings.driving import drive, write
@@ -84,7 +84,7 @@ def test_what_cannot_be_is_refused_with_a_sentence(
     page.show_row(key)
     row = page.row(key)
     entry = row.control
-    assert isinstance(entry, Entry)
+    assert isinstance(entry, TextControl)
     before = entry.text()
     write(entry, typed)
     assert says in row.trouble.text()
@@ -99,7 +99,7 @@ def test_what_cannot_be_is_refused_with_a_sentence(
 def test_the_arrows_count(page: SettingsPage, app: FakeApp, qtbot: QtBot) -> None:
     page.show_row("agent.rounds")
     entry = page.row("agent.rounds").control
-    assert isinstance(entry, Entry)
+    assert isinstance(entry, TextControl)
     entry.setFocus()
     for _ in range(3):
         QTest.keyClick(entry, Qt.Key.Key_Up)
@@ -115,7 +115,7 @@ def test_nothing_is_taken_from_under_the_fingers_of_one_who_types(
 ) -> None:
     page.show_row("llm.id")
     entry = page.row("llm.id").control
-    assert isinstance(entry, Entry)
+    assert isinstance(entry, TextControl)
     QTest.keyClicks(entry, "qwen")
     with qtbot.waitSignal(page.desk.saved):
         page.desk.change("window.motion", False)
@@ -266,7 +266,7 @@ def test_the_tab_key_reaches_all_of_it_from_top_to_bottom(page: SettingsPage, gr
 def test_it_fits_a_narrow_window_and_large_type(
     page: SettingsPage, theme: Theme, width: int, size: float
 ) -> None:
-    theme.adopt(Wish(text_size=size))
+    theme.adopt(ThemeChoice(text_size=size))
     page.resize(width, 700)
     for group in GROUPS:
         page.show_group(group.name)
@@ -327,8 +327,8 @@ def test_the_session_starts_jarvis_or_says_why_not(
             raise StorageError("It is not allowed here.")
         on.append(wanted)
 
-    monkeypatch.setattr("jarvis_desktop.ui.desktop.autostart.turn", turn)
-    monkeypatch.setattr("jarvis_desktop.ui.desktop.autostart.is_on", lambda: bool(on))
+    monkeypatch.setattr("jarvis_desktop.platform.autostart.turn", turn)
+    monkeypatch.setattr("jarvis_desktop.platform.autostart.is_on", lambda: bool(on))
     page.appear("autostart")
     switch = page.row("autostart").control
     assert isinstance(switch, AutostartSwitch)

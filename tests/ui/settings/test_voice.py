@@ -10,15 +10,14 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
-from jarvis_desktop.core.call import Report
 from jarvis_desktop.core.errors import UnavailableError
 from jarvis_desktop.core.expert import Expert
 from jarvis_desktop.core.policy import Mode, Policy
+from jarvis_desktop.core.task import Report
 from jarvis_desktop.speech.devices import Device
+from jarvis_desktop.ui.settings import speech_panels as voice_weights
 from jarvis_desktop.ui.settings.page import SettingsPage
-from jarvis_desktop.ui.voice import weights as voice_weights
-from jarvis_desktop.ui.voice.devices import DeviceChoice
-from jarvis_desktop.ui.voice.weights import RecogniserPanel, WhichWhisper
+from jarvis_desktop.ui.settings.speech_panels import DeviceChoice, RecogniserPanel, WhichWhisper
 from tests.ui import scene
 from tests.ui.scene import FakeApp
 from tests.ui.settings.conftest import kept, settle

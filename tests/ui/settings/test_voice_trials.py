@@ -9,12 +9,11 @@ from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
 from jarvis_desktop.core.errors import ExpertError, InputError, UnavailableError
-from jarvis_desktop.core.hearing import Partial, Sound
+from jarvis_desktop.core.speech import Partial, Sound
+from jarvis_desktop.ui.settings import speech_panels as voice_microphone
 from jarvis_desktop.ui.settings.page import SettingsPage
-from jarvis_desktop.ui.voice import microphone as voice_microphone
-from jarvis_desktop.ui.voice.microphone import LevelPanel, TrialPanel
-from jarvis_desktop.ui.voice.sound import SentencePanel
-from jarvis_desktop.ui.voice.talking import Talker
+from jarvis_desktop.ui.settings.speech_panels import LevelPanel, SentencePanel, TrialPanel
+from jarvis_desktop.ui.voice.talk import Talker
 from tests.ui import scene
 from tests.ui.scene import FakeApp
 from tests.ui.settings.conftest import kept

@@ -13,46 +13,49 @@ from typing import Any
 
 from jarvis_desktop.assistant.agent.agent import Agent
 from jarvis_desktop.assistant.agent.approvals import Approvals
-from jarvis_desktop.assistant.agent.code_running import RunCode
-from jarvis_desktop.assistant.agent.coding import Workshop
+from jarvis_desktop.assistant.agent.branches.conversation import TALKING
+from jarvis_desktop.assistant.agent.branches.library import CallCoder, ExtendLibrary
+from jarvis_desktop.assistant.agent.branches.plan_changes import RePlan, UpdatePlan
+from jarvis_desktop.assistant.agent.branches.run_code import RunCode
+from jarvis_desktop.assistant.agent.branches.run_experts import RunExperts
+from jarvis_desktop.assistant.agent.branches.write_function import WriteFunction
+from jarvis_desktop.assistant.agent.code_session import Providing, Workshop
 from jarvis_desktop.assistant.agent.controller import Controller
-from jarvis_desktop.assistant.agent.expert_branch import RunExperts
-from jarvis_desktop.assistant.agent.function_writing import WriteFunction
-from jarvis_desktop.assistant.agent.library_branches import CallCoder, ExtendLibrary
-from jarvis_desktop.assistant.agent.plan_writer import PlanWriter
-from jarvis_desktop.assistant.agent.planning_branches import RePlan, UpdatePlan
-from jarvis_desktop.assistant.agent.providing import Providing
+from jarvis_desktop.assistant.agent.function_tests import TryingOut
+from jarvis_desktop.assistant.agent.outline_writer import PlanWriter
 from jarvis_desktop.assistant.agent.roles import Running, roles
-from jarvis_desktop.assistant.agent.talking import TALKING
-from jarvis_desktop.assistant.agent.trying_out import TryingOut
-from jarvis_desktop.assistant.executor import Executor
-from jarvis_desktop.assistant.obtaining import Obtainer
-from jarvis_desktop.assistant.planning.embedded import EmbeddedPlanner
+from jarvis_desktop.assistant.execution.executor import Executor
+from jarvis_desktop.assistant.execution.replanning import Campaign
 from jarvis_desktop.assistant.planning.llm_planner import LlmPlanner
+from jarvis_desktop.assistant.planning.rule_planner import EmbeddedPlanner
 from jarvis_desktop.assistant.prompts import Prompts
-from jarvis_desktop.assistant.replanning import Campaign
-from jarvis_desktop.assistant.selector import Selector
+from jarvis_desktop.assistant.selection.acquire import Obtainer
+from jarvis_desktop.assistant.selection.selector import Selector
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
-from jarvis_desktop.core.call import Call
 from jarvis_desktop.core.code import (
     Allow,
     CodeOutcome,
     CodeRequest,
-    Draft,
     Ending,
     Function,
+    FunctionDraft,
     Script,
     Verdict,
 )
 from jarvis_desktop.core.errors import ExpertError
-from jarvis_desktop.core.expert import Candidate, Expert
-from jarvis_desktop.core.frontend import Review
-from jarvis_desktop.core.goal import CodeTerms, Goal, Limits, Terms
+from jarvis_desktop.core.expert import Candidate, Expert, Status
+from jarvis_desktop.core.goal import (
+    CodeTerms,
+    Goal,
+    GoalLimits,
+    Outline,
+    Terms,
+    outline_from_markdown,
+)
 from jarvis_desktop.core.llm import Prompt
-from jarvis_desktop.core.outline import Outline, outline_from_markdown
 from jarvis_desktop.core.policy import Policy
-from jarvis_desktop.core.ports import Context, Resource
-from jarvis_desktop.core.result import Status
+from jarvis_desktop.core.ports import Context, Resource, Review
+from jarvis_desktop.core.task import Call
 from jarvis_desktop.paths import shipped
 from jarvis_desktop.tasks.registry import ACTING, INVENTORY
 from tests.assistant.agent.injection.orders import Obedience
@@ -263,7 +266,7 @@ class World:
             writer=writer,
             controller=controller,
             approvals=approvals,
-            limits=Limits(rounds=24, repairs=2),
+            limits=GoalLimits(rounds=24, repairs=2),
             close=workshop.close,
             advice=partial(_advice),
             now=lambda: NOON + timedelta(milliseconds=next(ticks)),
@@ -375,7 +378,7 @@ def function(name: str, *, doc: str = "Help.", default: str = "1") -> Function:
     """One of an earlier goal, which the library has."""
     source = f'def {name}(year: int = {default}) -> int:\n    """{doc}"""\n    return 1\n'
     tests = f"from library import {name}\n\ndef test_it() -> None:\n    assert {name}\n"
-    return Function(Draft(name, source, tests), f"{name}(year: int)", doc, 1, NOON)
+    return Function(FunctionDraft(name, source, tests), f"{name}(year: int)", doc, 1, NOON)
 
 
 def reached(text: str, answer: str) -> Goal:

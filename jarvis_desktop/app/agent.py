@@ -1,0 +1,146 @@
+"""Builds agent mode: its memory, the sandbox, the code library, and the controllers over them. Part
+of compose."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from jarvis_desktop.assistant.agent.agent import Agent
+from jarvis_desktop.assistant.agent.approvals import Approvals
+from jarvis_desktop.assistant.agent.branches.conversation import TALKING
+from jarvis_desktop.assistant.agent.branches.library import CallCoder, ExtendLibrary
+from jarvis_desktop.assistant.agent.branches.plan_changes import RePlan, UpdatePlan
+from jarvis_desktop.assistant.agent.branches.run_code import RunCode
+from jarvis_desktop.assistant.agent.branches.run_experts import RunExperts
+from jarvis_desktop.assistant.agent.branches.write_function import WriteFunction
+from jarvis_desktop.assistant.agent.code_session import Providing, Workshop
+from jarvis_desktop.assistant.agent.controller import Controller
+from jarvis_desktop.assistant.agent.function_tests import KeptTests, TryingOut
+from jarvis_desktop.assistant.agent.outline_writer import PlanWriter
+from jarvis_desktop.assistant.agent.roles import Running, roles
+from jarvis_desktop.assistant.execution.replanning import Campaign
+from jarvis_desktop.assistant.prompts import Prompts
+from jarvis_desktop.backends.task_encoder import BackgroundScorer
+from jarvis_desktop.core.expert import Expert
+from jarvis_desktop.core.goal import GoalLimits
+from jarvis_desktop.core.policy import Policy
+from jarvis_desktop.core.ports import Planner
+from jarvis_desktop.core.task import TaskType
+from jarvis_desktop.experts.weights import Weights
+from jarvis_desktop.llm.catalogue import LLMOfferFinder
+from jarvis_desktop.llm.choice import LLMChoice
+from jarvis_desktop.paths import Paths
+from jarvis_desktop.sandbox.packages import PipPackages
+from jarvis_desktop.sandbox.session import OsSandbox
+from jarvis_desktop.settings import AgentSettings
+from jarvis_desktop.storage.artifacts import FileStore
+from jarvis_desktop.storage.code_library import CodeLibrary
+from jarvis_desktop.storage.goals import SqliteGoalMemory
+from jarvis_desktop.storage.web_fetch import checked, look_up
+from jarvis_desktop.tasks.registry import ACTING
+
+
+@dataclass(frozen=True)
+class AgentDependencies:
+    """What agent mode needs of the application around it."""
+
+    paths: Paths
+    policy: Policy
+    llms: LLMChoice
+    weights: Weights
+    experts: Sequence[Expert]
+    prompts: Prompts
+    store: FileStore
+    scorer: BackgroundScorer
+    goals: SqliteGoalMemory
+    now: Callable[[], datetime]
+    goal_folder: Callable[[str], Path]
+    """Where the code of a goal works."""
+
+
+@dataclass(frozen=True)
+class AgentMode:
+    """Its parts, as far as others use them."""
+
+    agent: Agent
+    library: CodeLibrary
+    sandbox: OsSandbox
+    packages: PipPackages
+    tester: KeptTests
+    approvals: Approvals
+    writer: PlanWriter
+
+    def adopt(self, settings: AgentSettings) -> None:
+        """Work by these settings from the next goal on."""
+        self.approvals.code_terms = settings.code
+        self.writer.ask_plan = settings.ask_plan
+        self.agent.limits = limits_of(settings)
+
+
+def limits_of(settings: AgentSettings) -> GoalLimits:
+    """When the person is asked whether a goal is to go on."""
+    return GoalLimits(settings.rounds, settings.minutes * 60.0, settings.tokens, settings.repairs)
+
+
+def build_agent(
+    settings: AgentSettings,
+    house: AgentDependencies,
+    *,
+    planner: Planner,
+    campaign: Campaign,
+    inventory: Sequence[TaskType],
+) -> AgentMode:
+    """Agent mode. `planner` and `campaign` are those of any request; nothing heavy is loaded."""
+    paths, llms, prompts, store = house.paths, house.llms, house.prompts, house.store
+
+    def network() -> bool:
+        return house.policy.allows_downloads
+
+    packages = PipPackages(paths.packages, network=network)
+    sandbox = OsSandbox(packages=packages.site, find=look_up, check=checked, network=network)
+    library = CodeLibrary(
+        paths.code_library, paths.database, now=house.now, meaning=house.scorer.directions
+    )
+    approvals = Approvals(code=settings.code, acting=ACTING)
+    kinds = roles(task_type.title for task_type in inventory)
+    writer = PlanWriter(
+        llms,
+        prompts,
+        roles=kinds,
+        approvals=approvals,
+        ask_plan=settings.ask_plan,
+        library=library,
+    )
+    workshop = Workshop(sandbox, library, folder_of=house.goal_folder)
+    providing = Providing(packages, workshop)
+    trying = TryingOut(workshop, store)
+    branches: dict[str, Running] = {
+        "run_experts": RunExperts(planner, inventory, campaign, approvals),
+        "run_code": RunCode(workshop, providing, approvals, store),
+        "write_function": WriteFunction(workshop, providing, approvals, trying),
+        "re_plan": RePlan(writer),
+        "update_plan": UpdatePlan(),
+        **TALKING,
+    }
+    controller = Controller(
+        kinds, branches, llms=llms, prompts=prompts, library=library, first=writer.first
+    )
+    branches["coder"] = CallCoder(controller.call, workshop)
+    branches["extend_library"] = ExtendLibrary(controller.call, library)
+    agent = Agent(
+        llms=llms,
+        memory=house.goals,
+        writer=writer,
+        controller=controller,
+        approvals=approvals,
+        limits=limits_of(settings),
+        close=workshop.close,
+        advice=LLMOfferFinder(house).advice,
+        now=house.now,
+    )
+    return AgentMode(
+        agent, library, sandbox, packages, KeptTests(sandbox, trying), approvals, writer
+    )

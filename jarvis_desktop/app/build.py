@@ -1,0 +1,301 @@
+"""The only file that knows every concrete class: builds the application from its settings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+from functools import partial
+
+from jarvis_desktop.app.agent import AgentDependencies, build_agent
+from jarvis_desktop.app.application import Adoption, Application, build_planner, build_records
+from jarvis_desktop.app.experts import (
+    at_work,
+    fitting_of,
+    hub_policy_of,
+    make_way,
+    wanted_llm,
+    writers,
+)
+from jarvis_desktop.app.single_instance import Instance
+from jarvis_desktop.app.speech import build_voice
+from jarvis_desktop.assistant.answer_writer import Answerer, guarded
+from jarvis_desktop.assistant.assistant import Assistant
+from jarvis_desktop.assistant.attachments import Intake
+from jarvis_desktop.assistant.execution.executor import Executor
+from jarvis_desktop.assistant.execution.replanning import Campaign
+from jarvis_desktop.assistant.memory import ConversationMemory
+from jarvis_desktop.assistant.pipeline import Parts
+from jarvis_desktop.assistant.planning.rule_planner import EmbeddedPlanner
+from jarvis_desktop.assistant.prompts import Prompts
+from jarvis_desktop.assistant.selection.acquire import Obtainer
+from jarvis_desktop.assistant.selection.eligibility import Fitting
+from jarvis_desktop.assistant.selection.ranking import Chooser
+from jarvis_desktop.assistant.selection.selector import Selector
+from jarvis_desktop.assistant.timers import Bell, RingingTimers
+from jarvis_desktop.backends.builtin import BuiltinBackend, SkillBackend
+from jarvis_desktop.backends.inference_api.backend import ApiBackend
+from jarvis_desktop.backends.llm import LLMBackend
+from jarvis_desktop.backends.local.backend import LocalBackend
+from jarvis_desktop.backends.local.placement import MemoryMeasurements
+from jarvis_desktop.backends.result_checks import inspect
+from jarvis_desktop.backends.task_encoder import BackgroundScorer
+from jarvis_desktop.core.placement import MB
+from jarvis_desktop.core.policy import Policy
+from jarvis_desktop.core.ports import Backend, Timer
+from jarvis_desktop.experts.catalogue import ShippedCatalogue
+from jarvis_desktop.experts.catalogue import load as load_experts
+from jarvis_desktop.experts.downloads import ListedFetcher
+from jarvis_desktop.experts.hub.experts import HubOffers
+from jarvis_desktop.experts.hub.index import HubIndex
+from jarvis_desktop.experts.hub.sync import HubRefresh
+from jarvis_desktop.experts.weights import Weights
+from jarvis_desktop.llm.choice import LLMChoice
+from jarvis_desktop.llm.management import LLMInMemory
+from jarvis_desktop.llm.shipped import load as load_llms
+from jarvis_desktop.paths import Paths, shipped, usual_folders
+from jarvis_desktop.platform.api_keys import hub_key
+from jarvis_desktop.platform.desktop import SystemDesktop
+from jarvis_desktop.platform.hardware_probe import seems_to_have_graphics
+from jarvis_desktop.process.background import BackgroundProcess
+from jarvis_desktop.settings import Current, ExpertSettings, Settings
+from jarvis_desktop.storage.web_fetch import WebFetcher, checked
+from jarvis_desktop.tasks.definition import Services
+from jarvis_desktop.tasks.registry import ACTING, DEFINITIONS, INVENTORY
+from jarvis_desktop.text.languages import BackgroundLanguages
+
+CALLS_AT_ONCE = 3
+"""Of experts behind an API."""
+
+
+def build(
+    settings: Settings,
+    paths: Paths,
+    *,
+    on_ring: Callable[[Timer], None] = lambda timer: None,
+    instance: Instance | None = None,
+) -> Application:
+    """The application; nothing heavy is loaded and no process started yet.
+
+    `on_ring` is told when a timer is due, on the loop; the bell is rung in any case. `instance` is
+    given where it is claimed already.
+    """
+    inventory = {item.name: item for item in INVENTORY}
+    definitions = {item.type.name: item for item in DEFINITIONS}
+    policy, current = Policy(settings.mode), Current(settings)
+    records = build_records(paths, inventory, _now)
+    store, history = records.store, records.history
+    weights = Weights(
+        paths.weights,
+        key=hub_key,
+        budget=settings.experts.disk_budget,
+        busy=lambda: at_work(local.holding, llms.in_use, experts),
+    )
+    experts = load_experts(shipped("models", "experts"))
+    llms = LLMChoice(
+        wanted_llm(settings.llm),
+        policy,
+        on_disk=lambda: writers(experts, weights),
+        shipped=load_llms(shipped("models", "llms.toml")),
+        on_use=lambda: make_way(local, llms, weights),
+    )
+    api = ApiBackend(
+        definitions,
+        check=checked,
+        provider=settings.api.provider,
+        policy=policy,
+        width=CALLS_AT_ONCE,
+    )
+    local = LocalBackend(
+        definitions,
+        weights,
+        budget=settings.experts.memory_budget_mb * MB,
+        measures=MemoryMeasurements(paths.cache / "memory.json"),
+        neighbour=LLMInMemory(llms),
+    )
+    prompts = Prompts(shipped("resources", "prompts"), paths.config / "prompts")
+    apart = BackgroundProcess("reader of texts")
+    languages = BackgroundLanguages(apart.call)
+    scorer = BackgroundScorer(apart, shipped("models", "planner"))
+    hub = HubIndex(paths.hub_index, embed=scorer.directions)
+    hub_policy = hub_policy_of(lambda: current.settings.experts, local)
+    catalogue = ShippedCatalogue(
+        experts,
+        definitions,
+        weights=weights,
+        runnable=local.can_run,
+        by_api=api.candidates,
+        prompted=LLMBackend.can_do,
+        hub=HubOffers(hub, hub_policy),
+    )
+    road = build_voice(
+        settings.speech,
+        paths,
+        experts=experts,
+        weights=weights,
+        store=store,
+        names=lambda: assistant.names(),
+        quick_key=settings.window.quick_key,
+        instance=instance,
+    )
+    bell = Bell(road.player, shipped("resources", "sounds", "ring.wav"), on_ring)
+    timers = RingingTimers(history.timers, ring=bell, now=_now)
+    stop = _StopSwitch()
+    services = Services(
+        road.recogniser,
+        road.voice,
+        timers,
+        SystemDesktop(),
+        _now,
+        stop,
+        history.facts,
+        store,
+        tuple(definitions.values()),
+    )
+    builtin = BuiltinBackend(definitions, width=settings.width)
+    backends: dict[str, Backend] = {
+        item.name: item
+        for item in (
+            SkillBackend(definitions, services),
+            builtin,
+            local,
+            api,
+            LLMBackend(llms, prompts, definitions, guard=guarded),
+        )
+    }
+    intake = Intake(
+        store,
+        folders=usual_folders(),
+        web=WebFetcher(),
+        online=lambda: policy.allows_downloads,
+    )
+
+    def fitting(experts: ExpertSettings) -> Fitting:
+        return fitting_of(experts, paths, local, languages.is_clearly_not)
+
+    selector = Selector(
+        catalogue,
+        policy,
+        fitting=fitting(settings.experts),
+        record=history.records,
+        llms=llms,
+        chooser=Chooser(prompts),
+        barred=api.objection,
+    )
+
+    embedded = EmbeddedPlanner(scorer)
+    planner, inner = (
+        build_planner(current, embedded, llms, prompts, selector, agent=agent)
+        for agent in (True, False)
+    )
+    executor = Executor(
+        backends,
+        store,
+        lanes={
+            "cpu": settings.width,
+            "local": 1 + seems_to_have_graphics(),
+            "llm": 1,
+            "network": CALLS_AT_ONCE,
+        },
+        record=history.records,
+        inspect=partial(inspect, ruled_out=languages.is_clearly_not),
+    )
+    fetcher = ListedFetcher(weights, lambda: app.shelf.downloads)
+    obtainer = Obtainer(fetcher, policy, ask_above_mb=settings.experts.ask_above_mb)
+    mode = build_agent(
+        settings.agent,
+        AgentDependencies(
+            paths,
+            policy,
+            llms,
+            weights,
+            experts,
+            prompts,
+            store,
+            scorer,
+            history.goals,
+            _now,
+            records.goal_folder,
+        ),
+        planner=inner,
+        campaign=Campaign(
+            inner, INVENTORY, selector=selector, executor=executor, obtainer=obtainer
+        ),
+        inventory=INVENTORY,
+    )
+    assistant = Assistant(
+        Parts(
+            planner=planner,
+            inventory=INVENTORY,
+            selector=selector,
+            executor=executor,
+            intake=intake,
+            obtainer=obtainer,
+            recogniser=road.recogniser,
+            speaker=road.speaker,
+            answerer=Answerer(llms, prompts),
+            memory=ConversationMemory(history, history.facts, llms, prompts),
+            history=history,
+            journal=history.journal,
+            agent=mode.agent,
+            acting=ACTING,
+            now=_now,
+            hands_free=road.asking_aloud,
+        )
+    )
+    stop.assistant = assistant
+    adoption = Adoption(
+        current, policy, road, llms, selector, fitting, obtainer, weights, local, api, mode
+    )
+    app = Application(
+        adoption=adoption,
+        policy=policy,
+        assistant=assistant,
+        planner=planner,
+        apart=apart,
+        scorer=scorer,
+        languages=languages,
+        intake=intake,
+        history=history,
+        store=store,
+        road=road,
+        talk=road.talk,
+        microphone=road.microphone,
+        recogniser=road.recogniser,
+        voice=road.voice,
+        player=road.player,
+        speaker=road.speaker,
+        hotkey=road.hotkey,
+        quick_key=road.quick_key,
+        timers=timers,
+        bell=bell,
+        experts=experts,
+        inventory=inventory,
+        catalogue=catalogue,
+        hub=hub,
+        hub_refresh=HubRefresh(paths.hub_index, embed=scorer.directions, key=hub_key),
+        hub_policy=hub_policy,
+        weights=weights,
+        llms=llms,
+        builtin=builtin,
+        local=local,
+        api=api,
+        paths=paths,
+        goals=history.goals,
+        library=mode.library,
+        sandbox=mode.sandbox,
+        tester=mode.tester,
+    )
+    return app
+
+
+class _StopSwitch:
+    """Stops the other turns; built before the assistant it stops."""
+
+    assistant: Assistant
+
+    def __call__(self) -> int:
+        return self.assistant.stop_others()
+
+
+def _now() -> datetime:
+    return datetime.now().astimezone()

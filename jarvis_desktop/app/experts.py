@@ -1,0 +1,438 @@
+"""Experts and LLMs as a person keeps them: what is here and what it takes, what could come, and
+what comes now. The window's page and the command line ask it. Part of compose.
+
+How the application finds, chooses and keeps experts and LLMs: the rules that take the settings,
+this computer and what is on its disk together. Part of compose."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Protocol
+
+from jarvis_desktop.assistant.selection.eligibility import ExpertCapacity, Fitting, Licences
+from jarvis_desktop.backends.local.backend import LocalBackend, Tried, can_be_tried, works_by_parts
+from jarvis_desktop.backends.local.backend import tried as expert_tried
+from jarvis_desktop.core.errors import InputError
+from jarvis_desktop.core.expert import Expert, times_real_time
+from jarvis_desktop.core.i18n import tr
+from jarvis_desktop.core.llm import LLM
+from jarvis_desktop.core.placement import MB, MemorySize, limits
+from jarvis_desktop.core.policy import Policy
+from jarvis_desktop.core.ports import ArtifactStore
+from jarvis_desktop.core.task import Report, TaskType
+from jarvis_desktop.experts.catalogue import Fit, ShippedCatalogue, fit, for_recogniser
+from jarvis_desktop.experts.downloads import Download, Downloads, ExpertRoad
+from jarvis_desktop.experts.hub.entry import HubQuery as WantedOfHub
+from jarvis_desktop.experts.hub.experts import tasks_of, tasks_of_all
+from jarvis_desktop.experts.hub.index import HubIndex
+from jarvis_desktop.experts.hub.sync import HubRefresh, Refreshed
+from jarvis_desktop.experts.search import Hit, Search, Sought
+from jarvis_desktop.experts.weights import Weights
+from jarvis_desktop.llm import ollama
+from jarvis_desktop.llm.catalogue import KnownLLM, Shelved, listed, wish
+from jarvis_desktop.llm.choice import LLMChoice, LLMPreference
+from jarvis_desktop.llm.management import LLMInMemory, LLMTrial, OllamaRoad, tried
+from jarvis_desktop.llm.transformers_local import TransformersLLM
+from jarvis_desktop.paths import Paths
+from jarvis_desktop.platform.hardware_probe import free_disk_bytes
+from jarvis_desktop.settings import ExpertSettings, LLMSettings
+
+STARTING = 15.0
+"""Seconds that Ollama may take to start."""
+
+
+class ExpertDependencies(Protocol):
+    """The parts of the built application that are needed here."""
+
+    policy: Policy
+    paths: Paths
+    inventory: Mapping[str, TaskType]
+    experts: tuple[Expert, ...]
+    catalogue: ShippedCatalogue
+    hub: HubIndex
+    hub_refresh: HubRefresh
+    weights: Weights
+    llms: LLMChoice
+    local: LocalBackend
+
+    @property
+    def store(self) -> ArtifactStore:
+        """Has folders for what is tried."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class InstalledExpert:
+    """An expert on this computer."""
+
+    expert: Expert
+    size: int
+    """Bytes on the disk."""
+    used: float
+    """When it was used last, or fetched, in seconds since 1970."""
+    folder: Path
+    fit: Fit
+    at_work: bool = False
+    """Whether it is in memory, or the LLM in use: it is not to be removed now."""
+    needed_by: tuple[str, ...] = ()
+    """The experts here that are built upon it."""
+    can_be_tried: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryUse:
+    """Who has how much of something now, in bytes."""
+
+    whole: int
+    """All of it; 0 where the system does not say."""
+    experts: int
+    llm: int
+    free: int
+    most: int
+    """What experts may take of it together; 0 for no limit."""
+    name: str = ""
+    """Of the graphics card."""
+
+
+class Shelf:
+    """Belongs to the application's loop; what it says of itself may be asked of any thread."""
+
+    def __init__(self, house: ExpertDependencies) -> None:
+        self._house = house
+        self._neighbour = LLMInMemory(house.llms)
+        self.downloads = Downloads(
+            {
+                "expert": ExpertRoad(house.weights, find=house.catalogue.find, free=self._free),
+                "llm": OllamaRoad(house.llms),
+            },
+            kept=house.paths.data / "downloads.json",
+            allowed=lambda: house.policy.allows_downloads,
+            on_done=self._done,
+        )
+
+    async def close(self) -> None:
+        """Stop the downloads."""
+        await self.downloads.close()
+
+    @property
+    def may_fetch(self) -> bool:
+        """Whether the mode allows downloads."""
+        return self._house.policy.allows_downloads
+
+    @property
+    def known_of_hub(self) -> int:
+        """How many experts of the Hub are known; 0 where its list was not read. Any thread."""
+        return self._house.hub.size
+
+    @property
+    def inventory(self) -> Mapping[str, TaskType]:
+        """All tasks by their names."""
+        return self._house.inventory
+
+    @property
+    def tasks(self) -> tuple[TaskType, ...]:
+        """Those that experts are for: of the shipped list, or with a list of the Hub."""
+        house = self._house
+        ours = {name for each in house.experts for name in (each.task, *each.also)}
+        return tuple(each for each in house.inventory.values() if each.name in ours)
+
+    # Experts
+
+    async def kept(self) -> tuple[InstalledExpert, ...]:
+        """The experts on this computer, by name."""
+        busy = self._house.weights.at_work  # it changes on the loop
+        return await asyncio.to_thread(self._kept, busy)
+
+    async def disk(self) -> MemoryUse:
+        """The disk."""
+
+        def measure() -> MemoryUse:
+            taken, free = self._house.weights.taken(), self._free()
+            return MemoryUse(taken + free, taken, 0, free, self._house.weights.budget)
+
+        return await asyncio.to_thread(measure)
+
+    async def memory(self) -> tuple[MemoryUse, ...]:
+        """The main memory now, and the graphics card where there is one to compute with."""
+        local = self._house.local
+        hardware = await local.probe.hardware()
+        experts, llm = local.held, await self._neighbour.memory()
+        most = limits(hardware, local.budget)
+        rooms = [MemoryUse(hardware.memory, experts.main, llm.main, hardware.available, most.main)]
+        if card := hardware.graphics:
+            free = hardware.graphics_free or (MemorySize(0, card.memory) - experts - llm).graphics
+            rooms.append(
+                MemoryUse(
+                    card.memory, experts.graphics, llm.graphics, free, most.graphics, card.name
+                )
+            )
+        return tuple(rooms)
+
+    def search(self, sought: Sought) -> list[Hit]:
+        """Experts of the shipped list and of the Hub. It takes a moment; from any thread."""
+        house, local = self._house, self._house.local
+        pipelines = tasks_of(sought.task) if sought.task else ()
+        room = limits(local.probe.guess(), local.budget)
+        search = Search(
+            house.catalogue,
+            house.hub,
+            fit=self._fitting(),
+            memory_mb=max(room.main, room.graphics) / MB,
+            here={each.id for each in house.weights.installed()},
+        )
+        return search(replace(sought, pipelines=pipelines))
+
+    def displaced(self, expert: Expert) -> Sequence[str]:
+        """Which experts would be deleted to make room for one. Raises UnavailableError."""
+        return self._house.weights.displaced(expert)
+
+    def fetch(self, expert: Expert) -> None:
+        """Put an expert in line, after what it is built upon. Raises JarvisError."""
+        self.displaced(expert)
+        for each in self._house.weights.missing(expert):
+            self.downloads.add("expert", each.id, size=each.download_mb * MB)
+
+    async def fetch_now(self, expert: Expert, report: Report) -> None:
+        """Fetch one that somebody waits for. Raises JarvisError."""
+        for each in self._house.weights.missing(expert):
+            await self.downloads.fetch("expert", each.id, report)
+
+    async def remove(self, name: str) -> int:
+        """Delete an expert; how many bytes that was. Raises InputError where it is at work."""
+        return await asyncio.to_thread(self._house.weights.remove, Expert(name, ""))
+
+    async def refresh(self, report: Report) -> Refreshed:
+        """Read the Hub's list of experts. Raises JarvisError; cancelling keeps what was read."""
+        house = self._house
+        if not self.may_fetch:
+            raise InputError(
+                tr("The mode is offline, so the Hub is not asked."), hint=tr("Change the mode.")
+            )
+        return await house.hub_refresh.run(
+            tasks_of_all(house.inventory),
+            report,
+            shipped=[each for each in house.experts if each.repo],
+            known=await asyncio.to_thread(house.hub.checks),
+        )
+
+    async def try_expert(self, name: str, report: Report) -> Tried:
+        """Run an expert with something small. Raises JarvisError; cancelling ends it."""
+        house = self._house
+        expert = await asyncio.to_thread(house.catalogue.find, name)
+        folder = await asyncio.to_thread(house.store.workdir)
+        try:
+            return await expert_tried(
+                house.local, expert, house.inventory[expert.task], folder, report
+            )
+        finally:
+            await asyncio.to_thread(house.store.discard, folder)
+
+    # LLMs
+
+    async def llms(self, *, anew: bool = False) -> Shelved:
+        """What there is of LLMs; `anew` looks at everything again."""
+        if anew:
+            self._house.llms.forget()
+        return await listed(
+            self._house.llms,
+            experts=self._house.experts,
+            program=lambda: bool(ollama.command()),
+        )
+
+    async def wish(self, name: str) -> dict[str, str]:
+        """What the settings say where this LLM is to be used; also "auto". Raises InputError."""
+        return await wish(self._house.llms, name)
+
+    def pull(self, name: str, *, size: int = 0) -> None:
+        """Put an LLM of Ollama in line. Raises InputError."""
+        self.downloads.add("llm", name, size=size)
+
+    async def remove_llm(self, known: KnownLLM) -> None:
+        """Delete an LLM from the disk. Raises JarvisError."""
+        if known.where == "ollama":
+            await self._house.llms.ollama.remove(known.name)
+        else:
+            await self.remove(known.name)
+        self._house.llms.forget()
+
+    async def try_llm(self, known: KnownLLM, tell: Callable[[LLMTrial], None]) -> LLMTrial:
+        """Ask an LLM something short; the answer is told as it comes. Raises JarvisError."""
+        llms = self._house.llms
+        own = known.used or known.where in ("", "openai")
+        address = llms.wanted.address if llms.wanted.provider == "ollama" else ""
+        wanted = LLMPreference(
+            known.where or "auto", known.name, address, context=llms.wanted.context
+        )
+        choice = llms if own else llms.alike(wanted)
+        try:
+            llm = await choice.current()
+            if llm is None:
+                raise InputError(choice.reason)
+            return await tried(llm, tell)
+        finally:
+            if choice is not llms:
+                await choice.close()
+
+    async def start_ollama(self) -> None:
+        """Start the program Ollama, and wait until it answers. Raises UnavailableError."""
+        await asyncio.to_thread(ollama.start)
+        llms, loop = self._house.llms, asyncio.get_running_loop()
+        latest = loop.time() + STARTING
+        while not (await llms.of_ollama()).running and loop.time() < latest:  # noqa: ASYNC110
+            await asyncio.sleep(0.3)
+        llms.forget()
+
+    def _kept(self, busy: Collection[str]) -> tuple[InstalledExpert, ...]:
+        house, fitting = self._house, self._fitting()
+        found = house.weights.installed()
+        experts = {each.id: self._expert(each.id, each.repo) for each in found}
+        return tuple(
+            InstalledExpert(
+                expert := experts[each.id],
+                each.size,
+                each.used,
+                each.path,
+                fitting(expert),
+                at_work=each.id in busy,
+                needed_by=tuple(
+                    other.id
+                    for other in experts.values()
+                    if other.base and other.base.id == each.id
+                ),
+                can_be_tried=self._can_be_tried(expert),
+            )
+            for each in found
+        )
+
+    def _expert(self, name: str, repo: str) -> Expert:
+        try:
+            return self._house.catalogue.find(name)
+        except InputError:  # the list of the Hub that it came from is gone
+            return Expert(name, "", repo=repo)
+
+    def _can_be_tried(self, expert: Expert) -> bool:
+        task = self._house.inventory.get(expert.task)
+        return (
+            task is not None
+            and not for_recogniser(expert)
+            and self._house.local.can_run(expert)
+            and can_be_tried(task)
+        )
+
+    def _fitting(self) -> Callable[[Expert], Fit]:
+        local = self._house.local
+        hardware, measured = local.probe.guess(), local.measures.known()
+
+        def fitting(expert: Expert) -> Fit:
+            return fit(
+                expert,
+                hardware,
+                budget=local.budget,
+                measured=measured,
+                by_parts=works_by_parts(expert.task),
+            )
+
+        return fitting
+
+    def _free(self) -> int:
+        return free_disk_bytes(self._house.paths.weights)
+
+    def _done(self, download: Download) -> None:
+        self._house.llms.forget()
+
+
+WHISPER = ("whisper-small", "whisper-base", "whisper-tiny")
+"""Recognisers of the catalogue, the best first, and the slowest."""
+KEEPS_UP = 9.0
+"""How many times as fast as people speak one must be to follow them: whatever was said, Whisper
+listens to half a minute, which should take it no more than about three seconds."""
+
+
+def fitting_of(
+    experts: ExpertSettings,
+    paths: Paths,
+    local: LocalBackend,
+    ruled_out: Callable[[str, str], bool],
+) -> Fitting:
+    """The rules by which an expert fits this person and this computer."""
+
+    def room() -> ExpertCapacity:
+        disk = free_disk_bytes(paths.weights)
+        hardware, measured = local.probe.guess(), local.measures.known()
+        return ExpertCapacity(hardware, disk, experts.disk_budget, local.budget, measured)
+
+    return Fitting(
+        room=room,
+        licences=Licences(experts.allowed_licences, experts.denied_licences),
+        gated=experts.gated,
+        ruled_out=ruled_out,
+    )
+
+
+def hub_policy_of(
+    settings: Callable[[], ExpertSettings], local: LocalBackend
+) -> Callable[[], WantedOfHub]:
+    """What is wanted of the Hub by someone with these settings and this computer."""
+
+    def policy() -> WantedOfHub:
+        room, experts = limits(local.probe.guess(), local.budget), settings()
+        return WantedOfHub(
+            allowed_licences=experts.allowed_licences,
+            denied_licences=experts.denied_licences,
+            gated=experts.gated,
+            memory_mb=max(room.main, room.graphics) / MB,
+        )
+
+    return policy
+
+
+def whisper(
+    experts: Sequence[Expert], weights: Weights, *, named: str = "", cores: int = 0
+) -> Path | None:
+    """The folder of the recogniser that is about to be used: the one that is `named`, else the
+    best on the disk.
+
+    For live speech on the processor, give its `cores`: then it is the best that keeps up, or the
+    fastest where none does.
+    """
+    known = {item.id: item for item in experts}
+    there = [
+        (expert, folder)
+        for expert in filter(None, map(known.get, WHISPER))
+        if (folder := weights.folder(expert))
+    ]
+    wished = [each for each in there if each[0].id == named]
+    quick = [each for each in there if times_real_time(each[0].speed, cores) >= KEEPS_UP]
+    for expert, folder in wished or (quick or there[-1:] if cores else there):
+        weights.used(expert)
+        return folder
+    return None
+
+
+def at_work(holding: Iterable[str], llm: LLM | None, experts: Sequence[Expert]) -> frozenset[str]:
+    """The experts that must stay on the disk: those in memory, their bases, and the LLM's own."""
+    names = {*holding, *([llm.name] if llm else ())}
+    return frozenset(names | {each.base.id for each in experts if each.base and each.id in names})
+
+
+def make_way(local: LocalBackend, llms: LLMChoice, weights: Weights) -> None:
+    """An LLM is about to be used: it gets the memory that it needs."""
+    local.make_way()
+    if isinstance(llms.in_use, TransformersLLM):
+        weights.used(Expert(llms.in_use.name, "text-generation"))
+
+
+def writers(experts: tuple[Expert, ...], weights: Weights) -> list[tuple[Expert, Path]]:
+    """The chat LLMs of the disk, with their folders."""
+    writers = [item for item in experts if item.task == "text-generation"]
+    return [(item, folder) for item in writers if (folder := weights.folder(item))]
+
+
+def wanted_llm(llm: LLMSettings) -> LLMPreference:
+    """Which LLM is wished for."""
+    return LLMPreference(
+        llm.provider, llm.id, llm.address, think=llm.think, context=llm.context, sees=llm.sees
+    )

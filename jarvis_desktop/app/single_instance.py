@@ -1,0 +1,212 @@
+"""The one running JARVIS of a person: answers what any second process asks it by a local socket.
+
+One line of JSON goes there and one comes back. On Windows the socket is a named pipe.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import socket
+import sys
+from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from jarvis_desktop.app.ipc_client import LONGEST_LINE, address, is_mine, make_private
+from jarvis_desktop.core.display import frames
+from jarvis_desktop.core.errors import JarvisError, StorageError
+from jarvis_desktop.core.i18n import tr
+
+if TYPE_CHECKING:
+    from filelock import BaseFileLock
+
+Handle = Callable[[Mapping[str, object]], Awaitable[Mapping[str, object]]]
+"""Carries out a command and gives its answer. A JarvisError that it raises is told to the other."""
+_Connected = Callable[[asyncio.StreamReader, asyncio.StreamWriter], None]
+
+IDLE = 10.0
+"""Seconds that a connection may say nothing, or not read what is said to it."""
+WORKING = 4.0
+"""Seconds that a command may take."""
+MOST = 16
+"""Connections at a time; those beyond are closed."""
+NONSENSE = "That is no command."
+SLOW = "JARVIS did not do it in time."
+UNEXPECTED = "Something went wrong inside JARVIS itself. The log has the details."
+
+log = logging.getLogger(__name__)
+
+
+class Instance:
+    """Belongs to the loop that serves. `folder` is where the socket lies, `paths.run_folder()`."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._lock: BaseFileLock | None = None
+        self._close: Callable[[], None] | None = None
+        self._conversations: set[asyncio.Task[None]] = set()
+
+    def claim(self) -> bool:
+        """Be the one, before there is anything to answer with; False where another process is.
+
+        Raises StorageError.
+        """
+        if self._lock is None:
+            self._lock = self._locked()
+        return self._lock is not None
+
+    async def serve(self, handle: Handle) -> bool:
+        """Answer from now on; False where another process does already.
+
+        Raises StorageError where there can be no socket.
+        """
+        try:
+            if not await asyncio.to_thread(self.claim):
+                return False
+
+            def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+                self._begin(_Conversation(reader, writer, handle))
+
+            listen = _listen_on_pipe if sys.platform == "win32" else _listen
+            self._close = await listen(address(self._folder), connected)
+        except OSError as error:
+            await self.close()
+            raise StorageError(
+                tr(
+                    "The socket in {folder} cannot be made: {strerror}.",
+                    folder=self._folder,
+                    strerror=error.strerror,
+                )
+            ) from error
+        return True
+
+    async def close(self) -> None:
+        """Answer no more, and let another process do it."""
+        close, self._close = self._close, None
+        if close:
+            close()
+        for conversation in self._conversations:
+            conversation.cancel()
+        await asyncio.gather(*self._conversations, return_exceptions=True)
+        lock, self._lock = self._lock, None
+        if lock:
+            lock.release()
+
+    def _locked(self) -> BaseFileLock | None:
+        """The lock, which the system lets go of however a process ends."""
+        from filelock import FileLock, Timeout
+
+        make_private(self._folder)
+        lock = FileLock(self._folder / "instance.lock", timeout=0, mode=0o600, thread_local=False)
+        try:
+            lock.acquire()
+        except Timeout:
+            return None
+        return lock
+
+    def _begin(self, conversation: _Conversation) -> None:
+        if len(self._conversations) >= MOST:
+            conversation.leave()
+            return
+        task = asyncio.create_task(conversation.hold())
+        self._conversations.add(task)
+        task.add_done_callback(self._conversations.discard)
+
+
+class _Conversation:
+    """One connection, whoever it comes from."""
+
+    def __init__(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, handle: Handle
+    ) -> None:
+        self._reader, self._writer, self._handle = reader, writer, handle
+
+    async def hold(self) -> None:
+        """Answer line by line, until the other leaves, says nothing or too much."""
+        try:
+            peer = self._writer.get_extra_info("socket")
+            while peer is None or is_mine(peer):
+                async with asyncio.timeout(IDLE):
+                    line = await self._reader.readline()
+                if not line.endswith(b"\n"):
+                    break
+                self._writer.write(await self._answer(line))
+                async with asyncio.timeout(IDLE):
+                    await self._writer.drain()
+        except (TimeoutError, OSError, ValueError):
+            pass  # ValueError: the line is too long
+        finally:
+            self.leave()
+
+    def leave(self) -> None:
+        """Close the connection, without waiting for what the other did not read."""
+        self._writer.transport.abort() if self._left_unread() else self._writer.close()
+
+    def _left_unread(self) -> bool:
+        return self._writer.transport.get_write_buffer_size() > 0
+
+    async def _answer(self, line: bytes) -> bytes:
+        answer: dict[str, object]
+        try:
+            command = json.loads(line.decode())
+            if not isinstance(command, dict):
+                raise ValueError
+        except (ValueError, RecursionError):
+            answer = {"ok": False, "error": NONSENSE}
+        else:
+            answer = await self._carried_out(command)
+        return json.dumps(answer).encode() + b"\n"
+
+    async def _carried_out(self, command: Mapping[str, object]) -> dict[str, object]:
+        try:
+            async with asyncio.timeout(WORKING):
+                return {**await self._handle(command), "ok": True}
+        except JarvisError as error:
+            return {"ok": False, "error": error.message, "hint": error.hint}
+        except TimeoutError:
+            return {"ok": False, "error": SLOW}
+        except Exception as error:  # noqa: BLE001 - the other is told in any case
+            log.error("A command from outside failed: %s", frames(error))
+            return {"ok": False, "error": UNEXPECTED}
+
+
+async def _listen(name: str, connected: _Connected) -> Callable[[], None]:
+    """Listen on a Unix socket; what ends that."""
+    if sys.platform == "win32":
+        raise OSError
+    _forget(name)  # of a process that was killed: whoever has the lock may
+    ours = socket.socket(socket.AF_UNIX)
+    try:
+        ours.bind(name)
+        server = await asyncio.start_unix_server(connected, sock=ours, limit=LONGEST_LINE)
+    except BaseException:
+        ours.close()
+        raise
+
+    def close() -> None:
+        server.close()
+        _forget(name)
+
+    return close
+
+
+def _forget(name: str) -> None:
+    Path(name).unlink(missing_ok=True)
+
+
+async def _listen_on_pipe(name: str, connected: _Connected) -> Callable[[], None]:
+    """Listen on a named pipe of Windows, which nobody on another computer can write into."""
+    loop = asyncio.get_running_loop()
+
+    def protocol() -> asyncio.StreamReaderProtocol:
+        reader = asyncio.StreamReader(limit=LONGEST_LINE, loop=loop)
+        return asyncio.StreamReaderProtocol(reader, connected, loop=loop)
+
+    (server,) = await loop.start_serving_pipe(protocol, name)  # type: ignore[attr-defined]
+
+    def close() -> None:
+        server.close()
+
+    return close

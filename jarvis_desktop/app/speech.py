@@ -1,0 +1,278 @@
+"""Builds the voice road: what hears, what speaks, and the key in between. Part of compose."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import os
+from collections.abc import Callable, Collection, Coroutine, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from jarvis_desktop.app.experts import whisper
+from jarvis_desktop.app.single_instance import Handle, Instance
+from jarvis_desktop.assistant.speaker import AnswerSpeaker
+from jarvis_desktop.assistant.talk.barge_in import Interruption
+from jarvis_desktop.assistant.talk.hands_free import HandsFree
+from jarvis_desktop.assistant.talk.talk import Talk, answering
+from jarvis_desktop.assistant.talk.wake_word import Waking
+from jarvis_desktop.core.context import current_note
+from jarvis_desktop.core.display import frames
+from jarvis_desktop.core.errors import JarvisError
+from jarvis_desktop.core.expert import Expert
+from jarvis_desktop.experts.weights import Weights
+from jarvis_desktop.paths import APP_ID, Paths, run_folder
+from jarvis_desktop.platform.hotkey import DesktopHotkey
+from jarvis_desktop.platform.hotkey_portal import PortalKeys
+from jarvis_desktop.platform.shortcut import QUICK, TALK
+from jarvis_desktop.settings import SpeechSettings
+from jarvis_desktop.speech.cuda_probe import CudaProbe
+from jarvis_desktop.speech.microphone import SoundMicrophone
+from jarvis_desktop.speech.player import SoundPlayer
+from jarvis_desktop.speech.recogniser import LocalRecogniser
+from jarvis_desktop.speech.voice import LocalVoice
+from jarvis_desktop.speech.voices.neural import neural
+from jarvis_desktop.storage.artifacts import FileStore
+
+log = logging.getLogger(__name__)
+
+TAKE_OVER = 5.0
+"""Seconds between two looks whether another JARVIS still answers other processes."""
+EXPECTED = ("JARVIS", "PDF", "OCR")
+WAITING = frozenset({"wake_word"})
+"""Settings of speech that wait for a restart: the microphone's process is made for the word."""
+
+
+@dataclass
+class VoiceRoad:
+    """All that hears and speaks."""
+
+    settings: SpeechSettings
+    paths: Paths
+    microphone: SoundMicrophone
+    recogniser: LocalRecogniser
+    cuda: CudaProbe
+    voice: LocalVoice
+    player: SoundPlayer
+    speaker: AnswerSpeaker
+    talk: Talk
+    hush: _Hush
+    """Silences what is heard, at once."""
+    hands_free: HandsFree
+    interruption: Interruption
+    waking: Waking | None
+    hotkey: DesktopHotkey
+    quick_key: DesktopHotkey
+    """Opens the quick box, where there is a window."""
+    instance: Instance
+    words: ExpectedWords
+    _binding: set[asyncio.Task[object]] = field(default_factory=set)
+
+    def start(self) -> None:
+        """Open what is to be open all the time."""
+        self.talk.open()
+        if self.waking:
+            self.waking.start()
+
+    def be_reached(self, commands: Mapping[str, Handle]) -> None:
+        """Let the talk key of the desktop and other processes reach this one; `commands` are those
+        that it knows besides "talk"."""
+        self._behind(self.hotkey.bind(self._press, self._release))
+        self._behind(self._serve(commands))
+
+    async def adopt(self, speech: SpeechSettings) -> Collection[str]:
+        """Take up changed settings; the names of those that wait for a restart."""
+        before, self.settings = self.settings, speech
+        changed = {
+            name for name in SpeechSettings.model_fields
+            if getattr(before, name) != getattr(speech, name)
+        }  # fmt: skip
+        self.words.own = speech.words
+        self.recogniser.choose(language=speech.language or None)
+        self.voice.choose(rate=speech.rate, volume=speech.volume, voice=speech.voice)
+        if "engine" in changed:
+            await self.voice.choose_engine(neural(speech.engine, self.paths.weights))
+        use = "always" if self.waking else speech.microphone
+        self.talk.choose(way=speech.key_way, pause=speech.pause, use=use)
+        if "input" in changed:
+            await self.microphone.choose(speech.input or None)
+        if "output" in changed:
+            await self.player.choose(speech.output or None)
+        if "key" in changed:
+            self._behind(self.hotkey.choose(speech.key))
+        self.spoken(self.speaker.speaking)
+        return changed & WAITING
+
+    def asking_aloud(self) -> HandsFree | None:
+        """What asks aloud; None where the person does not want that."""
+        return self.hands_free if self.settings.hands_free else None
+
+    def spoken(self, text: str) -> None:
+        """This is being spoken now, into which the person may speak where they want that."""
+        self.interruption.speaking(text if self.settings.interrupt else "")
+
+    async def _serve(self, commands: Mapping[str, Handle]) -> None:
+        """Answer other processes, at the latest when the JARVIS that does so now has ended."""
+        talk = answering(self.talk, lambda: self.hotkey.status)
+
+        async def handle(command: Mapping[str, object]) -> Mapping[str, object]:
+            return await commands.get(str(command.get("do")), talk)(command)
+
+        while not await self.instance.serve(handle):  # noqa: ASYNC110 - of another process
+            await asyncio.sleep(TAKE_OVER)
+
+    def _press(self) -> None:
+        """A key of which no release is told begins with a press and ends with the next."""
+        if self.hotkey.status.holds:
+            self.talk.press()
+        else:
+            self.talk.lose_key()
+            self.talk.toggle()
+
+    def _release(self) -> None:
+        if self.hotkey.status.holds:
+            self.talk.release()
+
+    async def close(self) -> None:
+        """End every child process and give the key back."""
+        for task in self._binding:
+            task.cancel()
+        await asyncio.gather(*self._binding, return_exceptions=True)
+        await self.hotkey.close()
+        await self.quick_key.close()
+        await self.instance.close()
+        if self.waking:
+            await self.waking.close()
+        await self.interruption.close()
+        await self.talk.close()
+        await self.hush.close()
+        await asyncio.gather(
+            self.recogniser.close(),
+            self.voice.close(),
+            self.player.close(),
+            self.microphone.close(),
+        )
+
+    def _behind(self, work: Coroutine[Any, Any, object]) -> None:
+        """A desktop may ask the person first, which takes as long as it takes."""
+
+        async def do() -> None:
+            try:
+                await work
+            except JarvisError as error:
+                log.warning("JARVIS cannot be reached from outside: %s", frames(error))
+
+        task = asyncio.create_task(do())
+        self._binding.add(task)
+        task.add_done_callback(self._binding.discard)
+
+
+@dataclass
+class ExpectedWords:
+    """What a recogniser should expect: the person's own words, names of files that were given
+    lately, and what is said of tasks and is in no novel. More than these would lead it astray."""
+
+    own: Sequence[str]
+    names: Callable[[], Sequence[str]]
+
+    def __call__(self) -> Sequence[str]:
+        """The most important first."""
+        return (*self.own, *self.names(), *EXPECTED)
+
+
+class _Hush:
+    """Silences what is heard, and lets the next sound begin without a wait."""
+
+    def __init__(self, speaker: AnswerSpeaker, player: SoundPlayer) -> None:
+        self._speaker = speaker
+        self._player = player
+        self._warming: asyncio.Task[None] | None = None
+
+    def __call__(self) -> None:
+        self._speaker.silence()
+        self._warming = asyncio.create_task(self._warm())
+
+    async def close(self) -> None:
+        """Wait for nothing any more."""
+        if self._warming:
+            self._warming.cancel()
+            await asyncio.gather(self._warming, return_exceptions=True)
+
+    async def _warm(self) -> None:
+        with contextlib.suppress(JarvisError):  # what is to be heard will tell
+            await self._player.warm()
+
+
+def build_voice(
+    settings: SpeechSettings,
+    paths: Paths,
+    *,
+    experts: Sequence[Expert],
+    weights: Weights,
+    store: FileStore,
+    names: Callable[[], Sequence[str]],
+    quick_key: str = "",
+    instance: Instance | None = None,
+) -> VoiceRoad:
+    """Nothing is opened and no process started yet. `names` are those of files that were given,
+    `instance` is by what other processes reach this one, where that is claimed already."""
+    cuda = CudaProbe()
+    portal = PortalKeys(APP_ID)
+    words = ExpectedWords(settings.words, names)
+    microphone = SoundMicrophone(settings.input or None, wake_word=settings.wake_word)
+
+    def live_weights() -> Path | None:
+        cores = 0 if cuda.processor()[0] == "cuda" else os.cpu_count() or 1
+        return whisper(experts, weights, named=road.settings.recogniser, cores=cores)
+
+    recogniser = LocalRecogniser(
+        find_weights=live_weights,
+        find_file_weights=lambda: whisper(experts, weights, named=road.settings.recogniser),
+        find_processor=cuda.processor,
+        look=cuda.look,
+        language=settings.language or None,
+        words=words,
+    )
+    voice = LocalVoice(
+        rate=settings.rate,
+        volume=settings.volume,
+        voice=settings.voice,
+        engine=neural(settings.engine, paths.weights),
+        tell=lambda error: current_note.get()(str(error)),
+    )
+    player = SoundPlayer(settings.output or None)
+    speaker = AnswerSpeaker(voice, player, store)
+    hush = _Hush(speaker, player)
+    talk = Talk(
+        microphone,
+        recogniser,
+        way=settings.key_way,
+        pause=settings.pause,
+        use="always" if settings.wake_word else settings.microphone,
+        hush=hush,
+        busy=lambda: bool(speaker.speaking),
+        spoken=lambda: speaker.speaking,
+    )
+    road = VoiceRoad(
+        settings=settings,
+        paths=paths,
+        microphone=microphone,
+        recogniser=recogniser,
+        cuda=cuda,
+        voice=voice,
+        player=player,
+        speaker=speaker,
+        talk=talk,
+        hush=hush,
+        hands_free=HandsFree(talk, speaker),
+        interruption=Interruption(talk, microphone, recogniser, duck=player.duck),
+        waking=Waking(talk, microphone) if settings.wake_word else None,
+        hotkey=DesktopHotkey(settings.key, TALK, portal=portal),
+        quick_key=DesktopHotkey(quick_key, QUICK, portal=portal),
+        instance=instance or Instance(run_folder()),
+        words=words,
+    )
+    speaker.watch(road.spoken)
+    return road

@@ -1,0 +1,1 @@
+"""The actions that a controller can take."""

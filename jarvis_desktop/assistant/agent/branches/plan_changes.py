@@ -1,0 +1,106 @@
+"""The branches by which a controller changes its own plan: `re_plan` has it written anew,
+`update_plan` marks what became of its steps."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from jarvis_desktop.assistant.agent.goal_run import Desk
+from jarvis_desktop.assistant.agent.outline_writer import PlanWriter
+from jarvis_desktop.assistant.agent.roles import Observation
+from jarvis_desktop.core.display import one_line
+from jarvis_desktop.core.errors import PlanError
+from jarvis_desktop.core.events import OutlineChanged
+from jarvis_desktop.core.expert import Status
+from jarvis_desktop.core.goal import BranchChoice, Outline, StepState, changes
+
+LONGEST_NOTE = 200
+NO_PLAN = "There is no plan here. Go on with the task itself."
+
+
+class RePlan:
+    """`re_plan`: the plan is written anew, with the person where the rules say so."""
+
+    def __init__(self, writer: PlanWriter) -> None:
+        self._writer = writer
+
+    async def __call__(self, desk: Desk, choice: BranchChoice) -> Observation:
+        """What is different now. What the person said and changed is besides in the notices."""
+        depth = desk.inner
+        before = desk.frames[depth].outline
+        if before is None:
+            return _failed(NO_PLAN)
+        reason = choice.args["reason"]
+        after = await self._writer.write(desk, depth, reason=reason, before=before, ask=False)
+        if after is None:
+            return _failed(
+                "The person did not accept the new plan, so the old one stays. Go on by it, or ask "
+                "them what they want."
+            )
+        told = changes(before, after)
+        if not told:
+            return _failed(
+                "No other plan was written, so the old one stays. Go on with its next step in "
+                "another way, or ask the person."
+            )
+        return Observation(f"The plan was written anew. {' '.join(told)}", trusted=True)
+
+
+class UpdatePlan:
+    """`update_plan`: states and notes of steps that are there; none is added or worded anew."""
+
+    async def __call__(self, desk: Desk, choice: BranchChoice) -> Observation:
+        """What is different now."""
+        depth = desk.inner
+        before = desk.frames[depth].outline
+        if before is None:
+            return _failed(NO_PLAN)
+        after = before
+        try:
+            for mark in choice.args["steps"]:
+                after = _marked(after, mark)
+        except PlanError as error:
+            ids = ", ".join(str(step.id) for step in before)
+            return _failed(f"{error.message} Its steps are {ids}; re_plan adds or changes steps.")
+        told = _told(before, after)
+        if not told:
+            return _failed(f"The plan says so already. {_next(after)}")
+        desk.change(depth, outline=after)
+        desk.live.show(OutlineChanged(after, desk.path(depth), why=told))
+        return Observation(f"{told} {_next(after)}", trusted=True)
+
+
+def _marked(outline: Outline, mark: Mapping[str, Any]) -> Outline:
+    """Raises PlanError where there is no such step."""
+    step, state = outline.step(mark["id"]), StepState(mark["state"])
+    note = one_line(mark["note"], limit=LONGEST_NOTE)
+    if step and step.state is state:
+        note = note or step.note
+    return outline.with_state(mark["id"], state, note)
+
+
+def _told(before: Outline, after: Outline) -> str:
+    """What is different, a sentence each; a step that was done is not opened again unsaid.
+
+    Notes are left out: they may repeat what others than the person wrote.
+    """
+    told = []
+    for was, step in zip(before, after, strict=True):
+        if was.state is not step.state:
+            again = ", although it was done" if was.state is StepState.DONE else ""
+            told.append(f"Step {step.id} is {step.state.value} now{again}.")
+        elif was.note != step.note:
+            told.append(f"Step {step.id} has another note.")
+    return " ".join(told)
+
+
+def _next(outline: Outline) -> str:
+    if not outline.open:
+        return "No step is left to do."
+    step = outline.open[0]
+    return f"The next step is {step.id}: {step.text}"
+
+
+def _failed(text: str) -> Observation:
+    return Observation(text, Status.FAILED, trusted=True)

@@ -1,0 +1,228 @@
+"""The branch `run_experts`: a plan of experts, made and carried out within a goal by the same
+planner and the same executor as any other request.
+
+One plan of all that experts did for a goal: what is done stays, what is new is numbered on."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Protocol
+
+from jarvis_desktop.assistant import answer_template, answer_writer
+from jarvis_desktop.assistant.agent.goal_run import Desk, at_hand, chosen, context_for
+from jarvis_desktop.assistant.agent.roles import Observation
+from jarvis_desktop.assistant.execution.replanning import Campaign, mendable
+from jarvis_desktop.core.display import one_line
+from jarvis_desktop.core.errors import JarvisError, PlanError, StorageError
+from jarvis_desktop.core.events import Noted, PlanAccepted, Replanned
+from jarvis_desktop.core.expert import Status
+from jarvis_desktop.core.goal import BranchChoice
+from jarvis_desktop.core.i18n import tr
+from jarvis_desktop.core.plan import Plan
+from jarvis_desktop.core.ports import Context, Declined, Direct, ForAgent, Planner
+from jarvis_desktop.core.serialization import plan_from_wire, plan_to_wire
+from jarvis_desktop.core.task import Item, Ref, Task, TaskType
+from jarvis_desktop.core.turn import Turn
+
+
+def renumbered(plan: Plan, turn: Turn, *, but: Iterable[Task] = ()) -> Plan:
+    """The plan with ids that no task of the turn ever had, and its Refs moved with them.
+
+    The tasks of `but` that are in it, and were done, keep theirs.
+    """
+    used = [*(task.id for task in turn.plan or ()), *turn.results]
+    following = max(used, default=-1) + 1
+    known = list(but)
+    ids: dict[int, int] = {}
+    for task in plan:
+        if task in known and _is_done(task, turn):
+            ids[task.id] = task.id
+        else:
+            ids[task.id], following = following, following + 1
+    return Plan(tuple(_moved(task, ids) for task in plan))
+
+
+def joined(plan: Plan, turn: Turn) -> Plan:
+    """The plan behind all else that was done in the turn; what failed there is left out."""
+    own = {task.id for task in plan}
+    done = [task for task in turn.plan or () if task.id not in own and _is_done(task, turn)]
+    return Plan((*done, *plan))
+
+
+def _is_done(task: Task, turn: Turn) -> bool:
+    result = turn.results.get(task.id)
+    return result is not None and result.status is Status.DONE
+
+
+def _moved(task: Task, ids: dict[int, int]) -> Task:
+    def moved(item: Item) -> Item:
+        return Ref(ids[item.task_id]) if isinstance(item, Ref) else item
+
+    args = {
+        name: tuple(map(moved, arg)) if isinstance(arg, tuple) else moved(arg)
+        for name, arg in task.args.items()
+    }
+    return replace(task, id=ids[task.id], args=args)
+
+
+LONGEST_REQUEST = 20_000
+"""Characters of a request to experts."""
+RESULT_TOKENS = 1500
+"""What a controller is told of their results; the whole of them is at hand as files and texts."""
+KEPT = "experts"
+"""Where the frame keeps the plan under way, so that a crash does not have it planned anew."""
+
+
+class Acting(Protocol):
+    """Knows which tasks are not to be done: `Approvals`."""
+
+    async def acting(self, desk: Desk, tasks: Iterable[Task]) -> dict[int, str]:
+        """Their ids, each with the reason."""
+        ...
+
+
+class RunExperts:
+    """`run_experts`: what is asked for is planned over the tasks of the inventory, and done.
+
+    Nothing that stands in the request is looked up: no file that is not at hand, no address.
+    """
+
+    def __init__(
+        self,
+        planner: Planner,
+        inventory: Sequence[TaskType],
+        campaign: Campaign,
+        approvals: Acting,
+    ) -> None:
+        self._planner = planner
+        self._inventory = inventory
+        self._campaign = campaign
+        self._approvals = approvals
+
+    async def __call__(self, desk: Desk, choice: BranchChoice) -> Observation:
+        """What each task gave, or why nothing was done. Raises StorageError."""
+        request = choice.args["request"]
+        if len(request) > LONGEST_REQUEST:
+            return _failed("Say in `request` what is to be done, in a few sentences.")
+        try:
+            context = context_for(desk, chosen(desk, choice.args["uses"]))
+            plan = self._kept(desk, request)
+            cut_off = plan is not None
+            if plan is None:
+                planned = await self._planner.plan(request, self._inventory, context)
+                if not isinstance(planned, Plan):
+                    return _failed(_advice(planned))
+                plan = renumbered(planned, desk.live.turn)
+            await self._carry_out(plan, desk, request, context, cut_off=cut_off)
+            if another := await self._another(plan, desk, request, context):
+                plan = another
+                await self._carry_out(plan, desk, request, context, anew=True)
+        except StorageError:
+            raise
+        except JarvisError as error:
+            return _failed(f"The experts could not be asked: {error}")
+        frame = desk.frames[desk.inner]
+        rest = {key: value for key, value in frame.kept.items() if key != KEPT}
+        # Durable together with the log entry of this round, and not before.
+        desk.frames[desk.inner] = replace(frame, kept=rest)
+        return _told(desk, plan)
+
+    async def _carry_out(
+        self,
+        plan: Plan,
+        desk: Desk,
+        request: str,
+        context: Context,
+        *,
+        anew: bool = False,
+        cut_off: bool = False,
+    ) -> None:
+        """Run a plan beside what earlier rounds did."""
+        live = desk.live
+        document = {
+            "round": desk.number,
+            "request": request,
+            "plan": plan_to_wire(plan, whole=True),
+        }
+        desk.remember(desk.inner, **{KEPT: json.dumps(document, ensure_ascii=False)})
+        whole = joined(plan, live.turn)
+        live.show(Replanned(whole, _why(live.turn)) if anew else PlanAccepted(whole))
+        left = [task for task in plan if task.id not in live.turn.results]
+        if cut_off and left:
+            live.show(
+                Noted(tr("This was cut off: what is asked about now may have been done already."))
+            )
+        withheld = await self._approvals.acting(desk, left)
+        await self._campaign.carry_out(whole, context, live, rounds=0, withheld=withheld)
+
+    async def _another(self, plan: Plan, desk: Desk, request: str, context: Context) -> Plan | None:
+        """Another way to what failed on all its candidates; None where there is none.
+
+        It is made here, of what was asked for here: the campaign would plan the whole goal, and
+        ask nobody about tasks that act.
+        """
+        own = _own(desk.live.turn, plan)
+        if not mendable(own):
+            return None
+        another = await self._planner.replan(
+            request, self._inventory, context, plan=plan, results=own.results
+        )
+        if isinstance(another, Declined):
+            desk.live.trace(f"There is no other plan: {another.reason}")
+            return None
+        return renumbered(another, desk.live.turn, but=plan)
+
+    def _kept(self, desk: Desk, request: str) -> Plan | None:
+        """The plan of this very round, where it was cut off; None where it is a new one."""
+        text = desk.frames[desk.inner].kept.get(KEPT, "")
+        document = json.loads(text) if text else {}
+        if document.get("round") != desk.number or document.get("request") != request:
+            return None
+        try:
+            return plan_from_wire(document["plan"], {item.name: item for item in self._inventory})
+        except PlanError:  # today's tasks no longer fit it
+            return None
+
+
+def _why(turn: Turn) -> str:
+    return " ".join(
+        f"{task.type.title} failed: {one_line(turn.results[task.id].reason, limit=300)}"
+        for task in mendable(turn)
+    )
+
+
+def _own(turn: Turn, plan: Plan) -> Turn:
+    """The turn as if it were of this plan alone."""
+    results = {task.id: turn.results[task.id] for task in plan if task.id in turn.results}
+    return replace(turn, plan=plan, results=results, agentic=False)
+
+
+def _told(desk: Desk, plan: Plan) -> Observation:
+    own = _own(desk.live.turn, plan)
+    mark = secrets.token_hex(6)
+    words, _ = answer_writer.told(own, mark, budget=RESULT_TOKENS)
+    words = words.removeprefix(f"<data-{mark}>\n").removesuffix(f"\n</data-{mark}>")
+    artifacts = tuple(item for _, result in answer_template.shown(own) for item in result.artifacts)
+    names = [name for name, item in at_hand(desk, artifacts).items() if item in artifacts]
+    if names:
+        words += f"\n\nAt hand from now on: {', '.join(f'“{one_line(name)}”' for name in names)}."
+    return Observation(words, answer_template.outcome(own), artifacts)
+
+
+def _advice(planned: Direct | Declined | ForAgent) -> str:
+    """What to do where there is no plan."""
+    if isinstance(planned, Declined):
+        return (
+            f"The experts cannot do that: {planned.reason} Ask for something else, or go another "
+            "way."
+        )
+    if isinstance(planned, Direct):
+        return "No expert is needed for that: answer it yourself."
+    return "That is more than one plan of experts does: ask for one part, or use the coder."
+
+
+def _failed(text: str) -> Observation:
+    return Observation(text, Status.FAILED)

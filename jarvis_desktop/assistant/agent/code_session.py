@@ -1,0 +1,377 @@
+"""What code of one goal works with: one session of Python, its files, its hosts, the library.
+
+The files that code finds in its folder: named as everybody names them, but fit for a disk.
+
+Sees to it that the packages that code imports are there: asks, and installs them.
+
+Counts how often one piece of code was tried in vain, so that mending it comes to an end."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePath
+
+from jarvis_desktop.assistant.agent.code_extraction import from_library
+from jarvis_desktop.assistant.agent.goal_run import Desk, at_hand
+from jarvis_desktop.assistant.agent.roles import Observation
+from jarvis_desktop.core.artifact import Artifact
+from jarvis_desktop.core.code import (
+    CodeOutcome,
+    CodeSession,
+    Library,
+    Packages,
+    Protection,
+    Sandbox,
+    Script,
+)
+from jarvis_desktop.core.display import one_line, printable
+from jarvis_desktop.core.errors import InputError, JarvisError, StorageError
+from jarvis_desktop.core.events import Noted, RoundProgress
+from jarvis_desktop.core.expert import Status
+from jarvis_desktop.core.i18n import trn
+
+MOST_EARLIER = 10
+"""Files of earlier turns that are given along, the newest."""
+LONGEST = 80
+
+_unwanted = re.compile(r"[^\w.\-() ]+")
+_devices = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)", re.IGNORECASE)
+
+
+class GivenFiles:
+    """The files that code of one goal was given: each once, so that what code made of it stays."""
+
+    def __init__(self, texts: Path) -> None:
+        """`texts` is where a text becomes a file; code does not see this folder."""
+        self._texts = texts
+        self._names: dict[Path | str, str] = {}
+        self._given: set[Path | str] = set()
+        self._own: set[Path | str] = set()
+        self._taken: set[str] = set()
+
+    def own(self, artifacts: Iterable[Artifact]) -> None:
+        """These were made by code itself: they are in its folder already."""
+        for item in artifacts:
+            self._own.add(_key(item))
+            self._taken.add(clean_name(item, item.title).casefold())
+
+    def renamed(self, desk: Desk) -> Mapping[str, str]:
+        """What has another name in code's folder than at hand: name at hand -> name there."""
+        at = {item: name for name, item in at_hand(desk).items()}
+        named = self._named(desk)
+        return {at[item]: name for name, item in named.items() if at[item] != name}
+
+    def new(self, desk: Desk) -> Mapping[str, Artifact]:
+        """What is to be given now, by its name: attachments, and what rounds of experts made."""
+        named = self._named(desk)
+        found = {name: item for name, item in named.items() if _key(item) not in self._given}
+        self._given |= {_key(item) for item in found.values()}
+        return found
+
+    def withdraw(self, files: Mapping[str, Artifact]) -> None:
+        """These did not arrive: they are new again."""
+        self._given -= {_key(item) for item in files.values()}
+
+    def _named(self, desk: Desk) -> dict[str, Artifact]:
+        before = [item.artifact for item in desk.context.resources]
+        skipped = {item for item in before if item.path is None}
+        skipped |= set([item for item in before if item.path][:-MOST_EARLIER])
+        found = {}
+        for name, item in at_hand(desk).items():
+            key = _key(item)
+            if key not in self._own and item not in skipped:
+                if key not in self._names:
+                    self._names[key] = _unlike(clean_name(item, name), self._taken)
+                    self._taken.add(self._names[key].casefold())
+                found[self._names[key]] = item
+        return found
+
+    def paths(self, files: Mapping[str, Artifact]) -> Mapping[str, Path]:
+        """Where they lie; a text is written into a file first, which blocks."""
+        return {name: item.path or self._written(name, item) for name, item in files.items()}
+
+    def _written(self, name: str, item: Artifact) -> Path:
+        self._texts.mkdir(parents=True, exist_ok=True)
+        path = self._texts / name
+        path.write_text(item.text or "", encoding="utf-8", errors="replace")
+        return path
+
+
+def clean_name(item: Artifact, called: str) -> str:
+    """A file name that every system takes, with the suffix that tells what is in it."""
+    usual = item.path.suffix if item.path else ".txt"
+    suffix = PurePath(called).suffix or usual
+    stem = _unwanted.sub("_", one_line(called.removesuffix(suffix), limit=LONGEST)).strip(" .")
+    name = f"{stem or 'file'}{_unwanted.sub('', suffix)[:12]}"
+    return f"_{name}" if _devices.match(name) else name
+
+
+def _unlike(name: str, taken: Collection[str]) -> str:
+    stem, suffix = PurePath(name).stem, PurePath(name).suffix
+    number = 1
+    while name.casefold() in taken:
+        number += 1
+        name = f"{stem}-{number}{suffix}"
+    return name
+
+
+def _key(item: Artifact) -> Path | str:
+    return item.path or item.text or ""
+
+
+RUNS_CODE = "run_code"
+"""The branch by which code runs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """What came of a run, and what it means for the next one."""
+
+    outcome: CodeOutcome
+    lost: bool
+    """Whether the variables of earlier runs were gone."""
+    news: tuple[str, ...]
+    """What is to be known of the library, a sentence each."""
+
+
+class Workshop:
+    """The workbenches of all goals of this process."""
+
+    def __init__(
+        self, sandbox: Sandbox, library: Library, *, folder_of: Callable[[str], Path]
+    ) -> None:
+        """`folder_of` gives the folder of a goal, by its id: it outlives the process."""
+        self.sandbox = sandbox
+        self.library = library
+        self._folder_of = folder_of
+        self._benches: dict[str, Workbench] = {}
+
+    def bench(self, desk: Desk) -> Workbench:
+        """That of the goal."""
+        bench = self._benches.get(desk.goal.id)
+        if bench is None:
+            folder = self._folder_of(desk.goal.id)
+            bench = Workbench(desk, self.sandbox, self.library, folder)
+            self._benches[desk.goal.id] = bench
+        return bench
+
+    async def close(self, goal_id: str) -> None:
+        """End what runs for a goal: it is over, or cancelled."""
+        bench = self._benches.pop(goal_id, None)
+        if bench is not None:
+            await bench.close()
+
+
+class Workbench:
+    """The session of one goal, begun when code first runs. Files stay when it ends."""
+
+    def __init__(self, desk: Desk, sandbox: Sandbox, library: Library, folder: Path) -> None:
+        """`folder` is the goal's."""
+        self.hosts = desk.goal.terms.hosts
+        """What code may reach: as agreed to in advance, and what the person allowed since."""
+        self.files = GivenFiles(folder / "texts")
+        self._desk = desk
+        self._sandbox = sandbox
+        self._library = library
+        self._folder = folder
+        self._session: CodeSession | None = None
+        self._given: dict[str, Path] = {}
+        """To the session; it looks there before each run."""
+        self._laid_out = False
+        self._damage: frozenset[str] = frozenset()
+        runs = [entry for entry in desk.log if entry.branch == RUNS_CODE]
+        self._ran = any(entry.code for entry in runs)
+        for entry in runs:
+            self.files.own(entry.artifacts)
+
+    async def protection(self) -> Protection:
+        """What keeps code from the rest of the computer."""
+        return await self._sandbox.protection()
+
+    async def run(
+        self,
+        script: Script,
+        *,
+        approved: str,
+        to: Path,
+        timeout: float,
+        report: Callable[[str], None],
+    ) -> Ran:
+        """Run a script on all files that there are by now; see `CodeSession.run`."""
+        news = await self._lay_out()
+        files = self.files.new(self._desk)
+        try:
+            session = await self._with(files)
+            outcome = await session.run(
+                script, approved=approved, to=to, timeout=timeout, report=report
+            )
+        except JarvisError:
+            self.files.withdraw(files)
+            await self.close()
+            raise
+        lost = self._ran and outcome.fresh
+        self._ran = True
+        return Ran(outcome, lost, news)
+
+    async def allow(self, host: str) -> None:
+        """Let code reach one more host; the session begins anew, as its walls are set by then."""
+        self.hosts = (*self.hosts, host)
+        await self.close()
+
+    def library_changed(self) -> None:
+        """A function was saved: the next run finds it, also in a session that goes on."""
+        self._laid_out = False
+
+    async def close(self) -> None:
+        """End the session; the next run begins another one."""
+        session, self._session = self._session, None
+        if session is not None:
+            await session.close()
+
+    async def _lay_out(self) -> tuple[str, ...]:
+        if self._laid_out:
+            return ()
+        refused = await asyncio.to_thread(self._library.lay_out, self._code)
+        self._laid_out = True
+        news = tuple(text for text in refused if text not in self._damage)
+        self._damage |= set(news)
+        for text in news:
+            self._desk.live.show(Noted(text))
+        return news
+
+    async def _with(self, files: Mapping[str, Artifact]) -> CodeSession:
+        paths = await asyncio.to_thread(self.files.paths, files)
+        if self._session is None:
+            self._given = dict(paths)
+            self._session = self._sandbox.session(
+                self._folder / "files",
+                protection=await self.protection(),
+                files=self._given,
+                hosts=self.hosts,
+                library=self._code,
+            )
+        self._given.update(paths)
+        return self._session
+
+    @property
+    def _code(self) -> Path:
+        return self._folder / "code"
+
+
+MOST = 20
+"""Packages that are installed for one piece of code."""
+
+
+class Providing:
+    """Installs packages for code, with the person's word."""
+
+    def __init__(self, packages: Packages, workshop: Workshop) -> None:
+        self._packages = packages
+        self._library = workshop.library
+
+    async def provide(self, desk: Desk, *sources: str) -> Observation | None:
+        """Install what the sources need and is not there; why that could not be, or None."""
+        names = await asyncio.to_thread(self._missing, sources)
+        if not names:
+            return None
+        if len(names) > MOST:
+            return _failed(f"The code needs {len(names)} more packages; at most {MOST} are added.")
+        listed, them = _and(names), "it" if len(names) == 1 else "them"
+        question = trn(
+            "This code needs {packages}, which is not installed. Install it into the environment "
+            "that only code of goals uses?",
+            "This code needs {packages}, which are not installed. Install them into the "
+            "environment that only code of goals uses?",
+            len(names),
+            packages=listed,
+        )
+        if not await desk.live.confirm(question):
+            return _failed(
+                f"The code needs {listed}, and the person did not agree to install {them}. "
+                "Do without, or ask the person."
+            )
+        number = desk.number
+
+        def report(text: str) -> None:
+            desk.live.show(RoundProgress(number, printable(text)))
+
+        try:
+            await self._packages.install(names, report)
+        except JarvisError as error:
+            # The reason may quote the package index.
+            reason = f"{listed} could not be installed: {error} Do without."
+            return Observation(reason, Status.FAILED)
+        return None
+
+    def _missing(self, sources: Iterable[str]) -> Sequence[str]:
+        """Also what is needed by the functions that the sources take from the library."""
+        found: dict[str, None] = {}
+        for source in sources:
+            found |= dict.fromkeys(self._packages.missing(source))
+            for name in from_library(source):
+                try:
+                    function = self._library.get(name)
+                except (InputError, StorageError):  # importing it will tell
+                    continue
+                found |= dict.fromkeys(self._packages.missing(function.draft.source))
+        return tuple(found)
+
+
+def _failed(text: str) -> Observation:
+    return Observation(text, Status.FAILED, trusted=True)
+
+
+def _and(names: Sequence[str]) -> str:
+    *others, last = [one_line(name, limit=60) for name in names]
+    return f"{', '.join(others)} and {last}" if others else last
+
+
+FAILURES = "failures"
+GIVEN_UP = "given up"
+
+ANOTHER_WAY = (
+    "take another way: change the plan (re_plan), ask the person (ask_user), "
+    "or finish with what there is"
+)
+
+
+class Mending:
+    """The tries at one thing. They are kept in the frame: a crash gives no new ones."""
+
+    def __init__(self, desk: Desk, subject: str) -> None:
+        """`subject` says what is tried: the purpose of code, or the name of a function."""
+        self._desk = desk
+        self._depth = desk.inner
+        self._subject = " ".join(re.findall(r"\w+", subject.casefold()))
+
+    @property
+    def is_over(self) -> bool:
+        """Whether this very thing was given up before."""
+        return bool(self._subject) and self._subject in self._kept(GIVEN_UP).split("\n")
+
+    def failed(self) -> str:
+        """Count one more failure in a row; what the LLM is to make of it."""
+        failures = int(self._kept(FAILURES) or 0) + 1
+        left = self._desk.limits.repairs + 1 - failures
+        if left > 0:
+            self._keep({FAILURES: str(failures)})
+            tries = "once more" if left == 1 else f"{left} times more"
+            return f"It may be mended and tried {tries}."
+        given_up = f"{self._kept(GIVEN_UP)}\n{self._subject}".strip()
+        self._keep({FAILURES: "", GIVEN_UP: given_up})
+        times = "once" if failures == 1 else f"{failures} times in a row"
+        return f"It failed {times}, and mending it is given up: {ANOTHER_WAY}."
+
+    def worked(self) -> None:
+        """It is well: what fails next is something else."""
+        if self._kept(FAILURES):
+            self._keep({FAILURES: ""})
+
+    def _kept(self, key: str) -> str:
+        return self._desk.frames[self._depth].kept.get(key, "")
+
+    def _keep(self, changed: dict[str, str]) -> None:
+        self._desk.remember(self._depth, **changed)

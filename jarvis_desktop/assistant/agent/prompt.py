@@ -1,0 +1,367 @@
+"""What a controller is told in each round, in as many tokens as the LLM's window has for it.
+
+The system message is written anew each time; of the dialogue only the controller's own last answer
+and what came of it are kept. A part that is too long loses its least important end.
+
+What a controller's prompt tells of: gathered from the desk, each as text of a given length."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+from jarvis_desktop.assistant.agent import context_window
+from jarvis_desktop.assistant.agent.action_parser import REFUSAL_TOKENS, schema, tokens
+from jarvis_desktop.assistant.agent.context_window import (
+    allotted,
+    beginning,
+    both_ends,
+    first_lines,
+    fits,
+    last_lines,
+)
+from jarvis_desktop.assistant.agent.goal_run import Desk, at_hand, functions_for, is_foreign
+from jarvis_desktop.assistant.agent.roles import AgentRole, Branch
+from jarvis_desktop.assistant.agent.stop_conditions import THINK
+from jarvis_desktop.assistant.memory import QUOTATION_MARKS, marked_off, shortened
+from jarvis_desktop.assistant.prompts import Prompts
+from jarvis_desktop.core.artifact import Artifact
+from jarvis_desktop.core.code import Library
+from jarvis_desktop.core.display import one_line
+from jarvis_desktop.core.errors import ExpertError, JarvisError
+from jarvis_desktop.core.goal import LONGEST_STEP, MARKS, ControllerFrame, LogEntry, Outline
+from jarvis_desktop.core.i18n import tr
+from jarvis_desktop.core.llm import LLM, Message, Prompt, estimated_tokens
+from jarvis_desktop.core.llm import MessageRole as Speaker
+
+MOST_FUNCTIONS = 12
+MOST_EARLIER = 2
+MOST_RESOURCES = 60
+LONGEST_WORDS = 2000
+"""Characters that functions are looked for with."""
+
+
+@dataclass(frozen=True, slots=True)
+class AvailableItems:
+    """Lines of what is at hand. `foreign` says whether a name among them may be an instruction of
+    somebody else's."""
+
+    resources: Sequence[str]
+    functions: Sequence[str]
+    earlier: Sequence[str]
+    facts: Sequence[str]
+    notes: Sequence[str]
+    foreign: bool
+
+
+class PromptMaterial:
+    """Gathers it."""
+
+    def __init__(self, library: Library) -> None:
+        self._library = library
+
+    async def gather(self, desk: Desk, depth: int, role: AgentRole) -> AvailableItems:
+        """All of it; what cannot be read is left out, and the trace says so."""
+        outline = desk.frames[depth].outline
+        things = _most_wanted_first(desk)
+        return AvailableItems(
+            resources=[_list_items(desk, *item) for item in things],
+            functions=await self._functions(desk, depth) if role.shows_library else (),
+            earlier=() if depth else _earlier(desk),
+            facts=[f"- {one_line(fact, limit=300)}" for fact in desk.context.facts],
+            notes=[f"{step.id}. {step.note}" for step in outline or () if step.note],
+            foreign=any(is_foreign(_title(item), desk.goal.text) for _, item in things),
+        )
+
+    async def _functions(self, desk: Desk, depth: int) -> Sequence[str]:
+        frame = desk.frames[depth]
+        steps = (step.text for step in (frame.outline.open if frame.outline else ()))
+        words = "\n".join((frame.task, *steps, desk.goal.text))[:LONGEST_WORDS]
+        found = await functions_for(desk, self._library, words, MOST_FUNCTIONS)
+        return [one_line(f"{item.signature}: {item.summary}", limit=240) for item in found]
+
+
+def _earlier(desk: Desk) -> Sequence[str]:
+    """Goals like this one, with their steps: the person's words, and what they agreed to."""
+    if desk.earlier is None:
+        desk.earlier = ()
+        try:
+            goals = desk.memory.like(desk.goal.text, MOST_EARLIER + 1)
+            others = [goal for goal in goals if goal.id != desk.goal.id][:MOST_EARLIER]
+            desk.earlier = tuple(
+                _goal_told(goal.text, desk.memory.frames(goal.id)[:1]) for goal in others
+            )
+        except JarvisError as error:
+            desk.live.trace(f"Earlier goals could not be read: {error}")
+    return desk.earlier
+
+
+def _goal_told(text: str, frames: Sequence[Any]) -> str:
+    outline = frames[0].outline if frames else None
+    steps = "; ".join(f"{step.state.value}: {step.text}" for step in outline or ())
+    return one_line(f"- {one_line(text, limit=200)}" + (f" ({steps})" if steps else ""), limit=600)
+
+
+def _most_wanted_first(desk: Desk) -> Sequence[tuple[str, Artifact]]:
+    """What the person gave, what was made, the newest first, and what there was before."""
+    made = set(desk.made)
+    given = set(desk.context.attachments)
+    things = list(at_hand(desk).items())
+    sorts = (
+        [thing for thing in things if thing[1] in given],
+        [thing for thing in reversed(things) if thing[1] in made - given],
+        [thing for thing in reversed(things) if thing[1] not in made | given],
+    )
+    return [thing for sort in sorts for thing in sort][:MOST_RESOURCES]
+
+
+def _list_items(desk: Desk, name: str, item: Artifact) -> str:
+    about = [str(item.kind)]
+    title = _title(item)
+    if title not in ("", name):
+        about.append(f"“{title}”")
+    if item in desk.context.attachments:
+        about.append("given by the person")
+    return f"- {one_line(name)} ({', '.join(about)})"
+
+
+def _title(item: Artifact) -> str:
+    """The name of a file; a text has none."""
+    return one_line(item.title) if item.path or item.name else ""
+
+
+def task_told(task: str, most: int, whose: str) -> str:
+    """The task. Where it ends in data that is too long, the mark behind the data stays."""
+    if fits(task, most):
+        return task
+    opening, closing = marked_off("\n", whose).split()
+    text = beginning(task, most - estimated_tokens(closing) - 1)
+    return f"{text}\n{closing}" if text.count(opening) > text.count(closing) else text
+
+
+def plan_told(outline: Outline | None, most: int) -> str:
+    """The whole plan: where it is too long, its steps say less, and none is missing."""
+    if outline is None:
+        return ""
+    for longest in (LONGEST_STEP, 200, 100, 60, 30, 15):
+        text = "\n".join(
+            f"- [{MARKS[step.state]}] {step.id}. {one_line(step.text, limit=longest)}"
+            for step in outline
+        )
+        if fits(text, most):
+            return text
+    return "\n".join(first_lines(text.splitlines(), most))
+
+
+def news_told(notices: Sequence[str], most: int) -> str:
+    """What the controller must be told, all of it, each shorter where it is too long."""
+    if not notices:
+        return ""
+    for longest in (None, 1000, 400, 200, 100, 50):
+        text = "Note:\n" + "\n".join(f"- {shortened(notice, longest)}" for notice in notices)
+        if fits(text, most):
+            return text
+    return beginning(text, most)
+
+
+def answer_told(last: str, most: int) -> str:
+    """The own last answer, still JSON where its texts are shortened; "" where there is none."""
+    if not last or fits(last, most):
+        return last
+    answer = json.loads(last)
+    for longest in (1200, 400, 120, 40, 10):
+        text = json.dumps(_shorter(answer, longest), ensure_ascii=False)
+        if fits(text, most):
+            return text
+    return json.dumps({"branch": answer["branch"], "args": {}})
+
+
+def newest(lines: Sequence[str], most: int) -> str:
+    """The last of the lines."""
+    return "\n".join(last_lines(lines, most))
+
+
+def nearest(lines: Sequence[str], most: int) -> str:
+    """The first of the lines."""
+    return "\n".join(first_lines(lines, most))
+
+
+def _shorter(value: Any, longest: int) -> Any:
+    match value:
+        case str():
+            return shortened(value, longest)
+        case list():
+            return [_shorter(item, longest) for item in value[:5]]
+        case dict():
+            return {key: _shorter(item, longest) for key, item in value.items()}
+    return value
+
+
+LONGEST = 2048
+"""Tokens of an answer, for it may hold a script; of a small window a quarter."""
+FEWEST = 400
+"""Tokens for all that changes from round to round; with fewer no goal can be worked on."""
+MARKS_TOKENS = 32
+"""Of the two marks around data."""
+GIVE_UP = "give_up"
+"""The round that ends a controller which reaches no end by itself."""
+ASIDE = (THINK, GIVE_UP)
+"""They leave the last observation as it is."""
+TRUSTED = "observation is trusted"
+"""Where a frame keeps that its observation is the person's word, or ours."""
+
+_ALL = 1_000_000
+_NOTHING = "(none)"
+
+
+@dataclass(frozen=True, slots=True)
+class Brief:
+    """A prompt, and what is to be known of it."""
+
+    prompt: Prompt
+    notices: int
+    """How many of the frame's notices it tells."""
+    foreign: bool
+    """Whether it tells what others than the person wrote, that no observation told before."""
+
+
+@dataclass(frozen=True, slots=True)
+class PromptPart:
+    """Something that a prompt tells: its share of the room, and how it looks in so many tokens."""
+
+    share: float
+    told: Callable[[int], str]
+
+    @property
+    def want(self) -> int:
+        """The tokens with which nothing of it is left out."""
+        whole = self.told(_ALL)
+        return estimated_tokens(whole) + MARKS_TOKENS if whole else 0
+
+
+class Briefing:
+    """Writes the prompts of all controllers."""
+
+    def __init__(self, prompts: Prompts, library: Library) -> None:
+        self._prompts = prompts
+        self._material = PromptMaterial(library)
+
+    async def brief(self, desk: Desk, depth: int, role: AgentRole, llm: LLM) -> Brief:
+        """The prompt for the next round of the controller at a depth.
+
+        Raises StorageError where a template cannot be read, ExpertError where the window is too
+        small for any prompt.
+        """
+        template = self._prompts.template(role.prompt)
+        desk.live.trace(f"Round by the prompt {template.label}.")
+        frame = desk.frames[depth]
+        fixed = {
+            "branches": "\n".join(map(_listed, role.branches)),
+            "marks": QUOTATION_MARKS,
+            "today": f"{desk.now():%A, %d %B %Y}",
+        }
+        known = await self._material.gather(desk, depth, role)
+        parts = _parts(desk, depth, known)
+        answer_tokens = min(LONGEST, llm.window // 4)
+
+        def written(texts: Mapping[str, str]) -> Prompt:
+            system = template.filled(**fixed, **{name: texts[name] or _NOTHING for name in texts})
+            messages = (Message(Speaker.SYSTEM, system), *_dialogue(desk, depth, texts))
+            return Prompt(messages, schema=schema(role), longest=answer_tokens)
+
+        room = llm.window - answer_tokens - REFUSAL_TOKENS
+        room -= tokens(written(dict.fromkeys(parts, "")))
+        if room < FEWEST:
+            raise ExpertError(
+                tr("The window of {name} is too small to work on a goal.", name=llm.name),
+                hint=tr("Choose an LLM with a longer context."),
+            )
+        wants = [(part.share, part.want) for part in parts.values()]
+        given = zip(parts.items(), allotted(wants, room), strict=True)
+        texts = {name: part.told(most) for (name, part), most in given}
+        return Brief(written(texts), len(frame.notices), known.foreign)
+
+
+def _parts(desk: Desk, depth: int, known: AvailableItems) -> Mapping[str, PromptPart]:
+    """In the order in which what is left of the room goes to those that want more."""
+    frame = desk.frames[depth]
+    mark = partial(_marked, whose=desk.goal.id)
+    rounds = list(map(context_window.told, context_window.recent(desk, depth)))
+    observation = frame.observation
+    if frame.kept.get(TRUSTED):
+        shown = PromptPart(0.18, lambda most: both_ends(observation, most))
+    else:
+        shown = PromptPart(0.18, lambda most: mark(observation, most, both_ends))
+    return {
+        "task": PromptPart(0.14, lambda most: task_told(frame.task, most, desk.goal.id)),
+        "plan": PromptPart(0.22, lambda most: plan_told(frame.outline, most)),
+        "news": PromptPart(0.08, lambda most: news_told(frame.notices, most)),
+        "said": PromptPart(0.05, lambda most: newest(desk.said, most)),
+        "resources": PromptPart(0.05, lambda most: mark(known.resources, most, nearest)),
+        "answer": PromptPart(0.06, lambda most: answer_told(frame.last, most)),
+        "log": PromptPart(0.09, lambda most: mark(rounds, most, newest)),
+        "summary": PromptPart(0.06, lambda most: mark(frame.summary, most, beginning)),
+        "library": PromptPart(0.07, lambda most: mark(known.functions, most, nearest)),
+        "observation": shown,
+        "facts": PromptPart(0.04, lambda most: newest(known.facts, most)),
+        "notes": PromptPart(0.03, lambda most: mark(known.notes, most, newest)),
+        "goal": PromptPart(0.03, lambda most: beginning(desk.goal.text, most) if depth else ""),
+        "earlier": PromptPart(0.03, lambda most: mark(known.earlier, most, nearest)),
+    }
+
+
+def _dialogue(desk: Desk, depth: int, texts: Mapping[str, str]) -> list[Message]:
+    """What is to be reached, in the person's words or the caller's; the own last answer; what came
+    of it."""
+    if depth:
+        asked = f"Your task:\n{texts['task']}"
+        if texts["goal"]:
+            asked += f"\n\nIt belongs to this goal of the person:\n{texts['goal']}"
+    else:
+        asked = f"My goal:\n{texts['task']}"
+    new = "\n\n".join(filter(None, (texts["news"], _came(desk.done_by(depth), texts))))
+    if not texts["answer"]:
+        return [Message(Speaker.USER, f"{asked}\n\n{new}")]
+    return [
+        Message(Speaker.USER, asked),
+        Message(Speaker.ASSISTANT, texts["answer"]),
+        Message(Speaker.USER, new),
+    ]
+
+
+def _came(done: Sequence[LogEntry], texts: Mapping[str, str]) -> str:
+    last = next((entry for entry in reversed(done) if entry.branch not in ASIDE), None)
+    if last is None:
+        return "Nothing was done yet. Choose the first branch."
+    came = texts["observation"] or "(nothing)"
+    return (
+        f"{last.branch}: {last.status.value}. What came of it:\n{came}\n\nChoose the next branch."
+    )
+
+
+def _marked(what: Any, most: int, cut: Callable[[Any, int], str], *, whose: str) -> str:
+    """Data between marks, in so many tokens; "" where there is none."""
+    text = cut(what, most - MARKS_TOKENS)
+    return marked_off(text, whose) if text else ""
+
+
+def _listed(branch: Branch) -> str:
+    names = (f"{name}{'' if name in branch.required else '?'}" for name in branch.args)
+    return f"- {branch.name}({', '.join(names)}): {branch.summary}"
+
+
+def offered(role: AgentRole, frame: ControllerFrame) -> AgentRole:
+    """The role with the branches that it can take now: without a plan there is none to update."""
+    if frame.outline is not None:
+        return role
+    without = {"update_plan"} if role.writes else {"update_plan", "re_plan"}
+    left = tuple(branch for branch in role.branches if branch.name not in without)
+    return replace(role, branches=left)
+
+
+def answer_of(why: str, branch: str, args: Mapping[str, Any]) -> str:
+    """A choice as the LLM's own last answer."""
+    return json.dumps({"why": why, "branch": branch, "args": dict(args)}, ensure_ascii=False)

@@ -1,0 +1,217 @@
+"""Notices when rounds lead nowhere, so that a controller comes to an end whatever its LLM says.
+
+What a controller gives that reaches no end by itself: the reason, and what was reached.
+
+What one goal may take before the person is asked whether it is to go on."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+
+from jarvis_desktop.assistant.agent.goal_run import Desk
+from jarvis_desktop.assistant.agent.roles import Observation
+from jarvis_desktop.core.artifact import Artifact
+from jarvis_desktop.core.display import one_line
+from jarvis_desktop.core.expert import Status
+from jarvis_desktop.core.goal import BranchChoice, LogEntry, OutlineStep, StepState
+from jarvis_desktop.core.i18n import tr, trn
+
+KEPT = "stalls"
+"""Where a frame keeps its `Stall`."""
+THINK = "think"
+"""A round in which no branch was chosen: the LLM failed, or the person stopped it."""
+
+LOOKED_BACK = 4
+"""Rounds among which one is a repetition."""
+IN_A_ROW = 3
+"""Failures, and updates of the plan, that are too many."""
+REPLANNED = 4
+"""Of the last eight rounds, those that only wrote the plan anew."""
+CALM = 3
+"""Rounds that lead somewhere, after which earlier ones no longer count."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stall:
+    """How often rounds led nowhere of late, and what follows from it."""
+
+    level: int = 0
+    """1: the controller was told. 2: it had to plan anew. 3: the person had to be asked."""
+    calm: int = 0
+    """Rounds since that led somewhere."""
+    due: str = ""
+    """The branch that the next round takes, whatever the LLM says."""
+    reason: str = ""
+    over: bool = False
+    """Whether nothing is left but to end."""
+
+    @property
+    def kept(self) -> str:
+        """As a frame keeps it; "" where there is nothing to keep."""
+        return "" if self == Stall() else json.dumps(asdict(self))
+
+    @property
+    def forced(self) -> BranchChoice:
+        """What is due, as a choice."""
+        if self.due == "re_plan":
+            return BranchChoice(self.due, {"reason": self.reason}, why=self.reason)
+        question = tr("I do not get on: {reason} What should I do?", reason=self.reason)
+        return BranchChoice(self.due, {"question": question}, why=self.reason)
+
+
+def kept_in(kept: Mapping[str, str]) -> Stall:
+    """The stall that a frame keeps."""
+    text = kept.get(KEPT, "")
+    return Stall(**json.loads(text)) if text else Stall()
+
+
+def after(stall: Stall, done: Sequence[LogEntry], *, replans: bool) -> Stall:
+    """The stall after the last of these rounds. `replans` says whether a plan can be written
+    anew."""
+    last = done[-1]
+    if last.status is Status.CANCELLED:  # the person has spoken
+        return Stall()
+    if stall.due == "ask_user" == last.branch:
+        return replace(stall, over=True) if last.status is Status.FAILED else Stall()
+    reason = noticed(done)
+    if stall.due == "re_plan" == last.branch:
+        stall = replace(stall, due="")
+        if last.status is Status.FAILED:
+            reason = reason or tr("No other plan could be written.")
+    if not reason:
+        calm = stall.calm + 1
+        return Stall() if calm >= CALM else replace(stall, calm=calm)
+    level = stall.level + 1
+    if level == 2 and not replans:
+        level = 3
+    due = {1: "", 2: "re_plan"}.get(level, "ask_user")
+    return Stall(level, 0, due, reason)
+
+
+def noticed(done: Sequence[LogEntry]) -> str:
+    """Why the last of these rounds led nowhere, a sentence; "" where it did not."""
+    stops = [at for at, entry in enumerate(done) if entry.status is Status.CANCELLED]
+    done = done[stops[-1] + 1 :] if stops else done
+    if not done:
+        return ""
+    last, asked = done[-1], [(entry.branch, entry.what, entry.code) for entry in done]
+    if last.branch == THINK:
+        return tr("No usable answer came from the language model.")
+    same = (
+        entry.branch == last.branch
+        and (entry.what, entry.code) == (last.what, last.code)
+        and (entry.status, entry.observation) == (last.status, last.observation)
+        for entry in done[-1 - LOOKED_BACK : -1]
+    )
+    if any(same) or _is_run(asked[-IN_A_ROW:]):
+        return tr(
+            "“{branch}” was done again, in the same way and with nothing new.", branch=last.branch
+        )
+    if len(done) >= 4 and asked[-4:-2] == asked[-2:]:
+        return tr(
+            "“{branch}” and “{other}” take turns with nothing new.",
+            branch=done[-2].branch,
+            other=last.branch,
+        )
+    if _is_run([entry.branch for entry in done[-IN_A_ROW:]]) and last.branch == "update_plan":
+        return tr("The plan was updated again and again, and nothing else was done.")
+    if _is_run([entry.status for entry in done[-IN_A_ROW:]]) and last.status is Status.FAILED:
+        return trn("{count} round failed in a row.", "{count} rounds failed in a row.", IN_A_ROW)
+    if (
+        last.branch == "re_plan"
+        and sum(each.branch == "re_plan" for each in done[-8:]) >= REPLANNED
+    ):
+        return tr("The plan was written anew again and again.")
+    return ""
+
+
+def _is_run(items: Sequence[object]) -> bool:
+    """Whether there are enough of them, and all alike."""
+    return len(items) == IN_A_ROW and all(item == items[0] for item in items)
+
+
+MOST_FILES = 20
+LATELY = 4
+"""Rounds among which one in which the LLM failed tells more than how often something failed."""
+
+
+def given_up(desk: Desk, depth: int, reason: str) -> Observation:
+    """Its observation: PARTLY where a step was done or a file made, else FAILED."""
+    outline, files = desk.frames[depth].outline, _files(desk, depth)
+    done = [step for step in outline or () if step.state is StepState.DONE]
+    left = [step for step in outline or () if step.state not in (StepState.DONE, StepState.DROPPED)]
+    told = [tr("I stopped before the end: {reason}", reason=reason), *_of_the_llm(desk, depth)]
+    if done:
+        told.append(tr("Done: {steps}.", steps=_listed(done)))
+    if left:
+        told.append(tr("Not done: {steps}.", steps=_listed(left)))
+    if files:
+        names = ", ".join(f"“{one_line(item.title)}”" for item in files)
+        told.append(tr("Made so far: {names}.", names=names))
+    if not (done or files):
+        told.append(tr("Nothing was finished."))
+    status = Status.PARTLY if done or files else Status.FAILED
+    return Observation(" ".join(told), status, files, ends=True)
+
+
+def _of_the_llm(desk: Desk, depth: int) -> tuple[str, ...]:
+    """What the LLM's last failure was, where it may be the reason."""
+    lately = desk.done_by(depth)[-LATELY:]
+    failed = [each for each in lately if (each.branch, each.status) == (THINK, Status.FAILED)]
+    return tuple(one_line(each.observation, limit=300) for each in failed[-1:])
+
+
+def _files(desk: Desk, depth: int) -> tuple[Artifact, ...]:
+    """The newest files that it and those that it called made."""
+    own = desk.done_by(depth)
+    first, path = (own[0].number if own else desk.highest + 1), desk.path(depth)
+    made = [
+        item
+        for entry in desk.log
+        if entry.number >= first and f"{entry.path}/".startswith(f"{path}/")
+        for item in entry.artifacts
+        if item.path
+    ]
+    return tuple(dict.fromkeys(made))[-MOST_FILES:]
+
+
+def _listed(steps: list[OutlineStep]) -> str:
+    return "; ".join(f"{step.id}. {one_line(step.text, limit=100)}" for step in steps)
+
+
+GRANTED = "times granted"
+"""Where the outermost frame keeps how often the person said yes."""
+
+
+def used_up(desk: Desk) -> str:
+    """What of its limits the goal has taken, in words; "" where there is some of all left."""
+    limits, times = desk.limits, 1 + _granted(desk)
+    if desk.rounds >= limits.rounds * times:
+        return trn("its {count} round", "its {count} rounds", limits.rounds * times)
+    if desk.seconds >= limits.seconds * times:
+        minutes = round(limits.seconds * times / 60)
+        if not minutes:
+            return tr("its time")
+        return trn("its {count} minute of work", "its {count} minutes of work", minutes)
+    if desk.tokens >= limits.tokens * times:
+        return trn(
+            "its {count} token of the language model",
+            "its {count} tokens of the language model",
+            limits.tokens * times,
+        )
+    return ""
+
+
+async def may_go_on(desk: Desk, what: str) -> bool:
+    """Whether the person grants the goal as much again. A No is not asked for a second time."""
+    question = tr("The goal has taken {what}. Go on with as much again?", what=what)
+    agreed = await desk.live.confirm(question, by_voice=True)
+    if agreed:
+        desk.remember(0, **{GRANTED: str(_granted(desk) + 1)})
+    return agreed
+
+
+def _granted(desk: Desk) -> int:
+    return int(desk.frames[0].kept.get(GRANTED, 0))

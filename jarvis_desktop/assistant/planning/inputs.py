@@ -1,0 +1,245 @@
+"""What a step may work on: files, earlier results, quoted words, the conversation.
+
+What "the second picture" or "the recording I gave you" means in the course of a conversation.
+
+What a conversation has at hand: all that its turns were given and made, by name."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from jarvis_desktop.core.artifact import Artifact, Kind
+from jarvis_desktop.core.ports import Context, Resource
+from jarvis_desktop.core.task import Ref, TaskType
+from jarvis_desktop.core.turn import Turn
+
+
+def resources_of(turns: Iterable[Turn]) -> list[Resource]:
+    """What was given to these turns and what answered them, without names."""
+    found: list[Resource] = []
+    for turn in turns:
+        types = {task.id: task.type.name for task in turn.plan or ()}
+        makers = {
+            item: types.get(result.task_id, "")
+            for result in turn.results.values()
+            for item in result.artifacts
+            if not turn.agentic  # there a round gave it
+        }
+        found += [Resource("", item, given=True) for item in turn.attachments]
+        found += [
+            Resource("", item, given=False, task=makers.get(item, "")) for item in turn.artifacts
+        ]
+    return found
+
+
+def named(resources: Iterable[Resource]) -> tuple[Resource, ...]:
+    """Each thing once, numbered by its kind: "image 1", "text 1", "image 2"."""
+    counts: Counter[str] = Counter()
+    once: dict[Artifact, Resource] = {}
+    for item in resources:
+        if item.artifact not in once:
+            kind = item.artifact.kind.value
+            counts[kind] += 1
+            once[item.artifact] = replace(item, name=f"{kind} {counts[kind]}")
+    return tuple(once.values())
+
+
+PRONOUN = re.compile(
+    r"\b(?:it|that|this|them|those|these|its|the result\w*|the output|again|now)\b"
+)
+PLURAL = re.compile(
+    r"\b(?:both|all|each|every|these|those|them|pictures|photos|images|files|documents|"
+    r"recordings|scans|videos|texts|pages)\b"
+)
+_ordinals = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth")
+_ordinal = re.compile(
+    rf"\b({'|'.join(_ordinals)}|last|other)"
+    r"(?: (?:picture|photo|image|file|document|recording|scan|video|text|page|one)\w*)?\b"
+)
+NOUNS: dict[str, Kind] = {
+    **dict.fromkeys(("picture", "photo", "image", "screenshot", "drawing", "sketch"), Kind.IMAGE),
+    **dict.fromkeys(("scan", "sign", "receipt", "poster", "label", "invoice"), Kind.IMAGE),
+    **dict.fromkeys(("recording", "audio", "sound", "memo", "song", "voice"), Kind.AUDIO),
+    **dict.fromkeys(("video", "clip", "film", "movie"), Kind.VIDEO),
+    **dict.fromkeys(("table", "spreadsheet", "csv"), Kind.TABLE),
+    **dict.fromkeys(("document", "report", "pdf", "letter", "article", "paper"), Kind.DOCUMENT),
+    **dict.fromkeys(("text", "summary", "transcript", "translation", "answer"), Kind.TEXT),
+}
+
+CONVERTERS = (
+    "document-to-text",
+    "image-to-text",
+    "automatic-speech-recognition",
+    "video-to-audio",
+    "video-to-image",
+)
+"""The tasks that bring the same content into another kind, the preferred ones first."""
+
+FOLLOWING = frozenset({"text-to-speech", "translation", "save-file", "open-file"})
+"""Tasks that carry on with the result before them even where no "it" says so."""
+
+QUESTION = "question"
+PROMPT = "prompt"
+"""Ports by name: the first takes the words of the request, the second may be a single word."""
+
+
+@dataclass(frozen=True, slots=True)
+class PortSource:
+    """Something a port can be given, and the kinds it has, the main one first."""
+
+    value: Artifact | Ref | str
+    kinds: tuple[Kind, ...]
+    step: str = ""
+    """Name of the task type that makes it; "" for what was there before."""
+
+
+def of_artifact(artifact: Artifact) -> PortSource:
+    """A file or text that is there."""
+    return PortSource(artifact, (artifact.kind,))
+
+
+def route(
+    kinds: Sequence[Kind], wanted: Sequence[Kind], inventory: Sequence[TaskType]
+) -> list[TaskType] | None:
+    """The converters that lead from one of `kinds` to one of `wanted`: [] where none is needed,
+    None where there is no way. Breadth first, so the shortest way wins."""
+    if set(kinds) & set(wanted):
+        return []
+    converters = sorted(
+        (item for item in inventory if item.name in CONVERTERS),
+        key=lambda item: CONVERTERS.index(item.name),
+    )
+    ways: list[tuple[tuple[Kind, ...], list[TaskType]]] = [(tuple(kinds), [])]
+    seen = set(kinds)
+    for have, path in ways:
+        for converter in converters:
+            if not set(converter.ports[0].kinds) & set(have) or converter.gives[0] in seen:
+                continue
+            if converter.gives[0] in wanted:
+                return [*path, converter]
+            seen.add(converter.gives[0])
+            ways.append((converter.gives, [*path, converter]))
+    return None
+
+
+def ordinal(words: str, count: int) -> int | None:
+    """Which of `count` things "the second picture" means, from 0; None where no such word is."""
+    match = _ordinal.search(words)
+    if not match or count == 0:
+        return None
+    if match[1] in ("last", "other"):
+        return count - 1
+    index = _ordinals.index(match[1])
+    return index if index < count else None
+
+
+def nouns_in(words: str) -> set[Kind]:
+    """The kinds that the nouns of a stretch of words speak of."""
+    found = re.findall(r"[a-z]+", words)
+    return {NOUNS[word] for word in (item.rstrip("s") for item in found) if word in NOUNS} | {
+        NOUNS[word] for word in found if word in NOUNS
+    }
+
+
+def resources(context: Context) -> Sequence[Resource]:
+    """All that earlier turns were given and made, oldest first."""
+    if context.resources or not context.conversation:
+        return context.resources
+    return named(resources_of(context.conversation.turns))
+
+
+def of_conversation(context: Context) -> list[PortSource]:
+    """What earlier turns made and were given, the newest first.
+
+    What was given anew in a recent turn is recent, whenever it was given first.
+    """
+    known = resources(context)
+    makers = {item.artifact: item.task for item in known}
+    turns = context.conversation.turns if context.conversation else ()
+    recent = [item for turn in reversed(turns) for item in (*turn.artifacts, *turn.attachments)]
+    older = [item.artifact for item in reversed(known)]
+    return [
+        PortSource(item, (item.kind,), makers.get(item, ""))
+        for item in dict.fromkeys((*recent, *older))
+    ]
+
+
+_reference_ordinals = (
+    "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth"
+).split()
+_anything = ("file", "attachment", "thing", "one", "result", "output")
+_noun = rf"\b(?P<noun>{'|'.join((*NOUNS, *_anything))})(?P<several>s)?\b"
+_phrase = re.compile(
+    r"\b(?P<the>(?:the|that|this|those|these|my|your|our|all)\s+(?:of the\s+|the\s+)?)?(?:very\s+)?"
+    rf"(?:(?P<place>{'|'.join(_reference_ordinals)}|\d{{1,3}}(?:st|nd|rd|th)|original|other|last|latest|"
+    r"newest|most recent|previous)\s+)?(?P<adjective>[a-z'-]+\s+)??"
+    rf"{_noun}(?P<whose>\s+(?:"
+    r"(?P<given>(?:that |which )?(?:i|we)(?: have|'ve)? (?:gave|given|sent|show(?:ed|n)|dropped|"
+    r"uploaded|attached|added|shared)\b)|"
+    r"(?P<made>(?:that |which )?you(?: have|'ve)? (?:made|dr[ae]wn?|created|generated|painted|"
+    r"wrote|written|produced|recorded|gave|given)\b)|"
+    r"(?P<begin>(?:from|at) the (?:beginning|start)\b)|from (?:before|earlier)\b))?"
+)
+NEWEST = re.compile(r"\b(?:last|latest|newest|most recent|previous)\b")
+"""Words that mean the result of the step before, where there is one."""
+
+_numbered = re.compile(
+    rf"{_noun} (?:number |no\.? |#)?(?P<number>\d{{1,3}})\b"
+    r"(?!\s*(?:%|°|[x×]|deg|percent|px|pixel|times|dpi|second|minute|hour|kb|mb|cm|mm|inch))"
+)
+
+
+def find(
+    words: str, resources: Sequence[Resource], *, outright: bool = False
+) -> list[Resource] | None:
+    """Which of the resources, oldest first, lower-case words speak of; None where of none.
+
+    [] says that they speak of one that is not there, such as a tenth picture. `outright` leaves
+    out what may as well mean the files of the request itself.
+    """
+    spoken = False
+    found: list[Resource] = []
+    for match in _phrase.finditer(words):
+        # "First sharpen picture 2" speaks of no first picture.
+        place = match["place"] if match["the"] or not match["adjective"] else None
+        if match["whose"] or (place and not outright):
+            spoken = True
+            found += _meant(match, place, resources)
+    for match in _numbered.finditer(words):
+        names = [f"{kind} {match['number']}" for kind in _kinds(match)]
+        found += [item for item in resources if item.name in names]
+    return list(dict.fromkeys(found)) if found or spoken else None
+
+
+def _meant(
+    match: re.Match[str], place: str | None, resources: Sequence[Resource]
+) -> Sequence[Resource]:
+    pool = [
+        item
+        for item in resources
+        if not (match["given"] and not item.given) and not (match["made"] and item.given)
+    ]
+    kinds = _kinds(match)
+    # A scan may be a document, and a recording a video: those that could be used are at hand.
+    pool = [item for item in pool if item.artifact.kind in kinds] or pool
+    if place == "original":
+        return [item for item in pool if item.given][:1]
+    if place == "other":
+        return pool[-2:-1]
+    if place and (place in _reference_ordinals or place[0].isdigit()):
+        at = (
+            _reference_ordinals.index(place)
+            if place in _reference_ordinals
+            else int(place[:-2]) - 1
+        )
+        return pool[at : at + 1] if at >= 0 else []
+    if match["begin"] and not place:
+        return pool[:1]
+    return pool if match["several"] and not place else pool[-1:]
+
+
+def _kinds(match: re.Match[str]) -> tuple[str, ...]:
+    return (NOUNS[match["noun"]],) if match["noun"] in NOUNS else ()

@@ -1,0 +1,358 @@
+"""Finds the plan in what an LLM wrote: behind its thoughts, in prose, in fences, as calls.
+
+The ids of the steps that an LLM wrote, and what its words for "the result of" refer to."""
+
+from __future__ import annotations
+
+import html
+import itertools
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, replace
+
+from jarvis_desktop.core.errors import PlanError
+from jarvis_desktop.core.i18n import tr
+from jarvis_desktop.text.lenient_json import Loose
+
+MOST_CHARACTERS = 20_000
+"""Of an answer; what is longer is no plan."""
+MOST_TASKS = 32
+"""Of a plan that an LLM writes."""
+TOO_MANY = f"A plan has at most {MOST_TASKS} tasks; write a shorter one."
+MOST_STARTS = 4
+"""How often the search begins anew, behind a bracket in the prose that swallowed the rest."""
+MOST_LEVELS = 8
+"""How deep in wrappers a plan is looked for."""
+
+_name_keys = (
+    *("task", "taskname", "tasktype", "tool", "toolname", "function", "functionname"),
+    *("action", "api", "name", "type"),
+)
+_args_keys = (
+    *("args", "arguments", "arg", "parameters", "params", "kwargs"),
+    *("toolinput", "actioninput", "inputs", "input"),
+)
+_id_keys = ("id", "taskid", "step", "stepid", "index", "number")
+_dep_keys = ("dep", "deps", "dependson", "dependencies", "depends", "dependency")
+_call_keys = ("function", "functioncall", "toolcall")
+_plan_keys = ("plan", "tasks", "steps", "toolcalls", "actions")
+_direct_keys = ("direct", "directanswer", "answerdirectly", "noexpert")
+_notes = frozenset({"wanted", "reason", "thought", "description", "comment", "explanation"})
+
+_thought = re.compile(
+    r"</(?:think|thinking|thought|thoughts|reasoning|analysis|scratchpad)>"
+    r"|<\|channel\|>final<\|message\|>",
+    re.IGNORECASE,
+)
+_opener = re.compile(r"[{\[]")
+_call = re.compile(r"(?:\b(\w{1,40})\s?=\s?)?(?<![\w-])([A-Za-z][\w-]{2,60}+)\(")
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenStep:
+    """One task as it was written; nothing of it is checked."""
+
+    name: str
+    id: object = None
+    dep: object = None
+    args: object = None
+    wanted: bool = False
+
+
+def steps(text: str, names: Iterable[str]) -> list[WrittenStep]:
+    """The steps of the plan in an answer; [] where the answer is that no task is needed.
+
+    `names` are those of the tasks there are. Raises PlanError, one sentence that tells an LLM what
+    to do better. The work grows with the length of the text only.
+    """
+    if len(text) > MOST_CHARACTERS:
+        raise PlanError(
+            tr("That is too long for a plan; write the JSON of the plan and nothing else.")
+        )
+    known = frozenset(plain(name) for name in names)
+    for version in dict.fromkeys(_versions(text)):
+        if (found := _search(version, known)) is not None:
+            return found
+    if found := _calls(text, known):
+        return found
+    raise PlanError(tr('There is no plan in that; write {"plan": [...]} or {"direct": true}.'))
+
+
+def for_agent(text: str) -> bool:
+    """Whether the answer is that this is a goal for agent mode; what says otherwise as well is
+    not taken for it. Raises PlanError where it nests absurdly."""
+    for value in Loose(without_thoughts(text[:MOST_CHARACTERS])).values():
+        if isinstance(value, Mapping):
+            low = {plain(str(key)): item for key, item in value.items()}
+            otherwise = _is_yes(_first(low, _direct_keys)) or _first(low, _plan_keys)
+            return _is_yes(low.get("agent")) and not otherwise
+    return False
+
+
+def plain(name: str) -> str:
+    """A name without what people and LLMs vary in it: case, hyphens, underscores, spaces."""
+    return re.sub(r"[\W_]", "", name.casefold())
+
+
+def without_thoughts(text: str) -> str:
+    """What an LLM wrote behind its thoughts."""
+    ends = [match.end() for match in _thought.finditer(text)]
+    return text[ends[-1] :] if ends else text
+
+
+def _versions(text: str) -> Iterator[str]:
+    """The text as it may have been meant, the likeliest first."""
+    yield without_thoughts(text)
+    yield text
+    yield text.replace('\\"', '"')
+    yield html.unescape(text)
+    yield text.replace("{{", "{").replace("}}", "}")
+
+
+def _search(text: str, known: Set[str]) -> list[WrittenStep] | None:
+    start = 0
+    for _ in range(MOST_STARTS):
+        found = _gathered(Loose(text), start, known)
+        opener = _opener.search(text, start)
+        if found is not None or opener is None:
+            return found
+        start = opener.end()
+    return None
+
+
+def _gathered(reader: Loose, start: int, known: Set[str]) -> list[WrittenStep] | None:
+    """The steps of the values from `start` on, as one plan.
+
+    Values with other ids carry on a plan, those with the same ids correct it, and tasks that
+    stand alone are gathered.
+    """
+    plan: list[WrittenStep] | None = None
+    broken = alone = False
+    for value in reader.values(start):
+        found = _steps_in(value, known)
+        if found is None or (plan and not found):
+            continue
+        broken = reader.broken_off
+        single = isinstance(value, Mapping) and _step(value, known) is not None
+        if not plan:
+            plan, alone = found, single
+        elif _carries_on(plan, found) or (single and alone):
+            plan += [step for step in found if step not in plan]
+        elif not single:
+            plan, alone = found, False
+        if len(plan) > MOST_TASKS:
+            raise PlanError(TOO_MANY)
+    if broken:
+        raise PlanError(tr("The answer breaks off within the plan; write the whole plan, shorter."))
+    return plan
+
+
+def _carries_on(plan: list[WrittenStep], found: list[WrittenStep]) -> bool:
+    there, new = ({str(step.id) for step in some if step.id is not None} for some in (plan, found))
+    return bool(there and new) and not there & new
+
+
+def _steps_in(value: object, known: Set[str], level: int = 0) -> list[WrittenStep] | None:
+    """The steps that a value describes; None where it is something else."""
+    if level == MOST_LEVELS:
+        return None
+    if isinstance(value, list):
+        return _steps_of_list(value, known, level)
+    if not isinstance(value, Mapping) or not value:
+        return None
+    if step := _step(value, known):
+        return [step]
+    inner = [(key, _steps_in(item, known, level + 1)) for key, item in value.items()]
+    full = [(str(key), found) for key, found in inner if found]
+    if full and all(len(found) == 1 and key.isdecimal() for key, found in full):
+        return [
+            replace(found[0], id=key) if found[0].id is None else found[0] for key, found in full
+        ]
+    if full:
+        return full[0][1]
+    low = {plain(str(key)): item for key, item in value.items()}
+    direct = _first(low, _direct_keys)
+    if _is_yes(direct) or any(low.get(key) == [] for key in _plan_keys):
+        return []
+    return None
+
+
+def _is_yes(value: object) -> bool:
+    return str(value).casefold() in ("true", "yes")
+
+
+def _steps_of_list(value: list[object], known: Set[str], level: int) -> list[WrittenStep] | None:
+    found = [(item, _steps_in(item, known, level + 1)) for item in value]
+    if value and not any(steps for _, steps in found):
+        return None
+    for item, inner in found:
+        if isinstance(item, Mapping) and item and inner is None:
+            raise PlanError(tr('A task of the plan has no name; give it as "task".'))
+    return [step for _, inner in found for step in inner or ()]
+
+
+def _step(value: Mapping[object, object], known: Set[str]) -> WrittenStep | None:
+    low = {plain(str(key)): item for key, item in value.items()}
+    call = _first(low, _call_keys)
+    if isinstance(call, Mapping):
+        rest = {key: item for key, item in low.items() if key not in _call_keys}
+        low = rest | {plain(str(key)): item for key, item in call.items()}
+    if any(isinstance(low.get(key), list) for key in _plan_keys):
+        return None  # a whole plan, whatever else it says of itself
+    key = next((key for key in _name_keys if isinstance(low.get(key), str) and low[key]), None)
+    if key is None:
+        return _keyed_by_name(value, known)
+    name = str(low[key])
+    has_args = any(item in low for item in _args_keys)
+    if not (has_args or key not in ("name", "type", "api") or plain(name) in known):
+        return None
+    return WrittenStep(
+        name,
+        _first(low, _id_keys),
+        _first(low, _dep_keys),
+        _args(_first(low, _args_keys)) if has_args else _flat(value, key),
+        low.get("wanted") is True,
+    )
+
+
+def _keyed_by_name(value: Mapping[object, object], known: Set[str]) -> WrittenStep | None:
+    """{"image-to-text": {...}}"""
+    if len(value) != 1:
+        return None
+    (name, args), *_ = value.items()
+    return WrittenStep(str(name), args=args) if plain(str(name)) in known else None
+
+
+def _first(low: Mapping[str, object], keys: Iterable[str]) -> object:
+    return next((low[key] for key in keys if low.get(key) is not None), None)
+
+
+def _args(args: object) -> object:
+    """The arguments; as some APIs have it, they may be JSON within a string."""
+    if isinstance(args, str) and args.lstrip().startswith("{"):
+        return next(Loose(args).values())
+    return args
+
+
+def _flat(value: Mapping[object, object], name_key: str) -> dict[str, object]:
+    """The arguments of a task that has them beside its name."""
+    others = {name_key, *_call_keys, *_id_keys, *_dep_keys, *_notes}
+    return {str(key): item for key, item in value.items() if plain(str(key)) not in others}
+
+
+def _calls(text: str, known: Set[str]) -> list[WrittenStep]:
+    """Calls as Python has them: `caption = image_to_text(image="cat.png")`."""
+    reader = Loose(text)
+    found: list[WrittenStep] = []
+    end = 0
+    for call in _call.finditer(text):
+        if call.start() < end or plain(call[2]) not in known:
+            continue
+        args = reader.arguments(call.end())
+        end = reader.position
+        if "" in args or None in args.values():
+            continue
+        if any(inner and plain(inner[2]) in known for inner in map(_call.search, _texts(args))):
+            raise PlanError(tr('Calls within calls are no plan; write {"plan": [...]} as JSON.'))
+        found.append(WrittenStep(call[2], call[1], args=args))
+    return found
+
+
+def _texts(args: Mapping[str, object]) -> Iterator[str]:
+    return (item for item in args.values() if isinstance(item, str))
+
+
+_id = re.compile(r"(?:[\w#<>. \-]*[A-Za-z_#<>. ])?(\d{1,9})", re.ASCII)
+_mark = r"(?:<|&lt;)\s?(?:GENERATED|node|resource)\s?(?:(?:>|&gt;)[\s\-_:#]{0,3}|[\-_:#]{1,3})"
+_label = r"(?:(?:task|step|text|image|audio|video|table|document)[\-_ ]?)?(\d{1,9})\s?(?:>|&gt;)?"
+_field = r"(?:\.\w{1,20}|\[[\w'\"]{1,20}\])?"
+_generated = re.compile(rf"{_mark}(?:{_label}{_field})?", re.IGNORECASE | re.ASCII)
+_several = re.compile(
+    rf"(?:{_mark}{_label}{_field}|GENERATED[\-_ ]?\d{{1,9}})"
+    rf"(?:\s?(?:,|&|and|\+)\s?(?:{_mark})?\d{{1,9}})*+",
+    re.IGNORECASE | re.ASCII,
+)
+_prefix = re.compile(_mark, re.IGNORECASE)
+_fields = re.compile(r"\.\w+|\[[^\]]*\]")
+_spoken = re.compile(
+    r"[\W_]{0,3}(?:the )?(?:(?:result|output|answer|text|image)s?[\s_-]?(?:(?:of|from)[\s_-]?)?)?"
+    r"(?:task|step|node|output|result|id)[\s_-]?(\d{1,9})(?:['’]s|[._])?\s?(?:output|result|text)?"
+    r"[\W_]{0,3}|\$(\d{1,9})|\{\{?\s?(\d{1,9})\s?\}?\}",
+    re.IGNORECASE | re.ASCII,
+)
+_filler = frozenset(
+    "the a of from in at by for this that its it and result results output outputs task step "
+    "text image picture photo audio recording sound video table document file content caption "
+    "summary translation transcript answer generated above previous".split()
+)
+
+
+class Numbering:
+    """Gives every step an id of its own: the one it was written with, where that can be.
+
+    `finished` are the ids of tasks that are there besides.
+    """
+
+    def __init__(self, steps: Sequence[WrittenStep], finished: Iterable[int] = ()) -> None:
+        written = [whole(step.id) for step in steps]
+        taken = {number for number in written if number is not None}
+        self._by_number = defaultdict(list, {number: [number] for number in finished})
+        self._by_label: dict[str, int] = {}
+        self.ids: list[int] = []
+        """Of the steps, in order."""
+        unused = (number for number in itertools.count() if number not in taken)
+        free = (number for number in unused if number not in self._by_number)
+        for step, number in zip(steps, written, strict=True):
+            given = number if number is not None and number not in self._by_number else next(free)
+            self._by_number[given if number is None else number].append(given)
+            if isinstance(step.id, str) and step.id.strip():
+                self._by_label[step.id.strip().casefold()] = given
+            self.ids.append(given)
+
+    def task(self, number: int) -> int:
+        """The id of the step with this number, which may be none of the plan's.
+
+        Raises PlanError where two steps have the number.
+        """
+        ids = self._by_number.get(number, [number])
+        if len(ids) > 1:
+            raise PlanError(tr("Two tasks of the plan have the id {number}.", number=number))
+        return ids[0]
+
+    def references(self, text: str) -> list[int] | None:
+        """The tasks whose results a text stands for, and nothing else; None where it is a text.
+
+        [] stands for a result of which it is not said whose.
+        """
+        words = text.strip()
+        label = self._by_label.get(_prefix.sub("", words).strip("${}<> ").casefold())
+        if label is not None and not words.isdecimal():
+            return [label]
+        if _generated.fullmatch(words) or _several.fullmatch(words):
+            numbers = re.findall(r"\d+", _fields.sub("", words))
+            return [self.task(int(number)) for number in numbers]
+        if spoken := _spoken.fullmatch(words):
+            number = int(spoken[spoken.lastindex or 0])
+            return [self.task(number)] if number in self._by_number else None
+        return None
+
+    def within(self, text: str) -> tuple[list[int], bool]:
+        """The tasks a longer text refers to, and whether it says anything besides."""
+        found = [int(match[1]) for match in _generated.finditer(text) if match[1]]
+        rest = re.findall(r"\w+", _generated.sub(" ", text.casefold()))
+        return [self.task(number) for number in found], not _filler.issuperset(rest)
+
+    @staticmethod
+    def mentions(text: str) -> bool:
+        """Whether a text speaks of a result at all."""
+        return _generated.search(text) is not None
+
+
+def whole(value: object) -> int | None:
+    """A whole number from 0, however it is written; None where there is none."""
+    if isinstance(value, str) and len(value) < 40 and (found := _id.fullmatch(value.strip())):
+        return int(found[1])
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return int(value) if 0 <= value < 10**9 and value == int(value) else None

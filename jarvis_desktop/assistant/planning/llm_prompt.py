@@ -1,0 +1,303 @@
+"""What an LLM is told so that it can plan, and what is left out where its window is too small.
+
+The JSON Schema of an LLM's plan: only tasks that can run now, and only files that are there."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
+from typing import Any
+
+from jarvis_desktop.assistant import memory
+from jarvis_desktop.assistant.planning.plan_builder import Named
+from jarvis_desktop.assistant.prompts import Prompts
+from jarvis_desktop.core.artifact import Kind
+from jarvis_desktop.core.errors import ExpertError, PlanError, StorageError
+from jarvis_desktop.core.i18n import tr
+from jarvis_desktop.core.llm import LLM, Message, MessageRole, Prompt, estimated_tokens
+from jarvis_desktop.core.ports import Context
+from jarvis_desktop.core.task import Port, TaskOption, TaskType, type_names
+
+MOST_NAMES = 40
+"""File names that a schema lists; where there are more, it takes any."""
+
+_types = {bool: "boolean", int: "integer", float: "number", str: "string"}
+
+
+def plan_schema(
+    inventory: Sequence[TaskType], named: Named, *, agent: bool = False
+) -> dict[str, Any]:
+    """An object with "direct" and "plan", where each task takes its own arguments only.
+
+    With `agent` it may also say that the request is a goal for agent mode. Tasks with the same
+    arguments share one entry, for a schema is part of every prompt.
+    """
+    groups: dict[str, tuple[list[str], dict[str, Any]]] = {}
+    for task_type in inventory:
+        args = _args(task_type)
+        groups.setdefault(repr(args), ([], args))[0].append(task_type.name)
+    kinds = {port.kinds for task_type in inventory for port in task_type.ports}
+    inputs = {_definition(each): _input(each, named) for each in sorted(kinds)}
+    task = {"anyOf": [_task(*group) for group in groups.values()]}
+    return _answer(task, agent=agent) | {"$defs": inputs}
+
+
+def short_schema(inventory: Sequence[TaskType], *, agent: bool = False) -> dict[str, Any]:
+    """The same without the arguments of each task, about a tenth as long; any name for none."""
+    names = [task_type.name for task_type in inventory]
+    return _answer(_task(names, {"type": "object"}), agent=agent)
+
+
+def _answer(task: dict[str, Any], *, agent: bool) -> dict[str, Any]:
+    plan = {"type": "array", "items": task}
+    third = {"agent": {"type": "boolean"}} if agent else {}
+    return _object(third | {"direct": {"type": "boolean"}, "plan": plan}, ["direct", "plan"])
+
+
+def _task(names: list[str], args: dict[str, Any]) -> dict[str, Any]:
+    which = {"enum": names} if names else {"type": "string"}
+    properties = {"task": which, "id": {"type": "integer"}, "args": args}
+    return _object(properties | {"wanted": {"type": "boolean"}}, list(properties))
+
+
+def _args(task_type: TaskType) -> dict[str, Any]:
+    ports = {port.name: _port(port) for port in task_type.ports}
+    options = {option.name: _option(option) for option in task_type.options}
+    return _object(ports | options, [port.name for port in task_type.ports if port.required])
+
+
+def _object(properties: dict[str, Any], required: list[str]) -> dict[str, Any]:
+    return {"type": "object", "properties": properties, "required": required}
+
+
+def _port(port: Port) -> dict[str, Any]:
+    one = {"$ref": f"#/$defs/{_definition(port.kinds)}"}
+    return {"type": "array", "items": one} if port.many else one
+
+
+def _option(option: TaskOption) -> dict[str, Any]:
+    if option.choices:
+        return {"enum": list(option.choices)}
+    return {"type": _types[type(option.default)]}
+
+
+def _definition(kinds: Iterable[Kind]) -> str:
+    return "_".join(kinds)
+
+
+def _input(kinds: Sequence[Kind], named: Named) -> dict[str, Any]:
+    names = named.listed(kinds)
+    if Kind.TEXT in kinds or len(names) > MOST_NAMES:
+        return {"type": "string"}
+    result = {"type": "string", "pattern": "^<GENERATED>-[0-9]{1,3}$"}
+    return {"anyOf": [{"enum": names}, result]} if names else result
+
+
+PLAN_TOKENS = 768
+"""What a plan takes, without texts of the request that it repeats."""
+HISTORY_TOKENS = 1500
+"""The most that a planner is told of earlier turns."""
+REFUSAL_TOKENS = 256
+"""Kept free for the sentence that says what is wrong with a plan."""
+MOST_FILES = 40
+"""Names of files that are listed; the newest of earlier turns, where there are more."""
+
+EXAMPLES = "plan_examples.json"
+
+
+@dataclass(frozen=True, slots=True)
+class PlanExample:
+    """A request with its files, by name and kind, and the plan that answers it."""
+
+    request: str
+    files: dict[str, str]
+    answer: dict[str, Any]
+    tasks: frozenset[str]
+    """The names of its tasks."""
+
+    @property
+    def for_agent(self) -> bool:
+        """Whether its answer is that it is a goal for agent mode."""
+        return self.answer.get("agent") is True
+
+    @property
+    def messages(self) -> tuple[Message, Message]:
+        """As it is shown to an LLM."""
+        listed = [f"{_quoted(name)} ({kind})" for name, kind in self.files.items()]
+        asked = request_text(self.request, listed)
+        answer = json.dumps(self.answer, ensure_ascii=False)
+        return Message(MessageRole.USER, asked), Message(MessageRole.ASSISTANT, answer)
+
+
+def examples(prompts: Prompts) -> list[PlanExample]:
+    """The examples, the person's own first. Raises StorageError where the file is none of such."""
+    text, path = prompts.read(EXAMPLES)
+    try:
+        return [_example(item) for item in json.loads(text)]
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise StorageError(
+            tr("The examples in {path} cannot be used.", path=path),
+            hint=tr("Mend or remove the file."),
+        ) from error
+
+
+def _example(item: Any) -> PlanExample:
+    tasks = frozenset(str(task["task"]) for task in item["answer"]["plan"])
+    return PlanExample(str(item["request"]), dict(item["files"]), dict(item["answer"]), tasks)
+
+
+def request_text(text: str, files: Sequence[str]) -> str:
+    """A request as it is put to an LLM: quoted, so that it is seen where it begins and ends."""
+    return f"Files: {', '.join(files) or 'none'}\nRequest: {_quoted(text)}"
+
+
+def files_listed(named: Named, context: Context) -> list[str]:
+    """The files at hand by name and kind, and what is known of each; never what is in them."""
+    made_by = {item.artifact: item.task for item in context.resources if item.task}
+    listed = []
+    for name, artifact in named:
+        notes = [str(artifact.kind)]
+        if artifact not in named.attached:
+            notes.append(
+                f"result of {made_by[artifact]}" if artifact in made_by else "given before"
+            )
+        if artifact.kind is not Kind.TEXT and artifact.title != name:
+            notes.append(_quoted(artifact.title[:60]))
+        listed.append(f"{_quoted(name)} ({', '.join(notes)})")
+    here = len(named.attached)
+    if len(listed) - here <= MOST_FILES:
+        return listed
+    more = f"{len(listed) - here - MOST_FILES} older ones, numbered in the same way"
+    return [*listed[:here], more, *listed[-MOST_FILES:]]
+
+
+def brief(
+    llm: LLM,
+    prompts: Prompts,
+    *,
+    asked: str,
+    inventory: Sequence[TaskType],
+    context: Context,
+    agent: bool = False,
+) -> Prompt:
+    """The prompt for a plan: rules, tasks, examples, earlier turns, and `asked` last and whole.
+
+    With `agent` the LLM may also say that it is a goal for agent mode.
+    Where not all of it fits, the details of the schema go first, then examples, earlier turns,
+    what the tasks are for, and at last their names in the schema; the trace is told. Raises
+    ExpertError where `asked` does not fit even so, StorageError where a prompt cannot be read.
+    """
+    template = prompts.template("plan")
+    names = {task_type.name for task_type in inventory}
+    shown = [
+        item.messages
+        for item in examples(prompts)
+        if item.tasks <= names and (agent or not item.for_agent)
+    ]
+    third = f"\n\n{prompts.template('plan_agent').text}" if agent else ""
+    rules, fewer = (
+        Message(
+            MessageRole.SYSTEM,
+            template.filled(tasks=_listed(inventory, summaries=summaries), agent=third),
+        )
+        for summaries in (True, False)
+    )
+    full = plan_schema(inventory, Named(context), agent=agent)
+    short, least = short_schema(inventory, agent=agent), short_schema((), agent=agent)
+    longest = max(1, min(PLAN_TOKENS + estimated_tokens(asked), llm.window // 4))
+    whole = llm.window - 2 * longest - REFUSAL_TOKENS - memory.tokens([_last(asked, [])])
+    wanted, _ = memory.messages(context, HISTORY_TOKENS)
+    everything = memory.tokens([*wanted, *chain(*shown)])
+    for system, schema, needed in (
+        (rules, full, everything),
+        (rules, short, 0),
+        (fewer, short, 0),
+        (fewer, least, 0),
+    ):
+        room = whole - memory.tokens([system]) - estimated_tokens(json.dumps(schema))
+        if room < needed:
+            continue
+        told, missing = memory.messages(context, min(HISTORY_TOKENS, room))
+        fitting = _first(shown, room - memory.tokens(told))
+        context.trace(
+            f"{llm.name} plans by the prompt {template.label}, with {len(fitting)} of "
+            f"{len(shown)} examples{'' if system is rules else ', without what each task does'}."
+        )
+        if missing:
+            context.trace(missing)
+        messages = (system, *chain(*fitting), _last(asked, told))
+        return Prompt(messages, schema=schema, longest=longest)
+    raise ExpertError(
+        tr(
+            "The request and the list of tasks do not fit into the window of {name}.",
+            name=llm.name,
+        )
+    )
+
+
+def with_refusal(prompt: Prompt, text: str, error: PlanError) -> Prompt:
+    """The prompt with its answer, no longer than one may be, and what is wrong with it."""
+    beginning = text.encode(errors="replace")[: 3 * prompt.longest].decode(errors="ignore")
+    refusal = f"This cannot be used: {error.message} Write the whole JSON again, mended."
+    told = (
+        Message(MessageRole.ASSISTANT, beginning or "(nothing)"),
+        Message(MessageRole.USER, refusal),
+    )
+    return replace(prompt, messages=(*prompt.messages, *told))
+
+
+def _last(asked: str, told: Sequence[Message]) -> Message:
+    """The last message; earlier turns are a part of it, for their answers are no plans."""
+    if not told:
+        return Message(MessageRole.USER, asked)
+    said = "\n".join(f"{message.role.title()}: {message.text}" for message in told)
+    return Message(MessageRole.USER, f"What was said before:\n{said}\n\nNow plan this.\n{asked}")
+
+
+def _first(shown: Sequence[tuple[Message, Message]], room: int) -> list[tuple[Message, Message]]:
+    """As many of the examples as there is room for."""
+    fitting: list[tuple[Message, Message]] = []
+    for pair in shown:
+        room -= memory.tokens(pair)
+        if room < 0:
+            break
+        fitting.append(pair)
+    return fitting
+
+
+def _listed(inventory: Sequence[TaskType], *, summaries: bool) -> str:
+    """A line a task; without summaries, those that take and give the same share one."""
+    if summaries:
+        return "\n".join(_line(task_type) for task_type in inventory)
+    alike: dict[str, list[str]] = {}
+    for task_type in inventory:
+        alike.setdefault(_signature(task_type), []).append(task_type.name)
+    return "\n".join(f"- {', '.join(names)}{shape}" for shape, names in alike.items())
+
+
+def _line(task_type: TaskType) -> str:
+    """One task: `summarization(text, sentences: a whole number) -> text. Makes a text shorter.`"""
+    line = f"- {task_type.name}{_signature(task_type)}"
+    about = "; ".join(f"{option.name}: {option.summary}" for option in task_type.options)
+    return f"{line}. {task_type.summary}{f' ({about})' if about else ''}"
+
+
+def _signature(task_type: TaskType) -> str:
+    places = [
+        f"{port.name}{'' if port.required else '?'}: {'/'.join(port.kinds)}{' list' * port.many}"
+        for port in task_type.ports
+    ]
+    places += [f"{option.name}?: {_takes(option)}" for option in task_type.options]
+    return f"({', '.join(places)}) -> {'/'.join(task_type.gives)}"
+
+
+def _takes(option: TaskOption) -> str:
+    if option.choices:
+        return "|".join(choice for choice in option.choices if choice)
+    return type_names[type(option.default)]
+
+
+def _quoted(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)

@@ -1,0 +1,285 @@
+"""What a plan that an LLM revised shares with the one before: whatever is the same stays the same,
+under its id, so that nothing of it is done twice.
+
+What a second plan shares with the first: work that is done, and what failed already.
+
+Sees to it that what is remembered for good is what the person said, not what a file says."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import re
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from graphlib import TopologicalSorter
+
+from jarvis_desktop.assistant.planning import intents, request_parser
+from jarvis_desktop.assistant.planning.plan_builder import Named
+from jarvis_desktop.assistant.planning.steps import AS_SAID
+from jarvis_desktop.core.artifact import Artifact, text_artifact
+from jarvis_desktop.core.display import one_line
+from jarvis_desktop.core.errors import PlanError
+from jarvis_desktop.core.expert import Attempt, Status, TaskResult
+from jarvis_desktop.core.i18n import tr
+from jarvis_desktop.core.plan import Plan
+from jarvis_desktop.core.ports import Context
+from jarvis_desktop.core.task import Arg, Item, Ref, Task, TaskOption, TaskType
+
+MAX_KEPT_TEXT = 200
+"""Characters of a result that an LLM is told."""
+LONGEST_REASON = 300
+
+
+def finished(plan: Plan, results: Mapping[int, TaskResult]) -> list[Task]:
+    """The tasks of a plan that were done."""
+    return [task for task in plan if task.id in results and results[task.id].status is Status.DONE]
+
+
+def continued(new: Plan, old: Plan, done: Sequence[Task]) -> Plan:
+    """The new plan, in which no finished task stands a second time under another id.
+
+    Raises PlanError where all that it would run was in the old plan and came to nothing.
+    """
+    numbers: dict[Hashable, int] = {}
+    before, after = signatures(old, numbers), signatures(new, numbers)
+    ids = {task.id for task in done}
+    done_as = {before[number]: number for number in ids}
+    twice = {
+        task.id: done_as[after[task.id]]
+        for task in new
+        if task.id not in ids and after[task.id] in done_as
+    }
+    tried = {before[task.id] for task in old} - done_as.keys()
+    if all(after[task.id] in tried for task in new if task.id not in {*ids, *twice}):
+        raise PlanError(
+            tr("That plan does nothing differently from what failed; find another way.")
+        )
+    return Plan(tuple(pointing(task, twice) for task in new if task.id not in twice))
+
+
+def plan_told(plan: Plan, named: Named) -> str:
+    """A plan as the LLM would have written it: files by their names."""
+    names = {artifact: name for name, artifact in named}
+
+    def written(arg: Arg) -> object:
+        if isinstance(arg, tuple):
+            return [written(item) for item in arg]
+        if isinstance(arg, Ref):
+            return f"<GENERATED>-{arg.task_id}"
+        return names.get(arg, one_line(arg.title)) if isinstance(arg, Artifact) else arg
+
+    tasks = [
+        {
+            "task": task.type.name,
+            "id": task.id,
+            "args": {name: written(arg) for name, arg in task.args.items()},
+        }
+        for task in plan
+    ]
+    return json.dumps({"plan": tasks}, ensure_ascii=False)
+
+
+def done_told(done: Sequence[Task], results: Mapping[int, TaskResult]) -> str:
+    """What finished tasks gave: kinds, and of texts the beginning."""
+    return _lines(
+        {
+            "id": task.id,
+            "gave": [
+                f"{item.kind}: {one_line(item.text, limit=MAX_KEPT_TEXT)}"
+                if item.text
+                else item.kind
+                for item in results[task.id].artifacts
+            ],
+        }
+        for task in done
+    )
+
+
+def failed_told(plan: Plan, results: Mapping[int, TaskResult]) -> str:
+    """Which tasks failed, and why: for an input that is wrong, another expert is no way out."""
+    return _lines(
+        {"id": task.id, "task": task.type.name}
+        | _category(result.attempts)
+        | {"reason": one_line(result.reason, limit=LONGEST_REASON)}
+        for task in plan
+        if (result := results.get(task.id)) and result.status is Status.FAILED
+    )
+
+
+def _category(attempts: Sequence[Attempt]) -> dict[str, object]:
+    """What the last attempt failed of, where that is known."""
+    if not attempts or not attempts[-1].kind:
+        return {}
+    return {"error": attempts[-1].kind, "may_work_again": attempts[-1].retryable}
+
+
+def _lines(items: Iterable[object]) -> str:
+    return "\n".join(json.dumps(item, ensure_ascii=False) for item in items) or "nothing"
+
+
+def signatures(plan: Plan, numbers: dict[Hashable, int]) -> dict[int, int]:
+    """Numbers that are equal where two tasks do the same to the same, whatever their ids."""
+    found: dict[int, int] = {}
+    for task_id in TopologicalSorter({task.id: task.depends_on for task in plan}).static_order():
+        task = plan.task(task_id)
+        given = {option.name: option.default for option in task.type.options} | dict(task.args)
+        args = frozenset((name, _signed(arg, found)) for name, arg in given.items())
+        found[task_id] = numbers.setdefault((task.type.name, args), len(numbers))
+    return found
+
+
+def _signed(arg: Arg, found: Mapping[int, int]) -> Hashable:
+    items = arg if isinstance(arg, tuple) else (arg,)
+    return tuple(
+        ("result", found[item.task_id]) if isinstance(item, Ref) else item for item in items
+    )
+
+
+def pointing(task: Task, elsewhere: Mapping[int, int]) -> Task:
+    """The task with its Refs moved to other tasks."""
+
+    def moved(item: Item) -> Item:
+        if isinstance(item, Ref):
+            return Ref(elsewhere.get(item.task_id, item.task_id))
+        return item
+
+    return replace(
+        task,
+        args={
+            name: tuple(map(moved, arg)) if isinstance(arg, tuple) else moved(arg)
+            for name, arg in task.args.items()
+        },
+    )
+
+
+LONGEST_TEXT = 300
+"""Characters of a text within a plan; an LLM knows a longer one by a name, and need not repeat it.
+"""
+
+
+def types_of(plan: Plan) -> Sequence[TaskType]:
+    """The task types of a plan, each once."""
+    return list({task.type.name: task.type for task in plan}.values())
+
+
+class Shortened:
+    """A plan whose long texts are files with a name, and the context that knows those as well."""
+
+    def __init__(self, plan: Plan, context: Context) -> None:
+        self._texts: dict[Artifact, str] = {}
+        self.plan = _with_items(plan, self._named)
+        given = dict.fromkeys(
+            item
+            for task in self.plan
+            for _, item in task.items()
+            if isinstance(item, Artifact) and item not in context.attachments
+        )
+        self.context = replace(context, attachments=(*context.attachments, *given))
+
+    def restored(self, plan: Plan) -> Plan:
+        """A plan over that context, with the texts themselves again."""
+        return _with_items(plan, lambda task, name, item: self._text(item))
+
+    def _named(self, task: Task, name: str, item: Item) -> Item:
+        if not isinstance(item, str) or len(item) <= LONGEST_TEXT or not task.type.port(name):
+            return item
+        named = text_artifact(item)
+        self._texts[named] = item
+        return named
+
+    def _text(self, item: Item) -> Item:
+        return self._texts.get(item, item) if isinstance(item, Artifact) else item
+
+
+def kept_as_before(new: Plan, old: Plan) -> Plan:
+    """The new plan, in which what the old one has as well is the very same task.
+
+    Another task keeps its id, and the expert that was chosen for it, only where the old one has
+    the same kind of task there.
+    """
+    numbers: dict[Hashable, int] = {}
+    before, after = signatures(old, numbers), signatures(new, numbers)
+    free = {before[task.id]: task for task in reversed(old.tasks)}
+    same: dict[int, Task] = {}
+    for task in new:
+        if found := free.pop(after[task.id], None):
+            same[task.id] = found
+    taken = {task.id for task in same.values()}
+    fresh = itertools.count(max((task.id for task in (*old, *new)), default=-1) + 1)
+    kinds = {task.id: task.type for task in old}
+    ids = {
+        task.id: same[task.id].id
+        if task.id in same
+        else task.id
+        if task.id not in taken and kinds.get(task.id, task.type) == task.type
+        else next(fresh)
+        for task in new
+    }
+    experts = {task.id: task.expert for task in old}
+    return Plan(
+        tuple(
+            replace(same[task.id], wanted=same[task.id].wanted or task.wanted)
+            if task.id in same
+            else replace(pointing(task, ids), id=ids[task.id], expert=experts.get(ids[task.id], ""))
+            for task in new
+        )
+    )
+
+
+def _with_items(plan: Plan, changed: Callable[[Task, str, Item], Item]) -> Plan:
+    def given(task: Task, name: str, arg: Arg) -> Arg:
+        if isinstance(arg, tuple):
+            return tuple(changed(task, name, item) for item in arg)
+        return changed(task, name, arg)
+
+    return Plan(
+        tuple(
+            replace(task, args={name: given(task, name, arg) for name, arg in task.args.items()})
+            for task in plan
+        )
+    )
+
+
+MOST_FOREIGN = 0.2
+"""The share of its words that an LLM may have put in another form."""
+
+
+def in_own_words(
+    plan: Plan, text: str, inventory: Sequence[TaskType], *, but: Collection[Task] = ()
+) -> Plan:
+    """The plan that an LLM wrote for the request `text`; the tasks in `but` were there before.
+
+    Raises PlanError where one of its tasks takes words as said that were not said, or that stand
+    only in a text that was pasted. Where it says nothing, or a single word such as "that", the
+    person must have asked for the task: nothing is forgotten that nobody wanted forgotten.
+    """
+    head, _ = request_parser.split(text, inventory)
+    wish = request_parser.read(text, inventory, Context()).text
+    for task in (task for task in plan if task not in but):
+        asked = bool(intents.find(wish, (task.type,)))
+        said = _words(text if asked else head)  # a pasted text only where it is asked for with it
+        for option in task.type.options:
+            if option.reads == AS_SAID and not _is_own(task, option, said, asked=asked):
+                raise PlanError(
+                    tr(
+                        "Task {id} ({name}) must take its {name2} word for word "
+                        "from the person's request.",
+                        id=task.id,
+                        name=task.type.name,
+                        name2=option.name,
+                    )
+                )
+    return plan
+
+
+def _is_own(task: Task, option: TaskOption, said: set[str], *, asked: bool) -> bool:
+    value = task.args.get(option.name, option.default)
+    if value == option.default:
+        return asked or not value
+    words = _words(str(value))
+    return len(words - said) <= MOST_FOREIGN * len(words) and (asked or len(words) > 1)
+
+
+def _words(text: str) -> set[str]:
+    return set(re.findall(r"\w+", text.casefold()))

@@ -1,0 +1,242 @@
+"""Changes a plan as a person says, where their words leave no doubt: a step left out, a step more
+at the end, another language or number. What is not wholly understood changes nothing."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from jarvis_desktop.assistant.planning import intents, slots, steps
+from jarvis_desktop.assistant.planning.intents import NUMBER_WORDS, Match
+from jarvis_desktop.assistant.planning.request_parser import Reading
+from jarvis_desktop.assistant.planning.steps import NotUnderstood, PlannedStep
+from jarvis_desktop.assistant.planning.wiring import MissingInput, Wiring
+from jarvis_desktop.core.artifact import Artifact, Kind
+from jarvis_desktop.core.errors import InputError, PlanError
+from jarvis_desktop.core.i18n import tr
+from jarvis_desktop.core.plan import Plan
+from jarvis_desktop.core.ports import Context
+from jarvis_desktop.core.task import Arg, Item, Port, Ref, Task, TaskType, Value
+
+KNOWN_WAYS = (
+    "Without a language model I can leave out a step that you name, add one at the end, or change "
+    "a language or a number."
+)
+
+_drop = re.compile(
+    r"^\W*(?:(?:leave|take|cut) (?:out|away|off)|skip|drop|remove|omit|delete|cancel|"
+    r"forget(?: about)?|without|no|not|do not|don't|dont)\b\s*(?P<what>.+)$|"
+    r"^\W*(?:leave|take|cut) (?P<named>.+?) (?:out|away|off)\W*$"
+)
+_no = re.compile(r"\b(?:no|not|don't|dont|never|without|skip|drop|remove|leave|cancel)\b")
+_more = re.compile(r"\b(?:too|also|as well|add|plus|at the end|in the end|afterwards|finally)\b")
+_other = re.compile(r"\b(?:instead|rather|make|change|switch|use|set)\b")
+_aside = re.compile(
+    r"\b(?:too|also|as well|instead|rather|add|plus|at the end|in the end|afterwards|finally)\b"
+)
+_clauses = re.compile(r"\s*(?:[.;,]+(?=\s|$)|\b(?:and then|and|then)\b)\s*")
+_ordinals = "first second third fourth fifth sixth seventh eighth ninth".split()
+_place = re.compile(
+    rf"\bstep (?:number )?(?P<number>\d{{1,3}})\b|"
+    rf"\b(?P<ordinal>{'|'.join(_ordinals)}|last) (?:step|one)\b"
+)
+_small = frozenset(
+    "a an all and any at be for from in into it its make change switch use set should of on one "
+    "only or part step steps that the them these this those to turn with".split()
+)
+_readers = frozenset({"", "language", "file-name", "size", "shape", "seed"})
+"""How options are read of which there is no doubt; other readers take any words for a wish."""
+
+
+def revised(read: Reading, plan: Plan, inventory: Sequence[TaskType], context: Context) -> Plan:
+    """The plan as the words want it. Raises InputError that says what was not understood."""
+    if not read.text.strip():
+        raise InputError(tr("Say what should be different."))
+    if all(item.output for item in read.files):
+        context = replace(context, attachments=())  # "it" is then what the plan makes
+    try:
+        return _edited(read, plan, inventory, context)
+    except InputError:
+        parts = [part for part in _clauses.split(read.text) if part]
+        if len(parts) < 2:
+            raise
+        for part in parts:
+            plan = _edited(replace(read, text=part), plan, inventory, context)
+        return plan
+
+
+def _edited(read: Reading, plan: Plan, inventory: Sequence[TaskType], context: Context) -> Plan:
+    """The plan after one edit."""
+    if found := _drop.search(read.text):
+        return _dropped(found["what"] or found["named"], read, plan)
+    text = " ".join(_aside.sub(" ", read.text).split())
+    plain = replace(read, text=text)
+    asked = {item.type.name for item in intents.find(text, inventory)}
+    there = {task.type.name for task in plan}
+    if no := _no.search(text):
+        raise _not_understood(text[no.start() :], read)
+    if asked and not _other.search(read.text) and (_more.search(read.text) or asked - there):
+        return _longer(plain, plan, inventory, context)
+    return _set(plain, plan)
+
+
+def _dropped(what: str, read: Reading, plan: Plan) -> Plan:
+    tasks, rest = _named(what, plan)
+    _all_understood(rest, read)
+    several = re.search(r"\b(?:all|both|every|any)\b", what)
+    if len(tasks) > len(_types(tasks)) and not several:
+        raise InputError(
+            tr("The plan has several such steps: say which, such as “leave out step 2”.")
+        )
+    if not tasks:
+        raise _not_understood(what, read)
+    for task in tasks:
+        plan = _passed_by(plan, plan.task(task.id))
+    return plan
+
+
+def _named(words: str, plan: Plan) -> tuple[list[Task], str]:
+    """The steps that the words speak of, by place or by what they do; and the other words."""
+    tasks = list(plan)
+    if place := _place.search(words):
+        at = int(place["number"] or 0) - 1
+        if place["ordinal"]:
+            last = place["ordinal"] == "last"
+            at = len(tasks) - 1 if last else _ordinals.index(place["ordinal"])
+        if not 0 <= at < len(tasks):
+            raise InputError(tr("The plan has no step {at}.", at=at + 1))
+        return [tasks[at]], words.replace(place[0], " ")
+    heard = intents.find(words, _types(tasks))
+    best = max(heard, key=lambda item: item.weight, default=None)
+    if best is None:
+        said = _telling(words)
+        called = [task for task in tasks if said and said <= {*task.type.title.split()}]
+        return called, "" if called else words
+    # "The text in the picture" is one step, whatever other cues stand within its words; and
+    # "and read it aloud" is no step that is spoken of.
+    others = [item for item in heard if not item.overlaps(best)]
+    if not all(intents.is_noun_phrase(words, item) for item in others):
+        return [], words
+    names = {item.type.name for item in (best, *others)}
+    return [task for task in tasks if task.type.name in names], _blanked(words, heard)
+
+
+def _passed_by(plan: Plan, task: Task) -> Plan:
+    """The plan without the task; those behind it take what it took, where they can."""
+    given = [item for name, item in task.items() if task.type.port(name)]
+    for other in [each for each in plan if task.id in each.depends_on]:
+        for name, arg in other.args.items():
+            port = other.type.port(name)
+            if port and Ref(task.id) in (arg if isinstance(arg, tuple) else (arg,)):
+                fitting = [item for item in given if _fits(item, port, plan)]
+                if fitting:
+                    plan = plan.with_arg(other.id, name, _instead(arg, Ref(task.id), fitting))
+    return plan.without(task.id)
+
+
+def _fits(item: Item, port: Port, plan: Plan) -> bool:
+    if isinstance(item, Ref):
+        return bool(set(plan.task(item.task_id).type.gives) & set(port.kinds))
+    return (item.kind if isinstance(item, Artifact) else Kind.TEXT) in port.kinds
+
+
+def _instead(arg: Arg, gone: Ref, fitting: Sequence[Item]) -> Arg:
+    if not isinstance(arg, tuple):
+        return fitting[0]
+    left = (each for item in arg for each in (fitting if item == gone else (item,)))
+    return tuple(dict.fromkeys(left))
+
+
+def _set(read: Reading, plan: Plan) -> Plan:
+    """The plan with other options: "in Spanish", "in five sentences"."""
+    found = {task.id: options for task in plan if (options := _options(task, read))}
+    heard = intents.find(read.text, _types(plan))
+    names = {item.type.name for item in heard} or {task.type.name for task in plan}
+    meant = [task for task in plan if task.id in found and task.type.name in names]
+    said = [task for task in meant if found[task.id].keys() <= task.args.keys()]
+    meant = said or meant
+    if not meant:
+        raise _not_understood(read.text, read)
+    if len({task.type.name for task in meant}) > 1:
+        raise InputError(tr("That could be meant for several steps: name the one that it is for."))
+    options = found[meant[0].id]
+    rest = replace(read, text=_blanked(read.text, heard)).words(0, len(read.text))
+    _all_understood(_explained(rest, options, meant[0].type), read)
+    for task in meant:
+        for name, value in options.items():
+            plan = plan.with_arg(task.id, name, value)
+    return plan
+
+
+def _options(task: Task, read: Reading) -> dict[str, Value]:
+    """The options that the words settle for the task without any doubt."""
+    whole = PlannedStep(task.type, 0, len(read.text), Match(task.type, 0, 0, 0.0))
+    sure = {option.name for option in task.type.options if option.reads in _readers}
+    return {name: value for name, value in slots.options(whole, read).items() if name in sure}
+
+
+def _explained(words: str, options: dict[str, Value], task_type: TaskType) -> str:
+    """The words without those that gave the options."""
+    given = [str(item).lower() for pair in options.items() for item in pair]
+    known = {word for item in given for word in (item, *re.findall(r"\w+", item))}
+    for option in task_type.options:
+        if option.name in options and option.units:
+            units = "|".join(re.escape(unit).replace(r"\*", r"\w*") for unit in option.units)
+            words = re.sub(rf"(?<!\w)(?:{units})(?!\w)", " ", words)
+            words = re.sub(rf"\b(?:[\d.,]+|{'|'.join(NUMBER_WORDS)})\b", " ", words)
+    return " ".join(word for word in words.split() if word.strip(".,!?;:“”\"'") not in known)
+
+
+def _longer(read: Reading, plan: Plan, inventory: Sequence[TaskType], context: Context) -> Plan:
+    """The plan with what the words ask for besides."""
+    read = replace(read, made=frozenset(task.type.name for task in plan))
+
+    def fit(task_type: TaskType, start: int, end: int) -> float:
+        kinds = {kind for task in plan for kind in task.type.gives}
+        return 5.0 if any(kinds & set(port.kinds) for port in task_type.ports[:1]) else 0.0
+
+    try:
+        wiring = Wiring(read, inventory, context, tasks=plan.tasks)
+        for step in steps.cut(read, inventory, fit):
+            wiring.add(step)
+        longer = Plan(wiring.tasks)
+    except NotUnderstood as odd:
+        raise _not_understood(read.text[odd.start : odd.end], read) from odd
+    except MissingInput as error:
+        raise InputError(
+            tr("For {title} there is nothing in the plan.", title=error.task_type.title)
+        ) from error
+    except PlanError as error:
+        raise InputError(tr("That cannot be added. {error}", error=error)) from error
+    if len(longer) == len(plan):
+        raise InputError(tr("The plan does that already."))
+    return longer
+
+
+def _all_understood(rest: str, read: Reading) -> None:
+    """Raises InputError where the rest of the words says something more."""
+    words = " ".join(word for word in re.findall(r"[\w']+", rest) if word in _telling(rest))
+    if words:
+        raise _not_understood(words, read)
+
+
+def _telling(words: str) -> set[str]:
+    return set(re.findall(r"[\w']+", words)) - _small
+
+
+def _not_understood(words: str, read: Reading) -> InputError:
+    told = replace(read, text=words).words(0, len(words)).strip(" ,.;")
+    return InputError(
+        tr("I did not understand “{told}”, so the plan is as it was.", told=told), hint=KNOWN_WAYS
+    )
+
+
+def _blanked(words: str, heard: Iterable[Match]) -> str:
+    for match in heard:
+        words = words[: match.start] + " " * (match.end - match.start) + words[match.end :]
+    return words
+
+
+def _types(tasks: Iterable[Task]) -> list[TaskType]:
+    return list({task.type.name: task.type for task in tasks}.values())

@@ -1,0 +1,98 @@
+"""Two planners in one: the quick one where it is sure, the LLM for all the rest.
+
+Tells by plain words that a request is a goal for agent mode, which no single plan of experts
+reaches."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from jarvis_desktop.assistant.planning import request_parser
+from jarvis_desktop.core.expert import TaskResult
+from jarvis_desktop.core.plan import Plan
+from jarvis_desktop.core.ports import Context, Declined, Direct, ForAgent, Planner
+from jarvis_desktop.core.task import TaskType
+
+_begin = r"(?:^|[.;:!?,]\s+|\b(?:and|then|please|you|to)\s+)"
+_many = r"(?:\d{2,6}|hundreds of|thousands of|dozens of)"
+_things = r"(?:files|photos|pictures|images|documents|pdfs|recordings|videos|tables|csvs)"
+_goal = re.compile(
+    # Said outright.
+    r"^(?:hey |ok )?(?:jarvis,? )?(?:as an agent\b|(?:in|use|with) agent mode\b|agent mode:)"
+    r"|\b(?:in|use|using) agent mode[.!]?$"
+    r"|\b(?:work|go) (?:on|through) (?:this|it|that)\b.{0,40}?\b(?:step by step|on your own)\b"
+    # A program.
+    rf"|{_begin}(?:write|make|create|build)(?: and run)?(?: me)?(?: an?| some)?"
+    r" (?:(?:small|short|little|simple|quick|new)\s+)?(?:python\s+)?(?:program|script|code)"
+    r" (?:that|which)\b"
+    rf"|{_begin}(?:write|run|use) (?:some |a bit of )?python\b"
+    # A chart: "the plot of the film" is none.
+    rf"|{_begin}plot (?:the|these|those|this|that|them|it|my|all|both|each|every|an?)\b"
+    r"|\b(?:charts?|graphs?|histograms?) (?:for|per) (?:each|every)\b"
+    # The same for many things.
+    rf"|\bfor (?:each|every one|all) of (?:these|those|the|my) {_many}\b"
+    rf"|{_begin}rename (?:all |each of )?(?:of )?(?:(?:these|those|the|my) )?(?:{_many} )?"
+    rf"{_things}\b",
+)
+_not = re.compile(
+    r"^(?:how|what|why|when|who|where|is|are|do|does|did|should|don't|dont|never|forget|remember)\b"
+    r"|\bhow (?:to|do|does|can|could|would|should)\b"
+)
+"""A question about such a thing, which an LLM answers in words, or the wish to leave it."""
+
+
+def is_own(inventory: Sequence[TaskType]) -> bool:
+    """Whether the task types are the application's; others are known by descriptions alone."""
+    return any(item.cues or item.presets for item in inventory)
+
+
+def asked_for(text: str, inventory: Sequence[TaskType]) -> bool:
+    """Whether the words leave no doubt. What is quoted or pasted says nothing of it."""
+    head, _ = request_parser.split(text, inventory)
+    quoted = request_parser.quotes(head)
+    for mention in sorted(quoted, key=lambda item: item.start, reverse=True):
+        head = f"{head[: mention.start]}…{head[mention.end :]}"
+    even = " ".join(head.replace("’", "'").lower().split())
+    return _goal.search(even) is not None and not _not.search(even)
+
+
+class LayeredPlanner:
+    """Takes the plan of the embedded planner, which declines what it does not fully understand,
+    and asks the LLM planner for what it declines."""
+
+    def __init__(self, embedded: Planner, llm: Planner, *, agent: bool = False) -> None:
+        """`agent` says that there is an agent mode: what clearly asks for it is left to the LLM
+        planner, which knows whether there is an LLM for it."""
+        self._agent = agent
+        self._embedded = embedded
+        self._llm = llm
+
+    async def plan(
+        self, text: str, inventory: Sequence[TaskType], context: Context
+    ) -> Plan | Direct | Declined | ForAgent:
+        """The embedded planner's plan where it makes one, else what the LLM planner says."""
+        if self._agent and is_own(inventory) and asked_for(text, inventory):
+            return await self._llm.plan(text, inventory, context)
+        planned = await self._embedded.plan(text, inventory, context)
+        if not isinstance(planned, Declined):
+            return planned
+        return await self._llm.plan(text, inventory, context)
+
+    async def replan(
+        self,
+        text: str,
+        inventory: Sequence[TaskType],
+        context: Context,
+        *,
+        plan: Plan,
+        results: Mapping[int, TaskResult],
+    ) -> Plan | Declined:
+        """What the LLM planner says: the embedded one knows one way only."""
+        return await self._llm.replan(text, inventory, context, plan=plan, results=results)
+
+    async def revise(
+        self, words: str, inventory: Sequence[TaskType], context: Context, *, plan: Plan
+    ) -> Plan | Declined:
+        """What the LLM planner says, which leaves it to the embedded one where there is no LLM."""
+        return await self._llm.revise(words, inventory, context, plan=plan)

@@ -1,0 +1,325 @@
+"""The planner that is always there: no LLM, no download, milliseconds.
+
+It knows our own tasks by their cues and wires them with care. What no cue tells, and inventories
+that have no cues, it knows by the scores of a small encoder over the tasks' descriptions.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from jarvis_desktop.assistant.planning import (
+    inputs,
+    plan_editor,
+    request_parser,
+    scored_planner,
+    steps,
+)
+from jarvis_desktop.assistant.planning.inputs import QUESTION
+from jarvis_desktop.assistant.planning.intents import Match
+from jarvis_desktop.assistant.planning.request_parser import Reading
+from jarvis_desktop.assistant.planning.steps import NotUnderstood, PlannedStep
+from jarvis_desktop.assistant.planning.wiring import MissingInput, Wiring
+from jarvis_desktop.core.artifact import Kind
+from jarvis_desktop.core.errors import InputError, PlanError, UnavailableError
+from jarvis_desktop.core.expert import TaskResult
+from jarvis_desktop.core.i18n import both, mark, tr
+from jarvis_desktop.core.plan import Plan
+from jarvis_desktop.core.ports import Context, Declined, Scores, TaskScorer
+from jarvis_desktop.core.task import TaskType
+from jarvis_desktop.text.languages import other_language
+
+_destructive = re.compile(
+    r"\brm\s+-\w+|"
+    r"\b(?:(?:delete|erase|wipe|destroy|shred|get rid of)\s+(?:\w+\s+){0,3}?"
+    r"(?:files?|folders?|director(?:y|ies)|documents?|photos|pictures|downloads|disks?|drives?|"
+    r"everything|data|history|desktop|computer|system|xfile\d+x[a-z]*|[/~]\S*)|"
+    r"(?:format|reformat|wipe)\s+(?:\w+\s+){0,2}?(?:disk|drive|computer|partition)|"
+    r"empty\s+(?:the\s+|my\s+)?(?:trash|recycle bin|bin)|(?:delete|erase) (?:it|this|them|all))\b"
+)
+_question = re.compile(
+    r"^\W*(?:who|whose|what|what's|whats|when|where|why|which|how|is|are|was|were|do|does|did|can|"
+    r"could|should|would|will)\b|\?\s*$"
+)
+
+_elsewhere = re.compile(r"\b(file|s?ftps?|smb|ssh|s3|gs|hdfs|data|ipfs)://\S", re.IGNORECASE)
+_wish_not = re.compile(r"^\W*(?:do not|don't|dont|never)\b")
+
+SAVE = "save-file"
+GREETING = "help"
+SURE = 0.35
+"""Where no cue is heard, a task on the files at hand is planned from this probability on, ..."""
+DOUBTFUL = 0.17
+"""... and only where no other task is as likely as this."""
+SEVERAL = 0.6
+"""Where several tasks are guessed, each must be as likely as this."""
+LONG = 1000
+"""Characters; beyond this a request is taken for a text somebody pasted."""
+
+CAN_DO = mark("Say “what can you do” to hear what works now.")
+
+NO_LLM = mark(
+    "I cannot answer that from what is on this computer: general questions need a language model, "
+    "and there is none to use. To see why, and which fits: jarvis-desktop llm list."
+)
+
+_wanted_kinds = {
+    Kind.TEXT: mark("a text: type or paste it after a colon, or drop a file"),
+    Kind.IMAGE: mark("a picture: drop one on the window, or name its file"),
+    Kind.AUDIO: mark("a recording: drop one on the window, or name its file"),
+    Kind.VIDEO: mark("a video: drop one on the window, or name its file"),
+    Kind.TABLE: mark("a table: drop a CSV file on the window, or name it"),
+    Kind.DOCUMENT: mark("a document: drop one on the window, or name its file"),
+}
+_wanted_pairs = {
+    frozenset((Kind.IMAGE, Kind.DOCUMENT)): mark(
+        "a picture or a document: drop one on the window, or name its file"
+    ),
+    frozenset((Kind.DOCUMENT, Kind.TABLE)): mark(
+        "a document or a table: drop one on the window, or name its file"
+    ),
+}
+_wanted_any = mark("a file: drop one on the window, or name it")
+
+
+class EmbeddedPlanner:
+    """Plans by cues, by the kinds of ports, and by the scores of an encoder."""
+
+    def __init__(self, scorer: TaskScorer | None = None) -> None:
+        """Without a `scorer` only what a cue tells is planned."""
+        self._scorer = scorer
+
+    async def plan(
+        self, text: str, inventory: Sequence[TaskType], context: Context
+    ) -> Plan | Declined:
+        """A plan, or the reason why there is none. Never raises on any text."""
+        if not text.strip():
+            return Declined(
+                tr("There was nothing in that request. Say or type what you would like.")
+            )
+        if not any(item.cues or item.presets for item in inventory):
+            return await self._by_scores(text, inventory, context)
+        read = request_parser.read(text, inventory, context)
+        if _destructive.search(read.text):
+            return Declined(
+                tr(
+                    "I do not delete, erase or format anything, so nothing was touched. "
+                    "Your own history is deleted in its list, or with: "
+                    "jarvis-desktop history delete."
+                )
+            )
+        if address := _elsewhere.search(request_parser.split(text, inventory)[0]):
+            return Declined(
+                tr(
+                    "An address that begins with {scheme}:// is not fetched. Give an address on "
+                    "the web (https://), drop the file on the window or name its path.",
+                    scheme=address[1].lower(),
+                )
+            )
+        if missing := _missing_files(read, context):
+            return Declined(missing)
+        try:
+            found = steps.cut(read, inventory, _Fit(read, inventory, context))
+        except NotUnderstood as odd:
+            words = read.words(odd.start, odd.end).strip(" ,.;")
+            told = tr("I did not understand “{words}”, so nothing was done.", words=words)
+            return Declined(f"{told} {tr(CAN_DO)}")
+        found = found or await self._guessed(text, read, inventory, context)
+        if len(found) > 1:  # "hey, could you ...": a greeting beside a request asks for nothing
+            found = [step for step in found if step.type.name != GREETING] or found[:1]
+        if not found and (asked := _about_a_file(read, inventory, context)):
+            found = [asked]
+        if not found:
+            return Declined(_not_understood(text, read))
+        return _wire(found, read, inventory, context)
+
+    async def replan(
+        self,
+        text: str,
+        inventory: Sequence[TaskType],
+        context: Context,
+        *,
+        plan: Plan,
+        results: Mapping[int, TaskResult],
+    ) -> Plan | Declined:
+        """Always declined: the words say the same as before, and so would the plan."""
+        return Declined(tr("Without a language model I know no other way to do that."))
+
+    async def revise(
+        self, words: str, inventory: Sequence[TaskType], context: Context, *, plan: Plan
+    ) -> Plan | Declined:
+        """What the words change without any doubt, or what was not understood."""
+        read = request_parser.read(words, inventory, replace(context, attachments=()))
+        if missing := _missing_files(read, context):
+            return Declined(missing)
+        try:
+            return plan_editor.revised(read, plan, inventory, context)
+        except InputError as error:
+            return Declined(str(error))
+
+    async def _by_scores(
+        self, text: str, inventory: Sequence[TaskType], context: Context
+    ) -> Plan | Declined:
+        """A plan over an inventory that has no cues."""
+        if self._scorer is None:
+            return Declined(
+                tr("These tasks are known by their descriptions alone, which I cannot read.")
+            )
+        try:
+            scores = await asyncio.to_thread(self._scorer.score, text, inventory)
+            planned = scored_planner.plan(text, scores, inventory, context.attachments)
+        except UnavailableError as error:
+            return Declined(str(error))
+        except PlanError as error:
+            return _no_plan(error)
+        return planned if len(planned) else Declined(tr("None of these tasks does that."))
+
+    async def _guessed(
+        self, text: str, read: Reading, inventory: Sequence[TaskType], context: Context
+    ) -> list[PlannedStep]:
+        """What to do with the files at hand, where no cue tells it and the scores leave no doubt.
+
+        Without a file most requests that no cue tells are for something else altogether.
+        """
+        if not context.attachments or _wish_not.search(read.text) or len(text) > LONG:
+            return []
+        scores = await self._scores(text, inventory)
+        if scores is None or any(DOUBTFUL <= value < SURE for value in scores.tasks):
+            return []
+        nodes = scored_planner.decode(scores, inventory, least=SURE)
+        chosen = sorted(value for value in scores.tasks if value >= SURE)
+        if not all(node.type.ports for node in nodes) or (chosen[1:] and chosen[0] < SEVERAL):
+            return []
+        places = [min(len(read.text), node.where * len(read.text) // len(text)) for node in nodes]
+        between = (sum(pair) // 2 for pair in itertools.pairwise(places))
+        cuts = [0, *(read.text.rfind(" ", 0, at) + 1 for at in between), len(read.text)]
+        return [
+            PlannedStep(node.type, start, end, Match(node.type, start, start, 0.0))
+            for node, (start, end) in zip(nodes, itertools.pairwise(cuts), strict=False)
+        ]
+
+    async def _scores(self, text: str, inventory: Sequence[TaskType]) -> Scores | None:
+        if self._scorer is None:
+            return None
+        try:
+            return await asyncio.to_thread(self._scorer.score, text, inventory)
+        except UnavailableError:  # `doctor` tells of it; what cues tell is planned all the same
+            return None
+
+
+class _Fit:
+    """Scores how well the inputs at hand suit a task, to tell apart what words alone do not."""
+
+    def __init__(self, read: Reading, inventory: Sequence[TaskType], context: Context) -> None:
+        self._read = read
+        self._inventory = inventory
+        self._kinds = {item.name.lower(): item.kind for item in context.attachments}
+        self._earlier = bool(context.conversation and context.conversation.turns)
+
+    def __call__(self, task_type: TaskType, start: int, end: int) -> float:
+        port = next((item for item in task_type.ports if item.name != QUESTION), None)
+        if port is None:
+            return 0.0
+        named = [self._kinds.get(item.name.lower()) for item in self._read.files_in(start, end)]
+        here = [kind for kind in named if kind] or list(self._kinds.values())
+        if not here:
+            can_be_words = Kind.TEXT in port.kinds or self._earlier or start > 0
+            return 0.0 if can_be_words else -4.0
+        if any(kind in port.kinds for kind in here):
+            return 5.0
+        reachable = any(inputs.route((kind,), port.kinds, self._inventory) for kind in here)
+        return 4.0 if reachable else -30.0
+
+
+def _wire(
+    found: Sequence[PlannedStep], read: Reading, inventory: Sequence[TaskType], context: Context
+) -> Plan | Declined:
+    wiring = Wiring(read, inventory, context)
+    save = next((item for item in inventory if item.name == SAVE), None)
+    names = [item.text for item in read.files if item.output]
+    try:
+        for step in found:
+            wiring.add(step)
+        if names and save and all(step.type is not save for step in found):
+            wiring.save_as(save, names)
+        return Plan(wiring.tasks)
+    except MissingInput as error:
+        if error.task_type.port(QUESTION) and not context.attachments:
+            return Declined(_no_llm())
+        return Declined(_lacking(error))
+    except PlanError as error:
+        return _no_plan(error)
+
+
+def _lacking(error: MissingInput) -> str:
+    """What a step needs and was not given."""
+    kinds = frozenset(error.port.kinds)
+    alone = _wanted_kinds[error.port.kinds[0]] if len(kinds) == 1 else _wanted_any
+    wanted = tr(_wanted_pairs.get(kinds, alone))
+    return tr("For {step} I need {input}.", step=error.task_type.called, input=wanted)
+
+
+def _no_plan(error: PlanError) -> Declined:
+    return Declined(tr("I could not make a plan of that. {reason}", reason=error))
+
+
+def _no_llm() -> str:
+    return f"{tr(NO_LLM)} {tr(CAN_DO)}"
+
+
+def _missing_files(read: Reading, context: Context) -> str:
+    """Which of the named files are not at hand; "" where all are."""
+    earlier = (item.artifact for item in inputs.resources(context))
+    known = {item.title.lower() for item in (*context.attachments, *earlier)}
+    missing = [item for item in read.files if not item.output and item.name.lower() not in known]
+    if not missing:
+        return ""
+    names = both(*dict.fromkeys(item.text for item in missing))
+    if all(item.is_absolute for item in missing):
+        return tr("I cannot find {files}.", files=names)
+    advice = tr("Drop the file on the window or give its full path.")
+    if context.folder:
+        told = tr("I cannot find {files} in {folder}.", files=names, folder=context.folder)
+    else:
+        told = tr("I cannot find {files}.", files=names)
+    return f"{told} {advice}"
+
+
+def _about_a_file(
+    read: Reading, inventory: Sequence[TaskType], context: Context
+) -> PlannedStep | None:
+    """A question that names no task is a question about what is at hand."""
+    if not _question.search(read.text) or _wish_not.search(read.text):
+        return None
+    kinds = [item.kind for item in context.attachments]
+    if not kinds and (meant := inputs.find(read.text, inputs.resources(context))):
+        kinds = [item.artifact.kind for item in meant]
+    if not kinds and inputs.PRONOUN.search(read.text):
+        kinds = [kind for item in inputs.of_conversation(context)[:1] for kind in item.kinds]
+    wanted = "document-question-answering" if Kind.IMAGE in kinds else "question-answering"
+    task_type = next((item for item in inventory if item.name == wanted), None)
+    if task_type is None or not kinds:
+        return None
+    return PlannedStep(task_type, 0, len(read.text), Match(task_type, 0, 0, 0.0))
+
+
+def _not_understood(text: str, read: Reading) -> str:
+    if answer := other_language(text):
+        return answer
+    if len(text) > LONG:
+        return tr(
+            "That is a text of {count} characters, and I did not find what to do with it. "
+            "Begin with the task and a colon, such as “Summarise this:”.",
+            count=f"{len(text):,}",
+        )
+    if not re.search(r"\w", text):
+        return f"{tr('I can only work from words.')} {tr(CAN_DO)}"
+    if _wish_not.search(read.text):
+        return tr("You asked for nothing to be done, so nothing was done.")
+    if _question.search(read.text):
+        return _no_llm()
+    return f"{tr('I found no task that I can do in that.')} {tr(CAN_DO)}"

@@ -1,0 +1,1 @@
+"""Chooses an expert for each task."""

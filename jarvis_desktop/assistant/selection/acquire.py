@@ -1,0 +1,117 @@
+"""Brings the experts that a plan is missing onto this computer, as far as the person agrees."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from jarvis_desktop.assistant.live_turn import Live
+from jarvis_desktop.assistant.selection.selector import described
+from jarvis_desktop.core.errors import GivenUpError, JarvisError
+from jarvis_desktop.core.events import Noted, TaskProgress
+from jarvis_desktop.core.expert import Expert, Selection
+from jarvis_desktop.core.i18n import both, tr, trn
+from jarvis_desktop.core.policy import Policy
+from jarvis_desktop.core.ports import Fetcher
+
+
+@dataclass(frozen=True, slots=True)
+class Obtained:
+    """What came of it."""
+
+    fetched: bool
+    """Whether any was fetched."""
+    stopped: frozenset[str]
+    """The ids of those that the person stopped while they were fetched."""
+    failed: Mapping[str, str]
+    """Why others could not be fetched, by their ids."""
+
+
+class Obtainer:
+    """Fetches what is offered by selections.
+
+    A download larger than `ask_above_mb` is asked about; in the local mode, where the network is
+    used for nothing that was not asked for, every one is, and so is one that comes as a pickle or
+    takes the place of another expert.
+    """
+
+    def __init__(self, fetcher: Fetcher, policy: Policy, *, ask_above_mb: int = 500) -> None:
+        self._fetcher = fetcher
+        self._policy = policy
+        self.ask_above_mb = ask_above_mb
+
+    async def obtain(
+        self, selections: Sequence[Selection], live: Live, *, ask: bool = False
+    ) -> Obtained:
+        """Fetch the experts that the selections offer; each is asked about with `ask`.
+
+        None that another task of theirs needs is deleted for it.
+        """
+        fetched, stopped, failed = False, set(), {}
+        missing: dict[Expert, list[int]] = {}
+        for item in selections:
+            if item.offer:
+                missing.setdefault(item.offer, []).append(item.task_id)
+        spared = _needed(selections)
+        for expert, task_ids in missing.items():
+            try:
+                if await self._agreed(expert, live, spared, ask=ask):
+                    await self._fetch(expert, task_ids, live, spared)
+                    fetched = True
+            except GivenUpError as error:
+                stopped.add(expert.id)
+                live.show(Noted(str(error)))
+                for task_id in task_ids:
+                    live.show(TaskProgress(task_id, None, str(error)))
+            except JarvisError as error:
+                failed[expert.id] = str(error)
+        return Obtained(fetched, frozenset(stopped), failed)
+
+    async def _agreed(
+        self, expert: Expert, live: Live, spared: Collection[str], *, ask: bool
+    ) -> bool:
+        gone, parts = self._fetcher.displaced(expert, spared=spared), self._fetcher.missing(expert)
+        small = 0 < sum(each.download_mb for each in parts) <= self.ask_above_mb
+        pickled = any(each.pickled for each in parts)
+        with_base = expert.base in parts  # else it is here, or there is none
+        needed = described(expert if with_base else replace(expert, base=None))
+        ask = ask or self._policy.asks_for_downloads
+        if small and not gone and not pickled and not ask:
+            live.show(Noted(tr("{expert} is fetched for this.", expert=needed)))
+            return True
+        question = tr("This needs {expert}.", expert=needed)
+        if expert.base and with_base:
+            base = described(expert.base)
+            question += " " + tr("That includes {expert}, which it is built upon.", expert=base)
+        if pickled:
+            question += " " + tr(
+                "Its weights come as a pickle, a format that can carry code; they are read in a "
+                "guarded way and kept in the safe format."
+            )
+        if gone:
+            question += " " + trn(
+                "To make room on the disk, {experts} will be deleted.",
+                "To make room on the disk, {experts} will be deleted.",
+                len(gone),
+                experts=both(*gone),
+            )
+        by_voice = not gone and not pickled
+        return await live.confirm(
+            tr("{question} Fetch it now?", question=question), by_voice=by_voice
+        )
+
+    async def _fetch(
+        self, expert: Expert, task_ids: Sequence[int], live: Live, spared: Collection[str]
+    ) -> None:
+        def report(fraction: float | None, message: str) -> None:
+            for task_id in task_ids:
+                live.show(TaskProgress(task_id, fraction, message))
+
+        await self._fetcher.fetch(expert, report, spared=spared)
+
+
+def _needed(selections: Sequence[Selection]) -> set[str]:
+    """The experts that do the tasks, those to be fetched too, with what they are built upon."""
+    first = (item.candidates[0].expert if item.candidates else item.offer for item in selections)
+    parts = (each for expert in first if expert for each in (expert, expert.base))
+    return {each.id for each in parts if each}

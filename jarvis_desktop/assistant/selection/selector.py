@@ -1,0 +1,389 @@
+"""Picks the candidates for each task: what is there, allowed and fits, the best first."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from jarvis_desktop.assistant.selection.eligibility import ExpertCapacity, Fitting
+from jarvis_desktop.assistant.selection.ranking import (
+    CHOICE,
+    TOP,
+    Chooser,
+    ExpertChoice,
+    ExpertQuestion,
+    Ranked,
+    Similarity,
+    overlap,
+    rank,
+    rank_to_fetch,
+    told,
+)
+from jarvis_desktop.core.display import readable_size
+from jarvis_desktop.core.expert import Candidate, Experience, Expert, Selection
+from jarvis_desktop.core.i18n import mark, tr, trn
+from jarvis_desktop.core.llm import LLM, LLMs
+from jarvis_desktop.core.policy import Policy
+from jarvis_desktop.core.ports import Catalogue, TrackRecord
+from jarvis_desktop.core.task import Task, TaskType
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What the event loop found out about a task, for the thread that ranks."""
+
+    task: Task
+    candidates: tuple[Candidate, ...]
+    experience: Mapping[str, Experience]
+    barred: str = ""
+    """Why those of its experts that are behind an API cannot be asked, in sentences."""
+    unwanted: Collection[str] = ()
+    """The experts that are not to be fetched."""
+
+
+OTHER_MODES = mark("In the modes hybrid and lite, experts on the network do it.")
+
+
+async def _unbarred() -> str:
+    """Nothing is known against experts behind an API."""
+    return ""
+
+
+class Selector:
+    """Turns a plan into one Selection per task.
+
+    Without `llms` no LLM is a candidate, and without `chooser` none is asked to choose. `barred`
+    says why experts behind an API cannot be asked at all, "" where they can.
+    """
+
+    def __init__(
+        self,
+        catalogue: Catalogue,
+        policy: Policy,
+        *,
+        fitting: Fitting | None = None,
+        record: TrackRecord | None = None,
+        similarity: Similarity = overlap,
+        llms: LLMs | None = None,
+        chooser: Chooser | None = None,
+        barred: Callable[[], Awaitable[str]] = _unbarred,
+    ) -> None:
+        self._catalogue = catalogue
+        self._policy = policy
+        self.fitting = fitting or Fitting()
+        self._record = record
+        self._similarity = similarity
+        self._llms = llms
+        self._chooser = chooser
+        self._barred = barred
+
+    async def select(
+        self,
+        tasks: Iterable[Task],
+        text: str = "",
+        *,
+        trace: Callable[[str], None] = lambda text: None,
+        unwanted: Collection[str] = (),
+    ) -> tuple[Selection, ...]:
+        """For each task its candidates, best first, and why; none with the reason for that.
+
+        `text` is the request. `trace` is told how the LLM was asked, where it was. None of the
+        experts `unwanted` is offered to be fetched.
+        """
+        llm, ordered = await self._found(tuple(tasks), text, unwanted)
+        selections = [selection for selection, _ in ordered]
+        questions = [question for _, question in ordered if question]
+        if not (llm and self._chooser and questions):
+            return tuple(selections)
+        choices = await self._chooser.choose(llm, questions, request=text, trace=trace)
+        return tuple(
+            _chosen(item, choices[item.task_id], llm) if item.task_id in choices else item
+            for item in selections
+        )
+
+    async def able(self, task: Task) -> tuple[Candidate, ...]:
+        """Who could do the task now, best first, whoever is pinned; no LLM is asked to choose."""
+        _, ((selection, _),) = await self._found((replace(task, expert=""),), "")
+        return selection.candidates
+
+    async def _found(
+        self, tasks: Sequence[Task], text: str, unwanted: Collection[str] = ()
+    ) -> tuple[LLM | None, list[tuple[Selection, ExpertQuestion | None]]]:
+        """The LLM, and for each task its selection with what the LLM could be asked about it."""
+        listed = [self._listed(task.type) for task in tasks]
+        remote = any(item.provider for found in listed for item in found)
+        barred = await self._barred() if remote else ""
+        llm = await self._llm(listed)
+        known = [
+            replace(self._known(task, found, llm, barred), unwanted=unwanted)
+            for task, found in zip(tasks, listed, strict=True)
+        ]
+        # Measuring memory and telling languages apart may take a while the first time.
+        return llm, await asyncio.to_thread(self._ordered, known, text)
+
+    def can_do(self, task_type: TaskType, llm: LLM) -> bool:
+        """Whether an expert or the LLM could do such a task, or an expert that can be fetched.
+
+        The mode, the room and the licences count. Which language an expert understands does not:
+        that is known only once there is a request.
+        """
+        task, room = Task(0, task_type), self.fitting.room()
+
+        def fits(expert: Expert, objection: Callable[..., str]) -> bool:
+            spoken_by_all = replace(expert, languages=())
+            return not objection(spoken_by_all, task, request="", room=room)
+
+        known = self._known(task, self._listed(task_type), llm)
+        allowed = [item for item in known.candidates if self._policy.allows(item)]
+        if any(
+            not self.fitting.objection_to_asking(
+                replace(item.expert, languages=()), task, request=""
+            )
+            if item.provider
+            else fits(item.expert, self.fitting.objection)
+            for item in allowed
+        ):
+            return True
+        return self._policy.allows_downloads and any(
+            fits(expert, self.fitting.objection_to_fetching)
+            for expert in self._catalogue.obtainable(task_type.name)
+        )
+
+    async def _llm(self, listed: Sequence[Sequence[Candidate]]) -> LLM | None:
+        """The LLM, where there is a task that it could do: looking for it may take a moment."""
+        if self._llms is None or all(found and _instant(found) for found in listed):
+            return None
+        return await self._llms.current()
+
+    def _listed(self, task_type: TaskType) -> tuple[Candidate, ...]:
+        """What there is for a task; of the network nothing where the mode forbids it."""
+        found = self._catalogue.candidates(task_type.name)
+        return tuple(
+            item
+            for item in found
+            if not item.provider or (self._policy.allows(item) and _is_served(item))
+        )
+
+    def _kept_away(self, name: str) -> str:
+        """What keeps all those from a task who would do it behind an API, in a sentence."""
+        found = [item for item in self._catalogue.candidates(name) if item.provider]
+        if any(not self._policy.allows(item) for item in found):
+            return tr(OTHER_MODES)
+        if not found:
+            return ""
+        return tr(
+            "The provider {provider} of your settings serves none of its experts.",
+            provider=found[0].provider,
+        )
+
+    def _known(
+        self, task: Task, found: tuple[Candidate, ...], llm: LLM | None, barred: str = ""
+    ) -> _Known:
+        name = task.type.name
+        if not any(item.provider for item in found):
+            told = self._policy.prefers_network or not found
+            barred = self._kept_away(name) if told else ""
+        elif barred:
+            found = tuple(item for item in found if not item.provider)
+        if llm and not (found and _instant(found)):
+            itself = self._catalogue.by_llm(name, llm)
+            found = (*found, itself) if itself else found
+        return _Known(task, found, self._record.of(name) if self._record else {}, barred)
+
+    def _ordered(
+        self, known: Sequence[_Known], text: str
+    ) -> list[tuple[Selection, ExpertQuestion | None]]:
+        room = self.fitting.room()
+        return [self._order(item, text, room) for item in known]
+
+    def _order(
+        self, known: _Known, text: str, room: ExpertCapacity
+    ) -> tuple[Selection, ExpertQuestion | None]:
+        """One task's selection; with it a question, where there is one to ask."""
+        task = known.task
+        able = [item for item in known.candidates if not (task.is_free and item.built_in)]
+        allowed = [item for item in able if self._policy.allows(item)]
+        objections = {item: self._objection(item, task, text, room) for item in allowed}
+        fitting = [item for item in allowed if not objections[item]]
+        if not fitting:
+            none = self._none(replace(known, candidates=tuple(able)), objections, text, room)
+            none = replace(none, reason=f"{none.reason} {known.barred}".strip())
+            return self._as_pinned(none, known, objections) if task.expert else none, None
+        ranked = rank(
+            fitting,
+            text,
+            known=known.experience,
+            similarity=self._similarity,
+            network_first=self._policy.prefers_network,
+        )
+        if task.is_exact:
+            ranked = tuple(sorted(ranked, key=lambda item: not item.candidate.built_in))
+        order = tuple(item.candidate for item in ranked)
+        choice = [item for item in ranked if item.tier == CHOICE and not task.is_exact]
+        apart = _each_once(choice)[:TOP]
+        question = ExpertQuestion(task, apart) if len(apart) > 1 else None
+        why = _why(ranked)
+        if known.barred and self._policy.prefers_network:
+            why = f"{why} {known.barred}"
+        selection = Selection(task.id, order, why)
+        if task.expert:
+            return self._as_pinned(selection, known, objections), None
+        return selection, question
+
+    def _as_pinned(
+        self, selection: Selection, known: _Known, objections: Mapping[Candidate, str]
+    ) -> Selection:
+        """The expert that the person chose comes first; why not, where it may not run."""
+        wanted = known.task.expert
+        first = [item for item in selection.candidates if _is_called(item, wanted)]
+        if first:
+            rest = [item for item in selection.candidates if item not in first]
+            why = tr("You chose {expert}.", expert=wanted)
+            return replace(selection, candidates=(*first, *rest), reason=why)
+        against = next((why for it, why in objections.items() if _is_called(it, wanted)), "")
+        if not against:
+            listed = self._catalogue.candidates(known.task.type.name)
+            there = [item for item in listed if _is_called(item, wanted)]
+            against = self._forbidden(there[0]) if there else tr("is not on this computer")
+        return replace(
+            selection,
+            reason=tr(
+                "You chose {expert}, but it {objection}. {reason}",
+                expert=wanted,
+                objection=against,
+                reason=selection.reason,
+            ),
+        )
+
+    def _forbidden(self, candidate: Candidate) -> str:
+        if not self._policy.allows(candidate):
+            return tr("may not run in the mode “{mode}”", mode=self._policy.mode.called)
+        return tr("cannot be asked now") if candidate.provider else tr("is not for this")
+
+    def _objection(self, candidate: Candidate, task: Task, text: str, room: ExpertCapacity) -> str:
+        if candidate.provider:
+            return self.fitting.objection_to_asking(candidate.expert, task, request=text)
+        return self.fitting.objection(candidate.expert, task, request=text, room=room)
+
+    def _none(
+        self, known: _Known, objections: Mapping[Candidate, str], text: str, room: ExpertCapacity
+    ) -> Selection:
+        """Why a task has no candidate, and an expert to fetch where that would help."""
+        task = known.task
+        if known.candidates and not objections:
+            mode = self._policy.mode.called
+            reason = tr("The mode “{mode}” allows none of its experts.", mode=mode)
+            return Selection(task.id, (), reason)
+        against = {item.expert: objection for item, objection in objections.items()}
+        fetchable = []
+        obtainable = self._catalogue.obtainable(task.type.name, text)
+        for expert in (each for each in obtainable if each.id not in known.unwanted):
+            objection = self.fitting.objection_to_fetching(expert, task, request=text, room=room)
+            if objection:
+                against[expert] = objection
+            else:
+                fetchable.append(expert)
+        if not fetchable and any(expert.id in known.unwanted for expert in obtainable):
+            reason = tr("There is no other expert for it that could be fetched.")
+            return Selection(task.id, (), reason)
+        if not fetchable:
+            return Selection(task.id, (), self._nothing(task, against))
+        best = rank_to_fetch(fetchable, text, similarity=self._similarity)[0]
+        needs = tr(
+            "It needs an expert that is not on this computer: {expert}.", expert=described(best)
+        )
+        if not self._policy.allows_downloads:
+            advice = tr("The mode is offline; choose another mode to fetch it.")
+            reason = f"{needs} {advice}"
+            return Selection(task.id, (), reason)
+        reason = f"{needs} {tr('To get it: jarvis-desktop experts pull {name}.', name=best.id)}"
+        return Selection(task.id, (), reason, offer=best)
+
+    def _nothing(self, task: Task, against: Mapping[Expert, str]) -> str:
+        if against:
+            reasons = "; ".join(f"{expert.id} {why}" for expert, why in list(against.items())[:3])
+            return tr("None of its experts is for this: {reasons}.", reasons=reasons)
+        beyond = self._catalogue.out_of_reach(task.type.name)
+        if not beyond:
+            return tr("There is no expert for {step} yet.", step=task.type.called)
+        return tr(
+            "It needs an expert such as {expert}, which this version of JARVIS cannot run yet.",
+            expert=described(beyond[0]),
+        )
+
+
+def described(expert: Expert) -> str:
+    """An expert with the size of its download, what it is built upon included, and its licence."""
+    size = readable_size(expert.whole_mb)
+    if not expert.verified:
+        size = tr("about {size}", size=size)
+    if not expert.licence:
+        return tr("{name} ({size} to download)", name=expert.id, size=size)
+    return tr(
+        "{name} ({size} to download, licence {licence})",
+        name=expert.id,
+        size=size,
+        licence=expert.licence,
+    )
+
+
+def _is_called(candidate: Candidate, name: str) -> bool:
+    """Whether the name is that of the expert, wherever it runs, or of this very way to it."""
+    return name in (candidate.expert.id, candidate.kept_as)
+
+
+def _is_served(candidate: Candidate) -> bool:
+    """Whether the provider runs the expert, as far as is known."""
+    known = candidate.expert.providers
+    return not known or candidate.provider in ("auto", *known)
+
+
+def _instant(candidates: Sequence[Candidate]) -> bool:
+    """Whether a task is done by skills alone, at once and exactly: nothing is to be chosen."""
+    return all(item.backend == "skill" for item in candidates)
+
+
+def _each_once(ranked: Sequence[Ranked]) -> tuple[Ranked, ...]:
+    """Those of an expert that several providers run count as one."""
+    first: dict[tuple[str, str], Ranked] = {}
+    for item in ranked:
+        first.setdefault((item.candidate.expert.id, item.candidate.backend), item)
+    return tuple(first.values())
+
+
+def _why(ranked: Sequence[Ranked]) -> str:
+    """Why the first one is first, in a sentence or two."""
+    first = ranked[0]
+    name = first.candidate.expert.id
+    parts = [
+        tr("{name} answers over the network", name=name)
+        if first.candidate.remote
+        else tr("{name} runs on this computer now", name=name)
+    ]
+    if experience := told(first.experience):
+        parts.append(experience)
+    others = _each_once([item for item in ranked if item.tier == first.tier])[1:]
+    if others:
+        parts.append(
+            trn("ranked before {count} other", "ranked before {count} others", len(others))
+        )
+    return "; ".join(parts) + "."
+
+
+def _chosen(selection: Selection, choice: ExpertChoice, llm: LLM) -> Selection:
+    """The chosen one first; the rest stays in its order, as the fallback."""
+    chosen = choice.candidate
+    same = [
+        item
+        for item in selection.candidates
+        if (item.expert, item.backend) == (chosen.expert, chosen.backend) and item != chosen
+    ]
+    rest = [item for item in selection.candidates if item != chosen and item not in same]
+    names = {"llm": llm.name, "expert": choice.candidate.expert.id}
+    why = (
+        tr("{llm} chose {expert}: {reason}", reason=choice.reason, **names)
+        if choice.reason
+        else tr("{llm} chose {expert}.", **names)
+    )
+    return replace(selection, candidates=(chosen, *same, *rest), reason=why)

@@ -1,0 +1,252 @@
+"""Speaking alone ends an answer that is being spoken, for those who want that.
+
+In two steps: at a first word that is not its own the voice becomes quieter, at the second it ends.
+A cough does nothing, and the voice itself, as a loudspeaker gives it to the microphone, does not
+interrupt itself.
+
+Tells the words of a person from those of this computer's own voice, which the microphone hears
+as well where no headset is worn.
+
+Finds the end of what is said where no key tells it, from how likely somebody speaks."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import re
+from collections import deque
+from collections.abc import Callable, Iterable
+from contextlib import aclosing
+from typing import Protocol
+
+from rapidfuzz import fuzz
+
+from jarvis_desktop.core.display import frames
+from jarvis_desktop.core.errors import JarvisError
+from jarvis_desktop.core.speech import (
+    FRAME,
+    PRE_ROLL,
+    RATE,
+    Hearing,
+    Microphone,
+    Partial,
+    Recogniser,
+    Sound,
+)
+
+ALIKE = 75.0
+"""Of 100; what a recogniser makes of a word that comes out of a loudspeaker is seldom exact."""
+
+
+def foreign_words(heard: str, spoken: str) -> list[str]:
+    """Those words of `heard` that are not like any of `spoken`, in order."""
+    own = set(_words(spoken))
+    return [
+        word
+        for word in _words(heard)
+        if word not in own and all(fuzz.ratio(word, other) < ALIKE for other in own)
+    ]
+
+
+def without_own_beginning(heard: str, spoken: str) -> str:
+    """`heard` without what it begins with of `spoken`: a microphone that remembers the half second
+    before the key has heard the end of a sentence that was being spoken.
+
+    At least one word must be left, and a single word is only left out where the sentence holds it.
+    """
+    words, own = heard.split(), _words(spoken)
+    said = [" ".join(_words(word)) for word in words]
+    for count in range(min(len(words) - 1, MOST), 0, -1):
+        begin = said[:count]
+        places = range(len(own) - count + 1)
+        if any(own[at : at + count] == begin for at in places):
+            return " ".join(words[count:])
+    return heard
+
+
+def from_the_first_foreign(heard: str, spoken: str) -> str:
+    """`heard` from the first word on that is not like any of `spoken`; all of it where none is."""
+    words = heard.split()
+    first = next((at for at, word in enumerate(words) if foreign_words(word, spoken)), 0)
+    return " ".join(words[first:])
+
+
+MOST = 4
+"""Words that fit into half a second."""
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"\w+", text.casefold())
+
+
+SPEAKS = 0.5
+STILL_SPEAKS = 0.35
+"""Below this a frame is silence; the gap between the two is Silero's own hysteresis of 0.15."""
+ENOUGH_WORDS = 4
+"""Frames of speech, 0.13 s, that a click or a cough does not have."""
+FRAME_SECONDS = FRAME / RATE
+
+
+class EndPointing:
+    """`pause` seconds of silence after speech are its end; so are `patience` seconds in which
+    nobody begins."""
+
+    def __init__(self, *, pause: float, patience: float) -> None:
+        self._pause = pause
+        self._patience = patience
+        self._spoken = 0
+        self._silent = 0.0
+
+    @property
+    def begun(self) -> bool:
+        """Whether somebody spoke."""
+        return self._spoken >= ENOUGH_WORDS
+
+    def take(self, speech: Iterable[float]) -> bool:
+        """Whether it has ended, after these frames."""
+        for likely in speech:
+            if likely >= SPEAKS:
+                self._spoken += 1
+                self._silent = 0.0
+            elif likely < STILL_SPEAKS:
+                self._silent += FRAME_SECONDS
+                if not self.begun and self._silent >= self._pause:
+                    self._spoken = 0  # what was loud for a moment was no word
+        return self._silent >= (self._pause if self.begun else self._patience)
+
+
+log = logging.getLogger(__name__)
+
+QUIETER = 0.3
+ENOUGH = 2
+"""Words of the person's own, after which it is sure that they speak."""
+AT_ONCE = frozenset("stop wait quiet jarvis halt no stopp warte ruhe nein 停 等等".split())
+"""Of these one is enough."""
+PAUSE = 0.8
+"""Seconds of silence after which what was heard was nothing."""
+REMEMBERED = 600
+"""Characters of what was spoken lately that the microphone may still hear."""
+
+
+class Starts(Protocol):
+    """What is needed of Talk."""
+
+    def start(self, *, held: bool = False, said: bytes = b"") -> None:
+        """Listen, from this sound on."""
+        ...
+
+
+class Interruption:
+    """Listens while this computer speaks. `duck` sets the share of the volume it speaks with."""
+
+    def __init__(
+        self,
+        talk: Starts,
+        microphone: Microphone,
+        recogniser: Recogniser,
+        *,
+        duck: Callable[[float], None],
+    ) -> None:
+        self._talk = talk
+        self._microphone = microphone
+        self._recogniser = recogniser
+        self._duck = duck
+        self._spoken = ""
+        self._until = asyncio.Event()
+        self._speaks = False
+        self._anew = False
+        """Whether another sentence has begun: what was heard before it was its own voice."""
+        self._listening: asyncio.Task[None] | None = None
+        self._sure = False
+        self._quieter = False
+
+    def speaking(self, text: str) -> None:
+        """This is being spoken now; "" where nothing is any more."""
+        self._speaks, self._anew = bool(text), True
+        if not text:
+            self._until.set()
+            return
+        self._spoken = f"{self._spoken} {text}"[-REMEMBERED:]
+        if self._listening is None:
+            self._start()
+
+    def _start(self) -> None:
+        self._until = asyncio.Event()
+        self._listening = asyncio.create_task(self._listen(self._until))
+        self._listening.add_done_callback(self._ended)
+
+    async def close(self) -> None:
+        """Listen no more."""
+        self._speaks = False
+        self._until.set()
+        if self._listening:
+            await asyncio.gather(self._listening, return_exceptions=True)
+
+    def _ended(self, listening: asyncio.Task[None]) -> None:
+        self._listening = None
+        self._louder()
+        if error := listening.exception():
+            log.error("Nobody listens for an interruption: %s", frames(error))
+        elif self._speaks and self._until.is_set():  # it went on while this one came to its end
+            self._start()
+
+    async def _listen(self, until: asyncio.Event) -> None:
+        said: deque[Sound] = deque()
+        hearing: Hearing | None = None
+        try:
+            async with aclosing(self._microphone.listen(until)) as sounds:
+                async for sound in sounds:
+                    said.append(sound)
+                    if hearing and self._anew and not self._quieter:
+                        hearing.drop()
+                        hearing = None
+                    self._anew = False
+                    if hearing is None:
+                        _forget(said)
+                        if max(sound.speech, default=0.0) >= SPEAKS:
+                            end = EndPointing(pause=PAUSE, patience=PAUSE)
+                            hearing = self._begin(said)
+                    else:
+                        hearing.add(sound.pcm)
+                    if hearing and self._sure:
+                        self._interrupt(hearing, said)
+                        return
+                    if hearing and end.take(sound.speech):
+                        hearing.drop()
+                        hearing = None
+                        self._louder()
+        except JarvisError as error:  # the key will tell of it, and the answer goes on
+            log.info("No interruption by voice: %s", frames(error))
+        finally:
+            if hearing:
+                hearing.drop()
+
+    def _begin(self, said: deque[Sound]) -> Hearing:
+        self._sure = False
+        hearing = self._recogniser.hear(self._understood)
+        for sound in said:
+            hearing.add(sound.pcm)
+        return hearing
+
+    def _understood(self, partial: Partial) -> None:
+        words = foreign_words(partial.text, self._spoken)
+        if words and not self._quieter:
+            self._quieter = True
+            self._duck(QUIETER)
+        settled = foreign_words(partial.settled, self._spoken)
+        self._sure = len(settled) >= ENOUGH or not AT_ONCE.isdisjoint(words)
+
+    def _interrupt(self, hearing: Hearing, said: deque[Sound]) -> None:
+        hearing.drop()
+        self._talk.start(said=b"".join(sound.pcm for sound in said))
+
+    def _louder(self) -> None:
+        if self._quieter:
+            self._quieter = False
+            self._duck(1.0)
+
+
+def _forget(said: deque[Sound]) -> None:
+    """Keep the last half second, in which speech may have begun."""
+    while sum(sound.seconds for sound in said) > PRE_ROLL + said[0].seconds:
+        said.popleft()

@@ -1,0 +1,215 @@
+"""Questions that are asked aloud and answered so, beside the screen, whichever answers first.
+
+What a spoken answer to a yes-or-no question means. Anything that is not clear is nothing."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from functools import partial
+from typing import Any, Literal, Protocol
+
+from jarvis_desktop.core.errors import UnavailableError
+from jarvis_desktop.core.events import Event, Speaking
+from jarvis_desktop.core.i18n import mark, tr
+from jarvis_desktop.core.ports import Frontend
+from jarvis_desktop.core.speech import Transcript
+
+Answer = Literal["yes", "no", "stop", "repeat", "slower"]
+
+_PHRASES: dict[Answer, tuple[str, ...]] = {
+    "yes": (
+        "yes", "yeah", "yep", "yup", "sure", "ok", "okay", "all right", "alright", "of course",
+        "certainly", "go ahead", "do it", "do that", "i agree", "agreed", "correct",
+        "that is right",
+        "ja", "jawohl", "gerne", "einverstanden", "mach das", "mach es", "in ordnung",
+        "oui", "d accord", "bien sûr", "vas y", "si", "sí", "claro", "de acuerdo", "adelante",
+        "是", "是的", "好", "好的", "可以", "对", "同意",
+    ),
+    "no": (
+        "no", "nope", "nah", "never", "don t", "do not", "cancel", "rather not", "i refuse",
+        "nein", "nicht", "lieber nicht", "auf keinen fall", "abbrechen", "niemals",
+        "non", "jamais", "annule", "nunca", "cancela",
+        "不", "不要", "不是", "不行", "不可以", "不用", "取消", "别",
+    ),
+    "stop": (
+        "stop", "stop it", "stop that", "halt", "quiet", "be quiet", "enough", "stopp", "aufhören",
+        "arrête", "basta", "para", "停", "停止", "停下",
+    ),
+    "repeat": (
+        "repeat", "repeat that", "repeat it", "again", "once more", "one more time", "say again",
+        "say that again", "say it again", "pardon", "what", "wiederhole", "wiederholen",
+        "noch einmal", "nochmal", "wie", "répète", "encore", "otra vez", "repite",
+        "再说一遍", "重复", "再来一遍",
+    ),
+    "slower": (
+        "slower", "slowly", "more slowly", "speak slower", "speak more slowly", "too fast",
+        "langsamer", "zu schnell", "plus lentement", "más despacio", "慢一点", "慢点", "慢些",
+    ),
+}  # fmt: skip
+_BY_PHRASE = {phrase: answer for answer, phrases in _PHRASES.items() for phrase in phrases}
+_FILLERS = re.compile(
+    r"\b(?:please|jarvis|uh|um|er|well|oh|hey|thanks|thank you|bitte|danke|ähm|s il te plaît|merci"
+    r"|por favor|gracias)\b|请|谢谢"
+)
+_REFUSES = re.compile(
+    r"\b(?:no|not|nope|never|don t|doesn t|won t|can t|cancel|nein|nicht|kein|keine|niemals|non|pas"
+    r"|jamais|nunca)\b|不|别|取消"
+)
+LONGEST_PHRASE = 4
+"""Words."""
+
+
+def answer_of(text: str) -> Answer | None:
+    """What it means; None where that is open, so that nothing follows from it.
+
+    A refusal is one wherever it stands in what was said; a Yes must be all of it.
+    """
+    words = " ".join(re.sub(r"[\W_]+", " ", text.casefold()).split())
+    bare = " ".join(_FILLERS.sub(" ", words).split())
+    found = _together(bare.split())
+    if len(found) == 1:
+        return found.pop()
+    return "no" if _REFUSES.search(words) else None
+
+
+def _together(words: list[str]) -> set[Answer]:
+    """The answers that these words are made of; empty where anything else is among them."""
+    found: set[Answer] = set()
+    while words:
+        for count in range(min(LONGEST_PHRASE, len(words)), 0, -1):
+            if answer := _BY_PHRASE.get(" ".join(words[:count])):
+                found.add(answer)
+                words = words[count:]
+                break
+        else:
+            return set()
+    return found
+
+
+LIMIT = 8.0
+"""Seconds in which an answer must begin."""
+ON_SCREEN = 120.0
+"""Seconds in which what a voice may not agree to can be agreed to on the screen."""
+ROUNDS = 3
+"""How often a question is asked where the answer is not clear; asked for, it is said again."""
+
+YES_OR_NO = mark("Please answer yes or no.")
+NOT_BY_VOICE = mark(
+    "That cannot be agreed to by voice. Please confirm it on the screen, or say no."
+)
+
+
+class Listens(Protocol):
+    """What is needed of Talk."""
+
+    async def answer(
+        self, ask: Callable[[], Awaitable[None]], *, limit: float, early: bool = False
+    ) -> Transcript | None:
+        """What was said once it was asked, or before where it may be `early`; None where nobody
+        spoke. Raises UnavailableError where nobody can be heard."""
+        ...
+
+
+Show = Callable[[Event], None]
+
+
+class Speaks(Protocol):
+    """What is needed of Speaker."""
+
+    async def say(self, text: str, show: Show) -> None:
+        """Speak a text; returns once it was heard or silenced."""
+        ...
+
+    def slower(self) -> None:
+        """Speak slower from now on."""
+        ...
+
+
+class HandsFree:
+    """Asks by voice; what is not a clear Yes is a No, and so is no answer."""
+
+    def __init__(self, talk: Listens, speaker: Speaks) -> None:
+        self._talk = talk
+        self._speaker = speaker
+
+    async def confirm(
+        self, frontend: Frontend, question: str, *, by_voice: bool, show: Show
+    ) -> bool:
+        """Whether the person agrees; without `by_voice` a Yes counts on the screen only. `show` is
+        told what is being said."""
+        screen = asyncio.create_task(frontend.confirm(question))
+        voice = asyncio.create_task(self._ask(question, show, by_voice=by_voice))
+        try:
+            await asyncio.wait({screen, voice}, return_when=asyncio.FIRST_COMPLETED)
+            if screen.done():
+                return screen.result()
+            if (agreed := voice.result()) is not None:
+                return agreed
+            await asyncio.wait({screen}, timeout=ON_SCREEN)
+            return screen.done() and screen.result()
+        finally:
+            await _ended(screen, voice)
+
+    async def ask(self, frontend: Frontend, question: str, *, show: Show) -> str:
+        """What they answer, aloud or on the screen; the screen waits for as long as it takes."""
+        screen = asyncio.create_task(frontend.ask(question))
+        voice = asyncio.create_task(self._heard(question, show))
+        try:
+            await asyncio.wait({screen, voice}, return_when=asyncio.FIRST_COMPLETED)
+            if not screen.done() and (said := voice.result()):
+                return said
+            return await screen
+        finally:
+            await _ended(screen, voice)
+
+    async def _heard(self, question: str, show: Show) -> str | None:
+        """What they say; None where that is left to the screen."""
+        with suppress(UnavailableError):
+            return await self._answer(question, show, limit=LIMIT, early=True)
+        return None
+
+    async def _ask(self, question: str, show: Show, *, by_voice: bool) -> bool | None:
+        """What they say; None where that is left to the screen."""
+        with suppress(UnavailableError):  # the person was told, and may still click
+            return await self._agreed(question, show, by_voice=by_voice)
+        return None
+
+    async def _agreed(self, question: str, show: Show, *, by_voice: bool) -> bool | None:
+        words, unclear = question, 0
+        while unclear < ROUNDS:
+            said = await self._answer(words, show, limit=LIMIT)
+            answer = answer_of(said or "")
+            if said is None or answer in ("no", "stop"):
+                return False
+            if answer == "yes" and by_voice:
+                return True
+            if answer == "yes":
+                said = await self._answer(tr(NOT_BY_VOICE), show, limit=ON_SCREEN)
+                return None if said and answer_of(said) not in ("no", "stop") else False
+            if answer == "slower":
+                self._speaker.slower()
+            if answer is None:
+                unclear += 1
+            words = question if answer else f"{tr(YES_OR_NO)} {question}"
+        return False
+
+    async def _answer(
+        self, question: str, show: Show, *, limit: float, early: bool = False
+    ) -> str | None:
+        """The words of the answer; None where nobody spoke. Raises UnavailableError."""
+        say = partial(self._say, question, show)
+        heard = await self._talk.answer(say, limit=limit, early=early)
+        return heard.text if heard else None
+
+    async def _say(self, text: str, show: Show) -> None:
+        await self._speaker.say(text, show)
+        show(Speaking(""))
+
+
+async def _ended(*tasks: asyncio.Task[Any]) -> None:
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)

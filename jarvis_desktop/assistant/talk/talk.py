@@ -1,0 +1,473 @@
+"""Talking: what the talk key, a button or the command line mean for the microphone, and where the
+words go. It belongs to the loop; all its methods but two return at once.
+
+What a press of the talk key means: pure, on times in seconds that the caller gives.
+
+What another process may tell the running JARVIS about talking: `jarvis-desktop talk`."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import aclosing
+from dataclasses import asdict, dataclass, field, replace
+from functools import partial
+from typing import Literal
+
+from jarvis_desktop.assistant.talk.barge_in import (
+    SPEAKS,
+    EndPointing,
+    from_the_first_foreign,
+    without_own_beginning,
+)
+from jarvis_desktop.core.display import frames
+from jarvis_desktop.core.errors import InputError, JarvisError, UnavailableError
+from jarvis_desktop.core.i18n import mark, tr
+from jarvis_desktop.core.speech import (
+    Hearing,
+    HotkeyStatus,
+    Loudness,
+    Microphone,
+    Recogniser,
+    TalkEvent,
+    TalkFront,
+    Talking,
+    TalkState,
+    TalkWay,
+    Transcript,
+    Unheard,
+)
+
+TAP = 0.4
+"""Seconds; a shorter press is a tap, which begins what the next press ends."""
+
+Meaning = Literal["begin", "end", "let go"]
+"""Begin to listen; what was said is whole; go on listening although nothing is held any more."""
+
+
+class TalkKey:
+    """The key, and whether what it began goes on.
+
+    A key that is told as pressed while it is down is one that repeats itself; where its release
+    was lost, the next press and release end what goes on.
+    """
+
+    def __init__(self, way: TalkWay) -> None:
+        self.way = way
+        """What it does, from its next press on."""
+        self._since: float | None = None
+        """When it went down; None while it is up."""
+        self._on = False
+        self._began = False
+        """Whether the press that goes on is the one that began it."""
+
+    @property
+    def held(self) -> bool:
+        """Whether listening ends with the release of a key that is down."""
+        return self._on and self.way != "toggle" and self._since is not None and self._began
+
+    def down(self, at: float) -> Meaning | None:
+        """It went down."""
+        if self._since is not None:
+            return None
+        self._since = at
+        if self._on:
+            self._on = self._began = False
+            return "end"
+        self._on = self._began = True
+        return "begin"
+
+    def up(self, at: float) -> Meaning | None:
+        """It went up."""
+        since, self._since = self._since, None
+        if since is None or not (self._on and self._began) or self.way == "toggle":
+            return None
+        self._began = False
+        if self.way == "auto" and at - since < TAP:
+            return "let go"
+        self._on = False
+        return "end"
+
+    def lost(self) -> None:
+        """Nobody can tell any more whether it is down."""
+        self._since = None
+
+    def off(self) -> None:
+        """It ended in another way: by a silence, a button, Esc."""
+        self._on = self._began = False
+
+    def on(self) -> None:
+        """It was begun in another way; the next press ends it."""
+        self._on, self._began = True, False
+
+
+log = logging.getLogger(__name__)
+
+LONGEST = 600.0
+"""Seconds; so long a key is stuck, or its release was lost."""
+TOO_LATE = mark("The question was answered already; what you said was left.")
+TOO_LONG = mark("You have spoken for ten minutes; what you said until now is taken.")
+STUCK = 30.0
+"""Seconds in which a key is held and nobody speaks: its release was lost."""
+PATIENCE = 8.0
+"""Seconds in which somebody must begin to speak."""
+UNEXPECTED = mark("Something went wrong while listening. Try again; the log has the details.")
+LINGER = 30.0
+"""Seconds that the microphone stays open after the last word, in a conversation."""
+
+MicrophoneUse = Literal["talking", "conversation", "always"]
+
+
+@dataclass(eq=False)
+class _Utterance:
+    """Something that is being said."""
+
+    hearing: Hearing
+    held: bool
+    end: EndPointing
+    answers: bool = False
+    """Whether it was begun for the answer to a question, and not by the person."""
+    asked: bool = False
+    """Whether a question waited when it began."""
+    failed: bool = False
+    """Whether something broke, so that nobody knows what was said."""
+    cut: Callable[[str, str], str] | None = None
+    """How what this computer said is taken out of it; None where nothing was heard from before."""
+    anew: bool = False
+    """Whether what the microphone remembers from before is left out: the end of a question."""
+    until: asyncio.Event = field(default_factory=asyncio.Event)
+    sounds: bool = False
+    """Whether the microphone gives more than the exact silence of one that wakes up."""
+    replaced: bool = False
+    """Whether the person says it anew."""
+    own: str = ""
+    """What this computer was saying when it began."""
+    seconds: float = 0.0
+    stuck: EndPointing = field(default_factory=lambda: EndPointing(pause=STUCK, patience=STUCK))
+
+
+class Talk:
+    """One voice at a time, into one microphone.
+
+    `way` is what the key does; `pause` are the seconds of silence that end what is said where the
+    key is not held; `use` says when the microphone is open. `hush` silences what is heard from this
+    computer, at once; `busy` tells whether a turn goes on, `spoken` what is being spoken, which the
+    microphone may have heard.
+    """
+
+    def __init__(
+        self,
+        microphone: Microphone,
+        recogniser: Recogniser,
+        *,
+        way: TalkWay = "auto",
+        pause: float = 1.0,
+        use: MicrophoneUse = "talking",
+        hush: Callable[[], None] = lambda: None,
+        busy: Callable[[], bool] = lambda: False,
+        spoken: Callable[[], str] = str,
+    ) -> None:
+        self.front: TalkFront | None = None
+        """Whoever is to see and hear of it."""
+        self._microphone = microphone
+        self._recogniser = recogniser
+        self._key = TalkKey(way)
+        self._pause = pause
+        self._use = use
+        self._hush = hush
+        self._busy = busy
+        self._spoken = spoken
+        self._now: _Utterance | None = None
+        """What is being said."""
+        self._tasks: dict[_Utterance, asyncio.Task[Transcript | None]] = {}
+        self._wanted: list[asyncio.Future[Transcript | None]] = []
+        """Questions that wait for an answer, the newest last."""
+        self._lingering: asyncio.TimerHandle | None = None
+
+    def open(self) -> None:
+        """Open the microphone now, where it is to be open all the time."""
+        if self._use == "always":
+            self._microphone.hold(open=True)
+
+    def choose(self, *, way: TalkWay, pause: float, use: MicrophoneUse) -> None:
+        """Take up other settings, from the next word on."""
+        self._key.way, self._pause = way, pause
+        if use != self._use:
+            self._use = use
+            self._linger()
+            self._microphone.hold(open=use == "always")
+
+    @property
+    def state(self) -> TalkState:
+        """What happens with the person's voice."""
+        if self._now:
+            return "listening" if self._now.sounds else "waiting"
+        return "recognising" if self._tasks else "idle"
+
+    def press(self) -> None:
+        """The talk key went down. A key that repeats itself does nothing."""
+        self._mean(self._key.down(_time()))
+
+    def release(self) -> None:
+        """The talk key went up."""
+        self._mean(self._key.up(_time()))
+
+    def lose_key(self) -> None:
+        """Nobody can tell any more whether the talk key is down."""
+        self._key.lost()
+
+    def start(self, *, held: bool = False, said: bytes = b"") -> None:
+        """Listen until `stop`, or a silence where nothing is `held`.
+
+        `said` is sound from before, with which it begins; then what the microphone remembers of
+        that time is left out.
+        """
+        if self._now is None or self._now.answers:
+            self._begin(held=held, said=said)
+            self._key.on()
+
+    def let_go(self) -> None:
+        """Listen until a silence now, as nothing is held any more."""
+        if self._now:
+            self._now.held = False
+            self._show_state()
+
+    def stop(self) -> None:
+        """What was said is whole."""
+        if self._now:
+            self._now.until.set()
+            self._leave(self._now)  # what is pressed from now on begins something new
+
+    def toggle(self) -> None:
+        """Start, or stop."""
+        self.stop() if self._now and not self._now.answers else self.start()
+
+    def cancel(self) -> bool:
+        """Forget what was said (Esc); False where nothing was being said."""
+        dropped = list(self._tasks)
+        for utterance in dropped:
+            self._drop(utterance)
+        return bool(dropped)
+
+    async def answer(
+        self, ask: Callable[[], Awaitable[None]], *, limit: float, early: bool = False
+    ) -> Transcript | None:
+        """Listen by itself for the answer to a question, once it was asked.
+
+        None where nobody begins to speak within `limit` seconds. What is said with the talk key
+        meanwhile is the answer too, also while it is still being asked. What was begun before is
+        none, unless it may be `early`: then nothing is asked of one who speaks already. Raises
+        UnavailableError where nobody can be heard.
+        """
+        while self._tasks and not early:
+            await asyncio.wait(tuple(self._tasks.values()))
+        wanted: asyncio.Future[Transcript | None] = asyncio.get_running_loop().create_future()
+        self._wanted.append(wanted)
+        try:
+            if self._now is None:
+                await ask()
+            if not wanted.done() and not self._tasks:
+                self._listen(held=False, patience=limit, answers=True)
+            return await wanted
+        finally:
+            self._wanted.remove(wanted)
+            if not self._wanted:
+                self._drop_answers()
+
+    async def close(self) -> None:
+        """Leave the microphone."""
+        tasks = list(self._tasks.values())
+        self.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        if self._lingering:
+            self._lingering.cancel()
+        self._microphone.hold(open=False)
+
+    def _mean(self, meaning: Meaning | None) -> None:
+        if meaning == "begin":
+            self._begin(held=self._key.held)
+        elif meaning == "end":
+            self.stop()
+        elif meaning == "let go":
+            self.let_go()
+
+    def _begin(self, *, held: bool, said: bytes = b"") -> None:
+        """The person wants to speak: all else is quiet before another line of this runs."""
+        own = self._spoken()
+        # What the microphone remembers of a question must not be the answer to it.
+        anew = bool(said or (own and self._wanted))
+        self._hush()
+        if self.front and not self._wanted:
+            self.front.barge_in()
+        self._now = None
+        self._drop_answers(replaced=True)
+        utterance = self._listen(held=held, patience=PATIENCE, anew=anew)
+        utterance.own, utterance.cut = (
+            "" if self._wanted else own,
+            from_the_first_foreign if said else None,
+        )
+        if said:
+            utterance.hearing.add(said)
+
+    def _listen(
+        self, *, held: bool, patience: float, answers: bool = False, anew: bool = False
+    ) -> _Utterance:
+        if self._use == "conversation":
+            self._microphone.hold(open=True)
+        utterance = _Utterance(
+            self._recogniser.hear(self._show),
+            held,
+            EndPointing(pause=self._pause, patience=patience),
+            answers=answers,
+            asked=bool(self._wanted),
+            anew=anew or answers,
+        )
+        self._now = utterance
+        task = asyncio.create_task(self._follow(utterance))
+        self._tasks[utterance] = task
+        task.add_done_callback(partial(self._over, utterance))
+        self._show_state()
+        return utterance
+
+    async def _follow(self, utterance: _Utterance) -> Transcript | None:
+        """Take in what is said; what it was, None where that was told to be nothing."""
+        try:
+            if reason := await self._take_in(utterance):
+                self._show(Unheard(reason))
+            self._leave(utterance)
+            return await utterance.hearing.finish()
+        except InputError as error:
+            if not utterance.answers:  # nobody must answer a question
+                self._show(Unheard(str(error)))
+        except JarvisError as error:
+            utterance.failed = True
+            self._show(Unheard(str(error)))
+        except Exception as error:  # noqa: BLE001 - whatever went wrong, no talk ends in silence
+            log.error("A talk ended in an unexpected error: %s", frames(error))
+            utterance.failed = True
+            self._show(Unheard(tr(UNEXPECTED)))
+        finally:
+            utterance.hearing.drop()
+        return None
+
+    async def _take_in(self, utterance: _Utterance) -> str:
+        """Hear to the end; why it ended early, "" where it did not."""
+        reason = ""
+        try:
+            async with aclosing(self._microphone.listen(utterance.until)) as sounds:
+                async for sound in sounds:
+                    if sound.before and utterance.anew:
+                        continue
+                    if sound.before and max(sound.speech, default=0.0) >= SPEAKS:
+                        utterance.cut = without_own_beginning
+                    utterance.hearing.add(sound.pcm)
+                    utterance.seconds += sound.seconds
+                    if not utterance.sounds and sound.pcm.strip(b"\0"):
+                        utterance.sounds = True
+                        self._show_state()
+                    self._show(Loudness(sound.level))
+                    ended, stuck = (
+                        each.take(sound.speech) for each in (utterance.end, utterance.stuck)
+                    )
+                    if stuck or (ended and not utterance.held):
+                        utterance.until.set()
+                    if utterance.seconds > LONGEST and not reason:
+                        reason = tr(TOO_LONG)
+                        utterance.until.set()
+        except JarvisError as error:
+            if not utterance.end.begun:
+                raise
+            return str(error)  # what was said until then is not lost
+        return reason
+
+    def _leave(self, utterance: _Utterance) -> None:
+        """It is said; the key may begin something new."""
+        if self._now is utterance:
+            self._now = None
+            self._key.off()
+            self._show_state()
+
+    def _drop(self, utterance: _Utterance) -> None:
+        utterance.hearing.drop()
+        self._leave(utterance)
+        self._tasks[utterance].cancel()
+
+    def _drop_answers(self, *, replaced: bool = False) -> None:
+        """Leave what was begun for a question; `replaced`, where the person answers it now."""
+        for utterance in [each for each in self._tasks if each.answers]:
+            utterance.replaced = replaced
+            self._drop(utterance)
+
+    def _over(self, utterance: _Utterance, task: asyncio.Task[Transcript | None]) -> None:
+        del self._tasks[utterance]
+        self._leave(utterance)
+        transcript = None if task.cancelled() else task.result()
+        if transcript and utterance.own and utterance.cut:
+            words = utterance.cut(transcript.text, utterance.own)
+            transcript = replace(transcript, text=words)
+        wanted = next((each for each in reversed(self._wanted) if not each.done()), None)
+        if wanted and utterance.failed:
+            wanted.set_exception(UnavailableError(tr("Nobody can be heard.")))
+        elif wanted and not utterance.replaced:
+            wanted.set_result(transcript)
+        elif transcript and utterance.asked:
+            self._show(Unheard(tr(TOO_LATE)))
+        elif transcript and self.front:
+            self.front.heard(transcript)
+        self._show_state()
+        self._linger()
+
+    def _linger(self) -> None:
+        """Close the microphone once nobody talked for a while and no turn goes on."""
+        if self._lingering:
+            self._lingering.cancel()
+        if self._use == "conversation":
+            loop = asyncio.get_running_loop()
+            self._lingering = loop.call_later(LINGER, self._leave_or_linger)
+
+    def _leave_or_linger(self) -> None:
+        if self._tasks or self._wanted or self._busy():
+            self._linger()
+        else:
+            self._microphone.hold(open=self._use == "always")
+
+    def _show_state(self) -> None:
+        held, answers = bool(self._now and self._now.held), bool(self._now and self._wanted)
+        self._show(Talking(self.state, held=held, answers=answers))
+
+    def _show(self, event: TalkEvent) -> None:
+        if self.front:
+            self.front.show(event)
+
+
+def _time() -> float:
+    return asyncio.get_running_loop().time()
+
+
+Answering = Callable[[Mapping[str, object]], Awaitable[Mapping[str, object]]]
+
+
+def answering(talk: Talk, status: Callable[[], HotkeyStatus]) -> Answering:
+    """Carries out {"do": "talk", "action": "start"} and such, and tells how things stand then.
+
+    Actions are start, hold, stop, toggle, cancel and status. What it gives raises InputError on any
+    other command.
+    """
+    acts: dict[object, Callable[[], object]] = {
+        "start": talk.start,
+        "hold": partial(talk.start, held=True),
+        "stop": talk.stop,
+        "toggle": talk.toggle,
+        "cancel": talk.cancel,
+        "status": lambda: None,
+    }
+
+    async def answer(command: Mapping[str, object]) -> Mapping[str, object]:
+        action = command.get("action")
+        if command.get("do") != "talk" or not isinstance(action, str) or action not in acts:
+            raise InputError(tr("This JARVIS does not know the command."))
+        acts[action]()
+        return {"state": talk.state, "hotkey": asdict(status())}
+
+    return answer

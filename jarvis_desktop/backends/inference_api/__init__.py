@@ -1,0 +1,1 @@
+"""Experts of the Hugging Face Inference API."""

@@ -1,0 +1,341 @@
+"""Which tasks experts do behind an API, and how they are asked. Tables only: nothing heavy here.
+
+Depth, zero-shot detection, mask generation, the classification of films and the controls are left
+out: no inference provider that huggingface_hub knows offers them.
+
+Makes of files what is sent to a service: pictures and recordings, written anew.
+
+What is sent is small enough, of a type that every service reads, and without the notes that cameras
+and recorders leave in their files, such as the place. Used in the API's child process only.
+
+What the functions that ask a service share: the question, and checks of what came back.
+
+An answer is made by somebody else's program. Its parts are looked at one by one, and what is not as
+it was promised is no result."""
+
+from __future__ import annotations
+
+import io
+import math
+import wave
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from jarvis_desktop.backends.inference_api.errors import ApiTarget, not_served, unusable
+from jarvis_desktop.core.artifact import Kind
+from jarvis_desktop.core.errors import ExpertError, InputError, UnavailableError
+from jarvis_desktop.core.expert import Expert, Spent
+from jarvis_desktop.core.i18n import tr
+from jarvis_desktop.core.task import Call, Report
+from jarvis_desktop.tasks.audio.media import read_audio
+from jarvis_desktop.tasks.images.io import on_white, read_image
+
+if TYPE_CHECKING:
+    from huggingface_hub.inference._common import MimeBytes
+    from PIL.Image import Image
+
+
+@dataclass(frozen=True, slots=True)
+class ApiMethod:
+    """How one task is asked for."""
+
+    service: str
+    """What the providers call the task."""
+    run: str
+    """The function that asks and unpacks the answer: "module:function"."""
+    chat: str = ""
+    """The same for experts that a provider offers as something to chat with; "" where none."""
+
+
+ANY = "auto"
+"""Any provider but those that are tried by name."""
+
+CHAT = "conversational"
+"""What the providers call a chat."""
+
+HERE = "jarvis_desktop.backends.inference_api"
+
+API_TASKS: Mapping[str, ApiMethod] = {
+    "text-generation": ApiMethod(CHAT, f"{HERE}.text:write", f"{HERE}.text:write"),
+    "summarization": ApiMethod("summarization", f"{HERE}.text:summarise"),
+    "translation": ApiMethod("translation", f"{HERE}.text:translate"),
+    "question-answering": ApiMethod("question-answering", f"{HERE}.text:find_answer"),
+    "table-question-answering": ApiMethod("table-question-answering", f"{HERE}.text:ask"),
+    "tabular-classification": ApiMethod("tabular-classification", f"{HERE}.text:classify"),
+    "token-classification": ApiMethod("token-classification", f"{HERE}.text:label"),
+    "text-classification": ApiMethod("text-classification", f"{HERE}.text:judge"),
+    "zero-shot-classification": ApiMethod("zero-shot-classification", f"{HERE}.text:sort"),
+    "fill-mask": ApiMethod("fill-mask", f"{HERE}.text:fill"),
+    "sentence-similarity": ApiMethod("sentence-similarity", f"{HERE}.text:compare"),
+    "feature-extraction": ApiMethod("feature-extraction", f"{HERE}.text:embed"),
+    "image-classification": ApiMethod("image-classification", f"{HERE}.media:classify_picture"),
+    "zero-shot-image-classification": ApiMethod(
+        "zero-shot-image-classification", f"{HERE}.media:sort"
+    ),
+    "object-detection": ApiMethod("object-detection", f"{HERE}.media:detect"),
+    "image-segmentation": ApiMethod("image-segmentation", f"{HERE}.media:segment"),
+    "image-to-text": ApiMethod(
+        "image-to-text", f"{HERE}.media:describe", f"{HERE}.media:chat_about"
+    ),
+    "visual-question-answering": ApiMethod(
+        "visual-question-answering", f"{HERE}.media:answer", f"{HERE}.media:chat_about"
+    ),
+    "document-question-answering": ApiMethod(
+        "document-question-answering",
+        f"{HERE}.media:read_document",
+        f"{HERE}.media:chat_about",
+    ),
+    "image-to-image": ApiMethod("image-to-image", f"{HERE}.media:redraw"),
+    "image-editing": ApiMethod("image-to-image", f"{HERE}.media:redraw"),
+    "text-to-image": ApiMethod("text-to-image", f"{HERE}.media:draw"),
+    "text-to-video": ApiMethod("text-to-video", f"{HERE}.media:film"),
+    "image-to-video": ApiMethod("image-to-video", f"{HERE}.media:animate"),
+    "automatic-speech-recognition": ApiMethod(
+        "automatic-speech-recognition", f"{HERE}.media:transcribe"
+    ),
+    "audio-classification": ApiMethod("audio-classification", f"{HERE}.media:classify_sound"),
+    "audio-to-audio": ApiMethod("audio-to-audio", f"{HERE}.media:change"),
+    "text-to-speech": ApiMethod("text-to-speech", f"{HERE}.media:speak"),
+    "text-to-audio": ApiMethod("text-to-audio", f"{HERE}.media:compose"),
+}
+
+SLOW: Mapping[str, float] = {
+    **dict.fromkeys(("text-to-video", "image-to-video"), 600.0),
+    **dict.fromkeys(("text-to-image", "image-to-image", "image-editing", "text-to-audio"), 240.0),
+}
+"""Seconds that a call of the task may take, where that is more than usual."""
+
+LARGE: Mapping[str, int] = {
+    **dict.fromkeys(("text-to-video", "image-to-video"), 256_000_000),
+    **dict.fromkeys(("text-to-image", "image-to-image", "image-editing"), 64_000_000),
+    **dict.fromkeys(("text-to-speech", "text-to-audio", "audio-to-audio"), 128_000_000),
+    "image-segmentation": 64_000_000,
+}
+"""Bytes that one answer of the task may have, where that is more than usual."""
+
+
+@dataclass(frozen=True, slots=True)
+class ApiJob:
+    """One call for the worker."""
+
+    expert: Expert
+    provider: str
+    """Its name, or "auto": then any but the `besides`."""
+    call: Call
+    way: ApiMethod
+    seconds: float
+    key: str = field(repr=False)
+    besides: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ApiAccount:
+    """Whose key it is, and whether it may make calls; None where the Hub does not say."""
+
+    name: str
+    may_call: bool | None
+
+
+LONGEST_TEXT = 200_000
+"""Characters that are sent in one request."""
+
+LONGEST_ANSWER = 1_000_000
+"""Characters of a text that an expert may answer."""
+
+
+MOST_TOKENS = 100_000_000
+MOST_DOLLARS = 1000.0
+"""No answer costs more: whoever tells that is mistaken."""
+
+
+@dataclass(frozen=True, slots=True)
+class ApiQuestion:
+    """One call, on its way to a service."""
+
+    client: Any
+    """An InferenceClient of huggingface_hub, for this expert at this provider."""
+    call: Call
+    report: Report
+    expert: Expert
+    provider: str
+    asked: ApiTarget
+    key: str = field(default="", repr=False)
+    usage: list[Spent] = field(default_factory=list)
+    """What its answers told of their price."""
+
+    def unusable(self, why: str = "") -> ExpertError:
+        """The answer is not as it was promised; `why` ends the sentence."""
+        return unusable(self.asked, why=why)
+
+    def not_served(self) -> UnavailableError:
+        """The provider cannot be asked for this."""
+        return not_served(self.asked)
+
+    def text(self, port: str) -> str:
+        """The text of a port. Raises InputError where there is none, ExpertError if too long."""
+        text = self.call.text(port).strip()
+        if not text:
+            raise InputError(tr("There is no text to send: the {port} is empty.", port=port))
+        if len(text) > LONGEST_TEXT:
+            raise ExpertError(
+                tr(
+                    "The text is too long for {id}: {text:,} characters.",
+                    id=self.expert.id,
+                    text=len(text),
+                ),
+                hint=tr("Give it in parts."),
+            )
+        return text
+
+    def words(self, value: object) -> str:
+        """A text of the answer. Raises ExpertError where it is none, or an endless one."""
+        if not isinstance(value, str) or not value.strip():
+            raise self.unusable(tr("it holds no text"))
+        if len(value) > LONGEST_ANSWER:
+            raise self.unusable(tr("its text is endless"))
+        return value.strip()
+
+    def several(self, value: object) -> Sequence[Any]:
+        """A list of the answer with something in it. Raises ExpertError."""
+        if not isinstance(value, list) or not value:
+            raise self.unusable(tr("it holds nothing"))
+        return value
+
+    def share(self, value: object) -> float:
+        """How sure the expert is, 0 to 1. Raises ExpertError where that is no such number."""
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise self.unusable(tr("it does not say how sure it is"))
+        if not math.isfinite(value) or not -0.001 <= value <= 1.001:
+            raise self.unusable(tr("it is surer than sure"))
+        return min(max(float(value), 0.0), 1.0)
+
+    def scores(self, elements: object) -> list[tuple[str, float]]:
+        """The labels with how sure each is, the likeliest first. Raises ExpertError."""
+        found = [
+            (self.words(each.label), self.share(each.score)) for each in self.several(elements)
+        ]
+        return sorted(found, key=lambda pair: -pair[1])
+
+
+def chatted(question: ApiQuestion, content: object, *, longest: int = 2048) -> str:
+    """What the expert says to one message. `content` is as OpenAI's protocol has it."""
+    answer = question.client.chat_completion(
+        [{"role": "user", "content": content}], max_tokens=longest
+    )
+    question.usage.append(price_of(answer.usage))
+    (first, *_) = question.several(answer.choices)
+    said = question.words(first.message.content)
+    if "</think>" in said:  # what it thought before is not its answer
+        said = question.words(said.rpartition("</think>")[2])
+    if first.finish_reason == "length":
+        said += "\n\n(The answer ends here: it reached its longest length.)"
+    return said
+
+
+def price_of(usage: object) -> Spent:
+    """What an answer tells of its price, as far as it makes sense. Hugging Face's router passes on
+    what the provider gives: tokens always, an estimated cost in dollars by some."""
+    told = usage if isinstance(usage, Mapping) else {}
+    tokens, dollars = told.get("total_tokens"), told.get("estimated_cost")
+    counted = isinstance(tokens, int) and 0 <= tokens <= MOST_TOKENS
+    priced = isinstance(dollars, int | float) and 0 <= dollars <= MOST_DOLLARS
+    return Spent(tokens=int(tokens or 0) if counted else 0, dollars=dollars if priced else None)
+
+
+def in_parts(pieces: Iterable[str], most: int) -> list[str]:
+    """The pieces joined by spaces into parts of at most so many characters, where they allow it."""
+    parts: list[str] = []
+    for piece in pieces:
+        if parts and len(parts[-1]) + len(piece) < most:
+            parts[-1] += f" {piece}"
+        else:
+            parts.append(piece)
+    return parts
+
+
+LONGEST_SIDE = 1600
+"""Pixels of a picture that is sent."""
+
+MOST_BYTES = 4_000_000
+"""Of a picture that is sent: services refuse more than 5 to 10 MB."""
+
+LONGEST_SOUND = 900.0
+"""Seconds of a recording that is sent."""
+
+RATE = 16_000
+"""Samples a second of speech."""
+
+
+def picture_of(question: ApiQuestion, port: str = "image") -> Image:
+    """The picture of a port, on white, as it was given."""
+    call = question.call
+    return on_white(read_image(call.file(port), name=call.title(port)))
+
+
+def sent(picture: Image) -> tuple[MimeBytes, float]:
+    """A picture as a JPEG to send, and by what its sides were divided for that."""
+    from PIL import Image as images
+
+    smaller, shrunk = picture, max(1.0, max(picture.size) / LONGEST_SIDE)
+    if shrunk > 1.0:
+        width, height = (max(1, round(side / shrunk)) for side in picture.size)
+        smaller = picture.resize((width, height), images.Resampling.LANCZOS)
+    body = b""
+    for quality in (92, 80, 60):
+        file = io.BytesIO()
+        smaller.save(file, "JPEG", quality=quality)
+        body = file.getvalue()
+        if len(body) <= MOST_BYTES:
+            break
+    return typed(body, "image/jpeg"), shrunk
+
+
+def sound_of(
+    question: ApiQuestion, *, rate: int = RATE, longest: float = LONGEST_SOUND
+) -> MimeBytes:
+    """The recording as a mono WAV to send. Raises ExpertError where it is too long."""
+    import numpy as np
+
+    call = question.call
+    samples, rate = read_audio(call.file("audio"), rate=rate, mono=True, name=call.title("audio"))
+    seconds = samples.shape[1] / rate
+    if seconds > longest:
+        raise ExpertError(
+            tr(
+                "{call} is too long for {id}: {seconds:.0f} minutes.",
+                call=call.title("audio"),
+                id=question.expert.id,
+                seconds=seconds / 60,
+            ),
+            hint=tr("Cut it into parts, or use an expert of this computer."),
+        )
+    file = io.BytesIO()
+    with wave.open(file, "wb") as writer:
+        writer.setnchannels(1)
+        writer.setsampwidth(2)
+        writer.setframerate(rate)
+        clipped = np.clip(np.nan_to_num(samples[0]), -1.0, 1.0) * 32767.0
+        writer.writeframes(clipped.round().astype("<i2").tobytes())
+    return typed(file.getvalue(), "audio/wav")
+
+
+def page_of(question: ApiQuestion) -> Image:
+    """The picture of a document. Raises ExpertError for those that are no pictures."""
+    given = question.call.inputs["document"][0]
+    if given.kind is not Kind.IMAGE:
+        raise ExpertError(
+            tr(
+                "{id} reads pictures of documents, and {title} is none.",
+                id=question.expert.id,
+                title=given.title,
+            )
+        )
+    return picture_of(question, "document")
+
+
+def typed(body: bytes, mime: str) -> MimeBytes:
+    """Bytes that tell huggingface_hub what they are: without it, services refuse them."""
+    from huggingface_hub.inference._common import MimeBytes
+
+    return MimeBytes(body, mime)

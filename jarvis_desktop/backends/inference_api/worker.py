@@ -1,0 +1,212 @@
+"""Asks a service to run an expert, and makes its answer into results. Runs in a child process only.
+
+huggingface_hub is imported here and nowhere else for this: its switches are set before, its
+requests pass a gate of ours (`api_transport`), and what it trips over becomes one sentence.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import time
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from jarvis_desktop.backends.inference_api import errors as failures
+from jarvis_desktop.backends.inference_api.errors import ApiTarget
+from jarvis_desktop.backends.inference_api.tasks import (
+    ANY,
+    CHAT,
+    LARGE,
+    ApiAccount,
+    ApiJob,
+    ApiMethod,
+    ApiQuestion,
+)
+from jarvis_desktop.backends.inference_api.transport import THE_HUB, Check, Errand, Gate, hub_host
+from jarvis_desktop.backends.local.worker import limit
+from jarvis_desktop.core.artifact import Artifact
+from jarvis_desktop.core.errors import ExpertError, Fault, JarvisError
+from jarvis_desktop.core.expert import Spent
+from jarvis_desktop.core.i18n import tr
+from jarvis_desktop.core.task import Report
+
+USUAL_ANSWER = 16_000_000
+"""Bytes of an answer; see also LARGE."""
+
+SECRETS = ("HF_TOKEN", "HUGGING_FACE_HUB_TOKEN", "HUGGINGFACE_HUB_TOKEN", "HF_DEBUG")
+
+SWITCHES = {
+    "HF_HUB_DISABLE_IMPLICIT_TOKEN": "1",
+    "HF_HUB_DISABLE_TELEMETRY": "1",
+    "HF_HUB_VERBOSITY": "error",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """What the Hub says of one provider of an expert."""
+
+    provider: str
+    service: str
+    live: bool
+
+
+def serve(via: str, check: Check, memory: int) -> Callable[..., Any]:
+    """The handler of the child: "run" a Job, or tell "who" a key belongs to."""
+    limit(memory)
+    for name in SECRETS:  # the key comes with each call
+        os.environ.pop(name, None)
+    os.environ.update(SWITCHES)
+    warnings.simplefilter("ignore")
+    worker = Worker(Gate(check=check, via=via, hub=hub_host()))
+
+    def handle(report: Report, what: str, *args: Any) -> Any:
+        return worker.run(report, *args) if what == "run" else worker.who(*args)
+
+    return handle
+
+
+class Worker:
+    """Keeps the connections, and what the Hub said of each expert."""
+
+    def __init__(self, gate: Gate) -> None:
+        from huggingface_hub import set_client_factory
+
+        self._gate = gate
+        self._known: dict[str, tuple[Served, ...]] = {}
+        set_client_factory(gate.client)
+
+    def run(self, report: Report, job: ApiJob) -> tuple[list[Artifact], Spent]:
+        """The results of one call, and what it cost. Raises JarvisError."""
+        from huggingface_hub import InferenceClient
+
+        who = job.provider if job.provider != ANY else "The provider"
+        asked = ApiTarget(who, job.expert.id, job.key)
+        most = LARGE.get(job.call.task, USUAL_ANSWER)
+        errand = Errand(asked, time.monotonic() + job.seconds, most)
+        with self._gate.open(errand), _in_words(errand):
+            report(None, f"asking where {job.expert.id} runs")
+            served = self._chosen(job, asked)
+            errand.asked = asked = ApiTarget(served.provider, job.expert.id, job.key)
+            client = InferenceClient(
+                job.expert.repo,
+                provider=served.provider,  # type: ignore[arg-type]
+                api_key=job.key,
+                timeout=job.seconds,
+            )
+            report(None, f"waiting for {served.provider}")
+            question = ApiQuestion(
+                client, job.call, report, job.expert, served.provider, asked, job.key
+            )
+            try:
+                made = list(_function(job.way, served)(question))
+                return made, sum(question.usage, Spent(calls=errand.calls))
+            except JarvisError as error:
+                if error.fault is Fault.GONE:  # what the Hub said is no longer so
+                    self._known.pop(job.expert.repo, None)
+                raise
+
+    def who(self, key: str, seconds: float) -> ApiAccount:
+        """Whose key it is. Raises JarvisError where it is not taken."""
+        from huggingface_hub import HfApi
+
+        errand = Errand(
+            ApiTarget(THE_HUB, "accounts", key),
+            time.monotonic() + seconds,
+            USUAL_ANSWER,
+            posted=True,
+        )
+        with self._gate.open(errand), _in_words(errand):
+            found = HfApi(token=key).whoami()
+            token = found["auth"]["accessToken"]
+            return ApiAccount(str(found["name"])[:100], _may_call(token))
+
+    def _chosen(self, job: ApiJob, asked: ApiTarget) -> Served:
+        """The provider that is asked, as the Hub knows it. Raises UnavailableError for none."""
+        services = {job.way.service, CHAT} if job.way.chat else {job.way.service}
+        for each in self._served_by(job.expert.repo):
+            wanted = (
+                each.live and each.provider not in job.besides
+                if job.provider == ANY
+                else each.provider == job.provider
+            )
+            if wanted and each.service in services:
+                return each
+        self._known.pop(job.expert.repo, None)  # it may be served by the next time
+        raise failures.not_served(asked)
+
+    def _served_by(self, repo: str) -> tuple[Served, ...]:
+        """The providers of an expert, in the order of the person's settings at the Hub."""
+        from huggingface_hub import HfApi
+
+        if repo not in self._known:
+            info = HfApi(token=False).model_info(repo, expand=["inferenceProviderMapping"])
+            self._known[repo] = tuple(
+                Served(str(each.provider), str(each.task), each.status == "live")
+                for each in info.inference_provider_mapping or ()
+            )
+        return self._known[repo]
+
+
+def _function(way: ApiMethod, served: Served) -> Callable[[ApiQuestion], Iterable[Artifact]]:
+    place = way.chat if served.service == CHAT else way.run
+    module, _, name = place.partition(":")
+    found: Callable[[ApiQuestion], Iterable[Artifact]] = getattr(
+        importlib.import_module(module), name
+    )
+    return found
+
+
+def _may_call(token: dict[str, Any]) -> bool | None:
+    """Whether a token may make calls to Inference Providers, as the Hub describes it."""
+    role = token.get("role")
+    if role in ("read", "write"):
+        return True
+    scopes = [
+        *token.get("fineGrained", {}).get("global", ()),
+        *(
+            permission
+            for scope in token.get("fineGrained", {}).get("scoped", ())
+            for permission in scope.get("permissions", ())
+        ),
+    ]
+    return any(str(each).startswith("inference.") for each in scopes) if scopes else None
+
+
+@contextmanager
+def _in_words(errand: Errand) -> Iterator[None]:
+    """Translate what huggingface_hub, and what it is built upon, raise."""
+    try:
+        yield
+    except JarvisError:
+        raise
+    except MemoryError as error:
+        raise ExpertError(
+            tr(
+                "The answer of {whom} needs more memory than it may have.",
+                whom=errand.asked.whom,
+            ),
+            fault=Fault.MEMORY,
+        ) from error
+    except TimeoutError as error:  # Replicate's, where nothing was made within a minute
+        raise ExpertError(
+            tr(
+                "{who} is still making {expert} ready.",
+                who=errand.asked.who,
+                expert=errand.asked.expert,
+            ),
+            hint=tr("Try again in a while."),
+            retryable=True,
+            fault=Fault.LOADING,
+        ) from error
+    except json.JSONDecodeError as error:
+        raise failures.unusable(errand.asked, why=tr("it is not whole"), retryable=True) from error
+    except Exception as error:  # what a foreign answer makes a foreign library raise
+        if not errand.posted:
+            raise failures.not_served(errand.asked) from error
+        raise failures.unusable(errand.asked) from error

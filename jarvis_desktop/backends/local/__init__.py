@@ -1,0 +1,1 @@
+"""Experts that run on this computer, in child processes."""

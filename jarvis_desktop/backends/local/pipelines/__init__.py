@@ -1,0 +1,1 @@
+"""How the experts of each task are loaded and called."""

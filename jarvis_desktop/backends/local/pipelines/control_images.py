@@ -1,0 +1,229 @@
+"""Experts that draw control pictures: normals, poses, and areas by what they are.
+
+Used in the worker process only. A control picture of depth is what depth experts draw anyway.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from jarvis_desktop.backends.local.pipelines.vision import (
+    Sight,
+    explained,
+    given_to,
+    image_processor,
+    labels_of,
+    load_nearness,
+    sight_of,
+)
+from jarvis_desktop.backends.local.worker import Loading, Run
+from jarvis_desktop.core.artifact import Artifact
+from jarvis_desktop.core.errors import ExpertError
+from jarvis_desktop.core.i18n import tr
+from jarvis_desktop.core.task import Call, Report
+from jarvis_desktop.tasks.images.control_images import (
+    COUNT,
+    Point,
+    drawn,
+    from_coco,
+    normals,
+    palette,
+)
+from jarvis_desktop.tasks.images.io import save_png, to_array
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+MOST_PEOPLE = 20
+
+SURE_PERSON, SURE_JOINT = 0.4, 0.3
+"""From which score on, 0 to 1, somebody and a joint is drawn."""
+
+AROUND = 1.25
+"""How much more than a person's box a pose expert is shown, as it was trained."""
+
+JOINTS = 17
+"""Those of COCO."""
+
+
+@explained
+def load_normals(loading: Loading) -> Run:
+    """Which way surfaces face, out of how near they are; any depth expert does."""
+    import numpy as np
+    from PIL import Image as images
+
+    near_in = load_nearness(loading)
+
+    def run(call: Call, report: Report) -> Iterable[Artifact]:
+        sight = sight_of(call)
+        report(None, f"looking at {call.title('image')}")
+        facing = images.fromarray(normals(np.asarray(near_in(sight), np.float32)))
+        return [save_png(_as_given(facing, sight), call, "normal")]
+
+    return run
+
+
+@explained
+def load_areas(loading: Loading) -> Run:
+    """The areas of a picture, each in the colour of what it is (ADE20K)."""
+    import numpy as np
+    import torch
+    from PIL import Image as images
+
+    processor = image_processor(loading)
+    network = loading.network("AutoModelForSemanticSegmentation")
+    labels = labels_of(network)
+    if len(labels) != COUNT:
+        raise ExpertError(
+            tr(
+                "{id} knows {labels} kinds of things; the colours of control "
+                "pictures are for the {count} of ADE20K.",
+                id=loading.expert.id,
+                labels=len(labels),
+                count=COUNT,
+            )
+        )
+
+    def run(call: Call, report: Report) -> Iterable[Artifact]:
+        sight = sight_of(call)
+        report(None, f"looking at {call.title('image')}")
+        inputs = given_to(processor(images=sight.shown, return_tensors="pt"), network)
+        with torch.inference_mode():
+            output = network(**inputs)
+        (found,) = processor.post_process_semantic_segmentation(
+            output, target_sizes=[(sight.shown.height, sight.shown.width)]
+        )
+        which = sight.inside(found.cpu().numpy())
+        coloured = images.fromarray(palette()[np.asarray(which, np.intp)])
+        return [save_png(_as_given(coloured, sight, mixed=False), call, "seg")]
+
+    return run
+
+
+@explained
+def load_poses(loading: Loading) -> Run:
+    """The poses of the people: a detector (the base) finds them, ViTPose their joints.
+
+    Without a detector, the whole picture is taken for one person.
+    """
+    from PIL import Image as images
+
+    settings = image_processor(loading)
+    network = loading.network("VitPoseForPoseEstimation")
+    if network.config.num_labels != JOINTS and len(labels_of(network)) != JOINTS:
+        raise ExpertError(tr("{id} does not know the joints of people.", id=loading.expert.id))
+    people = _detector(loading) if loading.base else _everything
+
+    def run(call: Call, report: Report) -> Iterable[Artifact]:
+        sight = sight_of(call)
+        report(None, "looking for people")
+        boxes = people(sight)[:MOST_PEOPLE]
+        if not boxes:
+            raise ExpertError(tr("There are no people in {call}.", call=call.title("image")))
+        report(None, f"looking at the pose of {len(boxes)}")
+        poses = [from_coco(joints) for joints in _joints(sight.shown, boxes, network, settings)]
+        if not any(joint for pose in poses for joint in pose):
+            raise ExpertError(tr("I see no pose in {call}.", call=call.title("image")))
+        wide, high = sight.given.width / sight.inner[0], sight.given.height / sight.inner[1]
+        placed = [[(j[0] * wide, j[1] * high) if j else None for j in pose] for pose in poses]
+        return [save_png(images.fromarray(drawn(placed, sight.given.size)), call, "openpose")]
+
+    return run
+
+
+Box = tuple[float, float, float, float]
+"""Left, top, right and bottom in pixels of what is shown."""
+
+
+def _everything(sight: Sight) -> list[Box]:
+    return [(0.0, 0.0, float(sight.inner[0]), float(sight.inner[1]))]
+
+
+def _detector(loading: Loading) -> Any:
+    """Finds people, the surest first."""
+    import torch
+
+    assert loading.base is not None
+    finder = replace(loading, folder=loading.base, base=None)
+    processor = image_processor(finder)
+    network = finder.network("AutoModelForObjectDetection")
+    labels = labels_of(network)
+
+    def found(sight: Sight) -> list[Box]:
+        inputs = given_to(processor(images=sight.shown, return_tensors="pt"), network)
+        with torch.inference_mode():
+            output = network(**inputs)
+        (things,) = processor.post_process_object_detection(
+            output, threshold=SURE_PERSON, target_sizes=[sight.shown.size[::-1]]
+        )
+        pairs = zip(things["scores"].tolist(), things["labels"].tolist(), strict=True)
+        order = sorted(enumerate(pairs), key=lambda item: -item[1][0])
+        corners = things["boxes"].tolist()
+        return [tuple(corners[at]) for at, (_, label) in order if labels[int(label)] == "person"]
+
+    return found
+
+
+def _joints(picture: Image, boxes: Sequence[Box], network: Any, settings: Any) -> list[list[Point]]:
+    """For each box the 17 joints of COCO, in pixels of the picture.
+
+    A box is widened to the expert's proportions and cut out; where its map of a joint is highest,
+    there the joint is, a quarter towards the higher neighbour (Newell et al., "Stacked Hourglass
+    Networks", 2016).
+    """
+    import cv2
+    import numpy as np
+    import torch
+
+    wide, high = int(settings.size["width"]), int(settings.size["height"])
+    pixels = to_array(picture)
+    ways, parts = [], []
+    for left, top, right, bottom in boxes:
+        width, height = max(1.0, right - left), max(1.0, bottom - top)
+        scale = AROUND * max(width / wide, height / high)
+        x, y = (left + right - wide * scale) / 2, (top + bottom - high * scale) / 2
+        ways.append((scale, x, y))
+        matrix = np.array([[1 / scale, 0, -x / scale], [0, 1 / scale, -y / scale]], np.float32)
+        parts.append(cv2.warpAffine(pixels, matrix, (wide, high), flags=cv2.INTER_LINEAR))
+    mean, spread = (np.asarray(it, np.float32) for it in (settings.image_mean, settings.image_std))
+    block = (np.stack(parts).astype(np.float32) / 255 - mean) / spread
+    inputs = torch.from_numpy(block.transpose(0, 3, 1, 2).copy())
+    more = {}
+    if getattr(network.config.backbone_config, "num_experts", 1) > 1:
+        # ViTPose+ was trained on several data sets at once; the first is COCO.
+        more["dataset_index"] = torch.zeros(len(boxes), dtype=torch.long, device=network.device)
+    with torch.inference_mode():
+        maps = network(inputs.to(network.device, network.dtype), **more).heatmaps
+    found = maps.float().cpu().numpy()
+    step = (wide / found.shape[3], high / found.shape[2])
+    return [
+        [_peak(each, step, way) for each in person] for person, way in zip(found, ways, strict=True)
+    ]
+
+
+def _peak(
+    heat: Any, step: tuple[float, float], way: tuple[float, float, float]
+) -> tuple[float, float] | None:
+    """Where the map is highest, in pixels of the picture; None where that is not high."""
+    import numpy as np
+
+    row, column = (int(at) for at in np.unravel_index(int(heat.argmax()), heat.shape))
+    if not heat[row, column] >= SURE_JOINT:
+        return None
+    x, y = float(column), float(row)
+    if 0 < column < heat.shape[1] - 1:
+        x += 0.25 * float(np.sign(heat[row, column + 1] - heat[row, column - 1]))
+    if 0 < row < heat.shape[0] - 1:
+        y += 0.25 * float(np.sign(heat[row + 1, column] - heat[row - 1, column]))
+    scale, left, top = way
+    return left + (x + 0.5) * step[0] * scale, top + (y + 0.5) * step[1] * scale
+
+
+def _as_given(shown: Image, sight: Sight, *, mixed: bool = True) -> Image:
+    """A control picture in the size of the picture that was given."""
+    from PIL import Image as images
+
+    way = images.Resampling.BICUBIC if mixed else images.Resampling.NEAREST
+    return shown if shown.size == sight.given.size else shown.resize(sight.given.size, way)

@@ -1,0 +1,259 @@
+"""Experts that turn texts into vectors of their meaning, as Sentence Transformers does.
+
+Reimers and Gurevych, "Sentence-BERT: Sentence embeddings using Siamese BERT-networks", EMNLP 2019.
+What stands behind the network is read from the expert's own modules.json. Used in the worker only.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from jarvis_desktop.backends.local.pipelines.text_classification import BATCH, LONGEST_TEXT, context
+from jarvis_desktop.backends.local.worker import Loading, Run
+from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
+from jarvis_desktop.core.errors import ExpertError, InputError
+from jarvis_desktop.core.i18n import tr
+from jarvis_desktop.core.task import Call, Report
+from jarvis_desktop.tasks.text.similarity import LONGEST_SHOWN, MOST_TEXTS, taken_apart
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Vectors = NDArray[np.float32]
+
+Embed = Callable[[Sequence[str], Report], "Vectors"]
+
+_POOLING = {
+    "pooling_mode_cls_token": "cls",
+    "pooling_mode_max_tokens": "max",
+    "pooling_mode_mean_tokens": "mean",
+    "pooling_mode_mean_sqrt_len_tokens": "mean",
+    "pooling_mode_weightedmean_tokens": "weightedmean",
+    "pooling_mode_lasttoken": "lasttoken",
+}
+
+
+def load_comparer(loading: Loading) -> Run:
+    """Says how much alike two texts are in meaning."""
+    embed = _embedder(loading, "STS")
+
+    def run(call: Call, report: Report) -> Iterable[Artifact]:
+        texts = [call.text(port)[:LONGEST_TEXT] for port in ("text_1", "text_2")]
+        if not all(text.strip() for text in texts):
+            raise InputError(tr("Two texts with words in them are needed to compare them."))
+        one, other = embed(texts, report)
+        cosine = float(one @ other)
+        shown = f"{cosine:.2f}".replace("-", "−")
+        return [
+            text_artifact(
+                f"The two texts are {max(cosine, 0.0):.0%} alike in meaning "
+                f"(cosine {shown}, by {loading.expert.id})."
+            )
+        ]
+
+    return run
+
+
+def load_embedder(loading: Loading) -> Run:
+    """Writes the vectors of a text, or of its parts, into a table."""
+    embed = _embedder(loading, "Clustering")
+
+    def run(call: Call, report: Report) -> Iterable[Artifact]:
+        parts = taken_apart(call)
+        vectors = embed(parts, report)
+        path = call.workdir / "vectors.csv"
+        with path.open("w", encoding="utf-8", newline="") as file:
+            writer = csv.writer(file)
+            writer.writerow(["text", *(f"v{at + 1}" for at in range(vectors.shape[1]))])
+            for part, row in zip(parts, vectors, strict=True):
+                shown = " ".join(part.split())[:LONGEST_SHOWN]
+                writer.writerow([shown, *(f"{value:.6f}" for value in row.tolist())])
+        count = "1 vector" if len(parts) == 1 else f"{len(parts):,} vectors"
+        more = f" Only the first {MOST_TEXTS:,} were taken." if len(parts) == MOST_TEXTS else ""
+        said = (
+            f"{count} of {vectors.shape[1]} numbers, one row each; texts whose vectors are close "
+            f"to each other mean about the same.{more}"
+        )
+        return [Artifact(Kind.TABLE, path=path, name="vectors.csv"), text_artifact(said)]
+
+    return run
+
+
+@dataclass(frozen=True, slots=True)
+class _Head:
+    """What stands behind the network."""
+
+    pooling: str = "mean"
+    dense: tuple[Any, ...] = ()
+    """Layers of torch."""
+    prompt: str = ""
+    """What is put before each text."""
+    longest: int = 512
+
+
+def _embedder(loading: Loading, purpose: str) -> Embed:
+    """Vectors of length 1, one a text; of a long text the mean over its windows."""
+    import numpy as np
+    import torch
+
+    tokenizer = loading.part("AutoTokenizer")
+    network = loading.network("AutoModel")
+    if network.config.is_encoder_decoder:  # a T5 whose first half makes the vectors
+        network = network.get_encoder()
+    head = _head(loading, network.config, purpose)
+    if tokenizer.pad_token is None:
+        tokenizer.pad_token = tokenizer.eos_token
+
+    def embed(texts: Sequence[str], report: Report) -> Vectors:
+        prefix = (
+            tokenizer(head.prompt, add_special_tokens=False)["input_ids"] if head.prompt else ()
+        )
+        room = head.longest - tokenizer.num_special_tokens_to_add() - len(prefix)
+        pieces: list[str] = []
+        owners: list[int] = []
+        for at, text in enumerate(texts):
+            cut = _cut(tokenizer, text, max(room, 8))
+            pieces += cut
+            owners += [at] * len(cut)
+        total = np.zeros((len(texts), 0), np.float32)
+        # The longest together, so that short ones are not padded to their length.
+        order = sorted(range(len(pieces)), key=lambda at: -len(pieces[at]))
+        for at in range(0, len(order), BATCH):
+            chosen = order[at : at + BATCH]
+            report(at / len(order), f"{at} of {len(order)} parts")
+            inputs = tokenizer(
+                [head.prompt + pieces[each] for each in chosen],
+                padding=True,
+                truncation=True,
+                max_length=head.longest,
+                return_tensors="pt",
+            ).to(network.device)
+            with torch.inference_mode():
+                hidden = network(**inputs).last_hidden_state.float()
+                pooled = _pooled(hidden, inputs["attention_mask"], head.pooling)
+                for layer in head.dense:
+                    pooled = layer(pooled)
+                found = torch.nn.functional.normalize(pooled, dim=-1).cpu().numpy()
+            if not total.shape[1]:
+                total = np.zeros((len(texts), found.shape[1]), np.float32)
+            for each, vector in zip(chosen, found, strict=True):
+                total[owners[each]] += vector * len(pieces[each])
+        norms = np.linalg.norm(total, axis=1, keepdims=True)
+        unit: Vectors = (total / np.maximum(norms, 1e-12)).astype(np.float32)
+        return unit
+
+    return embed
+
+
+def _cut(tokenizer: Any, text: str, room: int) -> list[str]:
+    """The text in pieces of so many tokens."""
+    if not tokenizer.is_fast:
+        return [text]
+    encoded = tokenizer(text, add_special_tokens=False, return_offsets_mapping=True)
+    places = [place for place in encoded["offset_mapping"] if place[1] > place[0]]
+    if len(places) <= room:
+        return [text]
+    starts = [places[at][0] for at in range(0, len(places), room)]
+    return [text[start:end] for start, end in zip(starts, [*starts[1:], len(text)], strict=True)]
+
+
+def _pooled(hidden: Any, mask: Any, pooling: str) -> Any:
+    """One vector a text, of those of its tokens."""
+    import torch
+
+    weights = mask.unsqueeze(-1).to(hidden.dtype)
+    if pooling == "cls":
+        return hidden[torch.arange(len(hidden)), mask.argmax(1)]
+    if pooling == "lasttoken":
+        last = mask.shape[1] - 1 - mask.flip(1).argmax(1)
+        return hidden[torch.arange(len(hidden)), last]
+    if pooling == "max":
+        return hidden.masked_fill(weights == 0, float("-inf")).max(1).values
+    if pooling == "weightedmean":  # later tokens of a decoder have seen more
+        weights = (
+            weights * torch.arange(1, hidden.shape[1] + 1, device=hidden.device)[None, :, None]
+        )
+    return (hidden * weights).sum(1) / weights.sum(1).clamp(min=1e-9)
+
+
+def _head(loading: Loading, config: Any, purpose: str) -> _Head:
+    """Pooling, further layers, length and prompt, as the expert's own settings say them."""
+    folder = loading.folder
+    pooling, dense = "mean", []
+    for module in _json(folder / "modules.json", []):
+        inside = _inside(folder, str(module.get("path", "")))
+        kind = str(module.get("type", "")).rpartition(".")[2]
+        if kind == "Pooling":
+            pooling = _pooling(_json(inside / "config.json", {}))
+        elif kind == "Dense":
+            dense.append(_dense(inside, loading))
+        elif kind not in ("Transformer", "Normalize", "Dropout"):
+            raise ExpertError(
+                tr(
+                    "{id} has a part that cannot be run here: {kind}.",
+                    id=loading.expert.id,
+                    kind=kind,
+                )
+            )
+    if not (folder / "modules.json").exists() and (folder / "1_Pooling").is_dir():
+        pooling = _pooling(_json(folder / "1_Pooling" / "config.json", {}))
+    longest = _json(folder / "sentence_bert_config.json", {}).get("max_seq_length") or 512
+    settings = _json(folder / "config_sentence_transformers.json", {})
+    prompts = settings.get("prompts") or {}
+    prompt = prompts.get(purpose) or prompts.get(settings.get("default_prompt_name") or "", "")
+    if not prompts and "/multilingual-e5" in loading.expert.repo:
+        prompt = "query: "  # taught with it, and says so on its card only
+    return _Head(pooling, tuple(dense), str(prompt), min(int(longest), context(config)))
+
+
+def _pooling(settings: dict[str, Any]) -> str:
+    named = settings.get("pooling_mode")
+    if isinstance(named, str):
+        return named
+    return next((way for key, way in _POOLING.items() if settings.get(key)), "mean")
+
+
+def _dense(folder: Path, loading: Loading) -> Any:
+    """A layer between the pooling and the vector."""
+    import torch
+    from safetensors.torch import load_file
+
+    settings = _json(folder / "config.json", {})
+    weights = folder / "model.safetensors"
+    if not weights.is_file():
+        raise ExpertError(
+            tr("{id} lacks the weights of {name}.", id=loading.expert.id, name=folder.name)
+        )
+    linear = torch.nn.Linear(
+        int(settings["in_features"]),
+        int(settings["out_features"]),
+        bool(settings.get("bias", True)),
+    )
+    linear.load_state_dict(
+        {name.removeprefix("linear."): each.float() for name, each in load_file(weights).items()}
+    )
+    name = str(settings.get("activation_function", "")).rpartition(".")[2]
+    activation = {"Tanh": torch.nn.Tanh, "ReLU": torch.nn.ReLU, "GELU": torch.nn.GELU}.get(
+        name, torch.nn.Identity
+    )
+    return torch.nn.Sequential(linear, activation()).to(loading.place.device).eval()
+
+
+def _inside(folder: Path, name: str) -> Path:
+    """A folder of the expert: its settings are data and must not lead out of it."""
+    inside = folder / name
+    if not inside.resolve().is_relative_to(folder.resolve()):
+        raise ExpertError(tr("The expert names a folder that is not its own."))
+    return inside
+
+
+def _json(path: Path, default: Any) -> Any:
+    if not path.is_file():
+        return default
+    return json.loads(path.read_text("utf-8"))

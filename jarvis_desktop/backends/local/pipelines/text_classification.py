@@ -1,0 +1,374 @@
+"""Experts that put labels on words and texts. Used in the worker process only.
+
+Cuts what is too long for an expert into windows that it takes. Used in the worker only."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from jarvis_desktop.backends.local.worker import Loading, Run
+from jarvis_desktop.core.artifact import Artifact, text_artifact
+from jarvis_desktop.core.errors import ExpertError, InputError
+from jarvis_desktop.core.i18n import tr
+from jarvis_desktop.core.task import Call, Report
+from jarvis_desktop.tasks.text.classification import labels_of
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Samples = NDArray[np.float32]
+
+MOST_TOKENS = 512
+"""Tokens of a window, also for experts that take more: what they were trained on, and quick."""
+
+LONGEST_TEXT = 500_000
+"""Characters that are read: about 250 pages."""
+
+BATCH = 8
+"""Windows asked about at once."""
+
+
+def context(config: Any) -> int:
+    """How many tokens a network takes, as its settings say it; 512 where they do not."""
+    inner = getattr(config, "text_config", None) or config
+    for name in ("max_position_embeddings", "n_positions", "max_target_positions"):
+        value = getattr(inner, name, None)
+        if value and value > 0:
+            # RoBERTa and its kin begin to count behind the padding.
+            offset = (inner.pad_token_id or 0) + 1 if inner.model_type in _OFFSET else 0
+            return int(value) - offset
+    return 512
+
+
+_OFFSET = frozenset(
+    "roberta xlm-roberta camembert xlm-roberta-xl roberta-prelayernorm data2vec-text xmod ibert "
+    "longformer mpnet".split()
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Windows:
+    """A text, or a pair of texts of which the second is long, as windows that overlap."""
+
+    inputs: Any
+    """What the tokenizer made: lists, one entry a window."""
+    offsets: Sequence[Sequence[tuple[int, int]]]
+    """Per window and token, where it stands in the text; (0, 0) for what is none of it."""
+
+    def __len__(self) -> int:
+        return len(self.offsets)
+
+    def slices(self, text: str) -> list[str]:
+        """The stretch of the text that each window holds."""
+        ends = [[place for place in places if place[1]] for places in self.offsets]
+        return [text[each[0][0] : each[-1][1]] for each in ends if each]
+
+    def batches(self, device: Any, *, size: int = BATCH) -> Iterator[tuple[range, Any]]:
+        """The windows as tensors, some at a time, with their numbers."""
+        for at in range(0, len(self), size):
+            numbers = range(at, min(at + size, len(self)))
+            yield numbers, self.inputs(numbers).to(device)
+
+
+def windows(tokenizer: Any, config: Any, text: str, *, question: str = "") -> Windows:
+    """The text, behind the question where there is one. Raises ExpertError on an old tokenizer."""
+    if not tokenizer.is_fast:
+        raise ExpertError(
+            tr("The expert has a tokenizer that does not tell where its words stand.")
+        )
+    if tokenizer.pad_token is None:  # as a decoder has none; what is filled up is not looked at
+        tokenizer.pad_token = tokenizer.eos_token
+    longest = max(min(context(config), tokenizer.model_max_length, MOST_TOKENS), 8)
+    given = (question, text) if question else (text,)
+    room = longest - tokenizer.num_special_tokens_to_add(bool(question))
+    if question:
+        room -= len(tokenizer(question, add_special_tokens=False)["input_ids"])
+    if room < 8:
+        raise ExpertError(tr("The question is too long for the expert."))
+    encoded = tokenizer(
+        *given,
+        truncation="only_second" if question else True,
+        max_length=longest,
+        stride=room // 4,
+        return_overflowing_tokens=True,
+        return_offsets_mapping=True,
+    )
+    encoded.pop("overflow_to_sample_mapping", None)
+    offsets = encoded.pop("offset_mapping")
+    own = 1 if question else 0
+    places = [
+        [
+            tuple(place) if owner == own else (0, 0)
+            for place, owner in zip(offsets[at], encoded.sequence_ids(at), strict=True)
+        ]
+        for at in range(len(offsets))
+    ]
+    kept = dict(encoded)
+
+    def tensors(numbers: range) -> Any:
+        chosen = {name: [rows[at] for at in numbers] for name, rows in kept.items()}
+        return tokenizer.pad(chosen, return_tensors="pt")
+
+    return Windows(tensors, places)
+
+
+def stretches(sound: Samples, rate: int, *, seconds: float) -> list[tuple[int, int]]:
+    """Where one channel of sound is cut, at its quietest moments, into parts of so many seconds."""
+    import numpy as np
+
+    most, hop = int(seconds * rate), max(rate // 50, 1)
+    cuts: list[tuple[int, int]] = []
+    start = 0
+    while len(sound) - start > most:
+        # The quietest fifth of a second in the last third of what fits.
+        tail = sound[start + most * 2 // 3 : start + most]
+        blocks = tail[: len(tail) // hop * hop].reshape(-1, hop)
+        loud = np.convolve((blocks**2).mean(axis=1), np.ones(10), mode="same")
+        quiet = most * 2 // 3 + int(loud.argmin()) * hop + hop // 2
+        cuts.append((start, start + quiet))
+        start += quiet
+    cuts.append((start, len(sound)))
+    return cuts
+
+
+SHOWN = 5
+"""Labels of a text that are named."""
+
+MOST = 100
+"""Entries per kind."""
+
+_KINDS = {
+    "per": "People", "person": "People", "org": "Organisations", "organization": "Organisations",
+    "loc": "Places", "location": "Places", "gpe": "Countries and towns", "misc": "Other names",
+    "date": "Dates", "time": "Times", "money": "Sums of money", "percent": "Percentages",
+    "fac": "Buildings", "norp": "Groups of people", "event": "Events", "product": "Products",
+    "law": "Laws", "language": "Languages", "quantity": "Quantities", "cardinal": "Numbers",
+    "ordinal": "Ordinal numbers", "work_of_art": "Works", "private_person": "People",
+    "private_email": "E-mails", "private_phone": "Phone numbers", "private_url": "Web addresses",
+    "private_address": "Addresses", "private_date": "Dates", "account_number": "Account numbers",
+    "secret": "Secrets",
+}  # fmt: skip
+_TAG = re.compile(r"([BILESUM])-(.+)")
+_SEPARATE = ("THAI", "LAO", "KHMER", "MYANMAR")
+
+
+def load_labeller(loading: Loading) -> Run:
+    """Lists the names and whatever else an expert marks in a text, by kind."""
+    import torch
+
+    tokenizer = loading.part("AutoTokenizer")
+    network = loading.network("AutoModelForTokenClassification")
+    labels = [str(network.config.id2label[at]) for at in range(len(network.config.id2label))]
+
+    def run(call: Call, report: Report) -> Iterable[Artifact]:
+        text = _text(call, report)
+        parts = windows(tokenizer, network.config, text)
+        # In an overlap the window counts in which a token stands farther from the edge.
+        best: dict[tuple[int, int], tuple[int, Any]] = {}
+        for numbers, inputs in parts.batches(network.device):
+            report(numbers[0] / len(parts), f"part {numbers[0] + 1} of {len(parts)}")
+            with torch.inference_mode():
+                shares = network(**inputs).logits.float().softmax(-1).cpu().numpy()
+            for row, number in enumerate(numbers):
+                places = parts.offsets[number]
+                for at, (start, end) in enumerate(places):
+                    edge = min(at, len(places) - 1 - at)
+                    # A word piece may hold no more than the space before a word.
+                    if end > start and edge > best.get((start, end), (-1,))[0]:
+                        best[start, end] = edge, shares[row, _at(inputs, row, at)]
+        tokens = [(start, end, best[start, end][1]) for start, end in sorted(best)]
+        found = listed(text, tokens, labels)
+        if not found:
+            return [text_artifact("There is nothing in the text of the kinds that it looks for.")]
+        return [text_artifact("\n".join(f"{kind}: {', '.join(each)}" for kind, each in found))]
+
+    return run
+
+
+def _at(inputs: Any, row: int, at: int) -> int:
+    """Where a token stands in a row that may be padded on the left."""
+    mask = inputs["attention_mask"][row]
+    return at if bool(mask[0]) else at + int((mask == 0).sum())
+
+
+@dataclass(slots=True)
+class _Span:
+    kind: str
+    start: int
+    end: int
+    closed: bool = False
+
+
+def listed(
+    text: str, tokens: Sequence[tuple[int, int, Any]], labels: Sequence[str]
+) -> list[tuple[str, list[str]]]:
+    """What stands in the text by kind, each once, in order of appearance.
+
+    `tokens` are (start, end, a share per label). The pieces of a word are judged together, by the
+    mean of their shares, so that no half of a name is listed.
+    """
+    tags = [_TAG.fullmatch(label) for label in labels]
+    kinds = [tag[2] if tag else label for tag, label in zip(tags, labels, strict=True)]
+    spans: list[_Span] = []
+    for start, end, shares in _words(text, tokens):
+        by_kind: dict[str, float] = {}
+        for kind, share in zip(kinds, shares, strict=True):
+            by_kind[kind] = by_kind.get(kind, 0.0) + float(share)
+        kind = max(by_kind, key=lambda each: by_kind[each])
+        if kind == "O":
+            continue
+        own = [at for at in range(len(labels)) if kinds[at] == kind]
+        mark = max(own, key=lambda at: float(shares[at]))
+        tag = tags[mark]
+        letter = tag[1] if tag else "I"
+        last = spans[-1] if spans else None
+        joins = (
+            last is not None
+            and last.kind == kind
+            and not last.closed
+            and letter not in "BSU"
+            and not re.search(r"[^\s\-–'’.&/]|\n", text[last.end : start])
+        )
+        if last is not None and joins:
+            last.end = end
+        else:
+            last = _Span(kind, start, end)
+            spans.append(last)
+        last.closed = letter in "ELSU"
+    found: dict[str, list[str]] = {}
+    for span in spans:
+        words = " ".join(text[span.start : span.end].split())
+        items = found.setdefault(named(span.kind), [])
+        if words and words not in items and len(items) < MOST:
+            items.append(words)
+    return [(kind, items) for kind, items in found.items() if items]
+
+
+def _words(
+    text: str, tokens: Sequence[tuple[int, int, Any]]
+) -> Iterable[tuple[int, int, Sequence[float]]]:
+    """The tokens with those of one word together; scripts without spaces have none to join."""
+    import numpy as np
+
+    group: list[tuple[int, int, Any]] = []
+    for start, end, shares in tokens:
+        while start < end and text[start].isspace():
+            start += 1
+        if start == end:
+            continue
+        if group and not (group[-1][1] >= start and _goes_on(text[start - 1], text[start])):
+            yield group[0][0], group[-1][1], np.mean([each[2] for each in group], axis=0)
+            group = []
+        group.append((start, end, shares))
+    if group:
+        yield group[0][0], group[-1][1], np.mean([each[2] for each in group], axis=0)
+
+
+def _goes_on(before: str, after: str) -> bool:
+    return (before.isalnum() or before in "'’") and after.isalnum() and not _stands_alone(after)
+
+
+def _stands_alone(sign: str) -> bool:
+    """Whether a sign is of a script that does not part its words with spaces."""
+    wide = unicodedata.east_asian_width(sign) in "WF" and not "가" <= sign <= "힣"
+    return wide or unicodedata.name(sign, "").startswith(_SEPARATE)
+
+
+def named(kind: str) -> str:
+    """The kind of a name in the plural, as a person would say it: "per" is "People"."""
+    return _KINDS.get(kind.casefold(), kind.replace("_", " ").replace("-", " ").capitalize())
+
+
+def load_judge(loading: Loading) -> Run:
+    """Says which of its own labels fit a text: a mood, a topic, a language, stars."""
+    import torch
+
+    tokenizer = loading.part("AutoTokenizer")
+    network = loading.network("AutoModelForSequenceClassification")
+    config = network.config
+    labels = [_readable(str(config.id2label[at])) for at in range(len(config.id2label))]
+    several = config.problem_type == "multi_label_classification"
+
+    def run(call: Call, report: Report) -> Iterable[Artifact]:
+        text = _text(call, report)
+        parts = windows(tokenizer, config, text)
+        total, weight = torch.zeros(len(labels)), 0
+        for numbers, inputs in parts.batches(network.device):
+            report(numbers[0] / len(parts), f"part {numbers[0] + 1} of {len(parts)}")
+            with torch.inference_mode():
+                scores = network(**inputs).logits.float().cpu()
+            if len(labels) > 1:
+                scores = scores.sigmoid() if several else scores.softmax(-1)
+            sizes = torch.tensor([sum(end > start for start, end in parts.offsets[at])
+                                  for at in numbers])  # fmt: skip
+            total += (scores * sizes[:, None]).sum(0)
+            weight += int(sizes.sum())
+        return [text_artifact(ranked(labels, (total / max(weight, 1)).tolist(), several=several))]
+
+    return run
+
+
+def ranked(labels: Sequence[str], shares: Sequence[float], *, several: bool = False) -> str:
+    """The likeliest labels, one a line, such as "positive: 93%".
+
+    `several` says that a text may have more than one: those that are likely are named. A single
+    label is no choice but a measure, and its value is given.
+    """
+    if len(labels) == 1:
+        return f"{labels[0]}: {shares[0]:.2f}".replace("-", "−")
+    pairs = sorted(zip(shares, labels, strict=True), key=lambda pair: -pair[0])
+    likely = [pair for pair in pairs if pair[0] >= 0.5] if several else pairs
+    return "\n".join(f"{label}: {share:.0%}" for share, label in (likely or pairs)[:SHOWN])
+
+
+def _readable(label: str) -> str:
+    """The label as a person would say it: "POSITIVE" is "positive", "very_good" has a space."""
+    words = label.replace("_", " ").strip()
+    return words.lower() if words.isupper() and len(words) > 3 else words
+
+
+def _text(call: Call, report: Report) -> str:
+    text = call.text("text")
+    if not text.strip():
+        raise InputError(tr("There is no text to look at."))
+    if len(text) > LONGEST_TEXT:
+        report(None, f"Reading the first {LONGEST_TEXT:,} characters.")
+    return text[:LONGEST_TEXT]
+
+
+def load_sorter(loading: Loading) -> Run:
+    """Sorts by natural language inference (Yin et al. 2019): does the text say it is about X?"""
+    import torch
+
+    tokenizer = loading.part("AutoTokenizer")
+    network = loading.network("AutoModelForSequenceClassification")
+    names = {str(name).lower(): index for name, index in network.config.label2id.items()}
+    yes = next((index for name, index in names.items() if name.startswith("entail")), None)
+    if yes is None:
+        raise ExpertError(
+            tr("{id} was not made for sorting: it knows no entailment.", id=loading.expert.id)
+        )
+
+    def run(call: Call, report: Report) -> Iterable[Artifact]:
+        labels = labels_of(call.words("labels"))
+        claims = [f"This example is about {label}." for label in labels]
+        # A claim stands behind each part of the text, which must leave room for the longest one.
+        parts = windows(
+            tokenizer, network.config, text := _text(call, report), question=max(claims, key=len)
+        ).slices(text)
+        total = torch.zeros(len(labels))
+        for at, part in enumerate(parts):
+            report(at / len(parts), f"part {at + 1} of {len(parts)}")
+            inputs = tokenizer([part] * len(labels), claims, padding=True, return_tensors="pt").to(
+                network.device
+            )
+            with torch.inference_mode():
+                total += network(**inputs).logits[:, yes].float().cpu()
+        return [text_artifact(ranked(labels, (total / len(parts)).softmax(0).tolist()))]
+
+    return run

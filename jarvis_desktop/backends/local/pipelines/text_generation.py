@@ -1,0 +1,278 @@
+"""Experts that read and write text, by transformers. Used in the worker process only."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Container, Iterable, Sequence
+from typing import Any
+
+from jarvis_desktop.backends.local.pipelines.text_classification import MOST_TOKENS, context
+from jarvis_desktop.backends.local.worker import Loading, Run
+from jarvis_desktop.core.artifact import Artifact, text_artifact
+from jarvis_desktop.core.errors import ExpertError, InputError
+from jarvis_desktop.core.expert import Expert
+from jarvis_desktop.core.i18n import tr
+from jarvis_desktop.core.task import Call, Report
+from jarvis_desktop.text.languages import FLORES, NAMES, code_of, code_of_text, is_clearly_not
+from jarvis_desktop.text.sentences import paragraphs, sentences
+
+LONGEST_ANSWER = 512
+"""Tokens that a writer may write."""
+
+BATCH = 8
+"""Sentences translated at once."""
+
+LONGEST_SUMMARY = 160
+"""Tokens of the summary of one part."""
+
+PROPOSED = 5
+"""Words for a gap."""
+
+MOST_GAPS = 20
+
+GAP = re.compile(r"\[mask\]|<mask>|_{2,}", re.IGNORECASE)
+
+
+def load_writer(loading: Loading) -> Run:
+    """An LLM that answers a prompt, with its own chat template where it has one."""
+    tokenizer = loading.part("AutoTokenizer")
+    network = loading.network("AutoModelForCausalLM")
+
+    def run(call: Call, report: Report) -> Iterable[Artifact]:
+        prompt = call.text("prompt")
+        if tokenizer.chat_template:
+            inputs = tokenizer.apply_chat_template(
+                [{"role": "user", "content": prompt}],
+                add_generation_prompt=True,
+                return_tensors="pt",
+                return_dict=True,
+            )
+        else:
+            inputs = tokenizer(prompt, return_tensors="pt")
+        given = inputs["input_ids"].shape[1]
+        room = context(network.config) - given
+        if room < min(64, LONGEST_ANSWER):
+            raise ExpertError(
+                tr(
+                    "The text is too long for {id}: {given} tokens.",
+                    id=loading.expert.id,
+                    given=given,
+                )
+            )
+        longest = min(LONGEST_ANSWER, room)
+        output = network.generate(
+            **inputs.to(network.device),
+            max_new_tokens=longest,
+            num_beams=1,
+            streamer=Steps(report, longest),
+        )
+        answer = tokenizer.decode(output[0][given:], skip_special_tokens=True)
+        return [text_artifact(answer.strip())]
+
+    return run
+
+
+class Steps:
+    """Told by transformers after every token; tells how far the answer is at most."""
+
+    def __init__(self, report: Report, longest: int) -> None:
+        self._report = report
+        self._longest = longest
+        self._count = -1  # the first time it is told the prompt
+
+    def put(self, value: object) -> None:
+        """One more token."""
+        self._count += 1
+        if self._count % 16 == 0:
+            self._report(self._count / self._longest, f"{self._count} tokens")
+
+    def end(self) -> None:
+        """Nothing more comes."""
+
+
+def load_translator(loading: Loading) -> Run:
+    """OPUS-MT for one pair of languages; NLLB-200, M2M-100 or MADLAD-400 for many."""
+    tokenizer, network = _load_sequences(loading)
+    vocabulary = tokenizer.get_vocab()
+    tongues = getattr(tokenizer, "lang_code_to_token", {})  # M2M-100 keeps them apart
+
+    def run(call: Call, report: Report) -> Iterable[Artifact]:
+        text, to = call.text("text"), code_of(call.words("language"))
+        extra: dict[str, Any] = {}
+        prefix = ""
+        if "eng_Latn" in vocabulary:
+            tokenizer.src_lang = FLORES.get(code_of_text(text), "eng_Latn")
+            extra["forced_bos_token_id"] = tokenizer.convert_tokens_to_ids(FLORES[to])
+        elif tongues:
+            origin = code_of_text(text)
+            tokenizer.src_lang = origin if origin in tongues else "en"
+            _check_known(loading.expert, tongues, to, to)
+            extra["forced_bos_token_id"] = tokenizer.get_lang_id(to)
+        elif "<2en>" in vocabulary:
+            prefix = f"<2{to}> "
+            _check_known(loading.expert, vocabulary, prefix.strip(), to)
+        else:
+            _check_pair(loading.expert, text, to)
+        blocks = [sentences(block) for block in paragraphs(text)]
+        flat = [prefix + sentence for block in blocks for sentence in block]
+        if not flat:
+            raise InputError(tr("There is no text to translate."))
+        done: list[str] = []
+        for at in range(0, len(flat), BATCH):
+            report(at / len(flat), f"{at} of {len(flat)} sentences")
+            done += _rewrite(tokenizer, network, flat[at : at + BATCH], **extra)
+        # The mark of the language is no word, though some tokenizers take it for one.
+        answers = iter(text.removeprefix(f"__{to}__").strip() for text in done)
+        lines = [" ".join(next(answers) for _ in block) for block in blocks]
+        return [text_artifact("\n\n".join(lines))]
+
+    return run
+
+
+def _check_known(expert: Expert, marks: Container[str], mark: str, language: str) -> None:
+    """Refuse a language for which an expert has no mark."""
+    if mark not in marks:
+        raise ExpertError(
+            tr("{id} does not translate into {names}.", id=expert.id, names=NAMES[language])
+        )
+
+
+def _check_pair(expert: Expert, text: str, to: str) -> None:
+    """An OPUS-MT expert knows one direction; a wrong one must fail so that the next is tried."""
+    if len(expert.languages) != 2:
+        raise ExpertError(
+            tr("{id} does not say from which language into which it translates.", id=expert.id)
+        )
+    source, target = expert.languages
+    into, origin = NAMES.get(target, target), NAMES.get(source, source)
+    if to != target:
+        raise ExpertError(
+            tr(
+                "{id} translates into {into}, not into {names}.",
+                id=expert.id,
+                into=into,
+                names=NAMES[to],
+            )
+        )
+    if is_clearly_not(text, source):
+        raise ExpertError(
+            tr(
+                "{id} translates from {origin}, and the text is not in it.",
+                id=expert.id,
+                origin=origin,
+            )
+        )
+
+
+def load_summariser(loading: Loading) -> Run:
+    """T5, BART, PEGASUS and their kin: parts that fit are summarised, their summaries again."""
+    tokenizer, network = _load_sequences(loading)
+    prefix = "summarize: " if network.config.model_type == "t5" else ""
+    # What an expert wants at least is meant for whole articles, and not for every part.
+    network.generation_config.min_length = 0
+    longest = min(context(network.config), 1024) - 16
+
+    def count(text: str) -> int:
+        return len(tokenizer(text)["input_ids"])
+
+    def shorten(text: str, report: Report) -> str:
+        parts = _parts(text, longest, count=count)
+        out = []
+        for at, part in enumerate(parts):
+            report(at / len(parts), f"part {at + 1} of {len(parts)}")
+            # A part may not come out longer than half of it, or the parts would never get fewer.
+            most = min(LONGEST_SUMMARY, max(16, count(part) // 2))
+            out += _rewrite(tokenizer, network, [prefix + part], longest=most)
+        return " ".join(out)
+
+    def run(call: Call, report: Report) -> Iterable[Artifact]:
+        summary, size, fits = call.text("text"), 0, False
+        if not summary.strip():
+            raise InputError(tr("There is no text to summarise."))
+        while not fits:
+            before, size = size, count(summary)
+            if before and size >= before:
+                break
+            fits = size <= longest
+            summary = shorten(summary, report)
+        chosen = sentences(summary)[: int(call.number("sentences"))]
+        return [text_artifact(" ".join(chosen))]
+
+    return run
+
+
+def load_gap_filler(loading: Loading) -> Run:
+    """Proposes words for each gap of a text, and fills in the likeliest."""
+    import torch
+
+    tokenizer = loading.part("AutoTokenizer")
+    network = loading.network("AutoModelForMaskedLM")
+    if tokenizer.mask_token is None:
+        raise ExpertError(tr("{id} was not made for filling gaps.", id=loading.expert.id))
+
+    def likeliest(text: str) -> list[str]:
+        """Words for the first gap of a text that has one."""
+        asked = GAP.sub(lambda match: tokenizer.mask_token, text)
+        ids = tokenizer(asked, return_tensors="pt")["input_ids"][0]
+        gap = int((ids == tokenizer.mask_token_id).nonzero()[0])
+        # Of a long text that stretch which has the gap in its middle.
+        room = min(context(network.config), MOST_TOKENS)
+        start = max(0, min(gap - room // 2, len(ids) - room))
+        window = ids[start : start + room].unsqueeze(0).to(network.device)
+        with torch.inference_mode():
+            scores = network(input_ids=window).logits[0, gap - start]
+        best = [tokenizer.decode([index]).strip() for index in scores.topk(10).indices.tolist()]
+        words = [word for word in best if any(sign.isalnum() for sign in word)]
+        return (words or best)[:PROPOSED]
+
+    def run(call: Call, report: Report) -> Iterable[Artifact]:
+        text = call.text("text")
+        gaps = len(GAP.findall(text))
+        if not gaps:
+            raise InputError(tr("The sentence has no gap."), hint=tr("Mark it with ___ or [MASK]."))
+        if gaps > MOST_GAPS:
+            raise InputError(tr("{gaps} gaps are too many to fill at once.", gaps=gaps))
+        others = ""
+        for at in range(gaps):
+            report(at / gaps, f"gap {at + 1} of {gaps}")
+            words = likeliest(text)
+            text = GAP.sub(lambda match, word=words[0]: word, text, count=1)  # type: ignore[misc]
+            if words[1:]:
+                where = f" instead of {words[0]}" if gaps > 1 else ""
+                others += f"\nAlso possible{where}: {', '.join(words[1:])}."
+        return [text_artifact(text + others)]
+
+    return run
+
+
+def _load_sequences(loading: Loading) -> tuple[Any, Any]:
+    """A tokenizer and a network that turns one text into another."""
+    network = loading.network("AutoModelForSeq2SeqLM")
+    return loading.part("AutoTokenizer"), network
+
+
+def _rewrite(
+    tokenizer: Any, network: Any, texts: Sequence[str], *, longest: int = 0, **extra: Any
+) -> list[str]:
+    """What the network makes of each text; at most `longest` tokens, or twice what was given."""
+    limit = context(network.config)
+    inputs = tokenizer(
+        list(texts), padding=True, truncation=True, max_length=limit, return_tensors="pt"
+    ).to(network.device)
+    room = longest or 2 * inputs["input_ids"].shape[1] + 16
+    output = network.generate(**inputs, max_new_tokens=min(room, limit), **extra)
+    return [text.strip() for text in tokenizer.batch_decode(output, skip_special_tokens=True)]
+
+
+def _parts(text: str, longest: int, *, count: Any) -> list[str]:
+    """The text in parts of whole sentences that fit."""
+    parts: list[list[str]] = [[]]
+    size = 0
+    for sentence in sentences(text):
+        more = count(sentence)
+        if parts[-1] and size + more > longest:
+            parts.append([])
+            size = 0
+        parts[-1].append(sentence)
+        size += more
+    return [" ".join(part) for part in parts]

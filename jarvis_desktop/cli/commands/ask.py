@@ -1,0 +1,254 @@
+"""`ask`: one request, answered. `run`: a plan that is given.
+
+`resume`: goes on with a request that a crash or a power cut ended, where it stopped."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Collection, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from jarvis_desktop.cli import output
+from jarvis_desktop.cli.input import stoppable, whole_input
+from jarvis_desktop.cli.session import Subparsers, add_mode, add_shared, add_yes
+from jarvis_desktop.cli.terminal import TerminalFrontend
+from jarvis_desktop.core.display import encodable, one_line
+from jarvis_desktop.core.errors import InputError, JarvisError
+from jarvis_desktop.core.ports import Unfinished
+from jarvis_desktop.core.serialization import plan_from_wire
+from jarvis_desktop.core.turn import Request
+
+if TYPE_CHECKING:
+    from jarvis_desktop.app.application import Application
+    from jarvis_desktop.paths import Paths
+    from jarvis_desktop.settings import Settings
+
+
+def add_resume(subparsers: Subparsers) -> None:
+    """Add the command."""
+    resume = subparsers.add_parser(
+        "resume",
+        help="go on with a request that was cut off",
+        description="Go on with a request that a crash or a power cut ended. What was done of it "
+        "is not done again.",
+    )
+    resume.add_argument(
+        "id", nargs="?", help="its id, or the beginning of it; need not be said where it is the one"
+    )
+    instead = resume.add_mutually_exclusive_group()
+    instead.add_argument("--list", action="store_true", help="only list what was cut off")
+    instead.add_argument(
+        "--drop", action="store_true", help="give it up: the history keeps what was done of it"
+    )
+    add_yes(resume)
+    add_mode(resume)
+    add_shared(resume)
+    resume.add_argument(
+        "--events", action="store_true", help="one JSON event per line on stdout, as they happen"
+    )
+    resume.set_defaults(command=_resume)
+
+
+def tell(app: Application) -> None:
+    """Say on one line that something was cut off, where something was."""
+    with suppress(JarvisError):  # what keeps from looking is told by what was asked for
+        left = app.assistant.unfinished()
+        if len(left) == 1:
+            output.note(
+                f"note    {_title(left[0])} was cut off ({left[0].progress}). "
+                "Go on with it: jarvis-desktop resume"
+            )
+        elif left:
+            output.note(
+                f"note    {len(left)} requests were cut off. See: jarvis-desktop resume --list"
+            )
+
+
+def _resume(args: argparse.Namespace) -> int:
+    from jarvis_desktop.cli import session
+
+    async def work(app: Application) -> int:
+        left = app.assistant.unfinished()
+        if args.list or not (left or args.id):
+            return _list(left, as_json=args.json)
+        chosen = _chosen(left, args.id, elsewhere=app.assistant.elsewhere())
+        frontend = TerminalFrontend(quiet=args.json, events_as_json=args.events, consent=args.yes)
+        if args.drop:
+            turn = app.assistant.give_up(chosen)
+            if not args.json:
+                output.say(f"Given up: {_title(chosen)}. The history has it as {turn.id[:8]}.")
+        else:
+            with stoppable(app.assistant.interrupt):
+                turn = await app.assistant.resume(chosen, frontend)
+        if args.json or not args.drop:
+            frontend.end(turn)
+        return output.DONE if args.drop else output.exit_code(turn.status)
+
+    return session.run(args, work)
+
+
+def _list(left: Sequence[Unfinished], *, as_json: bool) -> int:
+    if as_json:
+        output.write_json([_listed(item) for item in left])
+        return output.DONE
+    for item in left:
+        turn = item.turn
+        stuck = "" if item.goal or turn.plan is not None else "; it can only be given up (--drop)"
+        output.say(
+            f"{turn.id[:8]}  {output.when(turn.started)}  {_title(item)}: {item.progress}{stuck}"
+        )
+    if not left:
+        output.say("Nothing was cut off.")
+    return output.DONE
+
+
+def _listed(item: Unfinished) -> dict[str, object]:
+    turn = item.turn
+    return {
+        "turn": turn.id,
+        "conversation": item.conversation,
+        "started": turn.started,
+        "text": turn.text,
+        "goal": item.goal,
+        "done": sorted(turn.results),
+        "plan": turn.plan,
+    }
+
+
+def _chosen(
+    left: Sequence[Unfinished], prefix: str | None, *, elsewhere: Collection[str] = ()
+) -> Unfinished:
+    found = [item for item in left if prefix is None or item.turn.id.startswith(prefix)]
+    if len(found) == 1:
+        return found[0]
+    if not found and any(turn_id.startswith(prefix or "") for turn_id in elsewhere):
+        raise InputError(
+            f"The request '{one_line(str(prefix))}' is being worked on elsewhere.",
+            hint="Wait for it there, or end that and try again.",
+        )
+    if not found:
+        raise InputError(f"Nothing that was cut off has the id '{one_line(str(prefix))}'.")
+    ids = ", ".join(item.turn.id[:8] for item in found)
+    raise InputError(f"Several requests were cut off: {ids}.", hint="Say which one, by its id.")
+
+
+def _title(item: Unfinished) -> str:
+    words = one_line(item.turn.text, limit=60)
+    return f"“{words}”" if words else "A plan"
+
+
+def add_ask(subparsers: Subparsers) -> None:
+    """Add the commands."""
+    ask = subparsers.add_parser(
+        "ask",
+        help="answer one request",
+        description="Answer one request. With no TEXT, the one recording among the files is it.",
+    )
+    ask.add_argument("text", nargs="?", default="", help="the request; - reads it from stdin")
+    add_conversation_arguments(ask)
+    add_turn_arguments(ask)
+    add_yes(ask)
+    ask.set_defaults(command=_ask)
+    run = subparsers.add_parser(
+        "run",
+        help="run a given plan",
+        description="Run a plan in the form that `plan --json` prints.",
+    )
+    run.add_argument("plan", type=Path, metavar="PLAN.json", help="the plan; - reads stdin")
+    add_turn_arguments(run)
+    add_yes(run)
+    run.set_defaults(command=_run_plan)
+
+
+def add_conversation_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add what is for a request in words: how it is answered, and in which conversation."""
+    parser.add_argument("--speak", action="store_true", help="speak the answer too")
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument("--new", action="store_true", help="begin a new conversation")
+    which.add_argument("--conversation", metavar="ID", help="carry on with this conversation")
+    which.add_argument(
+        "--unkept",
+        action="store_true",
+        help="keep nothing of it on the disk; --out saves the files that it makes",
+    )
+
+
+def add_turn_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add what every command has that runs a turn."""
+    parser.add_argument(
+        "--file",
+        "-f",
+        dest="files",
+        action="append",
+        default=[],
+        type=Path,
+        metavar="F",
+        help="a file it is about; may be given more than once",
+    )
+    parser.add_argument("--out", type=Path, metavar="FOLDER", help="copy the resulting files there")
+    add_mode(parser)
+    add_shared(parser)
+    parser.add_argument(
+        "--events", action="store_true", help="one JSON event per line on stdout, as they happen"
+    )
+
+
+def _ask(args: argparse.Namespace) -> int:
+    text = whole_input() if args.text == "-" else encodable(args.text)
+    if not text.strip() and not args.files:
+        output.note("jarvis-desktop ask: say what you would like, or give a file with --file.")
+        return output.USAGE
+    request = Request(text=text, files=tuple(args.files), speak=args.speak, folder=Path.cwd())
+    return handle(args, request)
+
+
+def _run_plan(args: argparse.Namespace) -> int:
+    name = str(args.plan)
+    try:
+        text = whole_input() if name == "-" else args.plan.read_text(encoding="utf-8")
+        document = json.loads(text)
+    except FileNotFoundError as error:
+        raise InputError(f"There is no file {name}.") from error
+    except (OSError, UnicodeDecodeError, ValueError, RecursionError) as error:
+        raise InputError(f"{name} is not a plan: it is not JSON.") from error
+    if isinstance(document, dict) and "plan" in document:
+        document = document["plan"]
+    request = Request(files=tuple(args.files), folder=Path.cwd())
+    return handle(args, request, plan=document)
+
+
+def handle(
+    args: argparse.Namespace,
+    request: Request,
+    plan: object = None,
+    *,
+    loaded: tuple[Settings, Paths] | None = None,
+) -> int:
+    """Answer a request, or run a plan in its JSON form; gives the exit code."""
+    from jarvis_desktop.cli import session
+
+    loaded = loaded or session.load(args)
+    if args.out:
+        output.make_folder(args.out)
+
+    async def work(app: Application) -> int:
+        tell(app)
+        frontend = TerminalFrontend(
+            quiet=args.json, events_as_json=args.events, consent=getattr(args, "yes", None)
+        )
+        known = session.conversation(app, loaded[0].conversation_minutes, args)
+        given = None if plan is None else plan_from_wire(plan, app.inventory)
+        with stoppable(app.assistant.interrupt):
+            turn = await app.assistant.handle(request, frontend, conversation=known, plan=given)
+        code = output.exit_code(turn.status)
+        if args.out and not output.copy_out(turn, args.out):
+            code = output.PARTLY if code == output.DONE else code
+        frontend.end(turn)
+        if plan is None and request.terms is None and not (args.json or args.events):
+            await session.tell_once(app)
+        return code
+
+    return session.run(args, work, loaded=loaded)

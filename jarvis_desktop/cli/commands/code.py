@@ -1,0 +1,258 @@
+"""`code`: the functions that agent mode wrote, tested and kept.
+
+`memory`: what is remembered for all conversations."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from jarvis_desktop.cli import output
+from jarvis_desktop.cli.input import agreed
+from jarvis_desktop.cli.session import Subparsers, add_shared, count
+from jarvis_desktop.cli.terminal import numbered
+from jarvis_desktop.core.code import Function
+from jarvis_desktop.core.display import one_line
+from jarvis_desktop.core.errors import StorageError
+
+if TYPE_CHECKING:
+    from jarvis_desktop.app.application import Application
+
+
+def add_code(subparsers: Subparsers) -> None:
+    """Add the commands."""
+    code = subparsers.add_parser("code", help="list, show, test and remove functions it wrote")
+    actions = code.add_subparsers(title="actions", metavar="ACTION", required=True)
+    listing = actions.add_parser("list", help="all functions of the code library")
+    listing.set_defaults(command=_list)
+    show = actions.add_parser("show", help="one function: its code, its tests, its versions")
+    show.add_argument("name", metavar="NAME")
+    show.set_defaults(command=_show)
+    test = actions.add_parser("test", help="run the tests of functions in the sandbox")
+    test.add_argument("names", nargs="*", metavar="NAME", help="none: all of them")
+    test.set_defaults(command=_test)
+    remove = actions.add_parser("remove", help="delete a function with all its versions")
+    remove.add_argument("name", metavar="NAME")
+    remove.add_argument("--yes", action="store_true", help="do not ask")
+    remove.set_defaults(command=_remove)
+    for action in (listing, show, test, remove):
+        add_shared(action)
+
+
+def _list(args: argparse.Namespace) -> int:
+    from jarvis_desktop.cli import session
+
+    async def work(app: Application) -> int:
+        found, damaged = app.library.list(), app.library.damaged()
+        if args.json:
+            output.write_json({"functions": [_listed(item) for item in found], "damaged": damaged})
+        else:
+            for item in found:
+                output.say(item.signature)
+                output.say(f"    {item.summary}")
+                output.say(f"    {_figures(item)}")
+            if not found and not damaged:
+                output.say("The code library is empty.")
+        return _told(damaged)
+
+    return session.run(args, work)
+
+
+def _show(args: argparse.Namespace) -> int:
+    from jarvis_desktop.cli import session
+
+    async def work(app: Application) -> int:
+        function = app.library.get(args.name)
+        versions = app.library.versions(args.name)
+        if args.json:
+            output.write_json(_whole(function, versions))
+            return output.DONE
+        draft = function.draft
+        output.say(f"{function.signature}\n    {function.summary}\n    {_figures(function)}")
+        for item in versions:
+            output.say(
+                f"    version {item.version}  {output.when(item.approved)}  {item.draft.sha256}"
+            )
+        output.say(f"\n{numbered(draft.source)}")
+        if draft.tests:
+            output.say(f"\ntests\n{numbered(draft.tests)}")
+        return output.DONE
+
+    return session.run(args, work)
+
+
+def _test(args: argparse.Namespace) -> int:
+    from jarvis_desktop.cli import session
+
+    async def work(app: Application) -> int:
+        damaged: Sequence[str] = ()
+        if args.names:
+            chosen: Sequence[Function] = [app.library.get(name) for name in args.names]
+        else:
+            chosen, damaged = app.library.list(), app.library.damaged()
+        results: list[dict[str, Any]] = []
+        for function in chosen:
+            report = await app.tester.test(function)
+            results.append({"name": function.name, "passed": report.passed, "text": report.text})
+            if not args.json:
+                mark = "done   " if report.passed else "failed "
+                words = report.text.strip().replace("\n", "\n        ")
+                output.say(f"{mark} {function.name}: {words}")
+        if args.json:
+            output.write_json({"functions": results, "damaged": damaged})
+        elif not chosen and not damaged:
+            output.say("The code library is empty.")
+        _told(damaged)
+        return _verdict([item["passed"] for item in results] + [False for _ in damaged])
+
+    return session.run(args, work)
+
+
+def _verdict(passed: Sequence[bool]) -> int:
+    if all(passed):
+        return output.DONE
+    return output.PARTLY if any(passed) else output.FAILED
+
+
+def _remove(args: argparse.Namespace) -> int:
+    from jarvis_desktop.cli import session
+
+    async def work(app: Application) -> int:
+        name = one_line(args.name)
+        with suppress(StorageError):  # one that was changed can still be removed
+            app.library.get(args.name)
+        if not args.yes and not await agreed(f"Remove {name} with all its versions? [y/N]"):
+            output.note("Nothing was removed (--yes agrees in advance).")
+            return output.FAILED
+        app.library.remove(args.name)
+        if args.json:
+            output.write_json({"removed": args.name})
+        else:
+            output.say(f"{name} is removed.")
+        return output.DONE
+
+    return session.run(args, work)
+
+
+def _told(damaged: Sequence[str]) -> int:
+    """Says which functions are refused; gives the exit code that this makes."""
+    for sentence in damaged:
+        output.note(f"note    {sentence}")
+    return output.PARTLY if damaged else output.DONE
+
+
+def _figures(function: Function) -> str:
+    used = "not used yet" if not function.used else f"used {function.used}×"
+    tests = "with tests" if function.draft.tests else "without tests"
+    needs = ", ".join(function.draft.packages)
+    return f"version {function.version}, {tests}, {used}" + (f"; needs {needs}" if needs else "")
+
+
+def _listed(function: Function) -> dict[str, object]:
+    return {
+        "name": function.name,
+        "signature": function.signature,
+        "summary": function.summary,
+        "version": function.version,
+        "tests": bool(function.draft.tests),
+        "used": function.used,
+        "packages": function.draft.packages,
+        "sha256": function.draft.sha256,
+    }
+
+
+def _whole(function: Function, versions: Sequence[Function]) -> dict[str, object]:
+    draft = function.draft
+    return {
+        **_listed(function),
+        "source": draft.source,
+        "tests": draft.tests,
+        "approved": function.approved,
+        "versions": [
+            {"version": item.version, "approved": item.approved, "sha256": item.draft.sha256}
+            for item in versions
+        ],
+    }
+
+
+def add_memory(subparsers: Subparsers) -> None:
+    """Add the commands."""
+    memory = subparsers.add_parser("memory", help="list, add and remove what is remembered")
+    actions = memory.add_subparsers(title="actions", metavar="ACTION", required=True)
+    listing = actions.add_parser("list", help="all that is remembered, with its numbers")
+    listing.set_defaults(command=_list_facts)
+    adding = actions.add_parser("add", help="remember something in every conversation")
+    adding.add_argument("text", metavar="TEXT", help="such as “always answer in German”")
+    adding.set_defaults(command=_add)
+    remove = actions.add_parser("remove", help="forget one thing")
+    remove.add_argument("number", type=count, metavar="NUMBER", help="as `memory list` shows it")
+    remove.set_defaults(command=_remove_fact)
+    clear = actions.add_parser("clear", help="forget everything")
+    clear.add_argument("--yes", action="store_true", help="do not ask")
+    clear.set_defaults(command=_clear)
+    for action in (listing, adding, remove, clear):
+        add_shared(action)
+
+
+def _list_facts(args: argparse.Namespace) -> int:
+    from jarvis_desktop.cli import session
+
+    async def work(app: Application) -> int:
+        facts = app.history.facts.list()
+        if args.json:
+            output.write_json(list(facts))
+            return output.DONE
+        for fact in facts:
+            output.say(f"{fact.number:>4}  {fact.text}")
+        if not facts:
+            output.say("Nothing is remembered yet.")
+        return output.DONE
+
+    return session.run(args, work)
+
+
+def _add(args: argparse.Namespace) -> int:
+    from jarvis_desktop.cli import session
+
+    async def work(app: Application) -> int:
+        fact = app.history.facts.add(args.text)
+        if args.json:
+            output.write_json(fact)
+        else:
+            output.say(f"{fact.number:>4}  {fact.text}")
+        return output.DONE
+
+    return session.run(args, work)
+
+
+def _remove_fact(args: argparse.Namespace) -> int:
+    from jarvis_desktop.cli import session
+
+    async def work(app: Application) -> int:
+        app.history.facts.remove(args.number)
+        if args.json:
+            output.write_json({"removed": args.number})
+        else:
+            output.say(f"Number {args.number} is forgotten.")
+        return output.DONE
+
+    return session.run(args, work)
+
+
+def _clear(args: argparse.Namespace) -> int:
+    from jarvis_desktop.cli import session
+
+    async def work(app: Application) -> int:
+        if not args.yes and not await agreed("Forget everything that is remembered? [y/N]"):
+            output.note("Nothing was forgotten (--yes agrees in advance).")
+            return output.FAILED
+        gone = app.history.facts.clear()
+        if args.json:
+            output.write_json({"removed_facts": gone})
+        else:
+            output.say(f"Forgot {gone} thing{'s' if gone != 1 else ''}.")
+        return output.DONE
+
+    return session.run(args, work)

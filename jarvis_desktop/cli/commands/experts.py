@@ -1,0 +1,390 @@
+"""`experts`: the catalogue, and what of it is on this computer.
+
+`experts search` and `experts refresh`: the shipped list and what is known of the whole Hub.
+
+`experts key`: the key of the Hugging Face Hub, with which experts are asked over the network."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import difflib
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from jarvis_desktop.cli import output
+from jarvis_desktop.cli.session import Subparsers, add_shared, count
+from jarvis_desktop.core.display import one_line, readable_size
+from jarvis_desktop.core.errors import InputError
+from jarvis_desktop.core.expert import Expert, times_real_time
+from jarvis_desktop.core.placement import MB
+
+if TYPE_CHECKING:
+    from jarvis_desktop.app.application import Application
+    from jarvis_desktop.experts.search import Hit
+
+
+def add_hub(actions: Subparsers) -> None:
+    """Add the two to the actions of `experts`."""
+    search = actions.add_parser("search", help="find experts by words and by what they mean")
+    search.add_argument("words", metavar="WORDS", nargs="+")
+    search.add_argument("--task", metavar="TASK", help="of this task, such as translation")
+    search.add_argument("--licence", metavar="PATTERN", help="with such a licence, as in “cc-by-*”")
+    search.add_argument("--max-size", metavar="MB", type=count, help="no larger to download")
+    search.add_argument("--language", metavar="CODE", help="that understands it, as in “sv”")
+    search.add_argument("--fits", action="store_true", help="that find room in this computer")
+    search.add_argument("--limit", metavar="N", type=count, default=20, help="at most so many")
+    add_shared(search)
+    search.set_defaults(command=_search)
+    refresh = actions.add_parser("refresh", help="read the Hub's list of experts")
+    refresh.add_argument(
+        "--task", metavar="TASK", action="append", help="of this task alone; may be repeated"
+    )
+    refresh.add_argument("--all", action="store_true", help="read what is known again as well")
+    add_shared(refresh)
+    refresh.set_defaults(command=_refresh)
+
+
+def _search(args: argparse.Namespace) -> int:
+    from jarvis_desktop.cli import session
+
+    async def work(app: Application) -> int:
+        from jarvis_desktop.experts.search import Sought
+
+        _tasks(app, [args.task] if args.task else [])  # refuses what is no task
+        hits = app.shelf.search(
+            Sought(
+                words=" ".join(args.words),
+                task=args.task or "",
+                licence=args.licence or "",
+                max_mb=args.max_size or 0,
+                language=args.language or "",
+                fits=args.fits,
+                limit=args.limit,
+            )
+        )
+        if args.json:
+            output.write_json([_record(hit) for hit in hits])
+            return output.DONE
+        for hit in hits:
+            output.say(_line(hit))
+        if not hits:
+            output.say(f"No expert of the catalogue matches “{' '.join(args.words)}”.")
+        if not app.hub.size:
+            output.note("Only the shipped list was searched.")
+            output.note("To search the whole Hub, read its list: jarvis-desktop experts refresh")
+        return output.DONE
+
+    return session.run(args, work)
+
+
+def _record(hit: Hit) -> dict[str, Any]:
+    return {
+        "expert": hit.expert,
+        "shipped": hit.shipped,
+        "installed": hit.installed,
+        "runs": hit.runs,
+        "fits": hit.fit.runs,
+    }
+
+
+def _line(hit: Hit) -> str:
+    expert = hit.expert
+    size = readable_size(expert.download_mb) if expert.download_mb else "?"
+    where = " or ".join({"here": "here", "api": "by API"}[each] for each in hit.runs)
+    facts = [
+        expert.licence or "licence unknown",
+        f"{expert.downloads:,} downloads" if expert.downloads else "",
+        f"runs {where}" if where else "cannot run here yet",
+        "too large for this computer" if hit.fit.runs is False else "",
+        "terms must be accepted on the Hub" if expert.gated else "",
+    ]
+    about = f"{'' if expert.verified else '~'}{size}"
+    return (
+        f"{'✓' if hit.installed else ' '} {expert.id:28} {about:>8}  {expert.task}: "
+        f"{expert.summary} ({'; '.join(filter(None, facts))})"
+    )
+
+
+def _tasks(app: Application, names: Iterable[str]) -> tuple[str, ...]:
+    """The Hub's names of tasks. Raises InputError for one that neither it nor we have."""
+    from jarvis_desktop.experts.hub import experts
+
+    found: dict[str, None] = {}
+    for name in names:
+        tasks = experts.tasks_of(name)
+        known = {*experts.PIPELINES, *app.inventory}
+        if not tasks and name in known:
+            raise InputError(f"The Hub has no list of experts for {name}.")
+        if not tasks:
+            near = difflib.get_close_matches(name, sorted(known), n=3)
+            raise InputError(
+                f"There is no task {name}.",
+                hint=f"Did you mean {' or '.join(near)}?" if near else "",
+            )
+        found.update(dict.fromkeys(tasks))
+    return tuple(found)
+
+
+def _refresh(args: argparse.Namespace) -> int:
+    from jarvis_desktop.cli import session
+    from jarvis_desktop.cli.output import progress
+
+    async def work(app: Application) -> int:
+        from jarvis_desktop.experts.hub import experts
+
+        if not app.policy.allows_downloads:
+            raise InputError(
+                "The mode is offline, so the Hub is not asked.", hint="Change the mode."
+            )
+        tasks = _tasks(app, args.task or []) or experts.tasks_of_all(app.inventory)
+        done = await app.hub_refresh.run(
+            tasks,
+            progress(),
+            shipped=[item for item in app.experts if item.repo],
+            known=app.hub.checks(),
+            whole=args.all,
+        )
+        missing = {check.repo: check.complaint for check in done.checks if check.complaint}
+        if args.json:
+            output.write_json(
+                {"read": done.read, "new": done.fresh, "known": app.hub.size, "missing": missing}
+            )
+            return output.DONE
+        output.say(f"{done.read:,} entries were read, {done.fresh:,} of them new.")
+        output.say(f"{app.hub.size:,} experts of the Hub are known.")
+        for expert in app.experts:
+            if complaint := missing.get(expert.repo):
+                output.say(f"{expert.id} ({expert.repo}) is {complaint}.")
+        return output.DONE
+
+    return session.run(args, work)
+
+
+def add_key(actions: Any) -> None:
+    """Add the commands to those of `experts`."""
+    key = actions.add_parser("key", help="the key with which experts are asked over the network")
+    steps = key.add_subparsers(title="actions", metavar="ACTION", required=True)
+    for name, about, command in (
+        ("set", "keep the Hub's key, typed unseen or read from stdin, in the keyring", _set),
+        ("remove", "delete it from the keyring", _remove_key),
+        ("test", "ask the Hub whose key it is, and what it may do", _test),
+    ):
+        parser = steps.add_parser(name, help=about)
+        add_shared(parser)
+        parser.set_defaults(command=command)
+
+
+def _set(args: argparse.Namespace) -> int:
+    import getpass
+
+    from jarvis_desktop.cli.input import somebody_is_there, whole_input
+    from jarvis_desktop.platform import api_keys
+
+    # Never an argument: those are seen by every program, and kept in the shell's history.
+    asked = "Key of the Hugging Face Hub (hf_…): "
+    api_keys.keep_hub_key(getpass.getpass(asked) if somebody_is_there() else whole_input())
+    if args.json:
+        output.write_json({"key_for": api_keys.HUB})
+    else:
+        output.say("The key of the Hugging Face Hub is kept in the system's keyring.")
+        output.note("note    Try it with: jarvis-desktop experts key test")
+    return output.DONE
+
+
+def _remove_key(args: argparse.Namespace) -> int:
+    from jarvis_desktop.platform import api_keys
+
+    removed = api_keys.forget(api_keys.HUB)
+    if args.json:
+        output.write_json({"key_for": api_keys.HUB, "removed": removed})
+    else:
+        there = "is deleted" if removed else "was not in the keyring"
+        output.say(f"The key of the Hugging Face Hub {there}.")
+    return output.DONE
+
+
+def _test(args: argparse.Namespace) -> int:
+    from jarvis_desktop.cli import session
+
+    async def work(app: Application) -> int:
+        if not app.policy.allows_downloads:
+            raise InputError("The mode is offline, so nothing is asked.", hint="Change the mode.")
+        account = await app.api.account()
+        if args.json:
+            output.write_json({"account": account.name, "may_call": account.may_call})
+        else:
+            output.say(f"The key is taken; it is that of {account.name}.")
+            if account.may_call is False:
+                output.note(
+                    "note    It may not make calls to Inference Providers: give it that permission "
+                    "at https://huggingface.co/settings/tokens"
+                )
+        return output.PARTLY if account.may_call is False else output.DONE
+
+    return session.run(args, work)
+
+
+def add_experts(subparsers: Subparsers) -> None:
+    """Add the commands."""
+    experts = subparsers.add_parser("experts", help="list, search, fetch and remove experts")
+    actions = experts.add_subparsers(title="actions", metavar="ACTION", required=True)
+    listing = actions.add_parser("list", help="all experts, and which are on this computer")
+    listing.add_argument("--task", metavar="TASK", help="only those for a task")
+    add_shared(listing)
+    listing.set_defaults(command=_list)
+    add_hub(actions)
+    add_key(actions)
+    pull = actions.add_parser("pull", help="fetch an expert's weights")
+    pull.add_argument("name", metavar="NAME")
+    pull.add_argument(
+        "--from", dest="folder", metavar="FOLDER", help="take the weights from a folder instead"
+    )
+    add_shared(pull)
+    pull.add_argument(
+        "--pickle",
+        action="store_true",
+        help="take weights that only come as a pickle, a format that can carry code",
+    )
+    pull.set_defaults(command=_pull)
+    take = actions.add_parser("import", help="take an expert's weights from a folder or ZIP file")
+    take.add_argument("source", type=Path, metavar="FOLDER|ZIP")
+    take.add_argument("--as", dest="name", metavar="NAME", help="which expert it is")
+    add_shared(take)
+    take.set_defaults(command=_import)
+    remove = actions.add_parser("remove", help="delete an expert's weights from this computer")
+    remove.add_argument("name", metavar="NAME")
+    add_shared(remove)
+    remove.set_defaults(command=_remove)
+
+
+def _list(args: argparse.Namespace) -> int:
+    from jarvis_desktop.cli import session
+
+    async def work(app: Application) -> int:
+        here = {item.id for item in app.weights.installed()}
+        known = [
+            item for item in app.catalogue.known() if args.task in (None, item.task, *item.also)
+        ]
+        if not known:
+            raise InputError(
+                f"There is no expert for {one_line(args.task)} in the list.",
+                hint="The README lists the tasks.",
+            )
+        if args.json:
+            output.write_json(
+                [
+                    {
+                        "expert": item,
+                        "installed": item.id in here,
+                        "times_real_time": times_real_time(item.speed, os.cpu_count() or 1) or None,
+                        "complaint": app.catalogue.complaint(item),
+                    }
+                    for item in known
+                ]
+            )
+            return output.DONE
+        for item in known:
+            mark = "✓" if item.id in here else " "
+            size = ("" if item.verified else "~") + readable_size(item.download_mb)
+            beyond = "" if app.catalogue.can_run(item) else "  (cannot run here yet)"
+            if item.only_served:
+                size, beyond = "network", ""
+            gone = f"  ({gone})" if (gone := app.catalogue.complaint(item)) else ""
+            pace = f" {_pace(item)}" if item.speed else ""
+            words = f"{item.task}: {item.summary}{pace}{beyond}{gone}"
+            output.say(f"{mark} {item.id:28} {size:>8}  {words}")
+        return output.DONE
+
+    return session.run(args, work)
+
+
+def _pace(expert: Expert) -> str:
+    """How fast a recogniser will be, in words."""
+    times = times_real_time(expert.speed, os.cpu_count() or 1)
+    return f"About {times:.0f} times as fast as people speak on a processor like this one."
+
+
+def _pull(args: argparse.Namespace) -> int:
+    from dataclasses import replace
+
+    from jarvis_desktop.cli import session
+    from jarvis_desktop.cli.output import progress
+    from jarvis_desktop.experts.verification import pickles_only
+
+    async def work(app: Application) -> int:
+        expert = app.catalogue.find(args.name)
+        _check_use(app, expert)
+        if expert.pickled and not args.pickle:
+            raise pickles_only(expert, args.folder)
+        expert = replace(expert, pickled=args.pickle)
+        if args.folder is not None:
+            if not args.folder:  # Path takes it for the folder that one is in
+                raise InputError("There is no folder without a name.")
+            path = await app.weights.import_folder(expert, Path(args.folder))
+        elif not app.policy.allows_downloads:
+            raise InputError("The mode is offline, so nothing is fetched.", hint="Change the mode.")
+        else:
+            try:
+                path = await app.weights.fetch(expert, progress())
+            except asyncio.CancelledError:
+                output.note("What arrived is kept; the same command goes on with it.")
+                raise
+        if args.json:
+            output.write_json({"expert": expert, "folder": path})
+        else:
+            output.say(f"{expert.id} is ready.")
+        return output.DONE
+
+    return session.run(args, work)
+
+
+def _check_use(app: Application, expert: Expert) -> None:
+    """Refuse what would lie on the disk for nothing."""
+    if expert.only_served:
+        raise InputError(
+            f"{expert.id} runs behind an API alone: there is nothing of it to fetch.",
+            hint="It is asked over the network in the modes hybrid and lite.",
+        )
+    if not app.catalogue.can_run(expert):
+        raise InputError(
+            f"{expert.id} cannot be run by this version of JARVIS, so it is not fetched."
+        )
+
+
+def _import(args: argparse.Namespace) -> int:
+    from jarvis_desktop.cli import session
+    from jarvis_desktop.experts.importing import identified
+
+    async def work(app: Application) -> int:
+        if args.name:
+            expert = app.catalogue.find(args.name)
+        else:
+            expert = await asyncio.to_thread(identified, args.source, app.catalogue.known())
+        _check_use(app, expert)
+        before = app.weights.folder(expert)
+        path = await app.weights.import_folder(expert, args.source)
+        if args.json:
+            output.write_json({"expert": expert, "folder": path, "replaced": before is not None})
+        else:
+            output.say(f"{expert.id} is {'replaced' if before else 'ready'}.")
+        return output.DONE
+
+    return session.run(args, work)
+
+
+def _remove(args: argparse.Namespace) -> int:
+    from jarvis_desktop.cli import session
+
+    async def work(app: Application) -> int:
+        expert = app.catalogue.find(args.name)
+        freed = app.weights.remove(expert)
+        if args.json:
+            output.write_json({"expert": expert.id, "freed_bytes": freed})
+        else:
+            output.say(f"{expert.id} is removed; {readable_size(freed / MB)} are free again.")
+        return output.DONE
+
+    return session.run(args, work)

@@ -1,0 +1,305 @@
+"""`history`: what was asked and answered."""
+
+from __future__ import annotations
+
+import argparse
+from datetime import date
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from jarvis_desktop.cli import output
+from jarvis_desktop.cli.input import agreed
+from jarvis_desktop.cli.session import Subparsers, add_shared, count
+from jarvis_desktop.core.artifact import Kind
+from jarvis_desktop.core.turn import Conversation, Turn
+
+if TYPE_CHECKING:
+    from jarvis_desktop.app.application import Application
+    from jarvis_desktop.storage.export import Form
+    from jarvis_desktop.storage.search_terms import TurnFilters
+
+FORMS = ("json", "markdown", "text", "html")
+MEDIA = ("none", "folder", "inside")
+
+
+def add(subparsers: Subparsers) -> None:
+    """Add the commands."""
+    history = subparsers.add_parser("history", help="list, show, search, export, import, delete …")
+    actions = history.add_subparsers(title="actions", metavar="ACTION", required=True)
+    for add_action in (
+        _add_list, _add_show, _add_search, _add_export, _add_import, _add_delete, _add_rename,
+        _add_pin,
+    ):  # fmt: skip
+        add_shared(add_action(actions))
+
+
+def _add_list(actions: Subparsers) -> argparse.ArgumentParser:
+    listing = actions.add_parser("list", help="the conversations, pinned ones and newest first")
+    listing.add_argument("--limit", type=count, default=20, metavar="N")
+    listing.set_defaults(command=_list)
+    return listing
+
+
+def _list(args: argparse.Namespace) -> int:
+    from jarvis_desktop.cli import session
+
+    async def work(app: Application) -> int:
+        found = app.history.list(args.limit)
+        if args.json:
+            output.write_json(list(found))
+        else:
+            for item in found:
+                turns = f"{item.turns} turn{'s' if item.turns != 1 else ''}"
+                title = f"{'* ' if item.pinned else ''}{item.title}"
+                output.say(f"{item.id[:8]}  {output.when(item.last)}  {turns:>8}  {title}")
+            if not found:
+                output.say("Nothing has been asked yet.")
+        return output.DONE
+
+    return session.run(args, work)
+
+
+def _add_show(actions: Subparsers) -> argparse.ArgumentParser:
+    show = actions.add_parser("show", help="one conversation or turn")
+    show.add_argument("id", help="its id, or the beginning of it; “last” is the newest", nargs="?")
+    show.set_defaults(command=_show)
+    return show
+
+
+def _show(args: argparse.Namespace) -> int:
+    from jarvis_desktop.cli import session
+
+    async def work(app: Application) -> int:
+        wanted = args.id
+        if wanted in (None, "last"):
+            wanted = app.history.newest()
+            if wanted is None:
+                output.say("Nothing has been asked yet.") if not args.json else output.write_json(
+                    None
+                )
+                return output.DONE
+        found = app.history.show(wanted)
+        if args.json:
+            output.write_json(found)
+        else:
+            turns = found.turns if isinstance(found, Conversation) else (found,)
+            output.say("\n\n".join(_lines(turn) for turn in turns))
+        return output.DONE
+
+    return session.run(args, work)
+
+
+def _lines(turn: Turn) -> str:
+    lines = [f"{output.when(turn.started)}  {turn.text}"]
+    lines += [f"  given: {item.title}" for item in turn.attachments]
+    for task in turn.plan or ():
+        result = turn.results.get(task.id)
+        how = f"{result.status.value} {result.reason}".strip() if result else "not started"
+        lines.append(f"  {task.id} {task.type.title}: {how}")
+    if turn.outline:
+        lines += [f"  {line}" for line in turn.outline.markdown.split("\n")]
+    for item in turn.rounds.values():
+        how = item.status.value if item.status else "not finished"
+        lines.append(f"  round {item.number} {item.path}: {item.branch}  {item.what}  ({how})")
+    lines += [f"  {line}" for line in turn.reply.splitlines()]
+    lines += [f"  {item.title}: {item.path}" for item in turn.artifacts if item.path]
+    return "\n".join(lines)
+
+
+def _add_search(actions: Subparsers) -> argparse.ArgumentParser:
+    search = actions.add_parser("search", help="turns that contain all of WORDS")
+    search.add_argument("words", metavar="WORDS", nargs="?", default="")
+    search.add_argument("--limit", type=count, default=20, metavar="N")
+    kinds = [kind.value for kind in Kind if kind is not Kind.TEXT]
+    search.add_argument("--kind", choices=kinds, help="with a file of this kind")
+    search.add_argument("--expert", metavar="NAME", help="with an expert whose id has NAME")
+    search.add_argument("--attached", action="store_true", help="with something attached")
+    search.add_argument("--pinned", action="store_true", help="only what is pinned")
+    search.add_argument("--since", type=_day, metavar="YYYY-MM-DD")
+    search.add_argument("--until", type=_day, metavar="YYYY-MM-DD", help="the last day")
+    search.set_defaults(command=_search)
+    return search
+
+
+def _search(args: argparse.Namespace) -> int:
+    from jarvis_desktop.cli import session
+
+    async def work(app: Application) -> int:
+        filters = _filters(args, app)
+        found = app.history.search(args.words, args.limit, filters=filters)
+        if args.json:
+            output.write_json(list(found))
+        else:
+            for item in found:
+                output.say(f"{item.turn_id[:8]}  {output.when(item.started)}  {item.snippet}")
+            if not found:
+                output.say(f"Nothing in the history has “{args.words}”.")
+        return output.DONE
+
+    return session.run(args, work)
+
+
+def _filters(args: argparse.Namespace, app: Application) -> TurnFilters:
+    from jarvis_desktop.storage.search_terms import TurnFilters
+
+    wanted = (args.expert or "").casefold()
+    experts = tuple(name for name in app.history.experts() if wanted and wanted in name.casefold())
+    return TurnFilters(
+        Kind(args.kind) if args.kind else None,
+        experts or ((args.expert,) if args.expert else ()),
+        args.attached,
+        args.pinned,
+        args.since,
+        args.until,
+    )
+
+
+def _add_export(actions: Subparsers) -> argparse.ArgumentParser:
+    export = actions.add_parser("export", help="write conversations out")
+    export.add_argument("ids", nargs="*", metavar="ID", help="none: all of them")
+    export.add_argument("--format", choices=FORMS, default="markdown")
+    export.add_argument("--out", type=Path, metavar="FILE", help="default: stdout")
+    export.add_argument(
+        "--media",
+        choices=MEDIA,
+        default="none",
+        help="pictures and other files: in a folder beside FILE, or inside of a page (html)",
+    )
+    export.set_defaults(command=_export)
+    return export
+
+
+def _export(args: argparse.Namespace) -> int:
+    from jarvis_desktop.cli import session
+
+    form: Form = "json" if args.json else args.format
+    if not args.out and (form == "html" or args.media != "none"):
+        output.note("jarvis-desktop history export: say with --out where to.")
+        return output.USAGE
+
+    async def work(app: Application) -> int:
+        if not args.out:
+            output.say(app.history.export(form, args.ids or None))
+            return output.DONE
+        ids = args.ids or None
+        done = await app.history.export_to(args.out, form, ids, media=args.media)
+        output.note(f"saved   {args.out}")
+        if done.missing:
+            output.note(f"note    {_counted(done.missing, 'file')} could not be written along")
+        return output.PARTLY if done.missing else output.DONE
+
+    return session.run(args, work)
+
+
+def _add_import(actions: Subparsers) -> argparse.ArgumentParser:
+    parser = actions.add_parser("import", help="read conversations that were exported as JSON")
+    parser.add_argument("file", type=Path, metavar="FILE")
+    parser.set_defaults(command=_import)
+    return parser
+
+
+def _import(args: argparse.Namespace) -> int:
+    from jarvis_desktop.cli import session
+
+    async def work(app: Application) -> int:
+        done = await app.history.import_from(args.file)
+        if args.json:
+            output.write_json(done)
+        else:
+            read, turns = _counted(done.conversations, "conversation"), _counted(done.turns, "turn")
+            output.say(f"Read {read} with {turns}; {done.skipped} were there already.")
+        if done.missing:
+            output.note(f"note    {_counted(done.missing, 'file')} were not with it")
+        return output.PARTLY if done.missing else output.DONE
+
+    return session.run(args, work)
+
+
+def _add_delete(actions: Subparsers) -> argparse.ArgumentParser:
+    delete = actions.add_parser("delete", help="delete conversations and their files for good")
+    delete.add_argument("ids", nargs="*", metavar="ID")
+    delete.add_argument("--all", action="store_true", help="everything")
+    delete.add_argument("--yes", action="store_true", help="do not ask")
+    delete.set_defaults(command=_delete)
+    return delete
+
+
+def _delete(args: argparse.Namespace) -> int:
+    from jarvis_desktop.cli import session
+
+    if not args.ids and not args.all:
+        output.note("jarvis-desktop history delete: name the conversations, or say --all.")
+        return output.USAGE
+
+    async def work(app: Application) -> int:
+        what = "the whole history" if args.all else f"{len(args.ids)} of the history"
+        if not args.yes and not await agreed(f"Delete {what} and its files for good? [y/N]"):
+            output.note("Nothing was deleted (--yes agrees in advance).")
+            return output.FAILED
+        count = app.history.delete(None if args.all else args.ids)
+        if args.json:
+            output.write_json({"deleted_turns": count})
+        else:
+            output.say(f"Deleted {_counted(count, 'turn')}.")
+        return output.DONE
+
+    return session.run(args, work)
+
+
+def _add_rename(actions: Subparsers) -> argparse.ArgumentParser:
+    rename = actions.add_parser("rename", help="give a conversation another title")
+    rename.add_argument("id", metavar="ID")
+    rename.add_argument("title", metavar="TITLE")
+    rename.set_defaults(command=_rename)
+    return rename
+
+
+def _rename(args: argparse.Namespace) -> int:
+    from jarvis_desktop.cli import session
+
+    async def work(app: Application) -> int:
+        _, found = app.history.resolve(args.id)
+        app.history.rename(found, args.title)
+        return _told(args, {"id": found, "title": args.title}, "It has the new title.")
+
+    return session.run(args, work)
+
+
+def _add_pin(actions: Subparsers) -> argparse.ArgumentParser:
+    pin = actions.add_parser("pin", help="list a conversation first, or mark a turn")
+    pin.add_argument("id", metavar="ID")
+    pin.add_argument("--off", action="store_true", help="unpin it")
+    pin.set_defaults(command=_pin)
+    return pin
+
+
+def _pin(args: argparse.Namespace) -> int:
+    from jarvis_desktop.cli import session
+
+    async def work(app: Application) -> int:
+        table, found = app.history.resolve(args.id)
+        pin = app.history.pin if table == "conversations" else app.history.pin_turn
+        pin(found, not args.off)
+        words = "It is not pinned any more." if args.off else "It is pinned."
+        return _told(args, {"id": found, "pinned": not args.off}, words)
+
+    return session.run(args, work)
+
+
+def _told(args: argparse.Namespace, values: dict[str, object], words: str) -> int:
+    if args.json:
+        output.write_json(values)
+    else:
+        output.say(words)
+    return output.DONE
+
+
+def _day(text: str) -> date:
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is no day like 2026-05-31") from None
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"

@@ -1,0 +1,298 @@
+"""`llm`: which large language models there are, which one is used, and their keys."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from jarvis_desktop.cli import output
+from jarvis_desktop.cli.session import Subparsers, add_shared
+from jarvis_desktop.core.errors import InputError, UnavailableError
+
+if TYPE_CHECKING:
+    from jarvis_desktop.app.application import Application
+    from jarvis_desktop.core.expert import Expert
+    from jarvis_desktop.core.llm import LLM
+    from jarvis_desktop.llm.catalogue import KnownLLM
+    from jarvis_desktop.llm.shipped import Computer, ShippedLLM
+
+SUM = {
+    "type": "object",
+    "properties": {"sum": {"type": "integer"}},
+    "required": ["sum"],
+}
+
+
+@dataclass(frozen=True, slots=True)
+class LLMRow:
+    """One LLM of the list."""
+
+    id: str
+    installed: str
+    """Where it is: "ollama", "disk", a service that is used, or ""."""
+    used: bool
+    about: str
+    download_mb: float = 0
+    """0 where nothing is fetched."""
+    remark: str = ""
+    listed: ShippedLLM | None = None
+    """What the shipped list says of it."""
+
+    @property
+    def size(self) -> str:
+        """What a person reads of its size; that of the shipped list may be from memory."""
+        from jarvis_desktop.core.display import readable_size
+
+        about = "about " if self.listed and not self.listed.verified else ""
+        return about + readable_size(self.download_mb) if self.download_mb else ""
+
+
+def add(subparsers: Subparsers) -> None:
+    """Add the commands."""
+    llm = subparsers.add_parser("llm", help="list, choose and fetch large language models")
+    actions = llm.add_subparsers(title="actions", metavar="ACTION", required=True)
+
+    def action(name: str, help: str, command: Any, *names: str) -> argparse.ArgumentParser:
+        parser = actions.add_parser(name, help=help)
+        for each in names:
+            parser.add_argument(each.lower(), metavar=each)
+        add_shared(parser)
+        parser.set_defaults(command=command)
+        return parser
+
+    action("list", "what fits this computer, and what is there", _list)
+    use = action("use", "choose the LLM; “auto” takes the best that is there", _use, "ID")
+    use.add_argument(
+        "--address", metavar="URL", help="of a service that speaks OpenAI's protocol, with its /v1"
+    )
+    action("pull", "fetch an LLM", _pull, "ID")
+    action("test", "ask the LLM something, and measure it", _test)
+    action("unload", "let the LLM give back its memory", _unload)
+    key = actions.add_parser("key", help="keep or delete the key of a service")
+    actions = key.add_subparsers(title="actions", metavar="ACTION", required=True)
+    for parser in (
+        action("set", "keep a key, typed unseen or read from stdin, in the keyring", _set_key),
+        action("remove", "delete a key from the keyring", _remove_key),
+    ):
+        parser.add_argument(
+            "address",
+            metavar="URL",
+            nargs="?",
+            help="address of the service (default: the one in the settings)",
+        )
+
+
+def _list(args: argparse.Namespace) -> int:
+    from jarvis_desktop.cli import session
+    from jarvis_desktop.llm.catalogue import LLMOfferFinder
+
+    async def work(app: Application) -> int:
+        llm = await app.llms.current()
+        rows = await _rows(app)
+        if args.json:
+            output.write_json({"llms": rows, "used": llm and llm.name, "reason": app.llms.reason})
+            return output.DONE
+        for row in rows:
+            mark = "→" if row.used else "✓" if row.installed else " "
+            remark = f"  ({row.remark})" if row.remark else ""
+            output.say(f"{mark} {row.id:20} {row.size:>13}  {row.about}{remark}")
+        output.note(f"note    {app.llms.reason}")
+        if llm is None:
+            output.note(f"        {await LLMOfferFinder(app).advice()}")
+        return output.DONE
+
+    return session.run(args, work)
+
+
+async def _rows(app: Application) -> list[LLMRow]:
+    """The shipped list, then whatever else is there."""
+    from jarvis_desktop.llm.catalogue import listed
+
+    shelved = await listed(app.llms)
+    return [_row(each, shelved.computer) for each in shelved.known]
+
+
+def _row(known: KnownLLM, computer: Computer) -> LLMRow:
+    where = {"transformers": "disk"}.get(known.where, known.where)
+    if each := known.listed:
+        about, remark = f"{each.good_at}; {each.licence}", _remark(each, computer)
+        return LLMRow(known.id, where, known.used, about, each.download_mb, remark, each)
+    if known.ollama:
+        about = "in Ollama's cloud" if known.in_cloud else "in Ollama"
+    else:
+        about = known.expert.summary if known.expert else "in a service"
+    return LLMRow(known.id, where, known.used, about, known.size / 1e6)
+
+
+def _remark(llm: ShippedLLM, computer: Computer) -> str:
+    if not computer.holds(llm.need):
+        return "too large for this computer"
+    return "" if computer.suits(llm.need) else "slow on this computer"
+
+
+def _use(args: argparse.Namespace) -> int:
+    from jarvis_desktop.cli import session
+    from jarvis_desktop.settings import change
+
+    async def work(app: Application) -> int:
+        values = await _wish(app, args.id, args.address)
+        change(app.paths.settings, "llm", values)
+        if args.json:
+            output.write_json({"llm": values})
+        elif args.id in ("auto", "none"):
+            output.say(
+                "The best LLM that is there is used." if args.id == "auto" else "No LLM is used."
+            )
+        else:
+            output.say(f"{values['id']} is used from now on.")
+        return output.DONE
+
+    return session.run(args, work)
+
+
+async def _wish(app: Application, name: str, address: str | None) -> dict[str, str]:
+    """What `use` writes into the settings. Raises InputError where there is no such LLM."""
+    from jarvis_desktop.llm.catalogue import wish
+    from jarvis_desktop.platform.api_keys import origin
+
+    if address:
+        origin(address)  # refuses what is no address
+        if name == "none":
+            raise InputError("Where no LLM is used, there is no address.", hint="Leave it out.")
+        if name == "auto":
+            return {"provider": "auto", "id": "", "address": address}
+        return {"provider": "openai", "id": name, "address": address}
+    return await wish(app.llms, name)
+
+
+def _pull(args: argparse.Namespace) -> int:
+    from jarvis_desktop.cli import session
+    from jarvis_desktop.cli.output import progress
+    from jarvis_desktop.llm.catalogue import LLMOfferFinder, shipped
+
+    async def work(app: Application) -> int:
+        if not app.policy.allows_downloads:
+            raise InputError("The mode is offline, so nothing is fetched.", hint="Change the mode.")
+        listed = shipped(app.llms, args.id)
+        if listed and not (await app.llms.measured()).holds(listed.need):
+            output.note(f"note    {listed.id} needs {listed.memory_gb:g} GB of memory to run.")
+        status = await app.llms.of_ollama()
+        expert = _writer(app, listed.expert if listed else args.id)
+        if status.running and (listed or not expert):
+            name, provider = listed.ollama if listed else args.id, "ollama"
+            await app.llms.ollama.pull(name, progress())
+        elif expert:
+            name, provider = expert.id, "transformers"
+            await app.weights.fetch(expert, progress())
+        else:
+            raise UnavailableError(status.reason, hint=await LLMOfferFinder(app).advice())
+        if args.json:
+            output.write_json({"llm": name, "provider": provider})
+        else:
+            output.say(f"{name} is ready.")
+        return output.DONE
+
+    return session.run(args, work)
+
+
+def _writer(app: Application, name: str) -> Expert | None:
+    """The expert of that handle, where it is a chat LLM."""
+    found = (each for each in app.experts if each.id == name and each.task == "text-generation")
+    return next(found, None)
+
+
+def _test(args: argparse.Namespace) -> int:
+    from jarvis_desktop.cli import session
+    from jarvis_desktop.llm.catalogue import LLMOfferFinder
+    from jarvis_desktop.llm.management import tried
+
+    async def work(app: Application) -> int:
+        llm = await app.llms.current()
+        if llm is None:
+            raise UnavailableError(app.llms.reason, hint=await LLMOfferFinder(app).advice())
+        output.note(f"note    {app.llms.reason}")
+        answer = await tried(llm)
+        obeys = await _keeps_to_schema(llm)
+        if args.json:
+            record = {"llm": llm.name, "provider": llm.provider, "remote": llm.remote}
+            record |= {"window": llm.window, "sees": llm.sees, "answer": answer.words}
+            record |= {"first_seconds": round(answer.first, 2)}
+            record |= {"seconds": round(answer.whole, 2), "keeps_schema": obeys}
+            output.write_json(record)
+        else:
+            output.say(answer.words.strip())
+            first, whole = answer.first, answer.whole
+            output.note(f"note    first words after {first:.1f} s, all of it after {whole:.1f} s")
+            kept = "It keeps" if obeys else "It does not keep"
+            output.note(f"note    {kept} to the form that plans need.")
+        return output.DONE if obeys else output.PARTLY
+
+    return session.run(args, work)
+
+
+async def _keeps_to_schema(llm: LLM) -> bool:
+    """Whether it answers in a given form; some LLMs do not."""
+    from jarvis_desktop.core.llm import Message, MessageRole, Prompt, answer
+
+    prompt = Prompt((Message(MessageRole.USER, "What is 2 plus 3?"),), schema=SUM, longest=64)
+    try:
+        found = json.loads(await answer(llm, prompt))
+    except ValueError:
+        return False
+    return isinstance(found, dict) and isinstance(found.get("sum"), int)
+
+
+def _unload(args: argparse.Namespace) -> int:
+    from jarvis_desktop.cli import session
+
+    async def work(app: Application) -> int:
+        name = await app.llms.unload()
+        if args.json:
+            output.write_json({"unloaded": name})
+        else:
+            output.say(f"{name} has left the memory.")
+        return output.DONE
+
+    return session.run(args, work)
+
+
+def _set_key(args: argparse.Namespace) -> int:
+    import getpass
+
+    from jarvis_desktop.cli.input import somebody_is_there, whole_input
+    from jarvis_desktop.platform import api_keys
+
+    address = _address(args)
+    place = api_keys.origin(address)
+    # Never an argument: those are seen by every program, and kept in the shell's history.
+    typed = getpass.getpass(f"Key for {place}: ") if somebody_is_there() else whole_input()
+    api_keys.keep(address, typed)
+    if args.json:
+        output.write_json({"key_for": place})
+    else:
+        output.say(f"The key for {place} is kept in the system's keyring.")
+    return output.DONE
+
+
+def _remove_key(args: argparse.Namespace) -> int:
+    from jarvis_desktop.platform import api_keys
+
+    address = _address(args)
+    removed = api_keys.forget(address)
+    if args.json:
+        output.write_json({"key_for": api_keys.origin(address), "removed": removed})
+    else:
+        there = "is deleted" if removed else "was not in the keyring"
+        output.say(f"The key for {api_keys.origin(address)} {there}.")
+    return output.DONE
+
+
+def _address(args: argparse.Namespace) -> str:
+    from jarvis_desktop.cli import session
+
+    address: str = args.address or session.load(args)[0].llm.address
+    if not address:
+        raise InputError("The settings name no LLM service.", hint="Say its address.")
+    return address

@@ -1,0 +1,280 @@
+"""`say` and `listen`: the voice on its own.
+
+Push-to-talk in a terminal: hold the space bar, or press Enter to start and to stop."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import shutil
+import sys
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from pathlib import Path
+
+from jarvis_desktop.app.application import Application
+from jarvis_desktop.cli import output
+from jarvis_desktop.cli.input import END, KEYBOARD, stoppable, whole_input
+from jarvis_desktop.cli.session import Subparsers, add_mode, add_shared
+from jarvis_desktop.cli.terminal import TerminalFrontend
+from jarvis_desktop.core.display import encodable, printable
+from jarvis_desktop.core.errors import InputError, JarvisError, UnavailableError
+from jarvis_desktop.core.events import Event, Noted
+from jarvis_desktop.core.speech import Loudness, Partial, TalkEvent, Talking, Transcript, Unheard
+from jarvis_desktop.core.turn import Request, Turn
+from jarvis_desktop.text.speakable import speakable
+
+
+def add(subparsers: Subparsers) -> None:
+    """Add the commands."""
+    say = subparsers.add_parser("say", help="speak a text")
+    say.add_argument("text", help="what to say; - reads it from stdin")
+    say.add_argument("--out", type=Path, metavar="F.wav", help="write a file, play nothing")
+    add_shared(say)
+    say.set_defaults(command=_say)
+    listen = subparsers.add_parser(
+        "listen",
+        help="talk in the terminal",
+        description="Hold the space bar and speak, or press Enter to start and again to stop. "
+        "Ctrl-D ends.",
+    )
+    listen.add_argument("--once", action="store_true", help="end after one request")
+    listen.add_argument("--new", action="store_true", help="begin a new conversation")
+    add_mode(listen)
+    add_shared(listen)
+    listen.set_defaults(command=_listen)
+
+
+def _say(args: argparse.Namespace) -> int:
+    from jarvis_desktop.cli import session
+
+    text = whole_input() if args.text == "-" else encodable(args.text)
+    if not text.strip():
+        output.note("jarvis-desktop say: there is nothing to say.")
+        return output.USAGE
+
+    async def work(app: Application) -> int:
+        if args.out:
+            if args.out.is_dir() or not args.out.absolute().parent.is_dir():
+                raise InputError(f"{args.out} is not a place for a file.")
+            await app.voice.synthesise(speakable(text), args.out.absolute())
+            output.note(f"saved   {args.out}")
+        else:
+            problems: list[str] = []
+            await app.speaker.say(text, lambda event: _note_problem(event, problems))
+            if problems:
+                raise UnavailableError(problems[0])
+        if args.json:
+            output.write_json({"text": text, "file": str(args.out) if args.out else None})
+        return output.DONE
+
+    return session.run(args, work)
+
+
+def _note_problem(event: Event, problems: list[str]) -> None:
+    if isinstance(event, Noted):
+        problems.append(event.text)
+
+
+def _listen(args: argparse.Namespace) -> int:
+    from jarvis_desktop.cli import session
+
+    loaded = session.load(args)
+
+    async def work(app: Application) -> int:
+        known = session.conversation(app, loaded[0].conversation_minutes, args)
+        return await converse(app, known, once=args.once, as_json=args.json)
+
+    return session.run(args, work, loaded=loaded)
+
+
+HELD_GAP = 0.35
+"""Seconds. A held key repeats faster than this; a longer silence means it was let go."""
+FIRST_GAP = 0.9
+"""Seconds until a held key begins to repeat, at most, on common desktops."""
+TAP = "tap"
+ESCAPE = "\x1b"
+METER = 20
+"""Characters of the level meter."""
+
+
+async def converse(app: Application, conversation: str | None, *, once: bool, as_json: bool) -> int:
+    """Listen, answer, and again until the input ends; gives the last exit code."""
+    known = app.history.open_conversation(conversation).id
+    talker = _Talker(app, known, as_json=as_json)
+    return await talker.converse(once=once, begun=False)
+
+
+async def answer_until_enter(app: Application, conversation: str) -> int:
+    """Listen until a key is pressed, then answer; gives the exit code."""
+    talker = _Talker(app, conversation, as_json=False)
+    return await talker.converse(once=True, begun=True)
+
+
+class _Talker:
+    """A terminal in which somebody talks; the keys also interrupt an answer."""
+
+    def __init__(self, app: Application, conversation: str, *, as_json: bool) -> None:
+        self._app = app
+        self._conversation = conversation
+        self._as_json = as_json
+        self._news: asyncio.Queue[Transcript | Unheard | None] = asyncio.Queue()
+        """What was said, or why that is not known; None where it is to be looked at anew."""
+        self._turn: asyncio.Task[Turn] | None = None
+        self._ended = False
+        self._meter = _Meter()
+
+    async def converse(self, *, once: bool, begun: bool) -> int:
+        """Answer what is said; gives the last exit code."""
+        self._app.talk.front = self
+        keys = asyncio.create_task(self._follow_keys(begun=begun))
+        try:
+            with KEYBOARD.single_keys():
+                try:
+                    return await self._answer_all(once=once)
+                finally:
+                    keys.cancel()
+                    await asyncio.gather(keys, return_exceptions=True)
+        finally:
+            self._app.talk.cancel()
+            self._app.talk.front = None
+
+    def barge_in(self) -> None:
+        """Say no more; a goal asks what should be different, any other turn ends."""
+        self._app.assistant.silence()
+        if self._turn and not self._app.assistant.interrupt():
+            self._turn.cancel()
+
+    def show(self, event: TalkEvent) -> None:
+        """Show the level and the words beside it."""
+        if isinstance(event, Unheard):
+            self._news.put_nowait(event)
+        elif isinstance(event, Talking):
+            self._meter.show_state(event)
+            self._news.put_nowait(None)
+        else:
+            self._meter.show(event)
+
+    def heard(self, transcript: Transcript) -> None:
+        """Answer this next."""
+        self._news.put_nowait(transcript)
+
+    async def _answer_all(self, *, once: bool) -> int:
+        code = output.DONE
+        while True:
+            news = await self._news.get()
+            if isinstance(news, Transcript):
+                code = await self._answer(news)
+            elif news:
+                code = output.complain(InputError(news.reason), as_json=self._as_json)
+            if news and once:
+                return code
+            idle = self._app.talk.state == "idle" and self._news.empty()
+            if idle and self._ended:
+                output.note("The input has ended.")
+                return code
+            if idle and news:
+                self._invite()
+
+    async def _answer(self, heard: Transcript) -> int:
+        frontend = TerminalFrontend(quiet=self._as_json)
+        request = Request(heard=heard, speak=True, folder=Path.cwd())
+        self._turn = asyncio.create_task(
+            self._app.assistant.handle(request, frontend, conversation=self._conversation)
+        )
+        try:
+            with stoppable(self._app.assistant.interrupt):
+                turn = await self._turn
+        except asyncio.CancelledError:
+            current = asyncio.current_task()
+            if current and current.cancelling():  # it is this command that ends
+                self._turn.cancel()
+                await asyncio.gather(self._turn, return_exceptions=True)
+                raise
+            return output.FAILED
+        except JarvisError as error:
+            return output.complain(error, as_json=self._as_json)
+        finally:
+            self._turn = None
+        frontend.end(turn)
+        return output.exit_code(turn.status)
+
+    def _invite(self) -> None:
+        output.note("Hold the space bar and speak, or press Enter to start. Ctrl-D ends.")
+
+    async def _follow_keys(self, *, begun: bool) -> None:
+        talk = self._app.talk
+        if begun:
+            self._begin(held=False)
+        else:
+            self._invite()
+        while (key := await KEYBOARD.key()) != END:
+            if key == ESCAPE:
+                if not talk.cancel():
+                    self.barge_in()
+            elif talk.state in ("waiting", "listening"):
+                talk.stop()
+            elif key in " \n":
+                self._begin(held=key == " ")
+                if key == " " and await self._held() == END:
+                    break
+        talk.stop()
+        self._ended = True
+        self._news.put_nowait(None)
+
+    async def _held(self) -> str | None:
+        """Follow the held key to its end; what ended it."""
+        talk, ended = self._app.talk, await until_released(KEYBOARD.key)
+        if ended == ESCAPE:
+            talk.cancel()
+        elif ended == TAP:
+            talk.let_go()
+        else:
+            talk.stop()
+        return ended
+
+    def _begin(self, *, held: bool) -> None:
+        self._meter.begin("let go to stop" if held else "press Enter to stop")
+        self._app.talk.start(held=held)
+
+
+async def until_released(next_key: Callable[[], Awaitable[str]]) -> str | None:
+    """Wait until the held key is let go: None, TAP where it was no more than that, or the other
+    key that was pressed meanwhile."""
+    gap = FIRST_GAP
+    with suppress(TimeoutError):
+        while (key := await asyncio.wait_for(next_key(), gap)) == " ":
+            gap = HELD_GAP
+        return key
+    return None if gap == HELD_GAP else TAP
+
+
+class _Meter:
+    """Says when the microphone is open, which takes a moment, then how loud it is and what is
+    understood so far."""
+
+    def __init__(self) -> None:
+        self._how_to_stop = ""
+        self._words = ""
+
+    def begin(self, how_to_stop: str) -> None:
+        self._how_to_stop = how_to_stop
+        self._words = ""
+
+    def show(self, event: Loudness | Partial) -> None:
+        if isinstance(event, Partial):
+            self._words = printable(event.text)
+            return
+        if self._how_to_stop:
+            output.note(f"Listening; {self._how_to_stop}.")
+            self._how_to_stop = ""
+        if sys.stderr.isatty():
+            room = shutil.get_terminal_size().columns - METER - 2
+            bar = "▮" * round(event.level * METER)
+            sys.stderr.write(f"\r{bar:<{METER}} {self._words[-room:]}\x1b[K")
+            sys.stderr.flush()
+
+    def show_state(self, event: Talking) -> None:
+        if event.state in ("recognising", "idle") and sys.stderr.isatty():
+            sys.stderr.write("\r\x1b[K")
+            sys.stderr.flush()

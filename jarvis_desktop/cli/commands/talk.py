@@ -1,0 +1,89 @@
+"""`talk`: tells the running JARVIS to listen, from a key that the desktop binds to it.
+
+A person waits for it with a word on their lips: what is imported here is little.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from typing import Any
+
+from jarvis_desktop import paths
+from jarvis_desktop.app.ipc_client import ask
+from jarvis_desktop.cli import output
+from jarvis_desktop.core.errors import JarvisError
+
+ABOUT = "tell the running JARVIS to listen"
+ACTIONS = {
+    "start": "listen until a silence, or until stop",
+    "hold": "listen until stop, also through a silence: for a key that is held",
+    "stop": "what was said is whole",
+    "toggle": "start, or stop where it listens",
+    "cancel": "forget what was said",
+    "status": "tell what it does, and which talk key it has",
+}
+STATES = {
+    "idle": "JARVIS does not listen.",
+    "waiting": "JARVIS listens; the microphone gives only silence yet.",
+    "listening": "JARVIS listens.",
+    "recognising": "JARVIS works out what was said.",
+}
+EPILOG = "\n".join(
+    ("actions:", *(f"  {name:8} {about}" for name, about in ACTIONS.items()), "",
+     "Bind a key of your desktop to `jarvis-desktop talk toggle`.")
+)  # fmt: skip
+
+
+def add(subparsers: Any) -> None:
+    """Add the command."""
+    _arguments(
+        subparsers.add_parser(
+            "talk",
+            help=ABOUT,
+            description=ABOUT,
+            epilog=EPILOG,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+    )
+
+
+def main(arguments: Sequence[str]) -> int:
+    """`jarvis-desktop talk ARGUMENTS` without the rest of the command line; gives the exit code."""
+    parser = argparse.ArgumentParser(
+        prog="jarvis-desktop talk",
+        description=ABOUT,
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    _arguments(parser)
+    try:
+        args = parser.parse_args(arguments)
+        try:
+            return _talk(args)
+        except JarvisError as error:
+            return output.complain(error, as_json=args.json)
+    finally:
+        output.settle()
+
+
+def _arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "action", choices=tuple(ACTIONS), metavar="ACTION", help=" | ".join(ACTIONS)
+    )
+    parser.add_argument("--json", action="store_true", help="one JSON document on stdout")
+    parser.set_defaults(command=_talk)
+
+
+def _talk(args: argparse.Namespace) -> int:
+    answer = ask(paths.run_folder(), {"do": "talk", "action": args.action})
+    if args.json:
+        output.write_json(answer)
+        return output.DONE
+    output.say(STATES.get(str(answer.get("state")), "JARVIS is running."))
+    hotkey = answer.get("hotkey")
+    if args.action == "status" and isinstance(hotkey, dict):
+        key, way, why = (str(hotkey.get(name, "")) for name in ("key", "way", "why"))
+        have = "none" if way == "none" else f"{key or 'not told'} ({way})"
+        output.say(f"Talk key: {have}. {why}")
+    return output.DONE

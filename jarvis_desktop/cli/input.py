@@ -1,0 +1,373 @@
+"""The one reader of stdin: lines, single keys and answers to questions come from here alone.
+
+Two readers would take each other's keys, and a read that the event loop waits for cannot be
+stopped by Ctrl-C; here a thread of its own reads, which nothing waits for at the end.
+
+A text in the person's own editor, as `git commit` does it.
+
+Ctrl-C in agent mode: it stops the step that runs, and once more the whole request."""
+
+from __future__ import annotations
+
+import asyncio
+import codecs
+import contextlib
+import os
+import queue
+import shlex
+import signal
+import sys
+import tempfile
+import threading
+from collections.abc import AsyncIterator, Callable, Iterator
+from pathlib import Path
+from types import FrameType
+from typing import IO, Any, Protocol
+
+from jarvis_desktop.cli import output
+from jarvis_desktop.core.errors import InputError
+
+END = ""
+"""What `key` gives at the end of the input."""
+CTRL_D = "\x04"
+CHUNK = 4096
+
+
+class KeySource(Protocol):
+    """What is read: a raw stream, whose reads hold no lock that the end would wait for."""
+
+    def read(self, size: int, /) -> bytes | None:
+        """What is there, at least a byte; b"" at the end."""
+
+    def fileno(self) -> int:
+        """The descriptor."""
+
+    def isatty(self) -> bool:
+        """Whether a person types it."""
+
+
+class Keyboard:
+    """Reads only when somebody wants something, so that the rest is left to who comes after."""
+
+    def __init__(self, source: KeySource | None = None) -> None:
+        """`source` is stdin where none is given."""
+        self._given = source
+        self._wanted: queue.SimpleQueue[asyncio.AbstractEventLoop] = queue.SimpleQueue()
+        self._thread: threading.Thread | None = None
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        self._typed = ""
+        self._ended = False
+        self._reading = False
+        self._arrived = asyncio.Event()
+        self._turn = asyncio.Lock()
+        self._usual: list[Any] | None = None
+        """How the terminal was set before single keys were let through."""
+
+    async def line(self) -> str | None:
+        """The next line without its end; None at the end of the input."""
+        while "\n" not in self._typed and not self._ended:
+            await self._more()
+        line, newline, self._typed = self._typed.partition("\n")
+        if not newline:
+            # Ctrl-D ends a terminal's input only this once; a file gives its end again.
+            self._ended = False
+            if not line:
+                return None
+        return line.removesuffix("\r")
+
+    async def key(self) -> str:
+        """The next key that no open question wants, END at the end of the input.
+
+        Where keys do not come singly, a line counts as one press of Enter.
+        """
+        single = self._usual is not None
+        while self._turn.locked() or not self._has(single=single):
+            await self._more()
+        if not single:
+            return END if await self.line() is None else "\n"
+        key, self._typed = self._typed[:1], self._typed[1:]
+        if not key:
+            self._ended = False
+        return {CTRL_D: END, "\r": "\n"}.get(key, key)
+
+    async def ask(self, question: str) -> str:
+        """The line that answers a question, "" at the end; a second question waits its turn."""
+        async with self.lent():
+            return (await self._asked(question) or "").strip()
+
+    async def answer(self, question: str) -> str | None:
+        """The same, but None at the end, as an empty line may mean something; and what was typed
+        before the question was there is no answer to it."""
+        async with self.lent():
+            self._forget_typed()
+            line = await self._asked(question)
+            return None if line is None else line.strip()
+
+    async def _asked(self, question: str) -> str | None:
+        output.prompt(f"{question} ")
+        line = await self.line()
+        if line is None:  # no Enter was pressed that would have ended the line
+            output.note("")
+        return line
+
+    @contextlib.asynccontextmanager
+    async def lent(self) -> AsyncIterator[None]:
+        """While somebody else has the terminal: whole lines, and no other question."""
+        try:
+            async with self._turn:
+                with self._whole_lines():
+                    yield
+        finally:
+            self._arrived.set()  # who waits for a key may have what is left
+
+    @contextlib.contextmanager
+    def single_keys(self) -> Iterator[None]:
+        """Let keys through one by one and unseen, where this is a terminal that can."""
+        source = self._source()
+        try:
+            import termios
+            import tty
+        except ImportError:  # Windows: lines, as with a pipe
+            yield
+            return
+        if source is None or not source.isatty():
+            yield
+            return
+        descriptor = source.fileno()
+        usual = termios.tcgetattr(descriptor)
+        try:
+            tty.setcbreak(descriptor)
+            self._usual = usual
+            yield
+        finally:
+            self._usual = None
+            termios.tcsetattr(descriptor, termios.TCSANOW, usual)
+
+    @contextlib.contextmanager
+    def _whole_lines(self) -> Iterator[None]:
+        """Lines, which are seen as they are typed, while single keys are let through otherwise."""
+        source, usual = self._source(), self._usual
+        if usual is None or source is None:
+            yield
+            return
+        import termios
+
+        descriptor = source.fileno()
+        single = termios.tcgetattr(descriptor)
+        # Keys pressed before the question was there are no answer to it.
+        self._typed = ""
+        termios.tcsetattr(descriptor, termios.TCSAFLUSH, usual)
+        try:
+            yield
+        finally:
+            termios.tcsetattr(descriptor, termios.TCSANOW, single)
+
+    def _forget_typed(self) -> None:
+        self._typed = ""
+        source = self._source()
+        if source is None or not source.isatty():
+            return
+        try:
+            import termios
+        except ImportError:  # Windows
+            _empty_console()
+        else:
+            termios.tcflush(source.fileno(), termios.TCIFLUSH)
+
+    def _has(self, *, single: bool) -> bool:
+        return self._ended or bool(self._typed if single else "\n" in self._typed)
+
+    async def _more(self) -> None:
+        """Wait until something arrived, or the end."""
+        if not self._reading:
+            self._reading = True
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._serve, name="keyboard", daemon=True)
+                self._thread.start()
+            self._wanted.put(asyncio.get_running_loop())
+        self._arrived.clear()
+        await self._arrived.wait()
+
+    def _serve(self) -> None:
+        source = self._source()
+        while True:
+            loop = self._wanted.get()
+            try:
+                data = (source.read(CHUNK) if source else b"") or b""
+            except (OSError, ValueError):  # the terminal is gone, or stdin was closed
+                data = b""
+            try:
+                loop.call_soon_threadsafe(self._take, data)
+            except RuntimeError:  # the loop is closed: nobody is left to hear
+                return
+
+    def _take(self, data: bytes) -> None:
+        self._reading = False
+        self._typed += self._decoder.decode(data, final=not data)
+        self._ended = not data
+        self._arrived.set()
+
+    def _source(self) -> KeySource | None:
+        return self._given or _raw(sys.stdin)
+
+
+KEYBOARD = Keyboard()
+"""Stdin of this process, which all that reads it shares."""
+
+
+def somebody_is_there() -> bool:
+    """Whether a person could answer: stdin is a terminal."""
+    return sys.stdin is not None and sys.stdin.isatty()
+
+
+async def agreed(question: str) -> bool:
+    """Whether a person says yes; where nobody is there it is a No."""
+    if not somebody_is_there():
+        return False
+    return (await KEYBOARD.ask(question)).lower() in ("y", "yes")
+
+
+def whole_input() -> str:
+    """All of stdin; bytes that are no text become "�"."""
+    if sys.stdin is None:
+        return ""
+    data: bytes = sys.stdin.buffer.read()
+    return data.decode(sys.stdin.encoding or "utf-8", "replace").removeprefix("\ufeff")
+
+
+def _empty_console() -> None:
+    if sys.platform == "win32":
+        import msvcrt
+
+        while msvcrt.kbhit():
+            msvcrt.getwch()
+
+
+def _raw(stream: IO[str] | None) -> KeySource | None:
+    """The unbuffered stream below a text stream."""
+    buffer = getattr(stream, "buffer", None)
+    raw: KeySource | None = getattr(buffer, "raw", buffer)
+    return raw
+
+
+def editor() -> list[str]:
+    """The editor that the person named, as words of a command; [] where there is none."""
+    named = os.environ.get("VISUAL") or os.environ.get("EDITOR") or ""
+    try:
+        if os.name == "nt":  # where a backslash parts folders
+            return [word.strip('"') for word in shlex.split(named, posix=False)]
+        return shlex.split(named)
+    except ValueError:  # a quotation mark without its other half
+        return []
+
+
+async def edited(text: str, name: str) -> str:
+    """The text as the person left it in their editor, under a file name of their editor's liking.
+
+    It is the file's very bytes as UTF-8. Raises InputError where there is no editor, where it did
+    not end well, and for what is no text.
+    """
+    command = editor()
+    if not command:
+        raise InputError("There is no editor.", hint="Name one in the variable EDITOR.")
+    with tempfile.TemporaryDirectory(prefix="jarvis-") as folder:
+        file = Path(folder) / name
+        try:
+            file.write_bytes(text.encode())
+        except UnicodeEncodeError as error:
+            raise InputError("This holds characters that no file can hold.") from error
+        async with KEYBOARD.lent():
+            await _run([*command, str(file)])
+        try:
+            return file.read_bytes().decode()
+        except (OSError, UnicodeDecodeError) as error:
+            raise InputError("What the editor left cannot be read as text.") from error
+
+
+async def written(what: str) -> str:
+    """Lines that the person types, up to an empty one; for those who have no editor."""
+    output.note(f"Type {what}; an empty line ends it.")
+    lines = []
+    async with KEYBOARD.lent():
+        while line := await KEYBOARD.line():
+            lines.append(line)
+    return "\n".join(lines)
+
+
+async def _run(command: list[str]) -> None:
+    name = Path(command[0]).name
+    # What a command prints may go into a file or another program; a person looks at stderr then.
+    screen = None if output.is_on_screen() else 2
+    try:
+        process = await asyncio.create_subprocess_exec(*command, stdout=screen)
+    except OSError as error:
+        raise InputError(
+            f"The editor {name} cannot be started: {output.reason(error)}.",
+            hint="Name another one in the variable EDITOR.",
+        ) from error
+    try:
+        with _its_own_ctrl_c():
+            code = await process.wait()
+    finally:
+        if process.returncode is None:
+            process.terminate()
+            await process.wait()
+    if code != 0:
+        raise InputError(f"The editor {name} ended with code {code}, so nothing was changed.")
+
+
+@contextlib.contextmanager
+def _its_own_ctrl_c() -> Iterator[None]:
+    """While it runs, Ctrl-C is the editor's, which gets it as well."""
+    usual = signal.getsignal(signal.SIGINT)
+    try:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+    except ValueError:  # not the main thread, which is the one that Ctrl-C reaches
+        yield
+        return
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, usual)
+
+
+@contextlib.contextmanager
+def stoppable(stop: Callable[[], bool]) -> Iterator[None]:
+    """While it lasts, Ctrl-C asks `stop` to end a part of the work; where that gives False it does
+    what it did before.
+
+    A Ctrl-C that comes before the loop could ask for the last one does that at once: nothing that
+    keeps the loop busy makes the program deaf.
+    """
+    usual = signal.getsignal(signal.SIGINT)
+    if not callable(usual):  # the shell has us in the background, where Ctrl-C is not for us
+        yield
+        return
+    loop = asyncio.get_running_loop()
+    waiting = False
+
+    def ask(number: int) -> None:
+        nonlocal waiting
+        waiting = False
+        if stop():
+            output.note("\nstop    This step is stopped; Ctrl-C once more ends the whole request.")
+        else:
+            usual(number, None)
+
+    def pressed(number: int, frame: FrameType | None) -> None:
+        nonlocal waiting
+        if waiting:
+            usual(number, frame)
+        else:
+            waiting = True
+            loop.call_soon_threadsafe(ask, number)
+
+    try:
+        signal.signal(signal.SIGINT, pressed)
+    except ValueError:  # not the main thread, which is the one that Ctrl-C reaches
+        yield
+        return
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, usual)

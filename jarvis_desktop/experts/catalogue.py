@@ -1,0 +1,423 @@
+"""Which experts there are for a task: those on the disk, the built-in way, those to fetch.
+
+Reads the shipped list of experts (models/experts/*.toml) and checks every block of it.
+
+How well an expert fits this computer, with the figures: what a person asks before a download."""
+
+from __future__ import annotations
+
+import difflib
+import tomllib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Protocol
+
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    ValidationError,
+    model_validator,
+)
+
+from jarvis_desktop.core.errors import InputError, JarvisError
+from jarvis_desktop.core.expert import Candidate, Expert
+from jarvis_desktop.core.i18n import tr
+from jarvis_desktop.core.llm import LLM
+from jarvis_desktop.core.placement import (
+    MB,
+    NOTHING_MEASURED,
+    Hardware,
+    Measured,
+    limits,
+    need,
+    places,
+    rungs,
+)
+from jarvis_desktop.experts.hub import experts as hub_experts
+from jarvis_desktop.experts.hub.database import checked
+from jarvis_desktop.experts.hub.entry import HubEntry
+from jarvis_desktop.experts.hub.experts import HubOffers
+from jarvis_desktop.tasks.definition import Definition
+
+READERS = frozenset({"image-to-text", "document-question-answering", "table-question-answering"})
+"""Tasks that say what is printed somewhere: the built-in way may fail, but an LLM may invent."""
+
+
+class Fetched(Protocol):
+    """An expert on the disk."""
+
+    @property
+    def id(self) -> str:
+        """Its handle."""
+        ...
+
+
+class CatalogueWeights(Protocol):
+    """What the catalogue asks of the weights."""
+
+    def folder(self, expert: Expert) -> Path | None:
+        """Where an installed expert's files are."""
+        ...
+
+    def installed(self) -> Sequence[Fetched]:
+        """What is on the disk."""
+        ...
+
+
+def for_recogniser(expert: Expert) -> bool:
+    """Whether an expert's weights are of CTranslate2, which the application's recogniser runs."""
+    return expert.task == "automatic-speech-recognition" and "model.bin" in expert.files
+
+
+class ShippedCatalogue:
+    """The catalogue over the shipped list, the built-in methods and what is on the disk.
+
+    `runnable` says whether the local backend can run an expert, `prompted` whether an LLM can do a
+    task. `served` says which experts another part loads by itself, such as the recogniser: they
+    are offered, but never a candidate. `hub` is what is known of the whole Hub, where its list was
+    read.
+    """
+
+    def __init__(
+        self,
+        experts: Sequence[Expert],
+        definitions: Mapping[str, Definition],
+        *,
+        weights: CatalogueWeights,
+        runnable: Callable[[Expert], bool],
+        prompted: Callable[[str, LLM], bool] = lambda task, llm: False,
+        by_api: Callable[[Expert], Sequence[Candidate]] = lambda expert: (),
+        served: Callable[[Expert], bool] = for_recogniser,
+        hub: HubOffers | None = None,
+    ) -> None:
+        self.experts = tuple(experts)
+        self._hub = hub
+        self._definitions = definitions
+        self._weights = weights
+        self._runnable = runnable
+        self._prompted = prompted
+        self._by_api = by_api
+        self._served = served
+
+    def candidates(self, task: str) -> Sequence[Candidate]:
+        """Installed experts, the largest first; those behind an API; the built-in way."""
+        installed = [
+            expert
+            for expert in (*self._of(task), *self._fetched(task))
+            if not self._served(expert)
+            and self._runnable(expert)
+            and self._weights.folder(expert) is not None
+        ]
+        installed.sort(key=lambda expert: -expert.download_mb)
+        found = [Candidate(expert, "local", heavy=True) for expert in installed]
+        found += [item for expert in self._behind_api(task) for item in self._by_api(expert)]
+        definition = self._definitions.get(task)
+        if definition and definition.skill:
+            found.append(Candidate(Expert(f"skill/{task}", task, definition.note), "skill"))
+        if definition and definition.method:
+            found.append(Candidate(Expert(f"builtin/{task}", task, definition.note), "builtin"))
+        return tuple(found)
+
+    def by_llm(self, task: str, llm: LLM) -> Candidate | None:
+        """The LLM itself as an expert of the task, where there is a good prompt for it.
+
+        It is not heavy: it is there already, for planning.
+        """
+        definition = self._definitions.get(task)
+        if definition is None or not self._prompted(task, llm):
+            return None
+        expert = Expert(
+            llm.name, task, tr("The LLM itself: {purpose}", purpose=tr(definition.type.summary))
+        )
+        spare = task in READERS and definition.method is not None
+        return Candidate(expert, "llm", remote=llm.remote, spare=spare)
+
+    def obtainable(self, task: str, request: str = "") -> Sequence[Expert]:
+        """Experts that could be fetched and would then run here, the smallest first.
+
+        Besides the shipped ones they are the best few of the Hub for the request.
+        """
+        best = self._hub.best(task, request) if self._hub else ()
+        listed = {expert.repo.casefold() for expert in self.experts}
+        found = [*self._of(task), *(each for each in best if each.repo.casefold() not in listed)]
+        return tuple(
+            expert
+            for expert in sorted(found, key=lambda expert: expert.download_mb)
+            if self.can_run(expert) and self._weights.folder(expert) is None
+        )
+
+    def out_of_reach(self, task: str) -> Sequence[Expert]:
+        """Experts of the task that nothing here can run yet, the smallest first."""
+        return tuple(
+            expert
+            for expert in self._of(task)
+            if not self.can_run(expert) and not expert.only_served
+        )
+
+    def can_run(self, expert: Expert) -> bool:
+        """Whether the expert would run here once it is fetched."""
+        return not expert.only_served and (self._served(expert) or self._runnable(expert))
+
+    def find(self, name: str) -> Expert:
+        """The expert of that handle or Hub repository. Raises InputError with near names."""
+        for expert in self.known():
+            if name.casefold() in (expert.id.casefold(), expert.repo.casefold()):
+                return expert
+        if self._hub and (entry := self._hub.named(name)):
+            return self._of_hub(entry)
+        names = [expert.id for expert in self.experts]
+        near = difflib.get_close_matches(name.casefold(), names, n=3)
+        raise InputError(
+            tr("There is no expert {name} in the catalogue.", name=name),
+            hint=tr("Did you mean {near}?", near=" or ".join(near))
+            if near
+            else tr("See them with: jarvis-desktop experts list."),
+        )
+
+    def warm(self) -> None:
+        """Open what is known of the Hub; it may take a moment, and may be called in any thread."""
+        if self._hub:
+            self._hub.warm(self._definitions)
+
+    def known(self) -> tuple[Expert, ...]:
+        """The shipped list, with what the Hub said of it where it was asked."""
+        return tuple(self._checked(expert) for expert in self.experts)
+
+    def complaint(self, expert: Expert) -> str:
+        """What has become of a shipped expert on the Hub, in a few words; "" where it is there."""
+        check = self._hub.check(expert.repo) if self._hub else None
+        return check.complaint if check else ""
+
+    def _checked(self, expert: Expert) -> Expert:
+        return checked(expert, self._hub.check(expert.repo)) if self._hub else expert
+
+    def _fetched(self, task: str) -> Iterator[Expert]:
+        """Experts of the Hub that were fetched without being on the shipped list."""
+        if self._hub is None or not hub_experts.tasks_of(task):
+            return
+        shipped = {expert.id for expert in self.experts}
+        for item in self._weights.installed():
+            entry = None if item.id in shipped else self._hub.named(item.id)
+            if entry and entry.task in hub_experts.tasks_of(task):
+                expert = hub_experts.expert_of(entry, task)
+                if expert:
+                    yield expert
+
+    def _of_hub(self, entry: HubEntry) -> Expert:
+        """An entry of the index as an expert of a task of ours. Raises InputError with a reason."""
+        tasks = [name for name in self._definitions if entry.task in hub_experts.tasks_of(name)]
+        tasks.sort(key=lambda name: name != entry.task)
+        expert = hub_experts.expert_of(entry, tasks[0]) if tasks else None
+        if expert is None:
+            raise InputError(
+                tr(
+                    "{repo} cannot be used: {reason}.",
+                    repo=entry.repo,
+                    reason=hub_experts.reason_against(entry),
+                ),
+                hint=tr("Look for another one: jarvis-desktop experts search."),
+            )
+        return expert
+
+    def _behind_api(self, task: str) -> list[Expert]:
+        """Experts that a provider runs: those of the shipped list, and the best few of the Hub."""
+        listed = {expert.repo.casefold() for expert in self.experts}
+        best = self._hub.served(task) if self._hub else ()
+        others = [each for each in best if each.repo.casefold() not in listed]
+        return [each for each in (*self._of(task), *others) if each.providers]
+
+    def _of(self, task: str) -> list[Expert]:
+        found = (
+            replace(self._checked(expert), task=task)
+            for expert in self.experts
+            if task in (expert.task, *expert.also)
+        )
+        return sorted(found, key=lambda expert: expert.download_mb)
+
+
+Handle = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9.-]{0,63}$")]
+Repo = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*$")]
+Commit = Annotated[str, StringConstraints(pattern=r"^([0-9a-f]{40})?$")]
+Words = Annotated[str, StringConstraints(min_length=1, max_length=200)]
+
+
+class ExpertBlock(BaseModel):
+    """One [[expert]] block of the file."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    name: Handle
+    repo: Repo
+    task: Handle
+    summary: Words
+    download_mb: int = Field(default=0, ge=0)
+    memory_mb: int = Field(default=0, ge=0)
+    memory_half_mb: int = Field(default=0, ge=0)
+    licence: Words
+    languages: list[str] = Field(default_factory=list)
+    revision: Commit = ""
+    files: list[Words] = Field(default_factory=list)
+    verified: bool = False
+    gated: bool = False
+    downloads: int = Field(default=0, ge=0)
+    likes: int = Field(default=0, ge=0)
+    also: list[Handle] = Field(default_factory=list)
+    base: str = ""
+    providers: list[Words] = Field(default_factory=list)
+    pickled: bool = False
+    speed: float = Field(default=0, ge=0)
+
+    @model_validator(mode="after")
+    def _has_what_it_needs(self) -> ExpertBlock:
+        """What is fetched has files and sizes; what is not is run by somebody else."""
+        sizes = self.download_mb, self.memory_mb
+        if self.files and not all(sizes):
+            raise ValueError("download_mb and memory_mb are wanted where there are files")
+        if not self.files and (not self.providers or any(sizes) or self.base):
+            raise ValueError("files are wanted, or else providers and neither sizes nor a base")
+        return self
+
+
+class ExpertFile(BaseModel):
+    """The whole file."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    expert: list[ExpertBlock]
+
+
+def load(folder: Path) -> tuple[Expert, ...]:
+    """The experts of all files in the folder. Raises JarvisError naming the file and the key."""
+    paths = sorted(folder.glob("*.toml"))
+    if not paths:
+        raise JarvisError(
+            tr("The catalogue of experts is missing: {folder} holds none.", folder=folder)
+        )
+    blocks: dict[str, ExpertBlock] = {}
+    for path in paths:
+        for block in _blocks(path):
+            if block.name in blocks:
+                raise _wrong(path, f"name: {block.name} is twice")
+            if block.verified and not block.revision:
+                raise _wrong(path, f"revision: {block.name} is verified, but names no commit")
+            blocks[block.name] = block
+    for block in blocks.values():
+        base = blocks.get(block.base)
+        if block.base and (base is None or base.base):
+            raise _wrong(folder, f"base: {block.name} is built upon {block.base}, which cannot be")
+    return tuple(_expert(block, blocks) for block in blocks.values())
+
+
+def _blocks(path: Path) -> list[ExpertBlock]:
+    try:
+        return ExpertFile.model_validate(tomllib.loads(path.read_text("utf-8"))).expert
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise JarvisError(
+            tr("The catalogue {name} cannot be read: {error}.", name=path.name, error=error)
+        ) from error
+    except ValidationError as error:
+        raise _wrong(path, _where(error)) from error
+
+
+def _wrong(path: Path, where: str) -> JarvisError:
+    return JarvisError(tr("The catalogue {name} is wrong at {where}.", name=path.name, where=where))
+
+
+def _expert(block: ExpertBlock, blocks: Mapping[str, ExpertBlock]) -> Expert:
+    return Expert(
+        id=block.name,
+        task=block.task,
+        also=tuple(block.also),
+        summary=block.summary,
+        revision=block.revision,
+        download_mb=block.download_mb,
+        licence=block.licence,
+        languages=tuple(block.languages),
+        verified=block.verified,
+        repo=block.repo,
+        files=tuple(block.files),
+        memory_mb=block.memory_mb,
+        memory_half_mb=block.memory_half_mb,
+        base=_expert(blocks[block.base], blocks) if block.base else None,
+        providers=tuple(block.providers),
+        pickled=block.pickled,
+        gated=block.gated,
+        downloads=block.downloads,
+        likes=block.likes,
+        speed=block.speed,
+    )
+
+
+def _where(error: ValidationError) -> str:
+    first = error.errors(include_url=False, include_context=False)[0]
+    keys = [
+        f"expert {part + 1}" if isinstance(part, int) else part
+        for part in first["loc"]
+        if part != "expert"
+    ]
+    return f"{', '.join(keys) or 'its beginning'}: {first['msg'].lower()}"
+
+
+PATIENT = 6_000 * MB
+"""What takes more than this is slow on processors, whatever it does."""
+
+
+class Level(StrEnum):
+    """From the best to none."""
+
+    CARD = "card"
+    """On the graphics card, as a whole."""
+    MEMORY = "memory"
+    """In the main memory."""
+    SLOWLY = "slowly"
+    """It runs, but a person waits for it."""
+    NO = "no"
+    SERVED = "served"
+    """Somebody else runs it."""
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """Where it would run, what it takes there, and what there is; in bytes."""
+
+    level: Level
+    need: int = 0
+    room: int = 0
+
+    @property
+    def runs(self) -> bool | None:
+        """Whether it finds room here; None where that is not known."""
+        if self.level in (Level.SERVED, Level.UNKNOWN):
+            return None
+        return self.level is not Level.NO
+
+
+def fit(
+    expert: Expert,
+    hardware: Hardware,
+    *,
+    budget: int = 0,
+    measured: Measured = NOTHING_MEASURED,
+    by_parts: bool = False,
+) -> Fit:
+    """How well it fits; `by_parts` says whether its weights may visit the card part by part."""
+    if expert.only_served:
+        return Fit(Level.SERVED)
+    if need(expert, rungs(None)[0], measured).main == 0:
+        return Fit(Level.UNKNOWN)
+    limit = limits(hardware, budget)
+    found = places(expert, hardware, limit, measured=measured, offloads=by_parts)
+    if not found:
+        smallest = min(need(expert, place, measured).main for place in rungs(None))
+        return Fit(Level.NO, smallest, limit.main)
+    best = found[0]
+    takes = need(expert, best, measured)
+    if best.device != "cpu" and not best.offload:
+        return Fit(Level.CARD, takes.graphics, limit.graphics)
+    slow = best.half or best.offload or takes.main > PATIENT
+    return Fit(Level.SLOWLY if slow else Level.MEMORY, takes.main, limit.main)

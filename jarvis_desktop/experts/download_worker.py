@@ -1,0 +1,434 @@
+"""Fetches one expert's files from the Hub. Runs in a child process only.
+
+huggingface_hub's own snapshot_download throws away what arrived of a file when the process ends,
+so the files are read here, over its session and its errors, into names from which the next fetch
+goes on. Every file is compared with the digest that the Hub gives for it.
+
+Says how far a download is, how fast it goes and how long it will take."""
+
+from __future__ import annotations
+
+import fnmatch
+import os
+import shutil
+import time
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from jarvis_desktop.core.errors import UnavailableError
+from jarvis_desktop.core.expert import Expert
+from jarvis_desktop.core.i18n import tr
+from jarvis_desktop.core.task import Report
+from jarvis_desktop.experts import verification
+from jarvis_desktop.experts.importing import take_over
+from jarvis_desktop.experts.weights import alone
+
+WINDOW = 5.0
+"""Seconds over which the speed is taken: long enough to be calm, short enough to be true."""
+
+TELLING = 0.1
+"""Seconds between two reports."""
+
+
+class Pace:
+    """How fast something arrives: the mean of the last `WINDOW` seconds."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._seen: deque[tuple[float, int]] = deque()
+
+    def note(self, have: int) -> None:
+        """So many bytes are here now."""
+        now = self._clock()
+        self._seen.append((now, have))
+        while now - self._seen[0][0] > WINDOW:
+            self._seen.popleft()
+
+    @property
+    def speed(self) -> float:
+        """Bytes per second; 0 where that is not known yet."""
+        if not self._seen:
+            return 0.0
+        (began, first), (now, last) = self._seen[0], self._seen[-1]
+        return (last - first) / (now - began) if last > first and now > began else 0.0
+
+
+class Progress:
+    """Tells how many bytes of all files are here; called with those of the current file."""
+
+    def __init__(
+        self,
+        report: Report,
+        total: int,
+        *,
+        files: int = 1,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._report = report
+        self._total = max(1, total)
+        self._files = files
+        self._clock = clock
+        self._file = 1
+        self._before = 0
+        self._had = 0
+        self._told = float("-inf")
+        self._pace = Pace(clock)
+
+    def had(self, count: int) -> None:
+        """So many bytes of the current file are here from an earlier fetch: they are no speed."""
+        self._had += count
+
+    def __call__(self, count: int) -> None:
+        """`count` bytes of the current file are here."""
+        have, now = self._before + count, self._clock()
+        if now - self._told < TELLING and have != self._total:
+            return
+        self._told = now
+        self._pace.note(have - self._had)
+        self._report(min(1.0, have / self._total), self._words(have))
+
+    def next_file(self, size: int) -> None:
+        """The current file, of so many bytes, is done."""
+        self._before += size
+        self._file = min(self._file + 1, self._files)
+
+    def _words(self, have: int) -> str:
+        unit, of = ("MB", 1e6) if self._total >= 1e6 else ("kB", 1e3)
+        words = f"{have / of:.0f} of {self._total / of:.0f} {unit}"
+        if self._files > 1:
+            words += f" (file {self._file} of {self._files})"
+        speed = self._pace.speed
+        if not speed or have >= self._total:
+            return words
+        return f"{words}, {speed / of:.1f} {unit}/s, {_time((self._total - have) / speed)} left"
+
+
+def _time(seconds: float) -> str:
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+
+
+HUB = "https://huggingface.co"
+TRIES = 3
+"""How often in a row a file may break off without a single new byte."""
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteFile:
+    """One file as the Hub lists it."""
+
+    name: str
+    size: int
+    sha256: str
+    """Empty for a small file that is kept in git itself."""
+    blob: str
+    """Its git object id."""
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteListing:
+    """The files to fetch, at one commit."""
+
+    revision: str
+    entries: tuple[RemoteFile, ...]
+
+    @property
+    def size(self) -> int:
+        """All files together, in bytes."""
+        return sum(entry.size for entry in self.entries)
+
+
+def serve(
+    expert: Expert, folder: Path, endpoint: str | None, patience: float, reserve: int
+) -> Callable[..., Any]:
+    """The handler of the child: "list", then "fetch"; or "measure" and "import" a folder or ZIP.
+
+    Each gives the size in bytes. From the first on, the folder is held until the child ends: room
+    is made for an expert only where no other process fetches it.
+    """
+    if endpoint:
+        # huggingface_hub reads it when it is imported, and never again.
+        os.environ["HF_ENDPOINT"] = endpoint
+    os.environ.setdefault("HF_HUB_VERBOSITY", "error")
+    hub = HubRepository(expert, endpoint or os.environ.get("HF_ENDPOINT") or HUB, patience)
+    listing: RemoteListing | None = None
+    hold: AbstractContextManager[object] | None = None
+
+    def handle(report: Report, what: str, source: Path | None = None, key: str = "") -> int:
+        nonlocal listing, hold
+        hold = hold or alone(folder, expert.id)
+        if key:  # of this process alone: no other one is given it
+            os.environ["HF_TOKEN"] = key
+        if source is not None:
+            size = take_over(expert, folder, source, dry=True)
+            if what == "import":
+                _check_room(folder.parent, size + reserve)
+                take_over(expert, folder, source, dry=False)
+            return size
+        if listing is None:
+            listing = hub.listing()
+        if what == "fetch":
+            fetch(hub, listing, folder, report=report, reserve=reserve)
+        return listing.size
+
+    return handle
+
+
+def fetch(
+    hub: HubRepository, listing: RemoteListing, folder: Path, *, report: Report, reserve: int
+) -> None:
+    """Bring all files of the listing into the folder, check them, and write the marker."""
+    folder.mkdir(parents=True, exist_ok=True)
+    done = sum(min(_present(folder / entry.name), entry.size) for entry in listing.entries)
+    _check_room(folder, int((listing.size - done) * 1.2) + reserve)
+    progress = Progress(report, listing.size, files=len(listing.entries))
+    for entry in listing.entries:
+        progress.had(min(_present(folder / entry.name), entry.size))
+        hub.bring(entry, listing.revision, folder / entry.name, arrived=progress)
+        progress.next_file(entry.size)
+    verification.finish(hub.expert, folder, revision=listing.revision, report=report)
+
+
+class HubRepository:
+    """The repository of one expert on the Hub."""
+
+    def __init__(self, expert: Expert, endpoint: str, patience: float) -> None:
+        self.expert = expert
+        self._endpoint = endpoint.rstrip("/")
+        self._patience = patience
+
+    def listing(self) -> RemoteListing:
+        """The files that the expert needs, with sizes and digests, by one request."""
+        from huggingface_hub import HfApi
+
+        with self._sentences():
+            info = HfApi(endpoint=self._endpoint).model_info(
+                self.expert.repo,
+                revision=self.expert.revision or None,
+                files_metadata=True,
+                timeout=self._patience,
+            )
+        entries = []
+        for file in info.siblings or ():
+            if any(fnmatch.fnmatchcase(file.rfilename, each) for each in self.expert.files):
+                if file.size is None or not verification.is_inside(file.rfilename):
+                    raise self._strange()
+                sha256 = file.lfs.sha256 if file.lfs else ""
+                entries.append(RemoteFile(file.rfilename, file.size, sha256, file.blob_id or ""))
+        if info.sha is None:
+            raise self._strange()
+        return RemoteListing(info.sha, self._choose(entries))
+
+    def _choose(self, entries: list[RemoteFile]) -> tuple[RemoteFile, ...]:
+        """Without pickles where the same weights are there in the safe format, or not agreed to."""
+        safe = [entry for entry in entries if not verification.is_pickle(entry.name)]
+        if any(entry.name.endswith((".safetensors", ".bin")) for entry in safe):
+            entries = safe
+        elif entries != safe and not self.expert.pickled:
+            raise verification.pickles_only(self.expert)
+        if not any(entry.name.endswith((".safetensors", ".bin")) for entry in entries):
+            raise UnavailableError(
+                tr(
+                    "The repository {repo} holds no weights that can be used here.",
+                    repo=self.expert.repo,
+                ),
+                hint=tr("Choose another expert: jarvis-desktop experts list."),
+            )
+        return tuple(sorted(entries, key=lambda entry: entry.size))
+
+    def bring(
+        self, entry: RemoteFile, revision: str, to: Path, *, arrived: Callable[[int], None]
+    ) -> None:
+        """Fetch one file, or the rest of it, and compare it with its digest."""
+        whole = to.is_file() and to.stat().st_size == entry.size
+        if whole and verification.matches(to, entry.sha256, entry.blob):
+            return arrived(entry.size)
+        to.unlink(missing_ok=True)
+        to.parent.mkdir(parents=True, exist_ok=True)
+        part = to.with_name(to.name + ".incomplete")
+        # What was kept may be of another commit: then its digest is wrong, and it is read anew.
+        for _ in range(2 if part.exists() else 1):
+            self._read_all(entry, revision, part, arrived)
+            if verification.matches(part, entry.sha256, entry.blob):
+                part.replace(to)
+                return None
+            part.unlink()
+        raise UnavailableError(
+            tr(
+                "{name} of {repo} arrived damaged: it does not match its digest.",
+                name=entry.name,
+                repo=self.expert.repo,
+            ),
+            hint=tr(
+                "Try again. Where it stays so, something between here and the Hub changes files."
+            ),
+        )
+
+    def _read_all(
+        self, entry: RemoteFile, revision: str, part: Path, arrived: Callable[[int], None]
+    ) -> None:
+        import httpx2
+
+        failures, have = 0, -1
+        while not part.exists() or part.stat().st_size != entry.size:
+            failures = failures + 1 if _present(part) == have else 0
+            have = _present(part)
+            time.sleep(failures)
+            try:
+                self._read(entry, revision, part, arrived)
+            except (httpx2.TimeoutException, httpx2.NetworkError, httpx2.RemoteProtocolError):
+                if failures + 1 >= TRIES:
+                    raise UnavailableError(
+                        tr(
+                            "The download of {name} broke off at {file}.",
+                            name=self.expert.id,
+                            file=entry.name,
+                        ),
+                        hint=tr("What arrived is kept. Look at the network and try again."),
+                        retryable=True,
+                    ) from None
+
+    def _read(
+        self, entry: RemoteFile, revision: str, part: Path, arrived: Callable[[int], None]
+    ) -> None:
+        """Append what one response gives."""
+        from huggingface_hub import get_session, hf_hub_url
+        from huggingface_hub.utils import (  # type: ignore[attr-defined]
+            build_hf_headers,
+            hf_raise_for_status,
+        )
+
+        url = hf_hub_url(self.expert.repo, entry.name, revision=revision, endpoint=self._endpoint)
+        offset = _present(part)
+        # Compressed bytes could not be counted or gone on from.
+        headers = {**build_hf_headers(), "Accept-Encoding": "identity"}
+        if 0 < offset <= entry.size:
+            headers["Range"] = f"bytes={offset}-"
+        session = get_session()
+        with session.stream("GET", url, headers=headers, timeout=self._patience) as response:
+            if response.status_code >= 400:
+                response.read()
+                if response.status_code == 416:
+                    part.unlink()
+                    return
+                with self._sentences():
+                    hf_raise_for_status(response)
+            going_on = response.status_code == 206 and 0 < offset <= entry.size
+            with part.open("ab" if going_on else "wb") as file:
+                have = offset if going_on else 0
+                for chunk in response.iter_bytes(1 << 16):
+                    have += len(chunk)
+                    if have > entry.size:
+                        break
+                    file.write(chunk)
+                    arrived(have)
+                file.flush()
+                os.fsync(file.fileno())
+        if have != entry.size:
+            self._wrong_size(entry, part, have)
+
+    def _wrong_size(self, entry: RemoteFile, part: Path, have: int) -> None:
+        """A body that ended in order, but with more or fewer bytes than were listed."""
+        part.unlink()
+        raise UnavailableError(
+            tr(
+                "{name} of {repo} should have {size} bytes, but the answer had {have}.",
+                name=entry.name,
+                repo=self.expert.repo,
+                size=entry.size,
+                have=tr("more") if have > entry.size else have,
+            ),
+            hint=tr("Try again later; the Hub or something on the way to it is at fault."),
+        )
+
+    def _strange(self) -> UnavailableError:
+        return UnavailableError(
+            tr("{endpoint} does not answer like the Hugging Face Hub.", endpoint=self._endpoint),
+            hint=tr("A network that asks for a login answers in its place: open a web page first."),
+        )
+
+    @contextmanager
+    def _sentences(self) -> Iterator[None]:
+        """Say in a sentence what huggingface_hub raises."""
+        import httpx2
+        from huggingface_hub import errors
+
+        repo, retry = self.expert.repo, "Look at the network and try again."
+        try:
+            yield
+        except errors.GatedRepoError as error:
+            raise UnavailableError(
+                tr("{repo} is only given to people who accepted its terms.", repo=repo),
+                hint=tr(
+                    "Accept them on {endpoint}/{repo}, then keep its key: "
+                    "jarvis-desktop experts key set.",
+                    endpoint=self._endpoint,
+                    repo=repo,
+                ),
+            ) from error
+        except (errors.RepositoryNotFoundError, errors.RevisionNotFoundError) as error:
+            raise UnavailableError(
+                tr(
+                    "The Hub has no repository {repo} that it would give without a login.",
+                    repo=repo,
+                ),
+                hint=tr(
+                    "It may have been renamed or withdrawn. Choose another expert: "
+                    "jarvis-desktop experts list."
+                ),
+            ) from error
+        except errors.OfflineModeIsEnabled as error:
+            raise UnavailableError(
+                tr("{repo} was not fetched, because HF_HUB_OFFLINE forbids it.", repo=repo),
+                hint=tr("Unset that variable, or take the files from a folder."),
+            ) from error
+        except errors.HfHubHTTPError as error:
+            status = error.response.status_code
+            raise UnavailableError(
+                tr("The Hub refused {repo} (status {status}).", repo=repo, status=status),
+                hint=retry,
+                retryable=status >= 429,
+            ) from error
+        except (httpx2.TimeoutException, TimeoutError) as error:
+            raise UnavailableError(
+                tr(
+                    "The Hub gave no answer within {patience} seconds.",
+                    patience=f"{self._patience:.0f}",
+                ),
+                hint=retry,
+                retryable=True,
+            ) from error
+        except (httpx2.TransportError, OSError) as error:
+            raise UnavailableError(
+                tr("The Hub at {endpoint} cannot be reached.", endpoint=self._endpoint),
+                hint=retry,
+                retryable=True,
+            ) from error
+        except (ValueError, KeyError, TypeError) as error:
+            raise self._strange() from error
+
+
+def _present(path: Path) -> int:
+    """How many bytes of a file are here, whole or not."""
+    for each in (path, path.with_name(path.name + ".incomplete")):
+        if each.is_file():
+            return each.stat().st_size
+    return 0
+
+
+def _check_room(folder: Path, needed: int) -> None:
+    free = shutil.disk_usage(folder).free
+    if free < needed:
+        raise UnavailableError(
+            tr(
+                "There is too little room on the disk: {needed} GB are needed, {free} GB are free.",
+                needed=f"{needed / 1e9:.1f}",
+                free=f"{free / 1e9:.1f}",
+            ),
+            hint=tr("Remove something, such as an expert: jarvis-desktop experts remove NAME."),
+        )

@@ -1,0 +1,499 @@
+"""Opens the index's file. It is a copy of what the Hub says, so a damaged or older one is not
+mended: reading takes it for none, writing begins anew.
+
+An entry's number tells its task, then its popularity, then when it came. So the rows of a task lie
+together with the most popular first, and so does every list of the full-text index: what a search
+wants is found at the beginning.
+
+Writes pages of the Hub's list into the index, each with where the next one begins, or not at
+all: whatever ends the process, what is there is whole and can be gone on with.
+
+What the Hub says of a repository of the shipped list, laid over what the list says."""
+
+from __future__ import annotations
+
+import logging
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import astuple, dataclass, replace
+from hashlib import blake2b
+from math import log2
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from jarvis_desktop.core.errors import StorageError
+from jarvis_desktop.core.expert import Expert
+from jarvis_desktop.core.i18n import tr
+from jarvis_desktop.experts.hub.entry import OURS, UNFIT, HubEntry, indexed
+
+log = logging.getLogger(__name__)
+
+VERSION = 1
+"""Of the tables and of what `terms.indexed` makes of an entry: an index of another one is stale."""
+
+READING_SECONDS, WRITING_SECONDS = 1.0, 30.0
+"""How long another process is waited for."""
+
+SERIAL_BITS, POPULARITY_BITS = 30, 6
+_CLASSES = (1 << POPULARITY_BITS) - 1
+
+TABLES = """
+CREATE TABLE counters (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE tasks (
+    number INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, round INTEGER NOT NULL DEFAULT 0,
+    sort TEXT NOT NULL DEFAULT '', cursor TEXT NOT NULL DEFAULT '',
+    position INTEGER NOT NULL DEFAULT 0, began INTEGER NOT NULL DEFAULT 0,
+    known INTEGER NOT NULL DEFAULT 0, whole INTEGER NOT NULL DEFAULT 0
+);
+CREATE TABLE entries (
+    number INTEGER PRIMARY KEY, key INTEGER NOT NULL, round INTEGER NOT NULL, repo TEXT NOT NULL,
+    sha BLOB NOT NULL, modified INTEGER NOT NULL, downloads INTEGER NOT NULL,
+    likes INTEGER NOT NULL, parameters INTEGER NOT NULL, weights_mb INTEGER NOT NULL,
+    licence TEXT NOT NULL, gated INTEGER NOT NULL, library TEXT NOT NULL, languages TEXT NOT NULL,
+    providers TEXT NOT NULL, tags TEXT NOT NULL, summary TEXT NOT NULL, runs INTEGER NOT NULL
+);
+CREATE UNIQUE INDEX entries_by_key ON entries (key);
+CREATE TABLE ladder (class INTEGER PRIMARY KEY, entries INTEGER NOT NULL);
+CREATE TABLE licences (name TEXT PRIMARY KEY) WITHOUT ROWID;
+CREATE TABLE vectors (
+    task INTEGER NOT NULL, key INTEGER NOT NULL, text INTEGER NOT NULL, vector BLOB NOT NULL,
+    PRIMARY KEY (task, key)
+) WITHOUT ROWID;
+CREATE TABLE checked (
+    repo TEXT PRIMARY KEY, moment INTEGER NOT NULL, state TEXT NOT NULL, sha TEXT NOT NULL,
+    download_mb INTEGER NOT NULL, licence TEXT NOT NULL, gated INTEGER NOT NULL,
+    providers TEXT NOT NULL, downloads INTEGER NOT NULL, likes INTEGER NOT NULL
+) WITHOUT ROWID;
+CREATE VIRTUAL TABLE terms USING fts5(
+    text, content='', detail=none, columnsize=0, tokenize="ascii tokenchars '=:.-+*?''_'"
+);
+"""
+
+
+def key_of(repo: str) -> int:
+    """A number by which a repository is looked up, whatever the case of its letters."""
+    return int.from_bytes(blake2b(repo.casefold().encode(), digest_size=8).digest()) >> 1
+
+
+def popularity(downloads: int) -> int:
+    """The class of an entry's popularity, 0 for the most popular: half doubles of its downloads."""
+    return _CLASSES - min(_CLASSES, int(2 * log2(1 + downloads)))
+
+
+def number_of(task: int, downloads: int, serial: int) -> int:
+    """The number of an entry."""
+    return (task << POPULARITY_BITS | popularity(downloads)) << SERIAL_BITS | serial
+
+
+def class_of(number: int) -> int:
+    """Task and popularity of an entry, as one number: the entry's step of the ladder."""
+    return number >> SERIAL_BITS
+
+
+def span(task: int) -> tuple[int, int]:
+    """The first and the last number that entries of a task can have."""
+    width = POPULARITY_BITS + SERIAL_BITS
+    return task << width, (task + 1 << width) - 1
+
+
+def open_to_read(path: Path) -> sqlite3.Connection | None:
+    """The index; None where there is none that could be read."""
+    if not path.is_file():
+        return None
+    try:
+        connection = sqlite3.connect(path, timeout=READING_SECONDS, check_same_thread=False)
+        try:
+            connection.execute("PRAGMA query_only = 1")
+            if _version(connection) == VERSION:
+                return connection
+        except sqlite3.Error:
+            connection.close()
+            raise
+        connection.close()
+    except sqlite3.Error as error:
+        log.info("the index of the Hub cannot be read: %s", error)
+    return None
+
+
+def open_to_write(path: Path) -> sqlite3.Connection:
+    """The index, made where there is none, begun anew where it is stale or damaged.
+
+    Raises StorageError where it cannot be written.
+    """
+    with writing(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            connection = _opened(path)
+        except sqlite3.DatabaseError as error:
+            if isinstance(error, sqlite3.OperationalError):
+                raise
+            log.info("the index of the Hub is damaged and begun anew: %s", error)
+            connection = None
+        if connection is None:
+            for ending in ("", "-wal", "-shm"):
+                path.with_name(path.name + ending).unlink(missing_ok=True)
+            connection = _opened(path)
+        if connection is None:
+            raise sqlite3.OperationalError(tr("a new file is not empty"))
+        return connection
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """Translates what the disk and SQLite refuse into StorageError."""
+    hint = tr("See that its folder may be written to and that the disk has room.")
+    try:
+        yield
+    except (OSError, sqlite3.Error) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise StorageError(
+            tr(
+                "The index of the Hub at {path} cannot be written: {reason}.",
+                path=path,
+                reason=reason.lower(),
+            ),
+            hint=hint,
+            retryable=isinstance(error, sqlite3.OperationalError),
+        ) from error
+
+
+def _opened(path: Path) -> sqlite3.Connection | None:
+    """A connection with all our tables; None where the file holds something else."""
+    connection = sqlite3.connect(path, timeout=WRITING_SECONDS, isolation_level=None)
+    try:
+        connection.execute("PRAGMA journal_mode = WAL").fetchall()
+        connection.execute("PRAGMA synchronous = NORMAL")
+        version = _version(connection)
+        if (
+            not version
+            and not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+        ):
+            connection.executescript(f"BEGIN;{TABLES};PRAGMA user_version = {VERSION};COMMIT;")
+            version = VERSION
+        if version == VERSION:
+            return connection
+    except sqlite3.Error:
+        connection.close()
+        raise
+    connection.close()
+    return None
+
+
+def _version(connection: sqlite3.Connection) -> int:
+    return int(connection.execute("PRAGMA user_version").fetchone()[0])
+
+
+THERE, GONE, MOVED = "there", "gone", "moved"
+
+
+@dataclass(frozen=True, slots=True)
+class RepositoryCheck:
+    """The facts of one repository, or that it is not there any more."""
+
+    repo: str
+    moment: int
+    """When it was asked for, in seconds since 1970."""
+    state: str = THERE
+    """THERE, GONE, or MOVED and, after a space, where to."""
+    sha: str = ""
+    download_mb: int = 0
+    """Of the files that the expert needs."""
+    licence: str = ""
+    gated: bool = False
+    providers: tuple[str, ...] = ()
+    downloads: int = 0
+    likes: int = 0
+
+    @staticmethod
+    def of(row: Sequence[Any]) -> RepositoryCheck:
+        """A check as it was kept."""
+        repo, moment, state, sha, size, licence, gated, providers, downloads, likes = row
+        listed = tuple(providers.split())
+        return RepositoryCheck(
+            repo, moment, state, sha, size, licence, bool(gated), listed, downloads, likes
+        )
+
+    @property
+    def row(self) -> list[object]:
+        """The check as it is kept."""
+        return [" ".join(each) if isinstance(each, tuple) else each for each in astuple(self)]
+
+    @property
+    def complaint(self) -> str:
+        """What is wrong with it, in a few words; "" where nothing is."""
+        if self.state == GONE:
+            return "no longer on the Hub"
+        if self.state.startswith(MOVED):
+            return f"now called {self.state.partition(' ')[2]} on the Hub"
+        return ""
+
+
+def checked(expert: Expert, check: RepositoryCheck | None) -> Expert:
+    """An expert of the shipped list with the facts that the Hub gave.
+
+    One that is pinned to a commit keeps it, with its size: those were read from the Hub as well.
+    """
+    if check is None or check.state != THERE or not check.sha:
+        return expert
+    counts = replace(
+        expert,
+        gated=check.gated,
+        providers=check.providers or expert.providers,
+        downloads=check.downloads,
+        likes=check.likes,
+    )
+    if expert.verified or not check.download_mb:
+        return counts
+    return replace(
+        counts,
+        revision=check.sha,
+        download_mb=check.download_mb,
+        licence=check.licence or expert.licence,
+        verified=True,
+    )
+
+
+MERGED = 2000
+"""Pages of the full-text index that are joined in one transaction."""
+
+_INSERT = f"INSERT INTO entries VALUES ({', '.join(18 * '?')})"  # noqa: S608 - marks alone
+_CHECK = f"INSERT OR REPLACE INTO checked VALUES ({', '.join(10 * '?')})"  # noqa: S608
+_UPDATE = (
+    "UPDATE entries SET round = ?, sha = ?, modified = ?, downloads = ?, likes = ?, parameters = ?"
+    " WHERE number = ?"
+)
+_DELETE = "INSERT INTO terms (terms, rowid, text) VALUES ('delete', ?, ?)"
+
+
+@dataclass(frozen=True, slots=True)
+class SyncState:
+    """How far the list of one task was read."""
+
+    number: int
+    name: str
+    round: int = 0
+    """Of reading the whole list; every entry bears that in which it was last met."""
+    sort: str = ""
+    """What the reading that is under way is sorted by; "" where none is."""
+    cursor: str = ""
+    """Where that goes on."""
+    position: int = 0
+    """How many entries it has met."""
+    began: int = 0
+    """When it did; all moments are seconds since 1970, by the Hub's clock."""
+    known: int = 0
+    """All changes up to then are here; 0 where the list was never read whole."""
+    whole: int = 0
+    """When it was."""
+
+
+class HubIndexWriter:
+    """The index, open for writing. Raises StorageError where the disk refuses."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self.connection = open_to_write(path)
+
+    def __enter__(self) -> HubIndexWriter:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close it."""
+        self.connection.close()
+
+    def state(self, task: str) -> SyncState:
+        """How far a task was read; a new task gets its number here."""
+        with self.transaction() as db:
+            db.execute("INSERT INTO tasks (name) VALUES (?) ON CONFLICT DO NOTHING", [task])
+            row = db.execute("SELECT * FROM tasks WHERE name = ?", [task]).fetchone()
+        return SyncState(*row)
+
+    def keep(self, entries: Iterable[HubEntry], state: SyncState) -> int:
+        """Take in a page of a task's list, and how far it was read then; how many were new."""
+        with self.transaction() as db:
+            fresh = sum([_take_in(db, entry, state) for entry in entries])
+            _save(db, state)
+        return fresh
+
+    def count(self, state: SyncState) -> int:
+        """How many entries of a task there are."""
+        first, last = map(class_of, span(state.number))
+        query = "SELECT coalesce(sum(entries), 0) FROM ladder WHERE class BETWEEN ? AND ?"
+        return int(self.connection.execute(query, [first, last]).fetchone()[0])
+
+    def unsized(self, state: SyncState, most: int) -> list[HubEntry]:
+        """The most popular entries of a task that would run here, were their size known."""
+        rows = self.connection.execute(
+            "SELECT * FROM entries WHERE number BETWEEN ? AND ? AND runs AND NOT weights_mb"
+            " ORDER BY number LIMIT ?",
+            [*span(state.number), most],
+        )
+        return [entry_of(row, state.name) for row in rows]
+
+    def note(self, check: RepositoryCheck) -> None:
+        """Keep what the Hub said of a repository of the shipped list."""
+        with self.transaction() as db:
+            db.execute(_CHECK, check.row)
+
+    def finish(self, state: SyncState) -> int:
+        """Drop entries that a whole reading has not met, some at a time; how many that were."""
+        dropped = 0
+        while True:
+            with self.transaction() as db:
+                rows = db.execute(
+                    "SELECT * FROM entries WHERE number BETWEEN ? AND ? AND round < ? LIMIT 1000",
+                    [*span(state.number), state.round],
+                ).fetchall()
+                for row in rows:
+                    _drop(db, row[0], entry_of(row, state.name))
+                if not rows:
+                    _save(db, state)
+                    return dropped
+            dropped += len(rows)
+
+    def tidy(self) -> None:
+        """Join the pieces of the full-text index, so that searches open few of them."""
+        # The first number begins the joining, the others go on; each a small transaction.
+        size = -MERGED
+        while True:
+            with self.transaction() as db:
+                before = db.total_changes
+                db.execute("INSERT INTO terms (terms, rank) VALUES ('merge', ?)", [size])
+                if db.total_changes - before < 2:
+                    return
+            size = MERGED
+
+    @contextmanager
+    def transaction(self) -> Iterator[sqlite3.Connection]:
+        """All of it or nothing."""
+        with writing(self._path):
+            self.connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield self.connection
+                self.connection.execute("COMMIT")
+            except BaseException:
+                if self.connection.in_transaction:
+                    self.connection.execute("ROLLBACK")
+                raise
+
+
+def values_of(entry: HubEntry) -> tuple[object, ...]:
+    """An entry as the columns after its numbers."""
+    return (
+        entry.repo, bytes.fromhex(entry.sha), entry.modified, entry.downloads, entry.likes,
+        entry.parameters, entry.weights_mb, entry.licence, entry.gated, entry.library,
+        " ".join(entry.languages), " ".join(entry.providers), " ".join(entry.tags), entry.summary,
+        entry.runs,
+    )  # fmt: skip
+
+
+def entry_of(row: Sequence[Any], task: str) -> HubEntry:
+    """The reverse, of a whole row."""
+    _, _, _, repo, sha, modified, downloads, likes, parameters, size, *rest = row
+    licence, gated, library, languages, providers, tags, summary, runs = rest
+    return HubEntry(
+        repo=repo,
+        task=task,
+        sha=sha.hex(),
+        modified=modified,
+        downloads=downloads,
+        likes=likes,
+        parameters=parameters,
+        weights_mb=size,
+        licence=licence,
+        gated=bool(gated),
+        library=library,
+        languages=tuple(languages.split()),
+        providers=tuple(providers.split()),
+        tags=tuple(tags.split()),
+        summary=summary,
+        runs=bool(runs),
+    )
+
+
+def _save(db: sqlite3.Connection, state: SyncState) -> None:
+    _, _, *values = astuple(state)
+    db.execute(
+        "UPDATE tasks SET round = ?, sort = ?, cursor = ?, position = ?, began = ?, known = ?,"
+        " whole = ? WHERE number = ?",
+        [*values, state.number],
+    )
+
+
+def _take_in(db: sqlite3.Connection, entry: HubEntry, state: SyncState) -> bool:
+    """Insert or renew one entry; whether it was not there."""
+    key = key_of(entry.repo)
+    row = db.execute("SELECT * FROM entries WHERE key = ?", [key]).fetchone()
+    if row is None:
+        _insert(db, entry, state, key)
+        return True
+    number = row[0]
+    step = class_of(number)
+    task = db.execute(
+        "SELECT name FROM tasks WHERE number = ?", [step >> POPULARITY_BITS]
+    ).fetchone()[0]
+    known = entry_of(row, task)
+    entry = _completed(entry, known)
+    moves = class_of(number_of(state.number, entry.downloads, 0)) != step
+    renewed = replace(
+        known,
+        sha=entry.sha,
+        modified=entry.modified,
+        downloads=entry.downloads,
+        likes=entry.likes,
+        parameters=entry.parameters,
+    )
+    if moves or renewed != entry:
+        _drop(db, number, known)
+        _insert(db, entry, state, key)
+        return False
+    counts = (entry.modified, entry.downloads, entry.likes, entry.parameters)
+    db.execute(_UPDATE, [state.round, bytes.fromhex(entry.sha), *counts, number])
+    return False
+
+
+def _completed(entry: HubEntry, known: HubEntry) -> HubEntry:
+    """With what was once read of the repository itself, of which the list tells less."""
+    if known.repo != entry.repo:
+        return entry
+    entry = replace(entry, summary=entry.summary or known.summary)
+    ours = tuple(tag for tag in known.tags if tag in OURS and tag not in entry.tags)
+    if known.sha != entry.sha or not (ours or known.weights_mb):
+        return entry
+    return replace(
+        entry,
+        weights_mb=entry.weights_mb or known.weights_mb,
+        tags=(*entry.tags, *ours),
+        runs=entry.runs and UNFIT not in ours,
+    )
+
+
+def _insert(db: sqlite3.Connection, entry: HubEntry, state: SyncState, key: int) -> None:
+    (serial,) = db.execute(
+        "INSERT INTO counters VALUES ('serial', 1)"
+        " ON CONFLICT DO UPDATE SET value = value + 1 RETURNING value"
+    ).fetchone()
+    number = number_of(state.number, entry.downloads, serial)
+    db.execute(_INSERT, [number, key, state.round, *values_of(entry)])
+    db.execute("INSERT INTO terms (rowid, text) VALUES (?, ?)", [number, indexed(entry)])
+    db.execute("INSERT INTO licences VALUES (?) ON CONFLICT DO NOTHING", [entry.licence])
+    db.execute(
+        "INSERT INTO ladder VALUES (?, 1) ON CONFLICT DO UPDATE SET entries = entries + 1",
+        [class_of(number)],
+    )
+
+
+def _drop(db: sqlite3.Connection, number: int, entry: HubEntry) -> None:
+    db.execute(_DELETE, [number, indexed(entry)])
+    db.execute("DELETE FROM entries WHERE number = ?", [number])
+    db.execute("UPDATE ladder SET entries = entries - 1 WHERE class = ?", [class_of(number)])

@@ -1,0 +1,242 @@
+"""Brings the index up to date, page by page: politely, with progress, and to be gone on with."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from jarvis_desktop import __version__
+from jarvis_desktop.core.errors import ExpertError, JarvisError, UnavailableError
+from jarvis_desktop.core.expert import Expert
+from jarvis_desktop.core.i18n import tr
+from jarvis_desktop.core.task import Report
+from jarvis_desktop.experts.hub import index
+from jarvis_desktop.experts.hub.database import HubIndexWriter, RepositoryCheck
+from jarvis_desktop.experts.hub.entry import HubEntry
+from jarvis_desktop.experts.hub.index import Embed
+from jarvis_desktop.experts.hub.sync_worker import PAGE, SyncStep
+from jarvis_desktop.process.child import Child
+
+READING = "jarvis_desktop.experts.hub.sync_worker:serve"
+TRIES = 5
+"""How often in a row a page may fail."""
+AGE = 7 * 86_400
+"""Seconds after which a repository of the shipped list is asked for again."""
+BATCH = 16
+"""Summaries that are read between two looks at whether to go on."""
+
+GUESSES: Mapping[str, int] = {
+    "text-generation": 300_000,
+    "text-to-image": 100_000,
+    "text-classification": 100_000,
+    "automatic-speech-recognition": 30_000,
+    "token-classification": 25_000,
+    "image-classification": 20_000,
+}
+"""How long a list may be that was never read: for the progress alone."""
+GUESS = 5_000
+
+
+@dataclass(frozen=True, slots=True)
+class Refreshed:
+    """What a refresh did."""
+
+    read: int
+    """Entries that the Hub listed."""
+    fresh: int
+    """Those of them that were not known."""
+    checks: tuple[RepositoryCheck, ...]
+    """What it said of the shipped list."""
+
+
+class HubRefresh:
+    """Refreshes the index at `path`.
+
+    `endpoint` is the address of the Hub, None for its usual one; `patience` is how many seconds a
+    silent one is waited for, and `pause` how many before a page that failed is asked for again,
+    each time twice as many. `embed` reads what the most popular entries are about. `key` gives the
+    key of the Hub, "" for none; with one it answers more often.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        *,
+        embed: Embed | None = None,
+        endpoint: str | None = None,
+        patience: float = 30.0,
+        pause: float = 2.0,
+        key: Callable[[], str] = str,
+    ) -> None:
+        self._path = path
+        self._embed = embed
+        self._endpoint = endpoint
+        self._patience = patience
+        self._pause = pause
+        self._key = key
+
+    async def run(
+        self,
+        tasks: Sequence[str],
+        report: Report,
+        *,
+        shipped: Sequence[Expert] = (),
+        known: Mapping[str, RepositoryCheck] | None = None,
+        whole: bool = False,
+    ) -> Refreshed:
+        """Read the lists of these tasks of the Hub, and check the shipped experts.
+
+        `known` are earlier checks, which are not made anew while they are young. `whole` reads
+        everything again. Cancelling keeps what arrived, and the next time goes on from there.
+        Raises UnavailableError with the reason, and StorageError where the disk refuses.
+        """
+        key = await asyncio.to_thread(self._key)
+        child = Child(
+            READING,
+            *(self._path, self._endpoint, self._patience, __version__, key),
+            name="list of the Hub",
+            network=True,
+        )
+        telling = _Telling(report, tasks)
+        try:
+            read = fresh = 0
+            for task in tasks:
+                step = await self._task(child, task, whole, telling)
+                read, fresh = read + step.position, fresh + telling.fresh
+                await self._sizes(child, task, report)
+            checks = await self._checks(child, shipped, known or {}, report)
+            await self._call(child, "tidy", report=report)
+        finally:
+            await child.close()
+        if self._embed:
+            await self._meanings(self._embed, tasks, report)
+        return Refreshed(read, fresh, checks)
+
+    async def _task(self, child: Child, task: str, whole: bool, telling: _Telling) -> SyncStep:
+        telling.begin(task)
+        while True:
+            step: SyncStep = await self._call(child, "page", task, whole, report=telling.report)
+            telling(step)
+            if step.done:
+                return step
+            whole = False  # it has begun
+
+    async def _sizes(self, child: Child, task: str, report: Report) -> None:
+        unsized: list[HubEntry] = await self._call(child, "unsized", task, report=report)
+        for entry in unsized:
+            report(None, f"{task}: asking how large {entry.repo} is")
+            await self._call(child, "size", entry, report=report)
+
+    async def _checks(
+        self,
+        child: Child,
+        shipped: Sequence[Expert],
+        known: Mapping[str, RepositoryCheck],
+        report: Report,
+    ) -> tuple[RepositoryCheck, ...]:
+        now, found = int(time.time()), {}
+        for place, expert in enumerate(shipped):
+            old = known.get(expert.repo)
+            if expert.repo in found or (old and now - old.moment < AGE):
+                continue
+            report(place / len(shipped), f"looking at {expert.repo}")
+            found[expert.repo] = await self._call(child, "check", expert, now, report=report)
+        return tuple(found.values())
+
+    async def _call(self, child: Child, *args: Any, report: Report) -> Any:
+        """One call of the child, again where it failed and may work later."""
+        failures = 0
+        while True:
+            try:
+                # The margin is for the process to start and for the disk; tidying reads it all.
+                return await child.call(*args, timeout=8 * self._patience + 600)
+            except (UnavailableError, ExpertError) as error:
+                failures += 1
+                if not error.retryable or failures == TRIES:
+                    raise _told(error) from error
+                wait = error.wait or self._pause * 2 ** (failures - 1)
+                report(None, f"{error.message} Going on in {wait:.0f} s.")
+                await asyncio.sleep(wait)
+
+    async def _meanings(self, embed: Embed, tasks: Iterable[str], report: Report) -> None:
+        """Read what the most popular entries of each task are about, where that is not known."""
+        for task in tasks:
+            left = await asyncio.to_thread(_unread, self._path, task)
+            for start in range(0, len(left), BATCH):
+                report(start / len(left), f"{task}: reading what its experts are for")
+                batch = left[start : start + BATCH]
+                await asyncio.to_thread(_read, self._path, task, batch, embed)
+
+
+def _unread(path: Path, task: str) -> list[tuple[int, str]]:
+    with HubIndexWriter(path) as writer:
+        number = writer.state(task).number
+        with writer.transaction() as db:
+            return index.missing(db, number, task)
+
+
+def _read(path: Path, task: str, texts: Sequence[tuple[int, str]], embed: Embed) -> None:
+    directions = embed([text for _, text in texts])
+    with HubIndexWriter(path) as writer:
+        number = writer.state(task).number
+        with writer.transaction() as db:
+            index.keep(db, number, texts, directions)
+
+
+class _Telling:
+    """Tells how much is read, and how long the rest may take."""
+
+    def __init__(self, report: Report, tasks: Sequence[str]) -> None:
+        self.report = report
+        self._sizes = {task: GUESSES.get(task, GUESS) for task in tasks}
+        self._began = time.monotonic()
+        self._done = 0
+        """Entries of the tasks that are done."""
+        self._now = 0
+        """Entries of all tasks that were read just now, not before a cut."""
+        self._last: int | None = None
+        self.fresh = 0
+        """Entries of the current task that were not known."""
+
+    def begin(self, task: str) -> None:
+        """A task is begun."""
+        self.fresh, self._last = 0, None
+        self.report(None, f"asking the Hub for {task}")
+
+    def __call__(self, step: SyncStep) -> None:
+        """A page is read."""
+        if self._last is None:
+            if step.expected:
+                self._sizes[step.task] = step.expected if step.whole else PAGE
+            self._last = max(0, step.position - PAGE)
+        self.fresh += step.fresh
+        self._now += step.position - self._last
+        self._last = step.position
+        known = step.position if step.done else max(self._sizes[step.task], step.position)
+        self._sizes[step.task] = known
+        have = self._done + step.position
+        self._done += step.position if step.done else 0
+        whole = max(1, sum(self._sizes.values()))
+        passed = time.monotonic() - self._began
+        words = f"{step.task}: {step.position:,} read, {self.fresh:,} of them new"
+        left = passed * (whole - have) / self._now if self._now and passed > 2 else 0.0
+        self.report(min(1.0, have / whole), words + (f", {_time(left)} left" if left else ""))
+
+
+def _time(seconds: float) -> str:
+    return f"about {seconds / 60:.0f} min" if seconds >= 90 else f"{seconds:.0f} s"
+
+
+def _told(error: JarvisError) -> JarvisError:
+    if isinstance(error, ExpertError):  # the process ended
+        return UnavailableError(
+            tr("The list of the Hub could not be read: {message}", message=error.message),
+            hint=tr("What was read is kept. Go on later: jarvis-desktop experts refresh."),
+            retryable=True,
+            fault=error.fault,
+        )
+    return error

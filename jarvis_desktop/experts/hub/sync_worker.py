@@ -1,0 +1,441 @@
+"""Reads the Hub's list into the index, a page at each call. Runs in a child process only.
+
+The first time a task's list is read whole, by downloads, so that what is cut off early has the
+part that matters. Later it is read by the time of the last change until what is known, and whole
+again now and then: downloads change without a change of the repository.
+
+Asks the Hub: a page of its list for a task, or the facts of one repository. Runs in a child
+process only.
+
+One request at a time, over huggingface_hub's session. HfApi.list_models would hide where a page
+ends and read the next one by itself, and builds objects of which one strange field breaks all."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from email.utils import parsedate_to_datetime
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+from jarvis_desktop.core.errors import Fault, JarvisError, UnavailableError
+from jarvis_desktop.core.expert import Expert
+from jarvis_desktop.core.i18n import tr
+from jarvis_desktop.core.task import Report
+from jarvis_desktop.experts.hub import entry as entries
+from jarvis_desktop.experts.hub import experts
+from jarvis_desktop.experts.hub.database import (
+    GONE,
+    MOVED,
+    THERE,
+    HubIndexWriter,
+    RepositoryCheck,
+    SyncState,
+    writing,
+)
+from jarvis_desktop.experts.hub.entry import HubEntry
+
+HUB = "https://huggingface.co"
+
+FIELDS = (
+    "downloads", "gated", "inferenceProviderMapping", "lastModified", "library_name", "likes",
+    "pipeline_tag", "private", "safetensors", "sha", "tags",
+)  # fmt: skip
+"""What is asked for of each entry. The Hub gives `usedStorage` for single repositories only."""
+CARD = (*FIELDS, "cardData")
+
+LARGEST_ANSWER = 16 << 20
+"""Bytes of an answer that are read; more of them would not fit into the memory we promise."""
+LONGEST_CURSOR = 4000
+LONGEST_WAIT = 1800.0
+
+_retry = "Look at the network and try again."
+
+
+class TooLargeError(Exception):
+    """The answer is larger than what is read; a shorter page may not be."""
+
+
+@dataclass(frozen=True, slots=True)
+class HubPage:
+    """A page of the list."""
+
+    items: tuple[object, ...]
+    cursor: str
+    """Where the next page begins; "" where this is the last."""
+    moment: int
+    """When the Hub answered, by its own clock, in seconds since 1970."""
+
+
+class HubListing:
+    """The Hub at `endpoint`; `patience` is how many seconds a silent one is waited for."""
+
+    def __init__(self, endpoint: str, patience: float, version: str) -> None:
+        self._endpoint = endpoint.rstrip("/")
+        self._patience = patience
+        self._version = version
+
+    def page(self, task: str, *, sort: str, cursor: str, limit: int, card: bool) -> HubPage:
+        """A page of a task's list, by "downloads" or "lastModified", the largest first.
+
+        Raises UnavailableError, and TooLargeError where it should be asked for in smaller pages.
+        """
+        parameters: dict[str, Any] = {
+            "pipeline_tag": task,
+            "sort": sort,
+            "limit": limit,
+            "expand": list(CARD if card else FIELDS),
+        }
+        if cursor:
+            parameters["cursor"] = cursor
+        headers, found = self._ask("/api/models", parameters)
+        if not isinstance(found, list):
+            raise self._strange()
+        return HubPage(tuple(found[: 2 * limit]), _next(headers), _moment(headers))
+
+    def facts(self, repo: str, *, providers: bool = True) -> Mapping[str, Any]:
+        """What the Hub says of a repository, with its files, and who runs it behind an API.
+
+        Raises UnavailableError; with the fault GONE where it has no such repository.
+        """
+        _, found = self._ask(f"/api/models/{repo}", {"blobs": "true"})
+        more: object = {}
+        if providers:
+            _, more = self._ask(f"/api/models/{repo}", {"expand": ["inferenceProviderMapping"]})
+        if not isinstance(found, dict) or not isinstance(more, dict):
+            raise self._strange()
+        return {**found, **more}
+
+    def _ask(self, path: str, parameters: Mapping[str, Any]) -> tuple[Mapping[str, str], object]:
+        from huggingface_hub import get_session
+        from huggingface_hub.utils import build_hf_headers  # type: ignore[attr-defined]
+
+        headers = build_hf_headers(library_name="jarvis-desktop", library_version=self._version)
+        with (
+            self._sentences(),
+            get_session().stream(
+                "GET",
+                self._endpoint + path,
+                params=parameters,
+                headers=headers,
+                timeout=self._patience,
+            ) as response,
+        ):
+            body = bytearray()
+            for chunk in response.iter_bytes(1 << 16):
+                body += chunk
+                if len(body) > LARGEST_ANSWER:
+                    raise TooLargeError
+            if response.status_code != 200:
+                raise self._refusal(response.status_code, response.headers)
+            try:
+                return response.headers, json.loads(body)
+            except (ValueError, RecursionError) as error:
+                raise self._strange() from error
+
+    def _refusal(self, status: int, headers: Mapping[str, str]) -> Exception:
+        if status == 429:
+            wait = _wait(headers)
+            return UnavailableError(
+                tr("The Hub asks to be left alone for {wait} seconds.", wait=f"{wait:.0f}"),
+                hint=tr("What was read is kept. Go on later: jarvis-desktop experts refresh."),
+                retryable=True,
+                fault=Fault.BUSY,
+                wait=wait,
+            )
+        if status in (400, 413, 422, 504):  # more than it gives at a time
+            return TooLargeError()
+        gone = status in (401, 403, 404, 410)
+        return UnavailableError(
+            tr("The Hub refused to answer (status {status}).", status=status),
+            hint=tr("Log in anew: jarvis-desktop experts key set.")
+            if status in (401, 403)
+            else _retry,
+            retryable=not gone,
+            fault=Fault.GONE if gone else Fault.BUSY,
+        )
+
+    def _strange(self) -> UnavailableError:
+        return UnavailableError(
+            tr("{endpoint} does not answer like the Hugging Face Hub.", endpoint=self._endpoint),
+            hint=tr("A network that asks for a login answers in its place: open a web page first."),
+            fault=Fault.ANSWER,
+        )
+
+    @contextmanager
+    def _sentences(self) -> Iterator[None]:
+        """Say in a sentence what the libraries raise."""
+        import httpx2
+        from huggingface_hub import errors
+
+        try:
+            yield
+        except (JarvisError, TooLargeError):
+            raise
+        except errors.OfflineModeIsEnabled as error:
+            raise UnavailableError(
+                tr("The Hub was not asked, because HF_HUB_OFFLINE forbids it."),
+                hint=tr("Unset that variable."),
+            ) from error
+        except httpx2.TimeoutException as error:
+            raise UnavailableError(
+                tr(
+                    "The Hub gave no answer within {patience} seconds.",
+                    patience=f"{self._patience:.0f}",
+                ),
+                hint=_retry,
+                retryable=True,
+                fault=Fault.TIMEOUT,
+            ) from error
+        except (httpx2.HTTPError, httpx2.InvalidURL, OSError) as error:
+            raise UnavailableError(
+                tr(
+                    "The Hub at {endpoint} cannot be reached, or broke off.",
+                    endpoint=self._endpoint,
+                ),
+                hint=_retry,
+                retryable=True,
+                fault=Fault.NETWORK,
+            ) from error
+
+
+def _next(headers: Mapping[str, str]) -> str:
+    """The cursor of the next page. Of the address that the Hub gives nothing else is used."""
+    for part in headers.get("Link", "")[: 3 * LONGEST_CURSOR].split(","):
+        address, _, relation = part.partition(">")
+        if 'rel="next"' in relation:
+            query = parse_qs(urlsplit(address.strip().removeprefix("<")).query)
+            cursor = query.get("cursor", [""])[0]
+            return cursor if len(cursor) <= LONGEST_CURSOR and cursor.isprintable() else ""
+    return ""
+
+
+def _moment(headers: Mapping[str, str]) -> int:
+    try:
+        return int(parsedate_to_datetime(headers.get("Date", "")).timestamp())
+    except (ValueError, TypeError, OverflowError):
+        return int(time.time())
+
+
+def _wait(headers: Mapping[str, str]) -> float:
+    """How long to wait, as one of the two headers says; a minute where none does."""
+    from huggingface_hub.utils import (  # type: ignore[attr-defined]
+        parse_ratelimit_headers,
+    )
+
+    said = headers.get("Retry-After", "").strip()
+    if said.isdecimal() and said.isascii():
+        return min(float(said), LONGEST_WAIT)
+    limits = parse_ratelimit_headers(headers)
+    return min(float(limits.reset_in_seconds) + 1, LONGEST_WAIT) if limits else 60.0
+
+
+PAGE, CARD_PAGE, SMALLEST = 1000, 100, 10
+CARDS = 500
+"""Of so many entries, the most popular, the card is read too: of all it would be gigabytes."""
+MOST = 3_000_000
+"""Entries of a task, after which a list that does not end is given up."""
+MARGIN = 3600
+"""Seconds that are read twice: what changed while a page was read."""
+UNSIZED = 30
+"""Entries of a task whose files are asked for, as the list does not say how large they are."""
+AGE = 30 * 86_400
+"""Seconds after which a list is read whole again."""
+
+
+@dataclass(frozen=True, slots=True)
+class SyncStep:
+    """How far the list of a task is after a page."""
+
+    task: str
+    position: int
+    """Entries that were met in this reading."""
+    fresh: int
+    """Entries of this page that were not known."""
+    done: bool
+    whole: bool
+    """Whether the whole list is read, not only its changes."""
+    expected: int
+    """How many entries it had when it was last read whole; 0 if it never was."""
+
+
+def serve(
+    path: Path, endpoint: str | None, patience: float, version: str, key: str
+) -> Callable[..., Any]:
+    """The handler of the child: "page", "unsized", "size", "check" and "tidy"."""
+    if endpoint:
+        # huggingface_hub reads it when it is imported, and never again.
+        os.environ["HF_ENDPOINT"] = endpoint
+    os.environ.setdefault("HF_HUB_VERBOSITY", "error")
+    if key:  # of this process alone: no other one is given it
+        os.environ["HF_TOKEN"] = key
+    hub = HubListing(endpoint or os.environ.get("HF_ENDPOINT") or HUB, patience, version)
+    _hold(path)
+    reader = HubReader(hub, HubIndexWriter(path))
+
+    def handle(report: Report, what: str, *args: Any) -> Any:
+        if what == "page":
+            return reader.page(*args)
+        if what == "check":
+            return reader.check(*args)
+        if what == "unsized":
+            return reader.unsized(*args)
+        if what == "size":
+            return reader.size(*args)
+        return reader.writer.tidy()
+
+    return handle
+
+
+def _hold(path: Path) -> None:
+    """Keep the index, for the life of this process, from a second refresh."""
+    from filelock import FileLock, Timeout
+
+    with writing(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+    lock = FileLock(path.with_suffix(".lock"), timeout=0)
+    try:
+        lock.acquire()
+    except Timeout as error:
+        raise UnavailableError(
+            tr("The list of the Hub is being read already."), hint=tr("Wait until that is done.")
+        ) from error
+    _held.append(lock)
+
+
+_held: list[Any] = []
+
+
+class HubReader:
+    """Reads pages and keeps them."""
+
+    def __init__(self, hub: HubListing, writer: HubIndexWriter) -> None:
+        self._hub = hub
+        self.writer = writer
+        self._limit = PAGE
+
+    def page(self, task: str, whole: bool) -> SyncStep:
+        """Read and keep the next page of a task's list; `whole` where a new reading shall be."""
+        state = self.writer.state(task)
+        expected = self.writer.count(state) if state.whole else 0
+        sort = state.sort or ("downloads" if whole or not state.known else "lastModified")
+        page = self._page(task, sort, state)
+        if not state.sort:
+            if sort == "lastModified" and page.moment - state.whole > AGE:
+                return self.page(task, True)
+            state = replace(
+                state, sort=sort, began=page.moment, round=state.round + (sort == "downloads")
+            )
+        found = [each for item in page.items if (each := entries.read(item, task))]
+        position = state.position + len(found)
+        oldest = min((each.modified for each in found), default=state.known + 1)
+        done = (
+            page.cursor in ("", state.cursor)
+            or position > MOST
+            or (sort == "lastModified" and oldest <= state.known)
+        )
+        state = replace(state, cursor=page.cursor, position=position)
+        fresh = self.writer.keep(found, state)
+        if done:
+            self._finish(state, expected)
+        return SyncStep(task, position, fresh, done, sort == "downloads", expected)
+
+    def _page(self, task: str, sort: str, state: SyncState) -> HubPage:
+        """A page as long as the Hub gives it."""
+        card = sort == "downloads" and state.position < CARDS
+        while True:
+            limit = min(self._limit, CARD_PAGE) if card else self._limit
+            try:
+                return self._hub.page(task, sort=sort, cursor=state.cursor, limit=limit, card=card)
+            except TooLargeError as error:
+                if limit > SMALLEST:
+                    self._limit = max(SMALLEST, limit // 4)
+                elif card:
+                    card = False
+                elif state.cursor:  # it is not one that the Hub knows any more
+                    with self.writer.transaction() as db:
+                        db.execute(
+                            "UPDATE tasks SET sort = '', cursor = '', position = 0"
+                            " WHERE number = ?",
+                            [state.number],
+                        )
+                    self._limit = PAGE
+                    return self._page(task, sort, replace(state, cursor="", position=0))
+                else:
+                    raise UnavailableError(
+                        tr("The Hub gives no list of experts for {task}.", task=task),
+                        hint=tr("Leave that task out, or try again later."),
+                        fault=Fault.ANSWER,
+                    ) from error
+
+    def _finish(self, state: SyncState, expected: int) -> None:
+        whole = state.sort == "downloads"
+        settled = replace(
+            state,
+            sort="",
+            cursor="",
+            position=0,
+            known=max(1, state.began - MARGIN),
+            whole=state.began if whole else state.whole,
+        )
+        # A list that is suddenly short is the Hub's trouble: nothing is dropped for it.
+        if whole and 2 * state.position >= expected:
+            self.writer.finish(settled)
+        else:
+            self.writer.keep((), settled)
+
+    def unsized(self, task: str) -> list[HubEntry]:
+        """The most popular entries of a size that the list does not give, such as pipelines."""
+        return self.writer.unsized(self.writer.state(task), UNSIZED)
+
+    def size(self, entry: HubEntry) -> None:
+        """Read the size of an entry from its files, and keep it."""
+        try:
+            facts = self._hub.facts(entry.repo, providers=False)
+        except TooLargeError:
+            return
+        except UnavailableError as error:
+            if error.fault is not Fault.GONE:
+                raise
+            return
+        sized = experts.measured(entry, facts.get("siblings"))
+        self.writer.keep([sized], self.writer.state(entry.task))
+
+    def check(self, expert: Expert, now: int) -> RepositoryCheck:
+        """Read and keep what the Hub says of an expert of the shipped list."""
+        try:
+            check = _check(expert, self._hub.facts(expert.repo), now)
+        except TooLargeError:
+            check = RepositoryCheck(expert.repo, now)
+        except UnavailableError as error:
+            if error.fault is not Fault.GONE:
+                raise
+            check = RepositoryCheck(expert.repo, now, state=GONE)
+        self.writer.note(check)
+        return check
+
+
+def _check(expert: Expert, facts: Mapping[str, Any], now: int) -> RepositoryCheck:
+    repo = facts.get("id")
+    if entries.is_repo(repo) and repo.casefold() != expert.repo.casefold():
+        return RepositoryCheck(expert.repo, now, state=f"{MOVED} {repo}")
+    tags = facts.get("tags")
+    tags = [tag for tag in tags if isinstance(tag, str)] if isinstance(tags, list) else []
+    card = facts.get("cardData")
+    return RepositoryCheck(
+        expert.repo,
+        now,
+        state=THERE,
+        sha=entries.commit(facts.get("sha")),
+        download_mb=experts.of_expert(expert, facts.get("siblings")),
+        licence=entries.licence(tags, card if isinstance(card, dict) else {}),
+        gated=facts.get("gated", False) not in (False, None),
+        providers=entries.providers(facts.get("inferenceProviderMapping")),
+        downloads=entries.count(facts.get("downloads")),
+        likes=entries.count(facts.get("likes")),
+    )

@@ -1,0 +1,277 @@
+"""Takes an expert's files from a folder or a ZIP file, such as one carried here on a stick.
+
+The copy and all reading of foreign content run in a child process; which expert a source holds is
+told from names and from the table of contents of its weights.
+"""
+
+from __future__ import annotations
+
+import shutil
+import stat
+import struct
+import zipfile
+import zlib
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from pathlib import Path, PurePosixPath
+from typing import Protocol
+
+from jarvis_desktop.core.errors import InputError
+from jarvis_desktop.core.expert import Expert
+from jarvis_desktop.core.i18n import tr
+from jarvis_desktop.core.placement import MB
+from jarvis_desktop.experts.verification import (
+    check_whole,
+    contents,
+    finish,
+    is_inside,
+    is_pickle,
+    matches,
+    pickles_only,
+)
+
+CACHE = "models--"
+"""How the folders of the Hub's own cache begin: models--Systran--faster-whisper-base."""
+
+WHISPER = "WhisperSpec"
+WIDTHS = {384: "whisper-tiny", 512: "whisper-base", 768: "whisper-small"}
+"""How wide the decoders of the catalogue's recognisers are: so their weights are told apart."""
+MOST = 3
+"""Times the size that the catalogue tells: weights of 32 bits where those of 16 are listed."""
+NEEDED = ("config.json", "tokenizer.json", "vocabulary.*")
+"""What weights in the format of CTranslate2 are of no use without."""
+
+
+class ImportSource(Protocol):
+    """Where files are taken from; names are relative, as the Hub writes them."""
+
+    @property
+    def sizes(self) -> Mapping[str, int]:
+        """The files that are there, in bytes."""
+        ...
+
+    def copy(self, name: str, to: Path) -> None:
+        """Bring one file to a place that is free."""
+        ...
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[ImportSource]:
+    """A folder, or a ZIP file, to take from.
+
+    Of a folder of the Hub's cache it is the snapshot in use. Raises InputError where it is none.
+    """
+    if path.is_dir():
+        yield _Folder(_with_files(path))
+        return
+    if not path.is_file():
+        raise InputError(
+            tr("There is no folder {path}.", path=path), hint=tr("A ZIP file will do as well.")
+        )
+    try:
+        with zipfile.ZipFile(path) as file:
+            yield _Zip(file)
+    except (zipfile.BadZipFile, struct.error, zlib.error, EOFError) as error:
+        raise InputError(
+            tr("{name} is damaged, or is no ZIP file.", name=path.name),
+            hint=tr("Give a folder or a ZIP file."),
+        ) from error
+    except (RuntimeError, NotImplementedError) as error:
+        raise InputError(
+            tr("{name} is locked or packed in a way that cannot be opened here.", name=path.name),
+            hint=tr("Unpack it, and give the folder."),
+        ) from error
+
+
+def chosen_of(expert: Expert, source: ImportSource, path: Path) -> tuple[str, ...]:
+    """Which of its files are an expert's. Raises InputError where they are not all there."""
+    chosen = [
+        name
+        for name in sorted(source.sizes)
+        if any(fnmatchcase(name, each) for each in expert.files)
+    ]
+    safe = [name for name in chosen if not is_pickle(name)]
+    if any(name.endswith((".safetensors", ".bin")) for name in safe):
+        _check_complete(expert, safe, path)
+        return tuple(safe)
+    if not any(name.endswith(".bin") for name in chosen):
+        raise InputError(
+            tr("{path} holds no weights of {name}.", path=path, name=expert.id),
+            hint=tr(
+                "It must hold the files of {repo}: {names}.",
+                repo=expert.repo,
+                names=", ".join(expert.files),
+            ),
+        )
+    if not expert.pickled:
+        raise pickles_only(expert, str(path))
+    return tuple(chosen)
+
+
+def take_over(expert: Expert, folder: Path, path: Path, *, dry: bool) -> int:
+    """Copy an expert's files and mark them, unless `dry`; their size in bytes.
+
+    Raises InputError, UnavailableError where they are not those of the expert, damaged, or cannot
+    be read; nothing is left of them then.
+    """
+    with opened(path) as source:
+        chosen = chosen_of(expert, source, path)
+        size = sum(source.sizes[name] for name in chosen)
+        if expert.download_mb and size > MOST * expert.download_mb * MB:
+            raise InputError(
+                tr("{path} is far larger than {name} can be.", path=path, name=expert.id)
+            )
+        if not dry:
+            try:
+                _copy(expert, folder, source, chosen)
+            except OSError as error:
+                shutil.rmtree(folder, ignore_errors=True)
+                reason = (error.strerror or "unknown reason").lower()
+                raise InputError(
+                    tr("{path} cannot be copied: {reason}.", path=path, reason=reason)
+                ) from error
+            except BaseException:
+                shutil.rmtree(folder, ignore_errors=True)
+                raise
+        elif isinstance(source, _Folder):  # before much is deleted to make room
+            for name in chosen:
+                check(expert, source.root / name)
+        return size
+
+
+def check(expert: Expert, path: Path) -> None:
+    """Refuse weights that are cut off, damaged, or another expert's."""
+    if path.suffix == ".safetensors":
+        check_whole(expert, path)
+    elif path.name == "model.bin":
+        found = contents(path)
+        other = WIDTHS.get(found.width) if found.kind == WHISPER else None
+        if expert.id in WIDTHS.values() and other != expert.id:
+            raise InputError(
+                tr("These weights are not those of {name}.", name=expert.id),
+                hint=tr("They are those of {other}.", other=other) if other else "",
+            )
+
+
+def identified(path: Path, experts: Iterable[Expert]) -> Expert:
+    """Which expert a folder or a ZIP file holds. Raises InputError where that cannot be told."""
+    known = {expert.id: expert for expert in experts}
+    with opened(path) as source:
+        names = [path.stem if path.is_file() else path.name]
+        if isinstance(source, _Folder):
+            names += [part for part in source.root.parts if part.startswith(CACHE)]
+            if (model := source.root / "model.bin").is_file():
+                found = contents(model)
+                names.insert(0, WIDTHS.get(found.width, "") if found.kind == WHISPER else "")
+    for name in filter(None, names):
+        repo = name.removeprefix(CACHE).replace("--", "/", 1).casefold()
+        for expert in known.values():
+            if repo in (
+                expert.id,
+                expert.repo.casefold(),
+                PurePosixPath(expert.repo.casefold()).name,
+            ):
+                return expert
+    raise InputError(
+        tr("Which expert {name} holds cannot be told.", name=path.name or path),
+        hint=tr("Name it: --as NAME. jarvis-desktop experts list shows the names."),
+    )
+
+
+def _check_complete(expert: Expert, names: Iterable[str], path: Path) -> None:
+    here = set(names)
+    if "model.bin" not in here:
+        return
+    missing = [each for each in NEEDED if not any(fnmatchcase(name, each) for name in here)]
+    if missing:
+        raise InputError(
+            tr(
+                "{path} lacks {names} of {name}.",
+                path=path,
+                names=" and ".join(missing),
+                name=expert.id,
+            ),
+            hint=tr("Copy all files of {repo}.", repo=expert.repo),
+        )
+
+
+def _copy(expert: Expert, folder: Path, source: ImportSource, chosen: Iterable[str]) -> None:
+    shutil.rmtree(folder, ignore_errors=True)
+    for name in chosen:
+        to = folder / name
+        if not to.resolve().is_relative_to(folder.resolve()):
+            raise InputError(
+                tr("{file} would not lie in the folder of {name}.", file=name, name=expert.id)
+            )
+        to.parent.mkdir(parents=True, exist_ok=True)
+        source.copy(name, to)
+        check(expert, to)
+    finish(expert, folder, revision=expert.revision, report=lambda fraction, words: None)
+
+
+@dataclass(frozen=True, slots=True)
+class _Folder:
+    root: Path
+
+    @property
+    def sizes(self) -> Mapping[str, int]:
+        files = (path for path in self.root.rglob("*") if path.is_file())
+        return {path.relative_to(self.root).as_posix(): path.stat().st_size for path in files}
+
+    def copy(self, name: str, to: Path) -> None:
+        path = self.root / name
+        # The Hub's cache keeps its files under their digests, and links to them.
+        digest = path.readlink().name if path.is_symlink() else ""
+        shutil.copyfile(path, to)
+        sha256, blob = (digest, "") if len(digest) == 64 else ("", digest)
+        if len(digest) in (40, 64) and not matches(to, sha256, blob):
+            raise InputError(
+                tr("{name} is damaged: it does not match its digest.", name=path.name),
+                hint=tr("Copy it anew from where it came from."),
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class _Zip:
+    file: zipfile.ZipFile
+    _members: dict[str, zipfile.ZipInfo] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for each in self.file.infolist():
+            link = stat.S_ISLNK(each.external_attr >> 16)
+            if is_inside(each.filename) and not each.is_dir() and not link:
+                self._members[each.filename] = each
+        # Most are packed with the folder that they lie in.
+        tops = {name.partition("/")[0] for name in self._members}
+        if len(tops) == 1 and all("/" in name for name in self._members):
+            for name in tuple(self._members):
+                each = self._members.pop(name)
+                inner = name.partition("/")[2]
+                if is_inside(inner):  # "top//etc/x" would be "/etc/x"
+                    self._members[inner] = each
+
+    @property
+    def sizes(self) -> Mapping[str, int]:
+        return {name: each.file_size for name, each in self._members.items()}
+
+    def copy(self, name: str, to: Path) -> None:
+        with self.file.open(self._members[name]) as packed, to.open("wb") as file:
+            shutil.copyfileobj(packed, file, 1 << 20)
+
+
+def _with_files(folder: Path) -> Path:
+    """Of a folder of the Hub's cache the snapshot in use, else the folder."""
+    inner = [each for each in folder.glob(f"{CACHE}*") if each.is_dir()]
+    if len(inner) == 1:
+        folder = inner[0]
+    snapshots = [each for each in folder.glob("snapshots/*") if each.is_dir()]
+    if not snapshots:
+        return folder
+    try:
+        current = (folder / "refs" / "main").read_text("ascii").strip()
+    except (OSError, UnicodeDecodeError):
+        current = ""
+    chosen = [each for each in snapshots if each.name == current]
+    return (chosen or sorted(snapshots, key=lambda each: each.stat().st_mtime))[-1]

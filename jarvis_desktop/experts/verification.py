@@ -1,0 +1,240 @@
+"""What becomes of files that arrived: checked, put into the safe format, marked as whole.
+
+Runs in a child process only.
+
+Reads what a file of CTranslate2, in which recognisers come, says of itself.
+
+Only its table of contents is read: a damaged file would otherwise be found out by a library that
+is written in C++, and only when it is first used."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shlex
+import struct
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path, PurePosixPath
+from typing import Any, BinaryIO
+
+from jarvis_desktop.core.errors import InputError, UnavailableError
+from jarvis_desktop.core.expert import Expert
+from jarvis_desktop.core.i18n import tr
+from jarvis_desktop.core.task import Report
+from jarvis_desktop.experts.weights import MARKER
+from jarvis_desktop.process.model_files import quiet_libraries
+
+BLOCK = 1 << 20
+
+PICKLES = (".bin", ".pt", ".pth", ".ckpt", ".pkl", ".msgpack", ".h5", ".ot")
+
+
+def matches(path: Path, sha256: str, blob: str) -> bool:
+    """Whether a file has the digest that the Hub gives: SHA-256, or that of a git object."""
+    if sha256:
+        return _digest(path, hashlib.sha256()) == sha256
+    # Git names a file by the SHA-1 of its length and content; nothing better is given for it.
+    known = hashlib.sha1(f"blob {path.stat().st_size}\0".encode(), usedforsecurity=False)
+    return not blob or _digest(path, known) == blob
+
+
+def finish(expert: Expert, folder: Path, *, revision: str, report: Report) -> None:
+    """Rewrite pickled weights, and write the marker that makes the folder an installed expert."""
+    if (folder / "pytorch_model.bin").is_file():
+        report(None, "rewriting the weights in the safe format")
+        _rewrite(folder)
+    for leftover in folder.rglob("*.incomplete"):
+        leftover.unlink()
+    for path in sorted(folder.rglob("*.safetensors")):
+        check_whole(expert, path)
+    files = {
+        path.relative_to(folder).as_posix(): {
+            "size": path.stat().st_size,
+            "sha256": _digest(path, hashlib.sha256()),
+        }
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and path.name != MARKER
+    }
+    marker = {
+        "id": expert.id,
+        "repo": expert.repo,
+        "revision": revision,
+        "fetched": datetime.now(UTC).isoformat(timespec="seconds"),
+        "files": files,
+    }
+    fresh = folder / f"{MARKER}.new"
+    with fresh.open("w", encoding="utf-8") as file:
+        json.dump(marker, file, indent=1)
+        file.flush()
+        os.fsync(file.fileno())
+    fresh.replace(folder / MARKER)
+
+
+def is_inside(name: str) -> bool:
+    """Whether a name from elsewhere stays inside the folder, on every system."""
+    parts = PurePosixPath(name).parts
+    return bool(parts) and not (
+        name.startswith("/") or "\\" in name or ":" in name or ".." in parts or "\0" in name
+    )
+
+
+def is_pickle(name: str) -> bool:
+    """Whether a file of a repository is of a format that may carry code.
+
+    "model.bin" is CTranslate2's own, in which recognisers come; it holds numbers only.
+    """
+    path = PurePosixPath(name)
+    return path.suffix in PICKLES and path.name != "model.bin"
+
+
+def pickles_only(expert: Expert, folder: str | None = None) -> UnavailableError:
+    """Why an expert is not fetched before the person has agreed to its format.
+
+    `folder` is where it would be taken from instead of the Hub.
+    """
+    source = f" --from {shlex.quote(folder)}" if folder else ""
+    return UnavailableError(
+        tr(
+            "The weights of {name} are only there as a pickle, a format that can carry code.",
+            name=expert.id,
+        ),
+        hint=tr(
+            "If you trust {repo}: jarvis-desktop experts pull {name}{source} --pickle.",
+            repo=expert.repo,
+            name=expert.id,
+            source=source,
+        ),
+    )
+
+
+def check_whole(expert: Expert, path: Path) -> None:
+    """Refuse weights that are cut off: their header says how long they are."""
+    from safetensors import SafetensorError, safe_open
+
+    try:
+        with safe_open(path, framework="np"):
+            pass
+    except SafetensorError as error:
+        raise UnavailableError(
+            tr(
+                "The weights {file} of {name} are damaged or cut off.",
+                file=path.name,
+                name=expert.id,
+            ),
+            hint=tr("Look for a whole copy of {repo}.", repo=expert.repo),
+        ) from error
+
+
+def _rewrite(folder: Path) -> None:
+    """Replace pickled weights by safetensors; a pickle is read this once, and never again."""
+    quiet_libraries()
+    import transformers
+
+    # A bar would take a semaphore, too, which is left over when this process is killed.
+    transformers.utils.logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+    # Not by AutoConfig: of some kinds, such as vocoders, it knows nothing.
+    written = json.loads((folder / "config.json").read_text("utf-8"))
+    architecture = str((written.get("architectures") or ["none"])[0])
+    kind: Any = getattr(transformers, architecture, None)
+    if not (isinstance(kind, type) and issubclass(kind, transformers.PreTrainedModel)):
+        raise UnavailableError(
+            tr(
+                "{name} is of an unknown kind ({architecture}).",
+                name=folder.stem,
+                architecture=architecture,
+            )
+        )
+    network = kind.from_pretrained(
+        folder,
+        use_safetensors=False,
+        weights_only=True,
+        local_files_only=True,
+        trust_remote_code=False,
+    )
+    network.save_pretrained(folder)
+    (folder / "pytorch_model.bin").unlink()
+
+
+def _digest(path: Path, digest: Any) -> str:
+    with path.open("rb") as file:
+        while block := file.read(BLOCK):
+            digest.update(block)
+    return str(digest.hexdigest())
+
+
+OLDEST, NEWEST = 4, 6
+"""Versions of the format: all that libraries of the last years wrote."""
+EMBEDDINGS = ("decoder/embeddings/weight", "decoder/embeddings_0/weight")
+
+
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """What a file holds."""
+
+    kind: str
+    """Such as WhisperSpec."""
+    width: int
+    """Of its decoder: how many numbers stand for a token; 0 where it has none."""
+
+
+def contents(path: Path) -> Contents:
+    """What the file holds. Raises InputError where it is cut off, damaged or none of these."""
+    try:
+        with path.open("rb") as file:
+            return _contents(file, os.fstat(file.fileno()).st_size)
+    except (EOFError, UnicodeDecodeError, struct.error) as error:
+        raise InputError(
+            tr("The weights {name} are damaged or cut off.", name=path.name),
+            hint=tr("Look for a whole copy, and compare its size with that of the original."),
+        ) from error
+    except OSError as error:
+        reason = (error.strerror or "unknown reason").lower()
+        raise InputError(
+            tr("{name} cannot be read: {reason}.", name=path.name, reason=reason)
+        ) from error
+
+
+def _contents(file: BinaryIO, size: int) -> Contents:
+    (version,) = _numbers(file, "<I")
+    if not OLDEST <= version <= NEWEST:
+        raise InputError(
+            tr(
+                "{name} holds no weights in the format of CTranslate2.",
+                name=Path(file.name).name,
+            ),
+            hint=tr("Weights of PyTorch must be converted first: ct2-transformers-converter."),
+        )
+    kind = _word(file)
+    _, count = _numbers(file, "<II")
+    width = 0
+    for _ in range(count):
+        name = _word(file)
+        (rank,) = _numbers(file, "<B")
+        shape = _numbers(file, f"<{rank}I")
+        _, length = _numbers(file, "<BI")
+        if file.seek(length, os.SEEK_CUR) > size:
+            raise EOFError
+        if name in EMBEDDINGS and len(shape) == 2:
+            width = shape[1]
+    (others,) = _numbers(file, "<I")
+    for _ in range(2 * others):
+        _word(file)
+    return Contents(kind, width)
+
+
+def _word(file: BinaryIO) -> str:
+    (length,) = _numbers(file, "<H")
+    return _bytes(file, length).rstrip(b"\0").decode("utf-8")
+
+
+def _numbers(file: BinaryIO, form: str) -> tuple[int, ...]:
+    return struct.unpack(form, _bytes(file, struct.calcsize(form)))
+
+
+def _bytes(file: BinaryIO, length: int) -> bytes:
+    read = file.read(length)
+    if len(read) < length:
+        raise EOFError
+    return read

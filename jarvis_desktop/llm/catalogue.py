@@ -1,0 +1,394 @@
+"""The LLMs there are: those of the shipped list, those of Ollama, of the disk and of a service.
+
+What a person without an LLM is offered: one that fits this computer, and how it comes here."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import Literal, Protocol
+
+from jarvis_desktop.core.display import one_line
+from jarvis_desktop.core.errors import InputError, JarvisError
+from jarvis_desktop.core.expert import Candidate, Expert
+from jarvis_desktop.core.i18n import mark, tr
+from jarvis_desktop.core.llm import LLM
+from jarvis_desktop.core.policy import Policy
+from jarvis_desktop.core.ports import Fetcher
+from jarvis_desktop.core.task import Report
+from jarvis_desktop.llm.choice import LLMChoice, LLMPreference
+from jarvis_desktop.llm.ollama import InstalledLLM, OllamaStatus
+from jarvis_desktop.llm.shipped import MB, Computer, ShippedLLM, described, fitting
+from jarvis_desktop.paths import Paths
+
+Where = Literal["ollama", "transformers", "openai", ""]
+"""By whom it would be run now; "" where it is not here."""
+
+
+@dataclass(frozen=True, slots=True)
+class KnownLLM:
+    """One LLM."""
+
+    id: str
+    """The handle of the shipped list, else what its provider calls it."""
+    where: Where = ""
+    used: bool = False
+    loaded: int = 0
+    """Bytes that it takes of memory now; 0 where it is not loaded, or nobody knows."""
+    listed: ShippedLLM | None = None
+    """What the shipped list says of it."""
+    ollama: InstalledLLM | None = None
+    """What Ollama says of it."""
+    expert: Expert | None = None
+    """Its weights on the disk, which JARVIS loads itself."""
+    without_ollama: Expert | None = None
+    """The same LLM of the shipped list as weights that JARVIS could fetch and load itself."""
+
+    @property
+    def name(self) -> str:
+        """What its provider calls it, or would."""
+        if self.ollama:
+            return self.ollama.name
+        if self.where == "transformers" and self.expert:
+            return self.expert.id
+        return self.listed.ollama if self.listed and not self.where else self.id
+
+    @property
+    def size(self) -> int:
+        """Bytes on the disk, or to fetch; 0 where it is elsewhere or nobody says."""
+        if self.ollama:
+            return self.ollama.size if self.ollama.is_local else 0
+        if self.expert:
+            return self.expert.download_mb * MB
+        return self.listed.download_mb * MB if self.listed else 0
+
+    @property
+    def in_cloud(self) -> bool:
+        """Whether Ollama passes it on to its makers' computers."""
+        return self.ollama is not None and not self.ollama.is_local
+
+
+@dataclass(frozen=True, slots=True)
+class Shelved:
+    """All that is known of LLMs at this moment."""
+
+    known: tuple[KnownLLM, ...]
+    """The shipped list from the smallest, then whatever else is there."""
+    used: LLM | None
+    reason: str
+    """Why this one, or why none, in whole sentences."""
+    wanted: LLMPreference
+    ollama: OllamaStatus
+    installed: bool
+    """Whether the program Ollama is on this computer, whether or not it runs."""
+    computer: Computer
+
+
+async def listed(
+    llms: LLMChoice,
+    *,
+    experts: Sequence[Expert] = (),
+    program: Callable[[], bool] = lambda: False,
+) -> Shelved:
+    """Look what there is.
+
+    `experts` is the catalogue; `program` says in a thread whether Ollama is installed.
+    """
+    llm = await llms.current()
+    used = (llm.provider, llm.name) if llm else ("", "")
+    status = await llms.of_ollama()
+    details = await _details(llms, status)
+    loaded = await _loaded(llms, status)
+    disk = {expert.id: expert for expert, _ in await asyncio.to_thread(llms.on_disk)}
+    weights = {each.id: each for each in experts}
+    known = []
+    for each in llms.shipped:
+        found, expert = details.pop(each.ollama, None), disk.pop(each.expert, None)
+        where: Where = "ollama" if found else "transformers" if expert else ""
+        entry = _known(each.id, where, used, loaded, each, found, expert)
+        known.append(replace(entry, without_ollama=weights.get(each.expert)))
+    known += [_known(name, "ollama", used, loaded, None, each) for name, each in details.items()]
+    known += [_known(name, "transformers", used, loaded, None, None, disk[name]) for name in disk]
+    if llm and not any(each.used for each in known):
+        known.append(KnownLLM(llm.name, "openai", used=True))
+    return Shelved(
+        tuple(known),
+        llm,
+        llms.reason,
+        llms.wanted,
+        status,
+        status.running or await asyncio.to_thread(program),
+        await llms.measured(),
+    )
+
+
+def _known(
+    id: str,
+    where: Where,
+    used: tuple[str, str],
+    loaded: dict[str, int],
+    shipped: ShippedLLM | None,
+    ollama: InstalledLLM | None = None,
+    expert: Expert | None = None,
+) -> KnownLLM:
+    found = KnownLLM(id, where, listed=shipped, ollama=ollama, expert=expert)
+    in_memory = loaded.get(found.name, 0) if where == "ollama" else 0
+    return replace(found, used=used == (where, found.name), loaded=in_memory)
+
+
+async def _details(llms: LLMChoice, status: OllamaStatus) -> dict[str, InstalledLLM]:
+    found: Sequence[InstalledLLM] = status.llms
+    if status.running:
+        with suppress(JarvisError):  # it has just ended: what it listed will do
+            found = await llms.ollama.installed()
+    return {each.name: each for each in found}
+
+
+async def _loaded(llms: LLMChoice, status: OllamaStatus) -> dict[str, int]:
+    if not status.running:
+        return {}
+    try:
+        return {name: whole for name, (whole, _) in (await llms.ollama.in_memory()).items()}
+    except JarvisError:
+        return {}
+
+
+async def wish(llms: LLMChoice, name: str) -> dict[str, str]:
+    """What the settings say where the LLM of that name is to be used; also "auto" and "none".
+
+    Raises InputError where there is no such LLM on this computer.
+    """
+    before = llms.wanted
+    if name == "none":
+        return {"provider": "none"}
+    if name == "auto":
+        # The address of another Ollama is none of a service.
+        kept = "" if before.provider == "ollama" else before.address
+        return {"provider": "auto", "id": "", "address": kept}
+    entry = shipped(llms, name)
+    wanted = entry.ollama if entry else name
+    for each in (await llms.of_ollama()).llms:
+        if each.is_called(wanted):
+            kept = before.address if before.provider == "ollama" else ""
+            return {"provider": "ollama", "id": each.name, "address": kept}
+    expert = entry.expert if entry else name
+    if any(each.id == expert for each, _ in llms.on_disk()):
+        return {"provider": "transformers", "id": expert, "address": ""}
+    raise InputError(
+        tr("There is no LLM {name} on this computer.", name=name),
+        hint=tr(
+            "Fetch it with: jarvis-desktop llm pull {name}. For one of a service, say "
+            "--address too.",
+            name=name,
+        ),
+    )
+
+
+def shipped(llms: LLMChoice, name: str) -> ShippedLLM | None:
+    """The entry of the shipped list with that handle or Ollama name."""
+    names = name.casefold()
+    return next((each for each in llms.shipped if names in (each.id, each.ollama)), None)
+
+
+DOWNLOAD = "https://ollama.com/download"
+OFFLINE = mark("The mode is offline, so nothing is fetched; choose another mode to get one.")
+SERVICE = mark("Name a service with: jarvis-desktop llm use ID --address ADDRESS.")
+NO_WAY = b"offline"
+"""In the mark, where the person was told of no way to get an LLM."""
+
+
+@dataclass(frozen=True, slots=True)
+class LLMOffer:
+    """An LLM that could be fetched."""
+
+    name: str
+    """What Ollama calls it, or its handle in the catalogue of experts."""
+    download_mb: int
+    licence: str
+    good_at: str
+    verified: bool
+    """Whether size and licence were read at their source."""
+    expert: Expert | None = None
+    """Its weights in the catalogue; None where Ollama fetches and runs it."""
+
+    @property
+    def described(self) -> str:
+        """What a person wants to know before fetching it."""
+        return described(self.name, self.download_mb, self.licence, verified=self.verified)
+
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """That there is no LLM."""
+
+    reason: str
+    """Why, in whole sentences."""
+    advice: str
+    """What to do about it, for one who types commands."""
+    offers: tuple[LLMOffer, ...] = ()
+    """What can be fetched now, the best first."""
+    with_ollama: LLMOffer | None = None
+    """What could be fetched if Ollama ran."""
+
+
+class Household(Protocol):
+    """The parts of the application that are needed to get an LLM."""
+
+    @property
+    def llms(self) -> LLMChoice:
+        """Knows which LLM is used."""
+        ...
+
+    @property
+    def weights(self) -> Fetcher:
+        """Fetches what Ollama does not."""
+        ...
+
+    @property
+    def experts(self) -> Sequence[Expert]:
+        """The catalogue."""
+        ...
+
+    @property
+    def policy(self) -> Policy:
+        """What the mode allows."""
+        ...
+
+    @property
+    def paths(self) -> Paths:
+        """The person's folders."""
+        ...
+
+
+class LLMOfferFinder:
+    """Finds out what to offer, fetches it, and remembers that the person was told."""
+
+    def __init__(self, house: Household) -> None:
+        self._house = house
+        self._mark = house.paths.data / "no-llm-told"
+
+    @property
+    def was_told(self) -> bool:
+        """Whether the person was told before, in the window or in a terminal.
+
+        One who was told offline, where there is no way to get an LLM, is told again elsewhere.
+        """
+        try:
+            told = self._mark.read_bytes()
+        except OSError:
+            return False
+        return told != NO_WAY or not self._house.policy.allows_downloads
+
+    def note_told(self) -> None:
+        """Remember that the person was told; where that fails they are told again."""
+        if self.was_told:
+            return
+        with suppress(OSError):
+            self._mark.parent.mkdir(parents=True, exist_ok=True)
+            self._mark.write_bytes(b"" if self._house.policy.allows_downloads else NO_WAY)
+
+    async def missing(self) -> Missing | None:
+        """What to say where there is no LLM; None where there is one, or where none is wanted."""
+        llms = self._house.llms
+        if await llms.current() or llms.wanted.provider == "none":
+            return None
+        return await self._missing()
+
+    async def advice(self) -> str:
+        """What to do where there is no LLM, for one who types commands."""
+        if self._house.llms.wanted.provider == "none":
+            return tr("Change that with: jarvis-desktop llm use auto.")
+        return (await self._missing()).advice
+
+    async def _missing(self) -> Missing:
+        llms = self._house.llms
+        if not self._house.policy.allows_downloads:
+            return Missing(llms.reason, tr(OFFLINE))
+        if llms.wanted.provider == "openai":
+            return Missing(llms.reason, tr(SERVICE))
+        by_ollama = await self._by_ollama()
+        if by_ollama and (await llms.of_ollama()).running:
+            return Missing(llms.reason, self._advice(by_ollama), (by_ollama,))
+        from_disk = await self._from_disk()
+        offers = (from_disk,) if from_disk else ()
+        advice = self._advice(from_disk, with_ollama=by_ollama)
+        return Missing(llms.reason, advice, offers, with_ollama=by_ollama)
+
+    def _advice(self, offer: LLMOffer | None, *, with_ollama: LLMOffer | None = None) -> str:
+        """The same offers in words."""
+        if named := self._house.llms.wanted.id:
+            size = f"{best.described}: " if (best := with_ollama or offer) else ""
+            return size + tr(
+                "Fetch it with: jarvis-desktop llm pull {name}; or take the best that is there "
+                "with: jarvis-desktop llm use auto.",
+                name=one_line(named),
+            )
+        if with_ollama:
+            told = tr(
+                "To use it, install Ollama from {address} and fetch it with: "
+                "jarvis-desktop llm pull {name}.",
+                address=DOWNLOAD,
+                name=with_ollama.name,
+            )
+            without = (
+                tr("Without Ollama: jarvis-desktop llm pull {name}.", name=offer.name)
+                if offer
+                else ""
+            )
+            return f"{_fits(with_ollama)} {told} {without}".rstrip()
+        if not offer:
+            return tr(SERVICE)
+        told = tr("To use it, fetch it with: jarvis-desktop llm pull {name}.", name=offer.name)
+        return f"{_fits(offer)} {told}"
+
+    async def fetch(self, offer: LLMOffer, report: Report) -> LLM | None:
+        """Fetch it; the LLM that is used then. Raises JarvisError; cancelling stops it."""
+        if offer.expert:
+            await self._house.weights.fetch(offer.expert, report)
+        else:
+            await self._house.llms.ollama.pull(offer.name, report)
+        self._house.llms.forget()
+        return await self._house.llms.current()
+
+    async def _by_ollama(self) -> LLMOffer | None:
+        if self._house.llms.wanted.provider == "transformers":
+            return None
+        llms, named = self._house.llms, self._house.llms.wanted.id
+        able = [llm for llm in llms.shipped if named in ("", llm.ollama)]
+        llm = fitting(able, await llms.measured())
+        if llm is None:
+            return None
+        return LLMOffer(llm.ollama, llm.download_mb, llm.licence, llm.good_at, llm.verified)
+
+    async def _from_disk(self) -> LLMOffer | None:
+        """The largest that runs here without Ollama: with 16 bits a number or more it needs about
+        three times the memory."""
+        llms = self._house.llms
+        heavy = Candidate(Expert("llm", "text-generation"), "transformers", heavy=True)
+        if llms.wanted.provider == "ollama" or not self._house.policy.allows(heavy):
+            return None
+        computer = await llms.measured()
+        experts = {expert.id: expert for expert in self._house.experts}
+        fits = [
+            _without_ollama(llm, expert)
+            for llm in llms.shipped
+            if (expert := experts.get(llm.expert))
+            and llms.wanted.id in ("", expert.id)
+            and computer.holds(3 * llm.need)
+            and expert.download_mb * MB <= computer.disk
+        ]
+        return fits[-1] if fits else None
+
+
+def _fits(offer: LLMOffer) -> str:
+    return tr(
+        "{llm} fits this computer: {strengths}.", llm=offer.described, strengths=tr(offer.good_at)
+    )
+
+
+def _without_ollama(llm: ShippedLLM, expert: Expert) -> LLMOffer:
+    return LLMOffer(
+        expert.id, expert.download_mb, expert.licence, llm.good_at, expert.verified, expert
+    )

@@ -1,0 +1,221 @@
+"""What all providers do to a prompt before it is sent: schema, pictures, and whether it fits.
+
+Takes out what an LLM writes to itself before it answers, where the server leaves it in."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import json
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from dataclasses import dataclass, replace
+from enum import Enum, auto
+from pathlib import Path
+
+from jarvis_desktop.core.display import encodable, one_line
+from jarvis_desktop.core.errors import ExpertError, InputError
+from jarvis_desktop.core.i18n import tr
+from jarvis_desktop.core.llm import PICTURE, Message, Prompt, Think
+
+THOUGHT = {Think.OFF: 0, Think.LOW: 1024, Think.MEDIUM: 4096, Think.HIGH: 8192}
+"""Tokens for thinking, on top of those of the answer, where there is room for them."""
+
+
+@dataclass(frozen=True, slots=True)
+class TokenBudget:
+    """How many tokens a prompt is given."""
+
+    whole: int
+    """The prompt and all that the LLM may write."""
+    written: int
+    """All that the LLM may write, thinking included."""
+
+
+def sendable(prompt: Prompt) -> Prompt:
+    """The prompt with its schema in the last message too, because some LLMs see only that."""
+    messages = [replace(each, text=encodable(each.text)) for each in prompt.messages]
+    if prompt.schema is not None:
+        schema = json.dumps(prompt.schema, ensure_ascii=False, separators=(",", ":"))
+        text = f"{messages[-1].text}\n\nAnswer with JSON alone, by this JSON Schema:\n{schema}"
+        messages[-1] = replace(messages[-1], text=encodable(text))
+    return replace(prompt, messages=tuple(messages))
+
+
+def room(prompt: Prompt, window: int, *, name: str, sees: bool, think: Think) -> TokenBudget:
+    """The tokens for a sendable prompt. Raises ExpertError where it does not fit or has pictures
+    for an LLM that sees none: nothing is ever cut silently."""
+    pictures = sum(len(message.images) for message in prompt.messages)
+    if pictures and not sees:
+        raise ExpertError(
+            tr("{name} takes no pictures.", name=name), hint=tr("Choose an LLM that does.")
+        )
+    asked = prompt.tokens + pictures * PICTURE
+    if asked + prompt.longest > window:
+        raise ExpertError(
+            tr(
+                "The prompt is too long for {name}: about {asked} tokens, where {max} fit.",
+                name=name,
+                asked=asked,
+                max=max(0, window - prompt.longest),
+            ),
+            hint=tr("Ask for less at once, or choose an LLM with a longer context."),
+        )
+    thought = min(THOUGHT[think], window - asked - prompt.longest)
+    return TokenBudget(asked + prompt.longest + thought, prompt.longest + thought)
+
+
+async def pictures(message: Message) -> list[str]:
+    """The pictures of a message in base64. Raises InputError that names the file."""
+    return [await asyncio.to_thread(_picture, path) for path in message.images]
+
+
+def _picture(path: Path) -> str:
+    try:
+        return base64.b64encode(path.read_bytes()).decode("ascii")
+    except OSError as error:
+        raise InputError(
+            tr("The picture {name} cannot be read.", name=one_line(path.name))
+        ) from error
+
+
+PAIRS = (
+    ("<think>", "</think>"),
+    ("<thinking>", "</thinking>"),
+    ("[THINK]", "[/THINK]"),
+    ("<|channel|>analysis<|message|>", "<|channel|>final<|message|>"),
+)
+"""How thinking begins and ends in the LLMs of DeepSeek, Qwen and others, Mistral, and OpenAI."""
+
+
+class Thinking:
+    """Knows how one LLM thinks.
+
+    Some templates open the thinking themselves, so that an answer begins within it and only its
+    end is marked. That is learnt when it is seen; from then on answers are held back until the
+    mark, up to the first that has none. What is to be read as JSON is held back anyway: nobody
+    watches it arrive.
+    """
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._opens_unmarked = False
+
+    async def removed(
+        self, pieces: AsyncGenerator[str, None], *, hold: bool
+    ) -> AsyncGenerator[str, None]:
+        """The pieces without the thinking. Raises ExpertError where nothing else is in them."""
+        reader = _Reader(hold or self._opens_unmarked)
+        spoken = False
+        async with aclosing(pieces):
+            async for piece in pieces:
+                if text := reader.read(piece):
+                    spoken = True
+                    yield text
+        if text := reader.rest():
+            spoken = True
+            yield text
+        if not hold or reader.opens_unmarked:
+            self._opens_unmarked = reader.opens_unmarked
+        if not spoken:
+            raise ExpertError(
+                tr("{name} gave no answer.", name=self._name),
+                hint=tr("It may have thought for too long: let it think less, or choose another."),
+            )
+
+
+class _State(Enum):
+    BEGINNING = auto()
+    THINKING = auto()
+    HELD = auto()
+    """It may be thinking whose beginning was not marked."""
+    SPEAKING = auto()
+    OVER = auto()
+    """No mark is looked for any more."""
+
+
+class _Reader:
+    """Reads one answer piece by piece."""
+
+    def __init__(self, hold: bool) -> None:
+        self._hold = hold
+        self._state = _State.BEGINNING
+        self._end = ""
+        self._unread = ""
+        self._said = ""
+        self.opens_unmarked = False
+
+    def read(self, piece: str) -> str:
+        """What of the answer is certain after one more piece."""
+        self._unread += piece
+        text, before = "", None
+        while self._state is not before:
+            before = self._state
+            text += self._step()
+        self._said += text
+        return text
+
+    def rest(self) -> str:
+        """What is left when nothing follows."""
+        thinking = self._state is _State.THINKING
+        return "" if thinking or not self._unread.strip() else self._unread
+
+    def _step(self) -> str:
+        match self._state:
+            case _State.BEGINNING:
+                self._begin()
+            case _State.THINKING:
+                self._think()
+            case _State.HELD | _State.SPEAKING:
+                return self._speak()
+            case _State.OVER:
+                return self._take(len(self._unread))
+        return ""
+
+    def _begin(self) -> None:
+        self._unread = self._unread.lstrip()
+        for start, end in PAIRS:
+            if self._unread.startswith(start):
+                self._state, self._end = _State.THINKING, end
+                self._take(len(start))
+                return
+        if not any(start.startswith(self._unread) for start, _ in PAIRS):
+            self._state = _State.HELD if self._hold else _State.SPEAKING
+
+    def _think(self) -> None:
+        place = self._unread.find(self._end)
+        if place >= 0:
+            self._state = _State.BEGINNING
+            self._take(place + len(self._end))
+        else:
+            self._take(max(0, len(self._unread) - len(self._end)))
+
+    def _speak(self) -> str:
+        found = [(place, *pair) for pair in PAIRS if (place := self._unread.find(pair[1])) >= 0]
+        if not found:
+            return "" if self._state is _State.HELD else self._take(self._certain())
+        place, start, end = min(found)
+        so_far = self._said + self._unread[:place]
+        # An answer that speaks of such marks names both, the first one first, or quotes them.
+        if start in so_far or so_far.count("`") % 2:
+            self._state = _State.OVER
+            return ""
+        before = self._take(place)
+        self._take(len(end))
+        # What was said already cannot be taken back; what was held is not said.
+        said = "" if self._state is _State.HELD else before
+        self.opens_unmarked = self._state is _State.HELD or "`" not in so_far
+        self._state, self._hold = _State.BEGINNING, False
+        return said
+
+    def _certain(self) -> int:
+        """How much of what is unread cannot be the beginning of a mark."""
+        longest = max(len(end) for _, end in PAIRS)
+        for place in range(max(0, len(self._unread) - longest + 1), len(self._unread)):
+            if any(end.startswith(self._unread[place:]) for _, end in PAIRS):
+                return place
+        return len(self._unread)
+
+    def _take(self, count: int) -> str:
+        taken, self._unread = self._unread[:count], self._unread[count:]
+        return taken

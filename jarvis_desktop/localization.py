@@ -1,0 +1,101 @@
+"""The languages that JARVIS can be read in; their catalogues are in `resources/translations`.
+
+In the window a page does what a command does: a text that names the command names the page."""
+
+from __future__ import annotations
+
+import locale
+import os
+import re
+from collections.abc import Sequence
+from gettext import GNUTranslations, NullTranslations
+
+from jarvis_desktop.core import i18n
+from jarvis_desktop.core.i18n import mark, tr
+from jarvis_desktop.paths import shipped
+
+LANGUAGES = {"en": "English", "de": "Deutsch", "zh": "简体中文"}
+"""By their codes, each in its own words."""
+_SPOKEN = "JARVIS_DESKTOP_LANGUAGE"
+"""The environment variable by which child processes know what their parent speaks."""
+_variables = ("LC_ALL", "LC_MESSAGES", "LANG")
+
+
+def chosen(wanted: str) -> str:
+    """The language to speak: the wanted one, or for "" the system's, or English."""
+    for code in (wanted, *([] if wanted else _of_the_system())):
+        if (short := code.replace("-", "_").split("_")[0].lower()) in LANGUAGES:
+            return short
+    return "en"
+
+
+def load(language: str) -> NullTranslations:
+    """The catalogue of one of LANGUAGES; English is what stands in the code."""
+    path = shipped("resources", "translations", f"{language}.mo")
+    if language == "en" or not path.exists():
+        return NullTranslations()
+    with path.open("rb") as file:
+        return GNUTranslations(file)
+
+
+def speak(wanted: str) -> str:
+    """Say everything in the wanted language from now on; the code of the one that is spoken."""
+    language = chosen(wanted)
+    i18n.speak(load(language))
+    os.environ[_SPOKEN] = language
+    return language
+
+
+def inherit() -> None:
+    """In a child process: say everything in the language that its parent spoke when it began."""
+    if (language := os.environ.get(_SPOKEN, "en")) in LANGUAGES:
+        i18n.speak(load(language))
+
+
+def _of_the_system() -> Sequence[str]:
+    if listed := os.environ.get("LANGUAGE"):
+        return listed.split(":")
+    set_ = next((value for name in _variables if (value := os.environ.get(name))), "")
+    return [set_ or (locale.getlocale()[0] or "")]
+
+
+_SHOWN = "JARVIS_DESKTOP_IN_WINDOW"
+"""The environment variable by which child processes know that their texts are read there."""
+_EXPERTS = mark("Experts and LLMs")
+PAGES = {
+    "llm list": _EXPERTS,
+    "llm pull": _EXPERTS,
+    "llm use auto": _EXPERTS,
+    "experts list": _EXPERTS,
+    "experts search": _EXPERTS,
+    "experts refresh": _EXPERTS,
+    "experts pull": _EXPERTS,
+    "experts remove": _EXPERTS,
+    "experts key set": mark("Settings"),
+    "experts key test": mark("Settings"),
+    "doctor": mark("Check-up"),
+}
+"""The title of the page by the command; what no page does stays a command."""
+_command = re.compile(
+    rf"[`„“「]?jarvis-desktop ({'|'.join(PAGES)})\b(?! \{{\w+\}}\{{)"  # no more to it than a name
+    r"(?: (?:\{\w+\}|[A-Z]{2,}|whisper-base))?[`“”」]?"
+)
+
+
+def begin() -> None:
+    """From now on, here and in the child processes that are started."""
+    os.environ[_SHOWN] = "1"
+    inherit_wording()
+
+
+def inherit_wording() -> None:
+    """In a child process: as its parent does."""
+    if os.environ.get(_SHOWN):
+        i18n.rephrase(with_pages)
+
+
+def with_pages(text: str) -> str:
+    """The text, before its values are put in, with the page in the place of the command."""
+    if "jarvis-desktop " not in text:
+        return text
+    return _command.sub(lambda found: tr("“{page}”", page=tr(PAGES[found[1]])), text)

@@ -1,0 +1,240 @@
+"""Keys of services on the network: from the system's keyring or the environment, never from a file
+of ours."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future
+from contextlib import suppress
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from jarvis_desktop.core.errors import InputError, StorageError, UnavailableError
+from jarvis_desktop.core.i18n import tr
+from jarvis_desktop.process.network_guard import is_here
+
+SERVICE = "jarvis-desktop"
+VARIABLE = "JARVIS_LLM_KEY"
+HUB_VARIABLE = "HF_TOKEN"
+HUGGING_FACE = "router.huggingface.co"
+"""The one host that is given the key of the Hub, HF_TOKEN."""
+HUB = f"https://{HUGGING_FACE}"
+"""Under which address the key of the Hub is kept, for its LLMs and its experts alike."""
+
+_hidden: dict[str, str] = {}
+"""Keys of the environment that were taken out of it."""
+
+
+class ApiKey:
+    """The key of one service: asked for once, in a thread that nobody has to wait for.
+
+    A keyring may ask the person to unlock it. After `patience` seconds there is no key for now;
+    that which comes later is taken for the next prompt.
+    """
+
+    def __init__(self, ask: Callable[[], str] = str, *, patience: float = 5.0) -> None:
+        self._ask = ask
+        self._patience = patience
+        self._asked: Future[str] | None = None
+        self._is_late = False
+
+    async def get(self) -> str:
+        """The key, or "". Raises what `ask` raises."""
+        if self._asked is None:
+            self._asked, self._is_late = Future(), False
+            self._asked.set_running_or_notify_cancel()  # who stops waiting does not end it
+            threading.Thread(target=self._fill, args=(self._asked,), daemon=True).start()
+        if not self._is_late:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(self._patience):
+                    await asyncio.wrap_future(self._asked)
+            self._is_late = not self._asked.done()
+        return self._asked.result() if self._asked.done() else ""
+
+    def forget(self) -> None:
+        """Ask anew the next time, because the service did not take it."""
+        if self._asked and self._asked.done():
+            self._asked = None
+
+    def _fill(self, asked: Future[str]) -> None:
+        try:
+            asked.set_result(self._ask())
+        except Exception as error:  # noqa: BLE001 - raised where the key is waited for
+            asked.set_exception(error)
+
+
+def hide() -> None:
+    """Take the keys out of the environment, so that no process that is started is given them.
+
+    They are known to this process until it ends.
+    """
+    for name in (VARIABLE, HUB_VARIABLE):
+        if key := os.environ.pop(name, ""):
+            _hidden[name] = key
+
+
+def give_back() -> None:
+    """Put them back, for this program alone, which begins anew."""
+    os.environ.update(_hidden)
+
+
+@dataclass(frozen=True, slots=True)
+class KeyState:
+    """Whether there is a key for a service, and where; the key itself is not in it."""
+
+    kept: bool = False
+    """It is in the keyring."""
+    variable: str = ""
+    """The variable of the environment that holds one; that counts where none is kept."""
+    trouble: str = ""
+    """Why none can be kept, in a sentence with what to do."""
+
+
+def state(address: str) -> KeyState:
+    """What is known of the key for an address. May wait for the person who is asked to unlock the
+    keyring: not on an event loop."""
+    import keyring
+    from keyring.errors import KeyringError
+
+    place = origin(address)
+    name = HUB_VARIABLE if place == HUB else VARIABLE
+    variable = name if _variable(name) else ""
+    try:
+        return KeyState(bool(keyring.get_password(SERVICE, place)), variable)
+    except (KeyringError, RuntimeError, OSError):
+        return KeyState(
+            variable=variable,
+            trouble=tr(
+                "This system has no keyring that is open, so no key can be kept. Unlock or install "
+                "one, such as GNOME Keyring or KWallet, or set the variable {name} before JARVIS "
+                "starts.",
+                name=name,
+            ),
+        )
+
+
+def hub_key() -> str:
+    """The key of the Hugging Face Hub; "" where there is none. Not on an event loop, as key_for."""
+    return _kept(HUB) or _variable(HUB_VARIABLE)
+
+
+def keep_hub_key(key: str) -> None:
+    """Put the key of the Hub into the keyring. Raises InputError, UnavailableError."""
+    key = key.strip()
+    if not key.startswith("hf_"):
+        raise InputError(
+            tr("That is no key of the Hugging Face Hub: those begin with hf_."),
+            hint=tr(
+                "Make one at https://huggingface.co/settings/tokens, with the permission to make "
+                "calls to Inference Providers."
+            ),
+        )
+    try:
+        keep(HUB, key)
+    except UnavailableError as error:
+        raise UnavailableError(
+            error.message,
+            hint=tr(
+                "Unlock or install one, or set the variable {hub_variable} instead: it holds as "
+                "long as the program runs.",
+                hub_variable=HUB_VARIABLE,
+            ),
+        ) from error
+
+
+def key_for(address: str) -> str:
+    """The key for the service at an address, which is that of the settings; "" where there is none.
+
+    That of the environment names no host, so that it is never sent in the clear over a network. A
+    keyring that is missing or locked is as good as an empty one. May wait for the person who is
+    asked to unlock it: not on an event loop.
+    """
+    place = origin(address)
+    safe = place.startswith("https://") or is_here(urlsplit(place).hostname or "")
+    if safe and (key := _variable(VARIABLE)):
+        return key
+    if kept := _kept(place):
+        return kept
+    return _variable(HUB_VARIABLE) if place == HUB else ""
+
+
+def keep(address: str, key: str) -> None:
+    """Put a key into the keyring. Raises UnavailableError where there is none to use."""
+    import keyring
+    from keyring.errors import KeyringError
+
+    key = key.strip()
+    if not key or not key.isascii() or not key.isprintable() or " " in key:
+        raise InputError(
+            tr("That is no key."), hint=tr("A key is one line of letters, digits and signs.")
+        )
+    try:
+        keyring.set_password(SERVICE, origin(address), key)
+    except (KeyringError, RuntimeError, OSError) as error:
+        raise UnavailableError(
+            tr("The key could not be kept: the system has no keyring that is open."),
+            hint=tr(
+                "Unlock or install one, or set the variable {variable} instead: it is sent to "
+                "the address of the settings alone, and to another computer only over https.",
+                variable=VARIABLE,
+            ),
+        ) from error
+
+
+def forget(address: str) -> bool:
+    """Delete a key from the keyring; whether there was one. Raises UnavailableError like `keep`."""
+    import keyring
+    from keyring.errors import KeyringError, PasswordDeleteError
+
+    place = origin(address)
+    try:
+        if keyring.get_password(SERVICE, place) is None:
+            return False
+        keyring.delete_password(SERVICE, place)
+    except PasswordDeleteError as error:
+        raise StorageError(
+            tr("The keyring did not delete the key for {place}.", place=place)
+        ) from error
+    except (KeyringError, RuntimeError, OSError) as error:
+        raise UnavailableError(
+            tr("There is no key to delete: the system has no keyring that is open."),
+            hint=f"Where the key is in the variable {HUB_VARIABLE if place == HUB else VARIABLE}, "
+            "unset that.",
+        ) from error
+    return True
+
+
+def origin(address: str) -> str:
+    """Scheme, host and port of an address, under which its key is kept: no other host gets it.
+
+    Raises InputError where it is no address of the web.
+    """
+    try:
+        parts = urlsplit(address.strip())
+        port = parts.port
+    except ValueError:
+        parts, port = urlsplit(""), None
+    if parts.scheme not in ("http", "https") or not parts.hostname or parts.username is not None:
+        raise InputError(
+            tr("The address of an LLM service begins with https:// or http:// and names a host."),
+            hint=tr("For example http://127.0.0.1:1234/v1."),
+        )
+    host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
+    return f"{parts.scheme}://{host}" + (f":{port}" if port else "")
+
+
+def _variable(name: str) -> str:
+    return os.environ.get(name, _hidden.get(name, "")).strip()
+
+
+def _kept(place: str) -> str:
+    import keyring
+    from keyring.errors import KeyringError
+
+    try:
+        return keyring.get_password(SERVICE, place) or ""
+    except (KeyringError, RuntimeError, OSError):  # no keyring, a locked one, no session bus
+        return ""

@@ -1,0 +1,193 @@
+"""The person's desktop: opens files and folders with the programs they belong to.
+
+How the person's desktop starts JARVIS: the command, as a .desktop file and a shell write it.
+
+JARVIS among the programs of the person's Linux desktop: its .desktop file and its icons.
+
+With it the desktop knows the program by name: GNOME's portal lends keys only to such ones."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from jarvis_desktop.core.errors import StorageError, UnavailableError
+from jarvis_desktop.core.i18n import tr
+from jarvis_desktop.paths import APP_ID, shipped
+
+
+class SystemDesktop:
+    """Implements core.ports.Desktop with the system's own opener."""
+
+    def open(self, path: Path, name: str = "") -> None:
+        """Open a file or folder; returns at once. Raises UnavailableError, which speaks of `name`
+        where the person knows the file by that and not by the path of its copy."""
+        if sys.platform == "win32":
+            os.startfile(path)  # noqa: S606 - the system's opener, asked for by the person
+            return
+        opener = "open" if sys.platform == "darwin" else "xdg-open"
+        if has_no_display() or shutil.which(opener) is None:
+            raise UnavailableError(
+                tr("There is no desktop here to open {name} with.", name=name or path.name),
+                hint="" if name else tr("It is at {path}.", path=path),
+            )
+        subprocess.Popen(
+            [opener, str(path)],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+
+
+def has_no_display() -> bool:
+    """Whether there is no screen to open a window on."""
+    if sys.platform in ("win32", "darwin"):
+        return False
+    return not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
+
+
+_MUST_BE_QUOTED = set(" \t\n\"'\\><~|&;$*?#()`")
+"""Characters that the Desktop Entry Specification lets stand only within quotes."""
+
+
+def command(*arguments: str) -> list[str]:
+    """What starts this JARVIS, wherever it is started from, with these arguments."""
+    if image := os.environ.get("APPIMAGE"):
+        return [image, *arguments]
+    if getattr(sys, "frozen", False):
+        return [sys.executable, *arguments]
+    beside = shutil.which("jarvis-desktop", path=os.path.dirname(sys.executable))  # noqa: PTH120
+    if beside:
+        return [beside, *arguments]
+    return [sys.executable, "-m", "jarvis_desktop", *arguments]
+
+
+def exec_line(parts: Sequence[str]) -> str:
+    """The value of `Exec` in a .desktop file; field codes such as %F stay what they are."""
+    return " ".join(_quoted(part) for part in parts)
+
+
+def shell_line(parts: Sequence[str]) -> str:
+    """The command as a shell of this system reads it."""
+    if sys.platform == "win32":
+        import subprocess
+
+        return subprocess.list2cmdline(parts)
+    return shlex.join(parts)
+
+
+def _quoted(part: str) -> str:
+    if part in ("%F", "%U", "%f", "%u"):
+        return part
+    part = part.replace("%", "%%")
+    if part and not _MUST_BE_QUOTED & set(part):
+        return part
+    for sign in ("\\", '"', "`", "$"):
+        part = part.replace(sign, "\\" + sign)
+    # The value is read twice: as a string of the file, then as a command.
+    return '"' + part.replace("\\", "\\\\") + '"'
+
+
+PATIENCE = 20
+"""Seconds that a program of the desktop may take to look at what is new."""
+OWN = "X-JARVIS-Installed=true"
+"""Marks a file of ours: one that a package brought is not removed."""
+
+
+def is_installed() -> bool:
+    """Whether the desktop knows JARVIS, by us or by a package."""
+    folders = (_data(), *(Path(name) for name in _system_folders()))
+    return any((folder / "applications" / _entry_name()).is_file() for folder in folders)
+
+
+def install() -> Sequence[Path]:
+    """Write the files for this person; what was written. Raises StorageError."""
+    source = shipped("packaging", "linux")
+    written = []
+    try:
+        text = (source / _entry_name()).read_text("utf-8")
+        entry = _data() / "applications" / _entry_name()
+        entry.parent.mkdir(parents=True, exist_ok=True)
+        entry.write_text(_for_here(text), "utf-8")
+        written.append(entry)
+        for icon in sorted((source / "icons").rglob(f"{APP_ID}.*")):
+            to = _icons() / icon.relative_to(source / "icons")
+            to.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(icon, to)
+            written.append(to)
+    except OSError as error:
+        raise StorageError(
+            tr("JARVIS could not be put into the menu: {reason}.", reason=error.strerror or error)
+        ) from error
+    _tell_desktop()
+    return written
+
+
+def remove() -> Sequence[Path]:
+    """Remove what `install` wrote; what was removed. Raises StorageError."""
+    removed = []
+    try:
+        entry = _data() / "applications" / _entry_name()
+        if entry.is_file() and OWN in entry.read_text("utf-8", errors="replace"):
+            for path in (entry, *_icons().glob(f"*/apps/{APP_ID}.*")):
+                path.unlink(missing_ok=True)
+                removed.append(path)
+    except OSError as error:
+        raise StorageError(
+            tr(
+                "JARVIS could not be taken out of the menu: {reason}.",
+                reason=error.strerror or error,
+            )
+        ) from error
+    _tell_desktop()
+    return removed
+
+
+def _for_here(text: str) -> str:
+    """The entry as it starts this JARVIS, wherever that is."""
+    lines = []
+    for line in text.splitlines():
+        name, _, value = line.partition("=")
+        if name == "Exec":
+            line = f"Exec={exec_line(command(*value.split()[1:]))}"
+        lines.append(line)
+        if line == "[Desktop Entry]":
+            lines.append(OWN)
+    return "\n".join(lines) + "\n"
+
+
+def _tell_desktop() -> None:
+    """Have the desktop look; most notice by themselves, and these programs may be missing."""
+    for words in (
+        ["update-desktop-database", "-q", str(_data() / "applications")],
+        ["gtk-update-icon-cache", "-q", "-t", "-f", str(_icons())],
+    ):
+        if shutil.which(words[0]) and Path(words[-1]).is_dir():
+            try:
+                subprocess.run(words, check=False, capture_output=True, timeout=PATIENCE)
+            except (OSError, subprocess.TimeoutExpired):
+                continue
+
+
+def _entry_name() -> str:
+    return f"{APP_ID}.desktop"
+
+
+def _data() -> Path:
+    given = os.environ.get("XDG_DATA_HOME", "")
+    return Path(given) if Path(given).is_absolute() else Path.home() / ".local" / "share"
+
+
+def _icons() -> Path:
+    return _data() / "icons" / "hicolor"
+
+
+def _system_folders() -> Iterator[str]:
+    usual = "/usr/local/share:/usr/share"
+    yield from (os.environ.get("XDG_DATA_DIRS") or usual).split(":")

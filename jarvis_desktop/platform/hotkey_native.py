@@ -1,0 +1,228 @@
+"""A key of the whole desktop on Windows: RegisterHotKey tells when it is pressed, its state when it
+is let go.
+
+A key of the whole desktop on macOS: Carbon's hot keys, the one kind that needs no consent to
+watch all keys.
+
+They are told on the main thread, and only while its event loop runs: that of the window."""
+
+from __future__ import annotations
+
+import asyncio
+import ctypes
+import itertools
+import sys
+import threading
+import time
+from collections.abc import Callable
+from ctypes import wintypes
+from typing import Any
+
+from jarvis_desktop.core.errors import UnavailableError
+from jarvis_desktop.core.i18n import mark, tr
+from jarvis_desktop.core.speech import HotkeyStatus
+from jarvis_desktop.platform.shortcut import (
+    PATIENCE,
+    Changed,
+    Combination,
+    Modifier,
+    Pressing,
+    ThreadedKey,
+    Told,
+)
+
+WINDOWS_BITS: dict[Modifier, int] = {"Alt": 1, "Ctrl": 2, "Shift": 4, "Super": 8}
+NO_REPEAT = 0x4000
+WM_HOTKEY, WM_QUIT = 0x0312, 0x0012
+IS_DOWN = 0x8000
+LOOKING = 0.01
+"""Seconds between looks at whether the key is still down; nothing tells of it."""
+WINDOWS_WHY = mark("Windows tells JARVIS of the key wherever it is pressed.")
+
+
+def windows_registered(combination: Combination) -> tuple[int, int]:
+    """The modifiers and the key as RegisterHotKey takes them."""
+    bits = sum(WINDOWS_BITS[name] for name in combination.modifiers)
+    return bits | NO_REPEAT, combination.key.windows
+
+
+class WindowsKey(ThreadedKey):
+    """Windows puts its messages into the queue of the thread that asked for the key."""
+
+    def __init__(self, combination: Combination, changed: Changed) -> None:
+        super().__init__(
+            HotkeyStatus("windows", str(combination), holds=True, why=tr(WINDOWS_WHY)), changed
+        )
+        self._combination = combination
+        self._library = _user32()
+        self._ends = False
+
+    def _wake(self, thread: threading.Thread) -> None:
+        self._ends = True
+        self._library.PostThreadMessageW(thread.native_id, WM_QUIT, 0, 0)
+
+    def _work(self, told: Told) -> None:
+        bits, key = windows_registered(self._combination)
+        if not self._library.RegisterHotKey(None, 1, bits, key):
+            raise UnavailableError(
+                tr("Another program has the key {key} already.", key=self._combination),
+                hint=tr("Choose another key, or free this one in that program."),
+            )
+        told.is_bound()
+        message = wintypes.MSG()
+        # 0 is WM_QUIT, -1 an error.
+        while not self._ends and self._library.GetMessageW(ctypes.byref(message), None, 0, 0) > 0:
+            if message.message == WM_HOTKEY:
+                told.down()
+                while not self._ends and self._library.GetAsyncKeyState(key) & IS_DOWN:
+                    time.sleep(LOOKING)
+                told.up()
+        self._library.UnregisterHotKey(None, 1)
+
+
+def _user32() -> Any:
+    if sys.platform == "win32":
+        return ctypes.WinDLL("user32")
+    raise UnavailableError(tr("This is not Windows."))
+
+
+MACOS_BITS: dict[Modifier, int] = {"Super": 0x0100, "Shift": 0x0200, "Alt": 0x0800, "Ctrl": 0x1000}
+KEYBOARD = int.from_bytes(b"keyb")
+"""Class of the events."""
+PRESSED, RELEASED = 5, 6
+SIGNATURE = int.from_bytes(b"JRVS")
+NO_ERROR = 0
+EXISTS = -9878
+NOT_OURS = -9874
+"""What a handler says that leaves an event to others."""
+DIRECT_OBJECT = int.from_bytes(b"----")
+HOT_KEY_ID = int.from_bytes(b"hkid")
+MACOS_WHY = mark("macOS tells JARVIS of the key wherever it is pressed.")
+TAKEN = mark("Another program has the key {key} already.")
+
+
+class _EventType(ctypes.Structure):
+    _fields_ = (("event_class", ctypes.c_uint32), ("kind", ctypes.c_uint32))
+
+
+class _HotKeyId(ctypes.Structure):
+    _fields_ = (("signature", ctypes.c_uint32), ("number", ctypes.c_uint32))
+
+
+_Handler = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
+_Function = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+
+
+def macos_registered(combination: Combination) -> tuple[int, int]:
+    """The key and the modifiers as RegisterEventHotKey takes them. Raises UnavailableError."""
+    if combination.key.macos is None:
+        raise UnavailableError(
+            tr("Keyboards of a Mac have no key {key}.", key=combination.key.name),
+            hint=tr("Choose another key."),
+        )
+    return combination.key.macos, sum(MACOS_BITS[name] for name in combination.modifiers)
+
+
+_numbers = itertools.count(1)
+
+
+class MacKey:
+    """Implements pressing.Way."""
+
+    def __init__(self, combination: Combination, changed: Changed) -> None:
+        self._combination = combination
+        self._library = _carbon()
+        self._key, self._modifiers = macos_registered(combination)
+        self._number = next(_numbers)
+        self._hot_key, self._handler = ctypes.c_void_p(), ctypes.c_void_p()
+        self._kept: list[object] = []
+        """What the system calls back; it must not be forgotten while it may."""
+
+    async def bind(self, keys: Pressing) -> HotkeyStatus:
+        """Ask the system for the key. Raises UnavailableError."""
+        told = Told(keys, lambda words: None)
+        self._on_main_thread(lambda: self._register(told))
+        try:
+            async with asyncio.timeout(PATIENCE):
+                await told.bound
+        except TimeoutError as error:
+            raise UnavailableError(
+                tr("Such a key needs the window of JARVIS to be open.")
+            ) from error
+        return HotkeyStatus("macos", str(self._combination), holds=True, why=tr(MACOS_WHY))
+
+    async def close(self) -> None:
+        """Let it go."""
+        if self._hot_key:
+            done = Told(Pressing(lambda: None, lambda: None), lambda words: None)
+            self._on_main_thread(lambda: self._unregister(done))
+            await asyncio.wait([done.bound], timeout=PATIENCE)
+
+    def _register(self, told: Told) -> None:
+        library = self._library
+        target = library.GetApplicationEventTarget()
+
+        def happened(call: object, event: int, data: object) -> int:
+            if self._pressed(event) != self._number:
+                return NOT_OURS
+            told.down() if library.GetEventKind(event) == PRESSED else told.up()
+            return NO_ERROR
+
+        handler = _Handler(happened)
+        self._kept.append(handler)
+        kinds = (_EventType * 2)(_EventType(KEYBOARD, PRESSED), _EventType(KEYBOARD, RELEASED))
+        library.InstallEventHandler(target, handler, 2, kinds, None, ctypes.byref(self._handler))
+        status = library.RegisterEventHotKey(
+            self._key, self._modifiers, _HotKeyId(SIGNATURE, self._number), target, 0,
+            ctypes.byref(self._hot_key),
+        )  # fmt: skip
+        if status == NO_ERROR:
+            told.is_bound()
+        elif status == EXISTS:
+            told.fails(UnavailableError(tr(TAKEN, key=self._combination)))
+        else:
+            words = tr("macOS refused the key {key} ({code}).", key=self._combination, code=status)
+            told.fails(UnavailableError(words))
+
+    def _pressed(self, event: int) -> int:
+        """Which of this program's keys an event is about: each handler is told of all."""
+        found = _HotKeyId()
+        self._library.GetEventParameter(
+            event, DIRECT_OBJECT, HOT_KEY_ID, None, ctypes.sizeof(found), None, ctypes.byref(found)
+        )
+        return int(found.number)
+
+    def _unregister(self, done: Told) -> None:
+        self._library.UnregisterEventHotKey(self._hot_key)
+        self._library.RemoveEventHandler(self._handler)
+        done.is_bound()
+
+    def _on_main_thread(self, function: Callable[[], None]) -> None:
+        called = _Function(lambda context: function())
+        self._kept.append(called)
+        self._library.dispatch_async_f(_main_queue(self._library), None, called)
+
+
+def _main_queue(library: Any) -> Any:
+    return ctypes.byref(ctypes.c_char.in_dll(library, "_dispatch_main_q"))
+
+
+def _carbon() -> Any:
+    if sys.platform != "darwin":
+        raise UnavailableError(tr("This is not macOS."))
+    library = ctypes.CDLL("/System/Library/Frameworks/Carbon.framework/Carbon")
+    pointer = ctypes.c_void_p
+    library.GetApplicationEventTarget.restype = pointer
+    library.GetEventKind.argtypes = [pointer]
+    library.GetEventKind.restype = ctypes.c_uint32
+    library.GetEventParameter.argtypes = [pointer, ctypes.c_uint32, ctypes.c_uint32, pointer,
+                                          ctypes.c_ulong, pointer, pointer]  # fmt: skip
+    library.InstallEventHandler.argtypes = [pointer, _Handler, ctypes.c_ulong, pointer, pointer,
+                                            pointer]  # fmt: skip
+    library.RegisterEventHotKey.argtypes = [ctypes.c_uint32, ctypes.c_uint32, _HotKeyId, pointer,
+                                            ctypes.c_uint32, pointer]  # fmt: skip
+    library.UnregisterEventHotKey.argtypes = [pointer]
+    library.RemoveEventHandler.argtypes = [pointer]
+    library.dispatch_async_f.argtypes = [pointer, pointer, _Function]
+    library.dispatch_async_f.restype = None
+    return library

@@ -1,0 +1,1 @@
+"""Child processes, and what must hold in each of them."""

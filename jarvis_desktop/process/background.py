@@ -1,0 +1,164 @@
+"""Calls functions in one child process, for threads that wait for the answer.
+
+What weighs much in memory and is asked in many places lives there, such as the weights of the
+planner: the window's own process stays light.
+
+Lets go of what takes memory when nobody has used it for a while."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import threading
+from collections.abc import Callable, Coroutine, Iterator
+from concurrent.futures import CancelledError, Future
+from contextlib import contextmanager
+from typing import Any
+
+from jarvis_desktop.core.errors import ExpertError, Fault
+from jarvis_desktop.core.i18n import tr
+from jarvis_desktop.core.task import Report
+from jarvis_desktop.process.child import Child
+from jarvis_desktop.process.child_main import Handler
+
+
+class Idling:
+    """Calls `leave` on the running loop once nobody was at work for `seconds`."""
+
+    def __init__(self, seconds: float, leave: Callable[[], None]) -> None:
+        self._seconds = seconds
+        self._leave = leave
+        self._working = 0
+        self._leaving: asyncio.TimerHandle | None = None
+
+    @contextmanager
+    def work(self) -> Iterator[None]:
+        """Nothing leaves meanwhile."""
+        self.begin()
+        try:
+            yield
+        finally:
+            self.end()
+
+    def begin(self) -> None:
+        """Somebody works, until they `end`."""
+        self._working += 1
+        self.close()
+
+    def end(self) -> None:
+        """They do no longer."""
+        self._working -= 1
+        if not self._working:
+            self._leaving = asyncio.get_running_loop().call_later(self._seconds, self._leave)
+
+    def close(self) -> None:
+        """Do not leave, be it only until the next work ends."""
+        if self._leaving:
+            self._leaving.cancel()
+            self._leaving = None
+
+
+PATIENCE = 30.0
+"""Seconds that an answer may take: the first one waits for libraries and weights."""
+IDLE = 600.0
+"""Seconds without a call after which the process ends: its memory is wanted elsewhere."""
+JOINING = 5.0
+"""Seconds that the process has to end, longer than a child takes at most."""
+
+
+class BackgroundProcess:
+    """One process, which starts at the first call, and ends when none comes for `idle` seconds.
+
+    May be used from any thread.
+    """
+
+    def __init__(self, name: str, *, patience: float = PATIENCE, idle: float = IDLE) -> None:
+        self._name = name
+        self._child = Child("jarvis_desktop.process.background:serve", name=name)
+        self._patience = patience
+        self._idling = Idling(idle, self._leave)
+        self.left = False
+        """Whether it has ended for want of work: the next call waits until it is there again."""
+        self._lock = threading.Lock()
+        self._closed = False
+        # A loop of its own: who waits may well be the one that another loop runs on.
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._thread: threading.Thread | None = None
+
+    def call(self, function: str, *args: object) -> Any:
+        """What the function, named "package.module:function", gives there for `args`.
+
+        Raises JarvisError as it raised it, and where there is no answer.
+        """
+        try:
+            return self._submit(self._call(function, args)).result()
+        except CancelledError as error:
+            raise self._ended() from error
+
+    def close(self) -> None:
+        """End the process, and wait for its end; it does not start again."""
+        with self._lock:
+            self._closed = True
+            loop, self._loop = self._loop, None
+        if loop is None or self._thread is None:
+            return
+        closing = asyncio.run_coroutine_threadsafe(self._child.close(), loop)
+        try:
+            closing.result(JOINING)
+        finally:
+            loop.call_soon_threadsafe(loop.stop)
+            self._thread.join(JOINING)
+
+    async def _call(self, function: str, args: tuple[object, ...]) -> Any:
+        with self._idling.work():
+            self.left = False
+            return await self._child.call(function, *args, timeout=self._patience)
+
+    def _leave(self) -> None:
+        self.left = True
+        self._child.kill()
+
+    def _submit(self, work: Coroutine[Any, Any, Any]) -> Future[Any]:
+        with self._lock:
+            if self._closed:
+                work.close()
+                raise self._ended()
+            if self._loop is None:
+                self._loop = asyncio.new_event_loop()
+                self._thread = threading.Thread(
+                    target=_run, args=(self._loop,), name="apart", daemon=True
+                )
+                self._thread.start()
+            return asyncio.run_coroutine_threadsafe(work, self._loop)
+
+    def _ended(self) -> ExpertError:
+        return ExpertError(
+            tr("The {name} was ended while it started.", name=self._name), fault=Fault.CRASH
+        )
+
+
+def serve() -> Handler:
+    """What runs in the child."""
+
+    def handle(report: Report, function: str, *args: object) -> Any:
+        module, _, name = function.partition(":")
+        return getattr(importlib.import_module(module), name)(*args)
+
+    return handle
+
+
+def _run(loop: asyncio.AbstractEventLoop) -> None:
+    try:
+        loop.run_forever()
+        loop.run_until_complete(_settled())
+        loop.run_until_complete(loop.shutdown_default_executor())
+    finally:
+        loop.close()
+
+
+async def _settled() -> None:
+    """Nobody may wait for ever for what does not come any more."""
+    left = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in left:
+        task.cancel()
+    await asyncio.gather(*left, return_exceptions=True)

@@ -1,0 +1,342 @@
+"""Runs foreign native code in a spawned process, one call at a time.
+
+A crash, a hang or an out-of-memory kill there is a failed call here and nothing else. Calls and
+answers travel as length-prefixed pickles over a plain pipe: a reader of multiprocessing.Queue
+hangs when the writer is killed in the middle, a pipe gives end-of-file.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import multiprocessing
+import signal
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from multiprocessing import resource_tracker
+from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
+from pathlib import Path
+from typing import Any
+from weakref import WeakSet
+
+from jarvis_desktop.core.display import frames
+from jarvis_desktop.core.errors import ExpertError, Fault
+from jarvis_desktop.core.i18n import tr
+from jarvis_desktop.core.task import Report
+from jarvis_desktop.process.child_main import Answer, one_line, serve
+
+log = logging.getLogger(__name__)
+
+ENDED: Answer = ("ended",)
+
+ENDING_SECONDS = 3.0
+"""How long the end of a killed process is waited for: one that waits for a device may never end."""
+
+KILLED = -9
+"""The exit code of a process that was killed, where the system has signals."""
+
+EVENTS = Path("/proc/vmstat")
+
+_outward: WeakSet[Child] = WeakSet()
+"""Those whose work is on the network."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Running:
+    process: BaseProcess
+    pipe: Connection
+    answers: asyncio.Queue[Answer]
+    listener: threading.Thread
+
+    @property
+    def lives(self) -> bool:
+        """Whether it can be asked. Reaps the process where it has ended."""
+        return self.process.is_alive() and self.listener.is_alive()
+
+
+class Child:
+    """A process that answers calls with the handler that `factory` makes.
+
+    `factory` is named "package.module:function" so that only the child imports its module. The
+    process starts at the first call, is killed when a call times out, is cancelled or goes wrong
+    here, and starts anew at the next one. Unless its work is on the `network`, it reaches nothing
+    but, where it needs them, the `services` of this computer, such as its sound server.
+    """
+
+    def __init__(
+        self,
+        factory: str,
+        *args: object,
+        name: str,
+        network: bool = False,
+        services: bool = False,
+    ) -> None:
+        self._factory = factory
+        self._network = network
+        self._services = services
+        self._args = args
+        self._name = name
+        self._running: _Running | None = None
+        self._spawning: asyncio.Future[_Running] | None = None
+        self._endings: list[threading.Thread] = []
+        self._lock = asyncio.Lock()
+        self._dismissed = ""
+        if network:
+            _outward.add(self)
+
+    @property
+    def pid(self) -> int | None:
+        """The process, where one is running."""
+        return self._running.process.pid if self._running and self._running.lives else None
+
+    async def start(self) -> None:
+        """Start the process now, so that the first call need not wait for it.
+
+        Raises ExpertError where the system cannot start one.
+        """
+        async with self._lock:
+            await self._ensure()
+
+    async def call(self, *args: object, timeout: float, report: Report | None = None) -> Any:
+        """The handler's result. `timeout` in seconds, from the moment this call's turn has come.
+
+        Raises JarvisError as the handler raised it, ExpertError where the process could not be
+        started, died, hung, or raised anything else.
+        """
+        async with self._lock:
+            running = await self._ensure()
+            limit, kills = asyncio.timeout(timeout), memory_kills()
+            try:
+                async with limit:
+                    kind, *rest = await _exchange(running, args, report)
+            except BaseException as error:
+                # Whatever this is, it is no answer: the late one must not become the next call's.
+                self.kill()
+                if isinstance(error, TimeoutError) and limit.expired():
+                    raise ExpertError(
+                        tr(
+                            "The {name} gave no answer within {timeout:.0f} seconds.",
+                            name=self._name,
+                            timeout=timeout,
+                        ),
+                        retryable=True,
+                        fault=Fault.TIMEOUT,
+                    ) from error
+                raise
+            if kind == "unbuilt":  # the next call shall try anew
+                self.kill()
+                kind, *rest = rest[0]
+            elif kind == "ended":
+                self.kill()
+                raise await self._stopped(running, kills)
+        if kind == "result":
+            return rest[0]
+        if kind == "refused":
+            raise rest[0]
+        message, details = rest
+        log.info("%s failed: %s", self._name, details)
+        # What nobody foresaw may well have been chance.
+        raise ExpertError(
+            tr("The {name} failed: {message}", name=self._name, message=message), retryable=True
+        )
+
+    async def close(self) -> None:
+        """End the process and wait for its end, for some seconds at most."""
+        spawning = self._spawning
+        self.kill()
+        if spawning:
+            await asyncio.wait({spawning}, timeout=ENDING_SECONDS)
+        await asyncio.to_thread(_join, tuple(self._endings))
+
+    def kill(self) -> None:
+        """End the process; at once, although the system may take a moment to clear it away."""
+        self._spawning = None  # what is being started is ended as soon as it is there
+        running, self._running = self._running, None
+        if running:
+            self._end(running)
+
+    def dismiss(self, reason: str) -> None:
+        """End the process, and tell whoever waits for its answer why."""
+        if self._running or self._spawning:
+            self._dismissed = reason
+            self.kill()
+
+    def _end(self, running: _Running) -> None:
+        running.process.kill()
+        # A large process takes a tenth of a second to go: too long to hold up a loop.
+        ending = threading.Thread(
+            target=running.process.join,
+            args=(ENDING_SECONDS,),
+            name=f"{self._name}-end",
+            daemon=True,
+        )
+        self._endings = [each for each in self._endings if each.is_alive()]
+        with suppress(RuntimeError):  # no more threads: it is reaped when the next one is started
+            ending.start()
+            self._endings.append(ending)
+
+    async def _stopped(self, running: _Running, kills: int) -> ExpertError:
+        """Why it ended; `kills` is what `memory_kills` gave before."""
+        await asyncio.to_thread(_join, tuple(self._endings))
+        if dismissed := self._dismissed:
+            return ExpertError(dismissed, fault=Fault.NETWORK)
+        code = running.process.exitcode
+        if code == KILLED and memory_kills() > kills:
+            return ExpertError(
+                tr(
+                    "The {name} was ended because the memory of this computer was full.",
+                    name=self._name,
+                ),
+                hint=tr("Close other programs, or choose a smaller one."),
+                retryable=True,
+                fault=Fault.MEMORY,
+            )
+        how = "" if code is None else f" (exit code {code})"
+        return ExpertError(
+            tr("The {name} stopped unexpectedly{how}.", name=self._name, how=how),
+            retryable=True,
+            fault=Fault.CRASH,
+        )
+
+    async def _ensure(self) -> _Running:
+        self._dismissed = ""
+        if self._running and not self._running.lives:
+            self.kill()
+        if self._running is None:
+            try:
+                # The thread cannot be stopped: after a cancel the next call waits for the same one.
+                await asyncio.shield(self._spawning or self._begin())
+            except (OSError, RuntimeError) as error:
+                raise ExpertError(
+                    tr(
+                        "The {name} could not be started: {error}.",
+                        name=self._name,
+                        error=one_line(error),
+                    ),
+                    retryable=True,
+                    fault=Fault.CRASH,
+                ) from error
+        if self._running is None and self._dismissed:
+            raise ExpertError(self._dismissed, fault=Fault.NETWORK)
+        if self._running is None:
+            raise ExpertError(
+                tr("The {name} was ended while it started.", name=self._name),
+                retryable=True,
+                fault=Fault.CRASH,
+            )
+        return self._running
+
+    def _begin(self) -> asyncio.Future[_Running]:
+        loop = asyncio.get_running_loop()
+        spawning = loop.run_in_executor(None, self._spawn, loop, tuple(self._endings))
+        spawning.add_done_callback(self._spawned)
+        self._spawning = spawning
+        return spawning
+
+    def _spawned(self, spawning: asyncio.Future[_Running]) -> None:
+        wanted = spawning is self._spawning
+        if wanted:
+            self._spawning = None
+        if spawning.cancelled() or spawning.exception():
+            return
+        if wanted:
+            self._running = spawning.result()
+        else:
+            self._end(spawning.result())
+
+    def _spawn(
+        self, loop: asyncio.AbstractEventLoop, endings: tuple[threading.Thread, ...]
+    ) -> _Running:
+        _join(endings)  # the old process may still hold a device, or much memory
+        context = multiprocessing.get_context("spawn")
+        ours, theirs = context.Pipe()
+        process = context.Process(
+            target=serve,
+            args=(theirs, self._factory, self._args, self._network, self._services),
+            name=self._name,
+            daemon=True,
+        )
+        # Our copy must go, or the end of the child would never show as end-of-file.
+        with theirs, _no_interrupt():
+            process.start()
+        # A thread of its own, because one that waits in the loop's small shared pool would keep
+        # others out; a queue of its own, because a killed child may still be heard.
+        answers: asyncio.Queue[Answer] = asyncio.Queue()
+        listener = threading.Thread(
+            target=_listen, args=(ours, loop, answers), name=f"{self._name}-pipe", daemon=True
+        )
+        try:
+            listener.start()
+        except RuntimeError:
+            process.kill()
+            process.join(ENDING_SECONDS)
+            raise
+        return _Running(process, ours, answers, listener)
+
+
+def end_outward(reason: str) -> None:
+    """End every process whose work is on the network, with what it is at: the rules for it are
+    others now, which it would not know. The next call starts a fresh one."""
+    for child in tuple(_outward):
+        child.dismiss(reason)
+
+
+def memory_kills() -> int:
+    """How many processes Linux has ended so far because its memory was full; 0 elsewhere."""
+    try:
+        lines = EVENTS.read_text("ascii").splitlines()
+    except OSError:
+        return 0
+    return next((int(line.split()[1]) for line in lines if line.startswith("oom_kill ")), 0)
+
+
+@contextmanager
+def _no_interrupt() -> Iterator[None]:
+    """What is started here is not reached by Ctrl-C either, before it can say what it makes of it:
+    a Python that begins dies of it, with a traceback."""
+    if sys.platform == "win32":
+        yield
+        return
+    resource_tracker.ensure_running()  # else started in here, which lets Ctrl-C in again
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _join(threads: tuple[threading.Thread, ...]) -> None:
+    for thread in threads:
+        thread.join()
+
+
+async def _exchange(running: _Running, args: tuple[object, ...], report: Report | None) -> Answer:
+    try:
+        await asyncio.to_thread(running.pipe.send, args)
+    except OSError:
+        return ENDED
+    while (answer := await running.answers.get())[0] == "progress":
+        if report:
+            report(*answer[1:])
+    return answer
+
+
+def _listen(
+    pipe: Connection, loop: asyncio.AbstractEventLoop, answers: asyncio.Queue[Answer]
+) -> None:
+    answer: Answer = ()
+    while answer != ENDED:
+        try:
+            answer = pipe.recv()
+        except Exception as error:  # noqa: BLE001 - what a child sends may not unpickle
+            if not isinstance(error, (EOFError, OSError)):
+                log.info("an answer cannot be read: %s", frames(error))
+            answer = ENDED
+        try:
+            loop.call_soon_threadsafe(answers.put_nowait, answer)
+        except RuntimeError:  # the loop is closed: nobody is left to hear
+            return

@@ -1,0 +1,89 @@
+"""What a child process does: it answers calls with a handler until its parent goes."""
+
+from __future__ import annotations
+
+import importlib
+import multiprocessing
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from multiprocessing.connection import Connection, wait
+from multiprocessing.reduction import ForkingPickler
+from typing import Any
+
+from jarvis_desktop import localization
+from jarvis_desktop.core.display import frames
+from jarvis_desktop.core.errors import JarvisError
+from jarvis_desktop.process.network_guard import settle_child
+
+Handler = Callable[..., Any]
+"""What runs in the child: handler(report, *args) -> a result that pickles."""
+
+Answer = tuple[Any, ...]
+"""Its kind, "progress", "result", "refused", "failed" or "unbuilt", and what belongs to it."""
+
+
+def serve(
+    pipe: Connection, factory: str, args: tuple[object, ...], network: bool, services: bool
+) -> None:
+    """The child's main loop: ends when the parent goes away."""
+    # Ctrl-C in a terminal reaches the whole process group; only the parent decides what it means.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if sys.platform != "win32":
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+    settle_child(network=network, services=services)
+    localization.inherit()
+    localization.inherit_wording()
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    handler: Handler | None = None
+    unbuilt: Answer = ()
+    try:
+        module, _, function = factory.partition(":")
+        handler = getattr(importlib.import_module(module), function)(*args)
+    except Exception as error:  # noqa: BLE001 - foreign code is imported and runs here
+        unbuilt = "unbuilt", _error_answer(error)
+    with suppress(EOFError, KeyboardInterrupt, BrokenPipeError):
+        while True:
+            call = pipe.recv_bytes()
+            answer = _answer(handler, pipe, call) if handler else _packed(unbuilt)
+            pipe.send_bytes(answer)
+
+
+def _answer(handler: Handler, pipe: Connection, call: bytes) -> memoryview:
+    """What the handler makes of a call; packed here, where its result may not pickle."""
+
+    def report(fraction: float | None, message: str) -> None:
+        pipe.send(("progress", fraction, message))
+
+    try:
+        return _packed(("result", handler(report, *ForkingPickler.loads(call))))
+    except Exception as error:  # noqa: BLE001 - foreign code runs here
+        return _packed(_error_answer(error))
+
+
+def _error_answer(error: Exception) -> Answer:
+    if isinstance(error, JarvisError):
+        return "refused", error
+    return "failed", one_line(error), frames(error)
+
+
+def _packed(answer: Answer) -> memoryview:
+    packed: memoryview = ForkingPickler.dumps(answer)
+    return packed
+
+
+def _end_with_parent() -> None:
+    """A child that is busy when its parent is killed would otherwise work on for nobody."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        wait([parent.sentinel])
+        os._exit(1)
+
+
+def one_line(error: Exception) -> str:
+    """Of what kind it is, and the beginning of what it says."""
+    words = " ".join(str(error).split())
+    return f"{type(error).__name__}: {words[:300]}" if words else type(error).__name__

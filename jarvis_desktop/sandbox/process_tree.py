@@ -1,0 +1,290 @@
+"""The processes that descend from one: who they are, and how much memory they hold.
+
+Linux: a bound for the number of processes of root, whom RLIMIT_NPROC does not hold.
+
+Nobody else may make a control group without asking, and nobody else needs one here. Where root may
+not either (in a container), only the supervisor counts."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+PROC = Path("/proc")
+
+LOOKS = 8
+"""At the threads of a process, of which some end meanwhile."""
+HOLDING = 0.2
+"""Seconds for processes to stand still."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessInfo:
+    """A process, told from a later one with the same number by when it began."""
+
+    number: int
+    began: str
+    memory: int
+    """Bytes that are resident."""
+    tasks: int
+    """Its threads."""
+
+
+def descendants(root: int) -> tuple[ProcessInfo, ...]:
+    """That process and all that descend from it, as far as the system tells."""
+    if sys.platform == "win32":
+        return ()  # its job object counts there
+    if sys.platform == "linux" and _tells_children():
+        return tuple(_walk(root))
+    return _listed(root)
+
+
+def alive(processes: tuple[ProcessInfo, ...]) -> tuple[ProcessInfo, ...]:
+    """Those of them that have not ended; their numbers may be others' by now."""
+    if sys.platform != "linux":
+        return tuple(each for each in processes if _exists(each.number))
+    return tuple(each for each in processes if _began(each.number) == each.began)
+
+
+def kill(processes: tuple[ProcessInfo, ...]) -> None:
+    """End those of them that have not ended."""
+    for process in alive(processes):
+        with suppress(ProcessLookupError, PermissionError):
+            os.kill(process.number, signal.SIGKILL)
+
+
+def unlinked(processes: Iterable[ProcessInfo], folder: Path) -> int:
+    """Bytes on the disk of a folder in files that processes hold open and that have no name any
+    more, as far as the system tells."""
+    if sys.platform != "linux":
+        return 0
+    found: dict[int, int] = {}
+    with suppress(OSError):
+        disk = folder.stat().st_dev
+        for process in processes:
+            base = f"{PROC}/{process.number}/fd"
+            with suppress(OSError):
+                for name in os.listdir(base):  # noqa: PTH208 - as below
+                    with suppress(OSError):
+                        status = os.stat(f"{base}/{name}")  # noqa: PTH116 - as below
+                        if status.st_nlink == 0 and status.st_dev == disk:
+                            found[status.st_ino] = status.st_blocks * 512
+    return sum(found.values())
+
+
+def hold(root: int) -> None:
+    """Stop all that descend from a process, but not that one; until `let_go`."""
+    held: set[int] = set()
+    until = time.monotonic() + HOLDING
+    while time.monotonic() < until:
+        found = _below_it(root)
+        if found and found == held:  # all stood still before they were listed
+            return
+        _send(found, signal.SIGSTOP)
+        held = found if all(map(_is_held, found)) else set()
+
+
+def let_go(root: int) -> None:
+    """Let all that descend from a process go on."""
+    _send(_below_it(root), signal.SIGCONT)
+
+
+def _below_it(root: int) -> set[int]:
+    return {each.number for each in descendants(root)} - {root}
+
+
+def _send(processes: Iterable[int], number: signal.Signals) -> None:
+    for process in processes:
+        with suppress(ProcessLookupError, PermissionError):
+            os.kill(process, number)
+
+
+def _is_held(number: int) -> bool:
+    """Whether each of its threads stands still: they do so one after the other."""
+    if sys.platform != "linux":
+        return True
+    try:
+        threads = os.listdir(f"{PROC}/{number}/task")  # noqa: PTH208 - as below
+    except OSError:
+        return True  # it has ended
+    return all(_state(f"{PROC}/{number}/task/{thread}") in "TtZX" for thread in threads)
+
+
+def _state(base: str) -> str:
+    """The letter of what a thread or a process does; "X" where it has ended."""
+    try:
+        return _read(f"{base}/stat").rpartition(")")[2].split()[0]
+    except (OSError, IndexError):
+        return "X"
+
+
+def _exists(number: int) -> bool:
+    try:
+        os.kill(number, 0)
+    except OSError:
+        return False
+    return True
+
+
+def _tells_children() -> bool:
+    return (PROC / "thread-self" / "children").exists()
+
+
+def _walk(root: int) -> Iterator[ProcessInfo]:
+    page = os.sysconf("SC_PAGE_SIZE")
+    waiting, seen = [root], {root}
+    while waiting:
+        number = waiting.pop()
+        base = f"{PROC}/{number}"
+        try:
+            resident = _pages(base)
+            tasks, below = _threads(base)
+        except (OSError, ValueError):
+            continue  # it has ended
+        if resident and (began := _began(number)):  # else it has ended, and nobody has asked how
+            yield ProcessInfo(number, began, resident * page, tasks)
+        children = below - seen
+        seen |= children
+        waiting += children
+
+
+def _pages(base: str) -> int:
+    """Resident pages. Raises OSError or ValueError where the process has ended."""
+    resident = int(_read(f"{base}/statm").split()[1])
+    if resident:
+        return resident
+    # Its first thread can end before the others, and then knows of no memory.
+    for thread in os.listdir(f"{base}/task"):  # noqa: PTH208 - as below
+        with suppress(OSError):
+            resident = max(resident, int(_read(f"{base}/task/{thread}/statm").split()[1]))
+    return resident
+
+
+def _threads(base: str) -> tuple[int, set[int]]:
+    """How many threads a process has, and what they began. Raises OSError where it has ended."""
+    below: set[int] = set()
+    for _ in range(LOOKS):
+        tasks, gone = os.listdir(f"{base}/task"), False  # noqa: PTH208 - twenty times a second
+        for task in tasks:
+            try:
+                below |= set(map(int, _read(f"{base}/task/{task}/children").split()))
+            except OSError:  # a thread that has ended left what it began to another one
+                gone = True
+        if not gone:
+            break
+    return len(tasks), below
+
+
+def _began(number: int) -> str:
+    """When a process began, in ticks of the system; "" where it has ended, asked after or not."""
+    try:
+        # The name, in brackets, may hold anything; state and beginning are counted from its end.
+        words = _read(f"{PROC}/{number}/stat").rpartition(")")[2].split()
+        # Of one that has ended its first thread is left, which others may outlive.
+        return "" if words[0] in "ZX" and int(words[17]) < 2 else words[19]
+    except (OSError, IndexError):
+        return ""
+
+
+def _read(path: str) -> str:
+    with open(path, encoding="ascii", errors="replace") as file:  # noqa: PTH123 - as above
+        return file.read()
+
+
+def _listed(root: int) -> tuple[ProcessInfo, ...]:
+    """By the system's `ps`, where /proc does not tell."""
+    try:
+        done = subprocess.run(
+            ["ps", "-axo", "pid=,ppid=,rss="],
+            capture_output=True,
+            text=True,
+            check=True,
+            timeout=5,
+        )
+    except (OSError, subprocess.SubprocessError):
+        return ()
+    below: dict[int, list[tuple[int, int]]] = {}
+    own = 0
+    for line in done.stdout.splitlines():
+        number, parent, memory = (int(word) for word in line.split())
+        below.setdefault(parent, []).append((number, memory * 1024))
+        own = memory * 1024 if number == root else own
+    return tuple(_below(root, own, below))
+
+
+def _below(
+    root: int, own: int, below: Mapping[int, list[tuple[int, int]]]
+) -> Iterator[ProcessInfo]:
+    waiting = [(root, own)]
+    while waiting:
+        number, memory = waiting.pop()
+        yield ProcessInfo(number, "", memory, 1)
+        waiting += below.get(number, [])
+
+
+ROOTS = (Path("/sys/fs/cgroup/pids"), Path("/sys/fs/cgroup"))
+"""Of the first and of the second kind."""
+
+JOIN = 'echo 0 >"$0" && exec "$@"'
+"""For a shell: the program that it becomes is in the group whose list it is given."""
+
+PATIENCE, LOOK = 1.0, 0.01
+"""Seconds for the last process to go, and between two looks."""
+
+NAME = "jarvis-sandbox-"
+"""Followed by the number of the application's process and one of its own."""
+
+_numbers = itertools.count()
+
+
+def group(most: int) -> Path | None:
+    """A new group for so many processes and threads; None where there can be none."""
+    if os.geteuid() != 0:
+        return None
+    for root in ROOTS:
+        _clear(root)
+        made = root / f"{NAME}{os.getpid()}-{next(_numbers)}"
+        with suppress(OSError):
+            made.mkdir()
+            if (made / "pids.max").exists():
+                (made / "pids.max").write_text(str(most))
+                return made
+            made.rmdir()
+    return None
+
+
+def _clear(root: Path) -> None:
+    """Remove what applications left that were killed; a group with a process in it stays."""
+    for old in root.glob(f"{NAME}*"):
+        owner = old.name.removeprefix(NAME).partition("-")[0]
+        if not Path("/proc", owner).exists():
+            with suppress(OSError):
+                old.rmdir()
+
+
+def members(made: Path) -> Path:
+    """The list by which a process joins. With that of the first kind, a process that has one
+    thread and moves itself need not wait for all processors (about 10 ms)."""
+    quick = made / "tasks"
+    return quick if quick.exists() else made / "cgroup.procs"
+
+
+def end(made: Path) -> None:
+    """Kill whoever is left in it, and remove it."""
+    until = time.monotonic() + PATIENCE
+    while made.exists() and time.monotonic() < until:
+        with suppress(OSError):
+            for number in members(made).read_text("ascii").split():
+                os.kill(int(number), signal.SIGKILL)
+        with suppress(OSError):
+            made.rmdir()
+            return
+        time.sleep(LOOK)

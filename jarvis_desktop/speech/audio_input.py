@@ -1,0 +1,254 @@
+"""Hears with a PortAudio input. Only imported in child processes.
+
+The parent calls `open`, then `read` some thirty times a second, then `close`. Nothing is written
+anywhere. PortAudio's own thread only lays aside what comes; all work is done in `read`.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+import time
+from collections import deque
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from jarvis_desktop.core.errors import UnavailableError
+from jarvis_desktop.core.i18n import tr
+from jarvis_desktop.core.speech import RATE, Sound
+from jarvis_desktop.core.task import Report
+from jarvis_desktop.process.child_main import Handler
+from jarvis_desktop.speech.devices import info, portaudio, refresh
+from jarvis_desktop.speech.vad import Silero
+
+log = logging.getLogger(__name__)
+
+FIRST_SECONDS = 3.0
+"""How long a device may take until its first sound: one was seen to need 1.9 s."""
+SILENT_SECONDS = 0.8
+"""No samples at all for so long, not even zeros, means that the device is gone."""
+READ_SECONDS = 0.2
+"""What one call that found nothing counts of that at most: where this process or its parent was
+held up, much sound may just not have been fetched."""
+FLUSH_SECONDS = 0.2
+"""How long is waited at most for what was said up to a moment to come out of the system's buffers:
+PulseAudio needs 10 ms, a wireless headset a tenth of a second, and a computer that was held up what
+that took."""
+OLDEST_SECONDS = 1.0
+"""Some systems do not tell how old a sound is, and PortAudio then gives nonsense."""
+BLOCKS = 12_000
+"""What is laid aside at most, about a minute, where the parent does not come for it."""
+
+Samples = np.ndarray[Any, np.dtype[np.int16]]
+
+
+def make(wake_word: str = "") -> Handler:
+    """The handler: the first argument names what to do."""
+    session = CaptureSession(_listener_for(wake_word))
+    calls: dict[str, Callable[..., object]] = {
+        "ready": portaudio,
+        "open": session.open,
+        "read": session.read,
+        "close": session.close,
+    }
+
+    def handle(report: Report, what: str, *args: Any) -> object:
+        answer = calls[what](*args)
+        return None if what == "ready" else answer  # a module cannot be sent
+
+    return handle
+
+
+def _listener_for(wake_word: str) -> Callable[[Samples], bool]:
+    """A word that cannot be listened for must not make the microphone useless; doctor says why."""
+    if not wake_word:
+        return _no_wake_word
+    from jarvis_desktop.speech.wake_word import WakeWord
+
+    try:
+        word = WakeWord(wake_word)
+    except UnavailableError as error:
+        log.info("no wake word: %s", error.message)
+        return _no_wake_word
+    return lambda samples: word.take(samples.tobytes())
+
+
+def _no_wake_word(samples: Samples) -> bool:
+    return False
+
+
+class CaptureSession:
+    """One device at a time. `woken` is given all that is heard, and says whether the wake word
+    came to its end in it."""
+
+    def __init__(self, woken: Callable[[Samples], bool] = _no_wake_word) -> None:
+        self._woken = woken
+        self._stream: Any = None
+        self._rate = RATE
+        self._arrived: deque[bytes] = deque(maxlen=BLOCKS)
+        self._reached = 0.0
+        self._ended = False
+        self._resample: Resampler | None = None
+        self._detector: Silero | None = None
+        self._silent = 0.0
+        self._read = 0.0
+
+    def open(self, device: str | None) -> None:
+        """Begin to hear; returns with the first sound. Raises UnavailableError."""
+        self._detector = Silero()
+        self._stream = self._start_or_refuse(device)
+        self._resample = None if self._rate == RATE else Resampler(self._rate)
+        end = time.monotonic() + FIRST_SECONDS
+        while not self._arrived and not self._ended and time.monotonic() < end:
+            time.sleep(0.002)
+        if not self._arrived:
+            self.close()
+            raise UnavailableError(
+                tr("The microphone gives no sound."),
+                hint=tr("Look whether another program keeps it for itself, or plug it in again."),
+                retryable=True,
+            )
+        self._silent, self._read = 0.0, time.monotonic()
+
+    def _start_or_refuse(self, device: str | None) -> Any:
+        sounddevice = portaudio()
+        try:
+            return self._start(device)
+        except sounddevice.PortAudioError:
+            refresh()
+        try:
+            return self._start(device)
+        except sounddevice.PortAudioError as error:
+            raise _absent(device) from error
+
+    def _start(self, device: str | None) -> Any:
+        sounddevice = portaudio()
+        found = info(device, "input")
+        refused: Exception | None = None
+        for rate in (RATE, int(found["default_samplerate"])):
+            self._arrived.clear()
+            self._rate, self._reached, self._ended = rate, 0.0, False
+            try:
+                # Large blocks with low latency made PortAudio wait 1.9 s for the first one.
+                stream = sounddevice.RawInputStream(
+                    samplerate=rate,
+                    channels=1,
+                    dtype="int16",
+                    device=found["index"],
+                    blocksize=0,
+                    latency="high",
+                    callback=self._arrive,
+                    finished_callback=self._finish,
+                )
+            except sounddevice.PortAudioError as error:
+                refused = error
+                continue
+            try:
+                stream.start()
+            except sounddevice.PortAudioError as error:
+                stream.close()
+                refused = error
+            else:
+                return stream
+        assert refused is not None
+        raise refused
+
+    def _arrive(self, data: Any, frames: int, when: Any, status: Any) -> None:
+        self._arrived.append(bytes(data))
+        age = when.currentTime - when.inputBufferAdcTime - frames / self._rate
+        self._reached = time.monotonic() - (age if 0 <= age < OLDEST_SECONDS else 0.0)
+
+    def _finish(self) -> None:
+        self._ended = True
+
+    def read(self, until: float = 0.0) -> tuple[Sound, float]:
+        """What has come since the last call and when its end was heard; of what the system still
+        buffers also what was said up to a moment. Moments are those of time.monotonic().
+
+        Raises UnavailableError where the device is gone.
+        """
+        self._await(until)
+        reached = self._reached
+        parts = [self._arrived.popleft() for _ in range(len(self._arrived))]
+        self._watch(bool(parts))
+        samples: Samples = np.frombuffer(b"".join(parts), np.int16)
+        if self._resample is not None:
+            samples = self._resample(samples)
+        assert self._detector is not None
+        likely = self._detector.hear(samples.astype(np.float32) / np.float32(32768))
+        woken = self._woken(samples)
+        return Sound(samples.tobytes(), _loudness(samples), likely, woken=woken), reached
+
+    def _await(self, until: float) -> None:
+        end = min(time.monotonic(), until) + FLUSH_SECONDS
+        while self._reached < until and not self._ended and time.monotonic() < end:
+            time.sleep(0.002)
+
+    def _watch(self, given: bool) -> None:
+        now = time.monotonic()
+        self._silent = 0.0 if given else self._silent + min(now - self._read, READ_SECONDS)
+        self._read = now
+        if not given and (self._ended or self._silent > SILENT_SECONDS):
+            raise UnavailableError(
+                tr("The microphone stopped giving sound."),
+                hint=tr("What was said until then is kept. Check that it is still plugged in."),
+                retryable=True,
+            )
+
+    def close(self) -> None:
+        """Close the device at once; what was not read is lost."""
+        stream, self._stream = self._stream, None
+        if stream is None:
+            return
+        try:
+            stream.abort()
+        finally:
+            stream.close()
+            self._arrived.clear()
+
+
+class Resampler:
+    """From the rate of a device to RATE, one portion after the other."""
+
+    def __init__(self, rate: int) -> None:
+        import av
+
+        self._rate = rate
+        self._frame = av.AudioFrame
+        self._resampler = av.AudioResampler(format="s16", layout="mono", rate=RATE)
+
+    def __call__(self, samples: Samples) -> Samples:
+        """All that can be said of the portion yet: the next one decides on its last samples."""
+        if not len(samples):
+            return samples
+        frame = self._frame.from_ndarray(samples[None, :], format="s16", layout="mono")
+        frame.sample_rate = self._rate
+        pieces = [piece.to_ndarray()[0] for piece in self._resampler.resample(frame)]
+        return np.concatenate(pieces) if pieces else samples[:0]
+
+
+def _absent(device: str | None) -> UnavailableError:
+    if device:
+        return UnavailableError(
+            tr("There is no microphone named {device} that can be used.", device=device),
+            hint=tr("Plug it in, or choose another one or the system's default in the settings."),
+            retryable=True,
+        )
+    return UnavailableError(
+        tr("There is no microphone that can be used."),
+        hint=tr(
+            "Plug one in, or allow this application to use it in the sound or privacy settings "
+            "of this computer."
+        ),
+        retryable=True,
+    )
+
+
+def _loudness(samples: Samples) -> float:
+    """From 0 (-60 dB of full scale or less) to 1 (full scale), as meters show it."""
+    if not len(samples):
+        return 0.0
+    level = float(np.sqrt(np.mean((samples.astype(np.float32) / 32768) ** 2)))
+    return min(1.0, max(0.0, 1 + 20 * math.log10(max(level, 1e-6)) / 60))

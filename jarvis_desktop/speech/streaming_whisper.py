@@ -1,0 +1,439 @@
+"""Whisper for speech that goes on. Only imported in child processes.
+
+A pass hears all sound that is not settled yet. When the voice falls silent one begins at once, so
+that its words are there when the key is let go; nothing but silence after it makes them final.
+
+Speech as it comes, and where in it somebody speaks. Only imported in child processes.
+
+Whisper through faster-whisper, from weights on disk. Only imported in child processes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from jarvis_desktop.core.errors import InputError
+from jarvis_desktop.core.speech import FRAME, Segment, Transcript
+from jarvis_desktop.core.task import Report
+from jarvis_desktop.process.child_main import Handler
+from jarvis_desktop.speech.decoding import RATE, Samples, decode
+from jarvis_desktop.speech.streaming import Heard, OneHearing
+from jarvis_desktop.speech.vad import (
+    LIKELY,
+    PADDING_SECONDS,
+    QUIET_PEAK,
+    SETTLE,
+    SETTLE_FRAMES,
+    SILENT_PEAK,
+    SPEECH_FRAMES,
+    UNLIKELY,
+    Silero,
+    SpeechSegments,
+    find_speech,
+    not_speech,
+)
+from jarvis_desktop.speech.whisper import (
+    Agreement,
+    Passes,
+    WhisperGuess,
+    echoes,
+    load,
+    repeats,
+    text,
+)
+
+NAME = "your recording"
+"""What the reasons call it, where there is no file."""
+LEADING_SECONDS = 30.0
+"""What is kept while nobody has spoken yet."""
+PAUSE_FRAMES = 5
+"""So many frames without speech, 160 ms, are a pause between words and no part of one."""
+BEFORE = SETTLE_FRAMES * FRAME
+"""Samples of silence by which the detector settles before a word that starts at once."""
+PADDING = int(PADDING_SECONDS * RATE)
+
+
+class LiveSound:
+    """Samples from a place on, which moves with `cut`; silence comes before the first of them."""
+
+    def __init__(self, name: str = NAME) -> None:
+        self._name = name
+        self._silero = Silero()
+        self._samples: Samples = np.zeros(BEFORE, np.float32)
+        self._likely = list(self._silero.hear(self._samples))
+        """How likely somebody speaks in each frame."""
+        self._spoken = [False] * len(self._likely)
+        """Whether somebody does."""
+        self._peak = 0.0
+        self.begin = 0
+        """The first sample that is kept."""
+        self.found = False
+        """Whether somebody has spoken."""
+
+    @property
+    def end(self) -> int:
+        """The sample after the last one."""
+        return self.begin + len(self._samples)
+
+    @property
+    def last(self) -> int:
+        """The sample after the last one in which somebody speaks, as far as it is known."""
+        for back, spoken in enumerate(reversed(self._spoken)):
+            if spoken:
+                return (self._first_frame + len(self._spoken) - back) * FRAME
+        return self.begin
+
+    @property
+    def first(self) -> int:
+        """The first sample in which somebody speaks, and a moment before."""
+        spoken = self._spoken.index(True) if True in self._spoken else 0
+        return max(self.begin, (self._first_frame + spoken) * FRAME - PADDING)
+
+    @property
+    def silent(self) -> float:
+        """Seconds in which nobody has spoken, up to now."""
+        return (self.end - self.last) / RATE
+
+    def add(self, pcm: bytes) -> None:
+        """Go on with this sound: 16 kHz, mono, 16 bits."""
+        samples = np.frombuffer(pcm, "<i2").astype(np.float32) / np.float32(32768)
+        if not len(samples):
+            return
+        self._samples = np.concatenate((self._samples, samples))
+        self._peak = max(self._peak, float(np.abs(samples).max()))
+        for likely in self._silero.hear(samples * self._lift):
+            speaks = self._spoken[-1] if self._spoken else False
+            self._spoken.append(likely >= (UNLIKELY if speaks else LIKELY))
+            self._likely.append(likely)
+        if not self.found:
+            self._look()
+
+    def speech(self) -> SpeechSegments:
+        """All that is kept, as of a recording. Raises InputError where nobody speaks in it."""
+        try:
+            before = max(0, SETTLE_FRAMES - self._first_frame)
+            samples, likely = self._samples[before * FRAME :], self._likely[before:]
+            likely += [0.0] * (len(samples) // FRAME + 1 - len(likely))  # of the last, cut one
+            return find_speech(samples, self._name, likely)
+        except InputError as error:
+            raise self._sentence(error) from error
+
+    def reason(self, why: Callable[[str], InputError]) -> InputError:
+        """One that names it."""
+        return self._sentence(why(self._name))
+
+    def _sentence(self, reason: InputError) -> InputError:
+        """A reason may begin with NAME; a file keeps its own name."""
+        if self._name != NAME:
+            return reason
+        return InputError(reason.message[:1].upper() + reason.message[1:], hint=reason.hint)
+
+    def between(self, begin: int, end: int) -> Samples:
+        """The samples from one place to another, lifted where they are quiet, and silence where
+        there are none yet."""
+        samples = self._samples[max(0, begin - self.begin) : max(0, end - self.begin)]
+        return np.pad(samples, (0, max(0, end - begin - len(samples)))) * self._lift
+
+    def cut(self, at: int) -> None:
+        """Forget what was before this place, or the frame in which it is."""
+        frames = max(0, at // FRAME - self._first_frame)
+        self._spoken, self._likely = self._spoken[frames:], self._likely[frames:]
+        self._samples = self._samples[frames * FRAME :]
+        self.begin += frames * FRAME
+
+    @property
+    def _first_frame(self) -> int:
+        return self.begin // FRAME
+
+    def forget(self) -> None:
+        """Forget a long silence, or what is no speech, but for its end."""
+        most = int(LEADING_SECONDS * RATE)
+        silent = not self.found or self.last <= self.end - most
+        if len(self._samples) > 2 * most and silent:
+            self.cut(self.end - most)
+
+    def stretches(self, after: int) -> list[tuple[int, int]]:
+        """Where somebody speaks after a place, with a moment around it."""
+        found: list[tuple[int, int]] = []
+        for at, spoken in enumerate(self._spoken, self._first_frame):
+            if spoken:
+                begin, end = at * FRAME - PADDING, (at + 1) * FRAME + PADDING
+                if found and begin <= found[-1][1]:
+                    begin = found.pop()[0]
+                found.append((max(begin, self.begin), end))
+        clipped = [(max(begin, after), min(end, self.end)) for begin, end in found]
+        return [(begin, end) for begin, end in clipped if begin < end]
+
+    def pauses(self) -> list[tuple[int, int]]:
+        """Each pause between words, from its first sample to the one after its last."""
+        found, quiet = [], 0
+        for at, spoken in enumerate(self._spoken, self._first_frame):
+            if not spoken:
+                quiet += 1
+                continue
+            if quiet >= PAUSE_FRAMES and at > quiet + self._first_frame:
+                found.append(((at - quiet) * FRAME, at * FRAME))
+            quiet = 0
+        return found
+
+    @staticmethod
+    def seconds(place: int) -> float:
+        """When that was heard."""
+        return max(0, place - BEFORE) / RATE
+
+    @property
+    def _lift(self) -> np.float32:
+        quiet = SILENT_PEAK <= self._peak < QUIET_PEAK
+        return np.float32(QUIET_PEAK / self._peak if quiet else 1)
+
+    def _look(self) -> None:
+        if sum(likely >= LIKELY for likely in self._likely) >= SPEECH_FRAMES:
+            try:
+                self.speech()
+                self.found = True
+            except InputError:
+                pass
+        if not self.found:
+            self.forget()
+
+
+ENGINE = "whisper"
+FIRST_SECONDS, STEP_SECONDS = 0.7, 0.3
+"""Of new sound, before a pass is worth it while the voice goes on; of the beginning of a word
+Whisper makes another one."""
+SHARE = 3.0
+"""Passes begin this many times their own length apart: where the key is let go in the middle of
+one, it must be waited for."""
+SILENT_SECONDS = 0.06
+"""Two frames: the voice has fallen silent, perhaps to the end."""
+PAUSE_SECONDS, SENTENCE_SECONDS = 0.5, 8.0
+"""After so much silence something new begins, where more than a sentence was said: without time
+stamps Whisper may leave out what comes after a pause in long speech (measured: a sixth of it)."""
+LONG_PAUSE_SECONDS = 1.5
+"""After so much silence something new begins in any case."""
+CUT_SECONDS, LONGEST_SECONDS = 15.0, 24.0
+"""Longer speech is cut where it is settled; much longer speech in any case."""
+LANGUAGE_SECONDS = 3.0
+"""Of speech, before its language is known for good."""
+
+
+class LiveWhisper:
+    """Speech that goes on, heard with a loaded Whisper; `language` None lets it find out. The
+    reasons why nothing was heard call it by its `name`."""
+
+    def __init__(
+        self, passes: Passes, language: str | None, hints: Sequence[str], name: str = NAME
+    ) -> None:
+        self._passes = passes
+        self._language = language
+        self._hints = hints
+        self._detected = ""
+        self._sound = LiveSound(name)
+        self._words = Agreement()
+        self._segments: list[Segment] = []
+        self._guess: WhisperGuess | None = None
+        self._window = 0
+        """The sample with which the window of the guess begins."""
+        self._covered = 0
+        """The sample after the last one that a pass has heard."""
+
+    def hear(self, pcm: bytes, *, final: bool) -> Heard:
+        """Go on with this sound; `final` is the last one and gives the transcript.
+
+        Raises InputError where nothing was said.
+        """
+        self._sound.add(pcm)
+        if final:
+            return self._heard(self._finish())
+        if self._due():
+            self._pass()
+        elif self._guess and self._parts(self._sound.silent, self._covered - self._window):
+            self._leave(self._sound.end - PADDING)
+        elif self._guess is None:
+            self._sound.forget()
+        return self._heard(None)
+
+    def _heard(self, transcript: Transcript | None) -> Heard:
+        settled = [segment.text for segment in self._segments] + [text(self._words.settled)]
+        rest = text(self._words.rest)
+        return Heard(" ".join(filter(None, settled)), rest, transcript, self._passes.took)
+
+    @property
+    def _done(self) -> bool:
+        """Whether a pass has heard all that was said."""
+        return self._covered >= self._sound.last
+
+    def _due(self) -> bool:
+        if not self._sound.found or self._done:
+            return False
+        if self._sound.silent >= SILENT_SECONDS:
+            return True
+        wait = max(STEP_SECONDS if self._guess else FIRST_SECONDS, SHARE * self._passes.took)
+        return self._sound.end - max(self._covered, self._sound.first) >= wait * RATE
+
+    def _pass(self, *, final: bool = False) -> None:
+        """Hear what is not settled yet."""
+        while (at := self._place_to_cut()) is not None:
+            self._pass_to(at)
+            self._leave(at)
+        if self._sound.last - self._sound.first > CUT_SECONDS * RATE:
+            self._leave_settled()
+        if not self._done:
+            falls_silent = final or self._sound.silent >= SILENT_SECONDS
+            self._pass_to(self._sound.last + PADDING if falls_silent else self._sound.end)
+
+    def _pass_to(self, end: int) -> None:
+        self._window, self._covered = self._sound.first, min(end, self._sound.end)
+        guess = self._passes.hear(
+            self._sound.between(self._window, end),
+            language=self._language,
+            hints=self._hints,
+            known=self._words.settled,
+        )
+        self._guess, self._detected = guess, guess.language
+        if guess.invented or repeats(text(guess.words)):
+            self._words.rest = []
+        elif self._language and not guess.doubtful:
+            self._words.add(guess.words)
+        else:  # nothing is settled in a language that may turn out to be another
+            self._words.rest = list(guess.words)
+        if end - self._window >= LANGUAGE_SECONDS * RATE:
+            self._language = guess.language
+
+    @staticmethod
+    def _parts(pause: float, samples: int) -> bool:
+        """Whether a pause of so many seconds after so much speech parts it from what follows."""
+        long = samples > SENTENCE_SECONDS * RATE
+        return pause >= LONG_PAUSE_SECONDS or (long and pause >= PAUSE_SECONDS)
+
+    def _place_to_cut(self) -> int | None:
+        """Where what is not heard yet must be parted, if anywhere."""
+        first, last = self._sound.first, self._sound.last
+        most = first + int(LONGEST_SECONDS * RATE)
+        place = None
+        for begin, end in self._sound.pauses():
+            middle = (begin + end) // 2
+            if middle <= most:
+                place = middle
+            if begin > first and self._parts((end - begin) / RATE, begin - first):
+                return min(middle, begin + PADDING)
+        return (place or most) if last > most else None
+
+    def _leave(self, at: int) -> None:
+        """Let what was heard be whole, and go on with what is said after this place."""
+        self._listen_closely()
+        self._write(text(self._words.leave(len(self._words.settled))), at)
+        self._sound.cut(at)
+        self._covered = max(self._covered, at)
+        self._guess = None
+
+    def _listen_closely(self) -> None:
+        """Settle what was heard, or forget it where it is no speech, now that more is known."""
+        try:
+            self._sound.speech()
+            self._words.settle()
+        except InputError:
+            self._words = Agreement()
+
+    def _leave_settled(self) -> None:
+        """The same with what is settled, up to the last pause in it, or else to its end."""
+        settled = self._words.settled
+        if self._guess is None or not settled:
+            return
+        times = self._passes.times(self._guess, [*settled, *self._words.rest])[: len(settled)]
+        middles = [self._window + int((begin + end) / 2 * RATE) for begin, end in times]
+        end = self._window + int(times[-1][1] * RATE)
+        places = [(begin + end) // 2 for begin, end in self._sound.pauses()]
+        pauses = [place for place in places if middles[0] < place <= end]
+        at = pauses[-1] if pauses else end
+        self._write(text(self._words.leave(sum(middle < at for middle in middles))), at)
+        self._sound.cut(at)
+
+    def _write(self, written: str, at: int) -> None:
+        if written:
+            begin, end = self._sound.seconds(self._window), self._sound.seconds(at)
+            self._segments.append(Segment(begin, end, written))
+
+    def _finish(self) -> Transcript:
+        if not self._segments:
+            self._sound.speech()  # which says why there is none
+        if not self._done:
+            self._pass(final=True)
+        if self._guess and self._doubtful(self._guess):
+            self._try_again(self._guess)
+        self._listen_closely()
+        self._write(text(self._words.settled), self._covered)
+        whole = " ".join(segment.text for segment in self._segments)
+        if not any(letter.isalnum() for letter in whole):
+            raise self._sound.reason(not_speech)
+        return Transcript(whole, ENGINE, self._language or self._detected, tuple(self._segments))
+
+    def _try_again(self, before: WhisperGuess) -> None:
+        """A doubtful end is heard anew, and with it what was settled since the last pause."""
+        sound = self._sound.between(self._window, self._covered)
+        guess = self._passes.again(sound, before, self._language)
+        if guess:
+            self._words = Agreement()
+        best = guess or before
+        self._words.rest = [] if best.invented else list(best.words)
+
+    def _doubtful(self, guess: WhisperGuess) -> bool:
+        return (
+            guess.doubtful
+            or echoes([*self._words.settled, *self._words.rest], self._hints)
+            or self._passes.doubts(guess, self._words.settled)
+        )
+
+
+def make() -> Handler:
+    """The handler: "hear" a file and give the seconds of speech, then "recognise" it; "listen" to
+    speech that goes on; "ready" loads what they need.
+
+    All but "hear" end with the same arguments: a folder of CTranslate2 weights, which are kept
+    until others are asked for, the language, words to expect, the device and how it computes.
+    """
+    state: dict[str, Any] = {}
+    live = OneHearing()
+
+    def handle(report: Report, what: str, *args: Any) -> float | Transcript | Heard | None:
+        if what == "hear":
+            (path,) = args
+            state["name"] = path.name
+            state["speech"] = find_speech(decode(path), path.name)
+            return float(state["speech"].seconds)
+        *given, folder, language, words, device, compute_type = args
+        if state.get("loaded") != (folder, device, compute_type):
+            state.pop("passes", None)  # two at once may be more than the memory holds
+            state["passes"] = Passes(load(folder, device=device, compute_type=compute_type))
+            state["loaded"] = folder, device, compute_type
+            # The first pass takes longer than the others, and tells how fast this computer is.
+            state["passes"].hear(np.zeros(RATE, np.float32), language="en")
+        passes = state["passes"]
+        if what == "ready":
+            return None
+        if what == "listen":
+            return live.listen(lambda: LiveWhisper(passes, language, words), *given)
+        heard = recognise(passes, state.pop("speech"), state["name"], language, words)
+        report(1.0, "recognising speech")
+        return heard
+
+    return handle
+
+
+def recognise(
+    passes: Passes, speech: SpeechSegments, name: str, language: str | None, words: Sequence[str]
+) -> Transcript:
+    """The words of a recording: of speech that is told at once. Raises InputError where none were
+    found."""
+    pcm = (np.clip(speech.samples, -1, 1) * 32767).astype("<i2").tobytes()
+    heard = LiveWhisper(passes, language, words, name=name).hear(pcm, final=True)
+    assert heard.transcript
+    before = SETTLE / RATE  # the silence that the gate put before it
+    segments = tuple(
+        Segment(max(0.0, each.start - before), max(0.0, each.end - before), each.text)
+        for each in heard.transcript.segments
+    )
+    return replace(heard.transcript, segments=segments)

@@ -1,0 +1,174 @@
+"""Kokoro (82 million parameters, Apache-2.0) on onnxruntime. Only imported in child processes.
+
+The Python package around these weights is not used: it needs phonemizer, which is GPL.
+"""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from jarvis_desktop.core.errors import UnavailableError
+from jarvis_desktop.core.i18n import tr
+from jarvis_desktop.process.child_main import Handler
+from jarvis_desktop.speech.voices import engine
+from jarvis_desktop.speech.voices.engine import KnownVoice, Order, serve
+from jarvis_desktop.speech.voices.neural import (
+    KOKORO_LANGUAGES,
+    KOKORO_STYLES,
+    kokoro_weights,
+    phonemes,
+)
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+RATE = 24_000
+LONGEST = 510
+"""Phonemes that one run of the network takes."""
+
+PROVIDERS = ["CPUExecutionProvider"]
+SLOWEST, FASTEST = 0.5, 2.0
+USUAL = "af_heart"
+QUIET = 1e-3
+MARGIN = RATE // 50
+"""Samples that are left before and after speech, of the half second of silence around it."""
+
+# The number of each sound in the vocabulary of version 1.0; exports that carry their own say so.
+_SOUNDS = {
+    1: ';:,.!?', 9: '—…"()“” ̃ʣʥʦʨᵝꭧ', 24: 'AI', 31: 'O', 33: 'Q', 35: 'ST', 39: 'W', 41: 'Yᵊabcdef',
+    50: 'hijklmnopqrstuvwxyzɑɐɒæ', 75: 'βɔɕç', 80: 'ɖðʤə', 85: 'ɚɛɜ', 90: 'ɟ', 92: 'ɡ', 99: 'ɥ',
+    101: 'ɨɪʝ', 110: 'ɯɰŋɳɲɴø', 118: 'ɸθœ', 123: 'ɹ', 125: 'ɾɻ', 128: 'ʁɽʂʃʈʧ', 135: 'ʊʋ',
+    138: 'ʌɣɤ', 142: 'χʎ', 147: 'ʒʔ', 156: 'ˈˌː', 162: 'ʰ', 164: 'ʲ',
+    169: '↓', 171: '→↗↘', 177: 'ᵻ',
+}  # fmt: skip
+VOCABULARY = {
+    sound: first + at for first, sounds in _SOUNDS.items() for at, sound in enumerate(sounds)
+}
+
+
+def make(folder: Path) -> Handler:
+    """The handler of the child process (see `serve`), for the weights in this folder."""
+    return serve(lambda: KokoroEngine(folder))
+
+
+class KokoroEngine:
+    """An `Engine` of the files kokoro-v1.0.onnx and voices-v1.0.bin."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._session: Any = None
+        self._styles: dict[str, NDArray[np.float32]] = {}
+        self._voices: list[KnownVoice] = []
+        self._vocabulary = VOCABULARY
+
+    def ready(self) -> None:
+        """Load the weights, and speak a word, for the first run of a network takes longest."""
+        import numpy as np
+        import onnxruntime
+
+        weights = kokoro_weights(self._folder)
+        styles = self._folder / KOKORO_STYLES
+        if weights is None or not styles.is_file():
+            raise UnavailableError(tr("Kokoro's weights are not there any more."))
+        try:
+            self._session = onnxruntime.InferenceSession(weights, providers=PROVIDERS)
+            with styles.open("rb") as file:
+                self._styles = dict(np.load(file))
+            self._voices = _known(sorted(self._styles))
+            own = self._session.get_modelmeta().custom_metadata_map.get("kokoro_config")
+            self._vocabulary = json.loads(own)["vocab"] if own else VOCABULARY
+            self._run("ə", self._voices[0].id, 1.0)
+        except (RuntimeError, ValueError, KeyError, IndexError, OSError, EOFError) as error:
+            raise _broken(self._folder) from error
+        except Exception as error:
+            if _foreign(error):
+                raise _broken(self._folder) from error
+            raise
+
+    def voices(self) -> list[KnownVoice]:
+        """The styles in the file, the usual one first."""
+        return self._voices
+
+    def speak(self, order: Order, voice: KnownVoice | None) -> None:
+        """Say it into the file."""
+        import numpy as np
+
+        name = (voice or self._voices[0]).id
+        sounds = phonemes(order.text, KOKORO_LANGUAGES[name[0]][1], timeout=order.seconds)
+        pace = min(max(order.pace, SLOWEST), FASTEST)
+        said = [_trimmed(self._run(part, name, pace)) for part in _parts(sounds)]
+        samples = np.concatenate(said) if said else np.zeros(0, np.float32)
+        engine.write(samples, RATE, order.to, order.volume)
+
+    def _run(self, sounds: str, voice: str, pace: float) -> NDArray[np.float32]:
+        import numpy as np
+
+        numbers = [self._vocabulary[sound] for sound in sounds if sound in self._vocabulary]
+        if not numbers:
+            return np.zeros(0, np.float32)
+        styles = self._styles[voice]
+        given = [
+            [[0, *numbers, 0]],
+            styles[min(len(numbers), len(styles)) - 1].reshape(1, -1),
+            [pace],
+        ]
+        wanted = self._session.get_inputs()  # tokens, or input_ids; style; speed
+        fed = {
+            each.name: np.asarray(value, _KINDS[each.type])
+            for each, value in zip(wanted, given, strict=True)
+        }
+        return np.asarray(self._session.run(None, fed)[0], np.float32).ravel()
+
+
+_KINDS = {
+    "tensor(float)": "float32",
+    "tensor(float16)": "float16",
+    "tensor(int32)": "int32",
+    "tensor(int64)": "int64",
+}
+
+
+def _known(names: list[str]) -> list[KnownVoice]:
+    spoken = [name for name in names if name[:1] in KOKORO_LANGUAGES]
+    usual_first = sorted(spoken, key=lambda name: (name != USUAL, name))
+    return [
+        KnownVoice(name, name.partition("_")[2].capitalize(), (KOKORO_LANGUAGES[name[0]][0],))
+        for name in usual_first
+    ]
+
+
+def _parts(sounds: str) -> list[str]:
+    """Cut where the network takes no more, after a mark or between words."""
+    parts = []
+    while len(sounds) > LONGEST:
+        head = sounds[:LONGEST]
+        at = max(head.rfind(mark) for mark in (", ", "; ", ": ", ". ")) + 1 or head.rfind(" ")
+        at = at if at > 0 else LONGEST
+        parts.append(sounds[:at])
+        sounds = sounds[at:].lstrip()
+    return [*parts, sounds]
+
+
+def _trimmed(samples: NDArray[np.float32]) -> NDArray[np.float32]:
+    import numpy as np
+
+    loud = np.flatnonzero(np.abs(samples) > QUIET)
+    if not loud.size:
+        return samples[:0]
+    return samples[max(0, loud[0] - MARGIN) : loud[-1] + MARGIN]
+
+
+def _foreign(error: Exception) -> bool:
+    """Whether onnxruntime or the reader of archives raised it; theirs have no common parent."""
+    return isinstance(error, zipfile.BadZipFile) or "onnxruntime" in type(error).__module__
+
+
+def _broken(folder: Path) -> UnavailableError:
+    return UnavailableError(
+        tr("The weights of Kokoro cannot be used."),
+        hint=tr("Fetch them again into {folder}.", folder=folder),
+    )

@@ -1,0 +1,230 @@
+"""Piper, which is GPL and therefore only a program beside ours. Only used in child processes.
+
+There are two of them: the older one of C++ takes a JSON object a line, the newer one of Python a
+line of text. Both stay for the next line, and name each WAV file once it is written.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import queue
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import wave
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from jarvis_desktop.core.display import one_line
+from jarvis_desktop.core.errors import ExpertError, Fault, UnavailableError
+from jarvis_desktop.core.i18n import tr
+from jarvis_desktop.process.child_main import Handler
+from jarvis_desktop.speech.voices import engine
+from jarvis_desktop.speech.voices.engine import KnownVoice, Order, serve
+from jarvis_desktop.speech.voices.neural import PIPER_PLACE, piper_language, piper_weights
+
+START_SECONDS = 12.0
+LOOK_SECONDS = 8.0
+ENDING_SECONDS = 2.0
+PR_SET_PDEATHSIG, SIGKILL = 1, 9
+
+
+def make(folder: Path, program: str) -> Handler:
+    """The handler of the child process (see `serve`)."""
+    return serve(lambda: PiperEngine(folder, program))
+
+
+class PiperEngine:
+    """An `Engine`: one process of Piper's, of the voice and the pace that were last wanted."""
+
+    def __init__(self, folder: Path, program: str) -> None:
+        self._folder = folder
+        self._program = program
+        self._speaks_json = False
+        self._running: _Running | None = None
+
+    def ready(self) -> None:
+        """See which of the two Pipers it is, and start it with the voice that is likely wanted."""
+        self._speaks_json = _speaks_json(self._program)
+        if voices := self.voices():
+            self._run(voices[0].id, 1.0)
+
+    def voices(self) -> list[KnownVoice]:
+        """Those in the folder; English ones first."""
+        files = sorted(piper_weights(self._folder), key=lambda file: piper_language(file) != "en")
+        return [KnownVoice(file.stem, file.stem, (piper_language(file),)) for file in files]
+
+    def speak(self, order: Order, voice: KnownVoice | None) -> None:
+        """Say it into the file."""
+        voice = voice or next(iter(self.voices()), None)
+        if voice is None:
+            raise UnavailableError(tr("There is no voice of Piper any more."))
+        until = time.monotonic() + order.seconds
+        try:
+            part = self._run(voice.id, order.pace).say(order.text, until)
+            if order.volume < 1:
+                _louder(part, order.volume)
+            engine.keep(part, order.to)
+        except ExpertError:
+            self._end()
+            raise
+
+    def _run(self, voice: str, pace: float) -> _Running:
+        wanted = (voice, round(pace, 2))
+        if self._running and (self._running.wanted != wanted or not self._running.lives):
+            self._end()
+        if self._running is None:
+            self._running = _start(
+                self._program, self._folder, wanted, json_lines=self._speaks_json
+            )
+            try:  # it loads its weights first, and a first run takes longest
+                self._running.say("a", time.monotonic() + START_SECONDS).unlink(missing_ok=True)
+            except ExpertError:
+                self._end()
+                raise
+        return self._running
+
+    def _end(self) -> None:
+        running, self._running = self._running, None
+        if running:
+            running.end()
+
+
+@dataclass(frozen=True, slots=True)
+class _Running:
+    wanted: tuple[str, float]
+    process: subprocess.Popen[str]
+    folder: tempfile.TemporaryDirectory[str]
+    lines: queue.Queue[str | None]
+    reader: threading.Thread
+    json_lines: bool
+
+    @property
+    def lives(self) -> bool:
+        return self.process.poll() is None
+
+    def say(self, text: str, until: float) -> Path:
+        """The file it wrote. Raises ExpertError where it ended, or says nothing until then."""
+        line = " ".join(text.split())
+        assert self.process.stdin is not None
+        with suppress(OSError):  # that it has ended shows below
+            self.process.stdin.write(json.dumps({"text": line}) if self.json_lines else line)
+            self.process.stdin.write("\n")
+            self.process.stdin.flush()
+        last = ""
+        while True:
+            try:
+                answer = self.lines.get(timeout=max(0.0, until - time.monotonic()))
+            except queue.Empty:
+                raise ExpertError(
+                    tr("Piper gave no answer in time."), retryable=True, fault=Fault.TIMEOUT
+                ) from None
+            if answer is None:
+                reason = f": {one_line(last)}" if last else ""
+                raise ExpertError(
+                    tr("Piper stopped unexpectedly{reason}.", reason=reason),
+                    retryable=True,
+                    fault=Fault.CRASH,
+                )
+            if self.folder.name in answer and answer.endswith(".wav"):
+                return Path(self.folder.name) / answer.replace("\\", "/").rpartition("/")[2]
+            last = answer or last
+
+    def end(self) -> None:
+        self.process.kill()
+        assert self.process.stdin is not None
+        with suppress(OSError):
+            self.process.stdin.close()
+        with suppress(subprocess.TimeoutExpired):
+            self.process.wait(ENDING_SECONDS)
+        self.reader.join(ENDING_SECONDS)
+        self.folder.cleanup()
+
+
+def _start(program: str, folder: Path, wanted: tuple[str, float], *, json_lines: bool) -> _Running:
+    voice, pace = wanted
+    out = tempfile.TemporaryDirectory(prefix="jarvis-piper-")
+    command = [
+        shutil.which(program) or program,
+        *("--model", str(folder / f"{voice}.onnx")),
+        *("--output_dir", out.name),
+        *("--length_scale", f"{1 / pace:.3f}"),
+        *(["--json-input"] if json_lines else []),
+    ]
+    try:
+        process = subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            encoding="utf-8",
+            errors="replace",
+            preexec_fn=_dying_with_parent(),
+        )
+    except OSError as error:
+        out.cleanup()
+        raise ExpertError(tr("Piper could not be started."), retryable=True) from error
+    lines: queue.Queue[str | None] = queue.Queue()
+    reader = threading.Thread(target=_read, args=(process, lines), daemon=True)
+    reader.start()
+    return _Running(wanted, process, out, lines, reader, json_lines)
+
+
+def _read(process: subprocess.Popen[str], lines: queue.Queue[str | None]) -> None:
+    assert process.stdout is not None
+    with suppress(OSError), process.stdout as out:
+        for line in out:
+            lines.put(line.strip())
+    lines.put(None)
+
+
+def _dying_with_parent() -> Callable[[], None] | None:
+    """What lets Linux end a Piper that hangs when our child process is ended."""
+    if sys.platform != "linux":
+        return None
+    libc = ctypes.CDLL(None)
+    return lambda: libc.prctl(PR_SET_PDEATHSIG, SIGKILL)
+
+
+def _speaks_json(program: str) -> bool:
+    """Whether it is the Piper of C++. Raises UnavailableError where it is no Piper at all."""
+    try:
+        told = subprocess.run(
+            [shutil.which(program) or program, "--help"],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            encoding="utf-8",
+            errors="replace",
+            timeout=LOOK_SECONDS,
+            check=False,
+        )
+    except (OSError, subprocess.SubprocessError) as error:
+        raise UnavailableError(tr("Piper cannot be started.")) from error
+    words = told.stdout + told.stderr
+    if "--model" not in words:  # there is a program for mice of that name
+        raise UnavailableError(
+            tr(
+                "The program {program} on this computer is not the voice Piper.",
+                program=program,
+            ),
+            hint=tr("Install it from {piper_place}.", piper_place=PIPER_PLACE),
+        )
+    return "--json-input" in words or "--json_input" in words
+
+
+def _louder(part: Path, volume: float) -> None:
+    import numpy as np
+
+    with suppress(wave.Error, EOFError, OSError):  # what is no sound is told where it is kept
+        with wave.open(str(part), "rb") as file:
+            kind, samples = file.getparams(), file.readframes(file.getnframes())
+        scaled = np.frombuffer(samples, "<i2").astype(np.float32) * volume
+        with wave.open(str(part), "wb") as file:
+            file.setparams(kind)
+            file.writeframes(scaled.astype("<i2").tobytes())

@@ -1,0 +1,201 @@
+"""Which functions of the code library are near to some words: by their words, and by meaning where
+there is something that tells it. Where a function points is kept, for to read it takes a while.
+
+How near texts are to some words: by the words they share, and by where both of them point."""
+
+from __future__ import annotations
+
+import logging
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, suppress
+from functools import lru_cache
+from hashlib import sha256
+from typing import TYPE_CHECKING
+
+from jarvis_desktop.core.code import Function
+from jarvis_desktop.core.errors import JarvisError
+from jarvis_desktop.storage.database import writing
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from jarvis_desktop.storage.sqlite import Database
+
+
+EMPTY = frozenset(
+    "a an and are as at be but by can do for from give have how i in into is it its let me my no"
+    " not of on or our please so some than that the their them then there these this to us was"
+    " what when where which will with you your".split()
+)
+"""Words that are in nearly every wish."""
+FEW = 8
+"""With fewer vectors there is no telling what they have in common."""
+
+_word = re.compile(r"[^\W_]+")
+_endings = ("ation", "ings", "ing", "ied", "ies", "ers", "er", "ed", "es", "s", "e", "y")
+
+
+def words(text: str) -> list[str]:
+    """The words of a text or of an identifier, each once, without those that say nothing."""
+    found = dict.fromkeys(_word.findall(text.casefold()))
+    return [word for word in found if word not in EMPTY] or list(found)
+
+
+def stems(text: str) -> list[str]:
+    """The same without their endings, so that “plotted prices” has what “plot a price” has."""
+    return list(dict.fromkeys(map(_stem, words(text))))
+
+
+def by_words(wish: str, weights: Sequence[Mapping[str, float]]) -> list[float]:
+    """How much of a wish each text has, 0 to 1; `weights` say how much a stem counts in each.
+
+    A word that few of the texts have says more than one that all have.
+    """
+    wanted = stems(wish)
+    having = Counter(stem for each in weights for stem in wanted if stem in each)
+    rare = {stem: math.log(1 + len(weights) / (0.5 + having[stem])) for stem in wanted}
+    total = sum(rare.values()) or 1.0
+
+    def part(each: Mapping[str, float]) -> float:
+        return sum(rare[stem] * each[stem] / (each[stem] + 0.5) for stem in wanted if stem in each)
+
+    return [part(each) / total for each in weights]
+
+
+def weighted(parts: Iterable[tuple[str, float]]) -> dict[str, float]:
+    """The stems of a text of several parts; in each they count as much as is said with it."""
+    found: dict[str, float] = {}
+    for text, weight in parts:
+        for stem in stems(text):
+            found[stem] = max(found.get(stem, 0.0), weight)
+    return found
+
+
+def packed(direction: Sequence[float]) -> bytes:
+    """Where a text points, in one byte a number."""
+    import numpy as np
+
+    values = np.asarray(direction, dtype=np.float32)
+    largest = float(np.abs(values).max(initial=0.0)) or 1.0
+    return bytes(np.round(values / largest * 127).astype(np.int8).tobytes())
+
+
+def by_direction(wish: Sequence[float], vectors: Sequence[bytes]) -> list[float]:
+    """How near each of these packed directions is to that of the wish, 0 to 1.
+
+    What all have in common is taken off first: it says nothing. One of another length counts 0.
+    """
+    import numpy as np
+
+    right = [at for at, each in enumerate(vectors) if len(each) == len(wish)]
+    found = [0.0] * len(vectors)
+    if not right or not wish:
+        return found
+    joined = np.frombuffer(b"".join(vectors[at] for at in right), dtype=np.int8)
+    table = _unit(joined.reshape(len(right), -1).astype(np.float32))
+    aim = _unit(np.asarray(wish, dtype=np.float32))
+    if len(right) >= FEW:
+        middle = table.mean(0)
+        table, aim = _unit(table - middle), _unit(aim - middle)
+    for at, value in zip(right, np.clip(table @ aim, 0.0, 1.0).tolist(), strict=True):
+        found[at] = value
+    return found
+
+
+def _unit(values: np.ndarray) -> np.ndarray:
+    import numpy as np
+
+    return np.asarray(values / np.maximum(np.linalg.norm(values, axis=-1, keepdims=True), 1e-6))
+
+
+def _stem(word: str) -> str:
+    for ending in _endings:
+        if word.endswith(ending) and len(word) - len(ending) >= 3:
+            word = word[: -len(ending)]
+            break
+    doubled = len(word) > 3 and word[-1] == word[-2] and word[-1] not in "aeiouls"
+    return word[:-1] if doubled else word
+
+
+log = logging.getLogger(__name__)
+
+Meaning = Callable[[Sequence[str]], Sequence[Sequence[float]]]
+"""Gives for each text where it points; raises UnavailableError."""
+Connected = Callable[[], AbstractContextManager["Database"]]
+
+MOST_READ = 100
+"""Functions that one search reads for their meaning; those that it leaves, the next one reads."""
+_PROBE = "Download a table of numbers, draw it, and write a summary of it to a file."
+
+
+class Nearest:
+    """Scores functions. May be used from any thread."""
+
+    def __init__(self, meaning: Meaning | None) -> None:
+        self._meaning = meaning
+        self._reader = b""
+
+    def scores(
+        self, wish: str, functions: Sequence[Function], connected: Connected
+    ) -> Sequence[float]:
+        """How near each function is to what is wished for, from 0."""
+        shared = by_words(wish, [_weights(item) for item in functions])
+        if self._meaning is None or not functions or not wish.strip():
+            return shared
+        try:
+            vectors = self._vectors(self._meaning, functions, connected)
+            alike = by_direction(self._meaning([wish])[0], vectors)
+        except JarvisError as error:
+            log.info("Functions were looked for by their words alone: %s", error.message)
+            return shared
+        return [one + other for one, other in zip(shared, alike, strict=True)]
+
+    def read(self, functions: Sequence[Function], connected: Connected) -> None:
+        """Read functions now, so that the next search need not; where that fails it does."""
+        if self._meaning is not None:
+            with suppress(JarvisError):
+                self._vectors(self._meaning, functions, connected)
+
+    def _vectors(
+        self, meaning: Meaning, functions: Sequence[Function], connected: Connected
+    ) -> Sequence[bytes]:
+        """Where each points; those that are not known yet are read, and kept."""
+        if not self._reader:  # other weights point elsewhere: what they gave is of no use
+            self._reader = packed(meaning([_PROBE])[0])
+        keys = {item.name: self._key(item) for item in functions}
+        with connected() as db:
+            rows = db.conn.execute("SELECT name, key, vector FROM library_vectors").fetchall()
+        known = {name: bytes(vector) for name, key, vector in rows if keys.get(name) == key}
+        fresh = [item for item in functions if item.name not in known][:MOST_READ]
+        if fresh:
+            found = dict(
+                zip((item.name for item in fresh), meaning(list(map(_told, fresh))), strict=True)
+            )
+            values = [(name, keys[name], packed(each)) for name, each in found.items()]
+            known |= {name: vector for name, _, vector in values}
+            put = "INSERT OR REPLACE INTO library_vectors (name, key, vector) VALUES (?, ?, ?)"
+            with connected() as db, writing(db):
+                db.conn.executemany(put, values)
+        return [known.get(item.name, b"") for item in functions]
+
+    def _key(self, function: Function) -> str:
+        return sha256(self._reader + _told(function).encode()).hexdigest()
+
+
+def _told(function: Function) -> str:
+    """What is read of a function for its meaning."""
+    return f"{function.name.replace('_', ' ')}. {function.summary}"
+
+
+def _weights(function: Function) -> dict[str, float]:
+    draft = function.draft
+    return _weighed(draft.name, function.summary, function.signature, draft.source)
+
+
+@lru_cache(maxsize=4096)
+def _weighed(name: str, summary: str, signature: str, source: str) -> dict[str, float]:
+    # The source has the rest of the docstring, and names what it works with.
+    return weighted(((name, 3.0), (summary, 2.0), (signature, 0.7), (source, 0.3)))

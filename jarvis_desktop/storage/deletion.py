@@ -1,0 +1,328 @@
+"""What was deleted but can be brought back for a moment: gone from every list and search, and still
+in the tables. The window makes it final when the moment has passed, and when it closes; should it
+be killed meanwhile, the next start does.
+
+Deletes turns from the history: rows, index, files, and what else is known of them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from typing import TYPE_CHECKING, Literal
+
+from jarvis_desktop.storage.artifacts import FileStore
+from jarvis_desktop.storage.database import reading, writing
+from jarvis_desktop.storage.goals import SqliteGoalMemory
+from jarvis_desktop.storage.journal import SqliteJournal
+from jarvis_desktop.storage.turn_rows import TurnRows
+
+if TYPE_CHECKING:
+    from jarvis_desktop.storage.sqlite import Database
+
+
+UNDO = timedelta(seconds=10)
+"""How long a deletion can be undone."""
+
+Extent = Literal["turns", "conversations", "everything"]
+"""What a deletion was meant for. Of a conversation, what was cut off and its goals go as well."""
+
+_EMPTIED = """
+    SELECT DISTINCT conversation FROM turns AS gone
+    WHERE trash IS NOT NULL AND trash IN (SELECT value FROM json_each(?))
+    AND NOT EXISTS (SELECT 1 FROM turns WHERE conversation = gone.conversation AND
+        (trash IS NULL OR trash NOT IN (SELECT value FROM json_each(?))))
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Trashed:
+    """One deletion: its number undoes it."""
+
+    number: int
+    turns: int
+    conversations: tuple[str, ...] = ()
+    """The ids of those of which nothing is left."""
+
+
+@dataclass(frozen=True, slots=True)
+class Final:
+    """Deletions that are to be made final."""
+
+    numbers: tuple[int, ...]
+    """Those of the turns."""
+    conversations: tuple[str, ...]
+    """The ids of those that were meant, and of which nothing is left."""
+    everything: bool
+    """Whether all of the history was meant."""
+
+
+class Trash:
+    """Marks turns as deleted. Every method needs an open transaction, or `reading`."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+
+    def put(self, numbers: Sequence[int], now: datetime, *, extent: Extent) -> Trashed:
+        """Put turns away."""
+        execute = self._db.conn.execute
+        row = execute("INSERT INTO trash (at, extent) VALUES (?, ?)", (now.isoformat(), extent))
+        number = int(row.lastrowid or 0)
+        put = execute(
+            "UPDATE turns SET trash = ? WHERE trash IS NULL AND number IN"
+            " (SELECT value FROM json_each(?))",
+            (number, json.dumps(list(numbers))),
+        )
+        return Trashed(number, put.rowcount, self._emptied((number,)))
+
+    def touch(self, number: int, now: datetime) -> None:
+        """Say that somebody still works on it: nobody takes it for left behind."""
+        self._db.conn.execute("UPDATE trash SET at = ? WHERE number = ?", (now.isoformat(), number))
+
+    def restore(self, number: int) -> int:
+        """Bring the turns of one deletion back; how many."""
+        execute = self._db.conn.execute
+        execute("DELETE FROM trash WHERE number = ?", (number,))
+        return execute("UPDATE turns SET trash = NULL WHERE trash = ?", (number,)).rowcount
+
+    def waiting(self, *, older_than: datetime | None = None) -> tuple[int, ...]:
+        """The deletions that are not final, all or those of before a moment."""
+        rows = self._db.conn.execute("SELECT number, at FROM trash ORDER BY number").fetchall()
+        return tuple(
+            int(number)
+            for number, at in rows
+            if older_than is None
+            or datetime.fromisoformat(at).astimezone() < older_than.astimezone()
+        )
+
+    def meant(self, numbers: Sequence[int]) -> Final:
+        """What these deletions are of."""
+        chosen, execute = json.dumps(list(numbers)), self._db.conn.execute
+        inside = "IN (SELECT value FROM json_each(?))"
+        find = f"SELECT number FROM turns WHERE trash IS NOT NULL AND trash {inside}"  # noqa: S608
+        turns = execute(find, (chosen,))
+        found = tuple(int(row[0]) for row in turns.fetchall())
+        rows = execute(
+            f"SELECT number, extent FROM trash WHERE number {inside}",  # noqa: S608
+            (chosen,),
+        )
+        extents = {int(number): extent for number, extent in rows.fetchall()}
+        whole = [number for number, extent in extents.items() if extent != "turns"]
+        return Final(found, self._emptied(whole), "everything" in extents.values())
+
+    def done(self, numbers: Sequence[int]) -> None:
+        """These deletions are final: nothing is left of their turns."""
+        gone = "DELETE FROM trash WHERE number IN (SELECT value FROM json_each(?))"
+        self._db.conn.execute(gone, (json.dumps(list(numbers)),))
+
+    def _emptied(self, numbers: Sequence[int]) -> tuple[str, ...]:
+        chosen = json.dumps(list(numbers))
+        rows = self._db.conn.execute(_EMPTIED, (chosen, chosen)).fetchall()
+        return tuple(str(row[0]) for row in rows)
+
+
+AT_ONCE = 20
+"""Conversations that are forgotten before others may work."""
+BIT = 50
+"""Turns that are removed before others may work."""
+PAGES = 64
+"""Of the index, that are written anew before others may work."""
+
+Chosen = Sequence[tuple[str, str]] | None
+"""Tables and ids of conversations and turns; None is all there is."""
+
+
+class Erasing:
+    """Puts turns away, brings them back, and removes them for good."""
+
+    def __init__(
+        self,
+        db: Database,
+        rows: TurnRows,
+        store: FileStore,
+        *,
+        journal: SqliteJournal,
+        goals: SqliteGoalMemory,
+        now: Callable[[], datetime],
+    ) -> None:
+        self._db = db
+        self._rows = rows
+        self._store = store
+        self._journal = journal
+        self._goals = goals
+        self._now = now
+        self._trash = Trash(db)
+        self._own: set[int] = set()
+        """The deletions of this process that it has not undone."""
+
+    def put_away(
+        self, chosen: Chosen, since: date | None = None, until: date | None = None
+    ) -> Trashed:
+        """Put turns into the trash, or those of conversations last talked in between two days."""
+        with writing(self._db):
+            trashed = self._put(chosen, since, until)
+        self._own.add(trashed.number)
+        return trashed
+
+    def restore(self, trashed: int) -> int:
+        """Bring the turns of one deletion back; how many."""
+        self._own.discard(trashed)
+        with writing(self._db):
+            return self._trash.restore(trashed)
+
+    def empty(self, trashed: int | None, *, left: bool) -> Iterator[int]:
+        """Make deletions final, bit by bit: how many turns each bit was.
+
+        A bit is short, so that others may work after each. Whoever stops, or is killed, in between
+        has lost nothing: what is left lies in the trash still.
+        """
+        with reading():
+            before = self._now() - UNDO if left else None
+            waiting = self._trash.waiting(older_than=before)
+        if numbers := [item for item in waiting if trashed in (None, item)]:
+            yield from self._remove(numbers)
+
+    def finish(self) -> Iterator[int]:
+        """Make final what this process deleted: nobody can undo it once it has ended."""
+        own, self._own = self._own, set()
+        if own:
+            with reading():
+                numbers = [item for item in self._trash.waiting() if item in own]
+            if numbers:
+                yield from self._remove(numbers)
+
+    def erase(self, chosen: Chosen) -> Iterator[int]:
+        """Remove turns for good, bit by bit as `empty` does."""
+        with writing(self._db):
+            trashed = self._put(chosen)
+        yield from self._remove([trashed.number])
+
+    def older_than(self, days: int) -> Iterator[Chosen]:
+        """The conversations that are to be forgotten, a few at a time; none for 0 days."""
+        last = self._now() - timedelta(days=days)
+        old = """
+            SELECT id FROM conversations WHERE NOT pinned AND last < julianday(?)
+            AND NOT EXISTS (SELECT 1 FROM turns WHERE conversation = conversations.id AND pinned)
+        """
+        with reading():
+            rows = self._db.conn.execute(old, (last.isoformat(),)).fetchall() if days > 0 else []
+        chosen = [("conversations", str(row[0])) for row in rows]
+        for start in range(0, len(chosen), AT_ONCE):
+            yield chosen[start : start + AT_ONCE]
+
+    def files(self) -> set[str]:
+        """The files of all turns, those of the journal and of the goals too, in the store.
+
+        Needs to be called within `reading` or `writing`.
+        """
+        return self._files_of(None) | self._files_besides()
+
+    def _remove(self, deletions: Sequence[int]) -> Iterator[int]:
+        """Remove what is in the trash under these numbers."""
+        with reading():
+            final = self._trash.meant(deletions)
+            others = self._others(final.numbers)
+        if final.everything and not others:
+            yield self._remove_bit(None, final)
+        else:
+            for start in range(0, len(final.numbers) or 1, BIT):
+                yield self._remove_bit(final.numbers[start : start + BIT], final)
+            yield from self._purge()
+        with writing(self._db):
+            self._trash.done(deletions)
+        with reading():
+            # The log beside the database still has the old pages until it is cut.
+            self._db.conn.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+
+    def _remove_bit(self, numbers: Sequence[int] | None, final: Final) -> int:
+        """Remove some turns, or all there are, and the files that nobody refers to then."""
+        with writing(self._db):
+            files = self._files_of(numbers) | self._files_besides()
+            self._journal.clear(None if final.everything else final.conversations)
+            if numbers is None:
+                self._rows.clear()
+                self._goals.clear(None, ())
+            else:
+                turns = self._rows.remove(numbers)
+                self._goals.clear(final.conversations, turns)
+            # Looked at while nobody can save: a turn that is saved later still has its claims.
+            unused = [
+                place
+                for path in files - self._still_used(files)
+                if not self._store.claimed(place := self._rows.root / path)
+            ]
+        self._store.remove(unused)
+        return len(final.numbers if numbers is None else numbers)
+
+    def _purge(self) -> Iterator[int]:
+        """Write the index anew: it keeps deleted words until its parts are merged."""
+        merge = "INSERT INTO search(search, rank) VALUES ('merge', ?)"
+        pages, before = -PAGES, -2
+        while self._db.conn.total_changes - before >= 2:  # as long as a step finds work
+            before = self._db.conn.total_changes
+            with writing(self._db) as db:
+                db.conn.execute(merge, (pages,))
+            pages = PAGES
+            yield 0
+
+    # Each of the following needs an open transaction.
+
+    def _put(self, chosen: Chosen, since: date | None = None, until: date | None = None) -> Trashed:
+        within = since is not None or until is not None
+        numbers = self._within(since, until) if within else self._numbers(chosen)
+        extent: Extent = "everything"
+        if within or chosen is not None:
+            named = within or any(table == "conversations" for table, _ in chosen or ())
+            extent = "conversations" if named else "turns"
+        return self._trash.put(numbers, self._now(), extent=extent)
+
+    def _files_of(self, numbers: Sequence[int] | None) -> set[str]:
+        """The files of some turns, or of all."""
+        chosen = "" if numbers is None else " WHERE turn IN (SELECT value FROM json_each(?))"
+        find = f"SELECT DISTINCT path FROM files{chosen}"  # noqa: S608
+        rows = self._db.conn.execute(find, () if numbers is None else (json.dumps(list(numbers)),))
+        return {str(row[0]) for row in rows.fetchall()}
+
+    def _files_besides(self) -> set[str]:
+        """Those of the journal and of the goals."""
+        return self._journal.files() | self._goals.files()
+
+    def _still_used(self, files: set[str]) -> set[str]:
+        find = "SELECT path FROM files WHERE path IN (SELECT value FROM json_each(?))"
+        rows = self._db.conn.execute(find, (json.dumps(list(files)),)).fetchall()
+        return {str(row[0]) for row in rows} | self._files_besides()
+
+    def _others(self, numbers: Sequence[int]) -> bool:
+        (count,) = self._db.conn.execute("SELECT count(*) FROM turns").fetchone()
+        return int(count) > len(numbers)
+
+    def _numbers(self, chosen: Chosen) -> Sequence[int]:
+        if chosen is None:
+            rows = self._db.conn.execute("SELECT number FROM turns").fetchall()
+            return [row[0] for row in rows]
+        found: dict[int, None] = {}
+        for table, name in chosen:
+            column = "conversation" if table == "conversations" else "id"
+            find = f"SELECT number FROM turns WHERE {column} = ?"  # noqa: S608
+            found |= {row[0]: None for row in self._db.conn.execute(find, (name,)).fetchall()}
+        return list(found)
+
+    def _within(self, since: date | None, until: date | None) -> Sequence[int]:
+        """The turns of the conversations last talked in between two days, as the person's clock
+        had it."""
+        newest = """
+            SELECT conversations.id, turns.started
+            FROM conversations JOIN turns ON turns.number = newest
+        """
+        zone = self._now().tzinfo
+        days = (
+            (name, datetime.fromisoformat(started).astimezone(zone).date())
+            for name, started in self._db.conn.execute(newest).fetchall()
+        )
+        chosen = [
+            ("conversations", str(name))
+            for name, day in days
+            if (since is None or since <= day) and (until is None or day <= until)
+        ]
+        return self._numbers(chosen)

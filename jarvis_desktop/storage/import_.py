@@ -1,0 +1,473 @@
+"""Reads conversations that were exported as JSON. The file may come from anybody: all of it is
+looked at before anything is written, and nothing is there before all is written.
+
+Turns as the JSON of an export tells them. It may come from anybody: what reads is strict about
+each value that it knows, and passes over those that it does not."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import uuid
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import partial
+from pathlib import Path, PureWindowsPath
+from typing import TYPE_CHECKING, Any
+
+from jarvis_desktop.core.artifact import Artifact, Kind
+from jarvis_desktop.core.context import is_unkept
+from jarvis_desktop.core.display import encodable, one_line
+from jarvis_desktop.core.errors import Fault, InputError, PlanError
+from jarvis_desktop.core.expert import (
+    Attempt,
+    Candidate,
+    Expert,
+    Selection,
+    Spent,
+    Status,
+    TaskResult,
+)
+from jarvis_desktop.core.goal import Outline
+from jarvis_desktop.core.i18n import tr
+from jarvis_desktop.core.plan import Plan
+from jarvis_desktop.core.serialization import plan_from_wire
+from jarvis_desktop.core.task import Arg, Item, Task, TaskType
+from jarvis_desktop.core.turn import Round, Turn
+from jarvis_desktop.storage.agent_documents import (
+    DamagedError,
+    Values,
+    number,
+    outline_of,
+    round_of,
+    seconds_of,
+    text,
+    texts,
+)
+from jarvis_desktop.storage.artifacts import FileStore
+from jarvis_desktop.storage.conversations import TITLE, title_of
+from jarvis_desktop.storage.database import attached, reading, writing
+from jarvis_desktop.storage.deletion import Trash
+from jarvis_desktop.storage.export import FORMAT, VERSION
+from jarvis_desktop.storage.turn_rows import TurnRows
+
+if TYPE_CHECKING:
+    from jarvis_desktop.storage.sqlite import Database
+
+
+ID = 200
+"""Characters of an id."""
+COUNTS = ("calls", "tokens")
+TEXT = 20_000_000
+"""Characters of a text."""
+
+Place = Callable[[str, Kind], tuple[Kind, Path]]
+"""Where a file that the JSON names lies, and of what kind it is. Raises InputError."""
+
+
+def turn_of(values: object, inventory: Mapping[str, TaskType], place: Place) -> Turn:
+    """A turn. Raises DamagedError where it is none."""
+    entry = mapping(values)
+    artifact = partial(_artifact, place=place)
+    results = [_result(item, artifact) for item in _members(entry, "results")]
+    rounds = [_round(item, artifact) for item in _members(entry, "rounds")]
+    outlines = mapping(entry.get("inner_outlines", {}))
+    return Turn(
+        id=name(entry, "id"),
+        started=moment(entry, "started"),
+        text=_bounded(entry, "text"),
+        heard_by=_bounded(entry, "heard_by"),
+        attachments=tuple(artifact(item) for item in entries(entry, "attachments")),
+        plan=_plan(entry.get("plan"), inventory, place),
+        selections=tuple(_selection(item) for item in entries(entry, "selections")),
+        results={item.task_id: item for item in results},
+        agentic=entry.get("agentic") is True,
+        outline=_outline(entry.get("outline")),
+        inner_outlines={
+            str(path): outline for path, item in outlines.items() if (outline := _outline(item))
+        },
+        rounds={item.number: item for item in rounds},
+        notes=texts(entry, "notes"),
+        reply=_bounded(entry, "reply"),
+        status=None if entry.get("status") is None else _one_of(Status, entry, "status"),
+        finished=None if entry.get("finished") is None else moment(entry, "finished"),
+        pinned=entry.get("pinned") is True,
+    )
+
+
+def mapping(value: object) -> dict[str, Any]:
+    """An object of the JSON."""
+    if isinstance(value, dict):
+        return value
+    raise DamagedError(tr("There is no object where one should be."))
+
+
+def entries(entry: Values, key: str) -> list[Any]:
+    """A list of an object."""
+    value = entry.get(key)
+    if isinstance(value, list):
+        return value
+    raise DamagedError(tr("There is no list of {key}.", key=key))
+
+
+def name(entry: Values, key: str) -> str:
+    """An id: short, and of signs that can be seen."""
+    value = text(entry, key)
+    if 0 < len(value) <= ID and value.isprintable():
+        return value
+    raise DamagedError(tr("There is no valid {key}.", key=key))
+
+
+def moment(entry: Values, key: str) -> datetime:
+    """A date with its time."""
+    try:
+        found = datetime.fromisoformat(text(entry, key))
+        found.astimezone()  # which years at the end of time cannot
+    except (ValueError, OverflowError) as error:
+        raise DamagedError(tr("There is no valid {key}.", key=key)) from error
+    return found
+
+
+def _bounded(entry: Values, key: str) -> str:
+    value = text(entry, key)
+    if len(value) > TEXT:
+        raise DamagedError(tr("The {key} is too long.", key=key))
+    return value
+
+
+def _members(entry: Values, key: str) -> list[Any]:
+    return list(mapping(entry.get(key)).values())
+
+
+def _one_of(kind: Any, entry: Values, key: str) -> Any:
+    value = text(entry, key)
+    if value in set(kind):
+        return kind(value)
+    raise DamagedError(tr("There is no valid {key}.", key=key))
+
+
+def _artifact(values: object, *, place: Place) -> Artifact:
+    entry = mapping(values)
+    kind, made_by = _one_of(Kind, entry, "kind"), entry.get("made_by")
+    if made_by is not None and (not isinstance(made_by, int) or isinstance(made_by, bool)):
+        raise DamagedError(tr("There is no valid made_by."))
+    title = text(entry, "name")
+    if entry.get("path") is None:
+        return Artifact(kind, _bounded(entry, "text"), None, title, made_by)
+    if entry.get("text") is not None:
+        raise DamagedError(tr("An artifact is a text and a file at once."))
+    kind, path = place(text(entry, "path"), kind)
+    return Artifact(kind, None, path, title, made_by)
+
+
+def _result(values: object, artifact: Callable[[object], Artifact]) -> TaskResult:
+    entry = mapping(values)
+    return TaskResult(
+        number(entry, "task_id"),
+        _one_of(Status, entry, "status"),
+        tuple(artifact(item) for item in entries(entry, "artifacts")),
+        tuple(_attempt(item) for item in entries(entry, "attempts")),
+        _bounded(entry, "reason"),
+    )
+
+
+def _attempt(values: object) -> Attempt:
+    entry = mapping(values)
+    candidate = mapping(entry.get("candidate"))
+    known = mapping(candidate.get("expert"))
+    expert = Expert(text(known, "id"), text(known, "task"), revision=text(known, "revision"))
+    # Exports of earlier versions tell nothing of where it ran and what it cost.
+    provider = candidate.get("provider")
+    return Attempt(
+        Candidate(
+            expert,
+            text(candidate, "backend"),
+            remote=candidate.get("remote") is True,
+            provider=provider[:ID] if isinstance(provider, str) else "",
+        ),
+        seconds_of(entry),
+        _bounded(entry, "error"),
+        fault=_one_of(Fault, entry, "fault"),
+        spent=_spent(entry.get("spent")),
+    )
+
+
+def _spent(values: object) -> Spent:
+    entry = mapping({} if values is None else values)
+    dollars = entry.get("dollars")
+    known = isinstance(dollars, int | float) and 0 <= dollars < float("inf")
+    calls, tokens = (max(0, number(entry, key)) if key in entry else 0 for key in COUNTS)
+    return Spent(calls, tokens, float(dollars) if known and dollars is not None else None)
+
+
+def _selection(values: object) -> Selection:
+    entry = mapping(values)
+    return Selection(number(entry, "task_id"), (), text(entry, "reason"))
+
+
+def _round(values: object, artifact: Callable[[dict[str, Any]], Artifact]) -> Round:
+    for item in entries(mapping(values), "artifacts"):
+        artifact(item)  # `round_of` would leave out a damaged one without a word
+    return round_of(values, artifact)
+
+
+def _outline(values: object) -> Outline | None:
+    return None if values is None else outline_of(values)
+
+
+def _plan(values: object, inventory: Mapping[str, TaskType], place: Place) -> Plan | None:
+    """A plan; None where the task types of today do not fit it."""
+    if values is None:
+        return None
+    try:
+        plan = plan_from_wire(values, inventory)
+        return Plan(tuple(_placed(task, place) for task in plan))
+    except PlanError:
+        return None
+
+
+def _placed(task: Task, place: Place) -> Task:
+    """The task with the files of its arguments where they lie."""
+
+    def moved(item: Item) -> Item:
+        if not isinstance(item, Artifact) or item.path is None:
+            return item
+        return replace(item, path=place(str(item.path), item.kind)[1])
+
+    def each(arg: Arg) -> Arg:
+        return tuple(map(moved, arg)) if isinstance(arg, tuple) else moved(arg)
+
+    return replace(task, args={key: each(arg) for key, arg in task.args.items()})
+
+
+MOST_BYTES = 256 * 1024**2
+AT_ONCE = 50
+"""Turns that are written before others may write."""
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """What came of it."""
+
+    conversations: int
+    turns: int
+    skipped: int
+    """Conversations that were there already."""
+    missing: int
+    """Files that were not with it."""
+
+
+def import_from(
+    path: Path,
+    database: Path,
+    *,
+    store: FileStore,
+    store_root: Path,
+    inventory: Mapping[str, TaskType],
+    now: Callable[[], datetime],
+) -> Imported:
+    """Add the conversations of a file to the history; for any thread.
+
+    What has an id that is there already is left out. A kill at any moment leaves all of it or
+    nothing. Raises InputError, a sentence, where the file is none of ours.
+    """
+    told = _conversations(_document(path))
+    beside = _Beside(path, store, store_root.absolute())
+    for conversation in told:
+        for _ in conversation.turns(inventory, beside.check):
+            pass
+    with reading(), attached(database) as db:
+        rows = TurnRows(db, store_root.absolute(), inventory)
+        return _Writer(db, rows, now).write(told, inventory, beside)
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """A conversation of the file."""
+
+    id: str
+    title: str
+    pinned: bool
+    values: Sequence[Any]
+
+    def turns(self, inventory: Mapping[str, TaskType], place: Place) -> Iterator[Turn]:
+        """Its turns, with their files where `place` has them."""
+        for values in self.values:
+            try:
+                yield turn_of(values, inventory, place)
+            except DamagedError as error:
+                raise _refused(str(error)) from error
+
+
+class _Beside:
+    """The files that the JSON names: those of our store, and those in the folder beside it."""
+
+    def __init__(self, path: Path, store: FileStore, store_root: Path) -> None:
+        self._base = path.absolute().parent
+        self._store = store
+        self._root = store_root
+        self._known: dict[str, tuple[Kind, Path]] = {}
+        self.missing = 0
+
+    def check(self, told: str, kind: Kind) -> tuple[Kind, Path]:
+        """Refuse a path that leads out of the folder."""
+        if not _is_absolute(told):
+            place = self._base / told
+            if ".." in Path(told).parts or not _resolved(place).is_relative_to(
+                _resolved(self._base)
+            ):
+                raise _refused(f"It names a file outside of its folder: {one_line(told)}")
+        return kind, Path(told)
+
+    def take(self, told: str, kind: Kind) -> tuple[Kind, Path]:
+        """The file in our store; a place where nothing is for one that cannot be had."""
+        if told not in self._known:
+            self._known[told] = self._taken(told, kind)
+        return self._known[told]
+
+    def _taken(self, told: str, kind: Kind) -> tuple[Kind, Path]:
+        self.check(told, kind)
+        own = Path(told) if _is_absolute(told) else self._root / told[:2] / told
+        if not _is_absolute(told):
+            try:
+                taken = self._store.take_in(self._base / told)
+            except InputError:
+                pass
+            else:
+                assert taken.path
+                return taken.kind, taken.path
+        if self._store.holds(own):  # files were left out, and are known by name here
+            return kind, own
+        self.missing += 1
+        return kind, self._root / "missing" / (PureWindowsPath(told).name or "file")
+
+
+class _Writer:
+    """Writes into the trash first, from where all of it comes out in one step at the end."""
+
+    def __init__(self, db: Database, rows: TurnRows, now: Callable[[], datetime]) -> None:
+        self._db = db
+        self._rows = rows
+        self._now = now
+        self._trash = Trash(db)
+
+    def write(
+        self, told: Sequence[_Told], inventory: Mapping[str, TaskType], beside: _Beside
+    ) -> Imported:
+        """Write what is not there yet."""
+        with writing(self._db):
+            number = self._trash.put((), self._now(), extent="turns").number
+        conversations = turns = skipped = 0
+        for item in told:
+            if self._is_there("conversations", item.id):
+                skipped += 1
+                continue
+            written = self._put(item, number, item.turns(inventory, beside.take))
+            conversations += written > 0
+            skipped += not written
+            turns += written
+        with writing(self._db):
+            self._trash.restore(number)
+        return Imported(conversations, turns, skipped, beside.missing)
+
+    def _put(self, told: _Told, number: int, turns: Iterator[Turn]) -> int:
+        """Write the turns of one conversation; how many."""
+        identity, written = encodable(told.id) or uuid.uuid4().hex, 0
+        begin = "INSERT OR IGNORE INTO conversations (id, started, title, pinned) VALUES (?,?,?,?)"
+        batch: list[Turn] = []
+        for turn in turns:
+            if not self._is_there("turns", turn.id) and turn.id not in {one.id for one in batch}:
+                batch.append(turn)
+            if len(batch) == AT_ONCE:
+                written += self._put_batch(identity, told, begin, batch, number)
+        return written + self._put_batch(identity, told, begin, batch, number)
+
+    def _put_batch(
+        self, identity: str, told: _Told, begin: str, batch: list[Turn], number: int
+    ) -> int:
+        if not batch:
+            return 0
+        title = encodable(one_line(told.title, limit=TITLE)) or title_of(batch[0])
+        first = (identity, batch[0].started.isoformat(), title, int(told.pinned))
+        with writing(self._db) as db:
+            self._trash.touch(number, self._now())
+            db.conn.execute(begin, first)
+            for turn in batch:
+                self._rows.write(identity, turn, trash=number)
+        written = len(batch)
+        batch.clear()
+        return written
+
+    def _is_there(self, table: str, identity: str) -> bool:
+        find = f"SELECT 1 FROM {table} WHERE id = ?"  # noqa: S608
+        return bool(self._db.conn.execute(find, (encodable(identity),)).fetchone())
+
+
+def _document(path: Path) -> dict[str, Any]:
+    shown = one_line(path.name)
+    try:
+        if not stat.S_ISREG(path.stat().st_mode):
+            raise InputError(tr("{shown} is not a file.", shown=shown))
+        flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+        with os.fdopen(os.open(path, flags), "rb") as file:
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                raise InputError(tr("{shown} is not a file.", shown=shown))
+            content = file.read(MOST_BYTES + 1)
+    except (OSError, ValueError) as error:
+        reason = (getattr(error, "strerror", None) or "it is no name of a file").lower()
+        raise InputError(
+            tr("{shown} cannot be read: {reason}.", shown=shown, reason=reason)
+        ) from error
+    if len(content) > MOST_BYTES:
+        raise InputError(
+            tr(
+                "{shown} is larger than {most_bytes} MB.",
+                shown=shown,
+                most_bytes=MOST_BYTES // 1024**2,
+            ),
+            hint=tr("Export less at a time."),
+        )
+    try:
+        document = json.loads(content)
+    except (ValueError, RecursionError) as error:
+        raise _refused("It is no JSON") from error
+    if not isinstance(document, dict) or document.get("format") != FORMAT:
+        raise _refused("It says nothing of being one")
+    if document.get("version") != VERSION:
+        raise InputError(tr("This history was exported by another version of JARVIS Desktop."))
+    return document
+
+
+def _conversations(document: dict[str, Any]) -> list[_Told]:
+    try:
+        return [_told(mapping(item)) for item in entries(document, "conversations")]
+    except DamagedError as error:
+        raise _refused(str(error)) from error
+
+
+def _told(entry: dict[str, Any]) -> _Told:
+    identity = "" if entry.get("id") == "" else name(entry, "id")
+    if is_unkept(identity):
+        raise DamagedError(tr("It has a conversation that was not to be kept."))
+    pinned, title = entry.get("pinned") is True, text(entry, "title")
+    return _Told(identity, title, pinned, entries(entry, "turns"))
+
+
+def _refused(why: str) -> InputError:
+    return InputError(
+        tr("This is no history that JARVIS exported. {rstrip}.", rstrip=why.rstrip(".")),
+        hint=tr("Choose a file that was exported as JSON."),
+    )
+
+
+def _is_absolute(told: str) -> bool:
+    return Path(told).is_absolute() or bool(PureWindowsPath(told).drive)
+
+
+def _resolved(path: Path) -> Path:
+    try:
+        return path.resolve()
+    except (OSError, ValueError, RuntimeError) as error:
+        raise _refused("It names a file that cannot be") from error

@@ -1,0 +1,454 @@
+"""Turns as rows of the database, and back. What matters only while a turn runs is not kept.
+
+What a turn of agent mode has besides: its plans and its rounds, as columns of its row."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from jarvis_desktop.core.artifact import Artifact, Kind
+from jarvis_desktop.core.display import encodable
+from jarvis_desktop.core.errors import Fault, PlanError
+from jarvis_desktop.core.expert import (
+    Attempt,
+    Candidate,
+    Expert,
+    Selection,
+    Spent,
+    Status,
+    TaskResult,
+)
+from jarvis_desktop.core.goal import Outline
+from jarvis_desktop.core.plan import Plan
+from jarvis_desktop.core.ports import Resource
+from jarvis_desktop.core.serialization import plan_from_wire, plan_to_wire
+from jarvis_desktop.core.task import TaskType
+from jarvis_desktop.core.turn import Round, Turn
+from jarvis_desktop.storage.agent_documents import (
+    DamagedError,
+    Values,
+    outline_of,
+    outline_values,
+    round_of,
+    round_values,
+    text_of,
+    values_of,
+)
+from jarvis_desktop.storage.search_terms import marks, spelt
+
+if TYPE_CHECKING:
+    from jarvis_desktop.storage.sqlite import Database
+
+
+log = logging.getLogger(__name__)
+
+OWN = ""
+"""Stands for the path of the plan of the goal itself."""
+
+
+def values(turn: Turn, artifact_values: Callable[[Artifact], Values]) -> dict[str, object]:
+    """The columns of a turn."""
+    plans = {OWN: turn.outline, **turn.inner_outlines}
+    outlines = {path: outline_values(item) for path, item in plans.items() if item is not None}
+    rounds = [round_values(item, artifact_values) for item in turn.rounds.values()]
+    return {
+        "agentic": int(turn.agentic),
+        "outline": text_of(outlines) if outlines else None,
+        "rounds": text_of(rounds) if rounds else None,
+    }
+
+
+def fields(
+    row: Mapping[str, Any], artifact: Callable[[dict[str, Any]], Artifact]
+) -> dict[str, Any]:
+    """The fields of the turn that has these columns. What cannot be read is left out."""
+    plans, written = _read(values_of, row["outline"]), _read(values_of, row["rounds"])
+    found = plans.items() if isinstance(plans, dict) else ()
+    outlines = {path: outline for path, item in found if (outline := _read(outline_of, item))}
+    rounds: list[Round | None] = [
+        _read(lambda each: round_of(each, artifact), item)
+        for item in (written if isinstance(written, list) else ())
+    ]
+    own: Outline | None = outlines.pop(OWN, None)
+    return {
+        "agentic": bool(row["agentic"]),
+        "outline": own,
+        "inner_outlines": outlines,
+        "rounds": {item.number: item for item in rounds if item is not None},
+    }
+
+
+def _read(reader: Callable[[Any], Any], value: object) -> Any:
+    try:
+        return None if value is None else reader(value)
+    except DamagedError as error:
+        log.info("A plan or a round of a turn was not read: %s", error)
+        return None
+
+
+Row = dict[str, Any]
+
+_RESOURCES = """
+    SELECT artifacts.*, tasks.type
+    FROM turns
+    JOIN artifacts ON artifacts.turn = turns.number
+    LEFT JOIN tasks ON tasks.turn = turns.number AND tasks.task_id = artifacts.task_id
+    WHERE turns.conversation = ? AND turns.trash IS NULL AND (
+        artifacts.task_id IS NULL
+        OR CASE WHEN turns.agentic THEN artifacts.task_id = -1 ELSE NOT EXISTS (
+            SELECT 1 FROM json_each(plan) AS step, json_each(step.value, '$.dep') AS used
+            WHERE used.value = artifacts.task_id)
+        OR EXISTS (
+            SELECT 1 FROM json_each(plan) AS step
+            WHERE json_extract(step.value, '$.id') = artifacts.task_id
+            AND json_extract(step.value, '$.wanted')) END)
+    ORDER BY turns.position, artifacts.task_id, artifacts.position
+"""
+"""What answered is what no other task of the plan used, and what was wanted besides; in agent mode
+what the last round gave."""
+
+ANSWER = -1
+"""Stands for a task: its artifacts are those that the last round of agent mode gave."""
+
+
+_EMPTIED = ("files", "artifacts", "attempts", "selections", "tasks", "turns", "conversations")
+"""The tables of turns, each before those that it refers to."""
+
+
+class TurnRows:
+    """Writes and reads turns. Paths inside `root`, the artifact store, are kept relative to it."""
+
+    def __init__(self, db: Database, root: Path, inventory: Mapping[str, TaskType]) -> None:
+        self._db = db
+        self.root = root
+        self._inventory = inventory
+
+    def write(self, conversation: str, turn: Turn, *, trash: int | None = None) -> None:
+        """Write a turn, in the place of an earlier one with its id. Needs an open transaction.
+
+        With `trash` it is not there before that is restored.
+        """
+        number, position = self._place(conversation, turn.id)
+        self._insert(
+            "turns",
+            number=number,
+            id=turn.id,
+            conversation=conversation,
+            position=position,
+            started=turn.started.isoformat(),
+            finished=turn.finished and turn.finished.isoformat(),
+            status=turn.status and turn.status.value,
+            text=turn.text,
+            heard_by=turn.heard_by,
+            reply=turn.reply,
+            plan=self._plan_text(turn.plan),
+            notes=json.dumps(turn.notes, ensure_ascii=False),
+            pinned=int(turn.pinned),
+            trash=trash,
+            **values(turn, self.artifact_values),
+        )
+        types = {task.id: task.type.name for task in turn.plan or ()}
+        self._write_artifacts(number, None, turn.attachments)
+        for result in turn.results.values():
+            self._write_result(number, result, types.get(result.task_id, ""))
+        if turn.agentic:
+            self._write_artifacts(number, ANSWER, turn.artifacts)
+        for task_id, reason in {item.task_id: item.reason for item in turn.selections}.items():
+            self._insert("selections", turn=number, task_id=task_id, reason=reason)
+        for path in sorted({path for item in _artifacts(turn) if (path := self.inner(item))}):
+            self._insert("files", turn=number, path=path)
+        words = _words_of(turn)
+        self._insert(
+            "search",
+            rowid=number,
+            request=turn.text,
+            reply=turn.reply,
+            results=words,
+            signs=spelt("\n".join((turn.text, turn.reply, words))),
+            marks=marks(turn, conversation),
+        )
+
+    def read(self, numbers: Sequence[int]) -> tuple[Turn, ...]:
+        """The turns of these numbers, in their order."""
+        chosen = json.dumps(list(numbers))
+        tasks = self._grouped("tasks", "task_id", chosen)
+        attempts = self._grouped("attempts", "task_id, position", chosen)
+        artifacts = self._grouped("artifacts", "task_id, position", chosen)
+        reasons = self._grouped("selections", "task_id", chosen)
+        turns = {row["number"]: row for row in self._select("turns", "number", "number", chosen)}
+        return tuple(
+            self._turn(
+                turns[number], tasks[number], attempts[number], artifacts[number], reasons[number]
+            )
+            for number in numbers
+        )
+
+    def resources(self, conversation: str) -> tuple[Resource, ...]:
+        """What was given to a conversation's turns and what answered them, oldest first."""
+        rows = self._db.query(_RESOURCES, [encodable(conversation)])
+        return tuple(
+            Resource("", self.artifact(row), row["task_id"] is None, row["type"] or "")
+            for row in rows
+        )
+
+    def remove(self, numbers: Sequence[int]) -> list[str]:
+        """Delete turns, and conversations left empty; the turns' ids. Needs an open transaction.
+
+        The index keeps the deleted words until its parts are merged.
+        """
+        execute = self._db.conn.execute
+        gone, places = [], set()
+        for number in numbers:
+            execute("DELETE FROM search WHERE rowid = ?", (number,))
+            delete = "DELETE FROM turns WHERE number = ? RETURNING id, conversation"
+            for turn, conversation in execute(delete, (number,)).fetchall():
+                gone.append(str(turn))
+                places.add(conversation)
+        empty = (
+            "DELETE FROM conversations WHERE id = ?"
+            " AND NOT EXISTS (SELECT 1 FROM turns WHERE conversation = conversations.id)"
+        )
+        for conversation in places:
+            execute(empty, (conversation,))
+        return gone
+
+    def clear(self) -> None:
+        """Delete all turns and conversations. Needs an open transaction."""
+        execute = self._db.conn.execute
+        for table in _EMPTIED:
+            execute(f"DELETE FROM {table}")  # noqa: S608
+        # Emptying the index row by row takes much longer than making it anew.
+        (definition,) = execute("SELECT sql FROM sqlite_master WHERE name = 'search'").fetchone()
+        execute("DROP TABLE search")
+        execute(definition)
+
+    def artifact_values(self, artifact: Artifact) -> Row:
+        """An artifact as it is written."""
+        return {
+            "kind": artifact.kind.value,
+            "text": artifact.text,
+            "path": artifact.path and self._stored(str(artifact.path)),
+            "name": artifact.name,
+            "made_by": artifact.made_by,
+        }
+
+    def artifact(self, row: Row) -> Artifact:
+        """The artifact that was written so."""
+        path = self.root / row["path"] if row["path"] is not None else None
+        return Artifact(Kind(row["kind"]), row["text"], path, row["name"], row["made_by"])
+
+    def plan_values(self, plan: Plan) -> list[Row]:
+        """A plan as it is written."""
+        return _with_paths(plan_to_wire(plan, whole=True), self._stored)
+
+    def plan(self, values: list[Row]) -> Plan | None:
+        """The plan that was written so, or None where the task types of today no longer fit it."""
+        try:
+            wire = _with_paths(values, lambda path: str(self.root / path))
+            return plan_from_wire(wire, self._inventory)
+        except PlanError:
+            return None
+
+    def _place(self, conversation: str, turn_id: str) -> tuple[int, int]:
+        """Number and position of an earlier version, which is removed; else the next position."""
+        execute = self._db.conn.execute
+        find = "SELECT number, position FROM turns WHERE id = ?"
+        if old := execute(find, (encodable(turn_id),)).fetchone():
+            execute("DELETE FROM search WHERE rowid = ?", (old[0],))
+            execute("DELETE FROM turns WHERE number = ?", (old[0],))
+            return int(old[0]), int(old[1])
+        ends = "SELECT coalesce((SELECT max(number) FROM turns), 0) + 1"
+        last = "SELECT coalesce(max(position), 0) + 1 FROM turns WHERE conversation = ?"
+        (number,) = execute(ends).fetchone()
+        (position,) = execute(last, (encodable(conversation),)).fetchone()
+        return int(number), int(position)
+
+    def _write_result(self, number: int, result: TaskResult, name: str) -> None:
+        self._insert(
+            "tasks",
+            turn=number,
+            task_id=result.task_id,
+            type=name,
+            status=result.status.value,
+            reason=result.reason,
+        )
+        for position, attempt in enumerate(result.attempts):
+            self._insert(
+                "attempts",
+                turn=number,
+                task_id=result.task_id,
+                position=position,
+                **attempt_values(attempt),
+            )
+        self._write_artifacts(number, result.task_id, result.artifacts)
+
+    def _write_artifacts(
+        self, number: int, task_id: int | None, artifacts: Iterable[Artifact]
+    ) -> None:
+        for position, artifact in enumerate(artifacts):
+            self._insert(
+                "artifacts",
+                turn=number,
+                task_id=task_id,
+                position=position,
+                **self.artifact_values(artifact),
+            )
+
+    def _insert(self, table: str, **values: object) -> None:
+        # Table and columns are written in this file; only values come from outside.
+        names, marks = ", ".join(values), ", ".join("?" * len(values))
+        clean = [encodable(item) if isinstance(item, str) else item for item in values.values()]
+        self._db.conn.execute(f"INSERT INTO {table} ({names}) VALUES ({marks})", clean)  # noqa: S608
+
+    def _select(self, table: str, column: str, order: str, chosen: str) -> Iterator[Row]:
+        return self._db.query(
+            f"SELECT * FROM {table} WHERE {column} IN (SELECT value FROM json_each(?))"  # noqa: S608
+            f" ORDER BY {order}",
+            [chosen],
+        )
+
+    def _grouped(self, table: str, order: str, chosen: str) -> defaultdict[int, list[Row]]:
+        rows = defaultdict(list)
+        for row in self._select(table, "turn", order, chosen):
+            rows[row["turn"]].append(row)
+        return rows
+
+    def _turn(
+        self,
+        row: Row,
+        tasks: list[Row],
+        attempts: list[Row],
+        artifacts: list[Row],
+        reasons: list[Row],
+    ) -> Turn:
+        made = defaultdict(list)
+        for entry in artifacts:
+            made[entry["task_id"]].append(self.artifact(entry))
+        tried = defaultdict(list)
+        types = {entry["task_id"]: entry["type"] for entry in tasks}
+        for entry in attempts:
+            tried[entry["task_id"]].append(attempt_of(entry, types[entry["task_id"]]))
+        results = {
+            entry["task_id"]: TaskResult(
+                entry["task_id"],
+                Status(entry["status"]),
+                tuple(made[entry["task_id"]]),
+                tuple(tried[entry["task_id"]]),
+                entry["reason"],
+            )
+            for entry in tasks
+        }
+        return Turn(
+            id=row["id"],
+            started=datetime.fromisoformat(row["started"]),
+            text=row["text"],
+            heard_by=row["heard_by"],
+            attachments=tuple(made[None]),
+            plan=self._plan(row["plan"]),
+            # Of the candidates those are known that were tried.
+            selections=tuple(
+                Selection(
+                    entry["task_id"],
+                    tuple(dict.fromkeys(item.candidate for item in tried[entry["task_id"]])),
+                    entry["reason"],
+                )
+                for entry in reasons
+            ),
+            results=results,
+            notes=tuple(json.loads(row["notes"])),
+            reply=row["reply"],
+            status=Status(row["status"]) if row["status"] else None,
+            finished=datetime.fromisoformat(row["finished"]) if row["finished"] else None,
+            pinned=bool(row["pinned"]),
+            **fields(row, self.artifact),
+        )
+
+    def _plan_text(self, plan: Plan | None) -> str | None:
+        return None if plan is None else json.dumps(self.plan_values(plan), ensure_ascii=False)
+
+    def _plan(self, text: str | None) -> Plan | None:
+        return None if text is None else self.plan(json.loads(text))
+
+    def _stored(self, path: str) -> str:
+        inner = Path(path)
+        return inner.relative_to(self.root).as_posix() if inner.is_relative_to(self.root) else path
+
+    def inner(self, artifact: Artifact) -> str | None:
+        """The path inside the store; None for a text and for a file elsewhere."""
+        if artifact.path is None or not artifact.path.is_relative_to(self.root):
+            return None
+        return self._stored(str(artifact.path))
+
+
+def attempt_values(attempt: Attempt) -> Row:
+    """An attempt as it is written."""
+    return {
+        "expert": attempt.candidate.expert.id,
+        "revision": attempt.candidate.expert.revision,
+        "backend": attempt.candidate.backend,
+        "seconds": attempt.seconds,
+        "error": attempt.error,
+        "fault": attempt.fault.value,
+        "remote": attempt.candidate.remote,
+        "provider": attempt.candidate.provider,
+        "calls": attempt.spent.calls,
+        "tokens": attempt.spent.tokens,
+        "dollars": attempt.spent.dollars,
+    }
+
+
+def attempt_of(row: Row, task: str) -> Attempt:
+    """The attempt that was written so, of a task of this type."""
+    expert = Expert(row["expert"], task, revision=row["revision"])
+    remote, provider = bool(row.get("remote")), row.get("provider", "")  # new in the journal
+    return Attempt(
+        Candidate(expert, row["backend"], remote=remote, provider=provider),
+        row["seconds"],
+        row["error"],
+        fault=Fault(row["fault"]),
+        spent=Spent(row.get("calls", 0), row.get("tokens", 0), row.get("dollars")),
+    )
+
+
+def _artifacts(turn: Turn) -> Iterator[Artifact]:
+    """Every artifact a turn refers to."""
+    yield from turn.attachments
+    for result in turn.results.values():
+        yield from result.artifacts
+    for task in turn.plan or ():
+        yield from (item for _, item in task.items() if isinstance(item, Artifact))
+    for each in turn.rounds.values():
+        yield from each.artifacts
+
+
+def _words_of(turn: Turn) -> str:
+    """What a search should find besides request and reply."""
+    made = [item for result in turn.results.values() for item in result.artifacts]
+    made += [item for each in turn.rounds.values() for item in each.artifacts]
+    words = [word for item in (*turn.attachments, *made) for word in (item.name, item.text)]
+    words += [step.text for step in turn.outline or ()]
+    return "\n".join(dict.fromkeys(word for word in words if word))
+
+
+def _with_paths(wire: list[Row], change: Callable[[str], str]) -> list[Row]:
+    """The plan's wire form with the path of each artifact changed."""
+    return [
+        {**task, "args": {name: _with_path(value, change) for name, value in task["args"].items()}}
+        for task in wire
+    ]
+
+
+# Not inside the other: a function that names itself from within is garbage that only Python's look
+# for circles finds, and a plan is read for each turn of a conversation.
+def _with_path(value: Any, change: Callable[[str], str]) -> Any:
+    if isinstance(value, list):
+        return [_with_path(item, change) for item in value]
+    if isinstance(value, dict) and value.get("path") is not None:
+        return {**value, "path": change(value["path"])}
+    return value

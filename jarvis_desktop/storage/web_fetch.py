@@ -1,0 +1,290 @@
+"""Fetches one file by its URL: over https, from public addresses, within limits.
+
+Which addresses may be reached for a URL: public ones only, whatever form they are written in.
+
+A name is looked up once, every address it has is checked, and the connection goes to the address
+that was checked: a name server that answers differently the second time gains nothing."""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+import mimetypes
+import socket
+import ssl
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
+from urllib.parse import unquote
+
+from jarvis_desktop.core.artifact import KINDS
+from jarvis_desktop.core.display import one_line
+from jarvis_desktop.core.errors import InputError, StorageError, UnavailableError
+from jarvis_desktop.core.i18n import tr
+from jarvis_desktop.core.placement import MB
+
+if TYPE_CHECKING:
+    import httpx
+
+
+Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+
+_NAT64 = ipaddress.ip_network("64:ff9b::/32")
+_COMPATIBLE = ipaddress.ip_network("::/96")
+_SITE_LOCAL = ipaddress.ip_network("fec0::/10")
+_DOCUMENTATION = ipaddress.ip_network("3fff::/20")
+
+
+async def look_up(host: str) -> Sequence[str]:
+    """The addresses of a host, by the system's resolver. Raises UnavailableError."""
+    loop = asyncio.get_running_loop()
+    try:
+        found = await loop.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError) as error:
+        raise UnavailableError(
+            tr("{host} was not found on the network.", host=host),
+            hint=tr("Check the address and the network."),
+        ) from error
+    return tuple(dict.fromkeys(str(entry[4][0]) for entry in found))
+
+
+def checked(host: str, addresses: Sequence[str]) -> str:
+    """The first of the addresses of a host. Raises InputError unless all of them are public."""
+    if not addresses or not all(is_public(address) for address in addresses):
+        raise InputError(
+            tr(
+                "{host} is not a place on the public network, so nothing is fetched from it.",
+                host=host,
+            ),
+            hint=tr("Save the file yourself and give it."),
+        )
+    return addresses[0]
+
+
+def is_public(address: str) -> bool:
+    """Whether an address is of the public network, also where it wraps an older one."""
+    try:
+        found = ipaddress.ip_address(address.partition("%")[0])
+    except ValueError:
+        return False
+    return all(each.is_global and not _special(each) for each in (found, *_wrapped(found)))
+
+
+def _special(address: Address) -> bool:
+    """What `is_global` lets through in one Python or another and is nobody's web server."""
+    return (
+        address.is_multicast
+        or address.is_reserved
+        or address.is_unspecified
+        or (isinstance(address, ipaddress.IPv6Address) and _is_nowhere(address))
+    )
+
+
+def _is_nowhere(address: ipaddress.IPv6Address) -> bool:
+    return (
+        address in _NAT64
+        or address in _COMPATIBLE
+        or address in _SITE_LOCAL
+        or address in _DOCUMENTATION
+        or address.sixtofour is not None
+        or address.teredo is not None
+    )
+
+
+def _wrapped(address: Address) -> Sequence[Address]:
+    if isinstance(address, ipaddress.IPv6Address) and address.ipv4_mapped:
+        return (address.ipv4_mapped,)
+    return ()
+
+
+MOST_REDIRECTS = 3
+
+LONGEST_URL = 2000
+"""Characters."""
+
+LAST_PORT = 65_535
+
+LONGEST_NAME = 60
+"""Characters of a file's name; most file systems take 255 bytes, up to four for a character."""
+
+BLOCK = 1 << 16
+
+
+@dataclass(frozen=True, slots=True)
+class FetchLimits:
+    """What one fetch may cost."""
+
+    bytes: int = 100 * MB
+    seconds: float = 60.0
+    """From the question to the last byte, redirects included."""
+    silence: float = 10.0
+    """Seconds without a single byte."""
+
+
+class WebFetcher:
+    """Implements Web.
+
+    `find` gives the addresses of a host and `check` picks the one to connect to, or refuses.
+    `trust` is what certificates are checked against, the system's usual ones where it is None.
+    """
+
+    def __init__(
+        self,
+        limits: FetchLimits = FetchLimits(),
+        *,
+        find: Callable[[str], Awaitable[Sequence[str]]] = look_up,
+        check: Callable[[str, Sequence[str]], str] = checked,
+        trust: ssl.SSLContext | None = None,
+    ) -> None:
+        self._limits = limits
+        self._find = find
+        self._check = check
+        self._trust = trust
+
+    async def fetch(self, url: str, folder: Path) -> Path:
+        """The file at `url`, in `folder`. Raises InputError, UnavailableError, StorageError."""
+        import httpx
+
+        shown = one_line(url, limit=100)
+        try:
+            async with (
+                asyncio.timeout(self._limits.seconds),
+                httpx.AsyncClient(
+                    verify=self._trust or True,
+                    # A proxy would look the name up anew, and could reach what may not be.
+                    trust_env=False,
+                    timeout=self._limits.silence,
+                    # What arrives is counted; packed bytes could become any number of others.
+                    headers={"Accept-Encoding": "identity", "User-Agent": "jarvis-desktop"},
+                ) as client,
+            ):
+                return await self._follow(client, _parsed(url), folder)
+        except (TimeoutError, httpx.TimeoutException) as error:
+            raise UnavailableError(
+                tr("{shown} took too long to fetch.", shown=shown),
+                hint=tr("Try again later."),
+                retryable=True,
+            ) from error
+        except httpx.TransportError as error:
+            raise UnavailableError(
+                tr("{shown} could not be fetched: {error}.", shown=shown, error=_reason(error)),
+                hint=tr("Check the address and the network."),
+                retryable=True,
+            ) from error
+
+    async def _follow(self, client: httpx.AsyncClient, url: httpx.URL, folder: Path) -> Path:
+        for _ in range(MOST_REDIRECTS + 1):
+            address = self._check(url.host, await self._find(url.host))
+            async with client.stream(
+                "GET",
+                url.copy_with(host=address),
+                headers={"Host": url.netloc.decode("ascii")},
+                extensions={"sni_hostname": url.raw_host.decode("ascii")},
+            ) as response:
+                if response.has_redirect_location:
+                    url = _parsed(str(url.join(response.headers["Location"])))
+                    continue
+                if response.status_code != 200:
+                    raise UnavailableError(
+                        tr(
+                            "{host} does not give the file (status {status_code}).",
+                            host=url.host,
+                            status_code=response.status_code,
+                        ),
+                        hint=tr(
+                            "Open the address in a browser: it may have moved or want a login."
+                        ),
+                        retryable=response.status_code in (429, 500, 502, 503, 504),
+                    )
+                return await self._write(response, url, folder)
+        raise UnavailableError(
+            tr("{host} sends on from one address to the next, without end.", host=url.host)
+        )
+
+    async def _write(self, response: httpx.Response, url: httpx.URL, folder: Path) -> Path:
+        if response.headers.get("Content-Encoding", "identity").lower() != "identity":
+            raise UnavailableError(
+                tr("{host} gives the file in a form that was not asked for.", host=url.host)
+            )
+        name = _name(url, response.headers.get("Content-Type", ""))
+        to, size = folder / name, 0
+        # The writes go to the page cache: nothing the loop would feel.
+        with _kept(name), to.open("xb") as file:
+            async for chunk in response.aiter_raw(BLOCK):
+                size += len(chunk)
+                if size > self._limits.bytes:
+                    raise InputError(
+                        tr(
+                            "{name} has more than {bytes} MB, which is the most that is fetched.",
+                            name=name,
+                            bytes=self._limits.bytes // MB,
+                        ),
+                        hint=tr("Save it yourself and give it as a file."),
+                    )
+                file.write(chunk)
+        return to
+
+
+@contextmanager
+def _kept(name: str) -> Iterator[None]:
+    try:
+        yield
+    except TimeoutError:  # an OSError by its class, but of the network
+        raise
+    except OSError as error:
+        reason = (error.strerror or "unknown reason").lower()
+        raise StorageError(
+            tr("{name} could not be kept: {reason}.", name=name, reason=reason),
+            hint=tr("See that the disk has room."),
+        ) from error
+
+
+def _parsed(url: str) -> httpx.URL:
+    """The URL, on https where it was http. Raises InputError where it is none to be fetched."""
+    import httpx
+
+    shown = one_line(url, limit=100)
+    try:
+        parsed = httpx.URL(url) if len(url) <= LONGEST_URL else None
+    except httpx.InvalidURL:
+        parsed = None
+    if (
+        parsed is None
+        or not parsed.host
+        or parsed.scheme not in ("http", "https")
+        or (parsed.port or 0) > LAST_PORT
+    ):
+        raise InputError(tr("{shown} is not the address of a web page or file.", shown=shown))
+    if parsed.userinfo:
+        raise InputError(
+            tr(
+                "The address of {host} has a name or password in it, so it is not fetched.",
+                host=parsed.host,
+            ),
+            hint=tr("Save the file yourself and give it."),
+        )
+    if parsed.scheme == "http":
+        # Plain http can be read and changed by everybody on the way.
+        parsed = parsed.copy_with(scheme="https", port=None)
+    return parsed.copy_with(fragment=None)
+
+
+def _name(url: httpx.URL, content_type: str) -> str:
+    """A file name for what a URL gives: its last part, with a suffix that the content has."""
+    last = PurePosixPath(unquote(url.path)).name
+    # No spaces: the name stands in the request in the place of the address.
+    kept = "".join(char if char.isalnum() or char in ".+-_" else "_" for char in last)
+    whole = PurePosixPath(kept.strip("._") or url.host)
+    stem, suffix = whole.stem, whole.suffix
+    if suffix.lower() not in KINDS:
+        kind = content_type.partition(";")[0].strip().lower()
+        stem, suffix = stem + suffix, mimetypes.guess_extension(kind) or ""
+    return stem[: LONGEST_NAME - len(suffix)] + suffix
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error.__context__, ssl.SSLError) or "certificate" in str(error).lower():
+        return "its certificate is not right"
+    return "the connection broke off"

@@ -1,0 +1,115 @@
+"""Speaks a text into a recording, stretch by stretch so that any length works.
+
+Makes music or a sound from a description. No honest method without an expert."""
+
+from __future__ import annotations
+
+import asyncio
+import wave
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from jarvis_desktop.core.artifact import Artifact, Kind
+from jarvis_desktop.core.errors import ExpertError, InputError
+from jarvis_desktop.core.i18n import tr
+from jarvis_desktop.core.task import Call, Port, Report, TaskOption, TaskType
+from jarvis_desktop.tasks.definition import Definition, Services
+from jarvis_desktop.text.sentences import stretches
+
+TEXT_TO_SPEECH_TYPE = TaskType(
+    name="text-to-speech",
+    summary="Speaks a text aloud.",
+    ports=(Port("text", (Kind.TEXT,)),),
+    gives=(Kind.AUDIO,),
+    cues=(
+        "read it to me", "read it aloud", "read this aloud", "read that aloud", "read aloud",
+        "read out", "read it out", "read me", "read to me", "read xfile* to me", "read this to me",
+        "read that to me", "aloud", "out loud", "^say", "^jarvis say", "say it", "say this",
+        "say that out loud", "say that aloud", "say the", "say xquote*", "speak it", "speak this",
+        "speak the", "speak xquote*", "^speak", "text to speech", "as speech", "as audio",
+        "pronounce", "narrate", "narrat*", "voice it", "let me hear", "hear it", "listen to it",
+        "audio book", "audiobook", "into speech", "to speech", "voice over", "voiceover",
+    ),
+)  # fmt: skip
+
+LONGEST_TEXT = 100_000
+"""Characters: about two hours of speech."""
+
+
+async def speak(call: Call, report: Report, services: Services) -> Iterable[Artifact]:
+    """One WAV of the whole text. Raises InputError where there is nothing to say, or too much."""
+    text = call.text("text")
+    if len(text) > LONGEST_TEXT:
+        raise InputError(
+            tr(
+                "The text is too long to be spoken in one piece ({text:,} characters).",
+                text=len(text),
+            ),
+            hint=tr("Have it summarised first, or give it in parts."),
+        )
+    parts = await asyncio.to_thread(stretches, text)
+    if not parts:
+        raise InputError(tr("There is nothing to say."))
+    spoken: list[Path] = []
+    for at, part in enumerate(parts):
+        report(at / len(parts), f"Speaking sentence {at + 1} of {len(parts)}")
+        spoken.append(await _spoken(part, call.workdir / f"part-{at}.wav", services))
+    to = call.workdir / "speech.wav"
+    await asyncio.to_thread(join, spoken, to)
+    return [Artifact(Kind.AUDIO, path=to, name="speech.wav")]
+
+
+async def _spoken(part: str, to: Path, services: Services) -> Path:
+    """A sentence as sound. A system's voice that is busy may fail once and then speak."""
+    try:
+        return await services.voice.synthesise(part, to)
+    except ExpertError:
+        return await services.voice.synthesise(part, to)
+
+
+def join(parts: Sequence[Path], to: Path) -> None:
+    """Put WAV files one after the other. Raises ExpertError where they do not fit together."""
+    sound: tuple[int, int, int] | None = None
+    try:
+        with wave.open(str(to), "wb") as whole:
+            for part in parts:
+                with wave.open(str(part), "rb") as file:
+                    params = file.getparams()
+                    if sound is None:
+                        sound = params[:3]
+                        whole.setparams(params)
+                    elif params[:3] != sound:
+                        raise ExpertError(tr("The voice changed its sound format in mid-text."))
+                    while frames := file.readframes(1 << 16):
+                        whole.writeframesraw(frames)
+                part.unlink()
+    except (wave.Error, EOFError) as error:
+        raise ExpertError(tr("The voice wrote a file that is no sound.")) from error
+
+
+TEXT_TO_SPEECH = Definition(
+    TEXT_TO_SPEECH_TYPE, skill=speak, note="the voice of the answers (eSpeak, SAPI or macOS)"
+)
+
+
+TEXT_TO_AUDIO_TYPE = TaskType(
+    name="text-to-audio",
+    summary="Makes music or a sound from a description.",
+    ports=(Port("prompt", (Kind.TEXT,)),),
+    gives=(Kind.AUDIO,),
+    options=(
+        TaskOption("seconds", "how long it is", 10.0, units=("second*", "sec", "secs")),
+        TaskOption("seed", "another number makes another piece of the same words", 0),
+    ),
+    cues=(
+        "compose ... music", "compose ... melody", "compose ... tune", "compose ... jingle",
+        "compose music", "compose a song", "compose a melody", "make music", "make me music",
+        "generate music", "create music", "make a song", "make me a song", "write music",
+        "generate a song", "create a song", "make a melody", "generate a melody", "make a beat",
+        "make me a beat", "a sound effect", "sound effect of", "make a jingle",
+        "background music for", "generate a sound", "make the sound of", "create a sound",
+        "text to music", "text to audio", "piano piece", "an instrumental",
+    ),
+)  # fmt: skip
+
+TEXT_TO_AUDIO = Definition(TEXT_TO_AUDIO_TYPE, note="needs an expert that composes")

@@ -1,0 +1,204 @@
+"""Reads Word, PowerPoint and OpenDocument files, web pages and e-mails. Runs in a child process."""
+
+from __future__ import annotations
+
+import email
+import email.policy
+import re
+from collections.abc import Iterator
+from email.message import EmailMessage
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from zipfile import BadZipFile, ZipFile
+
+from jarvis_desktop.core.errors import InputError
+from jarvis_desktop.core.i18n import tr
+from jarvis_desktop.tasks.documents.plain_text import check_zip, clean, damaged, decode_bytes
+
+if TYPE_CHECKING:
+    from xml.etree.ElementTree import Element
+
+_BROKEN = (
+    BadZipFile, KeyError, ValueError, TypeError, AttributeError, IndexError, RecursionError,
+    EOFError, OSError, SyntaxError, NotImplementedError,
+)  # fmt: skip
+_DRAWING = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
+_ODT = "{urn:oasis:names:tc:opendocument:xmlns:text:1.0}"
+LARGEST_MAIL = 50_000_000
+
+
+def kind_of_archive(path: Path, name: str) -> str:
+    """docx, pptx, xlsx, odt, or "" for any other archive. Raises InputError for a damaged one."""
+    check_zip(path, name)
+    with ZipFile(path) as archive:
+        names = set(archive.namelist())
+    inside = {
+        "word/document.xml": "docx",
+        "ppt/presentation.xml": "pptx",
+        "xl/workbook.xml": "xlsx",
+        "content.xml": "odt",
+    }
+    return next((kind for entry, kind in inside.items() if entry in names), "")
+
+
+def read_docx(path: Path, *, name: str) -> str:
+    """Paragraphs and tables in their order; the cells of a row joined by tabs."""
+    import docx
+    from docx.opc.exceptions import OpcError
+
+    try:
+        with path.open("rb") as file:
+            return clean("\n".join(_blocks(docx.Document(file))))
+    except (OpcError, *_BROKEN) as error:
+        raise damaged(name) from error
+
+
+def _blocks(container: Any) -> Iterator[str]:
+    from docx.table import Table
+
+    for block in container.iter_inner_content():
+        if not isinstance(block, Table):
+            yield block.text + "\n" if block.text.strip() else ""
+            continue
+        for row in block.rows:
+            # A merged cell is listed once for each place it covers.
+            cells = dict.fromkeys(cell._tc for cell in row.cells)
+            texts = [" ".join(" ".join(_blocks(_cell(tc, row))).split()) for tc in cells]
+            yield "\t".join(texts)
+        yield ""
+
+
+def _cell(tc: Any, row: Any) -> Any:
+    from docx.table import _Cell
+
+    return _Cell(tc, row)
+
+
+def read_pptx(path: Path, *, name: str) -> str:
+    """The text of the slides in their order, slides parted by blank lines."""
+    try:
+        with ZipFile(path) as archive:
+            slides = [
+                (int(found[1]), entry)
+                for entry in archive.namelist()
+                if (found := re.fullmatch(r"ppt/slides/slide(\d+)\.xml", entry))
+            ]
+            return clean("\n\n".join(_slide(archive.read(entry)) for _, entry in sorted(slides)))
+    except _BROKEN as error:
+        raise damaged(name) from error
+
+
+def _slide(data: bytes) -> str:
+    lines = []
+    for paragraph in _xml(data).iter(f"{_DRAWING}p"):
+        parts = [
+            node.text or "" if node.tag == f"{_DRAWING}t" else "\n"
+            for node in paragraph.iter()
+            if node.tag in (f"{_DRAWING}t", f"{_DRAWING}br")
+        ]
+        lines.append("".join(parts).strip())
+    return "\n".join(line for line in lines if line)
+
+
+def read_odt(path: Path, *, name: str) -> str:
+    """The paragraphs and headings of an OpenDocument file."""
+    try:
+        with ZipFile(path) as archive:
+            root = _xml(archive.read("content.xml"))
+    except _BROKEN as error:
+        raise damaged(name) from error
+    wanted = (f"{_ODT}p", f"{_ODT}h")
+    lines = ("".join(node.itertext()).strip() for node in root.iter() if node.tag in wanted)
+    return clean("\n\n".join(line for line in lines if line))
+
+
+def _xml(data: bytes) -> Element:
+    from defusedxml.ElementTree import fromstring
+
+    # defusedxml's errors are ValueErrors; a malformed file raises a SyntaxError.
+    root: Element = fromstring(data, forbid_dtd=True)
+    return root
+
+
+def read_mail(path: Path, *, name: str) -> str:
+    """Who wrote when about what, the text, and the names of what is attached."""
+    if path.stat().st_size > LARGEST_MAIL:
+        raise InputError(tr("{name} is too large to read as an e-mail.", name=name))
+    try:
+        mail = email.message_from_bytes(path.read_bytes(), policy=email.policy.default)
+        assert isinstance(mail, EmailMessage)
+        heads = [
+            f"{head}: {mail[head]}" for head in ("From", "To", "Date", "Subject") if mail[head]
+        ]
+        attached = [part.get_filename() or "unnamed" for part in mail.iter_attachments()]
+        text = _body(mail, name)
+    except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
+        raise damaged(name) from error
+    if not heads and not text.strip():
+        raise damaged(name, "it is no e-mail")
+    tail = [f"Attached: {', '.join(attached)}"] if attached else []
+    parts = ("\n".join(heads), clean(text).strip(), *tail)
+    return clean("\n\n".join(part for part in parts if part))
+
+
+def _body(mail: EmailMessage, name: str) -> str:
+    body = mail.get_body(preferencelist=("plain", "html"))
+    if body is None:
+        return ""
+    try:
+        content = str(body.get_content())
+    except LookupError:  # an encoding nobody knows
+        payload = body.get_payload(decode=True)
+        content = decode_bytes(payload, name=name) if isinstance(payload, bytes) else ""
+    return html_text(content) if body.get_content_type() == "text/html" else content
+
+
+def html_text(source: str) -> str:
+    """What a reader sees of a web page: no scripts, no styles, no comments."""
+    reader = _Page()
+    reader.feed(source)
+    reader.close()
+    lines = (" ".join(line.split()) for line in "".join(reader.parts).split("\n"))
+    return re.sub(r"\n{3,}", "\n\n", clean("\n".join(lines))).strip()
+
+
+class _Page(HTMLParser):
+    """Collects the visible text."""
+
+    HIDDEN = frozenset({"script", "style", "template", "noscript", "svg", "iframe", "object"})
+    BLOCK = frozenset(
+        """address article aside blockquote body dd details div dl dt fieldset figcaption figure
+        footer form h1 h2 h3 h4 h5 h6 header hr html legend li main nav ol p pre section summary
+        table tbody tfoot thead title tr ul""".split()
+    )
+
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.parts: list[str] = []
+        self._hidden: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: object) -> None:
+        """Begin a line at a block, and stop listening inside what nobody sees."""
+        if tag in self.HIDDEN:
+            self._hidden.append(tag)
+        elif tag in self.BLOCK:
+            self.parts.append("\n\n" if tag in ("p", "div", "section", "table") else "\n")
+        elif tag == "br":
+            self.parts.append("\n")
+        elif tag in ("td", "th"):
+            self.parts.append(" ")
+
+    def handle_endtag(self, tag: str) -> None:
+        """End a line at a block."""
+        if tag in self._hidden:
+            # Tags left open inside end with it.
+            while self._hidden.pop() != tag:
+                pass
+        elif tag in self.BLOCK:
+            self.parts.append("\n")
+
+    def handle_data(self, data: str) -> None:
+        """Keep visible text; line breaks of the source mean nothing."""
+        if not self._hidden:
+            self.parts.append(re.sub(r"\s+", " ", data))

@@ -1,0 +1,193 @@
+"""Reads the text of a PDF, by its text layer or, where it is a scan, by OCR of its pictures.
+Runs in a child process."""
+
+from __future__ import annotations
+
+import logging
+import math
+import struct
+import time
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from jarvis_desktop.core.errors import InputError
+from jarvis_desktop.core.i18n import tr
+from jarvis_desktop.core.task import Report
+from jarvis_desktop.tasks.documents.plain_text import clean, damaged
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+    from pypdf import PageObject, PdfReader
+    from pypdfium2 import PdfPage
+
+Recognise = Callable[[Path], str]
+"""Reads the text in a picture."""
+
+SECONDS_PER_PAGE = 10.0
+SECONDS = 240.0
+MOST_PAGES = 2000
+MOST_SCANNED = 40
+SCANNED_BELOW = 15
+"""Characters on a page below which its pictures are looked at."""
+LARGEST_PICTURE = 40_000_000
+"""Pixels."""
+PAGE_DPI = 150
+"""Of a page that is drawn: small print can be read, and an A4 page has two million pixels."""
+
+# What pypdf, Pillow and zlib raise on malformed files besides their own errors.
+_MALFORMED = (
+    ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError, ArithmeticError,
+    AssertionError, NotImplementedError, EOFError, OSError, zlib.error, struct.error, MemoryError,
+)  # fmt: skip
+
+
+class _TooSlow(Exception):
+    """A page takes longer than its share."""
+
+
+def read_pdf(path: Path, *, name: str, report: Report, recognise: Recognise, workdir: Path) -> str:
+    """The text, pages parted by blank lines.
+
+    Raises InputError where the file is encrypted, damaged or holds no text. Broken pages among good
+    ones are left out and named at the end.
+    """
+    from pypdf.errors import PyPdfError
+
+    logging.getLogger("pypdf").setLevel(logging.CRITICAL)
+    try:
+        with path.open("rb") as file:
+            return _read(_open(file, name), name, report, recognise, workdir)
+    except InputError:
+        raise
+    except (PyPdfError, *_MALFORMED) as error:
+        raise damaged(name) from error
+
+
+def _open(file: object, name: str) -> PdfReader:
+    from pypdf import PasswordType, PdfReader
+
+    reader = PdfReader(file)  # type: ignore[arg-type]
+    if reader.is_encrypted and reader.decrypt("") == PasswordType.NOT_DECRYPTED:
+        raise _locked(name)
+    return reader
+
+
+def _locked(name: str) -> InputError:
+    return InputError(
+        tr("{name} needs a password.", name=name),
+        hint=tr("Save a copy without the password and give that."),
+    )
+
+
+def _read(reader: PdfReader, name: str, report: Report, recognise: Recognise, workdir: Path) -> str:
+    from pypdf.errors import PyPdfError
+
+    ends = time.monotonic() + SECONDS
+    pages: list[str] = []
+    left_out: list[int] = []
+    scanned = 0
+    count = min(len(reader.pages), MOST_PAGES)
+    for index in range(count):
+        if time.monotonic() > ends:
+            left_out += range(index + 1, count + 1)
+            break
+        report(index / count, f"Reading page {index + 1} of {count}")
+        try:
+            page = reader.pages[index]
+            text = _page_text(page)
+            if len(text.strip()) < SCANNED_BELOW and scanned < MOST_SCANNED:
+                found = "\n".join(_pictured(page, recognise, workdir))
+                scanned += bool(found)
+                text = found or text
+            pages.append(text)
+        except (PyPdfError, _TooSlow, *_MALFORMED):
+            left_out.append(index + 1)
+    return _together(pages, left_out, name)
+
+
+def _together(pages: list[str], left_out: list[int], name: str) -> str:
+    text = "\n\n".join(page for page in (clean(page).strip() for page in pages) if page)
+    if not text and left_out:
+        raise damaged(name)
+    if not text:
+        raise InputError(
+            tr("{name} holds no text that can be read, nor pictures of any.", name=name)
+        )
+    if left_out:
+        some = ", ".join(map(str, left_out[:10])) + (" and more" if len(left_out) > 10 else "")
+        text += f"\n\n[Not readable: page {some}.]"
+    return text
+
+
+def _page_text(page: PageObject) -> str:
+    ends = time.monotonic() + SECONDS_PER_PAGE
+
+    def watch(*_: object) -> None:
+        if time.monotonic() > ends:
+            raise _TooSlow
+
+    text = page.extract_text(visitor_operand_before=watch)
+    # Some writers part words by a tab and a carriage return.
+    return "\n".join(" ".join(line.split()) for line in text.split("\n"))
+
+
+def _pictured(page: PageObject, recognise: Recognise, workdir: Path) -> Iterator[str]:
+    """The text in the page's pictures, the largest three."""
+    for picture in _pictures(page, 3):
+        to = workdir / "scanned-page.png"
+        picture.save(to)
+        yield recognise(to)
+        to.unlink()
+        picture.close()
+
+
+def _pictures(page: PageObject, most: int) -> Iterator[Image]:
+    """The page's largest pictures as they lie on it, RGB, in the order of the page."""
+    sized: list[tuple[int, int]] = []
+    for at, picture in enumerate(page.images):
+        if picture.image is not None and at < 50:
+            width, height = picture.image.size
+            if 10_000 <= width * height <= LARGEST_PICTURE:
+                sized.append((width * height, at))
+    for _, at in sorted(sorted(sized, reverse=True)[:most], key=lambda pair: pair[1]):
+        image = page.images[at].image
+        assert image is not None
+        turned = image.rotate(-page.rotation, expand=True) if page.rotation else image
+        yield turned.convert("RGB")
+
+
+def is_pdf(path: Path) -> bool:
+    """Whether the file says that it is a PDF."""
+    with path.open("rb") as file:
+        return b"%PDF-" in file.read(1024)
+
+
+def page_pictures(path: Path, *, name: str, most: int) -> list[Image]:
+    """The pages of a PDF as a person sees them: RGB, the first `most` of them.
+
+    [] where there are more, and they are written: then its text says more than some of its pages.
+    Raises InputError where the file is encrypted or damaged.
+    """
+    import pypdfium2
+
+    try:
+        with closing(pypdfium2.PdfDocument(path)) as document:
+            if len(document) > most and len(_written(document[0])) >= SCANNED_BELOW:
+                return []
+            return [_drawn(document[at]) for at in range(min(len(document), most))]
+    except pypdfium2.PdfiumError as error:
+        raise (_locked if "password" in str(error) else damaged)(name) from error
+
+
+def _written(page: PdfPage) -> str:
+    return str(page.get_textpage().get_text_bounded()).strip()
+
+
+def _drawn(page: PdfPage) -> Image:
+    width, height = page.get_size()
+    scale = min(PAGE_DPI / 72, math.sqrt(LARGEST_PICTURE / max(1.0, width * height)))
+    picture: Image = page.render(scale=scale).to_pil().convert("RGB")
+    return picture

@@ -1,0 +1,178 @@
+"""Reads tables: CSV, TSV, Excel and JSON lists of records. Runs in a child process."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+import warnings
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from jarvis_desktop.core.errors import InputError
+from jarvis_desktop.core.i18n import tr
+from jarvis_desktop.tasks.documents.plain_text import check_zip, damaged, decode
+
+MOST_ROWS = 100_000
+MOST_COLUMNS = 500
+_NUMERIC = re.compile(r"\(?[-+−]?[$€£¥]?\s?\d[\d,  ']*(?:\.\d+)?(?:[eE][-+]?\d+)?\s?[%$€£¥]?\)?")
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Column names and rows of as many cells, all as text."""
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    name: str = ""
+    """The sheet's name where the file has several."""
+
+    def lines(self, most: int) -> Iterator[str]:
+        """Each row as one readable line, such as "city: Bern; people: 134,000"."""
+        for row in self.rows[:most]:
+            pairs = zip(self.columns, row, strict=True)
+            cells = [f"{name}: {cell}" if name else cell for name, cell in pairs if cell]
+            if cells:
+                yield "; ".join(cells)
+
+
+def read_tables(path: Path, *, name: str = "", most: int = MOST_ROWS) -> list[Table]:
+    """The tables of a file, of each its first rows. Raises InputError that names the file."""
+    name = name or path.name
+    data_starts = path.open("rb")
+    with data_starts as file:
+        start = file.read(8)
+    if start[:4] == b"PK\x03\x04":
+        return _sheets(path, name, most)
+    text = decode(path, name=name)
+    if text.lstrip()[:1] in ("[", "{"):
+        records = _records(_json(text, name))
+        if records is None:
+            raise InputError(tr("{name} holds no table: it is no list of records.", name=name))
+        return [records]
+    return [_separated(text, name, most)]
+
+
+def number(cell: str) -> float | None:
+    """The cell's value where it is a number, with or without currency, per cent or commas."""
+    cell = cell.strip()
+    if not cell or len(cell) > 40 or not _NUMERIC.fullmatch(cell):
+        return None
+    negative = cell.startswith("(") or "-" in cell.split("e")[0].split("E")[0] or "−" in cell
+    digits = re.sub(r"[^\d.eE+-]", "", cell).lstrip("-+")
+    try:
+        value = float(digits)
+    except ValueError:
+        return None
+    return -value if negative else value
+
+
+def as_table(text: str, name: str) -> Table | None:
+    """The table of a JSON text that is a list of flat records; None where it is none."""
+    return _records(_json(text, name))
+
+
+def _separated(text: str, name: str, most: int) -> Table:
+    sample = text[:20_000]
+    try:
+        dialect: Any = csv.Sniffer().sniff(sample, delimiters=",;\t|")
+        dialect.doublequote = True
+    except csv.Error:
+        dialect = csv.excel_tab if sample.count("\t") > sample.count(",") else csv.excel
+    csv.field_size_limit(1_000_000)
+    try:
+        reader = csv.reader(io.StringIO(text, newline=""), dialect)
+        rows = [row for row in islice(reader, most) if any(cell.strip() for cell in row)]
+    except csv.Error as error:
+        raise damaged(name, "a cell of it never ends") from error
+    if not rows:
+        raise InputError(tr("{name} holds no rows.", name=name))
+    return _with_header(rows)
+
+
+def _with_header(rows: Sequence[Sequence[str]], name: str = "") -> Table:
+    """The first row names the columns, unless it has numbers or fewer cells than the others."""
+    width = min(max(len(row) for row in rows), MOST_COLUMNS)
+    padded = [tuple(cell.strip() for cell in (*row, *[""] * width)[:width]) for row in rows]
+    first = padded[0]
+    is_header = len(padded) > 1 and not any(number(cell) is not None for cell in first)
+    if is_header and sum(map(bool, first)) > width / 2:
+        return Table(first, tuple(padded[1:]), name)
+    return Table(("",) * width, tuple(padded), name)
+
+
+def _json(text: str, name: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        lines = [line for line in text.splitlines() if line.strip()]
+        try:  # JSON Lines
+            return [json.loads(line) for line in lines[:MOST_ROWS]]
+        except (ValueError, RecursionError):
+            raise damaged(name, "it is no valid JSON") from error
+    except RecursionError as error:
+        raise damaged(name, "it is nested too deeply") from error
+
+
+def _records(value: Any) -> Table | None:
+    if not isinstance(value, list) or not value:
+        return None
+    value = value[:MOST_ROWS]
+    if not all(isinstance(item, dict) for item in value):
+        return None
+    columns = tuple(dict.fromkeys(key for item in value for key in item))[:MOST_COLUMNS]
+    if any(isinstance(cell, dict | list) for item in value for cell in item.values()):
+        return None
+    rows = tuple(tuple(_written(item.get(key)) for key in columns) for item in value)
+    return Table(columns, rows)
+
+
+def _sheets(path: Path, name: str, most: int) -> list[Table]:
+    from zipfile import BadZipFile
+
+    import openpyxl
+    from openpyxl.utils.exceptions import InvalidFileException
+
+    check_zip(path, name)
+    try:
+        # Warnings concern formatting that a table of values does not have.
+        with warnings.catch_warnings(), path.open("rb") as file:
+            warnings.simplefilter("ignore")
+            book = openpyxl.load_workbook(file, read_only=True, data_only=True, keep_links=False)
+            tables = []
+            for sheet in book.worksheets:
+                rows = [
+                    [_written(cell) for cell in row[:MOST_COLUMNS]]
+                    for row in _filled(sheet.iter_rows(values_only=True), most)
+                ]
+                if rows:
+                    tables.append(_with_header(rows, sheet.title))
+            book.close()
+    except (BadZipFile, InvalidFileException, KeyError, ValueError, TypeError, SyntaxError,
+            AttributeError, IndexError, EOFError, OSError) as error:  # fmt: skip
+        raise damaged(name) from error
+    if not tables:
+        raise InputError(tr("{name} holds no rows.", name=name))
+    return tables
+
+
+def _filled(rows: Iterable[Sequence[Any]], most: int) -> Iterator[Sequence[Any]]:
+    """Rows that hold something; a sheet may claim a million rows and have ten."""
+    for row in islice(rows, most):
+        if any(cell is not None for cell in row):
+            yield row
+
+
+def _written(cell: object) -> str:
+    if cell is None:
+        return ""
+    if isinstance(cell, bool):
+        return "yes" if cell else "no"
+    if isinstance(cell, float) and cell.is_integer() and abs(cell) < 1e15:
+        return str(int(cell))
+    text = " ".join(str(cell).split())
+    return text.removesuffix(" 00:00:00")

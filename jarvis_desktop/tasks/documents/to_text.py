@@ -1,0 +1,158 @@
+"""Reads the text of documents and tables of the usual formats. Runs in a child process."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
+from jarvis_desktop.core.errors import InputError
+from jarvis_desktop.core.i18n import tr
+from jarvis_desktop.core.task import Call, Port, Report, TaskType
+from jarvis_desktop.tasks.definition import Definition
+from jarvis_desktop.tasks.documents import office, tables
+from jarvis_desktop.tasks.documents.pdf import read_pdf
+from jarvis_desktop.tasks.documents.plain_text import clean, damaged, decode
+
+TYPE = TaskType(
+    name="document-to-text",
+    summary="Reads the text of a document or table: PDF, Word, e-mail, web page, spreadsheet.",
+    ports=(Port("document", (Kind.DOCUMENT, Kind.TABLE)),),
+    gives=(Kind.TEXT,),
+    cues=(
+        "read the document", "read this", "read it", "read that", "read xfile*", "read the file",
+        "read the pdf", "text of the document", "open and read", "extract the text",
+        "document to text", "pdf to text", "read the letter", "read the report", "contents of",
+        "what does the document say", "what is in the file", "what is in this file",
+        "whats in this file", "what's in this file", "what does it say", "what does this say",
+        "what's in the file", "text from the pdf", "read the e-mail", "read the spreadsheet",
+        "read the table",
+    ),
+)  # fmt: skip
+
+MOST_CHARACTERS = 2_000_000
+MOST_ROWS = 5_000
+
+
+def read(call: Call, report: Report) -> Iterable[Artifact]:
+    """The text. Raises InputError that names the file where it cannot be read."""
+    path, name = call.file("document"), call.title("document")
+    text = read_document(path, name=name, report=report, workdir=call.workdir).strip()
+    if not text:
+        raise InputError(tr("{name} holds no text.", name=name))
+    if len(text) > MOST_CHARACTERS:
+        note = f"Only the first {MOST_CHARACTERS:,} of {len(text):,} characters were read."
+        report(None, note)
+        text = f"{text[:MOST_CHARACTERS]}\n\n[{note}]"
+    return [text_artifact(text)]
+
+
+def read_document(path: Path, *, name: str, report: Report, workdir: Path) -> str:
+    """The text of a file, by what it is rather than by what its name says."""
+    try:
+        with path.open("rb") as file:
+            start = file.read(2048)
+    except OSError as error:
+        raise InputError(
+            tr("{name} cannot be opened: {strerror}.", name=name, strerror=error.strerror)
+        ) from error
+    if not start:
+        raise InputError(tr("{name} is empty.", name=name))
+    if b"%PDF-" in start[:1024]:
+        return read_pdf(path, name=name, report=report, recognise=_recognise, workdir=workdir)
+    if start.startswith(b"PK\x03\x04"):
+        return _archive(path, name)
+    if start.startswith(b"{\\rtf"):
+        return _rtf(path, name)
+    if start.startswith(b"\xd0\xcf\x11\xe0"):
+        raise InputError(
+            tr("{name} is in an old Office format or protected by a password.", name=name),
+            hint=tr("Save it as docx, xlsx, pptx or PDF, without a password."),
+        )
+    ending = Path(name).suffix.lower() or path.suffix.lower()
+    if ending in (".pdf", ".docx", ".xlsx", ".pptx", ".odt"):
+        raise damaged(name, f"it is no {ending[1:].upper()} file")
+    return _text(path, name, ending)
+
+
+def _text(path: Path, name: str, ending: str) -> str:
+    if ending in (".eml", ".mht", ".mhtml"):
+        return office.read_mail(path, name=name)
+    text = decode(path, name=name)
+    opening = text[:500].lstrip().lower()
+    if ending in (".html", ".htm", ".xhtml") or opening.startswith(("<!doctype html", "<html")):
+        return office.html_text(text)
+    if ending in (".csv", ".tsv"):
+        return _rows(tables.read_tables(path, name=name))
+    if ending in (".json", ".jsonl"):
+        return _json(text, name)
+    return text
+
+
+def _archive(path: Path, name: str) -> str:
+    match office.kind_of_archive(path, name):
+        case "docx":
+            return office.read_docx(path, name=name)
+        case "pptx":
+            return office.read_pptx(path, name=name)
+        case "odt":
+            return office.read_odt(path, name=name)
+        case "xlsx":
+            return _rows(tables.read_tables(path, name=name))
+        case _:
+            raise InputError(
+                tr("{name} is an archive, not a document.", name=name),
+                hint=tr("Unpack it and give a file of it."),
+            )
+
+
+def _rows(found: list[tables.Table]) -> str:
+    parts = []
+    for table in found:
+        lines = list(islice(table.lines(MOST_ROWS), MOST_ROWS))
+        if len(table.rows) > MOST_ROWS:
+            lines.append(f"[{len(table.rows) - MOST_ROWS:,} more rows]")
+        title = [f"{table.name}:"] if table.name and len(found) > 1 else []
+        parts.append("\n".join(title + lines))
+    return "\n\n".join(parts)
+
+
+def _json(text: str, name: str) -> str:
+    if table := tables.as_table(text, name):
+        return _rows([table])
+    try:
+        return json.dumps(json.loads(text), indent=2, ensure_ascii=False)
+    except ValueError:
+        return text
+
+
+def _rtf(path: Path, name: str) -> str:
+    from striprtf import striprtf
+
+    convert: Any = striprtf.rtf_to_text
+    # RTF is ASCII; what is not is escaped by its own code page.
+    source = path.read_bytes().decode("latin-1")
+    try:
+        text = str(convert(source, errors="ignore"))
+    except (ValueError, IndexError, KeyError, LookupError, RecursionError) as error:
+        raise damaged(name) from error
+    return re.sub(r"\n{3,}", "\n\n", clean(text))
+
+
+def _recognise(picture: Path) -> str:
+    """The text in a picture of a page; "" where there is none."""
+    from jarvis_desktop.tasks.images.io import read_image, to_array
+    from jarvis_desktop.tasks.images.ocr import find_lines, page_text
+
+    return page_text(find_lines(to_array(read_image(picture))))
+
+
+DOCUMENT_TO_TEXT = Definition(
+    TYPE,
+    method=read,
+    note="txt, md, html, pdf (scans by OCR), docx, odt, pptx, xlsx, csv, json, eml, rtf",
+)

@@ -1,0 +1,1 @@
+"""Small skills: clock, timers, calculator, memory, files, help."""

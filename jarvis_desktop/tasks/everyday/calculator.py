@@ -1,0 +1,108 @@
+"""Reckons and converts units, from the words people say."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Iterable
+
+from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
+from jarvis_desktop.core.errors import InputError
+from jarvis_desktop.core.i18n import tr
+from jarvis_desktop.core.task import Call, Report, TaskOption, TaskType
+from jarvis_desktop.tasks.definition import Definition, Services
+from jarvis_desktop.text import numbers, units
+from jarvis_desktop.text.numbers import with_digits
+
+UNITS = (
+    "kilometres", "kilometers", "km", "miles", "metres", "meters", "feet", "yards", "inches",
+    "centimetres", "centimeters", "cm", "mm", "millimetres", "millimeters", "grams", "kilograms",
+    "kilos", "kg", "pounds", "lbs", "ounces", "stone", "litres", "liters", "gallons", "pints",
+    "cups", "ml", "celsius", "fahrenheit", "kelvin", "km/h", "mph", "knots", "mb", "gb",
+    "megabytes", "gigabytes", "dollars", "euros",
+)  # fmt: skip
+"""By which a conversion is heard; many more are understood. Currencies are told apart by it."""
+TIMES = ("seconds", "minutes", "hours", "days", "weeks")
+
+TYPE = TaskType(
+    name="calculator",
+    summary="Does sums and converts units.",
+    ports=(),
+    gives=(Kind.TEXT,),
+    options=(TaskOption("expression", "the sum, as the person said it", "", reads="clause"),),
+    cues=(
+        "^#@#", "what is #@#", "what's #@#", "whats #@#", "how much is #@#", "calculate",
+        "compute #", "work out #", "#+#", "#×#", "#÷#", "#^#", "what #@# is", "# plus #",
+        "plus #", "# minus #", "minus #", "# times #", "times # plus", "# divided by #",
+        "divided by #", "# multiplied by #", "multiplied by #", "multiply # by #", "divide # by #",
+        "add # and #", "add # to #", "subtract # from #", "# percent of #", "#% of #", "# % of #",
+        "# per cent of #", "percent of #", "#% off", "# percent off", "tip of # percent",
+        "tip of #%", "# percent tip", "#% tip", "#% on #", "# percent on #", "half of #",
+        "a third of #", "a quarter of #", "twice #", "sum of # and", "product of # and",
+        "difference between # and", "average of # and", "square root", "cube root", "root of #",
+        "sqrt", "# squared", "# cubed", "to the power of", "# to the #", "factorial", "# modulo #",
+        "# mod #", "logarithm of #", "log of #", "^#!$", "# thirds of #", "# quarters of #",
+        "#* c to f", "#* f to c", "#* c in f", "#* f in c", "what is #!", "convert #",
+        *(form.replace("UNIT", unit) for unit in UNITS for form in (
+            "#* ... in UNIT", "#* ... to UNIT", "#* ... into UNIT", "a * in UNIT",
+            "convert ... to UNIT", "convert ... into UNIT", "how many UNIT ... in",
+        )),
+        *(f"how many {unit} ... in" for unit in TIMES),
+        *(f"#* {one} in {other}" for one in TIMES for other in TIMES if one != other),
+    ),
+)  # fmt: skip
+
+LONGEST = 300
+
+
+async def reckon(call: Call, report: Report, services: Services) -> Iterable[Artifact]:
+    """One sentence with the result. Raises InputError where it is no sum, with the reason."""
+    # Loading the table of units takes most of a second the first time.
+    return [text_artifact(await asyncio.to_thread(answer, call.words("expression")))]
+
+
+def answer(words: str) -> str:
+    """The result of a sum or a conversion as a sentence."""
+    said = _core(words)
+    if not said:
+        raise InputError(tr("There is nothing to calculate."), hint=tr("Try “15 percent of 240”."))
+    if len(said) > LONGEST:
+        raise InputError(
+            tr("That sum is too long."),
+            hint=tr("{longest} characters are the most.", longest=LONGEST),
+        )
+    digits = with_digits(said)
+    if conversion := units.read(digits):
+        return units.convert(*conversion)
+    value = numbers.value_of(numbers.formula(digits))
+    shown = said[0].upper() + said[1:]
+    return f"{shown} is {numbers.readable(value)}."
+
+
+_PREAMBLE = re.compile(
+    r"^(?:(?:hey |ok |okay )?jarvis\b[, ]*|please\b[, ]*|(?:can|could|would) you\b|tell me\b"
+    r"|work out\b|how (?:can|do|would) (?:i|you|we)\b"
+    r"|what(?:'s|’s| is| are| does| do)\b|whats\b|what\b(?=.*\bis\W*$)"
+    r"|how much (?:is|are|does)\b|calculate\b|compute\b"
+    r"|convert\b|reckon\b|solve\b|evaluate\b|give me\b|do you know\b|i want to know\b|find\b"
+    r"|(?:(?:an?|the)\b\s*)?tip (?:of|for)\b(?=.*%|.*\bper ?cent)"
+    r"|the (?:result|answer|value) (?:of|to)\b"
+    r"|the(?= (?:sum|product|square|cube|factorial))\b)\s*",
+    re.IGNORECASE,
+)
+_TAIL = re.compile(
+    r"(?:\s*(?:please|for me|jarvis|equals?(?: to)?|is|make|come to|in total|=))*"
+    r"(?:[\s?.=]|(?<!\d)!)*$",
+    re.IGNORECASE,
+)
+
+
+def _core(words: str) -> str:
+    """What is left of the request without its politeness."""
+    said = " ".join(words.split())[: LONGEST + 100]
+    while (shorter := _PREAMBLE.sub("", said)) != said:
+        said = shorter
+    return _TAIL.sub("", said).strip(" ,;:\"'“”")
+
+
+CALCULATOR = Definition(TYPE, skill=reckon, note="sums, percentages, roots, units (Pint)")

@@ -1,0 +1,244 @@
+"""Says the time, the day and the date, here or elsewhere, and how many days there are between."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Iterable
+from datetime import date, datetime, timedelta
+from functools import cache
+from zoneinfo import ZoneInfo
+
+from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
+from jarvis_desktop.core.errors import InputError
+from jarvis_desktop.core.i18n import tr
+from jarvis_desktop.core.task import Call, Preset, Report, TaskOption, TaskType
+from jarvis_desktop.tasks.definition import Definition, Services
+from jarvis_desktop.text.dates import MONTHS, WEEKDAYS, day_asked
+from jarvis_desktop.text.numbers import with_digits
+
+_OF_A_DAY = (
+    "what day was", "what day will", "what date was", "what date will", "what weekday",
+    "which weekday", "when is christmas", "when is new year's", "when is halloween",
+    *(f"what day is ... {name}" for name in (*MONTHS, "christmas", "new year's", "halloween")),
+    *(f"what date is ... {name}" for name in (*WEEKDAYS, "from now", "from today")),
+    "what date is in #", "what day is in #",
+)  # fmt: skip
+_DAYS_UNTIL = tuple(
+    f"how many {unit} {words}"
+    for unit in ("days", "weeks")
+    for words in ("until", "till", "to", "before", "since", "ago", "are there until",
+                  "are left until", "is it until", "have passed since")
+)  # fmt: skip
+
+TYPE = TaskType(
+    name="clock",
+    summary="Tells the current time, day or date, here or in another place, the weekday of a date "
+    "and how many days it is until then.",
+    ports=(),
+    gives=(Kind.TEXT,),
+    options=(
+        TaskOption("what", "what is asked for", "time", choices=("time", "date", "day",
+            "days until")),
+        TaskOption(
+            "place", "a city, country or time zone, or a date; empty for here and now", "",
+            reads="clause",
+        ),
+    ),
+    cues=(
+        "what time is it", "what's the time", "whats the time", "what is the time",
+        "tell me the time", "^time$", "^the time$", "what is the current time", "the current time",
+        "what time ... is it in", "the time in", "^time in", "time is it in", "local time in",
+        "time now", "what day is it", "what day is today", "what's the day", "what day of the week",
+        "which day is it", "the day today", "what date is it", "what is the date",
+        "what's the date", "whats the date", "what is the date today", "the date today",
+        "tell me the date", "today's date", "todays date", "what is today's date", "^date$",
+        "date is it", "what year is it", "what month is it", "which month is it",
+        "what day is tomorrow", "what date is tomorrow", "what day was yesterday",
+        "the date tomorrow", "current date", "time zone of",
+        *_OF_A_DAY, *_DAYS_UNTIL,
+    ),
+    presets=tuple(
+        Preset(phrase, (("what", what),))
+        for what, phrases in (
+            ("day", "what day is it|what day is today|what's the day|what day of the week|"
+             "which day is it|the day today|what day is tomorrow|what day was yesterday"),
+            ("date", "|".join(_OF_A_DAY)),
+            ("days until", "|".join(_DAYS_UNTIL)),
+            ("date", "what date is it|what is the date|what's the date|whats the date|"
+             "the date today|tell me the date|today's date|todays date|date is it|^date$|"
+             "what year is it|what month is it|which month is it|what date is tomorrow|"
+             "what is the date today|what is today's date|the date tomorrow|current date"),
+        )
+        for phrase in phrases.split("|")
+    ),
+)  # fmt: skip
+
+_BIG_CITIES = {
+    "san francisco": "America/Los_Angeles", "seattle": "America/Los_Angeles",
+    "las vegas": "America/Los_Angeles", "san diego": "America/Los_Angeles",
+    "california": "America/Los_Angeles", "texas": "America/Chicago", "florida": "America/New_York",
+    "dallas": "America/Chicago", "houston": "America/Chicago", "austin": "America/Chicago",
+    "boston": "America/New_York", "washington": "America/New_York", "miami": "America/New_York",
+    "atlanta": "America/New_York", "philadelphia": "America/New_York",
+    "montreal": "America/Toronto",
+    "ottawa": "America/Toronto", "calgary": "America/Edmonton", "rio de janeiro":
+    "America/Sao_Paulo", "brasilia": "America/Sao_Paulo", "munich": "Europe/Berlin", "hamburg":
+    "Europe/Berlin", "frankfurt": "Europe/Berlin", "cologne": "Europe/Berlin", "geneva":
+    "Europe/Zurich", "bern": "Europe/Zurich", "lausanne": "Europe/Zurich", "milan": "Europe/Rome",
+    "barcelona": "Europe/Madrid", "lyon": "Europe/Paris", "marseille": "Europe/Paris", "manchester":
+    "Europe/London", "edinburgh": "Europe/London", "glasgow": "Europe/London", "england":
+    "Europe/London", "scotland": "Europe/London", "wales": "Europe/London", "uk": "Europe/London",
+    "britain": "Europe/London", "the hague": "Europe/Amsterdam", "saint petersburg":
+    "Europe/Moscow", "ankara": "Europe/Istanbul", "beijing": "Asia/Shanghai", "shenzhen":
+    "Asia/Shanghai", "china": "Asia/Shanghai", "mumbai": "Asia/Kolkata", "delhi": "Asia/Kolkata",
+    "new delhi": "Asia/Kolkata", "bangalore": "Asia/Kolkata", "chennai": "Asia/Kolkata", "osaka":
+    "Asia/Tokyo", "kyoto": "Asia/Tokyo", "hanoi": "Asia/Ho_Chi_Minh", "abu dhabi": "Asia/Dubai",
+    "tel aviv": "Asia/Jerusalem", "islamabad": "Asia/Karachi", "cape town": "Africa/Johannesburg",
+    "canberra": "Australia/Sydney", "wellington": "Pacific/Auckland", "hawaii": "Pacific/Honolulu",
+    "new zealand": "Pacific/Auckland", "germany": "Europe/Berlin", "spain": "Europe/Madrid",
+    "portugal": "Europe/Lisbon", "turkey": "Europe/Istanbul", "utc": "UTC", "gmt": "Etc/GMT",
+}  # fmt: skip
+"""Cities that name no time zone, and countries whose second zone is a far island."""
+
+
+async def tell(call: Call, report: Report, services: Services) -> Iterable[Artifact]:
+    """The answer as one sentence. Raises InputError for a place it does not know."""
+    now = services.now()
+    words = call.words("place")
+    said = with_digits(" ".join(words.casefold().replace("’", "'").split()))
+    if day := _other_day(said, call.words("what"), now.date()):
+        return [text_artifact(_of_a_day(day, now.date(), call.words("what"), said))]
+    now += timedelta(days=_AWAY.get(_named(words), 0))
+    place = place_in(words)
+    where = ""
+    if place:
+        now = now.astimezone(await asyncio.to_thread(zone_of, place))
+        where = f" in {place if any(map(str.isupper, place)) else place.title()}"
+    return [text_artifact(_sentence(call.words("what"), now, where, _named(words)))]
+
+
+_AWAY = {"Tomorrow": 1, "Yesterday": -1}
+
+
+def _named(words: str) -> str:
+    said = words.casefold()
+    return next((day for day in ("tomorrow", "yesterday") if day in said), "today").capitalize()
+
+
+def _other_day(said: str, what: str, today: date) -> date | None:
+    """The day that is asked about, where it is another than today, tomorrow and yesterday.
+
+    Raises InputError for days it cannot reckon.
+    """
+    counted = what == "days until"
+    if what == "time" and not re.search(_OTHER_DAYS, said):
+        return None
+    if not counted and re.search(r"(?<!after )(?<!before )\b(?:today|tomorrow|yesterday)\b", said):
+        return None
+    day = day_asked(said, today)
+    if day is None and (counted or re.search(_OTHER_DAYS, said)):
+        raise InputError(
+            tr("I do not know which day that is."), hint=tr("Say “what day is 24 December”.")
+        )
+    return day
+
+
+def _of_a_day(day: date, today: date, what: str, said: str) -> str:
+    named = f"{day:%A}, {day.day} {day:%B %Y}"
+    if what != "days until":
+        return f"{day.day} {day:%B %Y} {'was' if day < today else 'is'} a {day:%A}."
+    days = abs((day - today).days)
+    if not days:
+        return f"{named} is today."
+    length = _many(days, "day")
+    if "week" in said and days >= 7:
+        length = " and ".join(filter(None, (_many(days // 7, "week"), _many(days % 7, "day"))))
+    return f"{named} was {length} ago." if day < today else f"It is {length} until {named}."
+
+
+def _many(number: int, name: str) -> str:
+    return f"{number:,} {name}{'' if number == 1 else 's'}" if number else ""
+
+
+_OTHER_DAYS = (
+    r"\b(?:easter|thanksgiving|birthday|ramadan|hanukkah|(?:next|last) (?:\w+day|week|month|year)|"
+    r"weeks? from|days? (?:from|ago|until|till)|\d+(?:st|nd|rd|th)|was the|independence)\b"
+)
+
+
+def place_in(words: str) -> str:
+    """The place in "what time is it in Tokyo right now", or in "Tokyo"; "" where none is named."""
+    said = " ".join(words.split()).strip(" ?.!,")
+    asides = r"(?i)(?:[, ]+(?:(?:right )?now|please|today|tomorrow|at the moment|currently))+$"
+    said = re.sub(asides, "", said)
+    if found := re.search(r"(?i)\b(?:in|at|for)\s+(?:the city of\s+)?(?!the\s+moment)(.+)$", said):
+        return "" if re.fullmatch(_NO_PLACE, found[1].casefold()) else found[1]
+    return "" if re.search(r"(?i)\b(?:time|date|day|month|year|hour|clock)\b", said) else said
+
+
+_NO_PLACE = (
+    r"(?:the )?(?:morning|evening|afternoon|night|moment|today|me|us|here|my time zone|this .*)"
+)
+
+
+def _sentence(what: str, now: datetime, where: str, today: str) -> str:
+    day = f"{now:%A}, {now.day} {now:%B %Y}"
+    verb = "was" if today == "Yesterday" else "is"
+    match what:
+        case "date":
+            return f"{f'The date{where}' if where else today} {verb} {day}."
+        case "day":
+            return f"{f'The day{where}' if where else today} {verb} {now:%A}."
+        case _:
+            return f"It is {now:%H:%M}{where}{f', on {now:%A}' if where else ''}."
+
+
+def zone_of(place: str) -> ZoneInfo:
+    """The time zone of a city, a country with one zone, or a zone's own name."""
+    key = place.casefold().removeprefix("the ").replace(".", "")
+    if zone := _BIG_CITIES.get(key) or _zones().get(key.replace(" ", "_")):
+        return ZoneInfo(zone)
+    zones = _countries().get(key, ())
+    if len(zones) == 1:
+        return ZoneInfo(zones[0])
+    if zones:
+        raise InputError(
+            tr("{place} has several time zones.", place=place), hint=tr("Name a city there.")
+        )
+    raise InputError(
+        tr("I do not know the time zone of {place}.", place=place),
+        hint=tr("Name a large city near it, or a country."),
+    )
+
+
+@cache
+def _zones() -> dict[str, str]:
+    """Zones by the city they are named after, and by their whole names."""
+    from zoneinfo import available_timezones
+
+    names = sorted(available_timezones())
+    by_city = {name.rpartition("/")[2].casefold(): name for name in names}
+    return by_city | {name.casefold(): name for name in names}
+
+
+@cache
+def _countries() -> dict[str, tuple[str, ...]]:
+    """The zones of each country, from the tables of the time zone database."""
+    from importlib.resources import files
+
+    tables = files("tzdata").joinpath("zoneinfo")
+    zones: dict[str, list[str]] = {}
+    for line in _rows(tables.joinpath("zone.tab").read_text("utf-8")):
+        zones.setdefault(line[0], []).append(line[2])
+    names = _rows(tables.joinpath("iso3166.tab").read_text("utf-8"))
+    known = {name.casefold(): tuple(zones.get(code, ())) for code, name, *_ in names}
+    known["usa"] = known["us"] = known["america"] = known["united states"]
+    return known
+
+
+def _rows(table: str) -> list[list[str]]:
+    return [line.split("\t") for line in table.splitlines() if line and line[0] != "#"]
+
+
+CLOCK = Definition(TYPE, skill=tell, note="this computer's clock and the time zone database")

@@ -1,0 +1,293 @@
+"""Opens a file with the program the person's desktop has for it.
+
+Opens one of the person's folders in the file manager.
+
+Tells what can be measured of a file: how long a recording lasts, how many pixels a picture has,
+how large the file is. Runs in a child process."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+import platformdirs
+
+from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
+from jarvis_desktop.core.display import readable_size
+from jarvis_desktop.core.errors import InputError
+from jarvis_desktop.core.i18n import tr
+from jarvis_desktop.core.task import Call, Port, Report, TaskOption, TaskType
+from jarvis_desktop.tasks.definition import Definition, Services
+from jarvis_desktop.tasks.everyday.timer import spoken_length
+
+OPEN_FILE_TYPE = TaskType(
+    name="open-file",
+    summary="Opens a file with its usual program.",
+    ports=(Port("file", tuple(Kind)),),
+    gives=(Kind.TEXT,),
+    acts=True,
+    guarded=True,
+    cues=(
+        "open the file", "open this file", "open that file", "open it", "open this", "open that",
+        "open xfile*", "open up xfile*", "open the document", "open the picture", "open the photo",
+        "open the image", "open the recording", "open the video", "open the table",
+        "open the result", "show me the file", "show me xfile*", "launch xfile*", "view xfile*",
+        "view it", "view this", "play the file", "play xfile*", "play it", "start the file",
+        "bring up xfile*", "pull up xfile*", "display it", "display xfile*",
+    ),
+)  # fmt: skip
+
+RUNS_CODE = frozenset(
+    """.app .appimage .apk .bat .bin .cmd .com .command .cpl .deb .desktop .dll .dmg .docm .dotm
+    .elf .exe .gadget .hta .htm .html .inf .ins .iso .jar .jnlp .js .jse .ksh .lnk .lua .mht .mhtml
+    .msc .msi .msp .osx .out .pif .pl .pptm .potm .ps1 .ps1m .psm1 .py .pyc .pyw .rb .reg .rpm .run
+    .scf .scr .sct .sh .shb .svg .swf .terminal .tool .url .vb .vbe .vbs .webloc .wsc .wsf .wsh
+    .xbap .xhtml .xlam .xlsb .xlsm .xltm .xpi .zsh""".split()
+)
+"""Endings of files that may do something when opened, rather than only be shown."""
+
+
+async def open_it(call: Call, report: Report, services: Services) -> Iterable[Artifact]:
+    """Open the file. Raises InputError where it is gone, UnavailableError where it cannot be."""
+    given = call.artifact("file")
+    if not call.file("file").exists():
+        raise InputError(tr("There is no file {call} any more.", call=given.title))
+    lent = await asyncio.to_thread(services.store.lend, given)
+    services.desktop.open(lent, given.title)
+    return [text_artifact(f"Opened {given.title}.")]
+
+
+def question(call: Call) -> str:
+    """Asks where opening the file could run code."""
+    given = call.artifact("file")
+    known = (given.path, given.source, Path(given.title))
+    if not any(may_run_code(path) for path in known if path):
+        return ""
+    return f"{given.title} can run code on this computer when opened. Open it?"
+
+
+def may_run_code(path: Path) -> bool:
+    """Whether a file is a program, a script or a page with scripts, by ending or permission."""
+    # Windows ignores dots and spaces at the end of a name.
+    if Path(path.name.rstrip(". ")).suffix.casefold() in RUNS_CODE:
+        return True
+    return os.name == "posix" and path.is_file() and os.access(path, os.X_OK)
+
+
+OPEN_FILE = Definition(
+    OPEN_FILE_TYPE, skill=open_it, question=question, note="asks first where it could run code"
+)
+
+
+FOLDERS = ("downloads", "documents", "pictures", "music", "videos", "desktop", "home")
+
+OPEN_FOLDER_TYPE = TaskType(
+    name="open-folder",
+    summary="Opens one of the person's folders.",
+    ports=(),
+    gives=(Kind.TEXT,),
+    acts=True,
+    guarded=True,
+    options=(TaskOption("folder", "which folder", "home", choices=FOLDERS),),
+    cues=(
+        "folder", "open my downloads", "open downloads", "downloads folder", "my documents",
+        "documents folder", "pictures folder", "my pictures", "music folder", "my music",
+        "videos folder", "my videos", "home folder", "desktop folder", "open my desktop",
+        "directory", "file manager", "show my files", "open my files",
+    ),
+)  # fmt: skip
+
+
+async def open_the_folder(call: Call, report: Report, services: Services) -> Iterable[Artifact]:
+    """Open the folder. Raises InputError where there is none of that name."""
+    folder = call.words("folder")
+    path = path_of(folder)
+    if not path.is_dir():
+        raise InputError(tr("There is no {folder} folder at {path}.", folder=folder, path=path))
+    services.desktop.open(path)
+    return [text_artifact(f"Opened {path}.")]
+
+
+def path_of(folder: str) -> Path:
+    """Where that folder is for this person on this system; it need not exist."""
+    match folder:
+        case "downloads":
+            return platformdirs.user_downloads_path()
+        case "documents":
+            return platformdirs.user_documents_path()
+        case "pictures":
+            return platformdirs.user_pictures_path()
+        case "music":
+            return platformdirs.user_music_path()
+        case "videos":
+            return platformdirs.user_videos_path()
+        case "desktop":
+            return platformdirs.user_desktop_path()
+        case _:
+            return Path.home()
+
+
+OPEN_FOLDER = Definition(OPEN_FOLDER_TYPE, skill=open_the_folder, note="the desktop's file manager")
+
+
+_LASTING = "recording audio sound song track podcast video film movie clip".split()
+_SHOWN = "picture photo image video".split()
+_SEEN = [*_SHOWN, *"film file recording clip document".split()]
+_WHICH = ("the", "this", "that", "my")
+_POINTED = ("it", "this", "that")
+_OF_SOUND = ("length", "duration", "playing time", "running time", "sample rate")
+_OF_ALL = ("size", "dimensions", "resolution", "format", "type")
+_SIZES = ("size", "format", "file format", "resolution", "file type", "file size", "sample rate")
+_TYPES = ("what type of file", "what kind of file", "what file format", "what file type")
+
+
+def _of(heads: Iterable[str], nouns: Iterable[str]) -> Iterable[str]:
+    """Each beginning with each thing: "how long is" with "this recording"."""
+    things = [f"{which} {noun}" for noun in nouns for which in _WHICH]
+    return (f"{head} {thing}" for head in heads for thing in things)
+
+
+def _asking(noun: str, sizes: Iterable[str]) -> Iterable[str]:
+    """How people ask for them. "Reduce the size of the picture" asks for another task."""
+    for which in ("the", "this"):
+        for size in sizes:
+            for asked in ("what ... ", "tell ... ", "^"):
+                yield f"{asked}{size} of {which} {noun}"
+
+
+def _counting() -> Iterable[str]:
+    """How people ask how many bytes, pixels or seconds it has. A file must be spoken of: "how
+    many bytes are in a kilobyte" is a general question."""
+    for amount in ("how many *bytes", "how many *b", "how many *pixels"):
+        yield from _of((f"{amount} ...",), _SEEN)
+        yield from (f"{amount}$", f"{amount} ... xfile*")
+        for it in _POINTED:
+            yield from (f"{amount} ... is {it}$", f"{amount} ... in {it}$")
+            yield from (f"{amount} ... does {it} {has}$" for has in ("have", "take", "take up"))
+    # So long that they outweigh the cues for counting what a picture shows.
+    yield from _of(("how many *pixels are in", "how many *pixels are there in"), _SHOWN)
+    for unit in ("seconds", "minutes", "hours"):
+        yield from _of((f"how many {unit} ... is", f"how many {unit} ... does"), _LASTING)
+        yield f"how many {unit} long$"
+        for it in _POINTED:
+            yield from (f"how many {unit} long is {it}$", f"how many {unit} does {it} last$")
+
+
+def _pointing() -> Iterable[str]:
+    """How people ask where nothing but "it", or nothing at all, says what they mean: at the end,
+    for "how big is it in real life" and "what is the duration of a match" ask something else."""
+    for it in _POINTED:
+        yield from (f"how {asked} is {it}$" for asked in ("long", "big", "large"))
+        yield from (f"how {asked} is {it} in *bytes$" for asked in ("big", "large"))
+        yield from (f"how long does {it} {lasts}$" for lasts in ("last", "play", "run", "go on"))
+        yield from (f"how much space does {it} {takes}$" for takes in ("take", "take up"))
+        yield from (f"how long does it take to play {it}$", f"how long does {it} take to play$")
+        yield from (f"{kind} is {it}$" for kind in _TYPES)
+        yield f"what format is {it} in$"
+        for size in _SIZES:
+            yield from (f"what {size} is {it}$", f"what {size} does {it} have$")
+        for size in (*_OF_SOUND, *_OF_ALL):
+            yield from (f"what ... {size} of {it}$", f"tell ... {size} of {it}$")
+    for size in (*_OF_SOUND, "size", "resolution", "file size", "file type", "file format"):
+        yield from (f"{asked} the {size}$" for asked in ("what is", "what's", "tell me"))
+    yield from (f"what is its {size}$" for size in ("duration", "resolution", "file size"))
+    yield from (f"{asked} dimensions$" for asked in ("what are the", "what are its"))
+    yield from (f"{kind}$" for kind in _TYPES)
+    yield "how long does it take to play$"
+
+
+_PRECISE = 10.0
+"""Seconds; what is shorter is told with its tenths."""
+
+FILE_DETAILS_TYPE = TaskType(
+    name="file-details",
+    summary="Tells a file's size and type, how long a recording or a video lasts and how many "
+    "pixels a picture has.",
+    ports=(Port("file", (Kind.AUDIO, Kind.VIDEO, Kind.IMAGE, Kind.DOCUMENT, Kind.TABLE)),),
+    gives=(Kind.TEXT,),
+    cues=(
+        *_of(("how long is", "how long's", "how long does"), _LASTING),
+        *_of(("how long does it take to play",), _LASTING),
+        *_of(("how big is", "how large is", "how much space does"), _SEEN),
+        *(f"what {size} is this {noun}" for noun in _SEEN for size in _SIZES),
+        *(f"what {size} is the {noun}" for noun in _SEEN for size in _SIZES),
+        *(f"{kind} is {which}" for kind in _TYPES for which in ("this", "that", "my", "xfile*")),
+        *(f"{kind} is the {noun}" for kind in _TYPES for noun in _SEEN),
+        *(cue for noun in _LASTING for cue in _asking(noun, _OF_SOUND)),
+        *(cue for noun in _SEEN for cue in _asking(noun, _OF_ALL)),
+        "how big is xfile*", "how large is xfile*", "what ... size of xfile*",
+        *_counting(), *_pointing(),
+    ),
+)  # fmt: skip
+
+
+def tell(call: Call, report: Report) -> Iterable[Artifact]:
+    """One or two sentences. Raises InputError where the file cannot be read as what it is."""
+    path, name = call.file("file"), call.title("file")
+    (artifact,) = call.inputs["file"]
+    about = _size_and_type(path, name)
+    match artifact.kind:
+        case Kind.IMAGE:
+            told = f"{name} is {_pixels(path, name)}. It is {about}."
+        case Kind.AUDIO | Kind.VIDEO:
+            lasts, more = _measured(path, name)
+            told = f"{name} {lasts}. It is {about}{more}."
+        case _:
+            told = f"{name} is {about}."
+    return [text_artifact(told)]
+
+
+def _size_and_type(path: Path, name: str) -> str:
+    """Such as "a WAV file of 2 MB"; the type is what its name says."""
+    size = path.stat().st_size
+    shown = readable_size(size / 1e6) if size >= 1000 else f"{size} bytes"
+    kind = Path(name).suffix.removeprefix(".").upper()
+    article = "an" if kind[:1] in tuple("AEFHILMNORSX") else "a"
+    return f"{article} {kind} file of {shown}" if kind else f"a file of {shown}"
+
+
+def _pixels(path: Path, name: str) -> str:
+    from jarvis_desktop.tasks.images.io import read_image
+
+    width, height = read_image(path, name=name).size
+    return f"{width:,} pixels wide and {height:,} high"
+
+
+def _measured(path: Path, name: str) -> tuple[str, str]:
+    """How long it lasts, and what else there is to know of its sound and pictures."""
+    import av
+    from av.stream import Disposition
+
+    from jarvis_desktop.tasks.audio.media import open_media
+
+    more, cover = [], Disposition.attached_pic
+    with open_media(path, name=name, longest=math.inf) as container:
+        seconds = (container.duration or 0) / av.time_base
+        # A picture of the cover is a stream of its own, and no film.
+        films = [item for item in container.streams.video if not item.disposition & cover]
+        if films:
+            film = films[0]
+            more.append(f"{film.width:,} by {film.height:,} pixels")
+        if container.streams.audio:
+            sound = container.streams.audio[0]
+            channels = {1: "mono", 2: "stereo"}.get(sound.channels, f"{sound.channels} channels")
+            more.append(f"sound at {sound.rate:,} Hz, {channels}")
+        else:
+            more.append("no sound")
+    return _lasting(seconds), f", with {' and '.join(more)}"
+
+
+def _lasting(seconds: float) -> str:
+    if not seconds:
+        return "does not say how long it lasts"
+    if seconds < _PRECISE:
+        return f"lasts {round(seconds, 1):g} second{'' if round(seconds, 1) == 1 else 's'}"
+    return f"lasts {spoken_length(seconds)}"
+
+
+FILE_DETAILS = Definition(
+    FILE_DETAILS_TYPE, method=tell, note="what the file itself says, by PyAV and Pillow"
+)

@@ -1,0 +1,167 @@
+"""Says what can be asked for, and answers a greeting."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
+from jarvis_desktop.core.task import Call, Report, TaskOption, TaskType
+from jarvis_desktop.tasks.definition import Definition, Services
+
+TYPE = TaskType(
+    name="help",
+    summary="Says what this assistant can do, and answers greetings.",
+    ports=(),
+    gives=(Kind.TEXT,),
+    options=(TaskOption("topic", "what help is wanted with, or the greeting", "", reads="clause"),),
+    cues=(
+        "^help$", "^help me$", "help with", "help about", "how can you help", "what can you help",
+        "what can you do", "what can i ask", "what can i say", "how do you work",
+        "how does this work", "your abilities", "your skills", "your capabilit*", "your features",
+        "who are you", "^what are you$", "what is your name", "what's your name", "how are you",
+        "^are you there", "are you a robot", "are you human", "are you alive", "who made you",
+        "who built you", "who created you", "what commands", "which commands", "^commands$",
+        "^was kannst du", "^你能做什么", "^你会做什么",  # as the translated texts say
+        "^instructions$", "nice to meet you", "^see you", "^thank you", "^thanks",
+        *(f"^{word}{end}$" for word in (
+            "hello", "hi", "hey", "good morning", "good evening", "good afternoon", "good night",
+            "goodbye", "good bye", "bye", "greetings", "cheers",
+        ) for end in ("", " there", " jarvis")),
+    ),
+)  # fmt: skip
+
+_SMALL_TALK: tuple[tuple[tuple[str, ...], str], ...] = (
+    (("thank", "thanks", "cheers", "thank you"), "You're welcome."),
+    (("good night",), "Good night."),
+    (("bye", "goodbye", "see you"), "Goodbye."),
+    (("who are you", "what are you", "your name", "introduce"),
+     "I am JARVIS, an assistant that runs on this computer: I plan what you ask for and hand each "
+     "step to a program that can do it."),
+    (("who made", "who built", "who created"), "I am JARVIS Desktop, a free program."),
+    (("robot", "human", "alive", "real person", "machine"), "I am a program on this computer."),
+    (("how are you", "how do you do"), "I am a program and always ready. What shall I do?"),
+    (("are you there", "can you hear"), "Yes, I am here."),
+    (("good morning",), "Good morning. What shall I do?"),
+    (("good evening",), "Good evening. What shall I do?"),
+    (("good afternoon",), "Good afternoon. What shall I do?"),
+    (("hello", "hi", "hey", "nice to meet", "greetings"), "Hello. What shall I do?"),
+)  # fmt: skip
+
+_GROUPS = ("Everyday", "Text", "Documents and tables", "Pictures", "Sound and speech", "Video")
+_EXAMPLES = {
+    "clock": "What time is it in Tokyo?",
+    "calculator": "What is 15 percent of 240?",
+    "timer": "Set a timer for ten minutes",
+    "open-folder": "Open my downloads folder",
+    "chance": "Flip a coin",
+    "spell": "How do you spell rhythm?",
+    "summarization": "Summarise report.pdf in three sentences and read it to me",
+    "text-classification": "Is this review positive or negative: “…”",
+    "sentence-similarity": "How do these two sentences compare: “…” and “…”",
+    "question-answering": "When does the contract in lease.docx end?",
+    "document-to-text": "Read the text of letter.pdf",
+    "table-question-answering": "Which country in table.csv has the highest income?",
+    "image-to-text": "What does this sign say?",
+    "image-to-image": "Turn photo.jpg into a pencil sketch and rotate it 90 degrees",
+    "image-editing": "Make photo.jpg brighter",
+    "object-detection": "Find the faces in group.jpg",
+    "document-question-answering": "What is the total on this receipt?",
+    "automatic-speech-recognition": "Transcribe meeting.wav and give me the key words",
+    "file-details": "How long is this recording?",
+    "text-to-speech": "Say “good morning” and save it as hello.wav",
+    "audio-to-audio": "Clean up the noise in memo.wav",
+    "video-to-audio": "Take the audio out of clip.mp4",
+}
+
+
+async def tell(call: Call, report: Report, services: Services) -> Iterable[Artifact]:
+    """An answer to the greeting, or what can be asked for."""
+    return [text_artifact(answer(call.words("topic"), services.definitions))]
+
+
+def answer(topic: str, definitions: Sequence[Definition]) -> str:
+    """Small talk for a greeting, the tasks of a topic, or an overview of all that works now."""
+    said = " ".join(topic.casefold().replace("’", "'").split()).strip(" ?!.,")
+    words = "".join(sign if sign.isalnum() or sign == "'" else " " for sign in said).split()
+    line = f" {' '.join(words)} "
+    for phrases, reply in _SMALL_TALK:
+        if len(words) <= 8 and any(f" {phrase} " in line for phrase in phrases):
+            return reply
+    working = [item for item in definitions if item.method or item.skill]
+    if about := [item for item in definitions if _is_about(item.type, words)]:
+        return "\n".join(_described(item) for item in about[:5])
+    return overview(working)
+
+
+def overview(definitions: Sequence[Definition]) -> str:
+    """What works now, in groups, each with requests to try."""
+    lines = ["You can say or type, with files dropped on the window:"]
+    for group in _GROUPS:
+        members = [item for item in definitions if _group(item.type) == group]
+        if not members:
+            continue
+        lines += ["", f"{group}:"]
+        examples = [_EXAMPLES[item.type.name] for item in members if item.type.name in _EXAMPLES]
+        lines += [f"- {example}" for example in examples[:8]]
+        others = [item.type.summary for item in members if item.type.name not in _EXAMPLES]
+        if not examples:
+            lines += [f"- {summary}" for summary in others[:5]]
+    lines += ["", "Ask for “help with pictures”, say, to hear more."]
+    return "\n".join(lines)
+
+
+_SMALL_WORDS = frozenset(
+    "help me with what can you do how the a an to i about on for in of please and is it say ask "
+    "your my does this work tell list all everything things any jarvis".split()
+)
+_TOPICS = {
+    "picture": "Pictures", "pictures": "Pictures", "photo": "Pictures", "photos": "Pictures",
+    "image": "Pictures", "images": "Pictures", "sound": "Sound and speech", "audio":
+    "Sound and speech", "speech": "Sound and speech", "recordings": "Sound and speech", "music":
+    "Sound and speech", "voice": "Sound and speech", "video": "Video", "videos": "Video", "text":
+    "Text", "texts": "Text", "writing": "Text", "document": "Documents and tables", "documents":
+    "Documents and tables", "files": "Documents and tables", "pdf": "Documents and tables",
+    "tables": "Documents and tables", "spreadsheets": "Documents and tables",
+}  # fmt: skip
+
+
+def _is_about(type: TaskType, words: Sequence[str]) -> bool:
+    telling = [word for word in words if word not in _SMALL_WORDS]
+    if not telling or len(telling) > 4:
+        return False
+    if any(_TOPICS.get(word) == _group(type) for word in telling):
+        return True
+    name = type.name.replace("-", " ").split()
+    return any(word.rstrip("s") in (part.rstrip("s") for part in name) for word in telling)
+
+
+def _described(definition: Definition) -> str:
+    example = _EXAMPLES.get(definition.type.name, "")
+    parts = [definition.type.summary]
+    if not definition.method and not definition.skill:
+        parts.append("That needs an expert that is not built in.")
+    elif example:
+        parts.append(f"Try: {example}")
+    return " ".join(parts)
+
+
+def _group(type: TaskType) -> str:
+    kind = type.ports[0].kinds[0] if type.ports and len(type.ports[0].kinds) < 6 else None
+    if type.name == "text-to-speech":
+        return "Sound and speech"
+    match kind:
+        case Kind.TEXT:
+            return "Text"
+        case Kind.IMAGE:
+            return "Pictures"
+        case Kind.AUDIO:
+            return "Sound and speech"
+        case Kind.VIDEO:
+            return "Video"
+        case Kind.TABLE | Kind.DOCUMENT:
+            return "Documents and tables"
+        case None:
+            return "Everyday"
+
+
+HELP = Definition(TYPE, skill=tell, note="lists what works now, with requests to try")

@@ -1,0 +1,169 @@
+"""Keeps what the person wants remembered in every conversation, and says what that is.
+
+Forgets what the person wanted remembered: one thing, the last one, or everything."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
+from jarvis_desktop.core.errors import InputError
+from jarvis_desktop.core.i18n import tr
+from jarvis_desktop.core.ports import Fact
+from jarvis_desktop.core.task import Call, Preset, Report, TaskOption, TaskType
+from jarvis_desktop.tasks.definition import Definition, Services
+
+REMEMBER_TYPE = TaskType(
+    name="remember",
+    summary="Remembers a wish or fact of the person for all conversations, or lists them.",
+    ports=(),
+    gives=(Kind.TEXT,),
+    acts=True,
+    options=(
+        TaskOption("fact", "what to remember, in the person's own words", "", reads="as-said"),
+        TaskOption("action", "what to do", "keep", choices=("keep", "list")),
+    ),
+    cues=(
+        "^remember", "^always", "^from now on", "^from today on", "^in future",
+        "^in the future", "^keep in mind", "^bear in mind", "^don't forget", "^do not forget",
+        "^never forget", "^never answer", "^never speak", "^never call me", "^note that",
+        "^make a note", "^take note", "^call me", "^my name is", "^i prefer",
+    ),
+    presets=tuple(
+        Preset(phrase, (("action", "list"),))
+        for phrase in (
+            "what do you remember", "what did you remember", "what have you remembered",
+            "what do you know about me", "what did i tell you to remember",
+            "what did i ask you to remember", "list what you remember", "show what you remember",
+            "list my facts", "show my facts", "list your memory", "show your memory",
+            "what is in your memory", "what's in your memory", "^do you remember anything",
+        )
+    ),
+)  # fmt: skip
+
+_ASKING = re.compile(
+    r"^(?:please\s+)?(?:remember|(?:keep|bear) in mind|(?:don't|do not|never) forget|note|"
+    r"make a note|take note)\b(?:\s+(?:of\s+)?(?:this|that))?\s*[:,]?\s*",
+    re.IGNORECASE,
+)
+
+
+async def remember(call: Call, report: Report, services: Services) -> Iterable[Artifact]:
+    """What is remembered now. Raises InputError for what is nothing, or too much."""
+    if call.words("action") == "list":
+        facts = services.facts.list()
+        if not facts:
+            return [text_artifact("You have not asked me to remember anything yet.")]
+        return [text_artifact("\n".join(["I remember:", *(f"- {item.text}" for item in facts)]))]
+    fact = services.facts.add(_ASKING.sub("", call.words("fact").strip()).rstrip(" .!"))
+    return [text_artifact(f"I will remember: {fact.text}.")]
+
+
+REMEMBER = Definition(
+    REMEMBER_TYPE, skill=remember, note="kept in your history's file; a language model goes by it"
+)
+
+
+FORGET_TYPE = TaskType(
+    name="forget",
+    summary="Forgets something the person wanted remembered: the last thing, a named one, or all.",
+    ports=(),
+    gives=(Kind.TEXT,),
+    acts=True,
+    guarded=True,
+    options=(
+        TaskOption(
+            "fact", "what to forget, as it was said, or “everything”", "that", reads="as-said"
+        ),
+    ),
+    cues=(
+        "^forget that", "^forget what", "^forget my", "^forget about", "^forget this",
+        "^forget everything", "^forget all", "^forget the", "^forget i", "^forget",
+        "^unremember", "^stop remembering", "^don't remember", "^do not remember",
+        "^clear your memory", "^clear ... memory", "^erase ... memory", "^wipe ... memory",
+        "^delete ... memory", "^empty your memory",
+    ),
+)  # fmt: skip
+
+_FORGET_ASKING = re.compile(
+    r"^(?:please\s+)?(?:forget|unremember|stop remembering|(?:don't|do not) remember)\b"
+    r"(?:\s+about)?(?:\s+(?:that|this|it)\b)?(?:\s+(?:i (?:said|told you)(?: that)?)\b)?",
+    re.IGNORECASE,
+)
+_EVERYTHING = re.compile(
+    r"^\W*(?:everything|all(?: of (?:it|that|them))?|(?:all )?my facts|what you know|"
+    r"what i (?:told|asked) you)\b(?:\s+(?:that )?(?:about me|you (?:know|remember)(?: about me)?|"
+    r"i(?:'ve| have)? (?:told|said|asked).*|facts|to remember))?\W*$|"
+    r"^(?:clear|erase|wipe|delete|empty)\b.*\bmemory\W*$",
+    re.IGNORECASE,
+)
+_SMALL = frozenset(
+    "a about all am an and are be do everything for i i'm in is it like me my of on please said "
+    "that the this to told want wants was what with you your".split()
+)
+ALIKE = 0.6
+"""The share of the words that a fact must have to be the one that is meant."""
+
+
+def question(call: Call) -> str:
+    """What must be agreed to before everything is forgotten."""
+    everything = _EVERYTHING.search(_meant(call))
+    return "Forget everything you have asked me to remember?" if everything else ""
+
+
+async def forget(call: Call, report: Report, services: Services) -> Iterable[Artifact]:
+    """What was forgotten. Raises InputError where it is not clear what that should be."""
+    facts = services.facts.list()
+    if not facts:
+        return [text_artifact("There is nothing to forget: I remember nothing.")]
+    meant = _meant(call)
+    if _EVERYTHING.search(meant):
+        count = services.facts.clear()
+        return [text_artifact(f"I forgot all {count} things." if count > 1 else "I forgot it.")]
+    fact = _most_like(meant, facts)
+    services.facts.remove(fact.number)
+    return [text_artifact(f"I forgot: {fact.text}.")]
+
+
+def _meant(call: Call) -> str:
+    return _FORGET_ASKING.sub("", call.words("fact").strip().replace("’", "'")).strip(" .!?,:")
+
+
+def _most_like(meant: str, facts: Sequence[Fact]) -> Fact:
+    """The fact that is meant: with no words of its own, the newest. Raises InputError."""
+    wanted = _words(meant)
+    if not wanted:
+        return facts[-1]
+    shares = [_share(wanted, _words(fact.text)) for fact in facts]
+    best = max(shares)
+    found = [fact for fact, share in zip(facts, shares, strict=True) if share == best]
+    if best < ALIKE:
+        raise InputError(
+            tr("I remember nothing like “{meant}”.", meant=meant),
+            hint=tr("Ask “what do you remember”."),
+        )
+    if len(found) > 1:
+        listed = " or ".join(f"“{fact.text}”" for fact in found[:3])
+        raise InputError(
+            tr("I am not sure which you mean: {listed}?", listed=listed),
+            hint=tr("Say it in more words."),
+        )
+    return found[0]
+
+
+def _words(text: str) -> set[str]:
+    return {word for word in re.findall(r"[\w']+", text.casefold()) if word not in _SMALL}
+
+
+def _share(wanted: set[str], words: set[str]) -> float:
+    """How many of the wanted words are there, be it in another form: "answers" and "answer"."""
+    return sum(any(_same(one, other) for other in words) for one in wanted) / len(wanted)
+
+
+def _same(one: str, other: str) -> bool:
+    short, long = sorted((one, other), key=len)
+    return short == long or (len(short) >= 4 and long.startswith(short))
+
+
+FORGET = Definition(FORGET_TYPE, skill=forget, question=question, note="asks before all of it")

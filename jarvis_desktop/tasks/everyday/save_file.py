@@ -1,0 +1,330 @@
+"""Saves a result under a name of the person's, in one folder and nowhere else: that of the request,
+which no plan can change. Runs in a child process, because saving under another format decodes and
+encodes.
+
+Brings a result into the format that a file name's ending asks for. Runs in a child process."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+import unicodedata
+from collections.abc import Iterable
+from pathlib import Path, PurePath
+from typing import Any
+
+import platformdirs
+
+from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
+from jarvis_desktop.core.display import one_line
+from jarvis_desktop.core.errors import InputError, StorageError
+from jarvis_desktop.core.i18n import tr
+from jarvis_desktop.core.task import Call, Port, Report, TaskOption, TaskType
+from jarvis_desktop.tasks.audio.media import audio_blocks
+from jarvis_desktop.tasks.definition import Definition
+
+TEXTS = frozenset({".txt", ".md", ".csv", ".tsv", ".json", ".html", ".log", ".srt", ".vtt"})
+_CODECS = {
+    ".mp3": ("mp3", "libmp3lame", "s16p"),
+    ".flac": ("flac", "flac", "s16"),
+    # PyAV's wheels have no Vorbis; what plays one plays the other.
+    ".ogg": ("ogg", "libopus", "s16"),
+    ".opus": ("ogg", "libopus", "s16"),
+    ".m4a": ("ipod", "aac", "fltp"),
+    ".wav": ("wav", "pcm_s16le", "s16"),
+}
+_PICTURES = {
+    ".png": "PNG", ".jpg": "JPEG", ".webp": "WEBP", ".bmp": "BMP", ".tif": "TIFF", ".gif": "GIF",
+}  # fmt: skip
+_SAME = {".jpeg": ".jpg", ".tiff": ".tif", ".htm": ".html", ".text": ".txt", ".markdown": ".md",
+         ".oga": ".ogg", ".wave": ".wav", ".yml": ".yaml", ".mpeg": ".mpg"}  # fmt: skip
+_OTHERS = frozenset(
+    ".mp4 .mkv .mov .avi .webm .pdf .docx .doc .xlsx .xls .pptx .odt .rtf .eml .zip .aac .svg .exe "
+    ".py .sh .bat .js .xml .yaml .mpg .heic .epub .ods .aiff .wma".split()
+)
+OPUS_RATE = 48_000
+
+
+def is_ending(suffix: str) -> bool:
+    """Whether a suffix is the ending of a format rather than a part of the name."""
+    ending = _plain(suffix)
+    return ending in _OTHERS or ending in TEXTS or ending in _CODECS or ending in _PICTURES
+
+
+def bring_into(item: Artifact, ending: str, workdir: Path, report: Report) -> Path:
+    """A file with the content in that format. Raises InputError where it cannot be."""
+    wanted = _plain(ending)
+    if item.path is None:
+        if wanted not in TEXTS:
+            raise InputError(
+                tr("A text cannot be saved as {wanted}.", wanted=wanted),
+                hint=tr("It can be saved as .txt or .md; to hear it, have it spoken first."),
+            )
+        to = workdir / f"saved{wanted}"
+        text = item.text or ""
+        to.write_text(text, encoding="utf-8", errors="replace", newline="\n")
+        return to
+    own = _plain(item.path.suffix)
+    if wanted == own or not wanted:
+        return item.path
+    to = workdir / f"saved{wanted}"
+    if item.kind is Kind.AUDIO and wanted in _CODECS:
+        report(None, f"Converting into {wanted}")
+        _encode(item.path, to, wanted, item.title)
+        return to
+    if item.kind is Kind.IMAGE and wanted in _PICTURES:
+        _redraw(item.path, to, wanted, item.title)
+        return to
+    raise InputError(
+        tr(
+            "{title} is {own} and cannot be saved as {wanted}.",
+            title=item.title,
+            own=own or "of another format",
+            wanted=wanted,
+        ),
+        hint=tr("It can be saved as {own}.", own=own) if own else "",
+    )
+
+
+def _plain(suffix: str) -> str:
+    ending = suffix.casefold()
+    return _SAME.get(ending, ending)
+
+
+def _encode(source: Path, to: Path, ending: str, name: str) -> None:
+    import av
+    import numpy as np
+
+    container_format, codec, sample_format = _CODECS[ending]
+    rate = OPUS_RATE if codec == "libopus" else None
+    try:
+        with av.open(str(to), "w", format=container_format) as container:
+            stream: Any = None
+            fifo = av.AudioFifo()
+            for block, at in audio_blocks(source, rate=rate, name=name):
+                if stream is None:
+                    layout = "mono" if len(block) == 1 else "stereo"
+                    stream = container.add_stream(codec, rate=at, layout=layout)
+                    stream.codec_context.format = sample_format
+                    resampler = av.AudioResampler(format=sample_format, layout=layout, rate=at)
+                frame = av.AudioFrame.from_ndarray(
+                    np.ascontiguousarray(np.clip(block, -1, 1)), format="fltp", layout=layout
+                )
+                frame.sample_rate = at
+                for part in resampler.resample(frame):
+                    fifo.write(part)
+                while ready := fifo.read(stream.codec_context.frame_size or 4096):
+                    container.mux(stream.encode(ready))
+            if stream is None:
+                raise InputError(tr("{name} holds no sound.", name=name))
+            if rest := fifo.read(0, partial=True):
+                container.mux(stream.encode(rest))
+            container.mux(stream.encode(None))
+    except (av.FFmpegError, ValueError) as error:
+        raise InputError(
+            tr("{name} cannot be saved as {ending} here.", name=name, ending=ending),
+            hint=tr("It can be saved as .wav."),
+        ) from error
+
+
+def _redraw(source: Path, to: Path, ending: str, name: str) -> None:
+    from jarvis_desktop.tasks.images.io import on_white, read_image
+
+    image = read_image(source, name=name)
+    if ending in (".jpg", ".bmp"):
+        image = on_white(image)
+    try:
+        image.save(to, format=_PICTURES[ending], **({"quality": 92} if ending == ".jpg" else {}))
+    except (OSError, ValueError) as error:
+        raise InputError(
+            tr("{name} cannot be saved as {ending}.", name=name, ending=ending)
+        ) from error
+
+
+TYPE = TaskType(
+    name="save-file",
+    summary="Saves a result as a file with a given name.",
+    ports=(Port("content", tuple(Kind), many=True),),
+    gives=tuple(Kind),
+    acts=True,
+    guarded=True,
+    options=(TaskOption("name", "the file's name", "", reads="file-name"),),
+    cues=(
+        "save", "save it as", "save as", "save that as", "save it", "save the result", "store it",
+        "store as", "keep it as", "export", "export as", "write it to", "write to a file",
+        "as a file", "into a file", "call it", "name it", "put it in a file", "save a copy",
+    ),
+)  # fmt: skip
+
+LONGEST_NAME = 150
+_RESERVED = frozenset(
+    ["con", "prn", "aux", "nul", "conin$", "conout$"]
+    + [f"{port}{number}" for port in ("com", "lpt") for number in "0123456789¹²³"]
+)
+_FORBIDDEN = frozenset('/\\:*?"<>|')
+
+
+def save(call: Call, report: Report) -> Iterable[Artifact]:
+    """What was saved where, then the saved files. Raises InputError with the reason if it cannot.
+
+    A file of that name is replaced: `question` has asked before. The folder, the person's
+    documents where the request names none, is never left.
+    """
+    folder = _folder(call)
+    _ready(folder, make=call.folder is None)
+    place = _shown(folder)
+    saved: list[Artifact] = []
+    for item, name in _named(call):
+        made = bring_into(item, PurePath(name).suffix, call.workdir, report)
+        # The result's file is moved by those who keep it; what was given must stay where it is.
+        copy = call.workdir / f"copy-{len(saved)}{PurePath(name).suffix}"
+        try:
+            shutil.copyfile(made, copy)
+        except OSError as error:
+            reason = (error.strerror or "unknown reason").lower()
+            raise StorageError(
+                tr("{name} cannot be saved: {reason}.", name=name, reason=reason)
+            ) from error
+        _put(copy, folder / name)
+        saved.append(Artifact(item.kind, path=copy, name=name))
+    if not saved:
+        raise InputError(tr("There is nothing to save."))
+    names = " and ".join(item.name for item in saved)
+    return [text_artifact(f"Saved as {names} in {place}."), *saved]
+
+
+def question(call: Call) -> str:
+    """Asks where a file would be replaced; "" also where saving will be refused anyway."""
+    try:
+        folder = _folder(call)
+        names = [name for _, name in _named(call) if os.path.lexists(folder / name)]
+    except InputError:
+        return ""
+    if not names:
+        return ""
+    there = (
+        f"{' and '.join(names)} {'is' if len(names) == 1 else 'are'} already in {_shown(folder)}."
+    )
+    return f"{there} Replace {'it' if len(names) == 1 else 'them'}?"
+
+
+def _folder(call: Call) -> Path:
+    try:
+        return (call.folder or platformdirs.user_documents_path()).absolute()
+    except OSError as error:  # a relative one, and the current folder was deleted
+        raise InputError(
+            tr("There is no folder to save in."), hint=tr("Choose a folder.")
+        ) from error
+
+
+def _shown(folder: Path) -> str:
+    return one_line(str(folder), limit=200)
+
+
+def _ready(folder: Path, *, make: bool) -> None:
+    """See that the folder is there. Raises InputError where it is not, or cannot be made."""
+    try:
+        if make:
+            folder.mkdir(parents=True, exist_ok=True)
+        there = folder.is_dir()
+    except OSError as error:
+        reason = (error.strerror or "unknown reason").lower()
+        raise InputError(
+            tr(
+                "The folder {folder} cannot be used: {reason}.",
+                folder=_shown(folder),
+                reason=reason,
+            )
+        ) from error
+    if not there:
+        raise InputError(
+            tr("There is no folder {folder}.", folder=_shown(folder)),
+            hint=tr("Choose another folder."),
+        )
+
+
+def _named(call: Call) -> list[tuple[Artifact, str]]:
+    """Each content with its file name: the wished one, numbered where there are several."""
+    items = list(call.inputs.get("content", ()))
+    texts = [item.text or "" for item in items if item.path is None]
+    files = [item for item in items if item.path is not None]
+    if texts and not files:
+        items = [text_artifact("\n\n".join(texts))]
+    elif files:
+        items = files  # the sentence beside a picture is not what is to be kept
+    wished = safe_name(call.words("name")) if call.words("name").strip() else ""
+    named: list[tuple[Artifact, str]] = []
+    for number, item in enumerate(items, start=1):
+        own = PurePath(item.name or (item.path.name if item.path else "result.txt"))
+        name = PurePath(wished or safe_name(own.name))
+        ending = name.suffix or (item.path.suffix if item.path else ".txt")
+        stem = name.stem if name.suffix else name.name
+        # A dot in a name such as "notes 1.2" begins no ending.
+        if name.suffix and not is_ending(name.suffix):
+            stem, ending = name.name, own.suffix or ".txt"
+        named.append((item, f"{stem}{f'-{number}' if len(items) > 1 else ''}{ending}"))
+    return named
+
+
+def safe_name(name: str) -> str:
+    """The name, where it is one that names a file in a folder and nothing else.
+
+    Raises InputError for paths, reserved and hidden names, and names no file system takes.
+    """
+    name = unicodedata.normalize("NFC", name.strip())
+    bare = name.rstrip(". ")
+    hidden = name.startswith((".", "-", "~"))
+    unprintable = any(unicodedata.category(sign).startswith("C") for sign in name)
+    if set(name) & _FORBIDDEN or unprintable:
+        raise InputError(
+            tr(
+                "“{decode}” is no name for a file.",
+                decode=name.encode(errors="replace").decode(),
+            ),
+            hint=tr("Give a plain name, such as notes.txt, without a folder."),
+        )
+    reserved = bare.partition(".")[0].strip().casefold() in _RESERVED
+    if not bare or hidden or reserved or bare != name:
+        raise InputError(
+            tr("A file cannot be called “{name}”.", name=name), hint=tr("Give another name.")
+        )
+    if len(name.encode()) > LONGEST_NAME:
+        raise InputError(tr("The name is too long for a file."), hint=tr("Give a shorter one."))
+    return name
+
+
+def _put(made: Path, target: Path) -> None:
+    """Copy to the target whole or not at all: under another name first, then renamed."""
+    if os.path.lexists(target) and target.is_dir():
+        raise InputError(
+            tr("{name} is a folder there.", name=target.name), hint=tr("Give another name.")
+        )
+    try:
+        handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=".jarvis-", suffix=".part")
+        os.close(handle)
+        try:
+            shutil.copyfile(made, temporary)
+            # mkstemp makes files for one's own eyes; a saved one has the usual permissions.
+            mask = os.umask(0)
+            os.umask(mask)
+            Path(temporary).chmod(0o666 & ~mask)
+            # A link of that name is replaced itself, what it leads to stays as it is.
+            Path(temporary).replace(target)
+        finally:
+            Path(temporary).unlink(missing_ok=True)
+    except OSError as error:
+        reason = (error.strerror or "unknown reason").lower()
+        raise InputError(
+            tr(
+                "{name} cannot be saved in {parent}: {reason}.",
+                name=target.name,
+                parent=_shown(target.parent),
+                reason=reason,
+            )
+        ) from error
+
+
+SAVE_FILE = Definition(
+    TYPE, method=save, question=question, note="asks before it replaces a file; converts formats"
+)

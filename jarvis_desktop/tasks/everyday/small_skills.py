@@ -1,0 +1,231 @@
+"""Flips coins, rolls dice, picks numbers and picks one of several things.
+
+Spells a word letter by letter.
+
+Gives a text back, such as the last answer.
+
+Stops what is running: other requests and all speech."""
+
+from __future__ import annotations
+
+import re
+import secrets
+from collections.abc import Iterable
+
+from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
+from jarvis_desktop.core.errors import InputError
+from jarvis_desktop.core.i18n import tr
+from jarvis_desktop.core.task import Call, Port, Preset, Report, TaskOption, TaskType
+from jarvis_desktop.tasks.definition import Definition, Services
+from jarvis_desktop.text.numbers import with_digits
+
+CHANCE_TYPE = TaskType(
+    name="chance",
+    summary="Flips a coin, rolls dice, picks a number or one of several things by chance.",
+    ports=(),
+    gives=(Kind.TEXT,),
+    options=(
+        TaskOption("what", "what decides", "coin", choices=("coin", "dice", "number", "choice")),
+        TaskOption("count", "how many coins or dice", 1),
+        TaskOption("low", "the smallest number", 1),
+        TaskOption("high", "the largest number; of dice, the sides", 0),
+        TaskOption("among", "the things to pick from, or the whole request", "", reads="clause"),
+    ),
+    cues=(
+        "flip a coin", "flip coin", "flip the coin", "flip # coins", "toss a coin", "toss the coin",
+        "coin flip", "coin toss", "heads or tails", "roll a die", "roll a dice", "roll the dice",
+        "roll dice", "roll the die", "throw the dice", "throw a die", "roll # dice", "roll # die",
+        "roll a d#", "random number", "pick a number", "choose a number", "a number between",
+        "number between # and #", "pick one of", "choose one of", "choose between", "pick between",
+        "pick at random", "choose at random", "decide between",
+    ),
+    presets=tuple(
+        Preset(phrase, (("what", what),))
+        for what, phrases in (
+            ("dice", "roll a die|roll a dice|roll the dice|roll dice|roll ... dice|roll a #|"
+             "roll # dice|throw the dice|throw a die|roll a d#"),
+            ("number", "random number|pick a number|choose a number|number between|number from"),
+            ("choice", "pick one of|choose one of|choose between|pick between|decide between|"
+             "pick one|choose one|choose for me"),
+        )
+        for phrase in phrases.split("|")
+    ),
+)  # fmt: skip
+
+MOST = 100
+
+
+async def draw(call: Call, report: Report, services: Services) -> Iterable[Artifact]:
+    """What came up. Raises InputError for ranges that are empty and choices that are none."""
+    said = with_digits(call.words("among").casefold())
+    count, low, high = (int(call.number(name)) for name in ("count", "low", "high"))
+    if found := re.search(r"\b(?:between|from)\s+(-?\d+)\s+(?:and|to)\s+(-?\d+)", said):
+        low, high = int(found[1]), int(found[2])
+    if found := re.search(r"\b(\d+)\s+(?:\d+[\s-]sided )?(?:coins|dice|times)\b", said):
+        count = int(found[1])
+    if found := re.search(r"\b(\d+)[\s-]sided\b|\bd(\d+)\b", said):
+        high = int(found[1] or found[2])
+    if not 1 <= count <= MOST:
+        raise InputError(tr("Between 1 and {most} can be drawn at once.", most=MOST))
+    match call.words("what"):
+        case "dice":
+            return [text_artifact(_dice(count, high or 6))]
+        case "number":
+            return [text_artifact(f"{_between(low, high or 100)}.")]
+        case "choice":
+            return [text_artifact(_choice(call.words("among")))]
+        case _:
+            return [text_artifact(_coins(count))]
+
+
+def _between(low: int, high: int) -> int:
+    if low > high:
+        raise InputError(tr("There is no number from {low} to {high}.", low=low, high=high))
+    return low + secrets.randbelow(high - low + 1)
+
+
+def _coins(count: int) -> str:
+    sides = [secrets.choice(("heads", "tails")) for _ in range(count)]
+    if count == 1:
+        return f"{sides[0].capitalize()}."
+    return f"{', '.join(sides).capitalize()}: {sides.count('heads')} times heads."
+
+
+def _dice(count: int, sides: int) -> str:
+    if not 2 <= sides <= 1_000_000:
+        raise InputError(tr("Dice have two sides at least."))
+    rolled = [_between(1, sides) for _ in range(count)]
+    if count == 1:
+        return f"A {rolled[0]}."
+    return f"{', '.join(map(str, rolled))}: {sum(rolled)} together."
+
+
+def _choice(among: str) -> str:
+    listed = re.sub(r"^.*?\b(?:choose|pick|decide|select)\b", "", among, count=1, flags=re.I)
+    listed = re.sub(
+        r"^[\s:]*(?:(?:one|between|from|of|for me|these)\b[\s:]*)+", "", listed, flags=re.I
+    )
+    ends = r",|;|\bor\b" if re.search(r",|;|\bor\b", listed) else r"\band\b"
+    things = [re.sub(r"^(?:and|or)\s+", "", part.strip(" ?.!")) for part in re.split(ends, listed)]
+    things = [thing for thing in things if thing]
+    if len(things) < 2:
+        raise InputError(
+            tr("There must be two things at least to choose between."),
+            hint=tr("Say “tea or coffee”."),
+        )
+    return f"{secrets.choice(things)}."
+
+
+CHANCE = Definition(CHANCE_TYPE, skill=draw, note="the system's source of randomness")
+
+
+SPELL_TYPE = TaskType(
+    name="spell",
+    summary="Spells a word.",
+    ports=(),
+    gives=(Kind.TEXT,),
+    options=(TaskOption("word", "the word to spell, or the question", "", reads="clause"),),
+    cues=(
+        "spell", "how do you spell", "how is ... spelled", "how is ... spelt", "spelling of",
+        "how to spell", "spell out", "letter by letter", "how ... is spelled", "spell the word",
+    ),
+)  # fmt: skip
+
+LONGEST = 200
+_NAMES = {" ": "space", "-": "hyphen", "'": "apostrophe", "’": "apostrophe", ".": "dot"}
+
+
+async def spell(call: Call, report: Report, services: Services) -> Iterable[Artifact]:
+    """The word and its letters. Raises InputError where there is no word."""
+    word = word_in(call.words("word"))
+    if not word:
+        raise InputError(
+            tr("The word to spell is missing."), hint=tr("Try “how do you spell rhythm”.")
+        )
+    if len(word) > LONGEST:
+        raise InputError(
+            tr("That is too long to spell: {longest} letters are the most.", longest=LONGEST)
+        )
+    letters = ", ".join(_NAMES.get(letter, letter) for letter in word)
+    return [text_artifact(f"{word}: {letters}.")]
+
+
+def word_in(words: str) -> str:
+    """The word that a request asks about, such as "how is “rhythm” spelled"."""
+    said = " ".join(words.split()).strip(" ?!.,")
+    for form in _FORMS:
+        if found := form.search(said):
+            said = found[1]
+            break
+    return said.strip("\"“”'‘’?!,. ")
+
+
+_FORMS = tuple(
+    re.compile(form, re.IGNORECASE)
+    for form in (
+        r"\bhow (?:is|are|was|do you write|would you write)\s+(.+?)\s+(?:spelled|spelt)\b",
+        r"\bhow\s+(.+?)\s+is (?:spelled|spelt)\b",
+        r"\b(?:spell(?:ing)?|spell out)\s+(?:out\s+)?(?:of\s+)?(?:for me\s+)?"
+        r"(?:the )?(?:(?:word|name)\s+)?(.+?)(?:\s+(?:for me|please|letter by letter))*$",
+    )
+)
+
+SPELL = Definition(
+    SPELL_TYPE, skill=spell, note="the word as it was written; a spoken one as it was heard"
+)
+
+
+REPEAT_TYPE = TaskType(
+    name="repeat",
+    summary="Repeats the last answer, or a given text.",
+    ports=(Port("text", (Kind.TEXT,), required=False),),
+    gives=(Kind.TEXT,),
+    options=(TaskOption("words", "the text to repeat, where it is no result", "",
+        reads="last-reply"),),
+    cues=(
+        "^repeat$", "repeat that", "repeat it", "repeat yourself", "repeat the last",
+        "repeat what you said", "repeat your answer", "say that again", "say it again", "^again$",
+        "^once more$", "come again", "^again please$", "^pardon$", "^pardon me$",
+        "what did you say", "^what was that$", "^one more time$", "i didn't hear", "i did not hear",
+        "didn't catch that", "didn't get that", "^repeat xquote*",
+    ),
+)  # fmt: skip
+
+
+async def repeat(call: Call, report: Report, services: Services) -> Iterable[Artifact]:
+    """The text as it came. Raises InputError where there is none."""
+    text = call.text("text") or call.words("words")
+    if not text.strip():
+        raise InputError(tr("There is nothing to repeat yet."))
+    return [text_artifact(text)]
+
+
+REPEAT = Definition(REPEAT_TYPE, skill=repeat, note="the last answer of the conversation")
+
+
+STOP_TYPE = TaskType(
+    name="stop",
+    summary="Stops everything that is running, and is silent.",
+    ports=(),
+    gives=(Kind.TEXT,),
+    acts=True,
+    cues=(
+        "^stop$", "^stop it$", "^stop that$", "^stop now$", "^stop please$", "^please stop$",
+        "^stop everything$", "^stop talking$", "^stop speaking$", "^stop reading$", "^cancel$",
+        "^cancel that$", "^cancel it$", "^cancel everything$", "^quiet$", "^be quiet$", "^silence$",
+        "^be silent$", "^shut up$", "^hush$", "^enough$", "^that's enough$", "^abort$", "^halt$",
+        "^never mind$", "^nevermind$", "^forget it$", "^stop jarvis$",
+    ),
+)  # fmt: skip
+
+
+async def stop(call: Call, report: Report, services: Services) -> Iterable[Artifact]:
+    """Stop all else and say how much that was."""
+    count = services.stop_others()
+    if not count:
+        return [text_artifact("Nothing else is running.")]
+    what = "1 request" if count == 1 else f"{count} requests"
+    return [text_artifact(f"Stopped {what}.")]
+
+
+STOP = Definition(STOP_TYPE, skill=stop, note="ends other requests and all speech")

@@ -1,0 +1,283 @@
+"""Sets timers that ring, lists them and cancels them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from datetime import datetime
+
+from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
+from jarvis_desktop.core.display import one_line
+from jarvis_desktop.core.errors import InputError
+from jarvis_desktop.core.i18n import tr
+from jarvis_desktop.core.ports import Timer
+from jarvis_desktop.core.task import Call, Preset, Report, TaskOption, TaskType
+from jarvis_desktop.tasks.definition import Definition, Services
+from jarvis_desktop.text.dates import (
+    MONTH,
+    WEEKDAY,
+    before_what_for,
+    by_the_clock_of,
+    due_at,
+    names_time,
+    repeats,
+    times_spelt,
+)
+from jarvis_desktop.text.numbers import WORDS, with_digits
+
+TYPE = TaskType(
+    name="timer",
+    summary="Sets a timer that rings, or lists or cancels timers.",
+    ports=(),
+    gives=(Kind.TEXT,),
+    acts=True,
+    options=(
+        TaskOption("duration", "how long, or until when, as it was said", "", reads="clause"),
+        TaskOption("label", "what it is for", ""),
+        TaskOption("action", "what to do", "set", choices=("set", "cancel", "list")),
+    ),
+    cues=(
+        "timer", "timers", "set a timer", "set the timer", "start a timer", "make a timer",
+        "add a timer", "set ... alarm", "add ... alarm", "make ... alarm", "create ... alarm",
+        "start ... alarm", "change ... alarm", "fix ... alarm", "an alarm for", "^alarm",
+        "^alarms$", "remind me in", "reminder in", "wake me in", "wake me up", "wake me at",
+        "countdown", "count down from", "alert me in", "tell me when ... minutes", "let me know in",
+        "remind me to", "remind me that", "remind me about", "remind me of", "remind us to",
+        "how long is left", "cancel the timer", "stop the timer", "remind me at",
+        "remind me tomorrow", "remind me the day after", "remind me today", "remind me tonight",
+        "remind me on", "remind me next", "remind me this", "remind me every", "wake me tomorrow",
+    ),
+    presets=tuple(
+        Preset(phrase, (("action", action),))
+        for action, phrases in (
+            ("cancel", "cancel ... timer*|stop ... timer*|delete ... timer*|clear ... timer*|"
+             "remove ... timer*|turn off ... timer*|switch off ... timer*|cancel ... alarm*|"
+             "stop ... alarm*|delete ... alarm*|clear ... alarm*|remove ... alarm*|"
+             "turn off ... alarm*|switch off ... alarm*|get rid of ... alarm*"),
+            ("list", "how long is left|how much time is left|how much time ... left|"
+             "list ... timer*|show ... timer*|which timers|what timers|any timers|"
+             "how long ... timer|list ... alarms|show ... alarm*|which alarms|what alarms|"
+             "any alarms|check ... alarm*"),
+        )
+        for phrase in phrases.split("|")
+    ),
+)  # fmt: skip
+
+LONGEST_DAYS = 30
+_EXAMPLE = "Say “set a timer for ten minutes”."
+_SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
+_UNIT = r"(s(?:ec(?:ond)?s?)?|m(?:in(?:ute)?s?)?|h(?:(?:ou)?rs?)?|d(?:ays?)?|w(?:eeks?)?)"
+_PART = re.compile(
+    rf"(\d+(?:\.\d+)?)[\s-]*{_UNIT}\b(?!\s+(?:past|to|after|before)\s+\d)"
+    r"(?:\s+and\s+(0\.\d+)\b(?!\s*[a-z]))?"
+)
+_LESS_THAN_NOTHING = re.compile(r"(?<![\w.)])\s*(?:[-−–]|\bminus\b|\bnegative\b)\s*\d")
+_FOR_AGES = re.compile(
+    r"(?:\d|\ban?|\bmany)\s*(?:months?|years?|decades?|centur(?:y|ies)|millenni(?:um|a)|"
+    r"fortnights|eons?|eternity)\b|\b(?:for ?ever|until the end of time)\b"
+)
+_ODD_UNIT = re.compile(r"\bfor (\d[\d.]*\s*[^\W\d]+)|^(\d[\d.]*\s*[^\W\d]+)$")
+_TO_SET = re.compile(r"\b(?:set|start|make|add|create|put|new|remind|reminder|wake|alert|need)\b")
+_TIME = re.compile(
+    r"\s*\b(?:(?:in|at|for|after|until|till|by)\s+(?:about\s+|the next\s+|roughly\s+)?"
+    rf"(?:[\d#]|(?:an?|half|quarter|noon|midday|midnight|{'|'.join(WORDS)})\b)|"
+    r"(?:the day after )?tomorrow\b|tonight\b|today\b|"
+    rf"(?:on|next|this|every|each)\s+(?:the\s+)?(?:\d|{WEEKDAY}|{MONTH}|"
+    r"(?:mon|tues?|wed|thu(?:rs?)?|fri|sat|sun|morning|afternoon|evening|night|day|week)\b)).*$",
+    re.IGNORECASE,
+)
+_LABELS = (
+    re.compile(r"\b(?:called|named|labell?ed)\s+(.+)$", re.IGNORECASE),
+    re.compile(
+        rf"\bremind(?:er)?\b.*?\b(?:to|about|that|of(?!\s+{MONTH}))\s+(\D.+)$", re.IGNORECASE
+    ),
+)
+"""How people say what a timer is for, the plainest first."""
+_NUMBER = rf"(?:\d[\d.,]*|(?:an?|one|half|quarters?|few|couple|{'|'.join(WORDS)})\b)"
+_LENGTH = re.compile(
+    rf"\b{_NUMBER}(?:[\s-]+(?:(?:and|of)\s+)?{_NUMBER})*[\s-]*"
+    r"(?:[smhdw]|sec(?:ond)?s?|min(?:ute)?s?|hrs?|hours?|days?|weeks?)\b"
+    r"(?:\s+and\s+(?:a\s+)?(?:half|quarter)\b)?",
+    re.IGNORECASE,
+)
+_NO_LABEL = (
+    r"(?:[\d#]|(?:about|after|again|ages|alarms?|almost|alright|also|and|another|"
+    r"approx(?:imately)?|around|as|asap|at|because|before|beginning|but|by|called|can|cheers|could|"
+    r"countdown|daily|early|ever|every(?:body|one)?|exactly|first|for|from|fun|half|him|if|"
+    r"immediately|in|instead|it|jarvis|just|later|left|like|long|max(?:imum)?|maybe|me|midday|"
+    r"midnight|more|named|nearly|new|next|noon|now|of|ok(?:ay)?|on|once|only|or|other|perhaps|"
+    r"please|quarter|quick(?:ly)?|right|roughly|same|second|sharp|short|since|so|starting|straight|"
+    r"thanks?|that|them|then|third|this|thx|till|timers?|to|today|tomorrow|tonight|too|tops|total|"
+    r"twice|until|up|us|what(?:ever)?|when|which|while|will|with|would|you|"
+    r"an?\s+(?:bit|moment|while)|(?:let|make|tell)\s+(?:it|me|us)|some\s+(?:more|time)|"
+    r"start\s+now|the\s+(?:same|usual)|(?:the\s+)?(?:morning|afternoon|evening|night|weekend)|"
+    rf"{WEEKDAY}s?|{MONTH}|{'|'.join(WORDS)})\b)"
+)
+"""What begins another part of the sentence."""
+_TIMER = r"(?:timer|alarm|countdown)\b"
+_ANY_KIND = (
+    r"(?:different|extra|fresh|good|kitchen|little|loud|nice|normal|regular|separate|silent|simple|"
+    r"single|small|usual)"
+)
+"""What says of a timer how it is, and not what it is for."""
+_LABELS_BY_PLACE = (
+    re.compile(rf"\bfor\s+(?:the next\s+)?+(?!{_NO_LABEL})([\"“‘']?[^\W\d][^#]*#?)", re.IGNORECASE),
+    re.compile(
+        r"(?:\b(?:an?|the|my|our|new|another)\s+|#[\s-]*)"
+        rf"(?!{_NO_LABEL}|{_ANY_KIND}\s+{_TIMER}|(?:an?|the|my|our)\b)"
+        rf"([^\W\d][\w'’-]*(?:\s+[^\W\d][\w'’-]*){{0,3}}?)\s+{_TIMER}",
+        re.IGNORECASE,
+    ),
+    re.compile(rf"\b{_TIMER}[^#]*#[\s,:]*(?!{_NO_LABEL})([\"“‘']?[^\W\d][^#]*#?)", re.IGNORECASE),
+)
+"""What it is for by its place, where # is how long it runs: "a tea timer", "timer # pasta"."""
+_BEFORE_TIME = re.compile(r"(?:[\s,]+(?:and|at|for|in|of|then|to))*[\s,]*#$", re.IGNORECASE)
+_LENGTH_AFTER = re.compile(rf"[\s,]+{_LENGTH.pattern}\W*$", re.IGNORECASE)
+_HOUR_SAID = re.compile(
+    rf"\b(?:in|at)\s+(?:\d|an?\b|half\b|quarter\b|noon\b|midday\b|midnight\b|#|{'|'.join(WORDS)}\b)|"
+    r"\b\d+\s*[ap]\.?m\b|\d:\d\d",
+    re.IGNORECASE,
+)
+_TO_THE_HOUR = re.compile(
+    rf"\b(?:quarter|five|ten|twenty(?:[\s-]five)?)\s+to\s+(?:{'|'.join(WORDS)})\b", re.IGNORECASE
+)
+_QUOTED = re.compile(r"[\"“‘'](.+?)[\"”’'](?!\w)")
+LONGEST_LABEL = 80
+LONGEST_SAID = 500
+"""Characters that are looked at."""
+
+
+async def ring(call: Call, report: Report, services: Services) -> Iterable[Artifact]:
+    """What was done, as a sentence. Raises InputError for a duration that is none."""
+    match call.words("action"):
+        case "cancel":
+            return [text_artifact(_cancelled(services.timers.cancel_all()))]
+        case "list":
+            return [text_artifact(_listed(services.timers.pending(), services.now()))]
+        case _:
+            now = services.now()
+            seconds = seconds_of(call.words("duration"), now)
+            label = call.words("label").strip() or label_of(call.words("duration"))
+            timer = services.timers.set(seconds, label)
+            named = f" “{label}”" if label else ""
+            length = spoken_length(seconds)
+            when = _when(timer, now, once=repeats(_plain(call.words("duration"))))
+            return [text_artifact(f"The timer{named} is set for {length}. {when}")]
+
+
+def label_of(said: str) -> str:
+    """What the timer is for: "remind me in an hour to call Ann" is "call Ann"; "" where nobody
+    says so."""
+    said = said[:LONGEST_SAID]
+    # As long as what it stands for, so that the label is taken from what was said.
+    masked = _TO_THE_HOUR.sub(lambda match: "#" * len(match[0]), said)
+    for pattern in _LABELS:
+        if found := pattern.search(masked):
+            # Where the time was said before, what is named after it is part of the purpose.
+            timed = pattern is _LABELS[1] and _HOUR_SAID.search(masked[: found.start(1)])
+            length = len(found[1] if timed else _TIME.sub("", found[1]))
+            words = said[found.start(1) :]
+            named = pattern is _LABELS[0]
+            return _tidy(words, _LENGTH_AFTER.sub("", words[:length]) if named else words[:length])
+    marked = _LENGTH.sub("#", _TO_THE_HOUR.sub("#", said))
+    marked = re.sub(r"#(?:[\s,]*(?:and\s+)?#)+", "#", marked)
+    for pattern in _LABELS_BY_PLACE:
+        if found := pattern.search(marked):
+            return _tidy(found[1], _BEFORE_TIME.sub("", _TIME.sub("", found[1])))
+    return ""
+
+
+def _tidy(words: str, label: str) -> str:
+    """What the words begin with in quotation marks, else the label that was read off them."""
+    quoted = _QUOTED.match(words)
+    return one_line(quoted[1] if quoted else label.strip(" .,!?"), limit=LONGEST_LABEL)
+
+
+def seconds_of(words: str, now: datetime) -> float:
+    """How long "an hour and a half" or "until 7 pm" is. Raises InputError."""
+    said = times_spelt(_plain(words))
+    said = with_digits(re.sub(r"\bhalf an\b|\bhalf a\b", "0.5", said))
+    said = re.sub(r"\b(?:1 |an? )?quarter of an\b|\b0\.25 (?:of )?an\b", "0.25", said)
+    said = re.sub(r"\b([\d.]+) of an? (?=hour|minute|day|week)", r"\1 ", said)
+    said = re.sub(r"\b(?:an?|one)\s+(?=(?:second|minute|hour|day|week|sec|min|hr)\b)", "1 ", said)
+    if _LESS_THAN_NOTHING.search(said):
+        raise InputError(tr("A timer cannot run for less than no time."), hint=_EXAMPLE)
+    if _FOR_AGES.search(said):
+        raise _too_long()
+    lead = before_what_for(said)
+    parts = _PART.findall(lead) or ([] if names_time(lead) else _PART.findall(said))
+    seconds = sum(
+        (float(amount) + float(half or 0)) * _SECONDS[unit[0]] for amount, unit, half in parts
+    )
+    whole_days = all(unit[0] in "dw" for _, unit, _ in parts)  # "in three days at nine"
+    if (not seconds or (whole_days and names_time(said))) and (due := due_at(said, now)):
+        seconds = (due - now).total_seconds()
+    if not seconds:
+        raise _no_duration(said)
+    if seconds > LONGEST_DAYS * 86_400:
+        raise _too_long()
+    return seconds
+
+
+def _too_long() -> InputError:
+    return InputError(
+        tr("A timer can run for {longest_days} days at most.", longest_days=LONGEST_DAYS)
+    )
+
+
+def _no_duration(said: str) -> InputError:
+    """Why no timer can be set by these words."""
+    if _PART.search(said):
+        return InputError(tr("A timer must run for more than zero seconds."), hint=_EXAMPLE)
+    if odd := _ODD_UNIT.search(said):
+        return InputError(
+            tr("I do not know how long “{odd}” is.", odd=odd[1] or odd[2]), hint=_EXAMPLE
+        )
+    if said and not _TO_SET.search(said):
+        return InputError(
+            tr("I can set a timer, list the timers or cancel them; which of these is not clear."),
+            hint=tr("Say “set a timer for ten minutes”, “list the timers” or “cancel the timer”."),
+        )
+    return InputError(tr("How long the timer should run is missing."), hint=_EXAMPLE)
+
+
+def spoken_length(seconds: float) -> str:
+    """A duration in words, such as "1 hour and 30 minutes"."""
+    left = max(round(seconds), 0)
+    parts = []
+    for name, size in (("day", 86_400), ("hour", 3600), ("minute", 60), ("second", 1)):
+        count, left = divmod(left, size)
+        if count:
+            parts.append(f"{count} {name}{'s' if count != 1 else ''}")
+    if len(parts) > 1:
+        return f"{', '.join(parts[:-1])} and {parts[-1]}"
+    return parts[0] if parts else "less than a second"
+
+
+def _plain(words: str) -> str:
+    return " ".join(words.casefold().replace("’", "'").split())[:200]
+
+
+def _when(timer: Timer, now: datetime, *, once: bool) -> str:
+    due = by_the_clock_of(now, timer.due)
+    seconds = ":%S" if (due - now).total_seconds() < 600 else ""
+    day = "" if due.date() == now.date() else f" on {due:%A}, {due.day} {due:%B}"
+    only = ", once: a timer does not repeat" if once else ""
+    return f"It rings at {due:%H:%M{seconds}}{day}{only}."
+
+
+def _cancelled(count: int) -> str:
+    if not count:
+        return "No timer is running."
+    return "The timer is cancelled." if count == 1 else f"All {count} timers are cancelled."
+
+
+def _listed(pending: Iterable[Timer], now: datetime) -> str:
+    lines = [
+        f"{timer.label or 'Timer'}: {spoken_length((timer.due - now).total_seconds())} left."
+        for timer in pending
+    ]
+    return "\n".join(lines) or "No timer is running."
+
+
+TIMER = Definition(TYPE, skill=ring, note="rings while the window or the terminal runs")

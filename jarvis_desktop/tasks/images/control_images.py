@@ -1,0 +1,259 @@
+"""Draws control pictures, which steer picture generators. Runs in child processes only.
+
+All of it is classical image processing; where a control is known by the name of a network, its
+task says that this is not that network.
+
+Draws the poses of people as OpenPose does, in whose colours painters were trained to read them.
+
+Cao, Hidalgo, Simon, Wei and Sheikh, "OpenPose", 2019. Runs in child processes only.
+
+The colour that each of the 150 kinds of things of ADE20K has in a control picture.
+
+Painters steered by areas were trained with these: a wall is grey, sky light blue (Zhou et al.,
+"Scene Parsing through ADE20K Dataset", 2017; the colours are those of its published maps)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Pixels = NDArray[np.uint8]
+
+SIDE = 1600
+
+FACING_SIDE, STEEPNESS, FARTHEST = 384, 30.0, 0.1
+"""For normals: the size at which slopes are measured, how much they count, and how near, 0 to 1,
+things must be to have any."""
+
+
+def canny(pixels: Pixels) -> Pixels:
+    """Edges one pixel wide, 255 on 0, by thresholds that follow the picture's own contrast."""
+    import cv2
+    import numpy as np
+
+    small, full = _reduced(pixels, 3000)  # the slopes of a whole large photo would take 2 GB
+    soft = cv2.GaussianBlur(small, (5, 5), 1.2)
+    grey = cv2.cvtColor(soft, cv2.COLOR_RGB2GRAY)
+    # Otsu's level tells the usual step between light and dark of this picture.
+    level, _ = cv2.threshold(grey, 0, 255, cv2.THRESH_BINARY + cv2.THRESH_OTSU)
+    high = float(np.clip(level, 40, 200))
+    # The channel that changes most decides: red beside blue may be one and the same grey.
+    slopes = [cv2.Sobel(soft, cv2.CV_16S, *way, ksize=3) for way in ((1, 0), (0, 1))]
+    most = (np.abs(slopes[0]) + np.abs(slopes[1])).argmax(axis=2)[:, :, None]
+    across, down = (np.take_along_axis(slope, most, axis=2)[:, :, 0] for slope in slopes)
+    edges = cv2.Canny(np.ascontiguousarray(across), np.ascontiguousarray(down), 0.4 * high, high)
+    return np.asarray(cv2.resize(edges, full, interpolation=cv2.INTER_NEAREST), np.uint8)
+
+
+def soft_edges(pixels: Pixels) -> Pixels:
+    """The strength of the edges, 0 to 255, as the mean over three degrees of sharpness."""
+    import cv2
+    import numpy as np
+
+    small, full = _reduced(pixels)
+    lab = cv2.cvtColor(small, cv2.COLOR_RGB2LAB).astype(np.float32)
+    total = np.zeros(small.shape[:2], np.float32)
+    for sigma in (1.0, 2.0, 4.0):
+        soft = cv2.GaussianBlur(lab, (0, 0), sigma)
+        slopes = [cv2.Sobel(soft, cv2.CV_32F, *way, ksize=3) for way in ((1, 0), (0, 1))]
+        strength = np.sqrt((slopes[0] ** 2 + slopes[1] ** 2).sum(axis=2))
+        total += strength / max(1.0, float(np.percentile(strength, 99.5)))
+    level = np.clip(total / 3, 0, 1)
+    level[level < 0.07] = 0
+    return _enlarged(np.asarray(255 * level**0.75, np.uint8), full)
+
+
+def straight_lines(pixels: Pixels) -> Pixels:
+    """The straight lines longer than a thirtieth of the picture, 255 on 0."""
+    import cv2
+    import numpy as np
+
+    small, full = _reduced(pixels)
+    grey = cv2.GaussianBlur(cv2.cvtColor(small, cv2.COLOR_RGB2GRAY), (3, 3), 0)
+    out = np.zeros(grey.shape, np.uint8)
+    found = cv2.createLineSegmentDetector(cv2.LSD_REFINE_STD).detect(grey)[0]
+    least = max(12.0, max(grey.shape) / 30)
+    thick = max(1, round(max(grey.shape) / 700))
+    for x1, y1, x2, y2 in () if found is None else np.asarray(found).reshape(-1, 4):
+        if np.hypot(x2 - x1, y2 - y1) >= least:
+            ends = (round(float(x1)), round(float(y1))), (round(float(x2)), round(float(y2)))
+            cv2.line(out, *ends, 255, thick, cv2.LINE_AA)
+    return _enlarged(out, full)
+
+
+def scribble(pixels: Pixels) -> Pixels:
+    """The main outlines as thick strokes, 255 on 0."""
+    import cv2
+    import numpy as np
+
+    small, full = _reduced(pixels)
+    side = max(small.shape[:2])
+    calm = cv2.bilateralFilter(small, 9, 60, 9)
+    calm = cv2.GaussianBlur(calm, (0, 0), max(1.5, side / 300))
+    edges = canny(np.asarray(calm, np.uint8))
+    _, labels, stats, _ = cv2.connectedComponentsWithStats(edges, connectivity=8)
+    reach = np.maximum(stats[:, cv2.CC_STAT_WIDTH], stats[:, cv2.CC_STAT_HEIGHT])
+    kept = np.where((reach >= side / 25)[labels] & (edges > 0), 255, 0).astype(np.uint8)
+    pen = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (max(3, side // 160 | 1),) * 2)
+    strokes = cv2.GaussianBlur(cv2.dilate(kept, pen), (5, 5), 0)
+    _, bold = cv2.threshold(strokes, 127, 255, cv2.THRESH_BINARY)
+    return _enlarged(np.asarray(bold, np.uint8), full)
+
+
+def areas(pixels: Pixels) -> Pixels:
+    """The picture as areas of one flat colour each, by at most ten colours."""
+    import cv2
+    import numpy as np
+
+    small, full = _reduced(pixels, 700)
+    calm = cv2.pyrMeanShiftFiltering(cv2.cvtColor(small, cv2.COLOR_RGB2LAB), 12, 18)
+    points = calm.reshape(-1, 3).astype(np.float32)
+    stop = (cv2.TERM_CRITERIA_EPS + cv2.TERM_CRITERIA_MAX_ITER, 20, 0.5)
+    cv2.setRNGSeed(7)
+    count = min(10, len(np.unique(calm.reshape(-1, 3), axis=0)))
+    if count == 1:
+        return pixels.copy()
+    way, none = cv2.KMEANS_PP_CENTERS, np.empty(0, np.int32)
+    _, labels, centres = cv2.kmeans(points, count, none, stop, 2, way)
+    flat = np.asarray(labels, np.uint8).reshape(calm.shape[:2])
+    merged = cv2.medianBlur(flat, 9)
+    palette = np.asarray(centres, np.float32).round().astype(np.uint8)
+    colours = cv2.cvtColor(palette[None], cv2.COLOR_LAB2RGB)[0]
+    nearest = cv2.resize(merged, full, interpolation=cv2.INTER_NEAREST)
+    return np.asarray(colours[nearest], np.uint8)
+
+
+def normals(nearness: NDArray[np.float32]) -> Pixels:
+    """Which way surfaces face, from how near they are, 0 to 1, (height, width).
+
+    Blue faces the viewer, red the left and green up, as painters were trained to read it; what is
+    farthest away counts as a plane, as in MiDaS' way of making such maps (controlnet_aux, 2023).
+    """
+    import cv2
+    import numpy as np
+
+    height, width = nearness.shape
+    soft = cv2.GaussianBlur(nearness, (0, 0), max(0.8, max(height, width) / 500))
+    # The slopes of a picture enlarged are flatter: they are measured as if it were of one size.
+    scale = STEEPNESS * max(height, width) / FACING_SIDE
+    across = scale * cv2.Sobel(soft, cv2.CV_32F, 1, 0, ksize=3)
+    down = scale * cv2.Sobel(soft, cv2.CV_32F, 0, 1, ksize=3)
+    far = nearness < FARTHEST
+    across[far], down[far] = 0.0, 0.0
+    facing = np.stack([across, down, np.full_like(across, 2 * np.pi)], axis=2)
+    facing /= np.linalg.norm(facing, axis=2, keepdims=True)
+    return np.asarray((facing * 127.5 + 127.5).round().clip(0, 255), np.uint8)
+
+
+def _reduced(pixels: Pixels, side: int = SIDE) -> tuple[Pixels, tuple[int, int]]:
+    """The picture with at most `side` pixels on its longer side, and its full (width, height)."""
+    import cv2
+    import numpy as np
+
+    height, width = pixels.shape[:2]
+    scale = min(1.0, side / max(width, height))
+    size = (max(1, round(width * scale)), max(1, round(height * scale)))
+    small = cv2.resize(pixels, size, interpolation=cv2.INTER_AREA)
+    return np.asarray(small, np.uint8), (width, height)
+
+
+def _enlarged(pixels: Pixels, full: tuple[int, int]) -> Pixels:
+    import cv2
+    import numpy as np
+
+    return np.asarray(cv2.resize(pixels, full, interpolation=cv2.INTER_LINEAR), np.uint8)
+
+
+Point = tuple[float, float] | None
+"""Where a joint is, in pixels from the left and top; None where it is not seen."""
+
+Pose = Sequence[Point]
+
+FROM_COCO = (0, -1, 6, 8, 10, 5, 7, 9, 12, 14, 16, 11, 13, 15, 2, 1, 4, 3)
+"""OpenPose's 18 joints (nose, neck, right arm, left arm, right leg, left leg, eyes, ears) by their
+place among the 17 of COCO, which has no neck."""
+
+LIMBS = (
+    (1, 2), (1, 5), (2, 3), (3, 4), (5, 6), (6, 7), (1, 8), (8, 9), (9, 10), (1, 11), (11, 12),
+    (12, 13), (1, 0), (0, 14), (14, 16), (0, 15), (15, 17),
+)  # fmt: skip
+
+COLOURS = (
+    (255, 0, 0), (255, 85, 0), (255, 170, 0), (255, 255, 0), (170, 255, 0), (85, 255, 0),
+    (0, 255, 0), (0, 255, 85), (0, 255, 170), (0, 255, 255), (0, 170, 255), (0, 85, 255),
+    (0, 0, 255), (85, 0, 255), (170, 0, 255), (255, 0, 255), (255, 0, 170), (255, 0, 85),
+)  # fmt: skip
+"""One for each limb, and for each joint."""
+
+LIMB_LIGHT = 0.6
+"""How bright limbs are; joints have the full colour."""
+
+THICK = 4 / 512
+"""Half a limb's width, and a joint's, by the shorter side of the picture."""
+
+
+def from_coco(joints: Pose) -> list[Point]:
+    """The 18 joints of OpenPose from the 17 of COCO; the neck is between the shoulders."""
+    left, right = joints[5], joints[6]
+    neck = ((left[0] + right[0]) / 2, (left[1] + right[1]) / 2) if left and right else None
+    return [neck if at < 0 else joints[at] for at in FROM_COCO]
+
+
+def drawn(poses: Sequence[Pose], size: tuple[int, int]) -> Pixels:
+    """The people's poses, 18 joints each, on black; `size` is (width, height)."""
+    import cv2
+    import numpy as np
+
+    canvas = np.zeros((size[1], size[0], 3), np.uint8)
+    thick = max(2, round(THICK * min(size)))
+    for (one, other), colour in zip(LIMBS, COLOURS, strict=False):
+        for pose in poses:
+            start, end = pose[one], pose[other]
+            if start is None or end is None:
+                continue
+            middle = (round((start[0] + end[0]) / 2), round((start[1] + end[1]) / 2))
+            across, down = end[0] - start[0], end[1] - start[1]
+            length, angle = math.hypot(across, down), math.degrees(math.atan2(down, across))
+            outline = cv2.ellipse2Poly(
+                middle, (max(1, round(length / 2)), thick), round(angle), 0, 360, 1
+            )
+            cv2.fillConvexPoly(canvas, np.asarray(outline, np.int32), colour)
+    canvas = np.asarray(canvas * LIMB_LIGHT, np.uint8)
+    for at, colour in enumerate(COLOURS):
+        for pose in poses:
+            if joint := pose[at]:
+                cv2.circle(canvas, (round(joint[0]), round(joint[1])), thick, colour, -1)
+    return canvas
+
+
+_HEX = """
+    787878b4787806e6e650323204c8037878508c8c8ccc05ffe6e6e604fa07e005ffebff0796053d78784608ff33
+    ff06528fff8cccff04ff3307cc46030066c83de6faff06330b66ffff0747ff09e00907e6dcdcdcff095c7009ff
+    08ffd607ffe0ffb8060aff47ff290a07ffffe0ff086608ffff3d06ffc207ff7a0800ff14ff0829ff05990633ff
+    eb0cffa0961400a3ff8c8c8cfa0a0f14ff001fff00ff1f00ffe00099ff000000ffff470000ebff00adff1f00ff
+    0bc8c8ff520000fff5003dff00ff7000ff85ff0000ffa300ff6600c2ff00008fff33ff000052ff00ff2900ffad
+    0a00ffadff0000ff99ff5c00ff00ffff00f5ff0066ffad00ff0014ffb8b8001fff00ff3d0047ffff00cc00ffc2
+    00ff52000aff0070ff3300ff00c2ff007aff00ffa3ff990000ff0aff70008fff005200ffa3ff00ffeb0008b8aa
+    8500ff00ff5cb800ffff001f00b8ff00d6ffff00705cff0000e0ff70e0ff46b8a0a300ff9900ff47ff00ff00a3
+    ffcc00ff008f00ffeb85ff00ff00ebf500ffff007afff5000abed4d6ff0000ccff1400ffffff000099ff0029ff
+    00ffcc2900ff29ff00ad00ff00f5ff4700ff7a00ff00ffb8005cffb8ff000085ffffd60019c2c266ff005c00ff
+"""
+
+COUNT = 150
+
+
+def palette() -> NDArray[np.uint8]:
+    """Red, green and blue of each kind, (150, 3)."""
+    import numpy as np
+
+    return np.frombuffer(bytes.fromhex(_HEX), np.uint8).reshape(COUNT, 3)

@@ -1,0 +1,233 @@
+"""Reads and writes pictures for the tasks that work on them. Runs in child processes only.
+
+A picture from a stranger is measured before it is decoded, and whatever its decoder trips over
+becomes one sentence that names the file.
+"""
+
+from __future__ import annotations
+
+import struct
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from jarvis_desktop.core.artifact import Artifact, Kind
+from jarvis_desktop.core.errors import InputError
+from jarvis_desktop.core.i18n import tr
+from jarvis_desktop.core.task import Call
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+    from PIL.Image import Image
+
+    Pixels = NDArray[np.uint8]
+
+FORMATS = (
+    *("PNG", "JPEG", "GIF", "BMP", "DIB", "TIFF", "WEBP", "AVIF", "ICO", "PPM"),
+    *("JPEG2000", "TGA", "PCX"),
+)
+MOST_PIXELS = 50_000_000
+MOST_PAGES = 50
+LONGEST_STEM = 60
+EDITS = (
+    *("enhance", "grey", "brightness", "contrast", "colour", "blur", "sharpen", "rotate", "flip"),
+    *("crop", "resize", "sketch", "cartoon", "painting", "background-blur", "invert", "sepia"),
+)
+"""The edits without an expert; a file that one makes is named after it."""
+_OTHER_EDITS = (
+    *(
+        "found",
+        "parts",
+        "cut-out",
+        "mask",
+        "canny",
+        "hed",
+        "mlsd",
+        "scribble",
+        "seg",
+        "depth",
+        "normal",
+    ),
+    *("openpose", "edited", "restyled", "inpainted"),
+)
+
+_BROKEN = (
+    *(OSError, SyntaxError, ValueError, TypeError, LookupError, ArithmeticError, EOFError),
+    *(MemoryError, AttributeError, struct.error),
+)
+"""What Pillow's decoders raise on damaged data."""
+
+
+def read_image(path: Path, *, name: str = "") -> Image:
+    """The picture upright, as RGB, or RGBA where any of it is transparent; the first of several.
+
+    `name` is what a person calls the file. Raises InputError where it is no picture, damaged, or
+    has more than 50 million pixels.
+    """
+    with _opened(path, name or path.name) as image:
+        return _upright(image, name or path.name)
+
+
+def read_pages(path: Path, *, name: str = "") -> Iterator[Image]:
+    """The pages of a TIFF one after the other, at most 50; of any other picture, the first."""
+    name = name or path.name
+    with _opened(path, name) as image:
+        count = getattr(image, "n_frames", 1) if image.format == "TIFF" else 1
+        for page in range(min(count, MOST_PAGES)):
+            image.seek(page)
+            _check_size(image, name)
+            yield _upright(image.copy() if count > 1 else image, name)
+
+
+def frame_count(path: Path, *, name: str = "") -> int:
+    """How many frames or pages the file has; a moving GIF has several."""
+    with _opened(path, name or path.name) as image:
+        return int(getattr(image, "n_frames", 1))
+
+
+def save_image(image: Image, call: Call, what: str, *, port: str = "image") -> Artifact:
+    """Write `image` into the call's folder, named after its input: photo-sketch.jpg.
+
+    A JPEG stays a JPEG, everything else becomes a PNG, which keeps each pixel.
+    """
+    given = Path(call.title(port))
+    photo = image.mode == "RGB" and given.suffix.lower() in (".jpg", ".jpeg")
+    return _save(image, call, f"{_stem(given)}-{what}", ".jpg" if photo else ".png")
+
+
+def save_png(image: Image, call: Call, what: str, *, port: str = "image") -> Artifact:
+    """The same, but always as a PNG: for masks, lines and cut-outs."""
+    return _save(image, call, f"{_stem(Path(call.title(port)))}-{what}", ".png")
+
+
+def to_array(image: Image) -> Pixels:
+    """The picture's RGB values (height, width, 3), transparent parts on white."""
+    import numpy as np
+
+    return np.asarray(on_white(image), np.uint8)
+
+
+def on_white(image: Image) -> Image:
+    """The picture without transparency."""
+    from PIL import Image as images
+
+    if image.mode == "RGB":
+        return image
+    white = images.new("RGBA", image.size, "white")
+    return images.alpha_composite(white, image.convert("RGBA")).convert("RGB")
+
+
+def _stem(given: Path) -> str:
+    """The name of the original: of several edits in a row, a name tells the last alone."""
+    # The longest first: "-background-blur" ends in "-blur" too.
+    ends = sorted((f"-{edit}" for edit in (*EDITS, *_OTHER_EDITS)), key=len, reverse=True)
+    stem = given.stem
+    while (end := next((end for end in ends if stem.endswith(end)), "")) and stem != end:
+        stem = stem.removesuffix(end)
+    return stem[:LONGEST_STEM].strip() or "picture"
+
+
+def _save(image: Image, call: Call, stem: str, suffix: str) -> Artifact:
+    # A name is shown and stored; a title made of a text may hold anything.
+    safe = "".join(c if c.isalnum() or c in " -_.()" else "_" for c in stem)[:100].strip()
+    path = call.workdir / f"{safe}{suffix}"
+    if suffix == ".jpg":
+        image.save(path, quality=95)
+    else:
+        image.save(path, compress_level=3)
+    return Artifact(Kind.IMAGE, path=path, name=path.name)
+
+
+@contextmanager
+def _opened(path: Path, name: str) -> Iterator[Image]:
+    from PIL import Image as images
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        warnings.simplefilter("error", images.DecompressionBombWarning)
+        try:
+            with _identified(path, name) as image:
+                _check_size(image, name)
+                yield image
+        except (images.DecompressionBombError, images.DecompressionBombWarning) as error:
+            raise InputError(
+                tr("{name} claims to be larger than any picture that can be worked on.", name=name),
+                hint=tr("Pictures may have 50 million pixels."),
+            ) from error
+
+
+def _identified(path: Path, name: str) -> Image:
+    from PIL import Image as images
+
+    try:
+        if not path.stat().st_size:
+            raise InputError(
+                tr("{name} is empty.", name=name), hint=tr("Give the original file again.")
+            )
+        images.init()  # `formats` may only name plugins that are loaded
+        return images.open(path, formats=FORMATS)
+    except (images.DecompressionBombError, images.DecompressionBombWarning):
+        raise
+    except _BROKEN as error:
+        raise InputError(
+            tr("{name} is not a picture that can be read.", name=name),
+            hint=tr(
+                "It may be damaged, or of another type than its name says; PNG, JPEG, WebP, GIF, "
+                "BMP and TIFF can be read."
+            ),
+        ) from error
+
+
+def _check_size(image: Image, name: str) -> None:
+    width, height = image.size
+    if width * height > MOST_PIXELS:
+        raise InputError(
+            tr(
+                "{name} is too large: {width} by {height} pixels.",
+                name=name,
+                width=width,
+                height=height,
+            ),
+            hint=tr("Pictures may have 50 million pixels; make it smaller first."),
+        )
+
+
+def _upright(image: Image, name: str) -> Image:
+    from PIL import Image as images
+    from PIL import ImageOps
+
+    try:
+        image.load()
+    except (images.DecompressionBombError, images.DecompressionBombWarning):
+        raise
+    except _BROKEN as error:
+        reason = " ".join(str(error).split()) or "its data end too early"
+        raise InputError(
+            tr("{name} is damaged: {reason}.", name=name, reason=reason),
+            hint=tr("Give the original file again."),
+        ) from error
+    try:
+        turned = ImageOps.exif_transpose(image)
+    except _BROKEN:  # a picture is worth showing even where its notes are garbage
+        turned = image
+    return _plain(turned)
+
+
+def _plain(image: Any) -> Image:
+    """RGB, or RGBA where a pixel is transparent. Samples of 16 bits and more are scaled down."""
+    import numpy as np
+    from PIL import Image as images
+
+    if image.mode.startswith(("I", "F")):
+        values = np.nan_to_num(np.asarray(image, np.float32))
+        top = 65535.0 if values.max(initial=0.0) > 255 else 255.0
+        image = images.fromarray(np.clip(values * (255.0 / top), 0, 255).astype(np.uint8))
+    if image.mode in ("RGBA", "LA", "PA", "La", "RGBa") or "transparency" in image.info:
+        clear = image.convert("RGBA")
+        if clear.getchannel("A").getextrema()[0] < 255:
+            return clear  # type: ignore[no-any-return]
+        image = clear
+    return image.convert("RGB")  # type: ignore[no-any-return]

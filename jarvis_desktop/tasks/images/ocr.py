@@ -1,0 +1,423 @@
+"""Finds the lines of text in a picture with RapidOCR's weights. Runs in child processes only.
+
+The engine's parts are called one by one instead of as a whole: its own road shrinks large scans
+before it reads them, blows thin strips up to thousands of pixels, and reads a page that lies on
+its side in the wrong order.
+
+Puts the lines of text of a page into the order in which a person reads them."""
+
+from __future__ import annotations
+
+import math
+import re
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from itertools import pairwise
+from statistics import median
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Pixels = NDArray[np.uint8]
+    Points = NDArray[np.float32]
+
+STEP = 8
+"""The recogniser looks at strips 48 pixels high, in steps of 8 pixels."""
+STRIP = 48
+BATCH = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One stretch of text and its place on the upright, straightened page, in pixels."""
+
+    text: str
+    score: float
+    left: float
+    top: float
+    right: float
+    bottom: float
+
+    @property
+    def height(self) -> float:
+        """Its height."""
+        return self.bottom - self.top
+
+    @property
+    def width(self) -> float:
+        """Its width."""
+        return self.right - self.left
+
+    @property
+    def middle(self) -> float:
+        """The height on the page of its middle."""
+        return (self.top + self.bottom) / 2
+
+
+def find_lines(pixels: Pixels) -> list[Line]:
+    """The lines of text in an RGB picture (height, width, 3), in no particular order.
+
+    A page that lies on its side or upside down is read as if it were upright.
+    """
+    engine = _engine()
+    image = pixels[:, :, ::-1]
+    boxes = _boxes(engine, image)
+    if not len(boxes):
+        return []
+    crops = engine.get_crop_img_list(image, list(boxes))
+    crops, boxes = _upright(engine, crops, boxes, image.shape[:2])
+    read = _recognise(engine, crops)
+    lines = [
+        _placed(text, score, box)
+        for (text, score), box in zip(read, _straightened(boxes), strict=True)
+        if _legible(text, score)
+    ]
+    return _in_one_script(lines)
+
+
+def find_places(pixels: Pixels) -> list[Line]:
+    """Where the lines of text in an upright RGB picture are, without reading them."""
+    corners = _boxes(_engine(), pixels[:, :, ::-1])
+    return [
+        Line("", 1.0, float(x.min()), float(y.min()), float(x.max()), float(y.max()))
+        for x, y in ((box[:, 0], box[:, 1]) for box in corners)
+    ]
+
+
+@cache
+def _engine() -> Any:
+    from rapidocr_onnxruntime import RapidOCR
+
+    # Sizes are chosen here; "max" with the side we give leaves the picture as it is.
+    return RapidOCR(det_limit_type="max")
+
+
+def _boxes(engine: Any, image: Pixels) -> Points:
+    """The corners (n, 4, 2) of the stretches of text, clockwise from the top left."""
+    import cv2
+    import numpy as np
+
+    height, width = image.shape[:2]
+    wanted = max(1.0, 736 / min(height, width))
+    scale = min(wanted, 4.0, math.sqrt(2_000_000 / (width * height)), 3000 / max(width, height))
+    way = cv2.INTER_AREA if scale < 1 else cv2.INTER_CUBIC
+    size = (max(8, round(width * scale)), max(8, round(height * scale)))
+    # Letters that touch the edge are not found without something around them.
+    margin = 24
+    small = cv2.resize(image, size, interpolation=way)
+    edge = (margin, margin, margin, margin, cv2.BORDER_REPLICATE)
+    detector = engine.text_det
+    detector.get_preprocess = lambda longest: _plain_preparation(detector, longest)
+    found, _ = detector(cv2.copyMakeBorder(small, *edge))
+    if found is None or not len(found):
+        return np.empty((0, 4, 2), np.float32)
+    ratio = np.array([width / size[0], height / size[1]], np.float32)
+    corners = (np.asarray(found, np.float32) - margin) * ratio
+    return np.asarray(np.clip(corners, 0, [width, height]), np.float32)
+
+
+def _plain_preparation(detector: Any, longest: int) -> Any:
+    from rapidocr_onnxruntime.ch_ppocr_det.utils import DetPreProcess
+
+    return DetPreProcess(longest, "max", detector.mean, detector.std)
+
+
+def _upright(
+    engine: Any, crops: list[Pixels], boxes: Points, shape: tuple[int, int]
+) -> tuple[list[Pixels], Points]:
+    """The crops the right way up, and the boxes as they lie once the page is."""
+    import cv2
+    import numpy as np
+
+    height, width = shape
+    sides = np.linalg.norm(boxes - np.roll(boxes, -1, axis=1), axis=2)
+    tall = sides[:, 1] >= 1.5 * sides[:, 0]
+    lengths = sides.max(axis=1)
+    if lengths[tall].sum() > lengths.sum() / 2:
+        # The engine has turned the tall crops to the left; so is the page, then.
+        turned_left = np.stack([boxes[:, :, 1], width - boxes[:, :, 0]], axis=2)
+        boxes = np.roll(turned_left, -1, axis=1)
+        height, width = width, height
+        crops = [
+            crop if is_tall else _turned(crop, cv2.ROTATE_90_COUNTERCLOCKWISE)
+            for crop, is_tall in zip(crops, tall, strict=True)
+        ]
+    _, turned, _ = engine.text_cls(crops)
+    weights = np.array([min(crop.shape[1] / crop.shape[0], 20.0) for crop in crops])
+    signs = np.array([score if "180" in label else -score for label, score in turned])
+    share = float((weights * (signs > 0)).sum() / weights.sum())
+    flipped = [_turned(crop, cv2.ROTATE_180) for crop in crops]
+    if share > 0.2 and (share > 0.8 or _reads_better(engine, flipped, crops)):
+        return flipped, np.roll(np.array([width, height], np.float32) - boxes, 2, axis=1)
+    return crops, boxes
+
+
+def _turned(crop: Pixels, way: int) -> Pixels:
+    import cv2
+    import numpy as np
+
+    return np.asarray(cv2.rotate(crop, way), np.uint8)
+
+
+def _reads_better(engine: Any, one: Sequence[Pixels], other: Sequence[Pixels]) -> bool:
+    """Whether the longest few of `one` are read with more certainty than those of `other`."""
+    longest = sorted(range(len(one)), key=lambda i: -one[i].shape[1] / one[i].shape[0])[:BATCH]
+
+    def certainty(crops: Sequence[Pixels]) -> float:
+        read = _recognise(engine, [crops[i] for i in longest])
+        return sum(score * len(text) for text, score in read)
+
+    return certainty(one) > certainty(other)
+
+
+def _recognise(engine: Any, crops: Sequence[Pixels]) -> list[tuple[str, float]]:
+    """The text of each crop and its score, with the spaces the recogniser leaves out."""
+    read, _ = engine.text_rec(list(crops), return_word_box=True)
+    texts: list[str] = []
+    gaps: list[list[int]] = []
+    for crop, (text, _score, *info) in zip(crops, read, strict=True):
+        columns = [column for word in info[0][2] for column in word] if info and text else []
+        texts.append(text)
+        # Chinese and Japanese are written without spaces.
+        fits = len(columns) == len(text) >= 4 and text.isascii()
+        gaps.append(_gaps(crop, columns) if fits else [])
+    known = [gap for text, found in zip(texts, gaps, strict=True) for gap in _known(text, found)]
+    return [
+        (_spaced(text, found, known), float(score))
+        for text, found, (_, score, *_) in zip(texts, gaps, read, strict=True)
+    ]
+
+
+def _known(text: str, gaps: Sequence[int]) -> list[int]:
+    """How wide the gaps are where the recogniser saw a space between two letters.
+
+    A space stands between two neighbours of its own, so its gap is the wider of the two.
+    """
+    return [
+        max(gaps[i - 1], gaps[i])
+        for i in range(1, len(gaps))
+        if text[i] == " " and text[i - 1].isalnum() and text[i + 1].isalnum()
+    ]
+
+
+def _spaced(text: str, gaps: Sequence[int], page: Sequence[int]) -> str:
+    """The text with a space wherever the ink leaves a gap as wide as at known spaces."""
+    pairs = list(pairwise(text))
+    if len(gaps) != len(pairs):
+        return text
+    letters = [gap for gap, (a, b) in zip(gaps, pairs, strict=True) if a.isalnum() and b.isalnum()]
+    if len(letters) < 2:
+        return text
+    own = _known(text, gaps)
+    wide = max(0.2 * STRIP, median(letters) + 0.11 * STRIP)
+    if sample := own if len(own) >= 2 else page:
+        wide = max(wide, 0.8 * median(sample))
+    out = [text[0]]
+    for gap, (a, b) in zip(gaps, pairs, strict=True):
+        joins = (a.isalnum() or a in ".,:;!?)") and b.isalnum()
+        # 1 is narrow, and a gap beside it is no space: digits are never parted from each other.
+        digits = a.isdigit() + b.isdigit()
+        if joins and digits < 2 and gap >= wide * (1 + 0.15 * digits):
+            out.append(" ")
+        out.append(b)
+    return "".join(out)
+
+
+def _gaps(crop: Pixels, columns: Sequence[int]) -> list[int]:
+    """The widest inkless run between each two neighbours, in pixels of the strip."""
+    import cv2
+    import numpy as np
+
+    width = max(STRIP, math.ceil(STRIP * crop.shape[1] / crop.shape[0]))
+    grey = cv2.cvtColor(cv2.resize(crop, (width, STRIP)), cv2.COLOR_BGR2GRAY)
+    _, black = cv2.threshold(grey, 0, 255, cv2.THRESH_BINARY_INV + cv2.THRESH_OTSU)
+    if black.mean() > 127:
+        black = 255 - black
+    inked = np.count_nonzero(black[2:-2], axis=0) > 1
+    gaps = []
+    for here, there in pairwise(columns):
+        longest = run = 0
+        for ink in inked[here * STEP : (there + 1) * STEP]:
+            run = 0 if ink else run + 1
+            longest = max(longest, run)
+        gaps.append(longest)
+    return gaps
+
+
+def _legible(text: str, score: float) -> bool:
+    signs = text.strip()
+    return bool(signs) and score >= (0.5 if len(signs) > 1 else 0.7)
+
+
+def _straightened(boxes: Points) -> Points:
+    """The boxes turned so that lines of text run level, for a page that was held askew."""
+    import numpy as np
+
+    along = boxes[:, 1] - boxes[:, 0]
+    lengths = np.linalg.norm(along, axis=1)
+    long = lengths >= 0.5 * lengths.max()
+    angle = float(np.median(np.arctan2(along[long, 1], along[long, 0])))
+    if abs(angle) < math.radians(0.3) or abs(angle) > math.radians(40):
+        return boxes
+    cos, sin = math.cos(-angle), math.sin(-angle)
+    turned = boxes @ np.array([[cos, sin], [-sin, cos]], np.float32)
+    return np.asarray(turned - turned.min(axis=(0, 1)), np.float32)
+
+
+def _placed(text: str, score: float, box: Points) -> Line:
+    left, top = box.min(axis=0)
+    right, bottom = box.max(axis=0)
+    # Boxes that stand askew have bounds taller than their text: take the sides' length instead.
+    tall = float(((box[3] - box[0]) ** 2).sum() ** 0.5)
+    middle = float(top + bottom) / 2
+    words = re.sub(r"\s+", " ", text).strip()
+    return Line(words, score, float(left), middle - tall / 2, float(right), middle + tall / 2)
+
+
+def _in_one_script(lines: list[Line]) -> list[Line]:
+    """Full-width signs among Latin letters become the ones they were misread for."""
+    text = "".join(line.text for line in lines)
+    letters = [c for c in text if c.isalpha()]
+    latin = sum(c.isascii() for c in letters)
+    if not letters or latin < 0.8 * len(letters):
+        return lines
+    return [replace(line, text=unicodedata.normalize("NFKC", line.text)) for line in lines]
+
+
+Row = list[Line]
+
+
+def page_text(lines: Sequence[Line]) -> str:
+    """The text of a page: columns one after the other, prose joined into paragraphs.
+
+    Lists, receipts and signs keep their lines; what stands beside each other is in one line.
+    """
+    return "\n\n".join(_flowing(rows_of(block)) for block in blocks_of(list(lines)))
+
+
+def rows_of(lines: Sequence[Line]) -> list[Row]:
+    """The lines that stand at the same height together, from left to right, from the top down."""
+    rows: list[Row] = []
+    for line in sorted(lines, key=lambda line: line.middle):
+        home = next((row for row in reversed(rows[-3:]) if _level(row, line)), None)
+        if home is None:
+            rows.append([line])
+        else:
+            home.append(line)
+    for row in rows:
+        row.sort(key=lambda line: line.left)
+    return sorted(rows, key=lambda row: median(line.middle for line in row))
+
+
+def _level(row: Row, line: Line) -> bool:
+    near = min(row, key=lambda other: abs(other.left - line.left))
+    apart = abs(near.middle - line.middle)
+    overlaps = min(near.right, line.right) - max(near.left, line.left)
+    return apart < 0.5 * min(near.height, line.height) and overlaps < 0.5 * min(
+        near.width, line.width
+    )
+
+
+def blocks_of(lines: list[Line]) -> list[list[Line]]:
+    """The page cut into blocks that are read one after the other.
+
+    In the manner of the recursive X-Y cut (Nagy, Seth and Viswanathan, 1992), except that columns
+    are cut only where there is prose on both sides: a price is not torn from its thing.
+    """
+    parts = _cut(lines)
+    if len(parts) < 2:
+        return [lines] if lines else []
+    return [block for part in parts for block in blocks_of(part)]
+
+
+def _cut(lines: list[Line]) -> list[list[Line]]:
+    """What is above two columns, the left one, the right one, what is below; or no cut."""
+    if len(lines) < 6:
+        return [lines]
+    size = median(line.height for line in lines)
+    ordered = sorted(lines, key=lambda line: line.middle)
+    best: list[list[Line]] = []
+    for x in _gutters(ordered, size):
+        for start, end in _bands(ordered, x, 0.2 * size):
+            left = [line for line in ordered[start:end] if line.right < x]
+            right = [line for line in ordered[start:end] if line.left > x]
+            longer = not best or len(left) + len(right) > len(best[1]) + len(best[2])
+            if longer and _is_prose(left, size) and _is_prose(right, size):
+                best = [ordered[:start], left, right, ordered[end:]]
+    return [part for part in best if part]
+
+
+def _gutters(lines: list[Line], size: float) -> list[float]:
+    """Where an upright stripe between two columns may lie: left of a line, and empty there."""
+    return sorted({line.left - 0.25 * size for line in lines})
+
+
+def _bands(lines: list[Line], x: float, margin: float) -> list[tuple[int, int]]:
+    """The runs of lines, from the top down, that leave the stripe at `x` free."""
+    bands, start = [], 0
+    for i, line in enumerate(lines):
+        if line.left < x + margin and line.right > x - margin:
+            bands.append((start, i))
+            start = i + 1
+    return [(start, end) for start, end in [*bands, (start, len(lines))] if end - start >= 6]
+
+
+def _is_prose(lines: list[Line], size: float) -> bool:
+    """Whether a column of running text: at least three lines, most of them long."""
+    if len(lines) < 3:
+        return False
+    rows = rows_of(lines)
+    widths = [row[-1].right - row[0].left for row in rows]
+    return len(rows) >= 3 and median(widths) > 7 * size
+
+
+def _flowing(rows: list[Row]) -> str:
+    """The rows of a block as text; lines of prose are joined, hyphens at their ends undone."""
+    size = median(line.height for row in rows for line in row)
+    left = min(row[0].left for row in rows)
+    right = max(row[-1].right for row in rows)
+    table = sum(_is_torn(row, size) for row in rows) > 0.2 * len(rows)
+    out = ""
+    before: Row | None = None
+    for row in rows:
+        words = " ".join(line.text for line in row)
+        if before is None:
+            out = words
+        elif table or not _runs_on(before, row, (left, right), size):
+            apart = row[0].top - before[0].bottom > 0.9 * size
+            out += ("\n\n" if apart else "\n") + words
+        elif re.search(r"[^\W\d_]-$", out) and words[:1].islower():
+            out = out[:-1] + words
+        else:
+            out += " " + words
+        before = row
+    return out
+
+
+def _runs_on(before: Row, row: Row, edges: tuple[float, float], size: float) -> bool:
+    """Whether a row carries on the sentence of the row before it."""
+    left, right = edges
+    if _is_torn(before, size) or _is_torn(row, size) or right - left < 10 * size:
+        return False
+    if row[0].top - before[0].bottom > 0.9 * size:
+        return False
+    if abs(before[0].height - row[0].height) > 0.5 * size:
+        return False
+    # The row before must leave no room for the word that follows, and the rows must line up.
+    word = row[0].text.split(" ")[0]
+    room = right - before[-1].right
+    needed = (len(word) + 1) * _per_letter(row)
+    return room < max(needed, 1.5 * size) * 1.3 and row[0].left - left < 1.2 * size
+
+
+def _is_torn(row: Row, size: float) -> bool:
+    """Whether a row has a gap that prose has not, as between a thing and its price."""
+    return any(b.left - a.right > 2 * size for a, b in pairwise(row))
+
+
+def _per_letter(row: Row) -> float:
+    return sum(line.width for line in row) / max(1, sum(len(line.text) for line in row))

@@ -1,0 +1,191 @@
+"""Says whether a text is positive or negative, by the VADER lexicon. Runs in a child process.
+
+Sorts a text under one of the labels that are given. No honest method without an expert.
+
+Says which language a text is in. Runs in a child process."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
+from jarvis_desktop.core.errors import ExpertError, InputError
+from jarvis_desktop.core.i18n import tr
+from jarvis_desktop.core.task import Call, Port, Report, TaskOption, TaskType
+from jarvis_desktop.tasks.definition import Definition
+from jarvis_desktop.text.sentences import sentences
+
+LANGUAGE_IDENTIFICATION_TYPE = TaskType(
+    name="language-identification",
+    summary="Says which language a text is in.",
+    ports=(Port("text", (Kind.TEXT,)),),
+    gives=(Kind.TEXT,),
+    cues=(
+        "what language", "which language", "detect the language", "language is", "language of",
+        "identify the language", "language detection", "is this french", "is this german",
+        "is this spanish", "is this italian", "in what language",
+    ),
+)  # fmt: skip
+
+ENOUGH = 20_000
+"""Characters that are looked at; more change nothing."""
+SURE = 0.8
+GUESS = 0.4
+
+NAMES = dict(
+    pair.split(":")
+    for pair in """af:Afrikaans am:Amharic an:Aragonese ar:Arabic as:Assamese az:Azerbaijani
+    be:Belarusian bg:Bulgarian bn:Bengali br:Breton bs:Bosnian ca:Catalan cs:Czech cy:Welsh
+    da:Danish de:German dz:Dzongkha el:Greek en:English eo:Esperanto es:Spanish et:Estonian
+    eu:Basque fa:Persian fi:Finnish fo:Faroese fr:French ga:Irish gl:Galician gu:Gujarati
+    he:Hebrew hi:Hindi hr:Croatian ht:Haitian hu:Hungarian hy:Armenian id:Indonesian
+    is:Icelandic it:Italian ja:Japanese jv:Javanese ka:Georgian kk:Kazakh km:Khmer kn:Kannada
+    ko:Korean ku:Kurdish ky:Kyrgyz la:Latin lb:Luxembourgish lo:Lao lt:Lithuanian lv:Latvian
+    mg:Malagasy mk:Macedonian ml:Malayalam mn:Mongolian mr:Marathi ms:Malay mt:Maltese nb:Norwegian
+    ne:Nepali nl:Dutch nn:Norwegian no:Norwegian oc:Occitan or:Odia pa:Punjabi pl:Polish
+    ps:Pashto pt:Portuguese qu:Quechua ro:Romanian ru:Russian rw:Kinyarwanda se:Sami si:Sinhala
+    sk:Slovak sl:Slovenian sq:Albanian sr:Serbian sv:Swedish sw:Swahili ta:Tamil te:Telugu
+    th:Thai tl:Tagalog tr:Turkish ug:Uyghur uk:Ukrainian ur:Urdu vi:Vietnamese vo:Volapük
+    wa:Walloon xh:Xhosa zh:Chinese zu:Zulu""".split()
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Language:
+    """A language and how sure its recognition is, 0 to 1."""
+
+    code: str
+    confidence: float
+
+    @property
+    def name(self) -> str:
+        """Its English name, or its code where we know no name."""
+        return NAMES.get(self.code, self.code)
+
+
+def tell(call: Call, report: Report) -> Iterable[Artifact]:
+    """One line such as "French (1.00)". Raises InputError where there are no letters,
+    ExpertError where it cannot be told."""
+    text = call.text("text")
+    if not any(sign.isalpha() for sign in text):
+        raise InputError(tr("There are no words whose language could be told."))
+    found = identify(text)
+    if found.confidence < GUESS:
+        raise ExpertError(tr("The text is too short or too mixed to tell its language."))
+    doubt = "" if found.confidence >= SURE else ", a guess: the text is short or mixed"
+    return [text_artifact(f"{found.name} ({found.confidence:.2f}{doubt})")]
+
+
+def identify(text: str) -> Language:
+    """The likeliest of 97 languages (Lui and Baldwin, "langid.py", ACL 2012)."""
+    code, confidence = _identifier().classify(text[:ENOUGH])
+    return Language(str(code), float(confidence))
+
+
+@cache
+def _identifier() -> Any:
+    from py3langid.langid import MODEL_FILE, LanguageIdentifier
+
+    return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
+
+
+LANGUAGE_IDENTIFICATION = Definition(
+    LANGUAGE_IDENTIFICATION_TYPE, method=tell, note="97 languages, by letter sequences (langid)"
+)
+
+
+TEXT_CLASSIFICATION_TYPE = TaskType(
+    name="text-classification",
+    summary="Says whether a text is positive, negative or neutral.",
+    ports=(Port("text", (Kind.TEXT,)),),
+    gives=(Kind.TEXT,),
+    cues=(
+        "sentiment", "positive or negative", "negative or positive", "positive", "negative",
+        "mood", "tone", "emotion*", "happy or sad", "good or bad", "opinion", "attitude",
+        "how does ... feel", "is ... angry", "is ... happy", "is ... sad",
+        "is ... friendly", "is ... rude", "is ... satisfied",
+        "is this review", "classify the text", "text classification",
+    ),
+)  # fmt: skip
+
+MOST_SENTENCES = 2000
+NEUTRAL = 0.05
+"""The threshold VADER's authors give."""
+
+
+def classify(call: Call, report: Report) -> Iterable[Artifact]:
+    """The judgement as a sentence. Raises ExpertError on languages other than English."""
+    text = call.text("text")
+    if not text.strip():
+        raise InputError(tr("There is no text to judge."))
+    if len(text) >= 30:
+        found = identify(text)
+        if found.code != "en" and found.confidence > 0.95:
+            raise ExpertError(
+                tr(
+                    "The built-in judge of sentiment reads English only; this is {name}.",
+                    name=found.name,
+                ),
+                hint=tr("An expert for text-classification that knows the language would do."),
+            )
+    score = sentiment(text)
+    label = "neutral" if abs(score) < NEUTRAL else "positive" if score > 0 else "negative"
+    shown = f"{score:.2f}".replace("-", "−")
+    return [text_artifact(f"That sounds {label} ({shown} on a scale from −1 to 1).")]
+
+
+def sentiment(text: str) -> float:
+    """VADER's compound score, -1 to 1; of a longer text the mean over its opinionated sentences.
+
+    Hutto and Gilbert, "VADER: a parsimonious rule-based model for sentiment analysis of social
+    media text", ICWSM 2014.
+    """
+    from vaderSentiment.vaderSentiment import SentimentIntensityAnalyzer
+
+    analyser = SentimentIntensityAnalyzer()
+    parts = sentences(text)
+    if len(parts) <= 3:
+        return float(analyser.polarity_scores(text)["compound"])
+    step = max(1, len(parts) // MOST_SENTENCES)
+    scores = [float(analyser.polarity_scores(part)["compound"]) for part in parts[::step]]
+    opinions = [score for score in scores if abs(score) >= NEUTRAL]
+    return sum(opinions) / len(opinions) if opinions else 0.0
+
+
+TEXT_CLASSIFICATION = Definition(
+    TEXT_CLASSIFICATION_TYPE,
+    method=classify,
+    note="VADER's lexicon of English words; blind to irony",
+)
+
+
+ZERO_SHOT_CLASSIFICATION_TYPE = TaskType(
+    name="zero-shot-classification",
+    summary="Sorts a text under one of the labels that are given.",
+    ports=(Port("text", (Kind.TEXT,)),),
+    gives=(Kind.TEXT,),
+    options=(TaskOption("labels", "the labels, parted by commas", "", reads="clause"),),
+    cues=(
+        "which of these labels", "which category", "which of the following", "classify ... as",
+        "classify it as", "sort ... into", "categor*", "label it as", "label this", "is it about",
+        "one of these topics", "zero-shot", "zero shot", "which topic",
+    ),
+)  # fmt: skip
+
+
+def labels_of(words: str) -> list[str]:
+    """Labels that are parted by commas, each once. Raises InputError where there are not two."""
+    labels = list(dict.fromkeys(each.strip() for each in words.split(",") if each.strip()))
+    if len(labels) < 2:
+        raise InputError(
+            tr("Sorting needs at least two labels."), hint=tr("Say for example: sport or politics?")
+        )
+    return labels
+
+
+ZERO_SHOT_CLASSIFICATION = Definition(
+    ZERO_SHOT_CLASSIFICATION_TYPE, note="needs an expert that understands text"
+)

@@ -1,0 +1,131 @@
+"""Says how much two texts have in common. Runs in a child process.
+
+Turns texts into vectors of numbers that stand for their meaning. No honest method without an
+expert: vectors of letters or words alone would say nothing of it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from math import sqrt
+
+from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
+from jarvis_desktop.core.errors import InputError
+from jarvis_desktop.core.i18n import tr
+from jarvis_desktop.core.task import Call, Port, Preset, Report, TaskOption, TaskType
+from jarvis_desktop.tasks.definition import Definition
+from jarvis_desktop.text.sentences import paragraphs, sentences
+from jarvis_desktop.text.tokens import content, tokens
+
+SENTENCE_SIMILARITY_TYPE = TaskType(
+    name="sentence-similarity",
+    summary="Says how similar two texts are.",
+    ports=(Port("text_1", (Kind.TEXT,)), Port("text_2", (Kind.TEXT,))),
+    gives=(Kind.TEXT,),
+    cues=(
+        "how similar", "similar to", "similarity", "compare", "compares",
+        "how do these ... compare", "how alike", "are ... alike", "same meaning", "mean the same",
+        "say the same thing", "difference between the two", "resembl*", "how close are",
+        "paraphrase of", "match each other", "the two sentences", "these two sentences",
+        "the two texts", "these two texts",
+    ),
+)  # fmt: skip
+
+LONGEST_TEXT = 200_000
+
+
+def compare(call: Call, report: Report) -> Iterable[Artifact]:
+    """A percentage, and what it rests on. Raises InputError where a text has no words."""
+    texts = [call.text(port)[:LONGEST_TEXT] for port in ("text_1", "text_2")]
+    if not all(tokens(text) for text in texts):
+        raise InputError(tr("Two texts with words in them are needed to compare them."))
+    share = round(100 * similarity(*texts))
+    verdict = (
+        "They have the same words."
+        if share == 100
+        else "They share most of their wording."
+        if share >= 65
+        else "They share some of their wording."
+        if share >= 30
+        else "They have little wording in common."
+    )
+    caveat = "This compares words, not meaning."
+    return [text_artifact(f"The two texts are {share}% alike. {verdict} {caveat}")]
+
+
+def similarity(one: str, other: str) -> float:
+    """0 to 1: the mean of two cosines, of stemmed words and of letter sequences.
+
+    Words see what the texts are about, letter sequences see spelling variants and compounds.
+    """
+    words = _cosine(Counter(content(one)), Counter(content(other)))
+    letters = _cosine(_letters(one), _letters(other))
+    return min(1.0, (words + letters) / 2)
+
+
+def _letters(text: str) -> Counter[str]:
+    line = f" {' '.join(tokens(text))} "
+    return Counter(line[at : at + size] for size in (3, 4) for at in range(len(line) - size + 1))
+
+
+def _cosine(one: Counter[str], other: Counter[str]) -> float:
+    product = sum(count * other[key] for key, count in one.items())
+    norms = sqrt(sum(count**2 for count in one.values()))
+    norms *= sqrt(sum(count**2 for count in other.values()))
+    return product / norms if norms else 0.0
+
+
+SENTENCE_SIMILARITY = Definition(
+    SENTENCE_SIMILARITY_TYPE, method=compare, note="shared words and letters; knows no meaning"
+)
+
+
+PARTS = ("text", "paragraph", "sentence", "line")
+
+FEATURE_EXTRACTION_TYPE = TaskType(
+    name="feature-extraction",
+    summary="Turns a text into vectors of numbers that stand for its meaning (embeddings).",
+    ports=(Port("text", (Kind.TEXT,)),),
+    gives=(Kind.TABLE, Kind.TEXT),
+    options=(TaskOption("each", "what gets a vector of its own", "text", choices=PARTS),),
+    cues=(
+        "embedding*", "embedding of", "embeddings of", "sentence embedding*", "text embedding*",
+        "word vector*", "feature vector*", "vector representation", "feature extraction",
+        "feature-extraction", "as a vector", "as vectors", "into a vector", "into vectors",
+        "vectorise", "vectorize", "extract the features of the text",
+    ),
+    presets=tuple(
+        Preset(phrase.format(f"{every} {part}"), (("each", part),))
+        for part in PARTS[1:]
+        for every in ("each", "every")
+        for phrase in ("embedding* of {}", "embedding* for {}", "vector* of {}", "vector* for {}")
+    ),
+)  # fmt: skip
+
+MOST_TEXTS = 2_000
+"""Vectors of one table."""
+
+LONGEST_SHOWN = 200
+"""Characters of a text that stand beside its vector."""
+
+
+def taken_apart(call: Call) -> list[str]:
+    """What is to get a vector each. Raises InputError where there is no text."""
+    text = call.text("text")
+    match call.words("each"):
+        case "sentence":
+            parts = sentences(text)
+        case "paragraph":
+            parts = paragraphs(text, numbers=True)
+        case "line":
+            parts = [line.strip() for line in text.splitlines()]
+        case _:
+            parts = [text.strip()]
+    if not any(parts):
+        raise InputError(tr("There is no text to make vectors of."))
+    return [part for part in parts if part][:MOST_TEXTS]
+
+
+FEATURE_EXTRACTION = Definition(
+    FEATURE_EXTRACTION_TYPE, note="needs an expert that understands text"
+)

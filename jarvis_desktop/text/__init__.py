@@ -1,0 +1,1 @@
+"""Language helpers without I/O: tokens, sentences, numbers, dates, units, spoken forms."""

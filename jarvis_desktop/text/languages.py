@@ -1,0 +1,250 @@
+"""Whether a text is English, as far as its small words and its letters tell.
+
+Notices a request in another language, to answer in it that only English is planned so far.
+
+Names and codes of the languages that translators know, and which one a text is in.
+
+In which language a text is: for the choice of a voice."""
+
+from __future__ import annotations
+
+import functools
+import logging
+import re
+from collections.abc import Callable, Mapping
+from functools import lru_cache, partial
+from typing import Any, Literal
+
+from jarvis_desktop.core.errors import InputError, JarvisError
+from jarvis_desktop.core.i18n import tr
+
+ENGLISH = frozenset(
+    "the a an of and is it to in for on are was with that this from by not there be has have "
+    "what i you your my or at as which will can they he she his her we our their them its if but "
+    "out up about who how when where why been would could should were had did does do just then "
+    "than more some any into over after only yes these those here".split()
+)
+FOREIGN = frozenset(
+    "der die das und ist nicht ein eine einen mit auf für von zu den dem im es ich sie wir um am "
+    "bei le la les un une des et est pas du dans que qui pour sur avec il elle nous vous au aux ce "
+    "el los las una es por con para del al su lo il gli di che non sono della nel è é à å "
+    "os um uma não em com de da dos het een niet voor op zijn naar och är inte som att "
+    "på ett og ikke det af til nie na się jest że ja se ei".split()
+)
+
+_WORD = re.compile(r"(?<![\w@/\\.-])[^\W\d_]{2,}(?![\w@/\\])|\b[aàèéiå]\b")
+"""Single letters are mostly names of things: x, y, e."""
+_ACCENTS = re.compile(r"[\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f]")
+FIRST_OTHER = "\u0250"
+"""From here on letters are not Latin."""
+
+
+def tongue(text: str) -> Literal["english", "foreign", "unclear"]:
+    """What the small words say; where there are none, accents and other scripts count."""
+    words = _WORD.findall(text.lower())
+    english = sum(map(ENGLISH.__contains__, words))
+    foreign = sum(map(FOREIGN.__contains__, words))
+    if english != foreign:
+        return "english" if english > foreign else "foreign"
+    if english or text.isascii():
+        return "unclear"
+    letters = [letter for letter in text if letter.isalpha()]
+    other = sum(letter >= FIRST_OTHER for letter in letters)
+    if other * 2 > len(letters) or _ACCENTS.search(text):
+        return "foreign"
+    return "unclear"
+
+
+_scripts = (
+    ("ja", r"[\u3040-\u30ff]"),
+    ("ko", r"[\uac00-\ud7af]"),
+    ("zh", r"[\u4e00-\u9fff]"),
+    ("ru", r"[\u0400-\u04ff]"),
+    ("ar", r"[\u0600-\u06ff]"),
+    ("hi", r"[\u0900-\u097f]"),
+)
+
+_function_words = {
+    "de": "der die das und ist ein eine einen mir mich bitte wie "
+    "was den dem zu nicht auf für ich dieses diesen",
+    "fr": "le la les un une et est ce cette moi quel quelle "
+    "que pour dans des du je s'il vous avec texte",
+    "es": "el la los las un una y es este esta por favor "
+    "qué cómo para en de mi que con texto imagen",
+    "it": "il lo la gli un una e è questo questa per favore "
+    "che cosa come nel di mi con testo immagine",
+    "pt": "o a os as um uma e é este esta por favor que como para em de me com texto imagem",
+    "nl": "de het een en is dit deze alsjeblieft wat hoe voor in van mij met tekst niet",
+}
+
+_answers = {
+    "de": "Ohne Sprachmodell verstehe ich Aufträge bisher nur auf Englisch, zum Beispiel: "
+    "“Read the text in this picture”.",
+    "fr": "Sans modèle de langage, je ne comprends pour l’instant que les demandes en anglais, "
+    "par exemple : “Read the text in this picture”.",
+    "es": "Sin un modelo de lenguaje, por ahora solo entiendo peticiones en inglés, por ejemplo: "
+    "“Read the text in this picture”.",
+    "it": "Senza un modello linguistico per ora capisco solo richieste in inglese, per esempio: "
+    "“Read the text in this picture”.",
+    "pt": "Sem um modelo de linguagem, por enquanto só entendo pedidos em inglês, por exemplo: "
+    "“Read the text in this picture”.",
+    "nl": "Zonder taalmodel begrijp ik voorlopig alleen verzoeken in het Engels, bijvoorbeeld: "
+    "“Read the text in this picture”.",
+    "zh": "没有语言模型时，我目前只能听懂英语的请求，例如：“Read the text in this picture”。",
+    "ja": "言語モデルがない間は、英語の依頼だけが分かります。例：“Read the text in this picture”。",
+    "ko": "언어 모델이 없으면 지금은 영어 요청만 이해합니다. 예: “Read the text in this picture”.",
+    "ru": "Без языковой модели я пока понимаю только просьбы на английском, например: "
+    "“Read the text in this picture”.",
+    "ar": "بدون نموذج لغوي أفهم حاليًا الطلبات بالإنجليزية "
+    "فقط، مثل: “Read the text in this picture”.",
+    "hi": "भाषा मॉडल के बिना मैं अभी केवल अंग्रेज़ी में अनुरोध समझता हूँ, जैसे: “Read the text in this picture”।",
+}
+
+_english = frozenset(
+    "the a an is it this that what to of in and for on you me my with please can how".split()
+)
+
+
+def other_language(text: str) -> str | None:
+    """A sentence in the language of `text` where that is not English; None where it may be."""
+    for code, script in _scripts:
+        if len(re.findall(script, text)) >= 2:
+            return _answers[code]
+    words = set(re.findall(r"[^\W\d_]+", text.lower()))
+    own = len(words & _english)
+    counts = {code: len(words & set(known.split())) for code, known in _function_words.items()}
+    best = max(counts, key=lambda code: counts[code])
+    return _answers[best] if counts[best] >= 2 and counts[best] > own else None
+
+
+log = logging.getLogger(__name__)
+
+# Name, ISO 639-1 code, code of NLLB-200 (FLORES-200).
+_TABLE = """
+afrikaans af afr_Latn|arabic ar arb_Arab|bengali bn ben_Beng|bulgarian bg bul_Cyrl
+catalan ca cat_Latn|chinese zh zho_Hans|croatian hr hrv_Latn|czech cs ces_Latn
+danish da dan_Latn|dutch nl nld_Latn|english en eng_Latn|estonian et est_Latn
+finnish fi fin_Latn|french fr fra_Latn|german de deu_Latn|greek el ell_Grek
+gujarati gu guj_Gujr|hebrew he heb_Hebr|hindi hi hin_Deva|hungarian hu hun_Latn
+icelandic is isl_Latn|indonesian id ind_Latn|irish ga gle_Latn|italian it ita_Latn
+japanese ja jpn_Jpan|korean ko kor_Hang|latvian lv lvs_Latn|lithuanian lt lit_Latn
+macedonian mk mkd_Cyrl|malay ms zsm_Latn|marathi mr mar_Deva|norwegian no nob_Latn
+persian fa pes_Arab|polish pl pol_Latn|portuguese pt por_Latn|punjabi pa pan_Guru
+romanian ro ron_Latn|russian ru rus_Cyrl|serbian sr srp_Cyrl|slovak sk slk_Latn
+slovenian sl slv_Latn|spanish es spa_Latn|swahili sw swh_Latn|swedish sv swe_Latn
+tamil ta tam_Taml|telugu te tel_Telu|thai th tha_Thai|turkish tr tur_Latn
+ukrainian uk ukr_Cyrl|urdu ur urd_Arab|vietnamese vi vie_Latn|welsh cy cym_Latn
+"""
+_ROWS = [row.split() for line in _TABLE.strip().splitlines() for row in line.split("|")]
+CODES = {name: code for name, code, _ in _ROWS}
+NAMES = {code: name.capitalize() for name, code, _ in _ROWS}
+FLORES = {code: flores for _, code, flores in _ROWS}
+
+ENOUGH = 5000
+"""Characters of a text that are looked at."""
+CERTAIN = 10.0
+"""By how much, in natural logarithms, another language must be likelier to rule one out."""
+
+
+def code_of(language: str) -> str:
+    """The ISO 639-1 code of a language given by its English name or code."""
+    wanted = language.strip().casefold()
+    if wanted in NAMES:
+        return wanted
+    if wanted in CODES:
+        return CODES[wanted]
+    raise InputError(
+        tr("{language} is not a language that is known here.", language=language),
+        hint=tr("Known are: {values}.", values=", ".join(NAMES.values())),
+    )
+
+
+def code_of_text(text: str) -> str:
+    """The likeliest language of a text, as its code."""
+    import py3langid
+
+    code = str(py3langid.classify(text[:ENOUGH])[0])
+    return "no" if code in ("nb", "nn") else code
+
+
+def is_clearly_not(text: str, code: str) -> bool:
+    """Whether a text is in another language without a doubt; short texts never are."""
+    return _rules_out(ranked(text[:ENOUGH]), code)
+
+
+def ranked(text: str) -> dict[str, float]:
+    """How likely each language is, as a natural logarithm."""
+    import py3langid
+
+    return {str(each): float(score) for each, score in py3langid.rank(text)}
+
+
+def _rules_out(ranks: Mapping[str, float], code: str) -> bool:
+    return code in ranks and max(ranks.values()) - ranks[code] > CERTAIN
+
+
+class BackgroundLanguages:
+    """`is_clearly_not` by a process of its own: what tells languages takes 80 MB."""
+
+    def __init__(self, call: Callable[..., Any]) -> None:
+        """`call` runs a function of another process by its dotted name."""
+        self._asked = partial(call, f"{__name__}:ranked")
+        self._ranked = lru_cache(maxsize=8)(self._asked)
+
+    def warm(self) -> None:
+        """Load what tells them. Raises JarvisError."""
+        self._asked("warm")
+
+    def is_clearly_not(self, text: str, code: str) -> bool:
+        """The same; nothing is ruled out where it cannot be told. Waits for the other process."""
+        try:
+            return _rules_out(self._ranked(text[:ENOUGH]), code)
+        except JarvisError as error:
+            log.info("The language of a text cannot be told: %s", error.message)
+            return False
+
+
+LANGUAGES = (
+    "ar", "bg", "ca", "cs", "da", "de", "el", "en", "es", "et", "fa", "fi", "fr", "he", "hi", "hr",
+    "hu", "id", "it", "ja", "ko", "lt", "lv", "nl", "no", "pl", "pt", "ro", "ru", "sk", "sl", "sv",
+    "ta", "tr", "uk", "vi", "zh",
+)  # fmt: skip
+SURE = 0.9
+FEWEST_LETTERS = 14
+"""Shorter texts in Latin letters are mostly names and single words, which say little."""
+
+ENGLISH_SHARE = 0.2
+
+
+def plain_language(text: str) -> str | None:
+    """The language where no identifier is needed: "en" with small English words all over, None
+    where there is nothing to go by, else "?"."""
+    words = re.findall(r"[^\W\d_]+", text.lower())
+    letters = "".join(words)
+    if any(letter >= FIRST_OTHER for letter in letters):
+        return "?"
+    known = tongue(text)
+    if known == "english" and sum(map(ENGLISH.__contains__, words)) >= ENGLISH_SHARE * len(words):
+        return "en"
+    says_much = len(letters) >= FEWEST_LETTERS or not FOREIGN.isdisjoint(words)
+    return "?" if says_much else None
+
+
+def language_of(text: str) -> str | None:
+    """The two-letter code of a text's language; None where it is not clear.
+
+    Loads py3langid the first time, which takes a second: ask plain_language first.
+    """
+    language, sureness = _identifier().classify(text)
+    # In another script any of its languages is better than spelling it out in English.
+    latin = not re.search(r"[^\W\d_\u0000-\u024f]", text)
+    return str(language) if sureness >= SURE or not latin else None
+
+
+@functools.cache
+def _identifier() -> Any:
+    from py3langid.langid import MODEL_FILE, LanguageIdentifier
+
+    identifier = LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
+    identifier.set_languages(list(LANGUAGES))
+    return identifier

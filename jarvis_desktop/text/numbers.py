@@ -1,0 +1,456 @@
+"""Writes spoken numbers as digits: "two hundred and forty" is 240, "half a million" 500000.
+
+text2num does this for whole numbers and takes "ten second" for "10 2nd"; timers need seconds.
+
+Writes the digits of an English text as words, for voices that know letters only.
+
+Turns the words of a sum into a formula and works it out, within limits: no formula may take
+long or fill memory, and nothing but arithmetic is understood."""
+
+from __future__ import annotations
+
+import ast
+import math
+import operator
+import re
+from collections.abc import Callable
+from fractions import Fraction
+
+from jarvis_desktop.core.errors import InputError
+from jarvis_desktop.core.i18n import tr
+
+_UNITS = {
+    word: value
+    for value, word in enumerate(
+        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen "
+        "fifteen sixteen seventeen eighteen nineteen".split()
+    )
+} | {"oh": 0, "nought": 0, "nil": 0}
+_TENS = {
+    word: 10 * value
+    for value, word in enumerate(
+        "twenty thirty forty fifty sixty seventy eighty ninety".split(), start=2
+    )
+} | {"fourty": 40}
+_SCALES = {
+    "hundred": 100,
+    "thousand": 10**3,
+    "grand": 10**3,
+    "million": 10**6,
+    "billion": 10**9,
+    "trillion": 10**12,
+}
+_GROUPS = {"dozen": 12, "score": 20, "dozens": 12}
+WORDS = (*_UNITS, *_TENS)
+"""Those a number begins with."""
+_PARTS = {
+    "half": Fraction(1, 2), "halves": Fraction(1, 2), "third": Fraction(1, 3),
+    "thirds": Fraction(1, 3), "quarter": Fraction(1, 4), "quarters": Fraction(1, 4),
+    "fourth": Fraction(1, 4), "fifth": Fraction(1, 5), "fifths": Fraction(1, 5),
+    "eighth": Fraction(1, 8), "eighths": Fraction(1, 8), "tenth": Fraction(1, 10),
+    "tenths": Fraction(1, 10),
+}  # fmt: skip
+_WORDS = _UNITS | _TENS | _SCALES | _GROUPS
+# A comma before one or two last digits is a decimal comma, unless it parts a list: "1,2,3".
+_DIGITS = (
+    r"\d{1,3}(?:,\d{3})+(?![\d,])(?:\.\d+)?|(?<!\d,)\d+,\d{1,2}(?![\d,]|\.\d)"
+    r"|\d+(?:\.\d+)?|\.\d+"
+)
+_DECIMAL_COMMA = re.compile(r"\d+,\d{1,2}")
+_NUMERAL = re.compile(_DIGITS)
+_TOKEN = re.compile(rf"{_DIGITS}|[^\W\d_]+|\s+|.", re.DOTALL)
+
+
+def with_digits(text: str) -> str:
+    """The text with its spoken numbers as digits; all else stays as it is."""
+    tokens = _TOKEN.findall(_joined(text))
+    out: list[str] = []
+    at = 0
+    while at < len(tokens):
+        value, length = _number(tokens, at)
+        if length:
+            out.append(written(value))
+            at += length
+        else:
+            out.append(tokens[at])
+            at += 1
+    return "".join(out)
+
+
+def written(value: Fraction) -> str:
+    """The number in digits, without needless zeros."""
+    if value.denominator == 1:
+        return str(value.numerator)
+    return f"{float(value):.12g}"
+
+
+def _joined(text: str) -> str:
+    """ "twenty-five" as two words; "a hundred" and "half a million" as numbers."""
+    names = "|".join(_WORDS)
+    text = re.sub(rf"\b({'|'.join(_TENS)})-(?=({names})\b)", r"\1 ", text, flags=re.IGNORECASE)
+    groups = "|".join((*_SCALES, "dozen"))
+    text = re.sub(rf"\bhalf an? ({groups})\b", r"0.5 \1", text, flags=re.IGNORECASE)
+    text = re.sub(rf"\ban? (?=(?:{groups})\b)", "1 ", text, flags=re.IGNORECASE)
+    text = re.sub(rf"\ban? (?=(?:{groups})\b)", "1 ", text, flags=re.IGNORECASE)
+    return re.sub(r"\ba (half|third|quarter|fifth|tenth)\b", r"1 \1", text, flags=re.IGNORECASE)
+
+
+def _number(tokens: list[str], start: int) -> tuple[Fraction, int]:
+    """The number that begins at a token, and over how many tokens it goes (0: none begins)."""
+    total, current = Fraction(0), Fraction(0)
+    at, end = start, start
+    seen = ""
+    while at < len(tokens):
+        word = tokens[at].casefold()
+        if _NUMERAL.fullmatch(word):
+            if seen and not (seen in ("scale", "and") and end > start):
+                break
+            point = "." if _DECIMAL_COMMA.fullmatch(word) else ""
+            current += Fraction(word.replace(",", point))
+            seen = "digits"
+        elif word in _UNITS:
+            # "one two" is two numbers, "twenty one" is one.
+            if seen in ("unit", "digits") or (seen == "ten" and not 0 < _UNITS[word] < 10):
+                break
+            current += _UNITS[word]
+            seen = "unit"
+        elif word in _TENS:
+            if seen in ("unit", "ten", "digits"):
+                break
+            current += _TENS[word]
+            seen = "ten"
+        elif word in _SCALES or word in _GROUPS:
+            if not seen and word != "dozen":
+                break
+            total, current = _scaled(total, current, _WORDS[word])
+            seen = "scale"
+        elif word == "and" and seen == "scale" and _continues(tokens, at):
+            at += 2
+            continue
+        elif word == "point" and seen and (digits := _decimals(tokens, at)):
+            current += digits[0]
+            at = end = digits[1]
+            seen = "digits"
+            continue
+        else:
+            break
+        at += 1
+        end = at
+        if at < len(tokens) and tokens[at].isspace():
+            at += 1
+    if end == start:
+        return Fraction(0), 0
+    return _with_part(tokens, total + current, end, start)
+
+
+def _scaled(total: Fraction, current: Fraction, scale: int) -> tuple[Fraction, Fraction]:
+    if scale <= 100:
+        return total, (current or Fraction(1)) * scale
+    return total + (current or Fraction(1)) * scale, Fraction(0)
+
+
+def _continues(tokens: list[str], at: int) -> bool:
+    """Whether "and" goes on with a number, as in "two hundred and forty"."""
+    following = tokens[at + 2].casefold() if at + 2 < len(tokens) else ""
+    return following in _UNITS or following in _TENS
+
+
+def _decimals(tokens: list[str], at: int) -> tuple[Fraction, int] | None:
+    """What "point" is followed by: digits one by one, "point two five", or a numeral."""
+    digits = ""
+    at += 1
+    end = at
+    while at < len(tokens):
+        word = tokens[at].casefold()
+        if word.isspace():
+            at += 1
+            continue
+        if word in _UNITS and _UNITS[word] < 10:
+            digits += str(_UNITS[word])
+        elif not digits and (word.isdigit() or word in _UNITS or word in _TENS):
+            digits = word if word.isdigit() else str(_WORDS[word])
+        else:
+            break
+        at += 1
+        end = at
+    return (Fraction(int(digits), 10 ** len(digits)), end) if digits else None
+
+
+def _with_part(tokens: list[str], value: Fraction, end: int, start: int) -> tuple[Fraction, int]:
+    """ "and a half" and "three quarters" after a number."""
+    rest = "".join(tokens[end : end + 8]).casefold()
+    found = re.match(r"\s+and\s+(?:an?|1|one)\s+([a-z]+)\b", rest)
+    if found and (part := _PARTS.get(found[1])):
+        return value + part, _length(tokens, end, found.end()) - start
+    # "A third" and "three quarters" are parts; "second" is a unit of time.
+    found = re.match(r"\s+([a-z]+)\b", rest) if value < 10 else None
+    part = _PARTS.get(found[1]) if found else None
+    if found and part and (value == 1 or found[1].endswith("s")):
+        return value * part, _length(tokens, end, found.end()) - start
+    return value, end - start
+
+
+def _length(tokens: list[str], at: int, characters: int) -> int:
+    while characters > 0:
+        characters -= len(tokens[at])
+        at += 1
+    return at
+
+
+_ONES = (
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen "
+    "fifteen sixteen seventeen eighteen nineteen"
+).split()
+_SPOKEN_TENS = "zero ten twenty thirty forty fifty sixty seventy eighty ninety".split()
+_SPOKEN_SCALES = ((10**9, "billion"), (10**6, "million"), (1000, "thousand"), (100, "hundred"))
+_NUMBER = re.compile(r"(?<![\w.])([$€£])?(-?)(\d{1,3}(?:,\d{3})+|\d+)(\.\d+)?(\s?%)?")
+_SIGNS = {"$": "dollars", "€": "euros", "£": "pounds"}
+
+LONGEST = 12
+"""Digits of a number; a longer one is spelled digit by digit."""
+
+
+def in_words(text: str) -> str:
+    """The text with "3.5 %" as "three point five percent" and "1999" as "nineteen ninety nine"."""
+    return _NUMBER.sub(_spoken, text)
+
+
+def _spoken(match: re.Match[str]) -> str:
+    sign, minus, whole, part, percent = match.groups()
+    digits = whole.replace(",", "")
+    alone = not (sign or minus or part or percent or "," in whole)
+    words = _year(int(digits)) if alone and len(digits) == 4 else ""
+    if not words:
+        spelled = len(digits) > LONGEST or (len(digits) > 1 and digits[0] == "0")
+        words = _digits(digits) if spelled else cardinal(int(digits))
+    found = ["minus"] if minus else []
+    found.append(words)
+    if part:
+        found += ["point", _digits(part[1:])]
+    if percent:
+        found.append("percent")
+    if sign:
+        found.append(_SIGNS[sign])
+    # "3kg" is read as two words.
+    after = match.string[match.end() : match.end() + 1]
+    return " ".join(found) + (" " if after.isalpha() else "")
+
+
+def cardinal(number: int) -> str:
+    """A whole number from 0 up, as words."""
+    if number < 20:
+        return _ONES[number]
+    if number < 100:
+        tens, ones = divmod(number, 10)
+        return _SPOKEN_TENS[tens] + (f" {_ONES[ones]}" if ones else "")
+    for scale, name in _SPOKEN_SCALES:
+        if number >= scale:
+            count, rest = divmod(number, scale)
+            joint = " and " if rest and rest < 100 else " "
+            return f"{cardinal(count)} {name}" + (joint + cardinal(rest) if rest else "")
+    raise AssertionError(number)
+
+
+def _year(number: int) -> str:
+    """1999 as a year is said; "" for a number that is said as any other."""
+    century, rest = divmod(number, 100)
+    if not 11 <= century <= 20 or (century == 20 and rest < 10):
+        return ""
+    if not rest:
+        return f"{cardinal(century)} hundred"
+    return f"{cardinal(century)} {'oh ' if rest < 10 else ''}{cardinal(rest)}"
+
+
+def _digits(digits: str) -> str:
+    return " ".join(_ONES[int(digit)] for digit in digits)
+
+
+Number = int | float
+
+LARGEST_BITS = 4000
+"""Whole numbers beyond this (1,200 digits) are refused before they are made."""
+
+_SPOKEN: tuple[tuple[str, str], ...] = (
+    (r"[×∙·]|(?<=[\d)])\s*x\s*(?=[\d(])", "*"),
+    (r"÷", "/"),
+    (r"[−–—]", "-"),
+    (r"√", " sqrt "),
+    (r"π", " pi "),
+    (r"²", "**2"),
+    (r"³", "**3"),
+    (r"\^", "**"),
+    (r"[$€£]", ""),
+    (r"\b(\d+(?:\.\d+)?)\s*(?:%|percent|per cent)\s+(?:tip\s+)?(?:off|less than)\s+(?:of\s+)?"
+     r"(\d+(?:\.\d+)?)", r"(\2-\2*\1/100)"),
+    # "100 plus 20%" is 120 to everyone but a parser.
+    (r"^(.+?)\s*(?:\bplus\b|\+)\s*(\d+(?:\.\d+)?)\s*(?:%|percent|per cent)$", r"(\1)*(1+\2/100)"),
+    (r"^(.+?)\s*(?:\bminus\b|-)\s*(\d+(?:\.\d+)?)\s*(?:%|percent|per cent)$", r"(\1)*(1-\2/100)"),
+    (r"\s*(?:%|\bpercent|\bper cent)(?:\s+tip)?\s+(?:of|on)\b", "/100*"),
+    (r"\s*(?:%(?!\s*[\d(])|\bpercent\b|\bper cent\b)", "/100"),
+    (r"\b(?:the )?(?:sum|total|addition) of (.+?) and (.+)", r"(\1)+(\2)"),
+    (r"\b(?:the )?product of (.+?) and (.+)", r"(\1)*(\2)"),
+    (r"\b(?:the )?difference (?:between|of) (.+?) and (.+)", r"(\1)-(\2)"),
+    (r"\b(?:the )?(?:average|mean) of (.+?) and (.+)", r"((\1)+(\2))/2"),
+    (r"\badd (.+?) (?:and|to) (.+)", r"(\2)+(\1)"),
+    (r"\bsubtract (.+?) from (.+)", r"(\2)-(\1)"),
+    (r"\bmultiply (.+?) (?:by|and|with) (.+)", r"(\1)*(\2)"),
+    (r"\bdivide (.+?) by (.+)", r"(\1)/(\2)"),
+    (r"\bhalf of\b", "0.5*"),
+    (r"\b(?:twice|double)\b", "2*"),
+    (r"\btriple\b", "3*"),
+    (r"\b(?:the )?(?:square root|root)(?: of)?\b", " sqrt "),
+    (r"\b(?:the )?(?:cube|cubic|third) root(?: of)?\b", " cbrt "),
+    (r"\b(?:the )?natural log(?:arithm)?(?: of)?\b", " ln "),
+    (r"\b(?:the )?log(?:arithm)?(?: of)?\b", " log "),
+    (r"\b(?:the )?factorial of\b", " factorial "),
+    (r"(\d+)\s*factorial\b|\b(\d+)\s*!", r" factorial(\1\2)"),
+    (r"\b(?:the )?(sine|cosine|tangent)(?: of)?\b", r" \1 "),
+    (r"\bdegrees\b", ""),
+    (r"\bsquared\b|\bsquare\b(?! root)", "**2"),
+    (r"\bcubed\b", "**3"),
+    (r"\b(?:raised )?to the power (?:of )?|\braised to\b|\bto the (?=\d+(?:st|nd|rd|th)?\b)", "**"),
+    (r"(\d+)(?:st|nd|rd|th)\b(?: power)?", r"\1"),
+    (r"\b(?:divided by|over)\b", "/"),
+    (r"\b(?:multiplied by|times|by)\b", "*"),
+    (r"\b(?:plus|and|added to)\b", "+"),
+    (r"\b(?:minus|less|take away|subtracted by)\b", "-"),
+    (r"\b(?:modulo|mod|remainder of)\b", "%"),
+    (r"\bnegative\b", "-"),
+    (r"\bopen (?:bracket|parenthesis)\b", "("),
+    (r"\bclosed? (?:bracket|parenthesis)\b", ")"),
+    (r"\bof\b", "*"),
+    (r"(?<=\d),(?=\d{3}\b)", ""),
+    (r"\b(?:dollars?|euros?|pounds?|the|a)\b", ""),
+)  # fmt: skip
+_COMPILED = tuple((re.compile(spoken, re.IGNORECASE), sign) for spoken, sign in _SPOKEN)
+
+_FUNCTIONS: dict[str, Callable[[float], Number]] = {
+    "sqrt": math.sqrt,
+    "cbrt": math.cbrt,
+    "ln": math.log,
+    "log": math.log10,
+    "sine": lambda degrees: math.sin(math.radians(degrees)),
+    "cosine": lambda degrees: math.cos(math.radians(degrees)),
+    "tangent": lambda degrees: math.tan(math.radians(degrees)),
+    "sin": lambda degrees: math.sin(math.radians(degrees)),
+    "cos": lambda degrees: math.cos(math.radians(degrees)),
+    "tan": lambda degrees: math.tan(math.radians(degrees)),
+    "abs": abs,
+    "round": round,
+}
+_CONSTANTS = {"pi": math.pi, "e": math.e}
+_OPERATORS: dict[type[ast.operator], Callable[[Number, Number], Number]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.FloorDiv: operator.floordiv,
+    ast.Mod: operator.mod,
+}
+
+
+def formula(words: str) -> str:
+    """The sum in signs, from words whose numbers are already in digits."""
+    text = words
+    for spoken, sign in _COMPILED:
+        text = spoken.sub(sign, text)
+    # A function takes the number or bracket after it: "sqrt 625 + 1" is 26.
+    names = "|".join((*_FUNCTIONS, "factorial"))
+    text = re.sub(rf"\b({names})\s+(-?\d+(?:\.\d+)?|pi|e)\b", r"\1(\2)", text)
+    return " ".join(text.split())
+
+
+def value_of(text: str) -> Number:
+    """What a formula comes to. Raises InputError with the reason where it comes to nothing."""
+    try:
+        return _checked(_value(ast.parse(text.strip(), mode="eval").body))
+    except ZeroDivisionError as error:
+        raise InputError(tr("Nothing can be divided by zero.")) from error
+    except OverflowError as error:
+        raise _too_large() from error
+    except (SyntaxError, RecursionError, MemoryError) as error:
+        raise _not_a_sum() from error
+    except ValueError as error:
+        raise InputError(tr("That has no result among the real numbers.")) from error
+
+
+def readable(value: Number, *, digits: int = 7) -> str:
+    """A result as people write it: with commas, and rounded to `digits` where it goes on."""
+    if isinstance(value, int) or (value.is_integer() and abs(value) < 1e15):
+        whole = int(value)
+        if abs(whole) < 10**21:
+            return f"{whole:,}"
+        written = str(abs(whole))
+        start = int(written[:5]) / (10**4 if whole > 0 else -(10**4))
+        return f"about {start:g} times 10 to the {len(written) - 1}"
+    if abs(value) >= 1e15 or abs(value) < 1e-4:
+        mantissa, exponent = f"{value:.4e}".split("e")
+        return f"about {float(mantissa):g} times 10 to the {int(exponent)}"
+    near = round(value, max(0, digits - 1 - max(0, math.floor(math.log10(abs(value))))))
+    # 0.1 + 0.2 is exact to a person; a third is not.
+    exact = math.isclose(near, value, rel_tol=1e-12)
+    return f"{'' if exact else 'about '}{near:,.10g}"
+
+
+def _value(node: ast.expr) -> Number:
+    match node:
+        case ast.Constant(value=int() | float() as value) if not isinstance(value, bool):
+            return _checked(value)
+        case ast.UnaryOp(op=ast.USub(), operand=operand):
+            return -_value(operand)
+        case ast.UnaryOp(op=ast.UAdd(), operand=operand):
+            return _value(operand)
+        case ast.BinOp(left=left, op=ast.Pow(), right=right):
+            return _power(_value(left), _value(right))
+        case ast.BinOp(left=left, op=op, right=right) if type(op) in _OPERATORS:
+            return _checked(_OPERATORS[type(op)](_value(left), _value(right)))
+        case ast.Call(func=ast.Name(id="factorial"), args=[argument], keywords=[]):
+            return _factorial(_value(argument))
+        case ast.Call(func=ast.Name(id=name), args=[argument], keywords=[]) if name in _FUNCTIONS:
+            return _rounded(_FUNCTIONS[name](_value(argument)))
+        case ast.Name(id=name) if name in _CONSTANTS:
+            return _CONSTANTS[name]
+    raise _not_a_sum()
+
+
+def _power(base: Number, exponent: Number) -> Number:
+    whole = isinstance(base, int) and isinstance(exponent, int)
+    if whole and exponent > 0 and exponent * max(int(base).bit_length() - 1, 0) > LARGEST_BITS:
+        raise _too_large()
+    result = base**exponent
+    if isinstance(result, complex):
+        raise ValueError("complex")
+    return _checked(result)
+
+
+def _factorial(value: Number) -> Number:
+    if value != int(value) or value < 0:
+        raise InputError(tr("Only whole numbers from 0 have a factorial."))
+    if value > 400:
+        raise _too_large()
+    return math.factorial(int(value))
+
+
+def _checked(value: Number) -> Number:
+    if isinstance(value, int) and value.bit_length() > LARGEST_BITS:
+        raise _too_large()
+    if isinstance(value, float) and not math.isfinite(value):
+        raise _too_large()
+    return value
+
+
+def _rounded(value: Number) -> Number:
+    """A root or sine that misses a whole number by the last bit is that whole number."""
+    near = round(value)
+    return near if math.isclose(value, near, rel_tol=1e-14, abs_tol=1e-15) else value
+
+
+def _too_large() -> InputError:
+    return InputError(tr("The result is too large to work out."))
+
+
+def _not_a_sum() -> InputError:
+    return InputError(
+        tr("That is no sum I can read."),
+        hint=tr("Try “15 percent of 240”, “twelve times seven” or “5 miles in km”."),
+    )

@@ -1,0 +1,316 @@
+"""What waits for the person's answer, in its place in the conversation; the rest of the window goes
+on working.
+
+The plan of a goal before it is carried out: the person takes it, edits it, or says what should
+be different."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from PySide6.QtCore import Q_ARG, QMetaObject, Qt
+from PySide6.QtGui import QKeySequence, QShortcut
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QVBoxLayout
+
+from jarvis_desktop.core.code import Verdict
+from jarvis_desktop.core.errors import PlanError
+from jarvis_desktop.core.goal import Outline, changes, outline_from_markdown
+from jarvis_desktop.core.i18n import mark, tr, trn
+from jarvis_desktop.core.plan import Plan
+from jarvis_desktop.core.ports import Review
+from jarvis_desktop.ui.conversation.code_view import CodeText
+from jarvis_desktop.ui.engine import EngineQuestion
+from jarvis_desktop.ui.shortcuts import ENTER
+from jarvis_desktop.ui.voice.talk import Dictation
+from jarvis_desktop.ui.widgets import theme
+from jarvis_desktop.ui.widgets.forms import GrowingTextField
+from jarvis_desktop.ui.widgets.icons import Symbol
+from jarvis_desktop.ui.widgets.labels import Label, LongText
+
+FIRST = 1200
+"""Characters of a question that are shown at first: its answer must be in view."""
+
+
+class ApprovalPanel(QFrame):
+    """Something that is asked, with a button that agrees and one that does not."""
+
+    def __init__(self, question: EngineQuestion) -> None:
+        super().__init__()
+        self.setObjectName("question")
+        self.question = question
+        self.answered = False
+        self.dictation: Dictation | None = None
+        """Where it may be answered by voice: what is said is written down, and no more."""
+        self.yes = QPushButton()
+        self.no = QPushButton()
+        self.column = QVBoxLayout(self)
+        self.column.setContentsMargins(theme.space("two"), 12, theme.space("two"), 12)
+        self.column.setSpacing(10)
+
+    def take_focus(self) -> None:
+        """Put the keyboard where an accidental Enter does nothing that cannot be undone."""
+        self.no.setFocus()
+
+    def refuse(self) -> bool:
+        """Take Esc as a no; False where it means none here, or there is an answer already."""
+        return False
+
+    def head(self, icon: str, text: str) -> None:
+        """Begin with a title."""
+        row = QHBoxLayout()
+        row.setSpacing(10)
+        row.addWidget(Symbol(icon, "accent", size=20), alignment=Qt.AlignmentFlag.AlignTop)
+        row.addWidget(Label(text, role="strong", wrap=True), 1)
+        self.column.addLayout(row)
+
+    def dictated(self, field: GrowingTextField) -> Dictation:
+        """Let words be spoken into a field; gives the line that tells of it."""
+        self.dictation = Dictation(field)
+        return self.dictation
+
+    @property
+    def awaits_words(self) -> bool:
+        """Whether words that were spoken are not in their field yet: a key that was pressed too
+        soon must not answer without them."""
+        return self.dictation is not None and self.dictation.awaited
+
+    def answer(self, value: bool | str | Plan | Review | Verdict | None) -> bool:
+        """Give the answer; the panel goes away once it has arrived. Only the first one counts."""
+        if self.answered:
+            return False
+        self.answered = True
+        self.question.answer(value)
+        # Soon, so that the key that answered is let go where it was pressed.
+        later = Qt.ConnectionType.QueuedConnection
+        QMetaObject.invokeMethod(self, "setEnabled", later, Q_ARG(bool, False))
+        return True
+
+
+def named(button: QPushButton, text: str, *, tip: str = "", kind: str = "") -> QPushButton:
+    """The button with its words; `tip` says what it does where these are few."""
+    button.setText(text)
+    button.setAccessibleName(text)
+    button.setToolTip(tip)
+    button.setAccessibleDescription(tip)
+    button.setAutoDefault(False)
+    if kind != button.property("kind"):
+        button.setProperty("kind", kind)
+        button.style().unpolish(button)
+        button.style().polish(button)
+    return button
+
+
+class QuestionPanel(ApprovalPanel):
+    """A question for yes or no, or for words."""
+
+    def __init__(self, question: EngineQuestion) -> None:
+        super().__init__(question)
+        head = QHBoxLayout()
+        head.setSpacing(10)
+        head.addWidget(Symbol("question", "accent", size=20), alignment=Qt.AlignmentFlag.AlignTop)
+        words = LongText(tr("Question"), first=FIRST)
+        words.show_text(question.text)
+        head.addWidget(words, 1)
+        self.column.addLayout(head)
+        row = QHBoxLayout()
+        self.words = GrowingTextField(tr("Your answer"), tr("Your answer"), role="field")
+        self.words.entered.connect(self._entered)
+        if question.open_ended:
+            row.addWidget(self.words, 1)
+            self.words.textChanged.connect(self._typed)
+            self._typed()
+            yes, no = tr("Answer"), tr("Skip")
+        else:
+            self.words.hide()
+            row.addStretch(1)
+            yes = tr("Run the plan") if question.plan else tr("Yes, do it")
+            no = tr("Don’t run it") if question.plan else tr("No")
+        for button, text, kind, act in (
+            (self.no, no, "", self._decline),
+            (self.yes, yes, "primary", self._agree),
+        ):
+            button.clicked.connect(act)
+            row.addWidget(named(button, text, kind=kind), alignment=Qt.AlignmentFlag.AlignBottom)
+        self.column.addLayout(row)
+        if question.open_ended:
+            self.column.addWidget(self.dictated(self.words))
+
+    def take_focus(self) -> None:
+        """Into the field, or on the no."""
+        (self.words if self.question.open_ended else self.no).setFocus()
+
+    def _typed(self) -> None:
+        self.yes.setEnabled(bool(self.words.toPlainText().strip()))
+
+    def _entered(self) -> None:
+        if not self.awaits_words:
+            self._agree()
+
+    def _agree(self) -> None:
+        if self.yes.isEnabled():
+            self.answer(self.words.toPlainText() if self.question.open_ended else True)
+
+    def _decline(self) -> None:
+        self.answer("" if self.question.open_ended else False)
+
+
+MOST_LINES = 14
+MOST_CHANGES = 8
+EDITED = mark("I changed the plan. Write it anew from what it says now.")
+"""The comment that goes with an edit where the person wrote none."""
+
+_marked = re.compile(r"\s*(?:[-*+•]\s|\[.\]|#|(?:step\s+)?\d{1,3}[.):]\s)", re.IGNORECASE)
+
+
+class OutlineReview(ApprovalPanel):
+    """Shows the plan as text that can be edited."""
+
+    def __init__(self, question: EngineQuestion, before: Outline | None = None) -> None:
+        """`before` is the draft that the person saw last, as they left it."""
+        super().__init__(question)
+        assert question.outline is not None
+        self.outline = self.edited = question.outline
+        self.head("review", question.text)
+        self.why = LongText(tr("Why the plan is as it is"), role="note", first=1200)
+        self.column.addWidget(self.why)
+        told = _told(question.why, changes(before, self.outline))
+        self.why.show_text(told)
+        self.why.setVisible(bool(told))
+        self.text = CodeText(
+            tr("The plan, a step a line"),
+            editable=True,
+            numbered=False,
+            role="field",
+            most_lines=MOST_LINES,
+        )
+        self.text.show_text(self.outline.markdown)
+        self.text.textChanged.connect(self._read)
+        self.column.addWidget(self.text)
+        self.mine = Label(role="small", wrap=True)
+        self.column.addWidget(self.mine)
+        self.wrong = Label(role="warning", wrap=True)
+        self.column.addWidget(self.wrong)
+        self.comment = GrowingTextField(
+            tr("What should be different"),
+            tr("What should be different? (in your words)"),
+            role="field",
+        )
+        self.comment.textChanged.connect(self._show_state)
+        self.comment.entered.connect(self._entered)
+        self.column.addWidget(self.comment)
+        self.column.addWidget(self.dictated(self.comment))
+        self.column.addLayout(self._buttons())
+        for keys in ENTER:
+            shortcut = QShortcut(QKeySequence(keys), self)
+            shortcut.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
+            shortcut.activated.connect(self._default)
+        self._read()
+
+    def _buttons(self) -> QHBoxLayout:
+        row = QHBoxLayout()
+        self.revise = QPushButton()
+        for button, text, tip, act in (
+            (self.no, tr("Stop"), tr("Nothing is done"), lambda: self.answer(None)),
+            (
+                self.revise,
+                tr("Revise"),
+                tr("Have the plan written anew, with what you say"),
+                self._revise,
+            ),
+            (
+                self.yes,
+                tr("Accept"),
+                tr("Do it by the plan as it stands here (Ctrl+Enter)"),
+                self._accept,
+            ),
+        ):
+            named(button, text, tip=tip)
+            button.clicked.connect(act)
+        row.addWidget(self.no)
+        row.addStretch(1)
+        row.addWidget(self.revise)
+        row.addWidget(self.yes)
+        return row
+
+    def take_focus(self) -> None:
+        """Into the comment, where Enter alone accepts nothing."""
+        self.comment.setFocus()
+
+    def _read(self) -> None:
+        """Understand the plan as it stands now."""
+        words, made = "", changes(self.outline, self.outline)
+        self.edited = self.outline
+        if self.text.toPlainText() != self.outline.markdown:
+            try:
+                self.edited = outline_from_markdown(_steps(self.text.toPlainText()), self.outline)
+            except PlanError as error:
+                words = str(error)
+            else:
+                made = changes(self.outline, self.edited)
+        self.wrong.setText(words)
+        self.wrong.setVisible(bool(words))
+        self.mine.setText(_listed(made))
+        self.mine.setVisible(bool(made))
+        self._show_state()
+
+    def _show_state(self) -> None:
+        sound, commented = self.wrong.isHidden(), bool(self._comment())
+        edited = self.edited != self.outline
+        self.yes.setEnabled(sound)
+        self.revise.setEnabled(sound and (commented or edited))
+        # What was said would be lost by accepting: then the other button is the first choice.
+        for button, primary in ((self.yes, not commented), (self.revise, commented)):
+            named(
+                button,
+                button.text(),
+                tip=button.toolTip(),
+                kind="primary" if primary else "",
+            )
+
+    def _comment(self) -> str:
+        return self.comment.toPlainText().strip()
+
+    def _entered(self) -> None:
+        if self._comment() and not self.awaits_words:
+            self._revise()
+
+    def _default(self) -> None:
+        if self.awaits_words:
+            return
+        if self._comment():
+            self._revise()
+        else:
+            self._accept()
+
+    def _accept(self) -> None:
+        if self.yes.isEnabled():
+            self.answer(Review(self.edited))
+
+    def _revise(self) -> None:
+        if self.revise.isEnabled():
+            self.answer(Review(self.edited, self._comment() or tr(EDITED)))
+
+
+def _steps(text: str) -> str:
+    """The text with every line of it a step: whoever adds one need not know how steps are marked.
+
+    Without the mark a line beside marked ones would be taken for talk around the list.
+    """
+    lines = (line for line in text.splitlines() if line.strip())
+    return "\n".join(line if _marked.match(line) else f"- {line.strip()}" for line in lines)
+
+
+def _told(why: str, changed: Sequence[str]) -> str:
+    """What the person should know, and what of the changes it does not say."""
+    return "\n".join([*([why.strip()] if why.strip() else []), *_new(why, changed)])
+
+
+def _new(why: str, changed: Sequence[str]) -> list[str]:
+    return [line for line in changed if line not in why]
+
+
+def _listed(made: Sequence[str]) -> str:
+    more = len(made) - MOST_CHANGES
+    rest = [trn("And {count} more.", "And {count} more.", more)] if more > 0 else []
+    return "\n".join([tr("You changed:"), *made[:MOST_CHANGES], *rest])

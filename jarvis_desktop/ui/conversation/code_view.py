@@ -1,0 +1,411 @@
+"""Code on screen: every character of it can be seen, with line numbers, and nothing is read as
+anything but plain text.
+
+Code in an answer: what language it is in, a button that copies it, and the code.
+
+The colours of code that is shown: they come later than the code, and never hold it up."""
+
+from __future__ import annotations
+
+import difflib
+import unicodedata
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QEvent, QRect, QSize, Qt, QTimer
+from PySide6.QtGui import (
+    QFont,
+    QFontDatabase,
+    QKeyEvent,
+    QPainter,
+    QPaintEvent,
+    QResizeEvent,
+    QShowEvent,
+    QSyntaxHighlighter,
+    QTextBlockFormat,
+    QTextCharFormat,
+    QTextCursor,
+    QTextOption,
+    QWheelEvent,
+)
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QPlainTextEdit, QSizePolicy, QVBoxLayout, QWidget
+
+from jarvis_desktop.core.display import one_line
+from jarvis_desktop.core.i18n import tr
+from jarvis_desktop.ui.actions import Actions
+from jarvis_desktop.ui.engine import Outcome
+from jarvis_desktop.ui.widgets import theme
+from jarvis_desktop.ui.widgets.icons import IconButton
+from jarvis_desktop.ui.widgets.labels import Label, goes_through
+
+if TYPE_CHECKING:
+    from jarvis_desktop.ui.conversation.markdown import Code
+    from jarvis_desktop.ui.conversation.syntax_worker import Lines
+    from jarvis_desktop.ui.media.controller import Media
+
+
+MOST_LINES = 18
+"""Lines that are shown at once; the rest is scrolled to."""
+AROUND = {"code": 12, "field": 20}
+"""Pixels above and below the lines together, as the style sheet wants them for a role."""
+MOST_COMPARED = 1500
+"""Lines of either side that are compared; more would stall the window."""
+
+_unseen = {"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp", "Zs"}
+
+
+def seen(source: str) -> str:
+    """Code with what cannot be seen written as Python's escapes: marks that turn the order of
+    letters round, letters without width, spaces that are none.
+
+    Lines end where Python ends them.
+    """
+    lines = source.replace("\r\n", "\n").replace("\r", "\n")
+    if lines.isascii() and lines.replace("\n", "").replace("\t", "").isprintable():
+        return lines
+    return "".join(_escaped(letter) for letter in lines)
+
+
+def _escaped(letter: str) -> str:
+    if letter in "\n\t " or unicodedata.category(letter) not in _unseen:
+        return letter
+    number = ord(letter)
+    if number < 0x100:
+        return f"\\x{number:02x}"
+    return f"\\u{number:04x}" if number < 0x10000 else f"\\U{number:08x}"
+
+
+def difference(before: str, after: str) -> str:
+    """What is different between two sources, as a unified diff; "" where nothing is."""
+    old, new = before.splitlines(), after.splitlines()
+    if max(len(old), len(new)) > MOST_COMPARED:
+        return tr(
+            "Both are too long to compare: {before} and {after} lines.",
+            before=f"{len(old):,}",
+            after=f"{len(new):,}",
+        )
+    lines = difflib.unified_diff(old, new, lineterm="", n=2)
+    return "\n".join(line for line in lines if not line.startswith(("---", "+++")))
+
+
+class CodeText(QPlainTextEdit):
+    """Code that can be read, selected and, where it is `editable`, changed. Enter never sends."""
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        editable: bool = False,
+        numbered: bool = True,
+        role: str = "code",
+        most_lines: int = MOST_LINES,
+    ) -> None:
+        """`role` is "code", or "field" for words, in the font of words."""
+        super().__init__()
+        self._most_lines = most_lines
+        self._around = AROUND[role]
+        self._given: str | None = None
+        self._shown = ""
+        self._is_difference = False
+        self.setAccessibleName(name)
+        self.setProperty("role", role)
+        self.setReadOnly(not editable)
+        if not editable:
+            self.setContextMenuPolicy(Qt.ContextMenuPolicy.NoContextMenu)  # that of the turn
+            self.setTextInteractionFlags(
+                Qt.TextInteractionFlag.TextSelectableByMouse
+                | Qt.TextInteractionFlag.TextSelectableByKeyboard
+            )
+        self.setUndoRedoEnabled(editable)
+        self.setTabChangesFocus(True)
+        self.setAcceptDrops(False)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        # What is far to the right of a long line is part of the code too, and must be seen.
+        self.setLineWrapMode(QPlainTextEdit.LineWrapMode.WidgetWidth)
+        self.setWordWrapMode(QTextOption.WrapMode.WrapAnywhere)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        if role == "code":
+            self.setFont(monospaced())
+        self.setTabStopDistance(4.0 * self.fontMetrics().horizontalAdvance(" "))
+        self._numbers = _Numbers(self) if numbered else None
+        if self._numbers:
+            self.blockCountChanged.connect(self._make_room)
+            self.updateRequest.connect(self._follow)
+            self._make_room()
+        self.document().documentLayout().documentSizeChanged.connect(self._fit)
+        self._fit()
+
+    def show_text(self, text: str, *, at_end: bool = False) -> None:
+        """Show another text; `at_end` keeps the newest of it in view, as a terminal does."""
+        if text == self._given:
+            return
+        self._given, text = text, seen(text)
+        bar = self.verticalScrollBar()
+        follow = at_end and bar.value() >= bar.maximum() - 1
+        if self._shown and text.startswith(self._shown):
+            cursor = self.textCursor()
+            cursor.movePosition(QTextCursor.MoveOperation.End)
+            cursor.insertText(text[len(self._shown) :])
+        else:
+            self.setPlainText(text)
+        self._shown = text
+        self._fit()
+        if follow:
+            bar.setValue(bar.maximum())
+
+    def show_difference(self, before: str, after: str) -> bool:
+        """Show what changes, line by line: those with a "-" go, those with a "+" come; whether
+        there is anything."""
+        text = difference(before, after)
+        self.show_text(text)
+        self._is_difference = True
+        self._mark()
+        return bool(text)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """A new line begins below the one before it."""
+        enter = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
+        if self.isReadOnly() and goes_through(event):
+            event.ignore()  # it goes through the conversation
+        elif enter and not self.isReadOnly() and not event.modifiers():
+            line = self.textCursor().block().text()[: self.textCursor().positionInBlock()]
+            self.insertPlainText("\n" + line[: len(line) - len(line.lstrip())])
+            self.ensureCursorVisible()
+        else:
+            super().keyPressEvent(event)
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        """Leave scrolling to the conversation, unless it is this that the person works in."""
+        if self.hasFocus():
+            super().wheelEvent(event)
+        else:
+            event.ignore()
+
+    def changeEvent(self, change: QEvent) -> None:
+        """Follow the theme."""
+        super().changeEvent(change)
+        if not hasattr(self, "_numbers"):
+            return
+        if change.type() == QEvent.Type.PaletteChange and self._is_difference:
+            self._mark()
+        elif change.type() == QEvent.Type.FontChange:
+            self._make_room()
+            self._fit()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Keep the numbers beside the lines, and the height that of the lines as they break."""
+        super().resizeEvent(event)
+        self._fit()
+        if self._numbers:
+            inside = self.contentsRect()
+            self._numbers.setGeometry(
+                QRect(inside.left(), inside.top(), self._numbers.wide, inside.height())
+            )
+
+    def paint_numbers(self, event: QPaintEvent, area: QWidget) -> None:
+        """Draw the numbers of the lines in view."""
+        painter = QPainter(area)
+        painter.setFont(self.font())
+        painter.setPen(theme.colour("muted"))
+        block, line = self.firstVisibleBlock(), self.fontMetrics().lineSpacing()
+        while block.isValid():
+            box = self.blockBoundingGeometry(block).translated(self.contentOffset())
+            if box.top() > event.rect().bottom():
+                break
+            place = QRect(0, round(box.top()), area.width() - 8, line)
+            painter.drawText(place, Qt.AlignmentFlag.AlignRight, str(block.blockNumber() + 1))
+            block = block.next()
+        painter.end()
+
+    def _mark(self) -> None:
+        marked = {"+": theme.colour("done_soft"), "-": theme.colour("danger_soft")}
+        cursor = self.textCursor()
+        block = self.document().firstBlock()
+        while block.isValid():
+            cursor.setPosition(block.position())
+            look = QTextBlockFormat()
+            if ground := marked.get(block.text()[:1]):
+                look.setBackground(ground)
+            cursor.setBlockFormat(look)
+            block = block.next()
+
+    def _make_room(self) -> None:
+        if self._numbers:
+            digits = max(2, len(str(self.blockCount())))
+            self._numbers.wide = 14 + digits * self.fontMetrics().horizontalAdvance("0")
+            self.setViewportMargins(self._numbers.wide, 0, 0, 0)
+
+    def _follow(self, rect: QRect, by: int) -> None:
+        if self._numbers:
+            if by:
+                self._numbers.scroll(0, by)
+            else:
+                self._numbers.update(0, rect.y(), self._numbers.width(), rect.height())
+
+    def _fit(self) -> None:
+        lines = round(self.document().size().height())  # counted in lines by this kind of editor
+        line = self.fontMetrics().lineSpacing()
+        scrolls = lines > self._most_lines
+        self.setVerticalScrollBarPolicy(
+            Qt.ScrollBarPolicy.ScrollBarAsNeeded
+            if scrolls
+            else Qt.ScrollBarPolicy.ScrollBarAlwaysOff
+        )
+        self.setFixedHeight(min(max(lines, 1), self._most_lines) * line + self._around)
+
+
+class _Numbers(QWidget):
+    """The column of line numbers."""
+
+    def __init__(self, code: CodeText) -> None:
+        super().__init__(code)
+        self._code = code
+        self.wide = 0
+
+    def sizeHint(self) -> QSize:
+        """As wide as the largest number."""
+        return QSize(self.wide, 0)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw them."""
+        self._code.paint_numbers(event, self)
+
+
+def monospaced() -> QFont:
+    """The system's font for code; its size is that of the text around it."""
+    font = QFont()
+    font.setFamilies(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont).families())
+    font.setStyleHint(QFont.StyleHint.Monospace)
+    return font
+
+
+MOST_COLOURED = 12_000
+"""Characters of a text that are coloured: more would hold up the window."""
+PAUSE = 150
+"""Milliseconds between two looks at a text that grows."""
+
+
+class Coloured(QSyntaxHighlighter):
+    """Colours one CodeText."""
+
+    def __init__(self, view: CodeText, media: Media) -> None:
+        super().__init__(view.document())
+        self._view, self._media = view, media
+        self._language = self._read = ""
+        self._lines: Lines = ()
+        self._formats: dict[str, QTextCharFormat] = {}
+        self._asking = False
+        self._later = QTimer(self, interval=PAUSE, singleShot=True)
+        self._later.timeout.connect(self._ask)
+
+    def follow(self, language: str) -> None:
+        """The code is in this language, and may have changed."""
+        words = language.split()
+        self._language = words[0].lower().strip("{}.,") if words else ""
+        if not self._text.startswith(self._read):
+            self._read, self._lines = "", ()
+            self.rehighlight()
+        if not self._language or not self._view.isVisible():
+            return
+        known = self._media.code.known(self._text, self._language)
+        if known is not None:
+            self._show(self._text, known)
+        elif not self._later.isActive() and not self._asking:
+            self._later.start()
+
+    def recolour(self) -> None:
+        """Take the colours of the theme that is worn now."""
+        self._formats.clear()
+        if self._lines:
+            self.rehighlight()
+
+    def highlightBlock(self, line: str) -> None:
+        """Colour a line, as Qt asks for it."""
+        number = self.currentBlock().blockNumber()
+        for start, length, colour in self._lines[number] if number < len(self._lines) else ():
+            self.setFormat(start, length, self._format(colour))
+
+    @property
+    def _text(self) -> str:
+        """Whole lines of it, as many as are coloured."""
+        text = self._view.toPlainText()
+        if len(text) <= MOST_COLOURED:
+            return text
+        return text[: text.rfind("\n", 0, MOST_COLOURED) + 1]
+
+    def _format(self, colour: str) -> QTextCharFormat:
+        if colour not in self._formats:
+            made = QTextCharFormat()
+            made.setForeground(theme.colour(colour))
+            self._formats[colour] = made
+        return self._formats[colour]
+
+    def _ask(self) -> None:
+        text, language = self._text, self._language
+        if not text or text == self._read:
+            return
+        self._asking = True
+
+        def tell(outcome: Outcome) -> None:
+            self._asking = False
+            if outcome.error or outcome.cancelled:
+                return
+            if language == self._language and self._text.startswith(text):
+                self._show(text, outcome.value)
+            if text != self._text or language != self._language:
+                self._later.start()
+
+        self._media.ask(self, lambda: self._media.code.words(text, language), tell)
+
+    def _show(self, text: str, lines: Lines) -> None:
+        self._read, self._lines = text, lines
+        self.rehighlight()
+
+
+MAX_BLOCK_LINES = 40
+"""Lines of code that are shown at once."""
+
+
+class CodeBlock(QFrame):
+    """One block of code."""
+
+    def __init__(self, code: Code, actions: Actions) -> None:
+        super().__init__()
+        self.setObjectName("code")
+        self.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
+        self._code = code
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        head = QHBoxLayout()
+        half = theme.space("half")
+        head.setContentsMargins(12, half, half, 0)
+        self.language = Label(role="small")
+        head.addWidget(self.language, 1)
+        self.copy = IconButton("copy", tr("Copy the code"), kind="tiny")
+        self.copy.setIconSize(QSize(14, 14))
+        self.copy.clicked.connect(lambda: actions.copy_text.emit(self._code.text))
+        head.addWidget(self.copy)
+        column.addLayout(head)
+        self.text = CodeText(tr("Code"), numbered=False, most_lines=MAX_BLOCK_LINES)
+        column.addWidget(self.text)
+        self._colours = Coloured(self.text, actions.media)
+        self.show_code(code)
+
+    def show_code(self, code: Code) -> None:
+        """Show other code; what only grew is added."""
+        self._code = code
+        self.language.setText(one_line(code.language, limit=40) or tr("Code"))
+        self.text.show_text(code.text)
+        self._colours.follow(code.language)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Have the code coloured: nobody needs the colours of what is out of sight."""
+        super().showEvent(event)
+        self._colours.follow(self._code.language)
+
+    def changeEvent(self, change: QEvent) -> None:
+        """Follow the theme."""
+        super().changeEvent(change)
+        if change.type() == QEvent.Type.PaletteChange and hasattr(self, "_colours"):
+            self._colours.recolour()

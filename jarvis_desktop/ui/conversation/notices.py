@@ -1,0 +1,176 @@
+"""What the window says at its start where a request was cut off: to go on with it, or leave it.
+
+What the window says where a request in another conversation waits for an answer.
+
+What the window says where it is to be closed for good while timers run."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QWidget
+
+from jarvis_desktop.core.display import one_line
+from jarvis_desktop.core.i18n import mark, tr, trn
+from jarvis_desktop.core.ports import Timer, Unfinished
+from jarvis_desktop.core.turn import Turn
+from jarvis_desktop.ui.app_protocols import AppPort
+from jarvis_desktop.ui.engine import Outcome
+from jarvis_desktop.ui.exchange import Exchange
+from jarvis_desktop.ui.session import WindowSession
+from jarvis_desktop.ui.widgets import labels
+from jarvis_desktop.ui.widgets.banners import BannerCard
+
+KEPT = mark("What is done is not done again.")
+UNBEGUN = mark("Nothing of it was done yet.")
+STUCK = mark("It cannot go on: its plan is of another version. Leave it, and ask anew.")
+
+
+class ResumeNotice(BannerCard):
+    """Offers what was cut off, one request after the other."""
+
+    def __init__(self, session: WindowSession, parent: QWidget | None = None) -> None:
+        super().__init__("clock", parent)
+        self._session = session
+        self._left: deque[Unfinished] = deque()
+        self.leave = self.offer(tr("Leave it"), kind="quiet")
+        self.leave.setToolTip(tr("Go on with it no more; the history keeps what was done of it"))
+        self.leave.clicked.connect(self._leave)
+        self.go_on = self.offer(tr("Go on"), kind="primary")
+        self.go_on.clicked.connect(self._go_on)
+        session.ready.connect(self._look)
+
+    def _look(self, app: AppPort) -> None:
+        async def work() -> list[Unfinished]:
+            return list(app.assistant.unfinished())
+
+        self._session.engine.run(work, self._looked)
+
+    def _looked(self, outcome: Outcome) -> None:
+        self._left = deque(outcome.value or ())
+        self._offer()
+        if outcome.error:
+            self._session.failed.emit(str(outcome.error))
+
+    def _offer(self) -> None:
+        if not self._left:
+            self.hide()
+            return
+        item, more = self._left[0], len(self._left) - 1
+        words = one_line(item.turn.text, limit=100)
+        unnamed = tr("A goal was cut off") if item.goal else tr("A plan was cut off")
+        title = tr("“{request}” was cut off", request=words) if words else unnamed
+        stuck = item.turn.plan is None and not item.goal
+        parts = [f"{labels.upper_first(progress(item))}.", tr(STUCK if stuck else KEPT)]
+        if not (stuck or item.begun):
+            parts = [tr(UNBEGUN)]
+        if more:
+            parts.append(
+                trn(
+                    "{count} more request after this one.",
+                    "{count} more requests after this one.",
+                    more,
+                )
+            )
+        self.say(title, " ".join(parts))
+        self.go_on.setVisible(not stuck)
+
+    def _go_on(self) -> None:
+        item = self._left.popleft()
+        self._offer()
+        self._session.go_on(item)
+
+    def _leave(self) -> None:
+        item, app = self._left.popleft(), self._session.app
+        self._offer()
+        assert app is not None
+
+        async def work() -> Turn:
+            return app.assistant.give_up(item)
+
+        self._session.engine.run(work, self._given_up)
+
+    def _given_up(self, outcome: Outcome) -> None:
+        self._session.kept.emit()
+        if outcome.error:
+            self._session.failed.emit(str(outcome.error))
+
+
+def progress(item: Unfinished) -> str:
+    """How far it is; of a goal whose plan is known: "a goal: 1 of 4 steps done"."""
+    if item.goal and item.turn.outline:
+        from jarvis_desktop.ui.conversation.goal_view import tally
+
+        return tr("a goal: {tally}", tally=tally(item.turn.outline))
+    return item.progress
+
+
+class ElsewhereNotice(BannerCard):
+    """Stays for as long as the question does, and leads to it: all other requests wait behind it,
+    and a conversation that has just begun is not in the history yet."""
+
+    def __init__(self, session: WindowSession, parent: QWidget | None = None) -> None:
+        super().__init__("note", parent)
+        self._session = session
+        self.go = self.offer(tr("Go there"), kind="primary")
+        self.go.clicked.connect(self._go)
+        session.asked.connect(self._look)
+        session.switched.connect(self._look)
+        session.busy_changed.connect(self._look)
+
+    def _asking(self) -> Exchange | None:
+        """What waits where nobody sees it."""
+        running = self._session.running
+        hidden = running and running.question and running.place is not self._session.open
+        return running if hidden else None
+
+    def _look(self) -> None:
+        asking = self._asking()
+        if asking and asking.question:
+            parts = [(asking.turn.text, 60), (asking.question.text, 200)]
+            told = ": ".join(one_line(text, limit=limit) for text, limit in parts if text.strip())
+            self.say(tr("Another conversation waits for an answer"), told)
+        else:
+            self.hide()
+
+    def _go(self) -> None:
+        if asking := self._asking():
+            self._session.open_place(asking.place)
+
+
+class LeavingNotice(BannerCard):
+    """They would not ring before the next start: whoever set them may have forgotten that."""
+
+    agreed = Signal()
+    """JARVIS is to end all the same."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__("clock", parent)
+        self.quit = self.offer(tr("Quit JARVIS"), kind="quiet")
+        self.quit.clicked.connect(self.agreed)
+        self.stay = self.offer(tr("Stay"), kind="primary")
+        self.stay.clicked.connect(self.hide)
+
+    def ask(self, timers: Sequence[Timer]) -> bool:
+        """Ask, where timers run; whether that was new to the person, who asks twice to have it."""
+        if not timers or self.isVisible():
+            return False
+        self._tell(timers)
+        return True
+
+    def follow(self, timers: Sequence[Timer]) -> None:
+        """Keep what is asked true, where it is: there are other timers now, or none."""
+        if not timers:
+            self.hide()
+        elif self.isVisible():
+            self._tell(timers)
+
+    def _tell(self, timers: Sequence[Timer]) -> None:
+        label = one_line(timers[0].label, limit=60)
+        runs = trn("A timer runs.", "{count} timers run.", len(timers))
+        self.say(
+            tr("A timer runs: {label}", label=label) if label and len(timers) == 1 else runs,
+            tr("It rings only while JARVIS is open, or late, at its next start."),
+        )

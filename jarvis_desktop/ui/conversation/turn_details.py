@@ -1,0 +1,224 @@
+"""Who did what for an answer: experts, where they ran, how long, what it cost, and what failed on
+the way. Only what the turn knows is told.
+
+What an answer rests on: the files and texts that its steps were given, as chips at its end."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from pathlib import Path
+
+from PySide6.QtCore import QSize
+from PySide6.QtWidgets import QWidget
+
+from jarvis_desktop.core.artifact import Artifact
+from jarvis_desktop.core.display import one_line
+from jarvis_desktop.core.expert import Attempt, Candidate, Spent, Status, TaskResult
+from jarvis_desktop.core.i18n import mark, tr, trn
+from jarvis_desktop.core.turn import Round, Turn
+from jarvis_desktop.ui.actions import Actions
+from jarvis_desktop.ui.conversation.agent_rounds import branch_words, who
+from jarvis_desktop.ui.conversation.markdown import MarkdownTable
+from jarvis_desktop.ui.widgets import icons, labels
+from jarvis_desktop.ui.widgets.flow_layout import FlowLayout
+from jarvis_desktop.ui.widgets.icons import IconButton
+from jarvis_desktop.ui.widgets.labels import Label
+
+LONGEST = 300
+"""Characters of a reason that are shown."""
+
+OUTCOMES = {
+    Status.DONE: mark("done"),
+    Status.PARTLY: mark("partly done"),
+    Status.FAILED: mark("failed"),
+    Status.SKIPPED: mark("left out"),
+    Status.CANCELLED: mark("stopped"),
+}
+
+Line = tuple[str, str, str, str, str, str]
+"""Step, expert, outcome, where, time, cost."""
+
+
+def account(turn: Turn) -> MarkdownTable | None:
+    """A table with a line for each try; None where nothing was done yet."""
+    lines = [*_of_tasks(turn), *_of_rounds(turn)]
+    if not lines:
+        return None
+    head = (tr("Step"), tr("Expert"), tr("Outcome"), tr("Where"), tr("Time"), tr("Cost"))
+    return MarkdownTable((head, *lines), ("", "", "", "", "right", "right"), plain=True)
+
+
+def where(candidate: Candidate) -> str:
+    """On which computer it ran, and by whose hands."""
+    if candidate.remote:
+        if candidate.provider:
+            return tr("API of {provider}", provider=one_line(candidate.provider, limit=40))
+        return tr("another computer")
+    return tr("built in") if candidate.built_in else tr("this computer")
+
+
+def _of_tasks(turn: Turn) -> Iterator[Line]:
+    titles = {task.id: labels.upper_first(task.type.called) for task in turn.plan or ()}
+    for task_id in sorted({*turn.results, *turn.failed_attempts}):
+        title = one_line(titles.get(task_id, tr("Step {number}", number=task_id + 1)), limit=60)
+        result = turn.results.get(task_id)
+        attempts = _attempts(turn, task_id)
+        for number, attempt in enumerate(attempts):
+            last = number == len(attempts) - 1
+            yield _tried("" if number else title, attempt, result if last else None)
+        if result and not attempts:
+            yield title, "–", _outcome(result), "–", "–", "–"
+
+
+def _tried(title: str, attempt: Attempt, result: TaskResult | None) -> Line:
+    candidate = attempt.candidate
+    if attempt.error:
+        failed = tr("failed: {reason}", reason=one_line(attempt.error, limit=LONGEST))
+        outcome = failed if result else tr("{failed} Then the next was tried.", failed=failed)
+    else:
+        outcome = _outcome(result) if result else tr("done")
+    return (
+        title,
+        one_line(candidate.expert.id, limit=60),
+        outcome,
+        where(candidate),
+        labels.seconds(attempt.seconds),
+        _cost(attempt),
+    )
+
+
+def _cost(attempt: Attempt) -> str:
+    candidate, spent = attempt.candidate, attempt.spent
+    if not candidate.remote:
+        return tr("free")
+    told = _told(spent)
+    if spent.dollars is None and not attempt.error:
+        who = one_line(candidate.provider, limit=40)
+        known = who and who != "auto"
+        told.append(tr("price not told by {provider}", provider=who) if known else _untold())
+    return ", ".join(told) or "–"
+
+
+def _untold() -> str:
+    return tr("price not told")
+
+
+def _told(spent: Spent) -> list[str]:
+    told = []
+    if spent.dollars is not None:
+        told.append(tr("${price}", price=_price(spent.dollars)))
+    if spent.tokens:
+        told.append(trn("{count} token", "{count} tokens", spent.tokens))
+    return told
+
+
+def _price(dollars: float) -> str:
+    """Two digits that count: a call may cost a hundredth of a cent."""
+    if not dollars or dollars >= 0.1:
+        return f"{dollars:.2f}"
+    return f"{dollars:.{1 - math.floor(math.log10(max(dollars, 1e-9)))}f}"
+
+
+def calls_in_all(turn: Turn) -> str:
+    """How often services behind an API were asked in a turn, and what all of it cost, as far as
+    they told; "" where none was asked."""
+    tries = [
+        attempt
+        for task_id in {*turn.results, *turn.failed_attempts}
+        for attempt in _attempts(turn, task_id)
+        if attempt.candidate.remote and attempt.candidate.backend == "api"
+    ]
+    if not tries:
+        return ""
+    spent = sum((attempt.spent for attempt in tries), Spent())
+    # One that failed did not come to tell how often it asked.
+    calls = sum(attempt.spent.calls or 1 for attempt in tries)
+    words = trn("{count} call of an API", "{count} calls of an API", calls)
+    told = _told(spent)
+    if not any(attempt.spent.dollars is not None for attempt in tries):
+        told.append(_untold())
+    elif any(attempt.spent.dollars is None and not attempt.error for attempt in tries):
+        told.append(tr("not all prices were told"))
+    return tr("{calls}: {costs}.", calls=words, costs=", ".join(told))
+
+
+def _attempts(turn: Turn, task_id: int) -> tuple[Attempt, ...]:
+    result = turn.results.get(task_id)
+    return (result.attempts if result else ()) or turn.failed_attempts.get(task_id, ())
+
+
+def _outcome(result: TaskResult) -> str:
+    word = tr(OUTCOMES[result.status])
+    if not result.reason or result.status is Status.DONE:
+        return word
+    return tr("{state}: {reason}", state=word, reason=one_line(result.reason, limit=LONGEST))
+
+
+def _of_rounds(turn: Turn) -> Iterator[Line]:
+    for item in turn.rounds.values():
+        spent = labels.seconds(item.seconds) if item.seconds else "–"
+        yield branch_words(item), who(item.path), _ended(item), "–", spent, "–"
+
+
+def _ended(item: Round) -> str:
+    return tr(OUTCOMES[item.status]) if item.status else "–"
+
+
+MOST = 12
+
+
+def sources(turn: Turn) -> tuple[Artifact, ...]:
+    """The files that steps which gave a result were given, each once."""
+    found: dict[Path, Artifact] = {}
+    for task in turn.plan or ():
+        result = turn.results.get(task.id)
+        if result and result.status is Status.DONE:
+            for _, item in task.items():
+                if isinstance(item, Artifact) and item.path and item.made_by is None:
+                    found.setdefault(item.path, item)
+    return tuple(found.values())
+
+
+class Sources(QWidget):
+    """A line of chips; a click opens what a chip stands for."""
+
+    def __init__(self, actions: Actions) -> None:
+        super().__init__()
+        self._actions = actions
+        self._drawn: tuple[Artifact, ...] = ()
+        self._flow = FlowLayout(self, gap=6)
+        self.hide()
+
+    def draw(self, turn: Turn) -> None:
+        """Show the sources of an answer that is there."""
+        known = sources(turn) if turn.reply and turn.status else ()
+        if known == self._drawn:
+            return
+        self._drawn = known
+        while item := self._flow.takeAt(0):
+            if old := item.widget():
+                old.hide()
+                old.deleteLater()
+        chips = [self._chip(artifact) for artifact in known[:MOST]]
+        told = Label(tr("Based on"), role="small")
+        told.setFixedHeight(chips[0].sizeHint().height() if chips else 0)  # in line with them
+        for widget in (told, *chips):
+            self._flow.addWidget(widget)
+        if len(known) > MOST:
+            more = tr("and {count} more", count=len(known) - MOST)
+            self._flow.addWidget(Label(more, role="small"))
+        self.setVisible(bool(known))
+
+    def _chip(self, artifact: Artifact) -> IconButton:
+        name = one_line(artifact.title, limit=40)
+        chip = IconButton(
+            icons.FOR_KIND[artifact.kind],
+            tr("Open {name}, on which the answer is based", name=name),
+            kind="source",
+            text=name.replace("&", "&&"),
+            tip=tr("Open"),
+        )
+        chip.setIconSize(QSize(14, 14))
+        chip.clicked.connect(lambda: self._actions.open(self, artifact))
+        return chip

@@ -1,0 +1,253 @@
+"""The line below an answer: how it ended, what can be done with it, and how it came about.
+
+What can be done with a turn, as a menu.
+
+What is said of a turn besides its own texts: what is being done, and how it ended."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QSize, Signal
+from PySide6.QtWidgets import QHBoxLayout, QMenu, QSizePolicy, QWidget
+
+from jarvis_desktop.assistant.answer_template import compose
+from jarvis_desktop.core.artifact import Artifact
+from jarvis_desktop.core.display import one_line
+from jarvis_desktop.core.expert import Status
+from jarvis_desktop.core.i18n import mark, tr
+from jarvis_desktop.core.turn import Turn
+from jarvis_desktop.ui.actions import Actions
+from jarvis_desktop.ui.conversation.markdown import as_words
+from jarvis_desktop.ui.widgets import icons, labels, theme
+from jarvis_desktop.ui.widgets.icons import IconButton, Symbol
+from jarvis_desktop.ui.widgets.labels import ElidedLabel
+
+LLM = "llm"
+"""The backend whose texts are Markdown."""
+
+_endings = {
+    Status.DONE: mark("Done"),
+    Status.PARTLY: mark("Partly done"),
+    Status.FAILED: mark("Not done"),
+    Status.SKIPPED: mark("Left out"),
+    Status.CANCELLED: mark("Stopped"),
+}
+_timed = {
+    Status.DONE: mark("Done in {time}"),
+    Status.PARTLY: mark("Partly done in {time}"),
+    Status.FAILED: mark("Not done in {time}"),
+    Status.SKIPPED: mark("Left out in {time}"),
+    Status.CANCELLED: mark("Stopped after {time}"),
+}
+
+
+def ending(turn: Turn) -> str:
+    """How the turn ended, how long it took and who heard it."""
+    if turn.status is None:
+        return ""
+    parts = [tr(_endings[turn.status])]
+    if turn.finished:
+        spent = (turn.finished - turn.started).total_seconds()
+        if spent >= 0.05:
+            parts = [tr(_timed[turn.status], time=labels.seconds(spent))]
+    if turn.heard_by:
+        parts.append(tr("heard by {name}", name=one_line(turn.heard_by, limit=40)))
+    return " · ".join(parts)
+
+
+def doing(turn: Turn, *, asked: bool) -> str:
+    """What is being done before it can be seen; `asked` where the person is to answer first."""
+    if turn.agentic:
+        return "" if asked else _thinking(turn)
+    if turn.status is not None or turn.reply:
+        return ""
+    if turn.plan is None:
+        return tr("Planning…") if turn.text else tr("Listening to the recording…")
+    return tr("Writing the answer…") if all_ended(turn) else ""
+
+
+def _thinking(turn: Turn) -> str:
+    """What agent mode does between two rounds; "" where what it does can be seen."""
+    if turn.status is not None or any(item.status is None for item in turn.rounds.values()):
+        return ""
+    return tr("Thinking about the next step…") if turn.outline else tr("Writing a plan…")
+
+
+def all_ended(turn: Turn) -> bool:
+    """Whether nothing of the plan is left to be done."""
+    return not turn.running and all(task.id in turn.results for task in turn.plan or ())
+
+
+def said(artifact: Artifact, reply: str) -> bool:
+    """Whether a text is in the answer already, so that it need not be shown twice.
+
+    The answer with single spaces for every run of them.
+    """
+    return artifact.text is not None and " ".join(artifact.text.split()) in reply
+
+
+def is_plain(turn: Turn) -> bool:
+    """Whether no LLM had a hand in the answer: then its stars and lines are no Markdown."""
+    if turn.plan is None or not len(turn.plan) or turn.agentic or not turn.results:
+        return False
+    doers = [item.attempts[-1].candidate for item in turn.results.values() if item.attempts]
+    if any(doer.backend == LLM for doer in doers) or not all_ended(turn):
+        return False
+    return compose(turn) == turn.reply
+
+
+def spoken_name(turn: Turn) -> str:
+    """What a screen reader says when it comes to the turn."""
+    request = one_line(turn.text, limit=200) or tr("a request without words")
+    if not turn.reply:
+        return tr("You: {request}", request=request)
+    answer = one_line(turn.reply, limit=400)
+    return tr("You: {request} Answer: {answer}", request=request, answer=answer)
+
+
+def menu(
+    turn: Turn, actions: Actions, parent: QWidget, *, selected: str, link: str, read: bool
+) -> QMenu:
+    """The menu of a turn; `selected` and `link` are what it was called on, `read` says whether its
+    answer is being read aloud."""
+    made = QMenu(parent)
+    made.setAccessibleName(tr("What can be done with this message"))
+
+    def offer(icon: str, words: str, keys: str, act: Callable[[], object]) -> None:
+        entry = made.addAction(icons.icon(icon, "muted"), f"{words}\t{keys}" if keys else words)
+        entry.triggered.connect(lambda: act())
+
+    if selected:
+        offer("copy", tr("Copy what is selected"), "", lambda: actions.copy_text.emit(selected))
+    if link:
+        offer("open", tr("Open the link"), "", lambda: actions.open_link.emit(link))
+        offer("copy", tr("Copy the link"), "", lambda: actions.copy_text.emit(link))
+    if selected or link:
+        made.addSeparator()
+    if turn.reply:
+        offer("copy", tr("Copy the answer"), "Ctrl+C", lambda: copy_answer(turn, actions))
+        offer("text", tr("Copy as Markdown"), "", lambda: actions.copy_text.emit(turn.reply))
+    if turn.text:
+        offer("copy", tr("Copy the request"), "", lambda: actions.copy_text.emit(turn.text))
+    if turn.reply:
+        words, icon = (tr("Stop reading"), "stop") if read else (tr("Read aloud"), "speaker")
+        offer(icon, words, "", lambda: actions.read_aloud.emit(turn))
+    made.addSeparator()
+    if turn.text or turn.attachments:
+        offer("edit", tr("Edit and send again"), "F2", lambda: actions.edit_turn.emit(turn))
+    if turn.status is None:
+        offer("stop", tr("Stop"), "", actions.stop_turn.emit)
+        return made
+    offer("refresh", tr("Answer again"), "F5", lambda: actions.answer_again.emit(turn))
+    if turn.id:
+        made.addSeparator()
+        words = tr("Unpin") if turn.pinned else tr("Pin")
+        offer("pin", words, "", lambda: actions.pin_turn.emit(turn, not turn.pinned))
+        offer("trash", tr("Delete"), "Del", lambda: actions.delete_turn.emit(turn))
+    return made
+
+
+def copy_answer(turn: Turn, actions: Actions) -> None:
+    """Put the words of an answer on the clipboard, without the marks of Markdown."""
+    actions.copy_text.emit(turn.reply if is_plain(turn) else as_words(turn.reply))
+
+
+class TurnFoot(QWidget):
+    """Its buttons show while somebody looks at the turn."""
+
+    menu_wanted = Signal()
+    closer_wanted = Signal()
+
+    def __init__(self, actions: Actions) -> None:
+        super().__init__()
+        self._actions = actions
+        self._turn: Turn | None = None
+        self._buttons: QWidget | None = None
+        self._looked_at = self._read = False
+        self._row = row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(theme.space())
+        self._pinned: Symbol | None = None
+        self.ending = ElidedLabel(role="small", widest=420)
+        self.closer = IconButton(
+            "right", tr("Show how this was answered"), kind="quiet", text=tr("Details")
+        )
+        self.closer.clicked.connect(self.closer_wanted)
+        keep = QSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+        keep.setRetainSizeWhenHidden(True)  # the line is as high without it
+        self.closer.setSizePolicy(keep)
+        row.addWidget(self.ending)
+        row.addStretch(1)
+        row.addWidget(self.closer)
+
+    def draw(self, turn: Turn, *, closer: bool) -> None:
+        """Show a turn; `closer` where there is more to be told of it."""
+        self._turn = turn
+        self.setVisible(bool(turn.status or turn.reply or closer))
+        self.ending.setVisible(turn.status is not None)
+        self.ending.show_text(ending(turn))
+        self.closer.setVisible(closer)
+        if turn.pinned and self._pinned is None:
+            self._pinned = Symbol("pin", "accent", size=14)
+            self._pinned.setAccessibleName(tr("Pinned"))
+            self._row.insertWidget(0, self._pinned)
+        if self._pinned:
+            self._pinned.setVisible(turn.pinned)
+        self._show_buttons()
+
+    def look_at(self, looked_at: bool) -> None:
+        """Show what can be done, or hide it."""
+        if looked_at != self._looked_at:
+            self._looked_at = looked_at
+            self._show_buttons()
+
+    def show_reading(self, read: bool) -> None:
+        """Say whether the answer is being read aloud."""
+        self._read = read
+        if self._buttons:
+            icon, name = ("stop", tr("Stop reading")) if read else ("speaker", tr("Read aloud"))
+            self.speak.show_icon(icon, name)
+
+    def show_closer(self, shown: bool) -> None:
+        """Say whether what is to be told is shown."""
+        name = tr("Hide how this was answered") if shown else tr("Show how this was answered")
+        self.closer.show_icon("down" if shown else "right", name)
+
+    def _show_buttons(self) -> None:
+        turn = self._turn
+        if turn is None:
+            return
+        wanted = self._looked_at and (turn.status is not None or bool(turn.reply))
+        if wanted and self._buttons is None:
+            self._make()
+        if self._buttons:
+            self._buttons.setVisible(wanted)
+            for button in (self.copy, self.speak):
+                button.setVisible(bool(turn.reply))
+            self.again.setVisible(turn.status is not None)
+            self.edit.setVisible(bool(turn.text) and turn.status is not None)
+
+    def _make(self) -> None:
+        """Make the buttons when they are first looked at: most turns are only read."""
+        self._buttons = QWidget()
+        row = QHBoxLayout(self._buttons)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(2)
+        actions = self._actions
+        self.copy = self._button("copy", tr("Copy the answer"), lambda t: copy_answer(t, actions))
+        self.speak = self._button("speaker", tr("Read aloud"), actions.read_aloud.emit)
+        self.again = self._button("refresh", tr("Answer again"), actions.answer_again.emit)
+        self.edit = self._button("edit", tr("Edit and send again"), actions.edit_turn.emit)
+        name = tr("More that can be done with this message")
+        self.more = self._button("more", name, lambda _: self.menu_wanted.emit())
+        for button in (self.copy, self.speak, self.again, self.edit, self.more):
+            row.addWidget(button)
+        self._row.insertWidget(self._row.indexOf(self.ending) + 1, self._buttons)
+        self.show_reading(self._read)
+
+    def _button(self, icon: str, name: str, act: Callable[[Turn], object]) -> IconButton:
+        button = IconButton(icon, name, kind="tiny")
+        button.setIconSize(QSize(15, 15))
+        button.clicked.connect(lambda: act(self._turn) if self._turn else None)
+        return button

@@ -1,0 +1,346 @@
+"""Turns one below the other, of which only those near what is seen have widgets. The others stand
+in by their height, measured or estimated, so that the scroll bar spans them all.
+
+Where each of many things of different heights begins, in steps that grow with the logarithm of
+their number (Fenwick, "A new data structure for cumulative frequency tables", 1994)."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Protocol
+
+from PySide6.QtCore import QCoreApplication, QEvent, Qt, QTimer
+from PySide6.QtGui import QResizeEvent, QShowEvent
+from PySide6.QtWidgets import QAbstractScrollArea, QApplication, QFrame, QWidget
+
+from jarvis_desktop.core.turn import Turn
+from jarvis_desktop.ui.actions import Actions
+from jarvis_desktop.ui.engine import EngineQuestion
+from jarvis_desktop.ui.widgets import theme
+from jarvis_desktop.ui.widgets.labels import FIRST
+from jarvis_desktop.ui.widgets.page import WIDEST
+from jarvis_desktop.ui.widgets.tab_order import thread
+
+if TYPE_CHECKING:
+    from jarvis_desktop.ui.conversation.turn_view import TurnView
+
+
+class Heights:
+    """Heights in pixels, one below the other."""
+
+    def __init__(self, heights: Iterable[int] = ()) -> None:
+        self._heights = list(heights)
+        self._sums: list[int] = []
+        self._add_up()
+
+    def _add_up(self) -> None:
+        self._sums = [0, *self._heights]
+        for place in range(1, len(self._sums)):
+            parent = place + (place & -place)
+            if parent < len(self._sums):
+                self._sums[parent] += self._sums[place]
+
+    def __len__(self) -> int:
+        return len(self._heights)
+
+    def __getitem__(self, index: int) -> int:
+        return self._heights[index]
+
+    def __setitem__(self, index: int, height: int) -> None:
+        by = height - self._heights[index]
+        self._heights[index] = height
+        place = index + 1
+        while by and place < len(self._sums):
+            self._sums[place] += by
+            place += place & -place
+
+    def append(self, height: int) -> None:
+        """Put one more below."""
+        place = len(self._sums)
+        self._heights.append(height)
+        begins = place - (place & -place)
+        self._sums.append(height + self.before(place - 1) - self.before(begins))
+
+    def insert(self, index: int, height: int) -> None:
+        """Put one between others."""
+        self._heights.insert(index, height)
+        self._add_up()
+
+    def pop(self, index: int) -> None:
+        """Take one away."""
+        del self._heights[index]
+        self._add_up()
+
+    def before(self, index: int) -> int:
+        """Where that one begins: the sum of those above."""
+        total = 0
+        while index:
+            total += self._sums[index]
+            index -= index & -index
+        return total
+
+    @property
+    def total(self) -> int:
+        """The sum of all."""
+        return self.before(len(self._heights))
+
+    def at(self, y: int) -> int:
+        """Which one lies at that place; the first or the last where none does."""
+        index, step = 0, 1 << len(self._heights).bit_length()
+        while step:
+            if index + step < len(self._sums) and self._sums[index + step] <= y:
+                index += step
+                y -= self._sums[index]
+            step >>= 1
+        return max(0, min(index, len(self._heights) - 1))
+
+
+BUDGET = 0.016
+"""Seconds for building turns in one go; the rest is built a moment later."""
+SETTLED = 60
+"""Milliseconds after which what lies around is built, where one has stopped scrolling."""
+NEAR_END = 40
+"""Pixels from the end within which one counts as being there."""
+ASIDE = -20_000
+"""Pixels; where a turn is built before its height is known."""
+
+
+class TurnEntry(Protocol):
+    """A turn with its place in the window."""
+
+    turn: Turn
+    waiting: str
+    question: EngineQuestion | None
+
+
+class TurnList(QAbstractScrollArea):
+    """Keeps at its upper edge what is there, whatever comes above; or follows the end."""
+
+    def __init__(self, actions: Actions) -> None:
+        super().__init__()
+        self._actions = actions
+        self._entries: list[TurnEntry] = []
+        self._heights = Heights()
+        self._views: dict[int, TurnView] = {}
+        """By the number of the entry."""
+        self._threaded: list[TurnView] = []
+        """Those that Tab goes through."""
+        self._follow = True
+        self._held: tuple[int, QWidget | None, int] = (0, None, 0)
+        """The turn at the upper edge, the part of it there, and how far that reaches above."""
+        self._arranging = self._scrolls = False
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.viewport().setObjectName("scrolled")
+        self.verticalScrollBar().setSingleStep(48)
+        self._soon = QTimer(self, singleShot=True, interval=0)
+        self._soon.timeout.connect(self._arrange)
+        self._rest = QTimer(self, singleShot=True, interval=SETTLED)
+        self._rest.timeout.connect(self._settle)
+
+    def stays(self, index: int) -> bool:
+        """Whether the widget of a turn is kept where it is out of reach."""
+        return self._entries[index].question is not None
+
+    def arranged(self) -> None:
+        """Everything is in its place."""
+
+    # Building
+
+    def _arrange(self) -> None:
+        """Build what is in reach as far as time allows, and put it where it belongs."""
+        if self._arranging or not self.isVisible() or self.viewport().width() < 20:
+            return
+        self._arranging = True
+        try:
+            complete = self._fill(time.perf_counter() + BUDGET)
+            self._place()
+            self._forget()
+            self._order()
+            self.arranged()
+        finally:
+            self._arranging = False
+        if not complete:
+            self._soon.start()
+
+    def _fill(self, until: float) -> bool:
+        """Build and measure the turns in reach; whether that is all of them."""
+        for index in list(self._views):
+            self._measure(index)
+        while True:
+            missing = next((i for i in self._wanted() if i not in self._views), None)
+            if missing is None:
+                return True
+            if time.perf_counter() > until:
+                return False
+            self._build(missing)
+            self._measure(missing)
+
+    def _wanted(self) -> Iterator[int]:
+        """The turns that should have widgets: those in view, then those a screen around."""
+        if not self._entries:
+            return
+        top, room = self._top(), self.viewport().height()
+        first, last = self._heights.at(top), self._heights.at(top + room)
+        yield from range(first, last + 1)
+        if self._scrolls:
+            return
+        yield from range(last + 1, self._heights.at(top + 2 * room) + 1)
+        yield from range(first - 1, self._heights.at(max(0, top - room)) - 1, -1)
+
+    def _build(self, index: int) -> TurnView:
+        from jarvis_desktop.ui.conversation.turn_view import TurnView
+
+        view = TurnView(self._actions)
+        view.setParent(self.viewport())
+        self._views[index] = view
+        self._draw(index)
+        view.setGeometry(self._left(), ASIDE, self._width(), 400)
+        view.show()
+        return view
+
+    def _draw(self, index: int) -> None:
+        entry, view = self._entries[index], self._views[index]
+        view.draw(entry.turn, waiting=entry.waiting, question=entry.question)
+        view.look_at(newest=index == len(self._entries) - 1)
+
+    def _measure(self, index: int) -> None:
+        view, width = self._views[index], self._width()
+        if view.isHidden():
+            return
+        if view.width() != width:
+            view.resize(width, view.height())
+        # What was asked of layouts is done now, however deep: the height depends on it.
+        QCoreApplication.sendPostedEvents(None, QEvent.Type.LayoutRequest.value)
+        self._heights[index] = view.height_at(width)
+
+    def _forget(self) -> None:
+        """Drop the widgets that are out of reach and need not stay."""
+        top, room = self._top(), self.viewport().height()
+        first, last = self._heights.at(max(0, top - room)), self._heights.at(top + 2 * room)
+        for index in [index for index in self._views if not first <= index <= last]:
+            if not self.stays(index):
+                self._drop(self._views.pop(index))
+
+    def _drop(self, view: TurnView) -> None:
+        view.hide()
+        view.deleteLater()
+
+    def _order(self) -> None:
+        """Let Tab go from turn to turn, in whatever order they were built."""
+        shown = [view for _, view in sorted(self._views.items()) if not view.isHidden()]
+        if shown != self._threaded:
+            self._threaded = shown
+            stop: QWidget = self
+            for view in shown:
+                stop = thread(stop, view)
+
+    # Placing
+
+    def _top(self) -> int:
+        """How far down what is seen begins."""
+        end = max(0, self._heights.total + 2 * self._margin() - self.viewport().height())
+        if self._follow or not self._entries:
+            return end
+        index, part, by = self._held
+        inner = part.y() if part is not None and index in self._views else 0
+        return max(0, min(self._margin() + self._heights.before(index) + inner + by, end))
+
+    def _hold(self, top: int) -> None:
+        """Remember what is at the upper edge, so that it stays there whatever comes above it."""
+        down = top - self._margin()
+        index = self._heights.at(max(0, down))
+        by = down - self._heights.before(index) if self._entries else 0
+        view = self._views.get(index)
+        part = view.part_at(by) if view else None
+        self._held = (index, part, by - part.y() if part else by)
+
+    def _place(self) -> None:
+        top, room = self._top(), self.viewport().height()
+        bar = self.verticalScrollBar()
+        blocked = bar.blockSignals(True)
+        bar.setPageStep(room)
+        bar.setRange(0, max(0, self._heights.total + 2 * self._margin() - room))
+        bar.setValue(top)
+        bar.blockSignals(blocked)
+        bar.update()
+        if not self._follow:
+            self._hold(top)
+        width, left = self._width(), self._left()
+        for index, view in self._views.items():
+            y = self._margin() + self._heights.before(index) - top
+            reached = y < 2 * room and y + self._heights[index] > -room
+            # Where one that has the keyboard is hidden, Qt hands it on, to anything.
+            held = view.hasFocus() or view.isAncestorOf(QApplication.focusWidget() or self)
+            if reached or held:
+                view.setGeometry(left, y if reached else ASIDE, width, self._heights[index])
+            view.setVisible(reached or held)
+
+    def _margin(self) -> int:
+        return theme.space("two")
+
+    def _width(self) -> int:
+        room = self.viewport().width() - 2 * theme.space("three")
+        return max(20, min(WIDEST, room) + 2 * theme.space())
+
+    def _left(self) -> int:
+        # The text stays in the middle of the window whether or not there is a scroll bar.
+        bar = self.verticalScrollBar()
+        taken = bar.sizeHint().width() if bar.maximum() > 0 else 0
+        left = (self.viewport().width() + taken - self._width()) // 2
+        mirrored = self.layoutDirection() == Qt.LayoutDirection.RightToLeft
+        return left - taken if mirrored else left
+
+    # What Qt says
+
+    def scrollContentsBy(self, dx: int, dy: int) -> None:
+        """Go where the scroll bar is."""
+        bar = self.verticalScrollBar()
+        self._follow = bar.value() >= bar.maximum() - NEAR_END
+        if not self._follow:
+            self._hold(bar.value())
+        self._scrolls = True
+        self._rest.start()
+        self._arrange()
+
+    def _settle(self) -> None:
+        self._scrolls = False
+        self._arrange()
+
+    def viewportEvent(self, event: QEvent) -> bool:
+        """Notice that a turn has another height now."""
+        if event.type() == QEvent.Type.LayoutRequest and not self._arranging:
+            self._soon.start()
+        return bool(super().viewportEvent(event))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Keep what is read in its place."""
+        super().resizeEvent(event)
+        self._arrange()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Build what could not be measured before."""
+        super().showEvent(event)
+        self._arrange()
+
+    def changeEvent(self, change: QEvent) -> None:
+        """Follow the theme and the size of the type."""
+        super().changeEvent(change)
+        redressed = change.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange)
+        if redressed and hasattr(self, "_soon"):
+            self._soon.start()
+
+
+def estimated(turn: Turn, width: int) -> int:
+    """About how high a turn is before it is drawn, in pixels."""
+    across = max(20, width // 8)
+
+    def lines(text: str) -> int:
+        return text.count("\n", 0, FIRST) + min(len(text), FIRST) // across + 1
+
+    height = 96 + 20 * lines(turn.text) + 24 * lines(turn.reply)
+    height += 44 * bool(turn.attachments) + 22 * len(turn.notes)
+    if turn.plan and not turn.agentic:
+        height += 60 + 28 * min(len(turn.plan), 40)
+    return height + 60 * bool(turn.rounds)

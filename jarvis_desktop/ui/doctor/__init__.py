@@ -1,1 +1,0 @@
-"""What works on this computer, what does not, and what mends it."""

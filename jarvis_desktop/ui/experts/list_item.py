@@ -1,0 +1,351 @@
+"""A line of a list on the page of experts: a name, facts, what can be done with it, and a question
+or an answer under it.
+
+What stands where there is nothing yet: what belongs there, and the one thing to do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import cached_property
+from typing import TypeVar
+
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import (
+    QBoxLayout,
+    QFrame,
+    QHBoxLayout,
+    QProgressBar,
+    QPushButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from jarvis_desktop.core.i18n import tr
+from jarvis_desktop.ui.widgets import theme
+from jarvis_desktop.ui.widgets.flow_layout import FlowLayout
+from jarvis_desktop.ui.widgets.forms import button
+from jarvis_desktop.ui.widgets.icons import IconButton, Symbol
+from jarvis_desktop.ui.widgets.labels import ElidedLabel, Label, TextView
+
+TITLE = 360
+"""Pixels of a name; a longer one is cut."""
+NARROW = 520
+"""Pixels; in a narrower line what can be done stands under the words."""
+
+
+Made = TypeVar("Made", bound=QWidget)
+
+
+class Tag(Label):
+    """A word with a ground; `tone` colours it: plain, good, fair, bad, accent."""
+
+    def __init__(self, text: str = "", tone: str = "plain") -> None:
+        super().__init__(text, role="tone")
+        self.setProperty("tone", tone)
+        self.setSizePolicy(self.sizePolicy().Policy.Maximum, self.sizePolicy().Policy.Fixed)
+
+    def show_tag(self, text: str, tone: str) -> None:
+        """Show another word, "" none."""
+        self.setText(text)
+        self.setVisible(bool(text))
+        if tone != self.property("tone"):
+            self.setProperty("tone", tone)
+            self.style().unpolish(self)
+            self.style().polish(self)
+
+
+class ExpertListItem(QFrame):
+    """One line. Its parts are filled by who makes it; what is empty takes no room."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setObjectName("entry")
+        self.setProperty("first", False)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(theme.space("two"), 12, theme.space("two"), 12)
+        column.setSpacing(theme.space())
+        self._row = QBoxLayout(QBoxLayout.Direction.LeftToRight)
+        self._row.setSpacing(12)
+        words = QVBoxLayout()
+        words.setSpacing(2)
+        head = QWidget()
+        self._head = FlowLayout(head, gap=6)
+        self.title = ElidedLabel(role="strong", widest=TITLE)
+        self._head.addWidget(self.title)
+        self._tags: list[Tag] = []
+        words.addWidget(head)
+        self.about = Label(wrap=True)
+        self.facts = Label(role="small", wrap=True)
+        for label in (self.about, self.facts):
+            label.hide()
+            words.addWidget(label)
+        self._row.addLayout(words, 1)
+        self.doings = QWidget()
+        self._doings = QHBoxLayout(self.doings)
+        self._doings.setContentsMargins(0, 0, 0, 0)
+        self._doings.setSpacing(theme.space("half"))
+        self._row.addWidget(self.doings, 0, Qt.AlignmentFlag.AlignTop)
+        column.addLayout(self._row)
+        self._question: _Question | None = None
+        self._column = column
+
+    # These few lines ever have: made when they first do.
+
+    @cached_property
+    def progress(self) -> QProgressBar:
+        """How far something is."""
+        made = QProgressBar()
+        made.setTextVisible(False)
+        return self._below(made)
+
+    @cached_property
+    def trouble(self) -> Label:
+        """What is wrong."""
+        return self._below(Label(role="warning", wrap=True))
+
+    @cached_property
+    def answer(self) -> TextView:
+        """What came of something."""
+        return self._below(TextView(tr("What came of the test"), role="answer"))
+
+    def _below(self, widget: Made) -> Made:
+        widget.hide()
+        self._column.addWidget(widget)
+        return widget
+
+    def reset(self) -> None:
+        """Be as new, for something else."""
+        self.withdraw()
+        self.do()
+        for name in ("progress", "trouble", "answer"):
+            if name in self.__dict__:
+                getattr(self, name).hide()
+        for name in ("state", "shown"):
+            self.setProperty(name, None)
+
+    def show_name(self, name: str, *tags: tuple[str, str]) -> None:
+        """Show what it is called, and words about it with their tones."""
+        self.title.show_text(name)
+        self.setAccessibleName(name)
+        while len(self._tags) < len(tags):
+            self._tags.append(Tag())
+            self._head.addWidget(self._tags[-1])
+        for index, tag in enumerate(self._tags):
+            tag.show_tag(*(tags[index] if index < len(tags) else ("", "plain")))
+
+    def show_words(self, about: str, facts: str) -> None:
+        """Show what it is for, and its facts."""
+        for label, text in ((self.about, about), (self.facts, facts)):
+            label.setText(text)
+            label.setVisible(bool(text))
+
+    def do(self, *buttons: QPushButton) -> None:
+        """What can be done with it, in this order."""
+        while item := self._doings.takeAt(0):
+            if (old := item.widget()) and old not in buttons:
+                old.hide()
+                old.deleteLater()
+        for each in buttons:
+            self._doings.addWidget(each)
+            each.show()  # the layout would only do so later, and what is hidden takes no keyboard
+        self.doings.setVisible(bool(buttons))
+
+    def show_progress(self, fraction: float | None, name: str, *, rests: bool = False) -> None:
+        """Show how far something is, None that nobody knows."""
+        self.progress.setAccessibleName(name)
+        if self.progress.property("rests") != rests:
+            self.progress.setProperty("rests", rests)
+            self.progress.style().unpolish(self.progress)
+            self.progress.style().polish(self.progress)
+        if fraction is None:
+            self.progress.setRange(0, 0)
+        else:
+            self.progress.setRange(0, 1000)
+            self.progress.setValue(round(1000 * min(max(fraction, 0.0), 1.0)))
+        self.progress.show()
+
+    def complain(self, trouble: str) -> None:
+        """Say what is wrong; "" takes it back."""
+        if trouble or "trouble" in self.__dict__:
+            self.trouble.setText(trouble[:600])
+            self.trouble.setVisible(bool(trouble))
+
+    def say(self, text: str) -> None:
+        """Show what came of something; "" takes it back."""
+        if text or "answer" in self.__dict__:
+            self.answer.show_text(text)
+            self.answer.setVisible(bool(text))
+
+    def done(self) -> None:
+        """Nothing is under way any more."""
+        if "progress" in self.__dict__:
+            self.progress.hide()
+
+    def ask(
+        self,
+        text: str,
+        doing: str,
+        then: Callable[[], None],
+        *,
+        risk: bool = True,
+        first: tuple[str, Callable[[], object]] | None = None,
+    ) -> None:
+        """Ask before `then` is done; `first` is what a person may want to do before answering."""
+        self.withdraw()
+        self._question = question = _Question(text, doing, risk=risk)
+
+        def agreed() -> None:
+            self.withdraw()
+            then()
+
+        question.yes.clicked.connect(agreed)
+        question.no.clicked.connect(self.refuse)
+        if first:
+            words, act = first
+            before = button(words)
+            before.clicked.connect(act)
+            question.row.addWidget(before)
+        self._column.addWidget(question)
+        question.no.setFocus()
+
+    @property
+    def asks(self) -> bool:
+        """Whether a question waits."""
+        return self._question is not None
+
+    def refuse(self) -> None:
+        """Answer the question with no."""
+        self.withdraw()
+        for each in self.doings.findChildren(QPushButton):
+            if each.isEnabled() and not each.isHidden():
+                return each.setFocus()
+        return None
+
+    def withdraw(self) -> None:
+        """Take the question back."""
+        if self._question:
+            self._question.hide()
+            self._question.deleteLater()
+            self._question = None
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Put what can be done where there is room."""
+        super().resizeEvent(event)
+        narrow = event.size().width() < NARROW * max(1.0, self.fontMetrics().height() / 20)
+        way = QBoxLayout.Direction.TopToBottom if narrow else QBoxLayout.Direction.LeftToRight
+        if self._row.direction() != way:
+            self._row.setDirection(way)
+            where = Qt.AlignmentFlag.AlignLeading if narrow else Qt.AlignmentFlag.AlignTop
+            self._row.setAlignment(self.doings, where)
+
+    def minimumSizeHint(self) -> QSize:
+        """Any width will do."""
+        return QSize(120, super().minimumSizeHint().height())
+
+
+class _Question(QFrame):
+    """A question within a line."""
+
+    def __init__(self, text: str, doing: str, *, risk: bool) -> None:
+        super().__init__()
+        self.setObjectName("asks")
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(12, 10, 12, 10)
+        layout.setSpacing(theme.space())
+        layout.addWidget(Label(text, wrap=True))
+        held = QWidget()
+        self.row = FlowLayout(held, gap=theme.space())
+        self.yes = button(doing, kind="risk" if risk else "primary")
+        self.no = button(tr("Not now"))
+        self.row.addWidget(self.yes)
+        self.row.addWidget(self.no)
+        layout.addWidget(held)
+        self.setAccessibleName(text)
+
+
+class EntryList(QFrame):
+    """Lines under each other in one card, by their keys; those that stay keep their widgets."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self.setObjectName("card")
+        self.setAccessibleName(name)
+        self._column = QVBoxLayout(self)
+        self._column.setContentsMargins(1, 1, 1, 1)
+        self._column.setSpacing(0)
+        self.entries: dict[object, ExpertListItem] = {}
+
+    @contextmanager
+    def still(self) -> Iterator[None]:
+        """Lay nothing out meanwhile: for each line that is shown Qt would do the whole page."""
+        self._column.setEnabled(False)
+        try:
+            yield
+        finally:
+            self._column.setEnabled(True)
+            self._column.invalidate()
+            self._column.activate()
+
+    def show_keys(self, keys: Sequence[object]) -> None:
+        """Have a line for each key, in this order."""
+        if list(self.entries) == list(keys):
+            return
+        spare = [self.entries.pop(key) for key in [*self.entries] if key not in keys]
+        for gone in spare:
+            gone.reset()
+        self.entries = {
+            key: self.entries.get(key) or (spare.pop() if spare else ExpertListItem())
+            for key in keys
+        }
+        for gone in spare:
+            self._column.removeWidget(gone)
+            gone.hide()
+            gone.deleteLater()
+        for index, entry in enumerate(self.entries.values()):
+            self._column.insertWidget(index, entry)
+            entry.show()
+            if entry.property("first") != (index == 0):
+                entry.setProperty("first", index == 0)
+                entry.style().unpolish(entry)
+                entry.style().polish(entry)
+        self.setVisible(bool(self.entries))
+
+
+def small(icon: str, name: str, tip: str) -> IconButton:
+    """A button with an icon alone; `name` is for screen readers, and may hold foreign words."""
+    return IconButton(icon, name, tip=tip)
+
+
+class Empty(QFrame):
+    """A picture, a few words and perhaps a button."""
+
+    def __init__(self, icon: str) -> None:
+        super().__init__()
+        self.setObjectName("empty")
+        column = QVBoxLayout(self)
+        column.setContentsMargins(*[theme.space("three")] * 4)
+        column.setSpacing(theme.space())
+        column.addWidget(Symbol(icon, "muted", size=28), 0, Qt.AlignmentFlag.AlignHCenter)
+        self.title = Label(role="strong", wrap=True)
+        self.title.setAlignment(Qt.AlignmentFlag.AlignHCenter)
+        column.addWidget(self.title)
+        self.told = Label(role="small", wrap=True)
+        self.told.setAlignment(Qt.AlignmentFlag.AlignHCenter)
+        column.addWidget(self.told)
+        row = QHBoxLayout()
+        row.addStretch(1)
+        self.act = button("", kind="primary")
+        row.addWidget(self.act)
+        row.addStretch(1)
+        column.addLayout(row)
+
+    def show_words(self, title: str, told: str, doing: str = "") -> None:
+        """Say what is missing, and what to do."""
+        self.title.setText(title)
+        self.told.setText(told)
+        self.told.setVisible(bool(told))
+        self.act.setText(doing)
+        self.act.setAccessibleName(doing)
+        self.act.setVisible(bool(doing))

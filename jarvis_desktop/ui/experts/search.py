@@ -1,0 +1,492 @@
+"""Experts that could be fetched: searched as one types, with what each takes of this computer.
+
+What is looked for among the experts: words, and conditions.
+
+Whether the Hub's list of experts was read, and reading it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt, QTimer, QUrl, Signal
+from PySide6.QtGui import QDesktopServices
+from PySide6.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QLineEdit,
+    QProgressBar,
+    QPushButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from jarvis_desktop.core.display import one_line
+from jarvis_desktop.core.expert import Expert
+from jarvis_desktop.core.i18n import mark, tr, trn
+from jarvis_desktop.core.task import TaskType
+from jarvis_desktop.experts.catalogue import Level
+from jarvis_desktop.experts.downloads import Download, DownloadState
+from jarvis_desktop.experts.search import Hit, Sought
+from jarvis_desktop.tasks.text.classification import NAMES
+from jarvis_desktop.ui.engine import Outcome
+from jarvis_desktop.ui.experts import formatting
+from jarvis_desktop.ui.experts.controller import DownloadsWatch, ExpertsDesk, why
+from jarvis_desktop.ui.experts.list_item import Empty, EntryList, ExpertListItem
+from jarvis_desktop.ui.widgets import icons, labels, theme
+from jarvis_desktop.ui.widgets.flow_layout import FlowLayout
+from jarvis_desktop.ui.widgets.forms import SelectOption, Tick, button
+from jarvis_desktop.ui.widgets.labels import Label
+
+if TYPE_CHECKING:
+    from jarvis_desktop.app.experts import Shelf
+    from jarvis_desktop.core.task import Report
+
+
+LICENCES = (
+    ("", mark("Any licence")),
+    ("apache-2.0", "Apache 2.0"),
+    ("mit", "MIT"),
+    ("bsd*", "BSD"),
+    ("cc-by-*", mark("Creative Commons")),
+    ("*openrail*", "OpenRAIL"),
+)
+SIZES = (
+    ("0", mark("Any size")),
+    ("100", mark("Up to 100 MB")),
+    ("500", mark("Up to 500 MB")),
+    ("2000", mark("Up to 2 GB")),
+    ("8000", mark("Up to 8 GB")),
+)
+LANGUAGES = (
+    "en", "de", "fr", "es", "it", "pt", "nl", "pl", "sv", "cs", "tr", "uk", "ru", "ar", "he",
+    "hi", "ja", "ko", "zh",
+)  # fmt: skip
+SORTS = (
+    ("", mark("Best match first")),
+    ("small", mark("Smallest first")),
+    ("downloads", mark("Most downloaded first")),
+)
+
+RANKS = {Level.SLOWLY: 1, Level.UNKNOWN: 2, Level.SERVED: 3, Level.NO: 4}
+"""What comes later where nothing is searched for."""
+
+
+class ExpertFilters(QWidget):
+    """A field and a few choices."""
+
+    changed = Signal()
+
+    def __init__(self) -> None:
+        super().__init__()
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(theme.space())
+        self.words = QLineEdit()
+        self.words.setPlaceholderText(tr("What should it do? For example: describe pictures"))
+        self.words.setAccessibleName(tr("Search for experts"))
+        self.words.addAction(
+            icons.icon("search", "muted"), QLineEdit.ActionPosition.LeadingPosition
+        )
+        self.words.textChanged.connect(self.changed)
+        column.addWidget(self.words)
+        held = QWidget()
+        flow = FlowLayout(held, gap=theme.space())
+        self.task = SelectOption(tr("Task"))
+        self.task.offer([("", tr("Any task"))], "")
+        self.language = SelectOption(tr("Language"))
+        named = sorted((tr(NAMES[code]), code) for code in LANGUAGES)
+        self.language.offer([("", tr("Any language")), *((code, said) for said, code in named)], "")
+        self.licence = SelectOption(tr("Licence"))
+        self.licence.offer([(key, tr(said)) for key, said in LICENCES], "")
+        self.largest = SelectOption(tr("Size of the download"))
+        self.largest.offer([(key, tr(said)) for key, said in SIZES], "0")
+        self.sort = SelectOption(tr("Order of the list"))
+        self.sort.offer([(key, tr(said)) for key, said in SORTS], "")
+        for choice in (self.task, self.language, self.licence, self.largest, self.sort):
+            choice.setMinimumContentsLength(14)
+            choice.activated.connect(self.changed)
+            flow.addWidget(choice)
+        self.fits = Tick(
+            tr("Fits this computer"), tr("Leaves out what would find no room in the memory.")
+        )
+        self.fits.setMinimumHeight(self.task.sizeHint().height())
+        self.fits.toggled.connect(self.changed)
+        flow.addWidget(self.fits)
+        column.addWidget(held)
+
+    def offer_tasks(self, tasks: Sequence[TaskType]) -> None:
+        """Offer these tasks."""
+        named = sorted((labels.upper_first(tr(each.title)), each.name) for each in tasks)
+        chosen = self.task.value or ""
+        self.task.offer([("", tr("Any task")), *((key, said) for said, key in named)], chosen)
+
+    def sought(self, *, limit: int) -> Sought:
+        """What is looked for now."""
+        return Sought(
+            words=self.words.text().strip(),
+            task=self.task.value or "",
+            licence=self.licence.value or "",
+            max_mb=int(self.largest.value or 0),
+            language=self.language.value or "",
+            fits=self.fits.isChecked(),
+            limit=limit,
+        )
+
+    def sorted(self, hits: Sequence[Hit]) -> list[Hit]:
+        """In the order that is wanted."""
+        match self.sort.value:
+            case "small":
+                return sorted(hits, key=lambda hit: hit.expert.whole_mb or 1 << 40)
+            case "downloads":
+                return sorted(hits, key=lambda hit: -hit.expert.downloads)
+        if not self.words.text().strip():  # nothing matches better than anything else
+            return sorted(hits, key=lambda hit: RANKS.get(hit.fit.level, 0))
+        return list(hits)
+
+
+REFRESH = "refresh"
+
+
+class HubList(QFrame):
+    """A line with a button, and the progress while it is read."""
+
+    renewed = Signal()
+
+    def __init__(self, desk: ExpertsDesk) -> None:
+        super().__init__()
+        self.setObjectName("strip")
+        self._desk = desk
+        self._allowed = True
+        column = QVBoxLayout(self)
+        column.setContentsMargins(12, theme.space(), theme.space(), theme.space())
+        column.setSpacing(theme.space())
+        row = QHBoxLayout()
+        row.setSpacing(12)
+        self.said = Label(role="small", wrap=True)
+        row.addWidget(self.said, 1)
+        self.act = button(tr("Read the list"))
+        self.act.clicked.connect(self._act)
+        row.addWidget(self.act)
+        column.addLayout(row)
+        self.progress = QProgressBar()
+        self.progress.setTextVisible(False)
+        self.progress.setAccessibleName(tr("Progress of reading the list"))
+        self.progress.hide()
+        column.addWidget(self.progress)
+        self.trouble = Label(role="warning", wrap=True)
+        self.trouble.hide()
+        column.addWidget(self.trouble)
+        self._known = 0
+        self.show_known(0)
+
+    def allow(self, may_fetch: bool) -> None:
+        """Whether the mode lets the Hub be asked."""
+        self._allowed = may_fetch
+        self.act.setEnabled(may_fetch or self._desk.does(REFRESH))
+
+    def show_known(self, known: int) -> None:
+        """Show how many experts of the Hub are known."""
+        self._known = known
+        if self._desk.does(REFRESH):
+            return
+        if known:
+            self.said.setText(
+                trn(
+                    "The shipped list and {count} expert of the Hugging Face Hub are searched.",
+                    "The shipped list and {count} experts of the Hugging Face Hub are searched.",
+                    known,
+                )
+            )
+            self.act.setText(tr("Refresh the list"))
+        else:
+            self.said.setText(
+                tr(
+                    "The shipped list is searched. The Hugging Face Hub has far more; reading its "
+                    "list takes some minutes, once."
+                )
+            )
+            self.act.setText(tr("Read the list"))
+        self.act.setAccessibleName(self.act.text())
+
+    def _act(self) -> None:
+        if self._desk.does(REFRESH):
+            self._desk.stop(REFRESH)
+            return
+        self.trouble.hide()
+        self._desk.run(REFRESH, lambda shelf, report: shelf.refresh(report), self._ended, self._far)
+        if self._desk.does(REFRESH):
+            self.act.setText(tr("Cancel"))
+            self.act.setAccessibleName(tr("Stop reading the list"))
+            self._far(None, tr("Asking the Hub…"))
+
+    def _far(self, fraction: float | None, words: str) -> None:
+        self.said.setText(one_line(words, limit=200))
+        self.progress.setRange(0, 0 if fraction is None else 1000)
+        self.progress.setValue(round(1000 * (fraction or 0.0)))
+        self.progress.show()
+
+    def _ended(self, outcome: Outcome) -> None:
+        self.progress.hide()
+        self.show_known(self._known)
+        if outcome.value is None:
+            kept = tr("What was read is kept.") if outcome.cancelled else ""
+            self.trouble.setText(one_line(f"{why(outcome)} {kept}", limit=600))
+            self.trouble.show()
+        self.renewed.emit()
+
+
+HUB = "https://huggingface.co/"
+TYPING = 150
+"""Milliseconds without a key after which is searched."""
+SHOWN = 20
+"""How many are shown at first, and with each "more"."""
+MOST = 200
+"""How many are looked for; who wants others says more words."""
+
+
+class FindingPart(QWidget):
+    """Searches, and puts what is wanted into the line of downloads."""
+
+    downloads_wanted = Signal()
+    """The person wants to see how far something is."""
+
+    def __init__(self, desk: ExpertsDesk, watch: DownloadsWatch) -> None:
+        super().__init__()
+        self._desk, self._watch = desk, watch
+        self._hits: Sequence[Hit] = ()
+        self._count = SHOWN
+        self._may_fetch = True
+        self._inventory: Mapping[str, TaskType] = {}
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(12)
+        self.offline = Label(
+            tr(
+                "In the mode “offline” nothing is fetched. What is found can be read about; to "
+                "get it, choose another mode, or take the weights from a folder with "
+                "`jarvis-desktop experts import`."
+            ),
+            role="warning",
+            wrap=True,
+        )
+        self.offline.hide()
+        column.addWidget(self.offline)
+        self.filters = ExpertFilters()
+        self.filters.changed.connect(self._typed)
+        column.addWidget(self.filters)
+        self.hub = HubList(desk)
+        self.hub.renewed.connect(self.search)
+        column.addWidget(self.hub)
+        self.state = Label(tr("Searching…"), role="small", wrap=True)
+        column.addWidget(self.state)
+        self.list = EntryList(tr("Experts that were found"))
+        self.list.hide()
+        column.addWidget(self.list)
+        self.more = button(tr("Show more"))
+        self.more.clicked.connect(self._show_more)
+        self.more.hide()
+        column.addWidget(self.more, 0, Qt.AlignmentFlag.AlignHCenter)
+        self.nothing = Empty("search")
+        self.nothing.hide()
+        column.addWidget(self.nothing)
+        self._pause = QTimer(self, singleShot=True, interval=TYPING)
+        self._pause.timeout.connect(self.search)
+        desk.found.connect(self._found)
+        desk.kept.connect(lambda kept: self.search() if self._hits else None)
+        watch.changed.connect(lambda listed: self._mark())
+
+    def know(self, inventory: Mapping[str, TaskType], tasks: Sequence[TaskType]) -> None:
+        """How tasks are called, and which ones experts are for."""
+        self._inventory = inventory
+        self.filters.offer_tasks(tasks)
+
+    def allow(self, may_fetch: bool) -> None:
+        """Whether the mode lets anything be fetched."""
+        self._may_fetch = may_fetch
+        self.offline.setVisible(not may_fetch)
+        self.hub.allow(may_fetch)
+
+    def search(self) -> None:
+        """Search for what is asked for now."""
+        self._pause.stop()
+        self._desk.search(self.filters.sought(limit=MOST))
+
+    def _typed(self) -> None:
+        self._count = SHOWN
+        self._pause.start()
+
+    def _found(self, sought: Sought, hits: Sequence[Hit], of_hub: int) -> None:
+        self._hits = self.filters.sorted(hits)
+        self.hub.show_known(of_hub)
+        found = trn("{count} expert", "{count} experts", len(hits))
+        if len(hits) == MOST:
+            found = tr("The best {count}; more words find others", count=len(hits))
+        self.state.setText(found)
+        self.state.setVisible(bool(hits))
+        self.nothing.setVisible(not hits)
+        self.nothing.show_words(
+            tr("Nothing was found"),
+            tr("Try fewer words, another task, or read the Hub’s list, which has far more.")
+            if not of_hub
+            else tr("Try fewer words, or fewer conditions."),
+        )
+        self._lay_out()
+
+    def _lay_out(self) -> None:
+        shown = self._hits[: self._count]
+        with self.list.still():
+            self.list.show_keys([each.expert.id for each in shown])
+            for hit in shown:
+                self._fill(self.list.entries[hit.expert.id], hit)
+        self.list.setVisible(bool(shown))
+        left = len(self._hits) - len(shown)
+        self.more.setVisible(left > 0)
+        self.more.setText(tr("Show more ({count} left)", count=f"{left:,}"))
+        self.more.setAccessibleName(self.more.text())
+
+    def _show_more(self) -> None:
+        before = self._count
+        self._count += SHOWN
+        self._lay_out()
+        entries = list(self.list.entries.values())
+        if len(entries) > before:  # the keyboard goes on where the new ones begin
+            entries[before].refuse()
+
+    def _fill(self, entry: ExpertListItem, hit: Hit) -> None:
+        expert = hit.expert
+        entry.show_words(
+            one_line(tr(expert.summary), limit=200),
+            formatting.joined(
+                formatting.download(expert),
+                formatting.licence(expert.licence),
+                formatting.languages(expert),
+                trn("{count} download a month", "{count} downloads a month", expert.downloads)
+                if expert.downloads
+                else "",
+                formatting.fits(hit.fit),
+                tr("works with {name}", name=formatting.name(expert.base.id))
+                if expert.base
+                else "",
+            ),
+        )
+        self._mark_one(entry, hit)
+
+    def _mark(self) -> None:
+        """Show anew which of them are here or coming."""
+        with self.list.still():
+            for hit in self._hits[: self._count]:
+                if entry := self.list.entries.get(hit.expert.id):
+                    self._mark_one(entry, hit)
+
+    def _mark_one(self, entry: ExpertListItem, hit: Hit) -> None:
+        expert, coming = hit.expert, self._coming(hit.expert)
+        name = formatting.name(expert.id if hit.shipped else expert.repo)
+        state = self._state(hit, coming)
+        if entry.property("state") == state and entry.title.full_text() == name:
+            return
+        entry.setProperty("state", state)
+        tags = [(formatting.task(expert, self._inventory), "plain")]
+        if state == "here":
+            tags.append((tr("On this computer"), "good"))
+        elif state == "unable":
+            tags.append((tr("Cannot run here yet"), "plain"))
+        else:
+            tags.append((tr(formatting.SHORT[hit.fit.level]), formatting.TONES[hit.fit.level]))
+        if expert.gated:
+            tags.append((tr("Terms to accept"), "fair"))
+        entry.show_name(name, *tags)
+        entry.do(*self._buttons(entry, hit, state))
+
+    def _coming(self, expert: Expert) -> Download | None:
+        return next((each for each in self._watch.listed if each.name == expert.id), None)
+
+    def _state(self, hit: Hit, coming: Download | None) -> str:
+        if hit.installed or (coming and coming.state is DownloadState.DONE):
+            return "here"
+        if coming:
+            return "coming"
+        if "here" not in hit.runs:
+            return "served" if hit.expert.only_served else "unable"
+        return "open" if self._may_fetch else "offline"
+
+    def _buttons(self, entry: ExpertListItem, hit: Hit, state: str) -> list[QPushButton]:
+        name, size = formatting.name(hit.expert.id), formatting.download(hit.expert)
+        if state == "coming":
+            show = button(tr("In line"), tr("Show the download of {name}", name=name), kind="quiet")
+            show.clicked.connect(self.downloads_wanted)
+            return [show]
+        if state not in ("open", "offline"):
+            return []
+        get = button(tr("Get"), formatting.joined(tr("Get {name}", name=name), size))
+        get.setEnabled(state == "open")
+        get.clicked.connect(lambda: self._wanted(entry, hit))
+        return [get]
+
+    def _wanted(self, entry: ExpertListItem, hit: Hit) -> None:
+        """Ask, where there is something to know first; otherwise put it in line."""
+        entry.complain("")
+        expert = hit.expert
+
+        async def work(shelf: Shelf, _: Report) -> Sequence[str]:
+            return await asyncio.to_thread(shelf.displaced, expert)
+
+        def ended(outcome: Outcome) -> None:
+            if outcome.value is None:
+                entry.complain(why(outcome))
+            elif doubts := _doubts(hit, outcome.value):
+                page = QUrl(HUB + expert.repo)
+                terms = tr("Open its page"), partial(QDesktopServices.openUrl, page)
+                entry.ask(
+                    " ".join(doubts),
+                    tr("Get it"),
+                    lambda: self._get(expert),
+                    risk=False,
+                    first=terms if expert.gated else None,
+                )
+            else:
+                self._get(expert)
+
+        self._desk.run(f"get {expert.id}", work, ended)
+
+    def _get(self, expert: Expert) -> None:
+        self._desk.do(lambda shelf: shelf.fetch(expert))
+
+
+def _doubts(hit: Hit, gone: Sequence[str]) -> list[str]:
+    """What a person should know before it is fetched."""
+    found = []
+    if hit.expert.gated:
+        found.append(
+            tr(
+                "{repo} is only given to people who accepted its terms: accept them on its page, "
+                "and keep your key of the Hub in the settings.",
+                repo=formatting.name(hit.expert.repo),
+            )
+        )
+    if hit.fit.level is Level.NO:
+        found.append(
+            tr(
+                "It is too large for this computer: it needs {need} of memory, and experts may "
+                "have {room}.",
+                need=labels.size(hit.fit.need),
+                room=labels.size(hit.fit.room),
+            )
+        )
+    if hit.expert.pickled:
+        found.append(
+            tr(
+                "Its weights come as a pickle, a format that can carry code; they are read in a "
+                "guarded way and kept in the safe format."
+            )
+        )
+    if gone:
+        found.append(
+            tr(
+                "To stay within the disk that experts may take, these are deleted: {names}.",
+                names=", ".join(formatting.name(each) for each in gone),
+            )
+        )
+    return found

@@ -1,1 +1,0 @@
-"""What is shown at the very first start."""

@@ -1,0 +1,367 @@
+"""The window's side of the history: it asks the engine for what the side list shows, and has it
+carry out what the person wants changed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine, Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import QObject, QTimer, Signal
+
+from jarvis_desktop.core.i18n import tr, trn
+from jarvis_desktop.core.turn import Turn
+from jarvis_desktop.storage.search_terms import EVERYTHING, TurnFilters
+from jarvis_desktop.ui.app_protocols import AppPort
+from jarvis_desktop.ui.engine import Outcome
+from jarvis_desktop.ui.history.rows import HistoryRow
+
+if TYPE_CHECKING:
+    from jarvis_desktop.storage.deletion import Trashed
+    from jarvis_desktop.storage.export import Exported, Form, Media
+    from jarvis_desktop.storage.import_ import Imported
+    from jarvis_desktop.ui.exchange import Exchange
+    from jarvis_desktop.ui.session import WindowSession
+
+PAGE = 200
+"""Conversations that are read at a time."""
+FINDS = 30
+"""The same of turns that were found, for each of which a passage is looked up."""
+UNDO = 10_000
+"""Milliseconds for which a deletion can be undone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """What was read for the list."""
+
+    rows: Sequence[HistoryRow]
+    begins: bool
+    """Whether the list begins with it; else it comes after what was read before."""
+    more: bool
+    """Whether there is more to be read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Removal:
+    """A deletion that can be undone."""
+
+    number: int
+    words: str
+    """What was deleted, as a sentence."""
+    open: str = ""
+    """The conversation that was open and is gone."""
+    turn: tuple[int, Exchange] | None = None
+    """The turn of the open conversation that is gone, and where it stood."""
+
+
+class HistoryDesk(QObject):
+    """Lives on the main thread, as long as the window does."""
+
+    read = Signal(object)
+    """Carries a Batch."""
+    removed = Signal(object)
+    """Carries a Removal, or None where nothing is to be undone any more."""
+    turn_gone = Signal(object)
+    """Carries an Exchange of the open conversation that is not there any more."""
+    turn_back = Signal(int, object)
+    """Carries where in the open conversation an Exchange is again, and the Exchange."""
+    told = Signal(str, bool)
+    """Carries what the person should know, and whether it is good news."""
+    counted = Signal(int, int)
+    """Carries how many conversations and turns there are."""
+
+    def __init__(self, session: WindowSession, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.session = session
+        self.words, self.filters = "", EVERYTHING
+        self.chosen: HistoryRow | None = None
+        """The conversation that is to be exported, where the person named one."""
+        self._rows: list[HistoryRow] = []
+        self._busy = False
+        self._stale = False
+        self._removal: Removal | None = None
+        self._final = QTimer(self, singleShot=True, interval=UNDO)
+        self._final.timeout.connect(self.make_final)
+        session.kept.connect(self.refresh)
+
+    # What the list shows
+
+    @property
+    def searching(self) -> bool:
+        """Whether only what was searched for is shown."""
+        return bool(self.words or self.filters)
+
+    def look(self, words: str, filters: TurnFilters) -> None:
+        """Show what has these words and passes the filters; all, where there are none."""
+        if (words, filters) != (self.words, self.filters):
+            self.words, self.filters = words, filters
+            self._rows = []
+            self.refresh()
+
+    def refresh(self) -> None:
+        """Read anew what is shown. While something is read already, once more after it: whoever
+        types quickly is answered for the last letter, and never waits for those before."""
+        if self._busy:
+            self._stale = True
+        else:
+            most = FINDS if self.searching else PAGE
+            self._ask(max(most, len(self._rows)), skip=0)
+
+    def more(self) -> None:
+        """Read what comes after what is shown."""
+        if not self._busy:
+            self._ask(FINDS if self.searching else PAGE, skip=len(self._rows))
+
+    def _ask(self, most: int, *, skip: int) -> None:
+        words, filters, searching = self.words, self.filters, self.searching
+        last = self._rows[-1].id if skip else None
+
+        async def work(app: AppPort) -> list[HistoryRow]:
+            if searching:
+                hits = app.history.search(words, most, filters=filters, skip=skip)
+                return [
+                    HistoryRow(
+                        hit.conversation_id,
+                        hit.title,
+                        hit.started,
+                        turn_id=hit.turn_id,
+                        snippet=hit.snippet,
+                        spots=tuple(hit.spots),
+                    )
+                    for hit in hits
+                ]
+            listed = app.history.list(most, last)
+            return [HistoryRow(item.id, item.title, item.last, item.pinned) for item in listed]
+
+        def then(outcome: Outcome) -> None:
+            self._busy = False
+            rows: list[HistoryRow] | None = outcome.value
+            if self._stale or (words, filters) != (self.words, self.filters):
+                self._stale = False
+                self.refresh()
+            elif rows is not None:
+                self._rows = [*self._rows, *rows] if skip else rows
+                self.read.emit(Batch(rows, not skip, more=len(rows) >= most))
+            self._tell(outcome)
+
+        self._busy = self._run(work, then)
+
+    # What the person changes
+
+    def rename(self, conversation_id: str, title: str) -> None:
+        """Give a conversation another title."""
+        self._change(lambda app: app.history.rename(conversation_id, title))
+
+    def pin(self, row: HistoryRow) -> None:
+        """Pin a conversation, or let it go."""
+        self._change(lambda app: app.history.pin(row.id, not row.pinned))
+
+    def pin_turn(self, turn: Turn, pinned: bool) -> None:
+        """Pin a turn, or let it go."""
+        self._change(lambda app: app.history.pin_turn(turn.id, pinned))
+        for entry in self.session.open.entries:
+            if entry.turn.id == turn.id:
+                entry.turn = replace(entry.turn, pinned=pinned)
+                self.session.changed.emit(entry)
+
+    def delete(self, row: HistoryRow) -> None:
+        """Delete a conversation, or the turn that was found."""
+        if row.turn_id:
+            self._delete_turn(row.turn_id)
+        elif (running := self.session.running) and running.place.id == row.id:
+            self.told.emit(tr("A request runs in this conversation. Stop it first."), False)
+        else:
+            words = tr("“{title}” is deleted.", title=row.name)
+            self._trash(lambda app: app.history.trash([row.id]), lambda gone: words)
+
+    def delete_turn(self, turn: Turn) -> None:
+        """Delete a turn of the open conversation."""
+        if turn.status is None:
+            self.told.emit(tr("This request runs. Stop it first."), False)
+        else:
+            self._delete_turn(turn.id)
+
+    def delete_many(self, since: date | None = None, until: date | None = None) -> None:
+        """Delete the conversations last talked in between two days; all, where none is given."""
+
+        def words(gone: Trashed) -> str:
+            count = len(gone.conversations)
+            return trn(
+                "{count} conversation is deleted.", "{count} conversations are deleted.", count
+            )
+
+        self._trash(lambda app: app.history.trash(since=since, until=until), words)
+
+    def undo(self) -> None:
+        """Bring back what was deleted last."""
+        removal, self._removal = self._removal, None
+        self._final.stop()
+        self.removed.emit(None)
+        if removal:
+            back = partial(self._back, removal)
+            self._change(lambda app: app.history.restore(removal.number), back)
+
+    def make_final(self) -> None:
+        """What was deleted last cannot be brought back any more."""
+        removal, self._removal = self._removal, None
+        self._final.stop()
+        if removal:
+            self.removed.emit(None)
+
+            async def work(app: AppPort) -> int:
+                return await app.history.empty_trash(removal.number)
+
+            self._run(work, self._tell)
+
+    # Out and in
+
+    def export(self, path: Path, form: Form, ids: Sequence[str] | None, media: Media) -> None:
+        """Write conversations to a file, all or those of `ids`."""
+
+        async def work(app: AppPort) -> Exported:
+            return await app.history.export_to(path, form, ids, media=media)
+
+        def then(outcome: Outcome) -> None:
+            if outcome.value:
+                self.told.emit(_exported(outcome.value), True)
+            self._tell(outcome)
+
+        self._run(work, then)
+
+    def import_from(self, path: Path) -> None:
+        """Read conversations from a file."""
+
+        async def work(app: AppPort) -> Imported:
+            return await app.history.import_from(path)
+
+        def then(outcome: Outcome) -> None:
+            if outcome.value:
+                self.told.emit(_imported(outcome.value), True)
+            self._tell(outcome)
+            self.refresh()
+            self.count()
+
+        self._run(work, then)
+
+    def count(self) -> None:
+        """Tell how much there is."""
+
+        async def work(app: AppPort) -> tuple[int, int]:
+            return app.history.size()
+
+        def then(outcome: Outcome) -> None:
+            if outcome.value:
+                self.counted.emit(*outcome.value)
+
+        self._run(work, then)
+
+    def experts(self, then: Callable[[Sequence[str]], None]) -> None:
+        """Tell which experts did something."""
+
+        async def work(app: AppPort) -> Sequence[str]:
+            return app.history.experts()
+
+        self._run(work, lambda outcome: then(outcome.value or ()))
+
+    def _delete_turn(self, turn_id: str) -> None:
+        words = tr("The request and its answer are deleted.")
+        self._trash(lambda app: app.history.delete_turn(turn_id), lambda gone: words, turn_id)
+
+    def _trash(
+        self, work: Callable[[AppPort], Trashed], words: Callable[[Trashed], str], turn_id: str = ""
+    ) -> None:
+        self.make_final()
+
+        async def trash(app: AppPort) -> Trashed:
+            return work(app)
+
+        def then(outcome: Outcome) -> None:
+            gone: Trashed | None = outcome.value
+            if gone and gone.turns:
+                opened = self.session.open.id or ""
+                shown = opened if opened in gone.conversations else ""
+                turn = None if shown else self.session.open.take_out(turn_id)
+                if turn:
+                    self.turn_gone.emit(turn[1])
+                if shown:
+                    self.session.new_conversation()
+                self._removal = Removal(gone.number, words(gone), shown, turn)
+                self._final.start()
+                self.removed.emit(self._removal)
+            self._tell(outcome)
+            self.refresh()
+            self.count()
+
+        self._run(trash, then)
+
+    def _back(self, removal: Removal) -> None:
+        """What was restored is shown where it was."""
+        if removal.open and not self.session.open.entries:
+            self.session.open_conversation(removal.open)
+        elif removal.turn and removal.turn[1].place is self.session.open:
+            self.session.open.entries.insert(*removal.turn)
+            self.turn_back.emit(*removal.turn)
+        self.count()
+
+    def _change(
+        self, work: Callable[[AppPort], object], done: Callable[[], None] = lambda: None
+    ) -> None:
+        async def change(app: AppPort) -> bool:
+            work(app)
+            return True
+
+        def then(outcome: Outcome) -> None:
+            self._tell(outcome)
+            if outcome.value:
+                done()
+            self.refresh()
+
+        self._run(change, then)
+
+    def _run(
+        self,
+        work: Callable[[AppPort], Coroutine[Any, Any, object]],
+        then: Callable[[Outcome], None],
+    ) -> bool:
+        """Have the engine do something; False before there is an application."""
+        app = self.session.app
+        if app is not None:
+            self.session.engine.run(lambda: work(app), then)
+        return app is not None
+
+    def _tell(self, outcome: Outcome) -> None:
+        if outcome.error:
+            self.told.emit(str(outcome.error), False)
+
+
+def _exported(done: Exported) -> str:
+    count = done.conversations
+    said = trn(
+        "{count} conversation is written to {name}.",
+        "{count} conversations are written to {name}.",
+        count,
+        name=done.path.name,
+    )
+    if done.missing:
+        missing = trn("{count} file is missing.", "{count} files are missing.", done.missing)
+        return f"{said} {missing}"
+    return said
+
+
+def _imported(done: Imported) -> str:
+    said = trn(
+        "{count} conversation was read.", "{count} conversations were read.", done.conversations
+    )
+    if done.skipped:
+        there = trn("{count} was there already.", "{count} were there already.", done.skipped)
+        said = f"{said} {there}"
+    if done.missing:
+        missing = trn(
+            "{count} file was not with it.", "{count} files were not with it.", done.missing
+        )
+        said = f"{said} {missing}"
+    return said

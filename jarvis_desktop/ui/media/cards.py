@@ -1,0 +1,455 @@
+"""A picture.
+
+A sound, with its waves.
+
+A film.
+
+What an expert made, on screen: a card for each kind of result."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt
+from PySide6.QtGui import (
+    QContextMenuEvent,
+    QEnterEvent,
+    QImage,
+    QKeyEvent,
+    QPainter,
+    QPainterPath,
+    QPaintEvent,
+    QPen,
+    QPixmap,
+)
+from PySide6.QtWidgets import (
+    QFrame,
+    QGridLayout,
+    QHBoxLayout,
+    QPushButton,
+    QSizePolicy,
+    QVBoxLayout,
+    QWidget,
+)
+
+from jarvis_desktop.core.artifact import Artifact, Kind
+from jarvis_desktop.core.display import one_line
+from jarvis_desktop.core.i18n import mark, tr
+from jarvis_desktop.ui.actions import Actions
+from jarvis_desktop.ui.engine import Outcome
+from jarvis_desktop.ui.media.file_actions import Deed, DragOut, FileCard, FileLine, Trouble
+from jarvis_desktop.ui.media.playback import Timeline, Transport
+from jarvis_desktop.ui.media.previews import Film, Peaks
+from jarvis_desktop.ui.media.table_card import TableCard
+from jarvis_desktop.ui.media.video import (
+    SCRIM,
+    TALLEST,
+    WIDEST,
+    FilmWindow,
+    Frames,
+    Screen,
+    picture_of,
+)
+from jarvis_desktop.ui.widgets import labels, theme
+from jarvis_desktop.ui.widgets.icons import IconButton
+from jarvis_desktop.ui.widgets.images import Picture
+from jarvis_desktop.ui.widgets.labels import Label, LongText
+
+BOX = QSize(380, 280)
+"""Pixels that a thumbnail takes at most."""
+UNREAD = QSize(240, 160)
+"""Pixels that are kept free until it was read."""
+SMALLEST = 96
+NARROWEST = 300
+"""Pixels of the line beneath, so that a name can be read."""
+
+
+class Thumbnail(QPushButton):
+    """The picture as a button."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self.setProperty("kind", "thumbnail")
+        self.setAccessibleName(tr("Show {file} large", file=name))
+        self.setToolTip(tr("Show large"))
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.setAutoDefault(False)
+        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+        self._size = UNREAD
+        self._picture = QPixmap()
+        self.tag = ""
+        """A word that stands in its corner."""
+
+    def show_picture(self, image: QImage) -> None:
+        """Show this."""
+        ratio = self.devicePixelRatioF()
+        self._picture = QPixmap.fromImage(image)
+        self._picture.setDevicePixelRatio(ratio)
+        size = self._picture.deviceIndependentSize().toSize()
+        self._size = size.expandedTo(QSize(SMALLEST, SMALLEST))
+        self.setIcon(self._picture)
+        self.updateGeometry()
+
+    def sizeHint(self) -> QSize:
+        """As large as the picture."""
+        return self._size
+
+    def enterEvent(self, event: QEnterEvent) -> None:
+        """Show that it is a button."""
+        super().enterEvent(event)
+        self.update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw the picture with round corners."""
+        painter = QPainter(self)
+        painter.setRenderHints(
+            QPainter.RenderHint.Antialiasing | QPainter.RenderHint.SmoothPixmapTransform
+        )
+        radius = theme.tokens().radius["medium"]
+        frame = QPainterPath()
+        frame.addRoundedRect(QRectF(self.rect()), radius, radius)
+        painter.setClipPath(frame)
+        painter.fillRect(self.rect(), theme.colour("sunken"))
+        place = QRectF(QPointF(), self._picture.deviceIndependentSize())
+        place.moveCenter(QRectF(self.rect()).center())
+        painter.drawPixmap(place.toRect(), self._picture)
+        if self.tag:
+            self._paint_tag(painter)
+        painter.setClipping(False)
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        marked = self.hasFocus() or self.underMouse()
+        width = 2 if marked else 1
+        painter.setPen(QPen(theme.colour("accent" if marked else "border"), width))
+        half = width / 2
+        painter.drawRoundedRect(
+            QRectF(self.rect()).adjusted(half, half, -half, -half), radius - half, radius - half
+        )
+
+    def _paint_tag(self, painter: QPainter) -> None:
+        metrics = self.fontMetrics()
+        size = metrics.size(0, self.tag) + QSize(12, 4)
+        top = self.height() - size.height() - theme.space()
+        place = QRectF(theme.space(), top, size.width(), size.height())
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(SCRIM)
+        painter.drawRoundedRect(place, 5, 5)
+        painter.setPen(Qt.GlobalColor.white)
+        painter.drawText(place, Qt.AlignmentFlag.AlignCenter, self.tag)
+
+
+class PictureCard(QWidget):
+    """A thumbnail; a click shows it large, and it can be dragged elsewhere."""
+
+    def __init__(self, artifact: Artifact, actions: Actions) -> None:
+        super().__init__()
+        assert artifact.path is not None
+        self._image = QImage()
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(theme.space("half"))
+        self.thumbnail = Thumbnail(one_line(artifact.title))
+        self._enlarge = Deed("image", mark("Show large"), lambda: actions.enlarge.emit(artifact))
+        self.thumbnail.clicked.connect(self._enlarge.act)
+        layout.addWidget(self.thumbnail, alignment=Qt.AlignmentFlag.AlignLeading)
+        self.trouble = Trouble(artifact, actions)
+        layout.addWidget(self.trouble)
+        self.line = FileLine(artifact, actions)
+        self.line.setMaximumWidth(BOX.width())
+        layout.addWidget(self.line)
+        DragOut(self.thumbnail, self.line.deeds, lambda: self._image)
+        box = BOX * self.devicePixelRatioF()
+        self._reading = Picture(artifact.path, box, self)
+        self._reading.ready.connect(self._show_picture)
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        """What can be done with the file."""
+        self.line.deeds.menu(self, event.globalPos(), self._enlarge)
+
+    def _show_picture(self, image: QImage, reason: str) -> None:
+        if reason:
+            self.thumbnail.hide()
+            self.trouble.say(reason)
+            return
+        self._image = image
+        size = self._reading.size
+        self.thumbnail.tag = "GIF" if self._reading.moves else ""
+        self.thumbnail.show_picture(image)
+        self.line.setMaximumWidth(max(self.thumbnail.sizeHint().width(), NARROWEST))
+        self.line.show_facts(f"{size.width()} × {size.height()}")
+
+
+class Controls(QWidget):
+    """The time line and the time of a Transport, and the button that plays it, to be put
+    somewhere."""
+
+    def __init__(self, transport: Transport, name: str, *, waves: bool, kind: str) -> None:
+        super().__init__()
+        self._transport, self._name = transport, name
+        self._went_on = False
+        colour = "on_accent" if kind == "round" else "muted"
+        self.button = IconButton("play", tr("Play"), kind=kind, colour=colour)
+        self.button.clicked.connect(transport.toggle)
+        self.timeline = Timeline(tr("Place in {file}", file=name), waves=waves)
+        self.timeline.sought.connect(transport.seek)
+        self.timeline.held.connect(self._hold)
+        self.time = Label(role="small")
+        self.time.setAlignment(Qt.AlignmentFlag.AlignTrailing | Qt.AlignmentFlag.AlignVCenter)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(theme.space())
+        row.addWidget(self.timeline, 1)
+        row.addWidget(self.time)
+        transport.changed.connect(self._show_button)
+        transport.moved.connect(self.show_time)
+        self._show_button()
+
+    def show_length(self, seconds: float) -> None:
+        """It is that long."""
+        self._transport.length = seconds
+        self.timeline.show_length(seconds)
+        self.show_time()
+
+    def show_time(self) -> None:
+        """It is somewhere else."""
+        at = self._transport.position
+        self.timeline.show_place(at)
+        parts = [labels.clock(at)]
+        if self._transport.length:
+            parts.append(labels.clock(self._transport.length + 0.5))
+        shown = " / ".join(parts)
+        if shown != self.time.text():
+            self.time.setText(shown)
+            # The place's words are as wide as they will ever be, so that nothing moves about.
+            widest = " / ".join([parts[-1]] * len(parts))
+            self.time.setMinimumWidth(self.time.fontMetrics().horizontalAdvance(widest))
+
+    def _show_button(self) -> None:
+        if self._transport.playing:
+            name = tr("Pause {file}", file=self._name)
+            self.button.show_icon("pause", name, tip=tr("Pause"))
+        else:
+            self.button.show_icon("play", tr("Play {file}", file=self._name), tip=tr("Play"))
+
+    def _hold(self, held: bool) -> None:
+        """While it is dragged it stands still."""
+        if held:
+            self._went_on = self._transport.playing
+            self._transport.pause()
+        elif self._went_on:
+            self._transport.play()
+
+
+class SoundCard(QFrame):
+    """Plays, shows how loud it is where, and lets one jump."""
+
+    def __init__(self, artifact: Artifact, actions: Actions) -> None:
+        super().__init__()
+        assert artifact.path is not None
+        self.setObjectName("card")
+        self._path, self._media = artifact.path, actions.media
+        self.transport = Transport(actions.media.sounds, artifact.path, self)
+        self.controls = Controls(self.transport, one_line(artifact.title), waves=True, kind="round")
+        self.button = self.controls.button
+        self.line = FileLine(artifact, actions)
+        self.trouble = Trouble(artifact, actions)
+        layout = QGridLayout(self)
+        layout.setContentsMargins(12, theme.space(), theme.space(), 12)
+        layout.setHorizontalSpacing(12)
+        layout.setVerticalSpacing(theme.space("half"))
+        layout.addWidget(self.button, 0, 0)
+        layout.addWidget(self.line, 0, 1)
+        layout.addWidget(self.controls, 1, 0, 1, 2)
+        layout.addWidget(self.trouble, 2, 0, 1, 2)
+        layout.setColumnStretch(1, 1)
+        self.controls.timeline.seen.connect(self._listen)
+        self.transport.failed.connect(lambda reason: self.trouble.say(reason, final=False))
+        self.transport.changed.connect(self._changed)
+
+    def _listen(self) -> None:
+        self._media.look(self, "peaks", self._path, then=self._heard)
+
+    def _heard(self, outcome: Outcome) -> None:
+        if outcome.error:
+            self.button.setEnabled(False)
+            self.controls.hide()
+            self.trouble.say(outcome.error.message)
+        elif outcome.value:
+            self.controls.timeline.show_peaks(outcome.value)
+            self.controls.show_length(outcome.value.length)
+
+    def _changed(self) -> None:
+        if self.transport.playing:
+            self.trouble.hide()
+
+
+LISTENED = 1800.0
+"""Seconds of a film whose sound is listened to for its waves: hours of one keep a core busy."""
+
+
+class FilmCard(QFrame):
+    """Plays, with its sound where there is one."""
+
+    def __init__(self, artifact: Artifact, actions: Actions) -> None:
+        super().__init__()
+        assert artifact.path is not None
+        self.setObjectName("card")
+        self._name = name = one_line(artifact.title)
+        self.window_of_film: FilmWindow | None = None
+        self._path, self._media = artifact.path, actions.media
+        self.transport = Transport(actions.media.sounds, artifact.path, self)
+        self.transport.shows = True
+        self.canvas = Screen()
+        self.frames = Frames(actions.media, self.transport, artifact.path, self.canvas)
+        self.line = FileLine(artifact, actions)
+        self.trouble = Trouble(artifact, actions)
+        self.controls = Controls(self.transport, name, waves=False, kind="icon")
+        self.mute = IconButton("speaker", tr("Mute {file}", file=name), tip=tr("Mute"))
+        self.mute.setCheckable(True)
+        self.mute.toggled.connect(self._mute)
+        self.mute.hide()
+        self.whole = IconButton(
+            "whole", tr("Full screen: {file}", file=name), tip=tr("Full screen (F)")
+        )
+        self.whole.clicked.connect(self._change_size)
+        self._bar = QWidget()
+        bar = QHBoxLayout(self._bar)
+        bar.setContentsMargins(0, 0, 0, 0)
+        bar.setSpacing(theme.space("half"))
+        bar.addWidget(self.controls.button)
+        bar.addWidget(self.controls, 1)
+        bar.addWidget(self.mute)
+        bar.addWidget(self.whole)
+        self._bar.setEnabled(False)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(theme.space(), theme.space(), theme.space(), theme.space())
+        layout.setSpacing(theme.space("half"))
+        self._row = QHBoxLayout()
+        self._row.addWidget(self.canvas, 1)
+        layout.addLayout(self._row)
+        layout.addWidget(self._bar)
+        layout.addWidget(self.trouble)
+        layout.addWidget(self.line)
+        self.setMaximumWidth(WIDEST + 2 * theme.space() + 2)
+        self.canvas.seen.connect(self._look)
+        self.canvas.clicked.connect(self._clicked)
+        self.canvas.double_clicked.connect(self._change_size)
+        self.frames.came.connect(self.canvas.show_picture)
+        self.frames.failed.connect(self._give_up)
+        self.transport.failed.connect(lambda reason: self.trouble.say(reason, final=False))
+        self.transport.changed.connect(self._changed)
+        self.canvas.show_sign("")
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        """What can be done with the file."""
+        self.line.deeds.menu(self, event.globalPos())
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """F shows it over the whole screen."""
+        if event.key() == Qt.Key.Key_F and not event.modifiers():
+            self._change_size()
+        else:
+            super().keyPressEvent(event)
+
+    def _change_size(self) -> None:
+        if self.window_of_film:
+            self.window_of_film.close()
+        elif self._bar.isEnabled():
+            self.window_of_film = FilmWindow(self, self.canvas, self._bar, self._name)
+            self.window_of_film.left.connect(self._take_back)
+            self.window_of_film.showFullScreen()
+            self.controls.button.setFocus()
+
+    def _take_back(self) -> None:
+        window, self.window_of_film = self.window_of_film, None
+        if window is None:
+            return
+        self.canvas.fill(False)
+        self._row.addWidget(self.canvas, 1)
+        column = self.layout()
+        assert isinstance(column, QVBoxLayout)
+        column.insertWidget(1, self._bar)
+        window.deleteLater()
+        self.whole.setFocus()
+
+    def _look(self) -> None:
+        box = (WIDEST, TALLEST)
+        ratio = self.devicePixelRatioF()
+        size = [round(side * ratio) for side in box]
+        self._media.look(self, "film", self._path, *size, then=self._described)
+
+    def _described(self, outcome: Outcome) -> None:
+        if outcome.error:
+            self._give_up(outcome.error.message)
+        elif isinstance(film := outcome.value, Film):
+            self.transport.sound = film.sound
+            self.mute.setVisible(film.sound > 0)
+            self.controls.show_length(film.length)
+            self.line.show_facts(f"{film.width} × {film.height}")
+            self.canvas.show_proportions(film.poster.width, film.poster.height)
+            self.canvas.show_picture(picture_of(film.poster))
+            self.canvas.show_sign("play")
+            self._bar.setEnabled(True)
+            if film.sound > 0 and 0 < film.length <= LISTENED:
+                self.controls.timeline.show_waves(None)
+                then = partial(self._heard, film)
+                self._media.look(self, "peaks", self._path, then=then)
+
+    def _heard(self, film: Film, outcome: Outcome) -> None:
+        if isinstance(heard := outcome.value, Peaks):  # its sound may end before its pictures do
+            share = heard.share * min(1.0, heard.length / film.length)
+            self.controls.timeline.show_waves(replace(heard, share=share))
+
+    def _give_up(self, reason: str) -> None:
+        if self.window_of_film:
+            self.window_of_film.close()
+        self.canvas.hide()
+        self._bar.hide()
+        self.trouble.say(reason)
+
+    def _clicked(self) -> None:
+        if self._bar.isEnabled():
+            self.transport.toggle()
+
+    def _mute(self, muted: bool) -> None:
+        self.transport.mute(muted)
+        self.mute.show_icon(
+            "silent" if muted else "speaker", self.mute.accessibleName(), tip=tr("Mute")
+        )
+
+    def _changed(self) -> None:
+        self.canvas.show_sign("" if self.transport.playing else "play")
+        if self.transport.playing:
+            self.trouble.hide()
+
+
+_cards = {
+    Kind.IMAGE: PictureCard,
+    Kind.AUDIO: SoundCard,
+    Kind.VIDEO: FilmCard,
+    Kind.TABLE: TableCard,
+}
+
+
+def card(artifact: Artifact, actions: Actions) -> QWidget:
+    """The widget for one result."""
+    if artifact.path is None:
+        return TextCard(artifact, actions)
+    return _cards.get(artifact.kind, FileCard)(artifact, actions)
+
+
+class TextCard(QFrame):
+    """A text that can be selected and copied."""
+
+    def __init__(self, artifact: Artifact, actions: Actions) -> None:
+        super().__init__()
+        self.setObjectName("card")
+        self._text = artifact.text or ""
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(theme.space("two"), 12, theme.space(), 12)
+        text = LongText(tr("Result"))
+        text.show_text(self._text)
+        layout.addWidget(text, 1)
+        copy = IconButton("copy", tr("Copy this text"))
+        copy.clicked.connect(lambda: actions.copy_text.emit(self._text))
+        layout.addWidget(copy, alignment=Qt.AlignmentFlag.AlignTop)

@@ -1,0 +1,254 @@
+"""What the cards of files ask of the engine: a look into them, frames of films, and sound.
+
+The one thing with sound that a person lets play in the window."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import stat
+from collections import OrderedDict
+from collections.abc import Callable, Coroutine
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import QObject, Signal
+from shiboken6 import isValid
+
+from jarvis_desktop.core.artifact import Artifact
+from jarvis_desktop.core.errors import InputError
+from jarvis_desktop.core.i18n import tr
+from jarvis_desktop.process.child import Child
+from jarvis_desktop.ui.conversation.syntax_highlighter import CodeReader
+from jarvis_desktop.ui.engine import EngineJob, Outcome, Then
+from jarvis_desktop.ui.media.previews import Peaks
+
+if TYPE_CHECKING:
+    from jarvis_desktop.ui.app_protocols import AppPort, Store
+    from jarvis_desktop.ui.engine import EngineThread
+    from jarvis_desktop.ui.exchange import Exchange
+    from jarvis_desktop.ui.session import WindowSession
+
+
+class Sounds(QObject):
+    """Plays through the application's player, so that whatever silences that silences this too."""
+
+    failed = Signal(str)
+    """Carries what the person should know."""
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._session: WindowSession | None = None
+        self._now: EngineJob | None = None
+
+    def serve(self, session: WindowSession) -> None:
+        """Play with the application of this session."""
+        self._session = session
+
+    @property
+    def _app(self) -> AppPort | None:
+        return self._session.app if self._session else None
+
+    @property
+    def position(self) -> float | None:
+        """How many seconds of what plays were heard."""
+        return self._app.player.position if self._app else None
+
+    def play(
+        self, path: Path, start: float, begun: Callable[[], None], ended: Callable[[Outcome], None]
+    ) -> EngineJob | None:
+        """Play this and nothing else; `begun` and `ended` are called on this thread.
+
+        None where there is nothing to play with yet.
+        """
+        app, session = self._app, self._session
+        if app is None or session is None:
+            return None
+        self.stop()
+
+        async def work() -> None:
+            app.player.silence()
+            app.assistant.silence()
+            await app.player.play(path, start=start, begun=lambda: session.engine.post(begun))
+
+        self._now = session.engine.run(work, ended)
+        return self._now
+
+    def stop(self, _cause: object = None) -> None:
+        """Let it end; it is told as cancelled."""
+        if self._now:
+            self._now.cancel()
+            self._now = None
+
+
+REST = 5.0
+"""Seconds without work after which the process that looks into files ends."""
+LOOK_SECONDS = 20.0
+MOST_KEPT = 200
+"""Findings that are kept, so that a conversation is opened again at once."""
+
+Work = Callable[[], Coroutine[Any, Any, Any]]
+
+
+def _nothing(paths: list[Path]) -> None:
+    """Nobody waits for it."""
+
+
+class Media(QObject):
+    """One for a window. What is asked before it serves waits."""
+
+    failed = Signal(str)
+    """Carries what the person should know."""
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.sounds = Sounds(self)
+        self.sounds.failed.connect(self.failed)
+        self._session: WindowSession | None = None
+        self._waiting: list[tuple[Work, Then]] = []
+        self._reader = MediaReader()
+        self.code = CodeReader()
+        self._handed: dict[Path, Path] = {}
+
+    def serve(self, session: WindowSession) -> None:
+        """Work with this session from now on."""
+        self._session = session
+        self.sounds.serve(session)
+        session.changed.connect(self._changed)
+        session.rang.connect(self.sounds.stop)
+        waiting, self._waiting = self._waiting, []
+        for work, then in waiting:
+            session.engine.run(work, then)
+
+    @property
+    def engine(self) -> EngineThread | None:
+        """Where work is done, once there is one."""
+        return self._session.engine if self._session else None
+
+    def ask(self, who: QObject, work: Work, then: Callable[[Outcome], None]) -> EngineJob | None:
+        """Run `work` on the engine and tell `then`, as long as `who` lives."""
+
+        def tell(outcome: Outcome) -> None:
+            if isValid(who):
+                then(outcome)
+
+        if self._session is None:
+            self._waiting.append((work, tell))
+            return None
+        return self._session.engine.run(work, tell)
+
+    def look(
+        self, who: QObject, what: str, path: Path, *args: object, then: Callable[[Outcome], None]
+    ) -> None:
+        """Ask for what `reading` finds in a file. What takes long is told in parts, which grow;
+        errors are sentences for the person."""
+
+        def part(found: object) -> None:
+            if (engine := self.engine) and isValid(who):
+                engine.post(lambda: then(Outcome(found)) if isValid(who) else None)
+
+        self.ask(who, lambda: self._reader.look(part, what, path, *args), then)
+
+    def size(self, who: QObject, path: Path, then: Callable[[int], None]) -> None:
+        """Tell the size of a file in bytes; where there is none, nothing is told."""
+
+        async def ask() -> int:
+            return (await asyncio.to_thread(status_of, path)).st_size
+
+        self.ask(who, ask, lambda outcome: None if outcome.error else then(outcome.value or 0))
+
+    def hand_out(
+        self, who: QObject, *artifacts: Artifact, then: Callable[[list[Path]], None] = _nothing
+    ) -> None:
+        """Have files ready under the names that they are to have elsewhere, and tell which they
+        are; `handed` gives each from then on."""
+
+        def make(store: Store) -> list[Path]:
+            return [store.hand_out(item) for item in artifacts]
+
+        def keep(outcome: Outcome) -> None:
+            if outcome.value is not None:
+                paths = [item.path for item in artifacts if item.path]
+                self._handed.update(zip(paths, outcome.value, strict=True))
+                then(outcome.value)
+
+        self._with_store(who, make, keep)
+
+    def lend(self, who: QObject, artifact: Artifact, then: Callable[[Path], None]) -> None:
+        """Tell which file is to be opened with another program."""
+
+        def tell(outcome: Outcome) -> None:
+            if outcome.value is not None:
+                then(outcome.value)
+
+        self._with_store(who, lambda store: store.lend(artifact), tell)
+
+    def _with_store(
+        self, who: QObject, work: Callable[[Store], Any], then: Callable[[Outcome], None]
+    ) -> None:
+        if app := self._session.app if self._session else None:
+            store = app.store
+            self.ask(who, lambda: asyncio.to_thread(work, store), then)
+
+    def handed(self, path: Path) -> Path:
+        """The file as it is to be given away."""
+        return self._handed.get(path, path)
+
+    def _changed(self, exchange: Exchange) -> None:
+        """An answer that is spoken must not wait for what plays: it may go on for an hour."""
+        turn = exchange.turn
+        if exchange.request.speak and turn.status is None and turn.reply:
+            self.sounds.stop()
+
+
+class MediaReader:
+    """Looks into files in a process that ends when nobody asks any more. Lives on the engine."""
+
+    def __init__(self) -> None:
+        self._child = Child("jarvis_desktop.ui.media.worker:make_reader", name="media reader")
+        self._asking = 0
+        self._kept: OrderedDict[tuple[object, ...], Any] = OrderedDict()
+        self._rest: asyncio.TimerHandle | None = None
+
+    async def look(
+        self, part: Callable[[object], None], what: str, path: Path, *args: object
+    ) -> Any:
+        """What is found, from memory where the file was looked into before; `part` is told what is
+        found so far. Raises JarvisError."""
+        status = await asyncio.to_thread(status_of, path)
+        key = (what, path, status.st_mtime_ns, status.st_size, *args)
+        if key not in self._kept:
+            found = await self._ask(part, what, path, *args)
+            if len(self._kept) >= MOST_KEPT:
+                self._kept.popitem(last=False)
+            self._kept[key] = found
+        self._kept.move_to_end(key)
+        return self._kept[key]
+
+    async def _ask(
+        self, part: Callable[[object], None], what: str, path: Path, *args: object
+    ) -> Any:
+        self._asking += 1
+        if self._rest:
+            self._rest.cancel()
+        try:
+            while True:
+                found = await self._child.call(what, path, *args, timeout=LOOK_SECONDS)
+                if not (isinstance(found, Peaks) and found.share < 1):
+                    return found
+                part(found)
+        finally:
+            self._asking -= 1
+            if not self._asking:
+                self._rest = asyncio.get_running_loop().call_later(REST, self._child.kill)
+
+
+def status_of(path: Path) -> os.stat_result:
+    """The status of a file; raises InputError where it is none."""
+    try:
+        status = path.stat()
+    except (OSError, ValueError) as error:
+        raise InputError(tr("The file is not there any more.")) from error
+    if not stat.S_ISREG(status.st_mode):
+        raise InputError(tr("This is not a file."))
+    return status

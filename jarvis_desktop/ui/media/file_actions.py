@@ -1,0 +1,280 @@
+"""What can be done with any file that is shown: opened, saved, copied, dragged elsewhere.
+
+A file's name, what is known of it, and what can be done with it: the foot of every card.
+
+What a drag or the clipboard carries of a file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from PySide6.QtCore import QEvent, QMimeData, QObject, QPoint, QSize, Qt, QTimer, QUrl
+from PySide6.QtGui import QContextMenuEvent, QDrag, QGuiApplication, QImage, QMouseEvent, QPixmap
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QApplication,
+    QFrame,
+    QHBoxLayout,
+    QMenu,
+    QPushButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from jarvis_desktop.core.artifact import Artifact, Kind
+from jarvis_desktop.core.display import one_line
+from jarvis_desktop.core.i18n import mark, tr
+from jarvis_desktop.ui.actions import Actions
+from jarvis_desktop.ui.widgets import icons, labels, theme
+from jarvis_desktop.ui.widgets.icons import IconButton, Symbol
+from jarvis_desktop.ui.widgets.images import Picture
+from jarvis_desktop.ui.widgets.labels import ElidedLabel, Label
+
+
+def mime_data(path: Path, image: QImage | None = None, text: str = "") -> QMimeData:
+    """What a drag or the clipboard carries: the file, and its picture or text."""
+    data = QMimeData()
+    data.setUrls([QUrl.fromLocalFile(str(path))])
+    if image is not None and not image.isNull():
+        data.setImageData(image)
+    if text:
+        data.setText(text)
+    return data
+
+
+COPIED = QSize(8000, 8000)
+"""Pixels of a picture on the clipboard, at most."""
+HELD = 96
+"""Pixels of what hangs at the pointer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Deed:
+    """One of them."""
+
+    icon: str
+    name: str
+    """As `mark` gives it."""
+    act: Callable[[], None]
+
+
+class Deeds(QObject):
+    """Those of one file; lives as long as the widget that shows it."""
+
+    def __init__(self, artifact: Artifact, actions: Actions, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.artifact = artifact
+        self.text = ""
+        """What goes to the clipboard besides the file."""
+        self._actions = actions
+        self.all = (
+            Deed("open", mark("Open"), lambda: actions.open(self, artifact)),
+            Deed("folder", mark("Show in folder"), self._show),
+            Deed("save", mark("Save a copy"), lambda: actions.save_as.emit(artifact)),
+            Deed("copy", mark("Copy"), self.copy),
+        )
+        self.use = Deed("attach", mark("Use in the next request"), self._use)
+
+    def copy(self) -> None:
+        """Put the file on the clipboard; a picture also as a picture, a table as its text."""
+        self._actions.media.hand_out(self, self.artifact, then=lambda _: self._put())
+
+    def menu(self, parent: QWidget, at: QPoint, *more: Deed) -> None:
+        """Offer all of them at a place of the screen, and to go on with the file, after those that
+        are given."""
+        menu = QMenu(parent)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        for deed in (*more, self.use, *self.all):
+            made = menu.addAction(icons.icon(deed.icon, "muted"), tr(deed.name))
+            made.triggered.connect(deed.act)
+        menu.popup(at)
+
+    def drag(self, widget: QWidget, picture: QImage) -> None:
+        """Let the file be dropped elsewhere."""
+        path = self.artifact.path
+        assert path is not None
+        drag = QDrag(widget)
+        drag.setMimeData(mime_data(self._actions.media.handed(path), picture, self.text))
+        held = QPixmap.fromImage(picture) if not picture.isNull() else None
+        drag.setPixmap(
+            held.scaled(HELD, HELD, Qt.AspectRatioMode.KeepAspectRatio)
+            if held
+            else icons.pixmap(icons.FOR_KIND[self.artifact.kind], "accent", size=32)
+        )
+        drag.exec(Qt.DropAction.CopyAction)
+
+    def get_ready(self) -> None:
+        """It may be dragged in a moment."""
+        self._actions.media.hand_out(self, self.artifact)
+
+    def _show(self) -> None:
+        self._actions.show_folder.emit(self.artifact.source or self.artifact.path)
+
+    def _use(self) -> None:
+        """By the name that it is known by here."""
+
+        def attach(paths: list[Path]) -> None:
+            self._actions.attach.emit(paths[0])
+
+        self._actions.media.hand_out(self, self.artifact, then=attach)
+
+    def _put(self) -> None:
+        path = self.artifact.path
+        if path and self.artifact.kind is Kind.IMAGE:
+            Picture(path, COPIED, self).ready.connect(lambda image, _: self._put_with(image))
+        else:
+            self._put_with(QImage())
+
+    def _put_with(self, image: QImage) -> None:
+        path = self.artifact.path
+        assert path is not None
+        data = mime_data(self._actions.media.handed(path), image, self.text)
+        QGuiApplication.clipboard().setMimeData(data)
+
+
+class DragOut(QObject):
+    """Lets a widget be dragged out of the window, where it stands for a file."""
+
+    def __init__(
+        self,
+        widget: QWidget,
+        deeds: Deeds,
+        picture: Callable[[], QImage] = QImage,
+        may: Callable[[], bool] = lambda: True,
+    ) -> None:
+        """`picture` gives what hangs at the pointer; `may` says whether a drag means that now."""
+        super().__init__(widget)
+        self._widget, self._deeds, self._picture, self._may = widget, deeds, picture, may
+        self._from: QPoint | None = None
+        widget.installEventFilter(self)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Begin to drag once the mouse was moved far enough with its button down."""
+        if not isinstance(event, QMouseEvent):
+            return False
+        if event.type() == QEvent.Type.MouseButtonPress:
+            if event.button() == Qt.MouseButton.LeftButton and self._may():
+                self._from = event.position().toPoint()
+                self._deeds.get_ready()
+        elif event.type() == QEvent.Type.MouseButtonRelease:
+            self._from = None
+        elif event.type() == QEvent.Type.MouseMove and self._from is not None:
+            way = (event.position().toPoint() - self._from).manhattanLength()
+            if way >= QApplication.startDragDistance():
+                self._from = None
+                if isinstance(self._widget, QAbstractButton):
+                    self._widget.setDown(False)
+                self._deeds.drag(self._widget, self._picture())
+                return True
+        return False
+
+
+THANKS = 1500
+"""Milliseconds in which a button says that it has copied."""
+
+
+class FileLine(QWidget):
+    """Can be dragged elsewhere by the name."""
+
+    def __init__(self, artifact: Artifact, actions: Actions) -> None:
+        super().__init__()
+        self.deeds = Deeds(artifact, actions, self)
+        self._facts: list[str] = []
+        self._size = ""
+        name = one_line(artifact.title)
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(theme.space("half"))
+        self.words = QWidget()
+        self.words.setCursor(Qt.CursorShape.OpenHandCursor)
+        words = QVBoxLayout(self.words)
+        words.setContentsMargins(0, 0, 0, 0)
+        words.setSpacing(0)
+        self.facts = ElidedLabel(role="small")
+        for label in (ElidedLabel(name, mode=Qt.TextElideMode.ElideMiddle), self.facts):
+            # A label goes by the direction of its text, which is not that of the window.
+            side = (
+                Qt.AlignmentFlag.AlignLeft if self.isLeftToRight() else Qt.AlignmentFlag.AlignRight
+            )
+            label.setAlignment(
+                side | Qt.AlignmentFlag.AlignAbsolute | Qt.AlignmentFlag.AlignVCenter
+            )
+            words.addWidget(label)
+        layout.addWidget(self.words, 1)
+        for deed in self.deeds.all:
+            layout.addWidget(self._button(deed, name))
+        DragOut(self.words, self.deeds)
+        if artifact.path:
+            actions.media.size(self, artifact.path, self._show_size)
+
+    def show_facts(self, *facts: str) -> None:
+        """Show what else is known of the file."""
+        self._facts = [fact for fact in facts if fact]
+        self._draw()
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        """Offer the same."""
+        self.deeds.menu(self, event.globalPos())
+
+    def _button(self, deed: Deed, name: str) -> IconButton:
+        label = tr(deed.name)
+        button = IconButton(deed.icon, tr("{deed}: {file}", deed=label, file=name), tip=label)
+        button.clicked.connect(deed.act)
+        if deed.icon == "copy":
+            button.clicked.connect(lambda: self._thank(button, button.accessibleName()))
+        return button
+
+    def _thank(self, button: IconButton, name: str) -> None:
+        button.show_icon("done", tr("Copied"))
+        QTimer.singleShot(THANKS, button, lambda: button.show_icon("copy", name, tip=tr("Copy")))
+
+    def _show_size(self, count: int) -> None:
+        self._size = labels.size(count)
+        self._draw()
+
+    def _draw(self) -> None:
+        self.facts.show_text(" · ".join((*self._facts, *([self._size] if self._size else []))))
+
+
+class Trouble(QWidget):
+    """Why a file cannot be shown here, and the way out."""
+
+    def __init__(self, artifact: Artifact, actions: Actions) -> None:
+        super().__init__()
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, theme.space("half"))
+        layout.setSpacing(theme.space())
+        self.words = Label(role="warning", wrap=True)
+        self.words.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        layout.addWidget(self.words)
+        self.other = QPushButton(tr("Open with another program"))
+        name = one_line(artifact.title)
+        self.other.setAccessibleName(tr("Open {file} with another program", file=name))
+        self.other.clicked.connect(lambda: actions.open(self, artifact))
+        layout.addWidget(self.other, alignment=Qt.AlignmentFlag.AlignLeading)
+        self.hide()
+
+    def say(self, reason: str, *, final: bool = True) -> None:
+        """Show the reason; `final` where nothing can be shown at all."""
+        self.words.setText(one_line(reason, limit=300))
+        self.words.setAccessibleName(self.words.text())
+        self.other.setVisible(final)
+        self.show()
+
+
+class FileCard(QFrame):
+    """A file that the window cannot show."""
+
+    def __init__(self, artifact: Artifact, actions: Actions) -> None:
+        super().__init__()
+        self.setObjectName("card")
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(12, theme.space(), theme.space(), theme.space())
+        layout.setSpacing(12)
+        symbol = Symbol(icons.FOR_KIND[artifact.kind], size=20)
+        layout.addWidget(symbol)
+        self.line = FileLine(artifact, actions)
+        layout.addWidget(self.line, 1)
+        DragOut(symbol, self.line.deeds)

@@ -1,0 +1,365 @@
+"""Where the playing of one file is: what its buttons, its time line and its pictures go by.
+
+The line on which one sees how far something has played, and jumps; with the waves of a sound."""
+
+from __future__ import annotations
+
+import time
+from functools import partial
+from pathlib import Path
+
+from PySide6.QtCore import QObject, QRectF, QSize, Qt, QTimer, Signal
+from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QWheelEvent
+from PySide6.QtWidgets import QSizePolicy, QSlider
+from shiboken6 import isValid
+
+from jarvis_desktop.core.errors import UnavailableError
+from jarvis_desktop.core.i18n import tr
+from jarvis_desktop.ui.engine import EngineJob, Outcome
+from jarvis_desktop.ui.media.controller import Sounds
+from jarvis_desktop.ui.media.previews import Peaks
+from jarvis_desktop.ui.widgets import labels, theme
+
+TICK = 40
+"""Milliseconds between two looks at where it is."""
+AGAIN = 120
+"""Milliseconds after the last of many jumps before the sound begins anew."""
+NEARLY = 0.6
+"""Seconds before its end at which what fell silent is taken to have ended."""
+
+
+class Transport(QObject):
+    """Plays, pauses and jumps. Its clock is what is heard; where nothing is, the computer's."""
+
+    changed = Signal()
+    """It plays now, or does not any more."""
+    moved = Signal()
+    """It is at another place, because it plays or because somebody jumped."""
+    jumped = Signal()
+    """It is at another place because somebody jumped."""
+    failed = Signal(str)
+    """Carries why it cannot be played, or cannot be heard."""
+
+    def __init__(self, sounds: Sounds, path: Path, parent: QObject) -> None:
+        super().__init__(parent)
+        self.length = 0.0
+        """Seconds; 0 where nobody knows."""
+        self.sound = float("inf")
+        """Until when there is sound, in seconds; 0 where there is none."""
+        self.shows = False
+        """Whether it is worth going on without sound."""
+        self.playing = False
+        self._sounds = sounds
+        self._path = path
+        self._muted = False
+        self._at = 0.0
+        self._job: EngineJob | None = None
+        self._jobs: list[EngineJob] = []
+        self.destroyed.connect(partial(_cancel, self._jobs))
+        self._go = 0
+        """How often it was stopped: what is told of a sound before that is old."""
+        self._heard = False
+        self._since: float | None = None
+        self._ticking = QTimer(self, interval=TICK)
+        self._ticking.timeout.connect(self._tick)
+        self._again = QTimer(self, interval=AGAIN, singleShot=True)
+        self._again.timeout.connect(self._begin)
+
+    @property
+    def position(self) -> float:
+        """Seconds from the beginning."""
+        at = self._at
+        if self._since is not None:
+            at += time.monotonic() - self._since
+        elif self._heard and (heard := self._sounds.position) is not None:
+            at = heard
+        return min(at, self.length) if self.length else at
+
+    @property
+    def runs(self) -> bool:
+        """Whether it moves: what plays stands still until it is heard."""
+        return self._since is not None or self._heard
+
+    @property
+    def muted(self) -> bool:
+        """Whether it plays without its sound."""
+        return self._muted
+
+    def toggle(self) -> None:
+        """Play or pause."""
+        if self.playing:
+            self.pause()
+        else:
+            self.play()
+
+    def play(self) -> None:
+        """Go on, or begin anew where it had ended."""
+        if self.playing:
+            return
+        if self.length and self._at >= self.length - 0.05:
+            self._at = 0.0
+            self.jumped.emit()
+        self.playing = True
+        self._begin()
+        self._ticking.start()
+        self.changed.emit()
+
+    def pause(self) -> None:
+        """Stop, and stay there."""
+        if self.playing:
+            self._halt()
+            self._rest()
+
+    def mute(self, muted: bool) -> None:
+        """Play without sound, or with it again."""
+        if muted != self._muted:
+            self._muted = muted
+            if self.playing:
+                self._halt()
+                self._begin()
+
+    def seek(self, to: float) -> None:
+        """Jump to that second."""
+        to = max(0.0, min(to, self.length) if self.length else to)
+        if self.playing:
+            self._halt()
+            self._again.start()
+        self._at = to
+        self.jumped.emit()
+        self.moved.emit()
+
+    def _begin(self) -> None:
+        self._heard = False
+        if not self._muted and self._at < self.sound:
+            begun, ended = partial(self._begun, self._go), partial(self._ended, self._go)
+            self._job = self._sounds.play(self._path, self._at, begun, ended)
+            if self._job:
+                self._jobs[:] = [self._job]
+                return
+        self._go_on_unheard()
+
+    def _begun(self, go: int) -> None:
+        self._heard = go == self._go
+
+    def _go_on_unheard(self) -> None:
+        if self.shows:
+            self._since = time.monotonic()
+        else:
+            self._rest()
+
+    def _halt(self) -> None:
+        """Stop the clock at where it is."""
+        self._at = self.position
+        self._since, self._heard = None, False
+        self._go += 1
+        self._again.stop()
+        job, self._job = self._job, None
+        if job:
+            job.cancel()
+
+    def _rest(self) -> None:
+        self.playing = False
+        self._ticking.stop()
+        self.moved.emit()
+        self.changed.emit()
+
+    def _ended(self, go: int, outcome: Outcome) -> None:
+        if go != self._go or not isValid(self):
+            return  # it was stopped here, and perhaps plays again
+        self._job, self._heard = None, False
+        if outcome.error:
+            self._complain(outcome)
+            self._go_on_unheard()
+        elif outcome.cancelled:
+            self._rest()
+        elif self.shows and self._at > self.sound - NEARLY and self.sound < self.length:
+            self._go_on_unheard()
+        elif self._at > self.length - NEARLY:
+            self._finish()
+        else:
+            self._rest()  # it was silenced
+
+    def _complain(self, outcome: Outcome) -> None:
+        error = outcome.error
+        if self.shows and isinstance(error, UnavailableError):
+            self.failed.emit(tr("It plays without sound. {reason}", reason=error))
+        elif not self.shows:
+            self.failed.emit(str(error))
+
+    def _finish(self) -> None:
+        self._halt()
+        self._at = 0.0
+        self._rest()
+        self.jumped.emit()
+
+    def _tick(self) -> None:
+        if self._since is None:
+            self._at = self.position
+        elif self.length and self.position >= self.length:
+            self._finish()
+            return
+        self.moved.emit()
+
+
+def _cancel(jobs: list[EngineJob], _gone: object = None) -> None:
+    """What belongs to a card that is gone is not to be heard any more."""
+    for job in jobs:
+        job.cancel()
+
+
+STEP, LEAP = 5.0, 30.0
+"""Seconds that an arrow key jumps, and Page Up and Down."""
+BAR, GAP = 2.0, 1.0
+"""Pixels."""
+TALL, FLAT = 40, 20
+
+
+class Timeline(QSlider):
+    """Counts in milliseconds; time runs from the left in all languages, as on every player."""
+
+    seen = Signal()
+    """It is on the screen for the first time."""
+    sought = Signal(float)
+    """Carries the second that somebody jumped to."""
+    held = Signal(bool)
+    """Somebody drags it, or has let go."""
+
+    def __init__(self, name: str, *, waves: bool) -> None:
+        super().__init__(Qt.Orientation.Horizontal)
+        self.setAccessibleName(name)
+        self.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.setFixedHeight(TALL if waves else FLAT)
+        self.setMinimumWidth(60)
+        self.setEnabled(False)
+        self._waves = waves
+        self._seen = False
+        self._peaks: Peaks | None = None
+
+    def show_length(self, seconds: float) -> None:
+        """It is that long; 0 where nobody knows, and nobody can jump."""
+        self.setRange(0, round(seconds * 1000))
+        self.setEnabled(seconds > 0)
+        self.show_place(self.value() / 1000)
+
+    def show_peaks(self, peaks: Peaks) -> None:
+        """Draw the waves of a sound, which is as long as they are."""
+        self.show_waves(peaks)
+        self.show_length(peaks.length)
+
+    def show_waves(self, peaks: Peaks | None) -> None:
+        """Draw waves in the place of the line; None where they are not known yet."""
+        self._waves, self._peaks = True, peaks
+        self.setFixedHeight(TALL)
+        self.update()
+
+    def show_place(self, seconds: float) -> None:
+        """It is there now."""
+        self.setValue(round(seconds * 1000))
+        at, length = labels.clock(seconds), labels.clock(self.maximum() / 1000)
+        self.setAccessibleDescription(tr("{at} of {length}", at=at, length=length))
+
+    def sizeHint(self) -> QSize:
+        """As wide as there is room."""
+        return QSize(240, self.height())
+
+    def minimumSizeHint(self) -> QSize:
+        """Any width will do."""
+        return QSize(60, self.height())
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Jump by the keys of a slider."""
+        place = self.value() / 1000
+        leaps = {
+            Qt.Key.Key_Left: place - STEP,
+            Qt.Key.Key_Right: place + STEP,
+            Qt.Key.Key_PageUp: place - LEAP,
+            Qt.Key.Key_PageDown: place + LEAP,
+            Qt.Key.Key_Home: 0.0,
+            Qt.Key.Key_End: self.maximum() / 1000,
+        }
+        if event.key() in leaps:
+            to = leaps[Qt.Key(event.key())]
+            self.sought.emit(min(max(to, 0.0), self.maximum() / 1000))
+        else:
+            event.ignore()
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Jump there."""
+        if event.button() == Qt.MouseButton.LeftButton:
+            self.setSliderDown(True)
+            self.held.emit(True)
+            self._seek_to(event)
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        """Follow."""
+        if self.isSliderDown():
+            self._seek_to(event)
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """Stay there."""
+        if self.isSliderDown():
+            self.setSliderDown(False)
+            self.held.emit(False)
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        """Leave scrolling to the conversation."""
+        event.ignore()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw the waves or the line, in two colours."""
+        if not self._seen:
+            self._seen = True
+            self.seen.emit()
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        share = self.value() / self.maximum() if self.maximum() else 0.0
+        if self._waves:
+            self._paint_waves(painter, share)
+        else:
+            self._paint_line(painter, share)
+        if self.hasFocus():
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.setPen(QPen(theme.colour("accent"), 1.5))
+            painter.drawRoundedRect(QRectF(self.rect()).adjusted(1, 1, -1, -1), 4, 4)
+
+    def _seek_to(self, event: QMouseEvent) -> None:
+        share = event.position().x() / max(self.width(), 1)
+        self.sought.emit(min(max(share, 0.0), 1.0) * self.maximum() / 1000)
+
+    def _paint_waves(self, painter: QPainter, share: float) -> None:
+        painter.setPen(Qt.PenStyle.NoPen)
+        count = max(1, int((self.width() - 4) / (BAR + GAP)))
+        middle, tallest = self.height() / 2, self.height() - 8
+        played, ahead = theme.colour("accent"), theme.colour("control")
+        for index, level in enumerate(_levels(self._peaks, count)):
+            height = max(BAR, level * tallest)
+            painter.setBrush(played if (index + 0.5) / count < share else ahead)
+            x = 2 + index * (BAR + GAP)
+            painter.drawRoundedRect(QRectF(x, middle - height / 2, BAR, height), 1, 1)
+
+    def _paint_line(self, painter: QPainter, share: float) -> None:
+        painter.setPen(Qt.PenStyle.NoPen)
+        middle, width = self.height() / 2, self.width() - 12
+        for length, name in ((width, "border"), (width * share, "accent")):
+            painter.setBrush(theme.colour(name))
+            painter.drawRoundedRect(QRectF(6, middle - 2, length, 4), 2, 2)
+        if self.isEnabled():
+            painter.drawEllipse(QRectF(width * share, middle - 6, 12, 12))
+
+
+def _levels(peaks: Peaks | None, count: int) -> list[float]:
+    """How tall each of so many bars is, 0 to 1; the loudest place fills the height."""
+    if peaks is None or not peaks.values:
+        return [0.0] * count
+    values = peaks.values
+    loudest = max(*values, 25) if len(values) > 1 else max(values[0], 25)
+    known = max(1, round(count * peaks.share))
+    levels = []
+    for index in range(known):
+        first = index * len(values) // known
+        last = max(first + 1, (index + 1) * len(values) // known)
+        levels.append(max(values[first:last]) / loudest)
+    return levels + [0.0] * (count - known)

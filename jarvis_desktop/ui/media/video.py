@@ -1,0 +1,302 @@
+"""The place where a film is seen, and the process that decodes it while it is.
+
+A film over the whole screen."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+
+from PySide6.QtCore import QObject, QRectF, QSize, Qt, QTimer, Signal
+from PySide6.QtGui import (
+    QCloseEvent,
+    QColor,
+    QImage,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPainterPath,
+    QPaintEvent,
+)
+from PySide6.QtWidgets import QFrame, QSizePolicy, QVBoxLayout, QWidget
+
+from jarvis_desktop.core.i18n import tr
+from jarvis_desktop.process.child import Child
+from jarvis_desktop.ui.engine import Outcome
+from jarvis_desktop.ui.media.controller import Media
+from jarvis_desktop.ui.media.playback import Transport
+from jarvis_desktop.ui.media.previews import FilmFrame
+from jarvis_desktop.ui.widgets import icons, theme
+
+FASTEST = 1 / 30
+"""Seconds between two frames, at least."""
+LINGER = 700
+"""Milliseconds that the process stays after the last frame that was asked for."""
+LOOK = 250
+"""Milliseconds between two looks whether the film is seen at all."""
+FRAME_SECONDS = 10.0
+WIDEST, TALLEST = 640, 420
+"""Pixels of the screen, before it is scaled."""
+SCRIM = QColor(0, 0, 0, 140)
+"""Beneath what stands on a film, which may have any colour."""
+
+
+class Frames(QObject):
+    """Follows a Transport with the frames of its film.
+
+    A frame is asked for when the one before was drawn: a window that is busy, or a film that is too
+    heavy, loses frames and never gathers them.
+    """
+
+    came = Signal(QImage)
+    failed = Signal(str)
+
+    def __init__(self, media: Media, transport: Transport, path: Path, screen: QWidget) -> None:
+        super().__init__(screen)
+        self._media, self._transport, self._path, self._screen = media, transport, path, screen
+        self._child = Child("jarvis_desktop.ui.media.worker:make_frames", name="film player")
+        self._asked = self._sought = False
+        self._frame: FilmFrame | None = None
+        self._last = -1.0
+        self._due = QTimer(self, singleShot=True, timerType=Qt.TimerType.PreciseTimer)
+        self._due.timeout.connect(self._show)
+        self._lingering = QTimer(self, interval=LINGER, singleShot=True)
+        self._lingering.timeout.connect(self._end)
+        self._looking = QTimer(self, interval=LOOK)
+        self._looking.timeout.connect(self._look)
+        transport.changed.connect(self._changed)
+        transport.jumped.connect(self._jumped)
+        # Not a method: what is destroyed has none left.
+        self.destroyed.connect(partial(_end_child, media, self._child))
+
+    @property
+    def pid(self) -> int | None:
+        """The process, where one runs."""
+        return self._child.pid
+
+    def _changed(self) -> None:
+        if self._transport.playing:
+            self._looking.start()
+            self._ask()
+        else:
+            self._looking.stop()
+            self._lingering.start()
+
+    def _jumped(self) -> None:
+        self._due.stop()
+        self._frame = None
+        self._sought = True
+        self._ask()
+
+    def _look(self) -> None:
+        """A film that nobody sees pauses."""
+        window = self._screen.window()
+        if window.isMinimized() or self._screen.visibleRegion().isEmpty():
+            self._transport.pause()
+
+    def _ask(self) -> None:
+        if self._asked or self._frame or not (self._sought or self._transport.playing):
+            return
+        sought, self._sought = self._sought, False
+        at = self._transport.position
+        if not sought:
+            at = max(at, self._last + FASTEST - 0.002)
+        size = self._screen.size() * self._screen.devicePixelRatioF()
+        self._asked = True
+        self._lingering.stop()
+        wanted = (self._path, at, size.width(), size.height(), sought)
+        self._media.ask(
+            self, lambda: self._child.call(*wanted, timeout=FRAME_SECONDS), self._arrived
+        )
+
+    def _arrived(self, outcome: Outcome) -> None:
+        self._asked = False
+        if not self._transport.playing:
+            self._lingering.start()
+        if outcome.error:
+            self._transport.pause()
+            self._end()
+            self.failed.emit(outcome.error.message)
+        elif self._sought:
+            self._ask()  # somebody jumped meanwhile
+        elif outcome.value:
+            self._frame = outcome.value
+            self._wait()
+
+    def _wait(self) -> None:
+        """Show the frame when its time has come."""
+        assert self._frame
+        early = self._frame.at - self._transport.position
+        if self._transport.playing and early > 0.004:
+            wait = min(early, 0.25) if self._transport.runs else 0.02
+            self._due.start(max(1, round(wait * 1000)))
+        else:
+            self._show()
+
+    def _show(self) -> None:
+        frame = self._frame
+        if frame is None:
+            return
+        if self._transport.playing and frame.at - self._transport.position > 0.01:
+            self._wait()
+            return
+        self._frame, self._last = None, frame.at
+        self.came.emit(picture_of(frame))
+        self._ask()
+
+    def _end(self) -> None:
+        self._frame = None
+        _end_child(self._media, self._child)
+
+
+def _end_child(media: Media, child: Child, _gone: object = None) -> None:
+    if engine := media.engine:
+        engine.call(child.kill)
+
+
+def picture_of(frame: FilmFrame) -> QImage:
+    """A frame as Qt has pictures."""
+    stride = 4 * frame.width
+    image = QImage(frame.pixels, frame.width, frame.height, stride, QImage.Format.Format_RGB32)
+    return image.copy()  # it does not keep the bytes
+
+
+class Screen(QWidget):
+    """Shows frames in the film's proportions; a click plays and pauses."""
+
+    seen = Signal()
+    """It is on the screen of the computer for the first time."""
+    clicked = Signal()
+    double_clicked = Signal()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._seen = self._fills = False
+        self._picture = QImage()
+        self._sign = "play"
+        self._ratio = 9 / 16
+        policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred)
+        policy.setHeightForWidth(True)
+        self.setSizePolicy(policy)
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.setMinimumSize(160, 90)
+        self.show_proportions(16, 9)
+
+    def show_proportions(self, width: int, height: int) -> None:
+        """The film is so wide and high."""
+        self._ratio = height / max(width, 1)
+        self.fill(self._fills)
+
+    def fill(self, fills: bool) -> None:
+        """Take all the room there is, or no more than a card has."""
+        self._fills = fills
+        if fills:
+            self.setMaximumSize(QSize(2**24 - 1, 2**24 - 1))
+            return
+        widest = min(WIDEST, round(TALLEST / max(self._ratio, 0.1)))
+        self.setMaximumSize(max(widest, 160), TALLEST)
+        self.updateGeometry()
+
+    def show_picture(self, picture: QImage) -> None:
+        """Show a frame."""
+        self._picture = picture
+        self.update()
+
+    def show_sign(self, name: str) -> None:
+        """Draw an icon in the middle; "" for none."""
+        self._sign = name
+        self.update()
+
+    def sizeHint(self) -> QSize:
+        """As large as it may be."""
+        width = WIDEST if self._fills else self.maximumWidth()
+        return QSize(width, self.heightForWidth(width))
+
+    def hasHeightForWidth(self) -> bool:
+        """It keeps the film's proportions."""
+        return True
+
+    def heightForWidth(self, width: int) -> int:
+        """The height that belongs to a width."""
+        return max(90, min(TALLEST, round(min(width, self.maximumWidth()) * self._ratio)))
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """Play or pause."""
+        inside = self.rect().contains(event.position().toPoint())
+        if event.button() == Qt.MouseButton.LeftButton and inside:
+            self.clicked.emit()
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        """Tell of it; the two clicks together leave it playing, or not, as it was."""
+        if event.button() == Qt.MouseButton.LeftButton:
+            self.double_clicked.emit()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw the frame with round corners, and the sign."""
+        if not self._seen:
+            self._seen = True
+            self.seen.emit()
+        painter = QPainter(self)
+        painter.setRenderHints(
+            QPainter.RenderHint.Antialiasing | QPainter.RenderHint.SmoothPixmapTransform
+        )
+        frame = QPainterPath()
+        radius = 0 if self._fills else theme.tokens().radius["medium"]
+        frame.addRoundedRect(QRectF(self.rect()), radius, radius)
+        painter.setClipPath(frame)
+        painter.fillRect(self.rect(), Qt.GlobalColor.black)
+        if not self._picture.isNull():
+            size = self._picture.size().scaled(self.size(), Qt.AspectRatioMode.KeepAspectRatio)
+            place = QRectF(0, 0, size.width(), size.height())
+            place.moveCenter(QRectF(self.rect()).center())
+            painter.drawImage(place, self._picture)
+        if self._sign:
+            self._paint_sign(painter)
+
+    def _paint_sign(self, painter: QPainter) -> None:
+        middle = QRectF(self.rect()).center()
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(SCRIM)
+        painter.drawEllipse(middle, 28, 28)
+        sign = icons.drawn(self._sign, "#ffffff").pixmap(QSize(32, 32), self.devicePixelRatioF())
+        place = QRectF(0, 0, 32, 32)
+        place.moveCenter(middle)
+        painter.drawPixmap(place.toRect(), sign)
+
+
+class FilmWindow(QWidget):
+    """Borrows the screen and the controls of a card, so that the film plays on without a break."""
+
+    left = Signal()
+    """It is closed; what was borrowed is to be taken back."""
+
+    def __init__(self, card: QWidget, canvas: Screen, bar: QWidget, name: str) -> None:
+        super().__init__(card, Qt.WindowType.Window)
+        self.setWindowTitle(tr("{file}, full screen", file=name))
+        foot = QFrame(self)
+        foot.setObjectName("card")
+        inside = QVBoxLayout(foot)
+        inside.setContentsMargins(*[theme.space()] * 4)
+        inside.addWidget(bar)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        canvas.fill(True)
+        column.addWidget(canvas, 1)
+        column.addWidget(foot)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Esc and F lead back."""
+        if event.key() in (Qt.Key.Key_Escape, Qt.Key.Key_F):
+            self.close()
+        else:
+            super().keyPressEvent(event)
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        """Give back what was borrowed."""
+        self.left.emit()
+        super().closeEvent(event)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Black, as where films are shown."""
+        QPainter(self).fillRect(event.rect(), Qt.GlobalColor.black)

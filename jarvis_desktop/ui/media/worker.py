@@ -1,0 +1,258 @@
+"""Looks into files that are shown: sounds, films, tables. Only imported in child processes.
+
+Works out how loud a sound of any length is. Only imported in child processes.
+
+Decodes the pictures of films. Only imported in child processes."""
+
+from __future__ import annotations
+
+import math
+import sys
+import time
+from collections import OrderedDict
+from collections.abc import Iterator
+from contextlib import ExitStack
+from functools import reduce
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import av
+import numpy as np
+
+from jarvis_desktop.core.display import one_line
+from jarvis_desktop.core.errors import InputError
+from jarvis_desktop.core.i18n import tr
+from jarvis_desktop.core.task import Report
+from jarvis_desktop.process.child_main import Handler
+from jarvis_desktop.speech.audio_output_worker import opened, sound_frames
+from jarvis_desktop.tasks.audio.media import open_media
+from jarvis_desktop.tasks.documents.tables import read_tables
+from jarvis_desktop.ui.media.previews import Film, FilmFrame, Peaks, Preview
+
+FINEST = 0.005
+"""Seconds that one value stands for at first; twice as many whenever there are too many values."""
+MOST = 1200
+LONGEST = 24 * 3600.0
+"""Seconds of sound that are listened to."""
+
+
+def peaks(path: Path, stretch: float) -> Iterator[Peaks]:
+    """What is known after each `stretch` seconds of work; the last is all of it.
+
+    Raises InputError where there is no sound.
+    """
+    until = time.monotonic() + stretch
+    with opened(path, 0.0) as file:
+        loudness = _Loudness(max(1, round(FINEST * file.rate)))
+        for block in file.blocks:
+            # numpy takes ten times as long to reduce a short axis itself.
+            loudness.add(reduce(np.maximum, np.abs(block).T))
+            length = loudness.frames / file.rate
+            if length > LONGEST:
+                break
+            if time.monotonic() > until:
+                whole = max(file.length, length)
+                yield Peaks(whole, loudness.values(), min(length / whole, 0.999))
+                until = time.monotonic() + stretch
+        if not loudness.frames:
+            raise InputError(tr("{name} holds no sound at all.", name=path.name))
+        yield Peaks(loudness.frames / file.rate, loudness.values())
+
+
+class _Loudness:
+    """The loudest frame of each stretch; the stretches grow so that there are never many."""
+
+    def __init__(self, size: int) -> None:
+        self.frames = 0
+        self._size = size
+        self._found = np.zeros(0, np.float32)
+        self._rest = np.zeros(0, np.float32)
+
+    def add(self, levels: np.ndarray[tuple[int], np.dtype[np.float32]]) -> None:
+        self.frames += len(levels)
+        levels = np.concatenate((self._rest, levels))
+        whole = len(levels) // self._size * self._size
+        new = levels[:whole].reshape(-1, self._size).max(axis=1)
+        self._found, self._rest = np.concatenate((self._found, new)), levels[whole:]
+        while len(self._found) > MOST:
+            odd = self._found[len(self._found) // 2 * 2 :].repeat(self._size)
+            self._found = self._found[: len(self._found) // 2 * 2].reshape(-1, 2).max(axis=1)
+            self._rest = np.concatenate((odd, self._rest))
+            self._size *= 2
+
+    def values(self) -> bytes:
+        found = self._found if len(self._found) else self._rest.max(initial=0.0, keepdims=True)
+        scaled = np.nan_to_num(found).clip(0.0, 1.0) * 255
+        return scaled.astype(np.uint8).tobytes()
+
+
+MOST_PIXELS = 40_000_000
+MOST_MEMORY = 4 * 1024**3
+"""Bytes that a film may make its process take."""
+JUMP = 3.0
+"""Seconds ahead, from which on it is quicker to seek than to decode all that lies between."""
+PATIENCE = 0.25
+"""Seconds after which a frame that is late by now is better than none."""
+LONGEST_SIDE = 960
+"""Pixels, of what is sent."""
+
+
+def make_frames() -> Handler:
+    """The handler: the frame of a film that is to be seen at some second; None after the last.
+
+    The film stays open until another one is asked for.
+    """
+    bound_memory()
+    shown: list[OpenFilm] = []
+
+    def handle(
+        report: Report, path: Path, at: float, width: int, height: int, sought: bool
+    ) -> FilmFrame | None:
+        if not shown:
+            shown.append(OpenFilm(path))
+        return shown[0].frame(at, width, height, sought=sought)
+
+    return handle
+
+
+def bound_memory() -> None:
+    """Let a hostile file take no more than MOST_MEMORY, where the system knows such bounds."""
+    if sys.platform != "win32":
+        import resource
+
+        _, most = resource.getrlimit(resource.RLIMIT_AS)
+        limit = MOST_MEMORY if most == resource.RLIM_INFINITY else min(MOST_MEMORY, most)
+        resource.setrlimit(resource.RLIMIT_AS, (limit, most))
+
+
+class OpenFilm:
+    """A film. Raises InputError where it is none that can be shown."""
+
+    def __init__(self, path: Path) -> None:
+        self._name = path.name
+        self._files = ExitStack()
+        self._container = self._files.enter_context(open_media(path, longest=math.inf))
+        streams = [each for each in self._container.streams.video if not _is_cover(each)]
+        if not streams:
+            raise InputError(tr("{name} has no pictures.", name=path.name))
+        self._stream = streams[0]
+        self._stream.thread_type = "AUTO"
+        context = self._stream.codec_context
+        if context.width * context.height > MOST_PIXELS:
+            raise InputError(
+                tr("The pictures of {name} are too large to be shown here.", name=path.name)
+            )
+        self._zero = (self._container.start_time or 0) / av.time_base
+        self._frames: Iterator[Any] = sound_frames(self._container, self._stream)
+        self._last = -1.0
+
+    def described(self, width: int, height: int) -> Film:
+        """What it is, with its first frame in a box of that size."""
+        poster = self.frame(0.0, width, height, sought=False)
+        if poster is None:
+            raise InputError(tr("{name} is damaged and cannot be shown.", name=self._name))
+        context = self._stream.codec_context
+        return Film(self._length, context.width, context.height, self._sound, poster)
+
+    @property
+    def _length(self) -> float:
+        return (self._container.duration or 0) / av.time_base
+
+    @property
+    def _sound(self) -> float:
+        if not self._container.streams.audio:
+            return 0.0
+        track = self._container.streams.audio[0]
+        if not track.duration:
+            return self._length
+        begin = float((track.start_time or 0) * track.time_base) - self._zero
+        return begin + float(track.duration * track.time_base)
+
+    def frame(self, at: float, width: int, height: int, *, sought: bool) -> FilmFrame | None:
+        """The first frame from `at` seconds on that fits the box, or a late one after a while;
+        with `sought` the one that is seen at that moment."""
+        if at > self._last + JUMP or (sought and at < self._last):
+            self._seek(at)
+        begun = time.monotonic()
+        before = None
+        for frame in self._frames:
+            moment = self._last if frame.time is None else frame.time - self._zero
+            if sought and moment > at and before is not None:
+                break
+            before, self._last = frame, moment
+            late = not sought and time.monotonic() - begun > PATIENCE
+            if late or moment >= at - 0.001:
+                break
+        else:
+            if not sought:
+                return None
+        return None if before is None else self._scaled(before, width, height)
+
+    def _seek(self, at: float) -> None:
+        self._container.seek(int((self._zero + max(at, 0.0)) * av.time_base))
+        self._frames = sound_frames(self._container, self._stream)
+        self._last = -1.0
+
+    def _scaled(self, frame: Any, width: int, height: int) -> FilmFrame:
+        turned = frame.rotation % 180 != 0
+        aspect = float(self._stream.sample_aspect_ratio or 1)
+        full = (frame.width * (aspect if 0.1 < aspect < 10 else 1.0), float(frame.height))
+        box = (height, width) if turned else (width, height)
+        scale = min(box[0] / full[0], box[1] / full[1], LONGEST_SIDE / max(full), 1.0)
+        size = [max(2, round(side * scale)) for side in full]
+        pixels = frame.reformat(*size, format="bgra").to_ndarray()
+        pixels = np.ascontiguousarray(np.rot90(pixels, round(frame.rotation / 90)))
+        return FilmFrame(max(self._last, 0.0), pixels.shape[1], pixels.shape[0], pixels.tobytes())
+
+
+def _is_cover(stream: Any) -> bool:
+    """Whether a picture track is only the cover of a record."""
+    return bool(stream.disposition & stream.disposition.__class__.attached_pic)
+
+
+STRETCH = 0.4
+"""Seconds of work, after which others have their turn."""
+MOST_AT_ONCE = 4
+"""Sounds that are listened to in turns."""
+MOST_ROWS = 200
+MOST_COLUMNS = 60
+LONGEST_CELL = 200
+
+
+def make_reader() -> Handler:
+    """The handler: the first argument names what to look for, the second is the file."""
+    bound_memory()
+    heard: OrderedDict[Path, Iterator[Peaks]] = OrderedDict()
+
+    def listen(path: Path) -> Peaks:
+        if path not in heard:
+            heard[path] = peaks(path, STRETCH)
+            if len(heard) > MOST_AT_ONCE:
+                heard.popitem(last=False)
+        try:
+            found = next(heard[path])
+        except BaseException:
+            del heard[path]
+            raise
+        if found.share == 1:
+            del heard[path]
+        return found
+
+    def handle(report: Report, what: str, path: Path, *args: Any) -> Peaks | Film | Preview:
+        if what == "peaks":
+            return listen(path)
+        return OpenFilm(path).described(*args) if what == "film" else preview(path)
+
+    return handle
+
+
+def preview(path: Path) -> Preview:
+    """The first rows of a table. Raises InputError."""
+    table = read_tables(path, most=MOST_ROWS + 2)[0]
+    rows = [_cells(row) for row in islice(table.rows, MOST_ROWS)]
+    return Preview(_cells(table.columns), tuple(rows), len(table.rows) > MOST_ROWS)
+
+
+def _cells(row: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(one_line(cell, limit=LONGEST_CELL) for cell in row[:MOST_COLUMNS])

@@ -1,0 +1,166 @@
+"""Where one can be in the window: in the conversation, or on one of the pages beside it.
+
+The page on which every key is listed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QGridLayout, QStackedWidget, QWidget
+
+from jarvis_desktop.core.i18n import mark, tr
+from jarvis_desktop.ui.page_context import PageContext
+from jarvis_desktop.ui.shortcuts import (
+    AS_BEFORE,
+    GROUPS,
+    LEFT_TO_RIGHT,
+    WINDOW,
+    WindowShortcut,
+    shown,
+)
+from jarvis_desktop.ui.widgets import theme
+from jarvis_desktop.ui.widgets.forms import Section, button
+from jarvis_desktop.ui.widgets.labels import Label
+from jarvis_desktop.ui.widgets.page import WindowPage
+
+
+@dataclass(frozen=True, slots=True)
+class NavigationPlace:
+    """A page that can be gone to; it is made when somebody first does."""
+
+    name: str
+    title: str
+    icon: str
+    keys: str
+    make: Callable[[PageContext], WindowPage]
+
+
+def _experts(surroundings: PageContext) -> WindowPage:
+    from jarvis_desktop.ui.experts.page import ExpertsPage
+
+    return ExpertsPage(surroundings)
+
+
+def _settings(surroundings: PageContext) -> WindowPage:
+    from jarvis_desktop.ui.settings.page import SettingsPage
+
+    return SettingsPage(surroundings)
+
+
+def _doctor(surroundings: PageContext) -> WindowPage:
+    from jarvis_desktop.ui.health_page import DoctorPage
+
+    return DoctorPage(surroundings)
+
+
+def _history(surroundings: PageContext) -> WindowPage:
+    from jarvis_desktop.ui.history.page import HistoryPage
+
+    return HistoryPage(surroundings)
+
+
+def _keys(surroundings: PageContext) -> WindowPage:
+
+    return ShortcutsPage(surroundings)
+
+
+PLACES: tuple[NavigationPlace, ...] = (
+    NavigationPlace("history", mark("Conversations"), "history", "Ctrl+H", _history),
+    NavigationPlace("experts", mark("Experts and LLMs"), "llm", "Ctrl+M", _experts),
+    NavigationPlace("settings", mark("Settings"), "sliders", "Ctrl+,", _settings),
+    NavigationPlace("doctor", mark("Check-up"), "health", "", _doctor),
+    NavigationPlace("keys", mark("Keyboard shortcuts"), "keyboard", "F1", _keys),
+)
+
+
+class Places(QStackedWidget):
+    """The conversation, and the pages that were opened."""
+
+    gone = Signal(str)
+    """Carries the name of the place where the person is now; "" is the conversation."""
+    told = Signal(str, bool)
+    """Carries what a page tells, and whether it is good news."""
+
+    def __init__(self, conversation: QWidget, surroundings: PageContext) -> None:
+        super().__init__()
+        self._surroundings = surroundings
+        self._conversation = conversation
+        self._pages: dict[str, WindowPage] = {}
+        self.addWidget(conversation)
+
+    @property
+    def here(self) -> str:
+        """The name of the place that is shown; "" is the conversation."""
+        shown = self.currentWidget()
+        return next((name for name, page in self._pages.items() if page is shown), "")
+
+    def page(self, name: str) -> WindowPage:
+        """The page of that name, made where it was not opened yet."""
+        if name not in self._pages:
+            place = next(item for item in PLACES if item.name == name)
+            page = self._pages[name] = place.make(self._surroundings)
+            page.left.connect(self.back)
+            page.told.connect(self.told)
+            self.addWidget(page)
+        return self._pages[name]
+
+    def go(self, name: str, part: str = "") -> None:
+        """Show a page, and what of it is wanted."""
+        page = self.page(name)
+        if page is not self.currentWidget():
+            self._leave()
+            self.setCurrentWidget(page)
+        page.back.setFocus()
+        page.appear(part)
+        self.gone.emit(name)
+
+    def back(self) -> None:
+        """Show the conversation."""
+        if self.here:
+            self._leave()
+            self.setCurrentWidget(self._conversation)
+            self.gone.emit("")
+
+    def _leave(self) -> None:
+        if self.here:
+            self._pages[self.here].leave()
+
+
+TOLD = mark("What can be done with the keyboard. Tab goes on to the next thing.")
+GLOBAL = mark("The keys that work in every program are chosen in the settings.")
+
+
+class ShortcutsPage(WindowPage):
+    """Only to be read."""
+
+    def __init__(self, surroundings: PageContext) -> None:
+        super().__init__(tr("Keyboard shortcuts"), tr(TOLD))
+        pages = tuple(WindowShortcut((each.keys,), each.title) for each in PLACES if each.keys)
+        for title, table in GROUPS:
+            self.column.addWidget(_group(tr(title), table + pages if table is WINDOW else table))
+        self.column.addWidget(Label(tr(GLOBAL), role="small", wrap=True))
+        self.choose = button(tr("Choose them"))
+        self.choose.clicked.connect(lambda: surroundings.actions.go.emit("settings", "keys"))
+        self.column.addWidget(self.choose, 0, Qt.AlignmentFlag.AlignLeft)
+        self.column.addStretch(1)
+
+
+def _group(title: str, table: tuple[WindowShortcut, ...]) -> Section:
+    section = Section(title)
+    grid = QGridLayout()
+    grid.setHorizontalSpacing(theme.space("two"))
+    grid.setVerticalSpacing(theme.space("half"))
+    grid.setColumnStretch(0, 1)
+    for row, shortcut in enumerate(table):
+        words, keys = tr(shortcut.words), ", ".join(map(shown, shortcut.keys))
+        grid.addWidget(Label(words, wrap=True), row, 0)
+        grid.addWidget(
+            Label(f"{LEFT_TO_RIGHT}{keys}{AS_BEFORE}", role="tag"),
+            row,
+            1,
+            Qt.AlignmentFlag.AlignRight,
+        )
+    section.column.addLayout(grid)
+    return section

@@ -1,0 +1,294 @@
+"""The first start: four short pages over the window, each of which can be left out.
+
+The pages of the first start: how far requests may travel, the voice, the LLM, and a request."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
+
+from jarvis_desktop import paths
+from jarvis_desktop.core.display import one_line
+from jarvis_desktop.core.i18n import mark, tr
+from jarvis_desktop.core.turn import Request
+from jarvis_desktop.ui.experts.controller import LLMOverview, LLMWatch
+from jarvis_desktop.ui.experts.llm_notice import LLMNotice
+from jarvis_desktop.ui.mode_picker import ModeChoice
+from jarvis_desktop.ui.page_context import PageContext
+from jarvis_desktop.ui.settings.groups import HEARING, SPEAKING
+from jarvis_desktop.ui.settings.page import Subject
+from jarvis_desktop.ui.settings.schema import Group, Hands, SettingsCard
+from jarvis_desktop.ui.settings.speech_controller import VoiceDesk
+from jarvis_desktop.ui.welcome import EXAMPLES, ExampleButton
+from jarvis_desktop.ui.widgets import tab_order, theme
+from jarvis_desktop.ui.widgets.banners import Covering
+from jarvis_desktop.ui.widgets.forms import button
+from jarvis_desktop.ui.widgets.labels import Label
+
+if TYPE_CHECKING:
+    from jarvis_desktop.settings import Settings
+
+
+TRIED = ("speech.input", "level", "trial", "speech.output", "sentence")
+"""The rows of the settings that the voice is tried with."""
+FIRST = 3
+"""Examples of a first request."""
+
+
+class OnboardingStep(QWidget):
+    """One page; fill `column`."""
+
+    def __init__(self, title: str, told: str) -> None:
+        super().__init__()
+        self.setAccessibleName(title)
+        self.column = QVBoxLayout(self)
+        self.column.setContentsMargins(0, 0, 0, 0)
+        self.column.setSpacing(theme.space("two"))
+        self.column.addWidget(Label(title, role="display", wrap=True))
+        self.column.addWidget(Label(told, role="muted", wrap=True))
+
+    def appear(self) -> None:
+        """It is shown now."""
+
+    def leave(self) -> None:
+        """It is not looked at any more."""
+
+
+class ModeStep(OnboardingStep):
+    """How far a request may travel."""
+
+    def __init__(self, surroundings: PageContext) -> None:
+        super().__init__(
+            tr("How far may your requests travel?"),
+            tr("You can change this at any time, at the top of the window."),
+        )
+        self._desk = surroundings.settings
+        self.choice = ModeChoice()
+        self.choice.changed.connect(lambda mode: self._desk.change("mode", mode))
+        self._desk.session.settled.connect(self._settled)
+        if self._desk.now:
+            self._settled(self._desk.now)
+        self.column.addWidget(self.choice)
+        self.column.addStretch(1)
+
+    def leave(self) -> None:
+        """What was not agreed to is not asked any more."""
+        self.choice.withdraw()
+
+    def _settled(self, settings: Settings) -> None:
+        self.choice.show_value(settings.mode)
+
+
+class VoiceStep(OnboardingStep):
+    """Whether JARVIS hears the person, and the person JARVIS."""
+
+    def __init__(self, surroundings: PageContext) -> None:
+        super().__init__(
+            tr("Can we hear each other?"),
+            tr("Choose your microphone and say a sentence. You can also do everything by typing."),
+        )
+        self._desk = surroundings.settings
+        self._voice = VoiceDesk(self._desk, self)
+        rows = tuple(row for row in (*HEARING.rows, *SPEAKING.rows) if row.key in TRIED)
+        hands = Hands(surroundings, self._desk, self._voice, lambda row: None)
+        group = Group("voice", mark("Voice"), "mic", (SettingsCard(rows),))
+        self.subject = Subject(group, hands)
+        self.subject.title.hide()
+        self.subject.changed.connect(self._desk.change)
+        self._desk.session.settled.connect(self.subject.show_settings)
+        self._desk.session.ready.connect(self._ready)
+        if self._desk.now:
+            self.subject.show_settings(self._desk.now)
+        self.column.addWidget(self.subject)
+        self.column.addStretch(1)
+
+    def appear(self) -> None:
+        """Look which devices there are."""
+        self._voice.refresh()
+        self.subject.appear()
+
+    def _ready(self) -> None:
+        if self.isVisible():
+            self.appear()
+
+    def leave(self) -> None:
+        """Close the microphone."""
+        self.subject.leave()
+
+
+class LLMStep(OnboardingStep):
+    """Whether there is an LLM, and how to get one."""
+
+    def __init__(self, watch: LLMWatch) -> None:
+        super().__init__(
+            tr("Answers in its own words"),
+            tr(
+                "JARVIS plans, reads, listens and speaks without any download. A language model on "
+                "this computer lets it talk freely and understand harder requests."
+            ),
+        )
+        self._watch = watch
+        self.state = Label(wrap=True)
+        self.notice = LLMNotice()
+        self.notice.later.hide()
+        self.column.addWidget(self.state)
+        self.column.addWidget(self.notice)
+        self.column.addStretch(1)
+        watch.looked.connect(self._looked)
+        self.notice.serve(watch)
+
+    def appear(self) -> None:
+        """Look for one."""
+        self.state.setText(tr("Looking for a language model…"))
+        self._watch.look(wanted=True)
+
+    def _looked(self, look: LLMOverview) -> None:
+        if self._watch.fetching:
+            return
+        if look.used:
+            name = one_line(look.used, limit=80)
+            self.state.setText(tr("{llm} is there and will be used.", llm=name))
+        else:
+            self.state.setText(one_line(look.reason, limit=300))
+        self.state.setVisible(bool(look.used) or not look.missing)
+        if look.missing:
+            self.notice.offer(look.missing)
+        self.notice.setVisible(bool(look.missing) and not look.used)
+        self.notice.later.hide()
+
+
+class RequestStep(OnboardingStep):
+    """A first request to try."""
+
+    chosen = Signal(object)
+    """Carries a Request."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            tr("Ask for something"),
+            tr("Try one of these, or write and say what you like. F4 held is the key to talk."),
+        )
+        self.examples: list[ExampleButton] = []
+        for example in EXAMPLES[:FIRST]:
+            button = ExampleButton(example)
+            files = (paths.shipped("resources", "sample", "letter.png"),) if example.sample else ()
+            request = Request(text=example.text, files=files)
+            button.clicked.connect(lambda _=False, request=request: self.chosen.emit(request))
+            self.column.addWidget(button)
+            self.examples.append(button)
+        self.column.addStretch(1)
+
+
+WIDEST = 640
+
+
+class FirstStart(QFrame):
+    """Covers its parent until it is over."""
+
+    over = Signal()
+    """The person is through, or wants none of it."""
+    chosen = Signal(object)
+    """Carries a first Request; it is over then."""
+
+    def __init__(self, surroundings: PageContext, watch: LLMWatch, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setObjectName("page")
+        self.setAccessibleName(tr("First start"))
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        asking = RequestStep()
+        asking.chosen.connect(self._choose)
+        self.steps: tuple[OnboardingStep, ...] = (
+            ModeStep(surroundings),
+            VoiceStep(surroundings),
+            LLMStep(watch),
+            asking,
+        )
+        self._here = 0
+        self._build()
+        Covering(self)
+        self.show()
+        self.raise_()
+        self._show(0)
+
+    def _build(self) -> None:
+        outer = QVBoxLayout(self)
+        outer.setContentsMargins(0, 0, 0, 0)
+        scrolled = QWidget()
+        scrolled.setObjectName("scrolled")
+        row = QHBoxLayout(scrolled)
+        row.setContentsMargins(*[theme.space("three")] * 4)
+        column = QWidget()
+        column.setMaximumWidth(WIDEST)
+        pages = QVBoxLayout(column)
+        pages.setContentsMargins(0, theme.space("four"), 0, 0)
+        for step in self.steps:
+            step.hide()
+            pages.addWidget(step)
+        row.addStretch(1)
+        row.addWidget(column, 1000)
+        row.addStretch(1)
+        self._scroll = QScrollArea()
+        self._scroll.setWidgetResizable(True)
+        self._scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self._scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self._scroll.setWidget(scrolled)
+        outer.addWidget(self._scroll, 1)
+        foot = QHBoxLayout()
+        foot.setContentsMargins(*[theme.space("two")] * 4)
+        foot.setSpacing(theme.space())
+        self.place = Label(role="small")
+        self.leave = button(tr("Skip all"), kind="quiet")
+        self.leave.clicked.connect(self.skip)
+        self.back = button(tr("Back"))
+        self.back.clicked.connect(lambda: self._show(self._here - 1))
+        self.next = button(tr("Next"), kind="primary")
+        self.next.clicked.connect(self._go_on)
+        foot.addWidget(self.place)
+        foot.addStretch(1)
+        for each in (self.leave, self.back, self.next):
+            foot.addWidget(each)
+        outer.addLayout(foot)
+
+    def skip(self) -> None:
+        """Leave all that is left out."""
+        self.steps[self._here].leave()
+        self.hide()
+        self.over.emit()
+        self.deleteLater()
+
+    def focusNextPrevChild(self, forwards: bool) -> bool:
+        """Stay within: what is beneath cannot be seen."""
+        if self.isHidden():  # what hides hands its focus on
+            return super().focusNextPrevChild(forwards)
+        tab_order.go_round(self, forwards=forwards)
+        if (focused := self.focusWidget()) and self._scroll.isAncestorOf(focused):
+            self._scroll.ensureWidgetVisible(focused)
+        return True
+
+    def _show(self, index: int) -> None:
+        before, self._here = self.steps[self._here], index
+        before.leave()
+        before.hide()
+        step = self.steps[index]
+        step.show()
+        step.appear()
+        self.place.setText(tr("{number} of {count}", number=index + 1, count=len(self.steps)))
+        self.back.setVisible(index > 0)
+        last = index == len(self.steps) - 1
+        self.leave.setVisible(not last)
+        self.next.setText(tr("Start") if last else tr("Next"))
+        self.next.setAccessibleName(self.next.text())
+        self._scroll.verticalScrollBar().setValue(0)
+        self.next.setFocus()
+
+    def _go_on(self) -> None:
+        if self._here == len(self.steps) - 1:
+            self.skip()
+        else:
+            self._show(self._here + 1)
+
+    def _choose(self, request: object) -> None:
+        self.skip()
+        self.chosen.emit(request)

@@ -1,0 +1,229 @@
+"""Adding a step: all kinds there are, those first that go on with what there is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QShowEvent
+from PySide6.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QLineEdit,
+    QListWidget,
+    QListWidgetItem,
+    QVBoxLayout,
+)
+
+from jarvis_desktop.core.artifact import Artifact
+from jarvis_desktop.core.display import one_line
+from jarvis_desktop.core.i18n import tr
+from jarvis_desktop.core.task import Arg
+from jarvis_desktop.ui.plan import editing as fitting
+from jarvis_desktop.ui.plan.descriptions import name_of
+from jarvis_desktop.ui.plan.editing import WHOLE, Editing, StepOffer
+from jarvis_desktop.ui.plan.step_panel import PortRow
+from jarvis_desktop.ui.widgets import icons, theme
+from jarvis_desktop.ui.widgets.forms import button
+from jarvis_desktop.ui.widgets.icons import IconButton
+from jarvis_desktop.ui.widgets.labels import Label
+
+LEAST, TALLEST = 40, 240
+"""Pixels of the list."""
+_offer = Qt.ItemDataRole.UserRole
+
+
+class AddPanel(QFrame):
+    """Search, choose, and give what a step needs besides."""
+
+    closed = Signal()
+
+    def __init__(self, editing: Editing, files: Sequence[Artifact]) -> None:
+        """`files` are those of the request."""
+        super().__init__()
+        self.setObjectName("step")
+        self._editing = editing
+        inventory = editing.desk.inventory if editing.desk else ()
+        self._offers = fitting.offers(inventory, editing.plan, files)
+        self._args: dict[str, Arg] = {}
+        self.rows: list[PortRow] = []
+        self.column = QVBoxLayout(self)
+        self.column.setContentsMargins(theme.space("two"), 12, 12, theme.space("two"))
+        self.column.setSpacing(theme.space())
+        head = QHBoxLayout()
+        head.addWidget(Label(tr("Add a step"), role="strong"), 1)
+        self.close_button = IconButton("close", tr("Close"), tip=tr("Close (Esc)"))
+        self.close_button.clicked.connect(self.closed)
+        head.addWidget(self.close_button)
+        self.column.addLayout(head)
+        self.search = _Search()
+        self.search.setProperty("role", "plain")
+        self.search.setPlaceholderText(tr("What is to be done?"))
+        self.search.setAccessibleName(tr("Search the kinds of steps"))
+        self.search.textChanged.connect(self._fill)
+        self.search.moved.connect(self._move)
+        self.search.returnPressed.connect(self._enter)
+        self.column.addWidget(self.search)
+        self.list = QListWidget()
+        self.list.setObjectName("kinds")
+        self.list.setAccessibleName(tr("Kinds of steps"))
+        self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.list.setIconSize(QSize(18, 18))
+        self.list.setWordWrap(False)
+        self.list.setTextElideMode(Qt.TextElideMode.ElideRight)
+        self.list.currentItemChanged.connect(self._chosen)
+        self.list.itemActivated.connect(self._enter)
+        self.column.addWidget(self.list)
+        self.told = Label(role="small", wrap=True)
+        self.column.addWidget(self.told)
+        self._needs = QVBoxLayout()
+        self._needs.setSpacing(theme.space())
+        self.column.addLayout(self._needs)
+        self.trouble = Label(role="warning", wrap=True)
+        self.trouble.hide()
+        self.column.addWidget(self.trouble)
+        foot = QHBoxLayout()
+        foot.addStretch(1)
+        self.add = button(tr("Add step"), kind="primary")
+        self.add.clicked.connect(self._add)
+        foot.addWidget(self.add)
+        self.column.addLayout(foot)
+        editing.refused.connect(self._refused)
+        self._fill()
+
+    @property
+    def offer(self) -> StepOffer | None:
+        """The kind of step that is chosen."""
+        item = self.list.currentItem()
+        return item.data(_offer) if item else None
+
+    def take_focus(self) -> None:
+        """Into the search."""
+        self.search.setFocus()
+
+    def _fill(self) -> None:
+        """The kinds whose name or purpose has all words of the search."""
+        words = self.search.text().casefold().split()
+        self.list.clear()
+        group = ""
+        for offer in self._offers:
+            text = f"{offer.type.called} {tr(offer.type.summary)}".casefold()
+            if not all(word in text for word in words):
+                continue
+            if offer.group != group:
+                group = offer.group
+                heading = QListWidgetItem(tr(group))
+                heading.setFlags(Qt.ItemFlag.NoItemFlags)
+                self.list.addItem(heading)
+            icon = icons.icon(icons.FOR_KIND[offer.type.gives[0]], "muted")
+            name, told = name_of(offer.type), one_line(tr(offer.type.summary), limit=140)
+            item = QListWidgetItem(icon, tr("{step} – {purpose}", step=name, purpose=told))
+            item.setData(_offer, offer)
+            self.list.addItem(item)
+        self._move(1)
+        self._fit()
+        self._chosen()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Only now is it known how tall the rows are."""
+        super().showEvent(event)
+        self.list.doItemsLayout()
+        self._fit()
+
+    def _fit(self) -> None:
+        """As tall as what is listed, up to a limit."""
+        rows = sum(self.list.sizeHintForRow(at) for at in range(self.list.count()))
+        self.list.setFixedHeight(min(max(rows, LEAST) + 2 * self.list.frameWidth(), TALLEST))
+        self.list.scrollToTop()
+
+    def _move(self, by: int) -> None:
+        """Choose the next kind in that direction; headings are passed."""
+        at = self.list.currentRow() + by
+        while 0 <= at < self.list.count():
+            if self.list.item(at).flags() & Qt.ItemFlag.ItemIsSelectable:
+                self.list.setCurrentRow(at)
+                return
+            at += by
+
+    def _chosen(self) -> None:
+        while item := self._needs.takeAt(0):
+            if old := item.widget():
+                old.hide()
+                old.deleteLater()
+        self.rows = []
+        self._complain("")
+        offer = self.offer
+        self.add.setEnabled(offer is not None)
+        self._args = dict(offer.args) if offer else {}
+        self.told.setText(self._words(offer))
+        if offer is None:
+            return
+        numbered = list(enumerate(self._editing.plan, 1))
+        for port in offer.missing:
+            sources = [
+                (number, task) for number, task in numbered if fitting.takes(port, task.type)
+            ]
+            row = PortRow(port, None, sources, self._editing.choose_file)
+            row.given.connect(self._given)
+            if row.field is not None:
+                row.field.textChanged.connect(self._show_ready)
+                row.field.entered.connect(self._add)
+            self._needs.addWidget(row)
+            self.rows.append(row)
+        self._show_ready()
+
+    def _words(self, offer: StepOffer | None) -> str:
+        """What would happen."""
+        if offer is None:
+            return tr("There is no such step.")
+        for arg in offer.args.values():
+            if isinstance(arg, Artifact):
+                return tr("It takes {file}.", file=one_line(arg.title, limit=60))
+            for task in self._editing.plan:
+                if getattr(arg, "task_id", None) == task.id:
+                    return tr("It takes the result of {step}.", step=name_of(task.type))
+        return tr("It needs no other step.") if not offer.missing else ""
+
+    def _given(self, name: str, value: Arg | None) -> None:
+        self._show_ready()
+
+    def _wanted(self) -> dict[str, Arg]:
+        """What the step would take, with what was given here."""
+        given = {row.name: row.value for row in self.rows}
+        return self._args | {name: value for name, value in given.items() if value is not None}
+
+    def _show_ready(self) -> None:
+        offer = self.offer
+        self.add.setEnabled(offer is not None and not fitting.missing(offer.type, self._wanted()))
+
+    def _enter(self) -> None:
+        if self.add.isEnabled():
+            self._add()
+        elif self.rows:
+            self.rows[0].take_focus()
+
+    def _add(self) -> None:
+        offer = self.offer if self.add.isEnabled() else None
+        if offer and self._editing.add(offer.type, self._wanted()):
+            self.closed.emit()
+
+    def _refused(self, task_id: int, words: str) -> None:
+        if task_id == WHOLE:
+            self._complain(words)
+
+    def _complain(self, words: str) -> None:
+        self.trouble.setText(one_line(words, limit=400))
+        self.trouble.setVisible(bool(words))
+
+
+class _Search(QLineEdit):
+    """Leaves the arrow keys to the list below it."""
+
+    moved = Signal(int)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Up and down choose; all else is typed."""
+        if event.key() in (Qt.Key.Key_Up, Qt.Key.Key_Down):
+            self.moved.emit(1 if event.key() == Qt.Key.Key_Down else -1)
+        else:
+            super().keyPressEvent(event)

@@ -1,0 +1,89 @@
+"""Where the views of plans in a window get what lies behind the plan: the kinds of steps there are,
+the experts, and the engine that carries a changed plan out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+from PySide6.QtCore import QObject, QSettings, Qt, Signal
+from PySide6.QtWidgets import QFileDialog, QWidget
+
+from jarvis_desktop.core.plan import Plan
+from jarvis_desktop.core.task import Task, TaskType
+from jarvis_desktop.core.turn import Turn
+from jarvis_desktop.ui.app_protocols import AppPort
+from jarvis_desktop.ui.engine import Outcome, Then
+from jarvis_desktop.ui.exchange import Again
+from jarvis_desktop.ui.session import WindowSession
+
+Form = Literal["graph", "outline"]
+KEPT_AS = "plan_form"
+
+
+class PlanDesk(QObject):
+    """One for a window; all plans in it are shown in the form that was chosen last."""
+
+    formed = Signal()
+    """Plans are shown in the other form now."""
+
+    def __init__(
+        self, session: WindowSession, settings: QSettings, parent: QObject | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._session = session
+        self._settings = settings
+        kept = settings.value(KEPT_AS, "graph")
+        self.form: Form = "outline" if kept == "outline" else "graph"
+
+    def show_form(self, form: Form) -> None:
+        """Show plans in that form from now on."""
+        if form != self.form:
+            self.form = form
+            self._settings.setValue(KEPT_AS, form)
+            self.formed.emit()
+
+    @property
+    def inventory(self) -> Sequence[TaskType]:
+        """The kinds of steps there are; none before the application is ready."""
+        app = self._session.app
+        return tuple(app.inventory.values()) if app else ()
+
+    def runs(self, turn: Turn) -> bool:
+        """Whether that turn is carried out now."""
+        running = self._session.running
+        return bool(turn.id) and running is not None and running.turn.id == turn.id
+
+    def ask_experts(self, task: Task, then: Then) -> None:
+        """Ask who could do a task; the outcome carries Candidates, the best first."""
+        self._ask(lambda app: app.assistant.experts_for(task), then)
+
+    def revise(self, plan: Plan, words: str, then: Then) -> None:
+        """Have a plan changed by words; the outcome carries the new one."""
+        place = self._session.open.id
+        self._ask(lambda app: app.assistant.revise(plan, words, conversation=place), then)
+
+    def change(self, again: Again, then: Then) -> None:
+        """Let a turn that runs go on with another plan; the outcome carries whether it does."""
+        turn_id, plan, afresh = again.turn.id, again.plan, again.afresh
+        self._ask(lambda app: app.assistant.change(plan, turn_id=turn_id, afresh=afresh), then)
+
+    def run_again(self, again: Again) -> None:
+        """Carry out a plan once more, as a new turn of the conversation."""
+        self._session.run_again(again)
+
+    def choose_file(self, asker: QWidget, then: Callable[[Path], None]) -> None:
+        """Let the person choose a file; nothing waits for the dialog."""
+        dialog = QFileDialog(asker.window())
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
+        dialog.fileSelected.connect(lambda name: then(Path(name)))
+        dialog.open()
+
+    def _ask(self, work: Callable[[AppPort], Any], then: Then) -> None:
+        app = self._session.app
+        if app is None:
+            then(Outcome(cancelled=True))
+        else:
+            self._session.engine.run(lambda: work(app), then)

@@ -1,0 +1,290 @@
+"""What is said about the steps of a plan: on cards, in rows, and by a screen reader."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from jarvis_desktop.core.artifact import Artifact, Kind
+from jarvis_desktop.core.display import one_line
+from jarvis_desktop.core.events import Retrying
+from jarvis_desktop.core.expert import Selection, Status, TaskResult
+from jarvis_desktop.core.i18n import mark, tr, trn
+from jarvis_desktop.core.plan import Plan
+from jarvis_desktop.core.task import Item, Ref, Task, TaskType, Value, as_words
+from jarvis_desktop.core.turn import Turn
+from jarvis_desktop.ui.widgets import labels
+
+STATES = {
+    "waiting": mark("waiting"),
+    "fetching": mark("its expert is fetched"),
+    "running": mark("running"),
+    "done": mark("done"),
+    "failed": mark("failed"),
+    "skipped": mark("left out"),
+    "cancelled": mark("stopped"),
+}
+UNDER_WAY = ("fetching", "running")
+LONGEST_REASON = 600
+
+
+@dataclass(frozen=True, slots=True)
+class CardState:
+    """All that is shown of a step. Equal faces need not be drawn again."""
+
+    task_id: int
+    number: int
+    """Its place in the plan, counted from 1."""
+    name: str
+    state: str
+    """waiting, fetching, running, done, failed, skipped or cancelled."""
+    gives: Kind
+    subject: str
+    """What it works on, or while it runs what it does."""
+    details: str
+    """The same without what an arrow shows."""
+    expert: str
+    pinned: bool
+    """Whether the person chose the expert."""
+    fraction: float | None
+    trouble: str
+    """What went wrong with it."""
+    seconds: float | None
+    """How long it took, once it ended."""
+    result: str
+    """The first words of a text that it gave, or the name of a file."""
+    picture: Path | None
+    inputs: tuple[int, ...]
+    """The numbers of the steps whose results it takes."""
+    edited: bool = False
+    """Whether the person changed it, and that is not carried out yet."""
+    again: bool = False
+    """Whether it is to be done once more."""
+
+    @property
+    def spoken(self) -> str:
+        """What a screen reader says: state, inputs and results."""
+        parts = [
+            tr("Step {number}, {name}: {state}", number=self.number, name=self.name, state=self.how)
+        ]
+        if self.inputs:
+            numbers = ", ".join(map(str, self.inputs))
+            parts.append(tr("takes the result of step {numbers}", numbers=numbers))
+        parts.append(tr("gives {kind}", kind=tr(labels.KINDS[self.gives])))
+        parts += [self.subject, self.expert, self.result, self.trouble]
+        if self.edited:
+            parts.append(tr("changed by you"))
+        return ". ".join(part.rstrip(".") for part in parts if part) + "."
+
+    @property
+    def how(self) -> str:
+        """Its state in words."""
+        if self.again:
+            return tr("runs again")
+        if self.fraction is not None and self.state in UNDER_WAY:
+            percent = round(100 * self.fraction)
+            if self.state == "fetching":
+                return tr("its expert is fetched, {percent} %", percent=percent)
+            return tr("running, {percent} %", percent=percent)
+        return tr(STATES[self.state])
+
+
+def faces(
+    plan: Plan,
+    turn: Turn,
+    *,
+    edited: Collection[int] = (),
+    again: Collection[int] = (),
+) -> list[CardState]:
+    """How the steps of a plan look in a turn, in their order.
+
+    `edited` are those that the person changed, `again` those that are to be done once more.
+    """
+    tasks = {task.id: (number, task) for number, task in enumerate(plan, 1)}
+    chosen = {item.task_id: item for item in turn.selections}
+    made = []
+    for number, task in tasks.values():
+        anew = task.id in again
+        state = "waiting" if anew else state_of(turn, task.id)
+        result = None if anew else turn.results.get(task.id)
+        news = turn.progress.get(task.id) if state in UNDER_WAY else None
+        share = news.fraction if news else None
+        message = _line(news.message) if news else ""
+        shown = _shown(result)
+        made.append(
+            CardState(
+                task.id,
+                number,
+                name_of(task.type),
+                state,
+                task.type.gives[0] if task.type.gives else Kind.TEXT,
+                message or _subject(task, tasks, turn.text),
+                message or _details(task, turn.text) or _line(tr(task.type.summary), limit=120),
+                # What is fetched is named by its progress, and needs the room in a narrow row.
+                ""
+                if state == "fetching" and message
+                else task.expert or _expert(turn, task.id, chosen.get(task.id)),
+                bool(task.expert),
+                None if share is None else min(max(share, 0.0), 1.0),
+                "" if anew else _line(reason(turn, task.id), limit=LONGEST_REASON),
+                sum(item.seconds for item in result.attempts)
+                if result and result.attempts
+                else None,
+                _line(shown.text or shown.title, limit=120) if shown else "",
+                shown.path if shown and shown.kind is Kind.IMAGE else None,
+                tuple(tasks[source][0] for source in task.depends_on),
+                task.id in edited,
+                anew,
+            )
+        )
+    return made
+
+
+def name_of(task_type: TaskType) -> str:
+    """What a step is called."""
+    return labels.upper_first(_line(task_type.called, limit=48))
+
+
+def state_of(turn: Turn, task_id: int) -> str:
+    """waiting, fetching, running, done, failed, skipped or cancelled."""
+    if result := turn.results.get(task_id):
+        return "done" if result.status is Status.PARTLY else str(result.status)
+    if task_id in turn.running:
+        return "running"
+    if turn.status is not None:
+        return "skipped"
+    # What tells of itself before it is begun has its expert fetched.
+    return "fetching" if task_id in turn.progress else "waiting"
+
+
+def _expert(turn: Turn, task_id: int, chosen: Selection | None) -> str:
+    """The expert that does or did a task, or is to do it."""
+    if (result := turn.results.get(task_id)) and result.attempts:
+        return result.attempts[-1].candidate.label
+    if task_id in turn.running and (trying := turn.trying.get(task_id)):
+        return trying.candidate.label
+    if turn.status is None and chosen and chosen.candidates:
+        return chosen.candidates[0].label
+    return ""
+
+
+def reason(turn: Turn, task_id: int) -> str:
+    """Why a task failed, or what went wrong with one that goes on and what is done about it."""
+    if result := turn.results.get(task_id):
+        return result.reason
+    failed, trying = turn.failed_attempts.get(task_id, ()), turn.trying.get(task_id)
+    if isinstance(trying, Retrying):
+        return trying.words
+    if not failed:
+        return ""
+    last = failed[-1]
+    same = trying and trying.candidate == last.candidate
+    then = tr("Trying again.") if same else tr("Trying the next one.")
+    return f"{last.candidate.expert.id}: {last.error} {then}"
+
+
+def why(turn: Turn, task_id: int) -> str:
+    """Why this expert was chosen for a task; "" where there was none, which the task says."""
+    for chosen in turn.selections:
+        if chosen.task_id == task_id and chosen.candidates and chosen.reason:
+            return tr("Why this expert: {reason}", reason=_line(chosen.reason, limit=400))
+    return ""
+
+
+def _subject(task: Task, tasks: Mapping[int, tuple[int, Task]], request: str) -> str:
+    """What a task works on: files and texts by name, results by what made them."""
+    parts = [
+        tr("from {step}", step=tasks[item.task_id][1].type.called)
+        if isinstance(item, Ref)
+        else _words(task.type, name, item)
+        for name, item in task.items()
+        if _tells(task.type, name, item, request)
+    ]
+    return " · ".join(parts[:6])
+
+
+def _details(task: Task, request: str) -> str:
+    """The same without the results."""
+    given = [
+        (name, item)
+        for name, item in task.items()
+        if not isinstance(item, Ref) and _tells(task.type, name, item, request)
+    ]
+    return " · ".join(_words(task.type, name, item) for name, item in given[:6])
+
+
+def _tells(task_type: TaskType, name: str, item: Item, request: str) -> bool:
+    """Whether it says more than the request and the name of the step do."""
+    option = task_type.option(name)
+    usual = option is not None and option.choices and item == option.default
+    return not (usual or _repeats(item, request))
+
+
+def _repeats(item: Item, request: str) -> bool:
+    """Whether it is the request, which stands above the plan, be it without "Hey Jarvis"."""
+    said, asked = (str(text)[:LONGEST_REASON].casefold().strip(" .?!") for text in (item, request))
+    return isinstance(item, str) and asked.endswith(said) and 2 * len(said) >= len(asked)
+
+
+def _words(task_type: TaskType, name: str, item: Artifact | Value) -> str:
+    if isinstance(item, Artifact):
+        return _line(item.title, limit=60)
+    if task_type.port(name):
+        return f"“{_line(str(item), limit=60)}”"
+    option, value = task_type.option(name), str(item)
+    if option and value in option.choices:
+        value = tr(as_words(value))
+    return f"{tr(as_words(name))}: {_line(value, limit=30)}"
+
+
+def summary(turn: Turn, plan: Plan) -> str:
+    """The heading of a plan: how many steps there are and how they fare."""
+    name = tr("Experts") if turn.agentic else tr("Plan")
+    ids = {task.id for task in plan}
+    ended = [item.status for number, item in turn.results.items() if number in ids]
+    done = ended.count(Status.DONE)
+    if not ended and turn.status is None:
+        fares = trn("{count} step", "{count} steps", len(plan))
+    elif done == len(plan):
+        fares = trn("{count} step done", "{count} steps done", len(plan))
+    else:
+        fares = tr("{done} of {steps} done", done=done, steps=len(plan))
+    return f"{name} · {fares}"
+
+
+class Stopwatch:
+    """For how long each task has been running."""
+
+    def __init__(self) -> None:
+        self._began: dict[int, float] = {}
+
+    def look(self, turn: Turn) -> None:
+        """Take note of what runs now."""
+        now = time.monotonic()
+        self._began = {task_id: self._began.get(task_id, now) for task_id in turn.running}
+
+    def words(self, face: CardState) -> str:
+        """The time that a step took or takes."""
+        if (began := self._began.get(face.task_id)) is not None and face.state == "running":
+            return labels.seconds(time.monotonic() - began)
+        return "" if face.seconds is None else labels.seconds(face.seconds)
+
+
+def _line(text: str, limit: int = 80) -> str:
+    """The text on one line; the same ones are shown again and again."""
+    return _short_line(text[: 8 * limit], limit)
+
+
+@lru_cache(maxsize=2048)
+def _short_line(text: str, limit: int) -> str:
+    return one_line(text, limit=limit)
+
+
+def _shown(result: TaskResult | None) -> Artifact | None:
+    """What of a result stands on a card: a picture, else the first."""
+    made = result.artifacts if result else ()
+    pictures = (item for item in made if item.kind is Kind.IMAGE and item.path)
+    return next(pictures, made[0] if made else None)

@@ -1,0 +1,450 @@
+"""Where the cards of a plan stand and which way its arrows go. Plain geometry, without Qt.
+
+The layers follow each other in the direction of reading, as many beside each other as there is room
+for, and go on in the next band, as words do. So a plan is never wider than its place.
+
+Sorts the steps of a plan into layers, so that all arrows point forward and few of them cross."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, insort
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from heapq import heapify, heappop, heappush
+from itertools import pairwise
+from math import ceil
+
+LAYER_SWEEPS = 8
+"""How often the order within the layers is improved; more of them hardly find a better one."""
+
+Graph = Mapping[int, Sequence[int]]
+"""Each step, in the order of the plan, and the steps whose results it takes."""
+
+
+@dataclass(frozen=True, slots=True)
+class LayerSlot:
+    """A place in a layer: a step, or where the result of one passes by on its way."""
+
+    task: int
+    layer: int
+    passing: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Layers:
+    """Spots in their order, layer by layer, and the road of each arrow through them."""
+
+    rows: tuple[tuple[LayerSlot, ...], ...]
+    roads: Mapping[tuple[int, int], tuple[LayerSlot, ...]]
+    """By (source, target): from the source's spot to the target's, one in every layer between."""
+
+
+def layered(graph: Graph, tallest: int) -> Layers:
+    """A step stands in the first layer after those it waits for that has less than `tallest` steps.
+
+    What passes several layers has a spot in each, which the arrows of one source share: the same
+    result goes to all of them.
+    """
+    place = {task: number for number, task in enumerate(graph)}
+    depth = _depths(graph, place, tallest)
+    reach: dict[int, int] = {}
+    for task, sources in graph.items():
+        for source in sources:
+            reach[source] = max(reach.get(source, 0), depth[task])
+    rows: list[list[LayerSlot]] = [[] for _ in range(max(depth.values(), default=-1) + 1)]
+    for task in graph:
+        rows[depth[task]].append(LayerSlot(task, depth[task]))
+        for layer in range(depth[task] + 1, reach.get(task, 0)):
+            rows[layer].append(LayerSlot(task, layer, passing=True))
+    for row in rows:
+        row.sort(key=lambda spot: place[spot.task])
+    roads = {
+        (source, task): (
+            LayerSlot(source, depth[source]),
+            *(
+                LayerSlot(source, layer, passing=True)
+                for layer in range(depth[source] + 1, depth[task])
+            ),
+            LayerSlot(task, depth[task]),
+        )
+        for task, sources in graph.items()
+        for source in sources
+    }
+    steps = {pair for road in roads.values() for pair in pairwise(road)}
+    return Layers(tuple(map(tuple, _ordered(rows, steps))), roads)
+
+
+def _depths(graph: Graph, place: Mapping[int, int], tallest: int) -> dict[int, int]:
+    """The layer of each step; what comes earlier in the plan takes its place first."""
+    waits = {task: len(set(sources)) for task, sources in graph.items()}
+    users: dict[int, list[int]] = {}
+    for task, sources in graph.items():
+        for source in set(sources):
+            users.setdefault(source, []).append(task)
+    ready = [(place[task], task) for task, count in waits.items() if not count]
+    heapify(ready)
+    depth: dict[int, int] = {}
+    taken: Counter[int] = Counter()
+    while ready:
+        task = heappop(ready)[1]
+        layer = 1 + max((depth[source] for source in graph[task]), default=-1)
+        while taken[layer] >= tallest:
+            layer += 1
+        depth[task] = layer
+        taken[layer] += 1
+        for user in users.get(task, ()):
+            waits[user] -= 1
+            if not waits[user]:
+                heappush(ready, (place[user], user))
+    return depth
+
+
+def _ordered(
+    rows: list[list[LayerSlot]], steps: Iterable[tuple[LayerSlot, LayerSlot]]
+) -> list[list[LayerSlot]]:
+    """The rows, each spot near the middle of those it is joined with (the barycentre's way)."""
+    before: dict[LayerSlot, list[LayerSlot]] = {}
+    after: dict[LayerSlot, list[LayerSlot]] = {}
+    for source, target in steps:
+        after.setdefault(source, []).append(target)
+        before.setdefault(target, []).append(source)
+    best, fewest = rows, _crossings(rows, after)
+    for sweep in range(LAYER_SWEEPS):
+        if not fewest:
+            break
+        rows = [list(row) for row in rows]
+        downwards = sweep % 2 == 0
+        joined = before if downwards else after
+        numbers = range(1, len(rows)) if downwards else range(len(rows) - 2, -1, -1)
+        for number in numbers:
+            beside = rows[number - 1 if downwards else number + 1]
+            at = {spot: index for index, spot in enumerate(beside)}
+            middles = {
+                spot: sum(at[other] for other in joined[spot]) / len(joined[spot])
+                if spot in joined
+                else index
+                for index, spot in enumerate(rows[number])
+            }
+            rows[number].sort(key=middles.__getitem__)
+        crossings = _crossings(rows, after)
+        if crossings < fewest:
+            best, fewest = rows, crossings
+    return best
+
+
+def _crossings(rows: list[list[LayerSlot]], after: Mapping[LayerSlot, Sequence[LayerSlot]]) -> int:
+    """How many pairs of arrows between neighbouring rows cross."""
+    found = 0
+    for row, following in pairwise(rows):
+        at = {spot: index for index, spot in enumerate(following)}
+        seen: list[int] = []
+        for spot in row:
+            ends = sorted(at[other] for other in after.get(spot, ()))
+            found += sum(len(seen) - bisect_left(seen, end + 1) for end in ends)
+            for end in ends:
+                insort(seen, end)
+    return found
+
+
+TALLEST = 8
+"""Steps below each other, before those that could begin beside them move on to the next layer."""
+LEAST_COLUMNS = 3
+"""Bands of fewer are harder to follow than cards below each other."""
+SWEEPS = 7
+"""How often what stands in a band is moved; the last time from the first column to the last."""
+MOST_LANES = 6
+"""Arrows that turn beside each other; more of them share their lanes."""
+
+
+@dataclass(frozen=True, slots=True)
+class LayoutBox:
+    """A rectangle."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+
+    @property
+    def right(self) -> float:
+        """Its far edge."""
+        return self.x + self.width
+
+    @property
+    def bottom(self) -> float:
+        """Its lower edge."""
+        return self.y + self.height
+
+    @property
+    def middle(self) -> float:
+        """Half way down."""
+        return self.y + self.height / 2
+
+
+Point = tuple[float, float]
+
+
+@dataclass(frozen=True, slots=True)
+class LayoutSizes:
+    """The sizes that a layout keeps to, in pixels."""
+
+    narrowest: float = 148
+    widest: float = 240
+    height: float = 72
+    between: float = 34
+    """From one layer to the next: room for the arrows."""
+    apart: float = 12
+    """Between what stands in one layer."""
+    lane: float = 7
+    """Between arrows that run beside each other."""
+    margin: float = 20
+    """Where arrows turn into the next band."""
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """All places. An arrow is a line through points; where it is neither level nor upright, it
+    swings from one level to the other."""
+
+    cards: Mapping[int, LayoutBox]
+    arrows: Mapping[tuple[int, int], tuple[Point, ...]]
+    """By (source, target)."""
+    width: float
+    height: float
+    stacked: bool = False
+    """Whether there is one card beside another nowhere: arrows leave at the bottom then."""
+
+
+def laid_out(graph: Graph, width: float, measures: LayoutSizes) -> Layout:
+    """The places of all steps within that width."""
+    room = width - 2 * measures.margin
+    step = measures.narrowest + measures.between
+    fitting = int((room + measures.between) // step)
+    layers = layered(graph, max(TALLEST, ceil(len(graph) / max(fitting, 1))))
+    if len(layers.rows) * step - measures.between <= width:
+        fitting, room = len(layers.rows), width  # one band, whose arrows turn nowhere
+    if fitting < LEAST_COLUMNS and len(layers.rows) > fitting:
+        return _Stack(graph, layers, width, measures).layout()
+    return _Bands(layers, max(fitting, 1), room, width, measures).layout()
+
+
+class _Bands:
+    """Layers as columns, and as many bands of them as it takes."""
+
+    def __init__(
+        self, layers: Layers, fitting: int, room: float, width: float, measures: LayoutSizes
+    ) -> None:
+        self.layers, self.measures, self.width = layers, measures, width
+        count = max(1, ceil(len(layers.rows) / fitting))
+        self.columns = max(1, ceil(len(layers.rows) / count))
+        self.margin = measures.margin if count > 1 else 0.0
+        free = room - (self.columns - 1) * measures.between
+        self.card = min(measures.widest, free / self.columns)
+        self.boxes: dict[LayerSlot, LayoutBox] = {}
+        self.bands = [
+            layers.rows[start : start + self.columns]
+            for start in range(0, len(layers.rows), self.columns)
+        ]
+        self.gutters: list[float] = []
+        """The middle of the room below each band."""
+        self.turning: list[list[LayerSlot]] = []
+        """What goes on from each band into the next one, from above to below."""
+
+    def layout(self) -> Layout:
+        """All places."""
+        top = 0.0
+        for number, band in enumerate(self.bands):
+            bottom = self._place(band, top)
+            self.turning.append(self._leaving(number))
+            lanes = min(len(self.turning[number]), MOST_LANES)
+            gutter = 2 * self.measures.apart + self.measures.lane * lanes
+            self.gutters.append(bottom + gutter / 2)
+            top = bottom + gutter
+        height = max((box.bottom for box in self.boxes.values()), default=0.0)
+        ends = self._ends()
+        arrows = {ends_of: self._arrow(road, ends) for ends_of, road in self.layers.roads.items()}
+        cards = {spot.task: box for spot, box in self.boxes.items() if not spot.passing}
+        return Layout(cards, arrows, self.width, height)
+
+    def _place(self, band: Sequence[Sequence[LayerSlot]], top: float) -> float:
+        """Give the spots of a band their boxes; its lower edge."""
+        sizes = self.measures
+        at: dict[LayerSlot, float] = {}
+        for row in band:
+            at.update(zip(row, self._spread(row, [0.0] * len(row)), strict=True))
+        beside = self._beside(band)
+        for sweep in range(SWEEPS):
+            last = sweep == SWEEPS - 1
+            for row in band if sweep % 2 == 0 else reversed(band):
+                wanted = [self._wish(spot, at, beside, straight=last) for spot in row]
+                at.update(zip(row, self._spread(row, wanted), strict=True))
+        first = min(at[spot] - self._tall(spot) / 2 for row in band for spot in row)
+        for column, row in enumerate(band):
+            x = self.margin + column * (self.card + sizes.between)
+            for spot in row:
+                tall = self._tall(spot)
+                self.boxes[spot] = LayoutBox(x, top + at[spot] - tall / 2 - first, self.card, tall)
+        return max(self.boxes[spot].bottom for row in band for spot in row)
+
+    def _wish(
+        self,
+        spot: LayerSlot,
+        at: Mapping[LayerSlot, float],
+        beside: Mapping[LayerSlot, Sequence[LayerSlot]],
+        *,
+        straight: bool,
+    ) -> float:
+        """Where a spot would stand: in the middle of what it is joined with. In the end cards stay,
+        and what passes by goes straight on."""
+        joined = beside.get(spot, ())
+        if straight:
+            before = (other for other in joined if other.layer < spot.layer)
+            return at[next(before, spot) if spot.passing else spot]
+        return sum(at[other] for other in joined) / len(joined) if joined else at[spot]
+
+    def _beside(self, band: Sequence[Sequence[LayerSlot]]) -> dict[LayerSlot, list[LayerSlot]]:
+        """The spots of the same band with which each is joined."""
+        there = {spot for row in band for spot in row}
+        beside: dict[LayerSlot, list[LayerSlot]] = {}
+        for road in self.layers.roads.values():
+            for one, other in pairwise(road):
+                if one in there and other in there:
+                    beside.setdefault(one, []).append(other)
+                    beside.setdefault(other, []).append(one)
+        return beside
+
+    def _tall(self, spot: LayerSlot) -> float:
+        return self.measures.lane if spot.passing else self.measures.height
+
+    def _spread(self, row: Sequence[LayerSlot], wanted: Sequence[float]) -> list[float]:
+        """Middles in their order and far enough apart, as near to those wanted as can be.
+
+        Blocks of spots that push each other are merged and stand at the mean of their wishes
+        (isotonic regression by pooling).
+        """
+        offsets, reached = [0.0], 0.0
+        for one, other in pairwise(row):
+            gap = 0.0 if one.passing and other.passing else self.measures.apart
+            reached += (self._tall(one) + self._tall(other)) / 2 + gap
+            offsets.append(reached)
+        blocks: list[tuple[float, int]] = []  # the sum of wishes, and how many
+        for offset, wish in zip(offsets, wanted, strict=False):
+            total, count = wish - offset, 1
+            while blocks and blocks[-1][0] / blocks[-1][1] > total / count:
+                before = blocks.pop()
+                total, count = total + before[0], count + before[1]
+            blocks.append((total, count))
+        starts = [total / count for total, count in blocks for _ in range(count)]
+        return [start + offset for start, offset in zip(starts, offsets, strict=False)]
+
+    def _leaving(self, band: int) -> list[LayerSlot]:
+        last = self.bands[band][-1][0].layer
+        leaving = {
+            one
+            for road in self.layers.roads.values()
+            for one, other in pairwise(road)
+            if one.layer == last and other.layer == last + 1
+        }
+        return sorted(leaving, key=lambda spot: self.boxes[spot].middle)
+
+    def _ends(self) -> dict[tuple[LayerSlot, LayerSlot], float]:
+        """At which height an arrow reaches a card: several do so beside each other."""
+        entering: dict[LayerSlot, list[LayerSlot]] = {}
+        for road in self.layers.roads.values():
+            entering.setdefault(road[-1], []).append(road[-2])
+        ends: dict[tuple[LayerSlot, LayerSlot], float] = {}
+        for target, sources in entering.items():
+            box = self.boxes[target]
+            space = min(16.0, box.height / (len(sources) + 1))
+            sources.sort(key=lambda spot: (spot.layer // self.columns, self.boxes[spot].middle))
+            first = box.middle - space * (len(sources) - 1) / 2
+            ends |= {(spot, target): first + space * i for i, spot in enumerate(sources)}
+        return ends
+
+    def _arrow(
+        self, road: Sequence[LayerSlot], ends: Mapping[tuple[LayerSlot, LayerSlot], float]
+    ) -> tuple[Point, ...]:
+        start = self.boxes[road[0]]
+        points: list[Point] = [(start.right, start.middle)]
+        for one, other in pairwise(road):
+            box = self.boxes[other]
+            y = ends.get((one, other), box.middle)
+            if other.layer % self.columns == 0:
+                points += self._turn(one, y)
+            points.append((box.x, y))
+            if other.passing:
+                points.append((box.right, y))
+        return tuple(points)
+
+    def _turn(self, spot: LayerSlot, y: float) -> list[Point]:
+        """Down beside the last column, back below the band, and down to where it goes on.
+
+        Whoever leaves above goes round whoever leaves below.
+        """
+        band = spot.layer // self.columns
+        leaving = self.turning[band]
+        lane = min(len(leaving) - 1 - leaving.index(spot), MOST_LANES - 1)
+        count = min(len(leaving), MOST_LANES)
+        box, sizes = self.boxes[spot], self.measures
+        away = min(sizes.lane, sizes.margin / (2 * count))
+        right = box.right + sizes.margin / 2 + (lane - (count - 1) / 2) * away
+        left = self.margin - sizes.margin * 0.75 + lane * away
+        below = self.gutters[band] + (lane - (count - 1) / 2) * sizes.lane
+        return [(right, box.middle), (right, below), (left, below), (left, y)]
+
+
+class _Stack:
+    """One card below the other, in the order of the layers, with the arrows beside them."""
+
+    def __init__(self, graph: Graph, layers: Layers, width: float, measures: LayoutSizes) -> None:
+        self.graph, self.width, self.measures = graph, width, measures
+        self.order = [spot.task for row in layers.rows for spot in row if not spot.passing]
+        self.at = {task: number for number, task in enumerate(self.order)}
+
+    def layout(self) -> Layout:
+        """All places."""
+        sizes = self.measures
+        lanes = self._lanes()
+        used = min(1 + max(lanes.values(), default=-1), MOST_LANES)
+        side = sizes.margin / 2 + sizes.lane * used if used else 0.0
+        step = sizes.height + 2 * sizes.apart
+        wide = min(self.width - side, 2 * sizes.widest)
+        cards = {
+            task: LayoutBox(side, number * step, wide, sizes.height)
+            for task, number in self.at.items()
+        }
+        arrows: dict[tuple[int, int], tuple[Point, ...]] = {}
+        for task, sources in self.graph.items():
+            for number, source in enumerate(dict.fromkeys(sources)):
+                start, end = cards[source], cards[task]
+                if self.at[task] == self.at[source] + 1:
+                    middle = start.x + start.width / 2
+                    arrows[source, task] = ((middle, start.bottom), (middle, end.y))
+                    continue
+                x = side - sizes.margin / 2 - sizes.lane * min(lanes[source], MOST_LANES - 1)
+                y = end.middle + 10 * (number - (len(sources) - 1) / 2)
+                arrows[source, task] = (
+                    (start.x, start.middle),
+                    (x, start.middle),
+                    (x, y),
+                    (end.x, y),
+                )
+        return Layout(cards, arrows, self.width, len(cards) * step - 2 * sizes.apart, stacked=True)
+
+    def _lanes(self) -> dict[int, int]:
+        """A lane for each step whose result goes past the next card; nearest first."""
+        last = {
+            source: self.at[task]
+            for task in self.order
+            for source in self.graph[task]
+            if self.at[task] > self.at[source] + 1
+        }
+        until: list[int] = []
+        lanes: dict[int, int] = {}
+        for source in sorted(last, key=self.at.__getitem__):
+            free = [lane for lane, end in enumerate(until) if end <= self.at[source]]
+            lane = free[0] if free else len(until)
+            until[lane : lane + 1] = [last[source]]
+            lanes[source] = lane
+        return lanes

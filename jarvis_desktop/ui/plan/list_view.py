@@ -1,0 +1,346 @@
+"""The plan as a list, one compact row for each step. It says what the graph says.
+
+What can be done with a step, as a menu. Everything is in it, so that it all can be done without
+a mouse."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+
+from PySide6.QtCore import QPoint, QPointF, Qt, Signal
+from PySide6.QtGui import QAction, QContextMenuEvent, QKeyEvent, QKeySequence
+from PySide6.QtWidgets import QHBoxLayout, QMenu, QProgressBar, QPushButton, QVBoxLayout, QWidget
+from shiboken6 import isValid
+
+from jarvis_desktop.core.display import one_line, readable_size
+from jarvis_desktop.core.expert import Candidate
+from jarvis_desktop.core.i18n import tr, trn
+from jarvis_desktop.core.task import Port, Task, as_words
+from jarvis_desktop.ui.plan import editing as fitting
+from jarvis_desktop.ui.plan.descriptions import CardState, name_of
+from jarvis_desktop.ui.plan.editing import Editing
+from jarvis_desktop.ui.widgets import icons, theme
+from jarvis_desktop.ui.widgets.icons import IconButton, StateIcon
+from jarvis_desktop.ui.widgets.labels import ElidedLabel, Label
+
+SHOWN = 40
+"""Rows that are shown at first."""
+INDENT = 26
+
+
+class TaskRow(QWidget):
+    """One task: state, name, what it works on, expert, progress, time, and why it failed."""
+
+    opened = Signal(int)
+    menu_wanted = Signal(int, QPointF)
+    key_pressed = Signal(int, QKeyEvent)
+
+    def __init__(self, face: CardState) -> None:
+        super().__init__()
+        self.setObjectName("steprow")
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.face = face
+        self._drawn: CardState | None = None
+        self._details: QWidget | None = None
+        self._outer = outer = QVBoxLayout(self)
+        outer.setContentsMargins(2, 1, 2, 1)
+        outer.setSpacing(2)
+        line = QHBoxLayout()
+        line.setSpacing(theme.space())
+        self.icon = StateIcon()
+        self.name = Label(face.name)
+        self.subject = ElidedLabel(role="small")
+        self.expert = ElidedLabel(role="small", widest=190)
+        self.progress = QProgressBar()
+        self.progress.setTextVisible(False)
+        self.progress.setFixedWidth(88)
+        self.progress.setAccessibleName(tr("Progress"))
+        self.progress.hide()
+        self.elapsed = Label(role="small")
+        self.elapsed.setMinimumWidth(44)
+        self.elapsed.setAlignment(Qt.AlignmentFlag.AlignTrailing | Qt.AlignmentFlag.AlignVCenter)
+        self.toggle = IconButton("right", "", kind="tiny")
+        self.toggle.clicked.connect(lambda: self.opened.emit(self.face.task_id))
+        keep = self.toggle.sizePolicy()
+        keep.setRetainSizeWhenHidden(True)
+        self.toggle.setSizePolicy(keep)
+        self.toggle.hide()
+        line.addWidget(self.icon)
+        line.addWidget(self.name)
+        line.addWidget(self.subject, 1)
+        for widget in (self.expert, self.progress, self.elapsed, self.toggle):
+            line.addWidget(widget)
+        outer.addLayout(line)
+        self.reason = Label(role="warning", wrap=True)
+        self.reason.setContentsMargins(INDENT, 0, INDENT, 2)
+        self.reason.hide()
+        outer.addWidget(self.reason)
+        self._name_toggle()
+
+    def show_face(self, face: CardState, time: str, *, has_more: bool) -> None:
+        """Show how the step is doing; `has_more` says whether there is more to see of it."""
+        self.elapsed.setText(time)
+        self.toggle.setVisible(has_more)
+        if face == self._drawn:
+            return
+        self.face = self._drawn = face
+        self.icon.show_state(face.state)
+        self.name.setText(face.name)
+        self.subject.show_text(face.subject)
+        changed = tr("runs again") if face.again else tr("changed") if face.edited else ""
+        self.expert.show_text(" · ".join(part for part in (changed, face.expert) if part))
+        self.progress.setVisible(face.fraction is not None)
+        if face.fraction is not None:
+            self.progress.setValue(round(100 * face.fraction))
+        self.reason.setText(face.trouble)
+        self.reason.setVisible(bool(face.trouble))
+        self.setAccessibleName(face.spoken)
+        self._name_toggle()
+
+    def show_details(self, details: QWidget | None) -> None:
+        """Show a widget below the row; None takes the one away that is there."""
+        if self._details is not None:
+            self._details.hide()
+            self._outer.removeWidget(self._details)
+        self._details = details
+        if details is not None:
+            self._outer.addWidget(details)
+            details.show()
+        self._name_toggle()
+
+    def _name_toggle(self) -> None:
+        step = self.face.name
+        if self._details is None:
+            self.toggle.show_icon(
+                "right", tr("Show the details of {step}", step=step), tip=tr("Show the details")
+            )
+        else:
+            self.toggle.show_icon(
+                "down", tr("Hide the details of {step}", step=step), tip=tr("Hide the details")
+            )
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Left to the outline, which knows the others."""
+        event.ignore()
+        self.key_pressed.emit(self.face.task_id, event)
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        """Offer what can be done."""
+        self.menu_wanted.emit(self.face.task_id, QPointF(event.globalPos()))
+
+
+class PlanListView(QWidget):
+    """All rows."""
+
+    opened = Signal(int)
+    menu_wanted = Signal(int, QPointF)
+    remove_wanted = Signal(int)
+    move_wanted = Signal(int, int)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._rows: dict[int, TaskRow] = {}
+        self._shown = SHOWN
+        self._again: Callable[[], None] = lambda: None
+        self._layout = QVBoxLayout(self)
+        self._layout.setContentsMargins(0, 0, 0, 0)
+        self._layout.setSpacing(4)
+        self.more = QPushButton()
+        self.more.setProperty("kind", "quiet")
+        self.more.clicked.connect(self._show_more)
+        self.more.setAccessibleName(tr("Show more steps"))
+        self.more.hide()
+        self._layout.addWidget(self.more, alignment=Qt.AlignmentFlag.AlignLeading)
+
+    def rows(self) -> Iterator[TaskRow]:
+        """The rows that are shown."""
+        return iter(self._rows.values())
+
+    def row(self, task_id: int) -> TaskRow | None:
+        """The row of a step, if it is shown."""
+        return self._rows.get(task_id)
+
+    def show_plan(
+        self, faces: Sequence[CardState], times: Mapping[int, str], *, more: frozenset[int]
+    ) -> None:
+        """Show the steps; `more` are those of which there is more to see."""
+        self._again = lambda: self.show_plan(faces, times, more=more)
+        shown = faces[: self._shown]
+        there = {face.task_id for face in shown}
+        for task_id in self._rows.keys() - there:
+            gone = self._rows.pop(task_id)
+            gone.hide()
+            gone.deleteLater()
+        for at, face in enumerate(shown):
+            row = self._rows.get(face.task_id)
+            if row is None:
+                row = self._rows[face.task_id] = self._row(face)
+            if self._layout.indexOf(row) != at:
+                self._layout.insertWidget(at, row)
+            row.show_face(face, times.get(face.task_id, ""), has_more=face.task_id in more)
+        self._rows = {face.task_id: self._rows[face.task_id] for face in shown}
+        hidden = len(faces) - len(shown)
+        self.more.setVisible(hidden > 0)
+        self.more.setText(trn("Show {count} more step", "Show {count} more steps", hidden))
+        self.more.setAccessibleName(self.more.text())
+
+    def show_times(self, times: Mapping[int, str]) -> None:
+        """Show how long what runs has been running."""
+        for task_id, words in times.items():
+            if row := self._rows.get(task_id):
+                row.elapsed.setText(words)
+
+    def focus_step(self, task_id: int) -> None:
+        """Give a row the keyboard."""
+        if row := self._rows.get(task_id):
+            row.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _row(self, face: CardState) -> TaskRow:
+        row = TaskRow(face)
+        row.opened.connect(self.opened)
+        row.menu_wanted.connect(self.menu_wanted)
+        row.key_pressed.connect(self._key)
+        return row
+
+    def _show_more(self) -> None:
+        self._shown += 5 * SHOWN
+        self._again()
+
+    def _key(self, task_id: int, event: QKeyEvent) -> None:
+        key, order = event.key(), [*self._rows]
+        at = order.index(task_id)
+        if key in (Qt.Key.Key_Up, Qt.Key.Key_Down):
+            by = -1 if key == Qt.Key.Key_Up else 1
+            if event.modifiers() & Qt.KeyboardModifier.AltModifier:
+                self.move_wanted.emit(task_id, by)
+            elif 0 <= at + by < len(order):
+                self.focus_step(order[at + by])
+        elif key in (Qt.Key.Key_Home, Qt.Key.Key_End):
+            self.focus_step(order[0 if key == Qt.Key.Key_Home else -1])
+        elif key in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space, Qt.Key.Key_F2):
+            self.opened.emit(task_id)
+        elif key in (Qt.Key.Key_Delete, Qt.Key.Key_Backspace):
+            self.remove_wanted.emit(task_id)
+        elif key == Qt.Key.Key_Menu or (
+            key == Qt.Key.Key_F10 and event.modifiers() & Qt.KeyboardModifier.ShiftModifier
+        ):
+            row = self._rows[task_id]
+            corner = row.mapToGlobal(QPoint(INDENT, row.height()))
+            self.menu_wanted.emit(task_id, QPointF(corner))
+        else:
+            return
+        event.accept()
+
+
+MOST_EXPERTS = 20
+
+
+def step_menu(
+    editing: Editing, task_id: int, parent: QWidget, *, open_step: Callable[[], None]
+) -> QMenu:
+    """The menu of a step; it goes away with its last choice."""
+    menu = plain_menu(parent, tr("What to do with this step"))
+    task = editing.plan.task(task_id)
+    _add(menu, "edit", tr("Look at it or change it"), open_step, "Return")
+    if not editing.open:
+        return menu
+    if editing.can_run_afresh(task_id):
+        _add(menu, "refresh", tr("Run this again"), partial(editing.run_afresh, task_id))
+    for port in task.type.ports:
+        if choices := fitting.sources_for(editing.plan, task, port):
+            label = tr("Take as {input}", input=tr(as_words(port.name)))
+            inputs = menu.addMenu(
+                icons.icon(icons.FOR_KIND[port.kinds[0]], "muted"), escaped(label)
+            )
+            fill_inputs(inputs, editing, task, port, choices)
+    experts = menu.addMenu(icons.icon("llm", "muted"), escaped(tr("Expert")))
+    experts.addAction(tr("Looking for experts…")).setEnabled(False)
+    experts.aboutToShow.connect(partial(_fill_experts, experts, editing, task))
+    menu.addSeparator()
+    order = [each.id for each in editing.plan]
+    earlier = _add(menu, "up", tr("Move earlier"), partial(editing.move, task_id, -1), "Alt+Up")
+    earlier.setEnabled(order[0] != task_id)
+    later = _add(menu, "down", tr("Move later"), partial(editing.move, task_id, 1), "Alt+Down")
+    later.setEnabled(order[-1] != task_id)
+    menu.addSeparator()
+    remove = _add(menu, "trash", tr("Remove"), partial(editing.remove, task_id), "Delete")
+    remove.setEnabled(len(editing.plan) > 1)
+    return menu
+
+
+def fill_inputs(menu: QMenu, editing: Editing, task: Task, port: Port, choices: list[Task]) -> None:
+    """The steps whose results fit an input, with those it takes ticked."""
+    numbers = {each.id: number for number, each in enumerate(editing.plan, 1)}
+    for source in choices:
+        words = tr("{number} · {step}", number=numbers[source.id], step=name_of(source.type))
+        action = menu.addAction(escaped(words))
+        action.setCheckable(True)
+        held = task.args.get(port.name, ())
+        refs = held if isinstance(held, tuple) else (held,)
+        action.setChecked(any(getattr(item, "task_id", None) == source.id for item in refs))
+        action.triggered.connect(partial(editing.connect_steps, source.id, task.id, port))
+
+
+def described(candidate: Candidate) -> str:
+    """An expert, where it runs and how large it is."""
+    expert = candidate.expert
+    if candidate.built_in:
+        return tr("Built in, on this computer")
+    where = tr("on this computer")
+    if candidate.remote:
+        where = (
+            tr("by {provider}, over the network", provider=candidate.provider)
+            if candidate.provider and candidate.provider != "auto"
+            else tr("over the network")
+        )
+    parts = [one_line(expert.id, limit=48), where]
+    if expert.whole_mb and not candidate.remote:
+        parts.append(readable_size(expert.whole_mb))
+    return " · ".join(parts)
+
+
+def plain_menu(parent: QWidget, name: str) -> QMenu:
+    """An empty menu that deletes itself."""
+    menu = QMenu(parent)
+    menu.setAccessibleName(name)
+    menu.aboutToHide.connect(menu.deleteLater)
+    return menu
+
+
+def escaped(words: str) -> str:
+    """Words for a menu, in which "&" marks a letter."""
+    return one_line(words, limit=90).replace("&", "&&")
+
+
+def _fill_experts(menu: QMenu, editing: Editing, task: Task) -> None:
+    menu.clear()
+    menu.addAction(tr("Looking for experts…")).setEnabled(False)
+    editing.ask_experts(task.id, partial(_show_experts, menu, editing, task))
+
+
+def _show_experts(
+    menu: QMenu, editing: Editing, task: Task, candidates: list[Candidate], trouble: str
+) -> None:
+    if not isValid(menu):  # it was closed in the meantime
+        return
+    menu.clear()
+    choices = [("", tr("The best one (JARVIS chooses)"))]
+    choices += [(item.kept_as, described(item)) for item in candidates[:MOST_EXPERTS]]
+    for pin, words in choices:
+        action = menu.addAction(escaped(words))
+        action.setCheckable(True)
+        action.setChecked(pin == task.expert)
+        action.triggered.connect(partial(editing.choose_expert, task.id, pin))
+    if trouble:
+        menu.addAction(escaped(trouble)).setEnabled(False)
+
+
+def _add(menu: QMenu, icon: str, words: str, act: Callable[..., object], keys: str = "") -> QAction:
+    action = menu.addAction(icons.icon(icon, "muted"), escaped(words))
+    if keys:
+        action.setShortcut(QKeySequence(keys))
+        action.setShortcutVisibleInContextMenu(True)
+    action.triggered.connect(lambda _=False: act())
+    return action

@@ -1,0 +1,50 @@
+"""The plan waits to be approved: it is edited where it stands, and below it are the answers."""
+
+from __future__ import annotations
+
+from PySide6.QtWidgets import QHBoxLayout
+
+from jarvis_desktop.core.i18n import tr
+from jarvis_desktop.ui.conversation.approvals import ApprovalPanel, named
+from jarvis_desktop.ui.engine import EngineQuestion
+from jarvis_desktop.ui.plan.editing import Editing
+from jarvis_desktop.ui.plan.plan_view import PlanView
+
+
+class PlanReviewPanel(ApprovalPanel):
+    """Run it, as it stands now, or not."""
+
+    def __init__(self, question: EngineQuestion, view: PlanView) -> None:
+        """`view` shows the plan."""
+        super().__init__(question)
+        self._view = view
+        self.editing: Editing = view.editing
+        view.review(True)
+        self.head("review", question.text)
+        self.column.addWidget(self.dictated(view.foot.words))
+        row = QHBoxLayout()
+        row.addStretch(1)
+        for button, text, kind, act in (
+            (self.no, tr("Don’t run it"), "", self._decline),
+            (self.yes, tr("Run the plan"), "primary", self._agree),
+        ):
+            button.clicked.connect(act)
+            row.addWidget(named(button, text, kind=kind))
+        self.column.addLayout(row)
+        self.editing.changed.connect(self._show_state)
+        self._show_state()
+
+    def _show_state(self) -> None:
+        self.yes.setEnabled(not self.editing.busy and not self.answered)
+        edited = self.editing.draft.is_edited
+        text = tr("Run the changed plan") if edited else tr("Run the plan")
+        named(self.yes, text, kind="primary")
+
+    def _agree(self) -> None:
+        if self.yes.isEnabled() and self.answer(self.editing.approve()):
+            self._view.review(False)
+
+    def _decline(self) -> None:
+        if self.answer(False):
+            self.editing.drop()
+            self._view.review(False)

@@ -1,0 +1,470 @@
+"""One step of a plan as a card: a widget of its own, so that a screen reader and the keyboard find
+it, which draws itself, so that two hundred of them are quick and can be drawn at any size.
+
+How a step looks as a card. It is drawn at any scale."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from PySide6.QtCore import QMimeData, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import (
+    QColor,
+    QContextMenuEvent,
+    QDragEnterEvent,
+    QDragLeaveEvent,
+    QDropEvent,
+    QFocusEvent,
+    QFont,
+    QFontMetricsF,
+    QImage,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPainterPath,
+    QPaintEvent,
+    QPen,
+    QPixmap,
+)
+from PySide6.QtWidgets import QWidget
+
+from jarvis_desktop.core.display import encodable
+from jarvis_desktop.core.i18n import tr
+from jarvis_desktop.ui.plan.descriptions import UNDER_WAY, CardState
+from jarvis_desktop.ui.plan.graph_layout import LayoutBox, LayoutSizes
+from jarvis_desktop.ui.widgets import icons, theme
+from jarvis_desktop.ui.widgets.icons import draw_state
+from jarvis_desktop.ui.widgets.images import Picture
+
+EDGE = 11
+"""Pixels around a card that belong to its widget: there are the sign of what it gives and the sign
+that it has the keyboard."""
+PAD = 10
+AFTER_ICON = 24
+PREVIEW = 48
+RADIUS = 10.0
+LEGIBLE = 0.62
+"""At a smaller scale a card shows only how its step is doing, and its name."""
+
+CROWDED = 0.8
+"""How much of the longest name must fit, rather than that the plan goes on in a further band."""
+
+
+def small_font(font: QFont) -> QFont:
+    """The type of what is less important."""
+    scale = theme.tokens().scale
+    small = QFont(font)
+    small.setPointSizeF(font.pointSizeF() * scale["small"] / scale["body"])
+    return small
+
+
+def strong_font(font: QFont) -> QFont:
+    """The type of names."""
+    strong = QFont(font)
+    strong.setWeight(QFont.Weight.DemiBold)
+    return strong
+
+
+def measures(font: QFont, names: Collection[str]) -> LayoutSizes:
+    """The sizes of cards with that type, and with these names."""
+    large, small = QFontMetricsF(strong_font(font)), QFontMetricsF(small_font(font))
+    letter = small.averageCharWidth()
+    longest = max((large.horizontalAdvance(name) for name in names), default=0.0)
+    least, most = letter * 20 + 2 * PAD, letter * 34 + 2 * PAD
+    wanted = CROWDED * (longest + AFTER_ICON + 2 * PAD)
+    return LayoutSizes(
+        narrowest=round(min(max(least, wanted), most)),
+        widest=round(most),
+        height=round(large.height() + 2 * small.height() + 2 * PAD + 4),
+    )
+
+
+@dataclass(slots=True)
+class CardLook:
+    """All that is to be seen of a card."""
+
+    face: CardState
+    time: str = ""
+    picture: QPixmap | None = None
+    """The thumbnail of what was made."""
+    body: QRectF = field(default_factory=QRectF)
+    """Where the card itself is within its edge."""
+    scale: float = 1.0
+    stacked: bool = False
+    """Whether what follows stands below."""
+    mirrored: bool = False
+    """Whether one reads from the right."""
+    angle: int = 0
+    """How far the sign of what runs has turned."""
+    has_focus: bool = False
+    is_open: bool = False
+    fits: bool | None = None
+    """Whether it takes what is held over the graph; None where nothing is."""
+    inviting: bool = False
+    """Whether it takes the file that is held over it."""
+    pulls: bool = False
+    """Whether its result is held."""
+    _font: QFont = field(default_factory=QFont)
+    _ratio: float = 1.0
+
+    @property
+    def outlet(self) -> QRectF:
+        """The sign of what it gives, from which an arrow can be drawn."""
+        at = QPointF(self.body.right(), self.body.center().y())
+        if self.stacked:
+            at = QPointF(self.body.center().x(), self.body.bottom())
+        elif self.mirrored:
+            at.setX(self.body.left())
+        return QRectF(at.x() - 9, at.y() - 9, 18, 18)
+
+    def draw(self, painter: QPainter, font: QFont, *, ratio: float) -> None:
+        """Draw it, for a screen of that device pixel ratio."""
+        self._font, self._ratio = font, ratio * max(self.scale, 1.0)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
+        painter.setLayoutDirection(Qt.LayoutDirection.LayoutDirectionAuto)  # each text has its own
+        painter.scale(self.scale, self.scale)
+        if self.fits is False:
+            painter.setOpacity(0.4)
+        self._draw_body(painter)
+        if self.scale < LEGIBLE:
+            self._draw_small(painter)
+        else:
+            self._draw_words(painter)
+        self._draw_outlet(painter)
+
+    def _draw_body(self, painter: QPainter) -> None:
+        state, body = self.face.state, self.body
+        background, outline, width = "card", "border", 1.0
+        if self.is_open:
+            background = "soft"
+        elif state == "failed":
+            background = "warning_soft"
+        if state in UNDER_WAY or self.is_open:
+            outline, width = "accent", 1.5
+        elif state == "failed":
+            outline = "warning"
+        elif self.face.edited or self.face.again:
+            outline, width = "accent", 1.5
+        if self.has_focus:
+            painter.setPen(QPen(theme.colour("accent"), 2.0))
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.drawRoundedRect(body.adjusted(-3, -3, 3, 3), RADIUS + 3, RADIUS + 3)
+        pen = QPen(theme.colour("done" if self.fits or self.inviting else outline), width)
+        if self.fits or self.inviting:
+            pen.setWidthF(2.0)
+        if state in ("skipped", "cancelled") or self.face.again:
+            pen.setStyle(Qt.PenStyle.DashLine)
+        painter.setPen(pen)
+        painter.setBrush(theme.colour(background))
+        painter.drawRoundedRect(body, RADIUS, RADIUS)
+        if state in UNDER_WAY:
+            self._draw_progress(painter)
+
+    def _draw_progress(self, painter: QPainter) -> None:
+        """A line along the lower edge; where nobody knows how far it is there is none."""
+        if self.face.fraction is None:
+            return
+        inner = QPainterPath()
+        inner.addRoundedRect(self.body.adjusted(1, 1, -1, -1), RADIUS - 1, RADIUS - 1)
+        painter.save()
+        painter.setClipPath(inner)
+        painter.setPen(Qt.PenStyle.NoPen)
+        line = QRectF(self.body.left(), self.body.bottom() - 4.5, self.body.width(), 4.5)
+        painter.fillRect(line, theme.colour("sunken"))
+        done = line.width() * self.face.fraction
+        line.setLeft(line.right() - done) if self.mirrored else line.setWidth(done)
+        painter.fillRect(line, theme.colour("accent"))
+        painter.restore()
+
+    def _draw_small(self, painter: QPainter) -> None:
+        """As little as can be read from afar."""
+        font = QFont(self._font)
+        font.setPointSizeF(font.pointSizeF() * min(1.7, LEGIBLE / self.scale))
+        row = self.body.adjusted(PAD, 0, -PAD, 0)
+        self._draw_state(painter, QRectF(row.left(), row.center().y() - 9, 18, 18))
+        self._write(painter, row.adjusted(AFTER_ICON, 0, 0, 0), self.face.name, font, "text")
+
+    def _draw_words(self, painter: QPainter) -> None:
+        face, body = self.face, self.body.adjusted(PAD, PAD - 1, -PAD, 1 - PAD)
+        strong, small = strong_font(self._font), small_font(self._font)
+        high, low = QFontMetricsF(strong).height(), QFontMetricsF(small).height()
+        top = QRectF(body.left(), body.top(), body.width(), max(high, 18))
+        self._draw_state(painter, QRectF(top.left(), top.center().y() - 9, 18, 18))
+        self._write(painter, top.adjusted(AFTER_ICON, 0, 0, 0), face.name, strong, "text")
+        second = QRectF(body.left(), top.bottom() + 2, body.width(), low)
+        if self.picture is not None:
+            side = body.bottom() - second.top()
+            frame = QRectF(body.right() - PREVIEW - 4, second.top(), PREVIEW, side)
+            self._draw_picture(painter, frame)
+            second.setRight(frame.left() - 8)
+        words, colour = face.details or face.subject, "muted"
+        if face.trouble:
+            words, colour = face.trouble, "warning"
+        elif face.result and face.state == "done":
+            words, colour = face.result, "text"
+        self._write(painter, second, words, small, colour)
+        self._draw_third(painter, second.translated(0, low + 2), small)
+
+    def _draw_third(self, painter: QPainter, line: QRectF, font: QFont) -> None:
+        """Who does it, and the time; or that it is another step now than was done."""
+        face, colour, words = self.face, "muted", self.face.expert
+        if self.time:
+            wide = QFontMetricsF(font).horizontalAdvance(self.time) + 1
+            time = QRectF(line.right() - wide, line.top(), wide, line.height())
+            self._write(painter, time, self.time, font, "muted")
+            line.setRight(time.left() - 8)
+        if face.edited or face.again:
+            words, colour = (tr("runs again") if face.again else tr("changed")), "accent"
+        elif face.pinned:
+            self._draw_icon(painter, "pin", colour, line.left(), line.center().y(), 13)
+            line.setLeft(line.left() + 17)
+        self._write(painter, line, words, font, colour)
+
+    def _ink(self, colour: str) -> QColor:
+        left_out = self.face.state in ("skipped", "cancelled") and colour in ("text", "warning")
+        if self.is_open and colour in ("text", "muted", "accent"):
+            return theme.colour("on_soft")
+        return theme.colour("muted" if left_out else colour)
+
+    def _draw_state(self, painter: QPainter, at: QRectF) -> None:
+        painter.save()
+        painter.translate(self._turned(at).topLeft())
+        draw_state(painter, self.face.state, self.angle, ratio=self._ratio)
+        painter.restore()
+
+    def _draw_icon(
+        self, painter: QPainter, name: str, colour: str, left: float, middle: float, side: int
+    ) -> None:
+        at = self._turned(QRectF(left, middle - side / 2, side, side))
+        picture = icons.pixmap(name, colour, size=side, ratio=self._ratio)
+        painter.drawPixmap(at, picture, QRectF(picture.rect()))
+
+    def _draw_picture(self, painter: QPainter, frame: QRectF) -> None:
+        assert self.picture is not None
+        frame = self._turned(frame)
+        clip = QPainterPath()
+        clip.addRoundedRect(frame, 6, 6)
+        painter.save()
+        painter.setClipPath(clip)
+        shown = QRectF(self.picture.rect())
+        part = frame.size().scaled(shown.size(), Qt.AspectRatioMode.KeepAspectRatio)
+        middle = shown.center()
+        shown = QRectF(
+            middle.x() - part.width() / 2,
+            middle.y() - part.height() / 2,
+            part.width(),
+            part.height(),
+        )
+        painter.drawPixmap(frame, self.picture, shown)
+        painter.restore()
+
+    def _draw_outlet(self, painter: QPainter) -> None:
+        """The kind of what it gives, as the arrow's beginning."""
+        at, there = self.outlet, self.face.state == "done"
+        painter.setPen(QPen(theme.colour("accent" if there or self.pulls else "border"), 1.0))
+        painter.setBrush(theme.colour("soft" if there or self.pulls else "card"))
+        painter.drawEllipse(at)
+        colour = "on_soft" if there or self.pulls else "muted"
+        picture = icons.pixmap(icons.FOR_KIND[self.face.gives], colour, size=12, ratio=self._ratio)
+        painter.drawPixmap(at.adjusted(3, 3, -3, -3), picture, QRectF(picture.rect()))
+
+    def _write(self, painter: QPainter, at: QRectF, words: str, font: QFont, colour: str) -> None:
+        """One line of plain text, which ends in "…" where it does not fit."""
+        if at.width() < 8 or not words:
+            return
+        elide = Qt.TextElideMode.ElideRight
+        shown = QFontMetricsF(font).elidedText(encodable(words)[:200], elide, at.width())
+        start = Qt.AlignmentFlag.AlignRight if self.mirrored else Qt.AlignmentFlag.AlignLeft
+        painter.setFont(font)
+        painter.setPen(self._ink(colour))
+        flags = start | Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignAbsolute
+        painter.drawText(self._turned(at), int(flags) | Qt.TextFlag.TextSingleLine, shown)
+
+    def _turned(self, at: QRectF) -> QRectF:
+        """The place as it is where one reads from the right."""
+        if not self.mirrored:
+            return at
+        return QRectF(
+            self.body.left() + self.body.right() - at.right(), at.y(), at.width(), at.height()
+        )
+
+
+class TaskCard(QWidget):
+    """Shows a Face; what is done with it is told to the graph."""
+
+    opened = Signal(int)
+    """The person wants to look at the step, or change it."""
+    menu_wanted = Signal(int, QPointF)
+    """Carries where on the screen."""
+    key_pressed = Signal(int, QKeyEvent)
+    focused = Signal(int)
+    dragged = Signal(int, QPointF)
+    """The result of the step is held there, in the coordinates of the graph."""
+    let_go = Signal(int, QPointF)
+    file_dropped = Signal(int, object)
+    """Carries a path."""
+
+    def __init__(self, face: CardState, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.look = CardLook(face)
+        self.editable = False
+        self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
+        self.setAcceptDrops(True)
+        self.setMouseTracking(True)
+        self._read_picture()
+        self._tell()
+
+    @property
+    def face(self) -> CardState:
+        """What is shown."""
+        return self.look.face
+
+    @property
+    def outlet(self) -> QRectF:
+        """Where its result can be taken hold of, in its own coordinates."""
+        at, scale = self.look.outlet.adjusted(-4, -4, 4, 4), self.look.scale
+        return QRectF(at.topLeft() * scale, at.size() * scale)
+
+    def show_open(self, is_open: bool) -> None:
+        """Show whether the step is looked at closely."""
+        if is_open != self.look.is_open:
+            self.look.is_open = is_open
+            self.update()
+
+    def show_fits(self, fits: bool | None) -> None:
+        """Show whether it takes what is held over it; None where it need not be shown."""
+        if fits is not self.look.fits:
+            self.look.fits = fits
+            self.update()
+
+    def turn(self) -> None:
+        """Draw the sign of what runs a little further on."""
+        self.look.angle = (self.look.angle + 18) % 360
+        self.update()
+
+    def show_face(self, face: CardState, time: str) -> bool:
+        """Show how the step is doing now; whether that is anything new."""
+        look, before = self.look, self.face
+        if face == before and time == look.time:
+            return False
+        read = face.picture != before.picture
+        said = face != before and face.spoken != before.spoken
+        look.face, look.time = face, time
+        if read:
+            look.picture = None
+            self._read_picture()
+        if said:
+            self._tell()
+        self.update()
+        return True
+
+    def place(
+        self, box: LayoutBox, scale: float, *, stacked: bool, mirrored_in: float = 0.0
+    ) -> None:
+        """Stand there; `mirrored_in` is the width of the graph where one reads from the right."""
+        x = mirrored_in - box.right if mirrored_in else box.x
+        look = self.look
+        look.body = QRectF(EDGE, EDGE, box.width, box.height)
+        look.scale, look.stacked, look.mirrored = scale, stacked, bool(mirrored_in)
+        self.update()
+        edge = EDGE * scale
+        self.setGeometry(
+            round(x * scale),
+            round(box.y * scale),
+            round(box.width * scale + 2 * edge),
+            round(box.height * scale + 2 * edge),
+        )
+
+    def _tell(self) -> None:
+        self.setAccessibleName(self.face.spoken)
+        self.setAccessibleDescription(tr("Press Enter to look at this step or to change it"))
+
+    def _read_picture(self) -> None:
+        if path := self.face.picture:
+            side = round(2 * PREVIEW * self.devicePixelRatioF())
+            Picture(path, QSize(side, side), self).ready.connect(self._show_picture)
+
+    def _show_picture(self, image: QImage, trouble: str) -> None:
+        if not trouble:
+            self.look.picture = QPixmap.fromImage(image)
+            self.update()
+
+    # What Qt says
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw it."""
+        painter = QPainter(self)
+        self.look.has_focus = self.hasFocus()
+        self.look.draw(painter, self.font(), ratio=self.devicePixelRatioF())
+        painter.end()
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Take hold of its result, where that is pressed."""
+        if event.button() == Qt.MouseButton.LeftButton and self.editable:
+            self.look.pulls = self.outlet.contains(event.position())
+            self.update()
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        """Draw an arrow out of it."""
+        grabs = self.editable and self.outlet.contains(event.position())
+        self.setCursor(Qt.CursorShape.CrossCursor if grabs else Qt.CursorShape.PointingHandCursor)
+        if self.look.pulls and event.buttons() & Qt.MouseButton.LeftButton:
+            self.dragged.emit(self.face.task_id, self.mapToParent(event.position()))
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """End the arrow, or open the step."""
+        if event.button() != Qt.MouseButton.LeftButton:
+            return
+        if self.look.pulls:
+            self.look.pulls = False
+            self.update()
+            self.let_go.emit(self.face.task_id, self.mapToParent(event.position()))
+        elif self.rect().contains(event.position().toPoint()):
+            self.opened.emit(self.face.task_id)
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        """Offer what can be done."""
+        self.menu_wanted.emit(self.face.task_id, QPointF(event.globalPos()))
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Left to the graph, which knows the others."""
+        event.ignore()
+        self.key_pressed.emit(self.face.task_id, event)
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        """Tell of it."""
+        self.focused.emit(self.face.task_id)
+        self.update()
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        """Show it."""
+        self.update()
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        """Invite a file."""
+        if self.editable and _file(event.mimeData()):
+            self._invite(True)
+            event.acceptProposedAction()
+
+    def dragLeaveEvent(self, event: QDragLeaveEvent) -> None:
+        """Take the invitation back."""
+        self._invite(False)
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        """Work on that file."""
+        self._invite(False)
+        event.acceptProposedAction()
+        self.file_dropped.emit(self.face.task_id, _file(event.mimeData()))
+
+    def _invite(self, inviting: bool) -> None:
+        self.look.inviting = inviting
+        self.update()
+
+
+def _file(dropped: QMimeData) -> Path | None:
+    """The one file that is dropped; None where it is none, or several."""
+    urls = dropped.urls()
+    return Path(urls[0].toLocalFile()) if len(urls) == 1 and urls[0].isLocalFile() else None

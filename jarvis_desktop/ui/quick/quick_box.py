@@ -1,0 +1,521 @@
+"""The quick box: one key away, near the cursor, it asks and answers without the window.
+
+The quick box and the overlay at work: the key that opens the box, what is said to it, and the
+way of its conversation into the window."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QEvent, QObject, QRect, QSize, Qt, QTimer, Signal
+from PySide6.QtGui import (
+    QCloseEvent,
+    QCursor,
+    QDragEnterEvent,
+    QDragLeaveEvent,
+    QDropEvent,
+    QMouseEvent,
+)
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QScrollArea, QVBoxLayout
+
+from jarvis_desktop.core.i18n import tr
+from jarvis_desktop.core.policy import Mode
+from jarvis_desktop.core.speech import Hotkey, HotkeyStatus, Talking, Transcript
+from jarvis_desktop.core.turn import Request
+from jarvis_desktop.ui import shortcuts
+from jarvis_desktop.ui.actions import Actions
+from jarvis_desktop.ui.engine import Outcome, while_there
+from jarvis_desktop.ui.exchange import Exchange, Open
+from jarvis_desktop.ui.main_window import MainWindow
+from jarvis_desktop.ui.mode_picker import MEANINGS
+from jarvis_desktop.ui.quick.floating_window import (
+    Floating,
+    places_windows,
+    screen_of_cursor,
+    within,
+)
+from jarvis_desktop.ui.quick.overlay import Overlay, Phases
+from jarvis_desktop.ui.quick.reply import Reply
+from jarvis_desktop.ui.request.attachments import accepts
+from jarvis_desktop.ui.request.quick_input import AskLine
+from jarvis_desktop.ui.session import WindowSession
+from jarvis_desktop.ui.shortcuts import AS_BEFORE, LEFT_TO_RIGHT
+from jarvis_desktop.ui.voice.talk import Talker
+from jarvis_desktop.ui.voice.wiring import TalkKeys
+from jarvis_desktop.ui.widgets import theme
+from jarvis_desktop.ui.widgets.icons import Symbol
+from jarvis_desktop.ui.widgets.labels import ElidedLabel
+
+if TYPE_CHECKING:
+    from jarvis_desktop.settings import Settings
+
+
+WIDTH = 660
+"""Pixels of the plate at the usual size of type."""
+MOST_OF_SCREEN = 0.62
+"""How much of the screen's height the box takes at most."""
+CONTINUES = 300.0
+"""Seconds after its last answer for which the box goes on with its conversation."""
+LINE = 1
+"""Pixels of the line above the answer."""
+DRAWING = 33
+"""Milliseconds between two looks at an answer that streams in."""
+
+
+class QuickBox(Floating):
+    """Shows `session.quick`."""
+
+    sent = Signal(object)
+    """Carries a Request for the conversation of the box, without its `speak`."""
+    window_wanted = Signal()
+    """The conversation is to move to the window, with what is typed and attached."""
+    shown = Signal(bool)
+    """Whether it is there."""
+
+    def __init__(self, session: WindowSession, talker: Talker, actions: Actions) -> None:
+        flags = Qt.WindowType.Tool | Qt.WindowType.WindowStaysOnTopHint
+        super().__init__("quick", flags)
+        self.setWindowTitle(tr("Ask JARVIS"))
+        self.setAccessibleName(tr("Ask JARVIS"))
+        self.setAttribute(Qt.WidgetAttribute.WA_MacAlwaysShowToolWindow)
+        self.setAcceptDrops(True)
+        self._session = session
+        self._talker = talker
+        self._left_at = 0.0
+        self._showing: Open | None = None
+        self.line = AskLine(session, talker)
+        self.reply = Reply(actions)
+        self._build()
+        self.keys = TalkKeys(self, talker)
+        self._later = QTimer(self, singleShot=True, interval=DRAWING)
+        self._later.timeout.connect(self._draw)
+        self._fitting = QTimer(self, singleShot=True, interval=0)
+        self._fitting.timeout.connect(self._fit)
+        self.line.installEventFilter(self)
+        self.reply.installEventFilter(self)
+        self.line.sent.connect(self._send)
+        self.line.stop_wanted.connect(lambda: session.stop(session.quick))
+        self.reply.window_wanted.connect(self.window_wanted)
+        session.changed.connect(self._changed)
+        session.asked.connect(self._asked)
+        session.switched.connect(self._switched)
+        session.busy_changed.connect(self.line.show_busy)
+        talker.talked.connect(self._talked)
+        goes = self.window_wanted.emit
+        shortcuts.bind(self, shortcuts.QUICK, escape=self._escape, window=goes, begin=self.begin)
+        self._show_conversation()
+
+    def _build(self) -> None:
+        column = QVBoxLayout(self.plate)
+        column.setContentsMargins(1, 1, 1, 1)
+        column.setSpacing(0)
+        column.addWidget(self.line)
+        self.scroller = QScrollArea()
+        self.scroller.setObjectName("quickscroll")
+        self.scroller.setWidgetResizable(True)
+        self.scroller.setFrameShape(QFrame.Shape.NoFrame)
+        self.scroller.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.scroller.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.scroller.setWidget(self.reply)
+        column.addWidget(self.scroller)
+        foot = QFrame()
+        foot.setObjectName("quickfoot")
+        row = QHBoxLayout(foot)
+        row.setContentsMargins(theme.space("two"), 6, theme.space(), 6)
+        row.setSpacing(2)
+        self.symbol = Symbol("mode-local", size=16)
+        row.addWidget(self.symbol)
+        row.addSpacing(4)
+        self.mode = ElidedLabel(role="small")
+        row.addWidget(self.mode, 1)
+        self.fresh = _hint(tr("New"), "Ctrl+N", self.begin)
+        self.open = _hint(tr("Open in the window"), "Ctrl+↵", self.window_wanted.emit)
+        self.away = _hint(tr("Close"), "Esc", self.leave)
+        for button in (self.fresh, self.open, self.away):
+            row.addWidget(button)
+        column.addWidget(foot)
+        self._bar = self.scroller.verticalScrollBar()
+        self._bar.rangeChanged.connect(self._follow)
+        self._at_end = True
+        self._bar.valueChanged.connect(self._scrolled)
+
+    @property
+    def listens(self) -> bool:
+        """Whether what is said belongs here."""
+        return self.isVisible() and self.isActiveWindow()
+
+    def appear(self, files: Sequence[Path] = ()) -> None:
+        """Open near the cursor, or come to the front; with files to attach."""
+        if not self.isVisible():
+            self._place()
+        self.show()
+        self.raise_()
+        self.activateWindow()
+        self.line.field.setFocus()
+        if files:
+            self.line.offer(files)
+        self.shown.emit(True)
+
+    def toggle(self) -> None:
+        """What the key does."""
+        if self.isVisible() and self.isActiveWindow():
+            self.leave()
+        else:
+            self.appear()
+
+    def leave(self) -> None:
+        """Go away; what runs goes on."""
+        self._left_at = time.monotonic()
+        self.keys.let_go()
+        self.hide()
+        self.shown.emit(False)
+
+    def begin(self) -> None:
+        """Begin another conversation."""
+        self._session.quick = Open()
+        self._show_conversation()
+        self.line.field.setFocus()
+
+    def show_mode(self, mode: Mode) -> None:
+        """Say in the foot how far what is asked here may travel."""
+        meaning = MEANINGS[mode]
+        self.symbol.show_icon(meaning.icon, "muted")
+        self.mode.show_text(tr(meaning.name))
+        self.mode.setToolTip(tr(meaning.means))
+        self.mode.setAccessibleDescription(tr(meaning.means))
+
+    def take(self, heard: Transcript) -> None:
+        """Something was said to the box: the answer to its question, or a new request."""
+        panel = self.reply.panel
+        if panel and panel.dictation and not panel.answered:
+            panel.dictation.take(heard)
+            panel.take_focus()
+        elif heard.text.strip():
+            self.line.send_spoken(heard)
+
+    def fail(self, reason: str) -> None:
+        """Nothing came of what was said to the box."""
+        panel = self.reply.panel
+        if panel and panel.dictation and not panel.answered:
+            panel.dictation.fail(reason)
+        else:
+            self.line.unheard.say(reason)
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        """The desktop closes it as Esc does. To refuse would keep JARVIS from ending."""
+        self.leave()
+        super().closeEvent(event)
+
+    # What the person does
+
+    def _send(self, request: object) -> None:
+        self.sent.emit(request)
+        self._show_conversation()
+
+    def _escape(self) -> None:
+        panel = self.reply.panel
+        if self._talker.now.state != "idle":
+            self._talker.cancel()
+        elif not (panel and panel.refuse()):
+            self._session.silence()
+            self.leave()
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        """Invite what can be attached or typed."""
+        if accepts(event.mimeData()):
+            self._invite(True)
+            event.acceptProposedAction()
+
+    def dragLeaveEvent(self, event: QDragLeaveEvent) -> None:
+        """Take the invitation back."""
+        self._invite(False)
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        """Attach files, take over text."""
+        self._invite(False)
+        if self.line.take(event.mimeData()):
+            event.acceptProposedAction()
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Let it be moved by any place where nothing is to be pressed."""
+        handle = self.windowHandle()
+        if handle and event.button() == Qt.MouseButton.LeftButton:
+            handle.startSystemMove()
+
+    # What the session says
+
+    def _changed(self, exchange: Exchange) -> None:
+        if exchange.place is self._session.quick and not self._later.isActive():
+            self._later.start()
+
+    def _asked(self, exchange: Exchange) -> None:
+        if exchange.place is not self._session.quick:
+            return
+        self._draw()
+        if self.reply.panel and self.listens and self.line.is_empty() and not self._talker.held:
+            self.reply.panel.take_focus()
+        elif exchange.question is None and self.listens:
+            self.line.field.setFocus()
+
+    def _switched(self) -> None:
+        """The window may have taken the conversation of the box, which would only stand over it."""
+        if self._showing is self._session.quick:
+            return
+        self._show_conversation()
+        if self.isVisible() and self.line.is_empty():
+            self.leave()
+
+    def _talked(self, talking: Talking) -> None:
+        """Words for a question are written into its field, and read before they are sent."""
+        dictation = self.reply.panel.dictation if self.reply.panel else None
+        self.line.strip.show_answers(dictation is not None)
+        if dictation is None or not self.listens:
+            return
+        if talking.state in ("waiting", "listening"):
+            dictation.listen()
+        elif talking.state == "recognising":
+            dictation.await_words()
+        else:
+            dictation.leave()
+
+    def _show_conversation(self) -> None:
+        self._showing = self._session.quick
+        more = bool(self._showing.entries)
+        self._at_end = True
+        self.line.show_more(more)
+        for widget in (self.scroller, self.fresh):
+            widget.setVisible(more)
+        self._draw()
+
+    def _draw(self) -> None:
+        entries = self._session.quick.entries
+        if entries:
+            self.reply.draw(entries[-1])
+        else:
+            self.reply.leave()
+        self._fitting.start()
+
+    # Its place and size
+
+    def _place(self) -> None:
+        entries = self._session.quick.entries
+        old = time.monotonic() - self._left_at > CONTINUES
+        if entries and old and entries[-1].turn.status is not None:
+            self._session.quick = Open()
+        self.look_at_desktop()
+        self._show_conversation()
+        self._fit()
+        if not places_windows():
+            return
+        room = screen_of_cursor().availableGeometry()
+        at = QCursor.pos()
+        size = QSize(self.width(), round(room.height() * MOST_OF_SCREEN))
+        wanted = QRect(at.x() - size.width() // 2, at.y() - size.height() // 4, 0, 0)
+        wanted.setSize(size)
+        self.move(within(wanted, room))
+
+    def _fit(self) -> None:
+        """Be as high as what is shown, up to a share of the screen."""
+        room = (self.screen() or screen_of_cursor()).availableGeometry()
+        scale = max(1.0, self.fontMetrics().height() / 20)
+        wide = min(round(WIDTH * scale) + 2 * self.edge, room.width())
+        if not self.scroller.isHidden():
+            inner = wide - 2 * self.edge - 2
+            layout = self.reply.layout()
+            assert layout is not None
+            if layout.hasHeightForWidth():
+                wanted = layout.heightForWidth(inner)
+            else:
+                wanted = layout.sizeHint().height()
+            other = self.line.sizeHint().height() + 48
+            most = round(room.height() * MOST_OF_SCREEN) - other - 2 * self.edge
+            self.scroller.setFixedHeight(min(wanted + LINE, max(most, 120)))
+        self.setFixedWidth(wide)
+        layout = self.layout()
+        if layout:
+            layout.activate()
+        self.resize(wide, self.sizeHint().height())
+
+    def _follow(self) -> None:
+        if self._at_end:
+            self._bar.setValue(self._bar.maximum())
+
+    def _scrolled(self, value: int) -> None:
+        self._at_end = value >= self._bar.maximum() - 24
+
+    def _invite(self, invites: bool) -> None:
+        self.plate.setProperty("invites", "true" if invites else "false")
+        self.plate.style().unpolish(self.plate)
+        self.plate.style().polish(self.plate)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Follow the height of what is shown."""
+        if event.type() == QEvent.Type.LayoutRequest:
+            self._fitting.start()
+        return super().eventFilter(watched, event)
+
+
+def _hint(text: str, keys: str, act: object) -> QPushButton:
+    """A button that names its key."""
+    button = QPushButton(f"{text}   {LEFT_TO_RIGHT}{keys}{AS_BEFORE}")
+    button.setProperty("kind", "hint")
+    button.setAccessibleName(text)
+    button.setToolTip(f"{text} ({keys})")
+    button.setAutoDefault(False)
+    button.clicked.connect(act)
+    return button
+
+
+WARMING = 2000
+"""Milliseconds after the start at which the box is made, so that the key opens it at once."""
+
+
+class QuickDesk(QObject):
+    """Belongs to the window."""
+
+    window_wanted = Signal(str)
+    """The window is to be shown; carries a token of the desktop."""
+    key_changed = Signal(str)
+    """Carries the key that opens the box, as the desktop names it, or ""."""
+
+    def __init__(self, window: MainWindow, phases: Phases, parent: QObject) -> None:
+        super().__init__(parent)
+        self._window = window
+        self._session = window.session
+        self._box: QuickBox | None = None
+        self._key: Hotkey | None = None
+        self._wanted_key: str | None = None
+        """As the settings have it; the key was made with the first of them."""
+        self._mode = Mode.LOCAL
+        self.overlay = Overlay(self._session, window.talker, phases)
+        self._told = _Told()
+        queued = Qt.ConnectionType.QueuedConnection
+        self._told.pressed.connect(self._pressed, queued)
+        self._told.changed.connect(self._show_key, queued)
+        self._warming = QTimer(self, singleShot=True, interval=WARMING)
+        self._warming.timeout.connect(lambda: self.box)
+
+    @property
+    def box(self) -> QuickBox:
+        """The box, made where it was not needed yet."""
+        if self._box is None:
+            window = self._window
+            box = self._box = QuickBox(self._session, window.talker, window.wishes)
+            box.sent.connect(self._send)
+            box.window_wanted.connect(self._move)
+            box.shown.connect(lambda: self.see(self._window.isActiveWindow()))
+            box.show_mode(self._mode)
+            box.line.show_busy(self._session.busy)
+            box.winId()  # the desktop's part of it takes the longest
+            window.spoken.elsewhere = box
+        return self._box
+
+    @property
+    def is_looked_at(self) -> bool:
+        """Whether the box is in front."""
+        return self._box is not None and self._box.listens
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the box is on the screen."""
+        return self._box is not None and self._box.isVisible()
+
+    def take_over(self, other: QuickDesk) -> None:
+        """Go on with what was being written in the box of another one."""
+        if other._box:
+            self.box.line.take_over(other._box.line)
+
+    def appear(self, token: str = "") -> None:
+        """Open the box."""
+        _use(token)
+        self.box.appear()
+
+    def talk(self) -> None:
+        """Listen, or stop where it listens."""
+        talker = self._window.talker
+        talker.stop() if talker.active else talker.start()
+
+    def bind(self, key: Hotkey) -> None:
+        """Be opened by this key of the desktop."""
+        self._key = key
+        told = self._told
+
+        async def bind() -> HotkeyStatus:
+            await key.close()  # a window before this one may have had it
+            key.watch(while_there(told, told.changed.emit))
+            return await key.bind(told.pressed.emit, lambda: None)
+
+        self._session.engine.run(bind, self._bound)
+        self._warming.start()
+
+    def adopt(self, settings: Settings) -> None:
+        """Be as the settings say."""
+        self._mode = settings.mode
+        if self._box:
+            self._box.show_mode(self._mode)
+        self.overlay.want(settings.window.overlay)
+        before, self._wanted_key = self._wanted_key, settings.window.quick_key
+        key = self._key
+        if key and before not in (None, self._wanted_key):
+            wanted = settings.window.quick_key
+            self._session.engine.run(lambda: key.choose(wanted), lambda outcome: None)
+
+    def see(self, seen: bool) -> None:
+        """The window is looked at now, or not: what it shows needs no sign above others."""
+        self.overlay.see(seen or self.is_looked_at)
+
+    def close(self) -> None:
+        """The window goes, and all of this with it."""
+        self._warming.stop()
+        for widget in (self.overlay, self._box):
+            if widget:
+                widget.hide()
+                widget.deleteLater()
+        self._window.spoken.elsewhere = None
+
+    def _send(self, request: Request) -> None:
+        self._window.send(request, self._session.quick)
+
+    def _move(self) -> None:
+        """Let the conversation, and what is not sent yet, go on in the window."""
+        line, composer = self.box.line, self._window.composer
+        text, files = line.field.toPlainText(), line.attached.files()
+        self.box.leave()
+        self.window_wanted.emit("")
+        if self._session.quick.entries:
+            self._session.open_place(self._session.quick)
+        line.clear()
+        if text.strip():
+            composer.field.insertPlainText(text)
+        if files:
+            self._window.add_files(files)
+        self.box.begin()
+
+    def _pressed(self) -> None:
+        if self._key:
+            _use(self._key.token)
+        self.box.toggle()
+
+    def _bound(self, outcome: Outcome) -> None:
+        if isinstance(outcome.value, HotkeyStatus):
+            self._show_key(outcome.value)
+
+    def _show_key(self, status: HotkeyStatus) -> None:
+        self.key_changed.emit("" if status.way == "none" else status.key)
+
+
+class _Told(QObject):
+    """Told on the engine's loop."""
+
+    pressed = Signal()
+    changed = Signal(object)
+
+
+def _use(token: str) -> None:
+    """Qt looks for it there when a window is to come to the front, on Wayland."""
+    if token:
+        os.environ["XDG_ACTIVATION_TOKEN"] = token

@@ -1,0 +1,131 @@
+"""What is done with files by way of the system: choosing, opening and saving them.
+
+Writes to where the person wants it, whole or not at all."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Qt, QUrl, Signal
+from PySide6.QtGui import QDesktopServices
+from PySide6.QtWidgets import QFileDialog, QMessageBox, QWidget
+
+from jarvis_desktop.core.artifact import Artifact
+from jarvis_desktop.core.display import one_line
+from jarvis_desktop.core.errors import StorageError
+from jarvis_desktop.core.i18n import tr
+from jarvis_desktop.ui.engine import EngineThread, Outcome
+
+
+def save(to: Path, write: Callable[[Path], object]) -> None:
+    """Let `write` write a file beside `to`, and put it in its place: where the disk is full, what
+    was there before stays. Raises StorageError."""
+    part = to.with_name(f".{to.name}.part")
+    try:
+        try:
+            write(part)
+            part.replace(to)
+        finally:
+            part.unlink(missing_ok=True)
+    except OSError as error:
+        reason = error.strerror or error
+        raise StorageError(
+            tr("{name} could not be saved: {reason}.", name=to.name, reason=reason),
+            hint=tr("Choose another folder."),
+        ) from error
+
+
+class Filing(QObject):
+    """Asks for files and opens them; nothing here waits for its dialog."""
+
+    chosen = Signal(object)
+    """Carries the list of files to attach."""
+    failed = Signal(str)
+    """Carries what the person should know."""
+
+    def __init__(self, window: QWidget, engine: EngineThread) -> None:
+        super().__init__(window)
+        self._window = window
+        self._engine = engine
+
+    def choose(self) -> None:
+        """Ask for files to attach."""
+        dialog = self._dialog(tr("Attach files"))
+        dialog.setFileMode(QFileDialog.FileMode.ExistingFiles)
+        dialog.filesSelected.connect(lambda names: self.chosen.emit([Path(name) for name in names]))
+        dialog.open()
+
+    def open(self, path: Path) -> None:
+        """Open a file or folder with its usual program; first ask, where that may run what is in
+        it."""
+
+        def look() -> bool | None:
+            from jarvis_desktop.tasks.everyday.files import may_run_code
+
+            try:
+                path.stat()
+            except (OSError, ValueError):
+                return None
+            return not path.is_dir() and may_run_code(path)
+
+        def looked(outcome: Outcome) -> None:
+            if outcome.value is None:
+                name = one_line(path.name)
+                self.failed.emit(tr("{name} is not there any more.", name=name))
+            elif outcome.value:
+                self._ask(path)
+            else:
+                self._hand_over(path)
+
+        self._engine.run(lambda: asyncio.to_thread(look), looked)
+
+    def save_as(self, artifact: Artifact) -> None:
+        """Ask where a copy of a result is wanted."""
+        if artifact.path is None:
+            return
+        source = artifact.path
+        dialog = self._dialog(tr("Save a copy"))
+        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+        dialog.selectFile(one_line(artifact.title).replace("/", "_"))
+        dialog.fileSelected.connect(lambda name: self.save_copy(source, Path(name)))
+        dialog.open()
+
+    def save_copy(self, source: Path, to: Path) -> None:
+        """Copy a result to where the person wants it."""
+
+        async def work() -> None:
+            await asyncio.to_thread(save, to, partial(shutil.copyfile, source))
+
+        self._engine.run(work, self._saved)
+
+    def _ask(self, path: Path) -> None:
+        name = one_line(path.name, limit=80)
+        box = QMessageBox(self._window)
+        box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        box.setWindowTitle(tr("Open"))
+        box.setTextFormat(Qt.TextFormat.PlainText)
+        box.setText(tr("{name} can run code on this computer when opened. Open it?", name=name))
+        yes = box.addButton(tr("Open"), QMessageBox.ButtonRole.AcceptRole)
+        no = box.addButton(tr("Cancel"), QMessageBox.ButtonRole.RejectRole)
+        box.setDefaultButton(no)
+        box.setEscapeButton(no)
+        yes.clicked.connect(lambda: self._hand_over(path))
+        box.open()
+
+    def _hand_over(self, path: Path) -> None:
+        if not QDesktopServices.openUrl(QUrl.fromLocalFile(str(path))):
+            name = one_line(path.name)
+            self.failed.emit(tr("This computer has no program set to open {name}.", name=name))
+
+    def _saved(self, outcome: Outcome) -> None:
+        if outcome.error:
+            self.failed.emit(str(outcome.error))
+
+    def _dialog(self, title: str) -> QFileDialog:
+        dialog = QFileDialog(self._window, title)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        return dialog

@@ -1,0 +1,181 @@
+"""What the window asks of the settings: to read them, and to change them for good and at once. It
+lives on the main thread and gives its work to the engine.
+
+What the settings have to say: that something was refused, or waits for a restart.
+
+Begins JARVIS anew in the place of this process, for settings that wait for that."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections import defaultdict
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn
+
+from PySide6.QtCore import QObject, Qt, QTimer, Signal
+from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout
+
+from jarvis_desktop.core.errors import JarvisError
+from jarvis_desktop.core.i18n import tr
+from jarvis_desktop.platform import api_keys, desktop
+from jarvis_desktop.process import network_guard
+from jarvis_desktop.ui.app_protocols import AppPort
+from jarvis_desktop.ui.engine import Outcome, unexpected
+from jarvis_desktop.ui.session import WindowSession
+from jarvis_desktop.ui.widgets import theme
+from jarvis_desktop.ui.widgets.forms import button
+from jarvis_desktop.ui.widgets.icons import Symbol
+from jarvis_desktop.ui.widgets.labels import Label
+
+if TYPE_CHECKING:
+    from jarvis_desktop.settings import Settings, Value
+
+
+SETTLING = 300
+"""Milliseconds without a change after which the changes are written: a slider tells of many."""
+
+
+class SettingsDesk(QObject):
+    """One for the window. That settings are others now is told by `Session.settled`."""
+
+    saved = Signal(object)
+    """What was changed is written and taken up; carries the names of what waits for a restart."""
+    failed = Signal(str)
+    """Carries why something was not changed."""
+
+    def __init__(self, session: WindowSession, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.session = session
+        self.waiting: frozenset[str] = frozenset()
+        """The names of what was changed and waits for a restart, such as "processes"."""
+        self.now: Settings | None = None
+        """As they are in use; None until they are known."""
+        self._pending: dict[str, Value | None] = {}
+        self._writing = asyncio.Lock()
+        self._later = QTimer(self, singleShot=True, interval=SETTLING)
+        self._later.timeout.connect(self.write)
+        session.settled.connect(self._settled)
+        session.ready.connect(self.write)  # what was changed before there was anybody to ask
+
+    def change(self, key: str, value: Value | None) -> None:
+        """Change a setting such as "mode" or "speech.rate", soon; None brings its default back."""
+        self._pending[key] = value
+        self._later.start()
+
+    def write(self) -> None:
+        """Write what was changed now, and let it be taken up."""
+        self._later.stop()
+        app = self.session.app
+        if app is None:
+            return  # it is kept until there is one
+        values, self._pending = self._pending, {}
+        if values:
+            self.session.engine.run(lambda: self._write(app, values), self._written)
+
+    async def taken_up(self) -> None:
+        """Wait until what is being written is taken up; runs on the engine."""
+        async with self._writing:
+            return
+
+    async def _write(self, app: AppPort, values: dict[str, Value | None]) -> _Written:
+        from jarvis_desktop import settings
+
+        path = app.paths.settings
+        async with self._writing:
+            # All in one: who quits meanwhile has changed all of it, or nothing.
+            trouble = await asyncio.to_thread(_change, path, values)
+            chosen, _ = await asyncio.to_thread(settings.load, path)
+            return _Written(frozenset(await app.adopt(chosen)), trouble)
+
+    def _written(self, outcome: Outcome) -> None:
+        done = outcome.value or _Written(frozenset(), str(outcome.error or unexpected()))
+        self.waiting |= done.waits
+        if self.session.app:  # also where it failed: show what is true
+            self.session.settled.emit(self.session.app.settings)
+        if done.trouble:
+            self.failed.emit(done.trouble)
+        else:
+            self.saved.emit(self.waiting)
+
+    def _settled(self, settings: Settings) -> None:
+        self.now = settings
+
+
+def _change(path: Path, values: dict[str, Value | None]) -> str:
+    """Write settings; what kept one of their tables from being written. Blocks."""
+    from jarvis_desktop import settings
+
+    tables: defaultdict[str, dict[str, Value | None]] = defaultdict(dict)
+    for key, value in values.items():
+        table, _, name = key.rpartition(".")
+        tables[table][name] = value
+    trouble = ""
+    for table, wanted in tables.items():
+        try:
+            settings.change(path, table, wanted)
+        except JarvisError as error:
+            trouble = str(error)
+    return trouble
+
+
+class _Written:
+    def __init__(self, waits: frozenset[str], trouble: str) -> None:
+        self.waits = waits
+        self.trouble = trouble
+
+
+RESTART = 85
+"""The exit code of a window that wants to be opened again."""
+
+
+def restart() -> NoReturn:
+    """Never returns. The environment is again what it was when this process began."""
+    network_guard.settle(offline=False)
+    network_guard.use("")
+    api_keys.give_back()
+    words = desktop.command()
+    os.execv(words[0], words)  # noqa: S606 - it is our own program
+
+
+class Notice(QFrame):
+    """A line above the rows; hidden while there is nothing to say."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setObjectName("banner")
+        self._waits = ""
+        line = QHBoxLayout(self)
+        line.setContentsMargins(12, theme.space(), 12, theme.space())
+        line.setSpacing(10)
+        self._symbol = Symbol("failed", "danger")
+        line.addWidget(self._symbol, alignment=Qt.AlignmentFlag.AlignTop)
+        self.words = Label(wrap=True)
+        self.words.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        line.addWidget(self.words, 1)
+        self.restart = button(tr("Restart now"))
+        self.restart.clicked.connect(lambda: QApplication.exit(RESTART))
+        line.addWidget(self.restart)
+        self.hide()
+
+    def complain(self, reason: str) -> None:
+        """Say what is wrong; "" takes it back."""
+        self._say(reason or self._waits, wrong=bool(reason))
+
+    def show_waiting(self, names: Sequence[str]) -> None:
+        """Say what waits for a restart."""
+        self._waits = (
+            tr("Holds after a restart of JARVIS: {names}.", names=", ".join(names)) if names else ""
+        )
+        self._say(self._waits, wrong=False)
+
+    def _say(self, words: str, *, wrong: bool) -> None:
+        self.setProperty("calm", "false" if wrong else "true")
+        self.style().unpolish(self)
+        self.style().polish(self)
+        self._symbol.show_icon(*(("failed", "danger") if wrong else ("refresh", "muted")))
+        self.restart.setVisible(not wrong)
+        self.words.setText(words)
+        self.setAccessibleName(words)
+        self.setVisible(bool(words))

@@ -1,0 +1,522 @@
+"""Keys of services on the network: kept in the system's keyring alone, never shown, never written
+anywhere else.
+
+Where the person's data lie, and how much of the disk they take.
+
+Controls of the settings that are for one row alone.
+
+In the settings of the network: whether the Hub is reached through it."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from collections.abc import Callable, Coroutine, Iterable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLineEdit, QPushButton, QWidget
+
+from jarvis_desktop.core.display import one_line
+from jarvis_desktop.core.errors import InputError, UnavailableError
+from jarvis_desktop.core.i18n import mark, tr
+from jarvis_desktop.paths import Paths
+from jarvis_desktop.platform import api_keys
+from jarvis_desktop.ui.app_protocols import AppPort
+from jarvis_desktop.ui.engine import Outcome, unexpected
+from jarvis_desktop.ui.mode_picker import ModeChoice
+from jarvis_desktop.ui.settings.controls import Switch
+from jarvis_desktop.ui.settings.schema import Hands, SettingsRow, fields
+from jarvis_desktop.ui.widgets import labels, theme
+from jarvis_desktop.ui.widgets.flow_layout import FlowLayout
+from jarvis_desktop.ui.widgets.forms import SettingsPanel, button
+from jarvis_desktop.ui.widgets.icons import IconButton, Symbol
+from jarvis_desktop.ui.widgets.labels import ElidedLabel, Label
+
+NO_CALLS = mark(
+    "It may not make calls to Inference Providers: give it that permission at "
+    "https://huggingface.co/settings/tokens."
+)
+KEYS_OFFLINE = mark(
+    "The mode is “offline”, so nobody is asked. Choose another mode to test the key."
+)
+NO_ADDRESS = mark("Write the address of the service first: a key is kept for one address alone.")
+
+
+class KeyPanel(SettingsPanel):
+    """Whether there is a key; to set, test and remove it."""
+
+    def __init__(self, row: SettingsRow, hands: Hands) -> None:
+        super().__init__(tr(row.title))
+        self._hands = hands
+        self._hub = row.key == "hub-key"
+        self._jobs: set[str] = set()
+        name = tr(row.title)
+        state = QHBoxLayout()
+        state.setSpacing(theme.space())
+        self.symbol = Symbol("skipped", "muted", size=16)
+        self.state = Label(wrap=True)
+        state.addWidget(self.symbol)
+        state.addWidget(self.state, 1)
+        self.column.addLayout(state)
+        typed = QHBoxLayout()
+        typed.setSpacing(theme.space())
+        self.field = QLineEdit()
+        self.field.setProperty("role", "plain")
+        self.field.setEchoMode(QLineEdit.EchoMode.Password)
+        self.field.setPlaceholderText(tr("Paste the key here"))
+        self.field.setAccessibleName(name)
+        self.field.setAccessibleDescription(tr(row.help))
+        self.field.returnPressed.connect(self._keep)
+        self.keep = button(tr("Keep"), tr("Keep the key: {name}", name=name))
+        self.keep.setEnabled(False)
+        self.field.textChanged.connect(lambda text: self.keep.setEnabled(bool(text.strip())))
+        self.keep.clicked.connect(self._keep)
+        typed.addWidget(self.field, 1)
+        typed.addWidget(self.keep)
+        self.column.addLayout(typed)
+        self.test = button(tr("Test"), tr("Test the key: {name}", name=name))
+        self.test.clicked.connect(self._test)
+        self.remove = button(tr("Remove"), tr("Remove the key: {name}", name=name))
+        self.remove.clicked.connect(self._remove)
+        acts = FlowLayout(gap=theme.space())
+        acts.addWidget(self.test)
+        acts.addWidget(self.remove)
+        self.column.addLayout(acts)
+        self.told = Label(role="small", wrap=True)
+        self.told.hide()
+        self.column.addWidget(self.told)
+        self.setFocusProxy(self.field)
+        self._show(api_keys.KeyState())
+        hands.settings.session.settled.connect(self._settled)
+
+    def appear(self) -> None:
+        """Look whether there is one."""
+        address = self._address
+        if not address:
+            self._show(api_keys.KeyState())
+            self.state.setText(tr(NO_ADDRESS))
+            self._invite(False)
+            return
+
+        async def look(app: AppPort) -> api_keys.KeyState:
+            return await asyncio.to_thread(api_keys.state, address)
+
+        self._do("look", look, self._looked)
+
+    def leave(self) -> None:
+        """What was typed and not kept is nobody's."""
+        self.field.clear()
+
+    @property
+    def _address(self) -> str:
+        if self._hub:
+            return api_keys.HUB
+        settings = self._hands.settings.now
+        return settings.llm.address if settings and settings.llm.provider != "ollama" else ""
+
+    def _settled(self) -> None:
+        if not self._hub and self.isVisible():
+            self.appear()
+
+    def _looked(self, outcome: Outcome) -> None:
+        if isinstance(outcome.value, api_keys.KeyState):
+            self._show(outcome.value)
+        elif outcome.error:
+            self.complain(str(outcome.error))
+
+    def _show(self, state: api_keys.KeyState) -> None:
+        there = state.kept or bool(state.variable)
+        self.symbol.show_icon("done" if there else "skipped", "done" if there else "muted")
+        if state.kept:
+            self.state.setText(tr("Set: it is in the system’s keyring."))
+        elif state.variable:
+            self.state.setText(tr("Set by the variable {name} of the environment.",
+                                  name=state.variable))  # fmt: skip
+        else:
+            self.state.setText(tr("Not set."))
+        self.test.setVisible(there)
+        self.remove.setVisible(state.kept)
+        self.complain(state.trouble)
+        self._invite(not state.trouble)
+
+    def _invite(self, possible: bool) -> None:
+        for widget in (self.field, self.keep):
+            widget.setVisible(possible)
+
+    def _keep(self) -> None:
+        key, address = self.field.text().strip(), self._address
+        if not key or not address:
+            return
+
+        async def keep(app: AppPort) -> api_keys.KeyState:
+            if self._hub:
+                await asyncio.to_thread(api_keys.keep_hub_key, key)
+            else:
+                await asyncio.to_thread(api_keys.keep, address, key)
+            return await self._changed(app, address)
+
+        def kept(outcome: Outcome) -> None:
+            if outcome.value:
+                self.field.clear()
+            self._after(outcome, tr("The key is kept in the system’s keyring."))
+
+        self._do("keep", keep, kept)
+
+    def _remove(self) -> None:
+        address = self._address
+
+        async def remove(app: AppPort) -> api_keys.KeyState:
+            await asyncio.to_thread(api_keys.forget, address)
+            return await self._changed(app, address)
+
+        self._do("remove", remove, lambda outcome: self._after(outcome, tr("The key is deleted.")))
+
+    async def _changed(self, app: AppPort, address: str) -> api_keys.KeyState:
+        """What used the old one uses it no more."""
+        app.api.forget_key()
+        app.llms.choose(app.llms.wanted)
+        return await asyncio.to_thread(api_keys.state, address)
+
+    def _test(self) -> None:
+        address = self._address
+
+        async def test(app: AppPort) -> str:
+            if not app.policy.allows_downloads:
+                raise InputError(tr(KEYS_OFFLINE))
+            if self._hub:
+                account = await app.api.account()
+                told = tr("It is taken; it is that of {name}.", name=one_line(account.name))
+                return told if account.may_call is not False else f"{told} {tr(NO_CALLS)}"
+            from jarvis_desktop.llm.openai_compatible import listed
+
+            found = await listed(address, key=api_keys.ApiKey(lambda: api_keys.key_for(address)))
+            return tr("It is taken; the service has {count} LLMs.", count=len(found))
+
+        self._tell(tr("Asking…"))
+        self._do("test", test, lambda outcome: self._after(outcome, str(outcome.value or "")))
+
+    def _after(self, outcome: Outcome, told: str) -> None:
+        if isinstance(outcome.value, api_keys.KeyState):
+            self._show(outcome.value)
+        if outcome.value is None and not outcome.cancelled:
+            self._tell("")
+            self.complain(str(outcome.error or unexpected()))
+        else:
+            self.complain("")
+            self._tell(told)
+
+    def _tell(self, words: str) -> None:
+        self.told.setText(words)
+        self.told.setVisible(bool(words))
+
+    def _do(
+        self,
+        what: str,
+        work: Callable[[AppPort], Coroutine[Any, Any, Any]],
+        then: Callable[[Outcome], None],
+    ) -> None:
+        app = self._hands.settings.session.app
+        if app is None or what in self._jobs:
+            return
+        self._jobs.add(what)
+
+        def ended(outcome: Outcome) -> None:
+            self._jobs.discard(what)
+            then(outcome)
+
+        self._hands.settings.session.engine.run(lambda: work(app), ended)
+
+
+NAMES = (
+    mark("Conversations"),
+    mark("Files of conversations"),
+    mark("Goals and code of agent mode"),
+    mark("Experts that were fetched"),
+    mark("List of the Hub"),
+    mark("Settings"),
+    mark("Logs"),
+)
+
+
+def places(paths: Paths) -> tuple[tuple[Path, ...], ...]:
+    """The files and folders of each of NAMES; the first is the one that is opened."""
+    history = paths.database
+    return (
+        (history, *(history.with_name(f"{history.name}-{end}") for end in ("wal", "shm"))),
+        (paths.artifacts,),
+        (paths.goals, paths.code_library, paths.packages),
+        (paths.weights,),
+        (paths.hub_index,),
+        (paths.config,),
+        (paths.logs,),
+    )
+
+
+def size_of(paths: Iterable[Path]) -> int:
+    """The bytes that files and folders take; links are not followed. It may take a while."""
+    total, waiting = 0, list(paths)
+    while waiting:
+        path = waiting.pop()
+        with suppress(OSError):  # it is gone, or not ours to look into
+            if path.is_dir() and not path.is_symlink():
+                waiting += path.iterdir()
+            else:
+                total += path.lstat().st_size
+    return total
+
+
+class FolderPanel(SettingsPanel):
+    """One line for each of them."""
+
+    def __init__(self, row: SettingsRow, hands: Hands) -> None:
+        super().__init__(tr(row.title))
+        self._session = hands.settings.session
+        self._actions = hands.surroundings.actions
+        self._counting = False
+        grid = QGridLayout()
+        grid.setHorizontalSpacing(theme.space("two"))
+        grid.setVerticalSpacing(6)
+        grid.setColumnStretch(1, 1)
+        self.column.addLayout(grid)
+        self.sizes: list[Label] = []
+        self.where: list[ElidedLabel] = []
+        self.opens: list[IconButton] = []
+        self._first: list[Path] = []
+        middle = Qt.TextElideMode.ElideMiddle
+        for number, name in enumerate(NAMES):
+            where = ElidedLabel(role="small", mode=middle)
+            size = Label("…", role="small")
+            size.setAlignment(Qt.AlignmentFlag.AlignTrailing | Qt.AlignmentFlag.AlignVCenter)
+            show = IconButton("folder", tr("Open the folder: {name}", name=tr(name)), kind="icon")
+            show.setEnabled(False)
+            show.clicked.connect(lambda _=False, number=number: self._open(number))
+            words = Label(tr(name), wrap=True)
+            for column, widget in enumerate((words, where, size, show)):
+                grid.addWidget(widget, number, column)
+            self.where.append(where)
+            self.sizes.append(size)
+            self.opens.append(show)
+
+    def appear(self) -> None:
+        """Count anew."""
+        app = self._session.app
+        if app is None or self._counting:
+            return
+        self._counting = True
+        found = places(app.paths)
+        self._first = [each[0] for each in found]
+        for path, where, show in zip(self._first, self.where, self.opens, strict=True):
+            where.show_text(one_line(tilde(path), limit=300))
+            show.setEnabled(True)
+
+        async def count(app: AppPort) -> list[int]:
+            return [await asyncio.to_thread(size_of, each) for each in places(app.paths)]
+
+        self._session.engine.run(lambda: count(app), self._counted)
+
+    def _counted(self, outcome: Outcome) -> None:
+        self._counting = False
+        for label, size in zip(self.sizes, outcome.value or (), strict=False):
+            label.setText(labels.size(size) if size else tr("empty"))
+
+    def _open(self, number: int) -> None:
+        path = self._first[number]
+        act = self._actions.show_folder if path.suffix == ".db" else self._actions.open_file
+        act.emit(path)
+
+
+def tilde(path: Path) -> str:
+    """A path, the person's home shortened."""
+    home = str(Path.home())
+    text = str(path)
+    return f"~{text[len(home) :]}" if text.startswith(home + os.sep) else text
+
+
+class ModeControl(ModeChoice):
+    """The four modes, as in the header."""
+
+    def __init__(self, row: SettingsRow, hands: Hands) -> None:
+        super().__init__()
+        self.setAccessibleName(tr(row.title))
+
+    def leave(self) -> None:
+        """What was not agreed to is not asked any more."""
+        self.withdraw()
+
+
+class AutostartSwitch(Switch):
+    """Whether JARVIS starts with the session: the system keeps that, not our file."""
+
+    def __init__(self, row: SettingsRow, hands: Hands) -> None:
+        super().__init__(row)
+        self._hands = hands
+        self._on = False
+        self._asked = 0
+        self.setEnabled(False)
+        self.changed.connect(self._turn)
+
+    def appear(self) -> None:
+        """Look whether it does."""
+
+        async def look(app: AppPort) -> bool:
+            from jarvis_desktop.platform import autostart
+
+            return await asyncio.to_thread(autostart.is_on)
+
+        self._ask(look)
+
+    def _turn(self, on: bool) -> None:
+        async def turn(app: AppPort) -> bool:
+            from jarvis_desktop.platform import autostart
+
+            await asyncio.to_thread(autostart.turn, on)
+            return await asyncio.to_thread(autostart.is_on)
+
+        self.setEnabled(False)
+        self._ask(turn)
+
+    def _ask(self, work: Callable[[AppPort], Coroutine[Any, Any, bool]]) -> None:
+        session = self._hands.settings.session
+        if app := session.app:
+            self._asked += 1
+            asked = self._asked
+            session.engine.run(lambda: work(app), lambda outcome: self._told(asked, outcome))
+
+    def _told(self, asked: int, outcome: Outcome) -> None:
+        if asked != self._asked:
+            return  # it was asked again since
+        self.setEnabled(True)
+        if outcome.value is None:
+            self._hands.settings.failed.emit(str(outcome.error or unexpected()))
+            self.show_value(self._on)
+        else:
+            self._on = outcome.value
+            self.show_value(self._on)
+
+
+class ResetAll(SettingsPanel):
+    """Brings every default back, once the person has said so twice."""
+
+    def __init__(self, row: SettingsRow, hands: Hands) -> None:
+        super().__init__(tr(row.title))
+        self._settings = hands.settings
+        line = QHBoxLayout()
+        line.setSpacing(theme.space())
+        self.ask = button(tr("Reset all settings…"))
+        self.yes = button(tr("Reset all"), kind="risk")
+        self.no = button(tr("Keep them"))
+        self.told = Label(role="small", wrap=True)
+        for widget in (self.ask, self.yes, self.no):
+            line.addWidget(widget)
+        line.addWidget(self.told, 1)
+        self.column.addLayout(line)
+        self.ask.clicked.connect(lambda: self._show(asking=True))
+        self.no.clicked.connect(lambda: self._show(asking=False))
+        self.yes.clicked.connect(self._reset)
+        self.setFocusProxy(self.ask)
+        self._show(asking=False)
+
+    def leave(self) -> None:
+        """Nothing was said."""
+        self._show(asking=False)
+
+    def _show(self, *, asking: bool) -> None:
+        focused = self.yes.hasFocus() or self.no.hasFocus() or self.ask.hasFocus()
+        self.ask.setVisible(not asking)
+        for widget in (self.yes, self.no):
+            widget.setVisible(asking)
+        count = len(self._changed())
+        self.told.setText(
+            tr("{count} settings are not as they were at first.", count=count) if asking else ""
+        )
+        if focused:
+            (self.no if asking else self.ask).setFocus()
+
+    def _changed(self) -> list[str]:
+        now = self._settings.now
+        return [key for key, field in fields().items() if now and field.of(now) != field.default]
+
+    def _reset(self) -> None:
+        for key in self._changed():
+            self._settings.change(key, None)
+        self._settings.write()
+        self._show(asking=False)
+
+
+def link(place: str, words: str, part: str = "") -> Callable[[SettingsRow, Hands], QWidget]:
+    """Makes a button that goes to another page."""
+
+    def make(row: SettingsRow, hands: Hands) -> QPushButton:
+        made = button(tr(words))
+        made.clicked.connect(lambda: hands.surroundings.actions.go.emit(place, part))
+        return made
+
+    return make
+
+
+PLACE = "https://huggingface.co/robots.txt"
+PATIENCE = 10.0
+"""Seconds."""
+OFFLINE = mark("The mode is “offline”, so nothing is reached. Choose another mode to try it.")
+
+
+class NetworkPanel(SettingsPanel):
+    """Asks for a small page of the Hub, and says what came of it."""
+
+    def __init__(self, row: SettingsRow, hands: Hands) -> None:
+        super().__init__(tr(row.title))
+        self._settings = hands.settings
+        self._trying = False
+        line = QHBoxLayout()
+        line.setSpacing(theme.space())
+        self.test = button(tr("Test"), tr("Test the network"))
+        self.test.clicked.connect(self._test)
+        self.told = Label(role="small", wrap=True)
+        line.addWidget(self.test)
+        line.addWidget(self.told, 1)
+        self.column.addLayout(line)
+        self.setFocusProxy(self.test)
+
+    def _test(self) -> None:
+        app = self._settings.session.app
+        if app is None or self._trying:
+            return
+        self._trying = True
+        self._settings.write()
+        self.complain("")
+        self.told.setText(tr("Asking…"))
+        self._settings.session.engine.run(lambda: self._ask(app), self._asked)
+
+    async def _ask(self, app: AppPort) -> float:
+        import httpx
+
+        await self._settings.taken_up()
+        if not app.policy.allows_downloads:
+            raise InputError(tr(OFFLINE))
+        begun = time.monotonic()
+        try:
+            async with httpx.AsyncClient(timeout=PATIENCE) as client:
+                await client.get(PLACE)
+        except (httpx.HTTPError, OSError) as error:
+            raise UnavailableError(
+                tr("The Hub was not reached: {reason}.", reason=_reason(error)),
+                hint=tr("Look at the proxy, and at the network of this computer."),
+            ) from error
+        return time.monotonic() - begun
+
+    def _asked(self, outcome: Outcome) -> None:
+        self._trying = False
+        self.told.setText("")
+        if outcome.value is not None:
+            took = labels.seconds(outcome.value)
+            self.told.setText(tr("The Hugging Face Hub was reached, in {time}.", time=took))
+        elif not outcome.cancelled:
+            self.complain(str(outcome.error or unexpected()))
+
+
+def _reason(error: Exception) -> str:
+    return one_line(str(error) or type(error).__name__, limit=160).rstrip(".")

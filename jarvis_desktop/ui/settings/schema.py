@@ -1,0 +1,200 @@
+"""What a row of the settings is, before anything is drawn: its words, and how it is chosen.
+
+What is known of a setting by its field: of which kind it is, within which bounds, and what holds
+where the person says nothing."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
+from functools import cache
+from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin
+
+from pydantic import BaseModel, ValidationError
+from pydantic.fields import FieldInfo
+from PySide6.QtWidgets import QWidget
+
+from jarvis_desktop.core.i18n import tr
+from jarvis_desktop.settings import Settings
+
+if TYPE_CHECKING:
+    from jarvis_desktop.ui.page_context import PageContext
+    from jarvis_desktop.ui.settings.controller import SettingsDesk
+    from jarvis_desktop.ui.settings.speech_controller import VoiceDesk
+
+
+Kind = Literal["switch", "choice", "whole", "number", "text", "words"]
+
+
+@dataclass(frozen=True, slots=True)
+class SettingField:
+    """One setting."""
+
+    key: str
+    """Such as "mode" or "speech.rate"."""
+    kind: Kind
+    default: Any
+    low: float | None = None
+    high: float | None = None
+    values: tuple[str, ...] = ()
+    """Of a choice."""
+
+    def of(self, settings: Settings) -> Any:
+        """Its value."""
+        value: Any = settings
+        for name in self.key.split("."):
+            value = getattr(value, name)
+        return value
+
+    def takes(self, value: object) -> bool:
+        """Whether this value may be set."""
+        table, _, name = self.key.rpartition(".")
+        try:
+            _model(table).model_validate({name: value})
+        except ValidationError:
+            return False
+        return True
+
+
+@cache
+def fields() -> dict[str, SettingField]:
+    """All settings, by their keys."""
+    found = {}
+    for name, info in Settings.model_fields.items():
+        if isinstance(info.default, BaseModel):
+            for inner, each in type(info.default).model_fields.items():
+                found[f"{name}.{inner}"] = _field(f"{name}.{inner}", each)
+        else:
+            found[name] = _field(name, info)
+    return found
+
+
+def _model(table: str) -> type[BaseModel]:
+    return type(Settings.model_fields[table].default) if table else Settings
+
+
+def _field(key: str, info: FieldInfo) -> SettingField:
+    kind, values = _kind(info.annotation)
+    bounds = {
+        side: next((getattr(item, sign) for item in info.metadata if hasattr(item, sign)), None)
+        for side, sign in (("low", "ge"), ("high", "le"))
+    }
+    return SettingField(key, kind, info.default, values=values, **bounds)
+
+
+def _kind(annotation: object) -> tuple[Kind, tuple[str, ...]]:
+    origin = get_origin(annotation)
+    if origin is Literal:
+        return "choice", get_args(annotation)
+    if origin is tuple:
+        return "words", ()
+    assert isinstance(annotation, type)
+    assert not isinstance(annotation, types.GenericAlias)
+    if issubclass(annotation, Enum):
+        return "choice", tuple(str(item.value) for item in annotation)
+    kinds: dict[type, Kind] = {bool: "switch", int: "whole", float: "number", str: "text"}
+    return kinds[annotation], ()
+
+
+@dataclass(frozen=True, slots=True)
+class Hands:
+    """What the controls are made with."""
+
+    surroundings: PageContext
+    settings: SettingsDesk
+    voice: VoiceDesk
+    show: Callable[[str], None]
+    """Show another row, by its key."""
+
+
+@dataclass(frozen=True, slots=True)
+class SettingOption:
+    """One of several values, with its words."""
+
+    value: str
+    words: str
+    told: str = ""
+    """What it means, where that needs a sentence."""
+
+
+@dataclass(frozen=True, slots=True)
+class SettingsRow:
+    """One thing that can be chosen or done. All words are marked, and translated where shown."""
+
+    key: str
+    """Of the setting; one that no setting has is only a name."""
+    title: str
+    help: str = ""
+    """A sentence."""
+    words: str = ""
+    """Other words for it, by which it is found."""
+    options: tuple[SettingOption, ...] = ()
+    unit: str = ""
+    """Such as "{value} days"."""
+    nothing: str = ""
+    """Says what the lowest number means, or no text at all."""
+    refusal: str = ""
+    """Says of a text what it should be."""
+    slides: float = 0
+    """Where it is a slider: its step."""
+    factor: float = 1
+    """By how much a number is larger on the screen than in the file."""
+    make: Callable[[SettingsRow, Hands], QWidget] | None = None
+    """Makes another control than the field's usual one. It has `changed`, a signal that carries a
+    value, and `show_value` where it is for a setting."""
+    whole: bool = False
+    """Whether the control takes the whole width."""
+
+    @property
+    def field(self) -> SettingField | None:
+        """The setting that it is for."""
+        return fields().get(self.key)
+
+    def found_by(self, sought: str, *about: str) -> bool:
+        """Whether each of the words that are sought is in its words, or in those `about` it."""
+        own = (self.title, self.help, self.words, *about)
+        choices = (part for each in self.options for part in (each.words, each.told))
+        text = " ".join((self.key, *own, *map(tr, own), *map(tr, choices))).casefold()
+        return all(word in text for word in sought.casefold().split())
+
+    def shown(self, value: Any) -> str:
+        """A value in words."""
+        for option in self.options:
+            if option.value == value:
+                return tr(option.words)
+        if isinstance(value, bool):
+            return tr("on") if value else tr("off")
+        if self.nothing and (not value or (self.field and value == self.field.low == 0)):
+            return tr(self.nothing)
+        if isinstance(value, tuple):
+            return ", ".join(value)
+        if isinstance(value, int | float):
+            number = f"{value * self.factor:,.10g}"
+            return tr(self.unit, value=number) if self.unit else number
+        return str(value)
+
+
+@dataclass(frozen=True, slots=True)
+class SettingsCard:
+    """Rows that belong together."""
+
+    rows: tuple[SettingsRow, ...]
+    title: str = ""
+    told: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """One subject of the settings."""
+
+    name: str
+    title: str
+    icon: str
+    cards: tuple[SettingsCard, ...]
+
+    @property
+    def rows(self) -> tuple[SettingsRow, ...]:
+        """All of them, from top to bottom."""
+        return tuple(row for card in self.cards for row in card.rows)

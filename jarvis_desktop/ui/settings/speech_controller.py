@@ -1,0 +1,220 @@
+"""What the settings of the voice ask of the engine: to list devices, to listen for a moment, to say
+a sentence, to fetch a recogniser. It lives on the main thread."""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+import time
+from collections.abc import Callable, Coroutine, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import QObject, Qt, Signal
+
+from jarvis_desktop.core.expert import Expert
+from jarvis_desktop.core.i18n import mark, tr
+from jarvis_desktop.core.speech import HotkeyStatus
+from jarvis_desktop.ui.app_protocols import AppPort
+from jarvis_desktop.ui.engine import EngineJob, Outcome, unexpected, while_there
+
+if TYPE_CHECKING:
+    from jarvis_desktop.settings import SpeechSettings
+    from jarvis_desktop.speech.devices import Device
+    from jarvis_desktop.ui.settings.controller import SettingsDesk
+
+SENTENCE = mark("This is how I sound. The answer to six times seven is forty-two.")
+WHISPER = "faster-whisper"
+"""Part of the Hub's name of every recogniser that can be used here."""
+
+
+@dataclass(frozen=True, slots=True)
+class SpeechOverview:
+    """What was found."""
+
+    whispers: tuple[Expert, ...]
+    """The recognisers that can be fetched, the smallest first."""
+    here: frozenset[str]
+    """The handles of those that are on this computer."""
+    named: str
+    """The one that is chosen; "" for the best."""
+    downloads: bool
+    """Whether the mode allows to fetch one."""
+    lacking: str = ""
+    """What keeps the chosen voice from speaking, and what to do."""
+
+
+class VoiceDesk(QObject):
+    """Everything is answered by a signal; nothing waits."""
+
+    looked = Signal(object)
+    """Carries a Look."""
+    listed = Signal(object, str)
+    """Carries the devices, and why they cannot be told."""
+    failed = Signal(str)
+    """Carries why nothing could be looked up."""
+    level = Signal(float)
+    measured = Signal(str)
+    """The microphone is left; carries why it could not be heard."""
+    said = Signal(object)
+    """Carries the Outcome of a sentence: the seconds until it began to be heard."""
+    progressed = Signal(object, str)
+    """Carries how far the fetching is: a fraction or None, and a few words."""
+    fetched = Signal(object)
+    """Carries the Outcome of the fetching."""
+    bound = Signal(str, object)
+    """Carries the setting of a key of the whole desktop, and the HotkeyStatus that it has now."""
+    _loud = Signal(float)
+    _bound = Signal(str, object)
+
+    def __init__(self, settings: SettingsDesk, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.settings = settings
+        self.session = settings.session
+        self._engine = self.session.engine
+        self._jobs: dict[str, EngineJob] = {}
+        self._watches = False
+        self._loud.connect(self.level, Qt.ConnectionType.QueuedConnection)
+        self._bound.connect(self.bound, Qt.ConnectionType.QueuedConnection)
+        self.session.ready.connect(self.refresh)  # what was asked before there was anybody to ask
+
+    def refresh(self) -> None:
+        """Look at everything anew."""
+        self.look()
+        self.list_devices()
+        self._watch()
+
+    def does(self, what: str) -> bool:
+        """Whether "level", "sentence" or "fetch" goes on."""
+        return what in self._jobs
+
+    def stop(self, what: str) -> None:
+        """End it; its outcome is told once it has ended."""
+        if job := self._jobs.get(what):
+            job.cancel()
+
+    def look(self) -> None:
+        """Find out which recognisers there are, and whether the voice can speak."""
+
+        async def look(app: AppPort) -> SpeechOverview:
+            whispers = sorted(
+                (each for each in app.experts if WHISPER in each.repo),
+                key=lambda each: each.download_mb,
+            )
+            here = frozenset(each.id for each in whispers if not app.weights.missing(each))
+            speech = app.settings.speech
+            return SpeechOverview(
+                tuple(whispers),
+                here,
+                speech.recogniser,
+                app.policy.allows_downloads,
+                await asyncio.to_thread(_lacking, app, speech),
+            )
+
+        self._do("look", look, lambda outcome: self._tell(outcome, self.looked.emit))
+
+    def list_devices(self) -> None:
+        """Look which devices there are now."""
+
+        async def list_devices(app: AppPort) -> Sequence[Device]:
+            return await app.devices()
+
+        def tell(outcome: Outcome) -> None:
+            self.listed.emit(outcome.value or (), str(outcome.error or ""))
+
+        self._do("devices", list_devices, tell)
+
+    def measure(self) -> None:
+        """Tell how loud it is, until that is stopped."""
+
+        async def measure(app: AppPort) -> None:
+            await self.settings.taken_up()
+            async with aclosing(app.microphone.listen(asyncio.Event())) as sounds:
+                async for sound in sounds:
+                    self._loud.emit(sound.level)
+
+        self._do("level", measure, lambda outcome: self.measured.emit(str(outcome.error or "")))
+
+    def say(self, text: str = "") -> None:
+        """Speak a sentence as an answer is spoken."""
+        sentence = text or tr(SENTENCE)
+
+        async def say(app: AppPort) -> float:
+            await self.settings.taken_up()
+            asked, heard = time.monotonic(), [0.0]
+
+            def begun() -> None:
+                heard[0] = time.monotonic() - asked
+
+            with tempfile.TemporaryDirectory() as folder:
+                audio = await app.voice.synthesise(sentence, Path(folder) / "sentence.wav")
+                await app.player.play(audio, begun=begun)
+            return heard[0]
+
+        self._do("sentence", say, self.said.emit)
+
+    def fetch(self, expert: Expert) -> None:
+        """Fetch a recogniser."""
+
+        progressed = while_there(self, self.progressed.emit)
+
+        async def fetch(app: AppPort) -> Expert:
+            def report(fraction: float | None, message: str) -> None:
+                self._engine.post(progressed, fraction, message)
+
+            await app.shelf.fetch_now(expert, report)
+            return expert
+
+        self._do("fetch", fetch, self.fetched.emit)
+
+    def _watch(self) -> None:
+        async def watch(app: AppPort) -> tuple[HotkeyStatus, HotkeyStatus]:
+            if not self._watches:
+                self._watches = True
+                app.hotkey.watch(while_there(self, partial(self._bound.emit, "speech.key")))
+                app.quick_key.watch(
+                    while_there(self, partial(self._bound.emit, "window.quick_key"))
+                )
+            return app.hotkey.status, app.quick_key.status
+
+        def tell(outcome: Outcome) -> None:
+            if outcome.value:
+                for key, status in zip(
+                    ("speech.key", "window.quick_key"), outcome.value, strict=True
+                ):
+                    self.bound.emit(key, status)
+
+        self._do("watch", watch, tell)
+
+    def _do(
+        self,
+        what: str,
+        work: Callable[[AppPort], Coroutine[Any, Any, Any]],
+        then: Callable[[Outcome], None],
+    ) -> None:
+        """One of a kind at a time."""
+        app = self.session.app
+        if app is None or what in self._jobs:
+            return
+
+        def ended(outcome: Outcome) -> None:
+            del self._jobs[what]
+            then(outcome)
+
+        self._jobs[what] = self._engine.run(lambda: work(app), ended)
+
+    def _tell(self, outcome: Outcome, then: Callable[[Any], None]) -> None:
+        if outcome.value is None:
+            self.failed.emit(str(outcome.error or unexpected()))
+        else:
+            then(outcome.value)
+
+
+def _lacking(app: AppPort, speech: SpeechSettings) -> str:
+    from jarvis_desktop.speech.voices.neural import neural
+
+    engine = neural(speech.engine, app.paths.weights)
+    return str((engine and engine.lacking()) or "")

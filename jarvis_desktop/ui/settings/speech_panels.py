@@ -1,0 +1,515 @@
+"""In the settings of the voice: how loud it is at the microphone, and what is understood.
+
+The choice of a sound device, by names that stay the same.
+
+In the settings of the voice: a sentence, to hear how it sounds.
+
+In the settings of the voice: who understands what is said, and better recognisers."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtWidgets import (
+    QHBoxLayout,
+    QProgressBar,
+    QPushButton,
+    QSizePolicy,
+    QVBoxLayout,
+    QWidget,
+)
+
+from jarvis_desktop.core.display import one_line
+from jarvis_desktop.core.expert import Expert, times_real_time
+from jarvis_desktop.core.i18n import mark, tr
+from jarvis_desktop.core.speech import Partial, Talking, Transcript
+from jarvis_desktop.ui.engine import Outcome, unexpected
+from jarvis_desktop.ui.settings.schema import Hands, SettingsRow
+from jarvis_desktop.ui.settings.speech_controller import SpeechOverview
+from jarvis_desktop.ui.voice.live_transcript import PartialText
+from jarvis_desktop.ui.voice.talk import Talker
+from jarvis_desktop.ui.widgets import labels, theme
+from jarvis_desktop.ui.widgets.flow_layout import LevelMeter
+from jarvis_desktop.ui.widgets.forms import SelectOption, SettingsPanel, button
+from jarvis_desktop.ui.widgets.icons import IconButton
+from jarvis_desktop.ui.widgets.labels import Label
+
+if TYPE_CHECKING:
+    from jarvis_desktop.speech.devices import Device
+
+
+LONGEST_LOOK = 30_000
+"""Milliseconds after which the level is left, should it be forgotten."""
+FAINT = 0.12
+"""A level that even soft speech is above: 53 dB below full scale."""
+SILENT = 3000
+"""Milliseconds after which it is said that nothing is heard."""
+QUIET = mark(
+    "Nothing is heard. Speak; if the bars stay flat, see that the right microphone is chosen, not "
+    "muted, and that its volume is up in the settings of your system."
+)
+SHOW = mark("Show the level")
+SAY = mark("Say a sentence")
+WAITS = mark("Press the button and say a sentence, as you would ask for something.")
+
+
+class LevelPanel(SettingsPanel):
+    """The level of the microphone that is chosen."""
+
+    def __init__(self, row: SettingsRow, hands: Hands) -> None:
+        super().__init__(tr(row.title))
+        self._desk = desk = hands.voice
+        self._settings = hands.settings
+        self._loudest = 0.0
+        self._quiet = tr(QUIET)
+        line = QHBoxLayout()
+        line.setSpacing(theme.space())
+        self.meter = LevelMeter(name=tr("Loudness of the microphone"))
+        self.meter.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.test = button(tr(SHOW), tip=tr("Opens the microphone; nothing is kept"))
+        self.test.clicked.connect(self._toggle)
+        line.addWidget(self.meter, 1)
+        line.addWidget(self.test)
+        self.column.addLayout(line)
+        self.setFocusProxy(self.test)
+        self._end = QTimer(self, singleShot=True, interval=LONGEST_LOOK)
+        self._end.timeout.connect(self.leave)
+        self._judge = QTimer(self, singleShot=True, interval=SILENT)
+        self._judge.timeout.connect(self._judged)
+        desk.level.connect(self._heard)
+        desk.measured.connect(self._measured)
+
+    def leave(self) -> None:
+        """Close the microphone."""
+        self._desk.stop("level")
+
+    def _toggle(self) -> None:
+        if self._desk.does("level"):
+            self.leave()
+            return
+        self._settings.write()
+        self.meter.clear()
+        self.complain("")
+        self._loudest = 0.0
+        self._desk.measure()
+        self.test.setText(tr("Stop"))
+        self.test.setAccessibleName(tr("Stop showing the level"))
+        self._end.start()
+        self._judge.start()
+
+    def _heard(self, level: float) -> None:
+        self.meter.add(level)
+        self._loudest = max(self._loudest, level)
+        if self._loudest >= FAINT and self.trouble.text() == self._quiet:
+            self.complain("")
+
+    def _judged(self) -> None:
+        if self._desk.does("level") and self._loudest < FAINT:
+            self.complain(self._quiet)
+
+    def _measured(self, trouble: str) -> None:
+        self._end.stop()
+        self._judge.stop()
+        self.test.setText(tr(SHOW))
+        self.test.setAccessibleName(tr(SHOW))
+        if trouble:
+            self.complain(trouble)
+
+
+class TrialPanel(SettingsPanel):
+    """Say a sentence, and see what is understood."""
+
+    def __init__(self, row: SettingsRow, hands: Hands) -> None:
+        super().__init__(tr(row.title))
+        self._session = hands.voice.session
+        self._talker = hands.surroundings.talker
+        self._own = Talker(self._session.engine, self)
+        self._on = self._begun = self._understood = False
+        self._ended = 0.0
+        line = QHBoxLayout()
+        line.setSpacing(theme.space())
+        self.say = button(tr(SAY), kind="primary")
+        self.say.setEnabled(self._session.app is not None)
+        self._session.ready.connect(self._ready)
+        self.say.clicked.connect(self._toggle)
+        self.told = Label(tr(WAITS), role="small", wrap=True)
+        line.addWidget(self.say)
+        line.addWidget(self.told, 1)
+        self.column.addLayout(line)
+        self.words = PartialText()
+        self.column.addWidget(self.words)
+        self.words.hide()
+        self.setFocusProxy(self.say)
+        self._own.talked.connect(self._talked)
+        self._own.partial.connect(self.words.show_partial)
+        self._own.heard.connect(self._heard)
+        self._own.unheard.connect(self.complain)
+
+    @property
+    def busy(self) -> bool:
+        """Whether something is being said, or written down."""
+        return self._on
+
+    def leave(self) -> None:
+        """Drop what is being said; the window hears again."""
+        if self._on:
+            self._own.cancel()
+            self._give_back()
+
+    def _ready(self) -> None:
+        self.say.setEnabled(True)
+
+    def _toggle(self) -> None:
+        if self._own.active:
+            self._own.stop()
+        elif not self._on and (app := self._session.app):
+            self._on, self._understood = True, False
+            self.complain("")
+            self.words.clear()
+            self.words.show()
+            self._own.attach(app.talk)
+            self._own.start()
+
+    def _talked(self, talking: Talking) -> None:
+        if not self._on:
+            return
+        told = {
+            "waiting": tr("The microphone gets ready…"),
+            "listening": tr("Listening… It ends when you stop speaking."),
+            "recognising": tr("Writing it down…"),
+        }
+        if talking.state in told:
+            self._begun = True
+            self.told.setText(told[talking.state])
+        self.say.setText(tr("Done") if self._own.active else tr(SAY))
+        self.say.setAccessibleName(tr("I have said it") if self._own.active else tr(SAY))
+        if talking.state == "recognising":
+            self._ended = time.monotonic()
+        elif talking.state == "idle" and self._begun:
+            self._give_back()
+
+    def _heard(self, transcript: Transcript) -> None:
+        self._understood = True
+        self.words.show_partial(Partial(transcript.text))
+        took = labels.seconds(time.monotonic() - self._ended)
+        engine = one_line(transcript.engine, limit=40)
+        self.told.setText(
+            tr(
+                "Understood by {engine}, in “{language}”, {time} after you stopped.",
+                engine=engine,
+                language=transcript.language,
+                time=took,
+            )
+            if transcript.language
+            else tr("Understood by {engine}, {time} after you stopped.", engine=engine, time=took)
+        )
+        self.complain(one_line(transcript.note, limit=300))
+
+    def _give_back(self) -> None:
+        self._on = self._begun = False
+        self.say.setText(tr(SAY))
+        self.say.setAccessibleName(tr(SAY))
+        if not self._understood:
+            self.told.setText(tr(WAITS))
+        if app := self._session.app:
+            self._talker.attach(app.talk)
+
+
+NONE = {
+    "speech.input": mark(
+        "There is no microphone. Plug one in, or start your system’s sound service."
+    ),
+    "speech.output": mark(
+        "There is no loudspeaker. Plug one in, or start your system’s sound service."
+    ),
+}
+
+
+class DeviceChoice(SettingsPanel):
+    """The microphones, or the loudspeakers."""
+
+    changed = Signal(object)
+
+    def __init__(self, row: SettingsRow, hands: Hands) -> None:
+        super().__init__(tr(row.title))
+        self._key = row.key
+        self._hands = hands
+        self._chosen = ""
+        self._devices: Sequence[Device] = ()
+        self.list = SelectOption(tr(row.title))
+        self.list.setAccessibleDescription(tr(row.help))
+        self.list.activated.connect(self._picked)
+        again = tr("List the microphones anew") if self._hears else tr("List the loudspeakers anew")
+        self.again = IconButton("refresh", again)
+        self.again.clicked.connect(hands.voice.list_devices)
+        line = QHBoxLayout()
+        line.setSpacing(theme.space())
+        line.addWidget(self.list, 1)
+        line.addWidget(self.again)
+        self.column.addLayout(line)
+        self.setFocusProxy(self.list)
+        hands.voice.listed.connect(self.show_devices)
+        self._offer()
+
+    @property
+    def _hears(self) -> bool:
+        return self._key == "speech.input"
+
+    def show_value(self, name: str) -> None:
+        """Show which is chosen; "" is the system's default."""
+        self._chosen = name
+        self._offer()
+
+    def show_devices(self, devices: Sequence[Device], trouble: str) -> None:
+        """Show which there are."""
+        self._devices = [item for item in devices if (item.inputs if self._hears else item.outputs)]
+        self._offer()
+        self.complain(trouble or ("" if self._devices else tr(NONE[self._key])))
+
+    def _offer(self) -> None:
+        """The default first; one that is chosen and away is kept, and said to be."""
+        usual = next((item.name for item in self._devices if self._is_default(item)), "")
+        first = (
+            tr("The system’s default ({name})", name=usual) if usual else tr("The system’s default")
+        )
+        choices = [("", first), *((item.name, item.name) for item in self._devices)]
+        if self._chosen and self._chosen not in {name for name, _ in choices}:
+            choices.append((self._chosen, tr("{name} (not there now)", name=self._chosen)))
+        self.list.offer(choices, self._chosen)
+
+    def _is_default(self, device: Device) -> bool:
+        return device.default_input if self._hears else device.default_output
+
+    def _picked(self) -> None:
+        self._chosen = self.list.value
+        self.complain("")
+        self._hands.voice.stop("level")
+        self.changed.emit(self._chosen)
+        self._hands.settings.write()
+
+
+HEAR = mark("Hear a sentence")
+TOLD = mark("One sentence is spoken as an answer is.")
+
+
+class SentencePanel(SettingsPanel):
+    """Says a sentence in the voice that is chosen."""
+
+    def __init__(self, row: SettingsRow, hands: Hands) -> None:
+        super().__init__(tr(row.title))
+        self._desk = desk = hands.voice
+        self._settings = hands.settings
+        line = QHBoxLayout()
+        line.setSpacing(theme.space())
+        self.say = button(tr(HEAR))
+        self.say.clicked.connect(self._toggle)
+        self.told = Label(tr(TOLD), role="small", wrap=True)
+        line.addWidget(self.say)
+        line.addWidget(self.told, 1)
+        self.column.addLayout(line)
+        self.setFocusProxy(self.say)
+        desk.said.connect(self._said)
+        desk.looked.connect(self._looked)
+
+    def leave(self) -> None:
+        """Be silent."""
+        self._desk.stop("sentence")
+
+    def _looked(self, look: SpeechOverview) -> None:
+        lacking = look.lacking
+        self.complain(
+            tr("{lacking} The system’s own voice speaks meanwhile.", lacking=lacking)
+            if lacking
+            else ""
+        )
+
+    def _toggle(self) -> None:
+        if self._desk.does("sentence"):
+            self.leave()
+            return
+        self._settings.write()
+        self.complain("")
+        self.told.setText(tr("It is about to be heard…"))
+        self.say.setText(tr("Silence"))
+        self.say.setAccessibleName(tr("Silence the sentence"))
+        self._desk.say()
+
+    def _said(self, outcome: Outcome) -> None:
+        self.say.setText(tr(HEAR))
+        self.say.setAccessibleName(tr(HEAR))
+        self.told.setText(tr(TOLD))
+        if outcome.value is not None:
+            self.told.setText(
+                tr(
+                    "It began after {time}, and was played. Not heard? See the volume of your "
+                    "system, and that the right loudspeaker is chosen.",
+                    time=labels.seconds(outcome.value),
+                )
+            )
+        elif not outcome.cancelled:
+            self.complain(str(outcome.error or unexpected()))
+
+
+BUILT_IN = mark(
+    "The small built-in recogniser is used. It knows English only, and often mishears; Whisper is "
+    "far better."
+)
+NO_DOWNLOADS = mark(
+    "Nothing is downloaded in the mode “offline”; `jarvis-desktop experts import` takes weights "
+    "from a folder."
+)
+BEST = mark("The best one that keeps up with speech")
+
+
+class WhichWhisper(SelectOption):
+    """One of those that are here, or the best of them."""
+
+    changed = Signal(object)
+
+    def __init__(self, row: SettingsRow, hands: Hands) -> None:
+        super().__init__(tr(row.title))
+        self.setAccessibleDescription(tr(row.help))
+        self._here: Sequence[str] = ()
+        self._chosen = ""
+        self.activated.connect(lambda: self.changed.emit(self.value))
+        hands.voice.looked.connect(self._looked)
+        self._offer()
+
+    def show_value(self, value: str) -> None:
+        """Show a value."""
+        self._chosen = value
+        self._offer()
+
+    def _looked(self, look: SpeechOverview) -> None:
+        self._here = [each.id for each in look.whispers if each.id in look.here]
+        self._offer()
+
+    def _offer(self) -> None:
+        names = dict.fromkeys((*self._here, *([self._chosen] if self._chosen else [])))
+        self.offer([("", tr(BEST)), *((each, each) for each in names)], self._chosen)
+        self.setEnabled(bool(names))
+
+
+class RecogniserPanel(SettingsPanel):
+    """What is in use, and what could be fetched."""
+
+    def __init__(self, row: SettingsRow, hands: Hands) -> None:
+        super().__init__(tr(row.title))
+        self._desk = desk = hands.voice
+        self._fetching: Expert | None = None
+        self.used = Label(wrap=True)
+        self.column.addWidget(self.used)
+        self.offers = QWidget()
+        self._rows = QVBoxLayout(self.offers)
+        self._rows.setContentsMargins(0, 0, 0, 0)
+        self._rows.setSpacing(theme.space())
+        self.column.addWidget(self.offers)
+        coming = QHBoxLayout()
+        self.coming = Label(role="small", wrap=True)
+        self.stop = button(tr("Cancel"), tr("Cancel the download"))
+        self.stop.clicked.connect(lambda: desk.stop("fetch"))
+        coming.addWidget(self.coming, 1)
+        coming.addWidget(self.stop)
+        self.column.addLayout(coming)
+        self.progress = QProgressBar()
+        self.progress.setTextVisible(False)
+        self.progress.setAccessibleName(tr("Progress of the download"))
+        self.column.addWidget(self.progress)
+        desk.looked.connect(self._looked)
+        desk.progressed.connect(self._progressed)
+        desk.fetched.connect(self._fetched)
+        self._show_fetching()
+
+    def _looked(self, look: SpeechOverview) -> None:
+        here = [each.id for each in look.whispers if each.id in look.here]
+        self.used.setText(_in_use(here, look.named))
+        while item := self._rows.takeAt(0):
+            if old := item.widget():
+                old.hide()
+                old.deleteLater()
+        others = [each for each in look.whispers if each.id not in look.here]
+        if others and not look.downloads:
+            self._rows.addWidget(Label(tr(NO_DOWNLOADS), role="small", wrap=True))
+            others = []
+        before: QWidget = self.stop
+        for each in others:
+            row, fetch = self._row(each)
+            self._rows.addWidget(row)
+            self.setTabOrder(before, fetch)
+            before = fetch
+        self._show_fetching()
+
+    def _row(self, expert: Expert) -> tuple[QWidget, QPushButton]:
+        row = QWidget()
+        layout = QHBoxLayout(row)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(theme.space())
+        size = labels.size(expert.download_mb * 1_000_000)
+        size = size if expert.verified else tr("about {size}", size=size)
+        words = QVBoxLayout()
+        words.setSpacing(0)
+        words.addWidget(Label(expert.id))
+        facts = [
+            size,
+            tr("licence {name}", name=expert.licence),
+            tr(expert.summary).partition(": ")[2].rstrip("."),
+        ]
+        if expert.speed:
+            times = times_real_time(expert.speed, os.cpu_count() or 1)
+            facts.append(tr("here about {times} times as fast as people speak", times=round(times)))
+        words.addWidget(Label(one_line(" · ".join(facts), limit=300), role="small", wrap=True))
+        layout.addLayout(words, 1)
+        fetch = button(tr("Fetch it"), tr("Fetch {name}, {size}", name=expert.id, size=size))
+        fetch.clicked.connect(lambda: self._fetch(expert))
+        layout.addWidget(fetch, alignment=Qt.AlignmentFlag.AlignVCenter)
+        return row, fetch
+
+    def _fetch(self, expert: Expert) -> None:
+        self._fetching = expert
+        self.complain("")
+        self._desk.fetch(expert)
+        self._progressed(None, tr("The download begins…"))
+        self._show_fetching()
+        self.stop.setFocus()
+
+    def _progressed(self, fraction: float | None, message: str) -> None:
+        name = self._fetching.id if self._fetching else ""
+        said = one_line(message, limit=200)
+        self.coming.setText(tr("Fetching {name}: {message}", name=name, message=said))
+        self.progress.setVisible(fraction is not None)
+        self.progress.setValue(round(100 * min(max(fraction or 0.0, 0.0), 1.0)))
+
+    def _fetched(self, outcome: Outcome) -> None:
+        name, self._fetching = self._fetching.id if self._fetching else "", None
+        self._show_fetching()
+        if outcome.cancelled:
+            self.complain(tr("The download was stopped. What arrived is kept for the next time."))
+        elif outcome.value is None:
+            self.complain(str(outcome.error or unexpected()))
+        else:
+            self.complain("")
+            self.used.setText(tr("{name} is ready. It is used from now on.", name=name))
+        self._desk.look()
+
+    def _show_fetching(self) -> None:
+        fetching = self._fetching is not None
+        self.offers.setVisible(not fetching and self._rows.count() > 0)
+        for widget in (self.coming, self.stop):
+            widget.setVisible(fetching)
+        if not fetching:
+            self.progress.hide()
+
+
+def _in_use(here: Sequence[str], named: str) -> str:
+    """Which recogniser hears."""
+    if not here:
+        return tr(BUILT_IN)
+    if named in here or len(here) == 1:
+        return tr("{name} is used, on this computer.", name=named if named in here else here[0])
+    return tr(
+        "On this computer: {names}. The best one that keeps up is used.", names=", ".join(here)
+    )

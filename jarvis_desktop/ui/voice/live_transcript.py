@@ -1,0 +1,214 @@
+"""What is shown of the person's voice, above the field: that they are listened to, the words as
+they come, and why nothing came of it.
+
+What is understood while one speaks: words that stay are drawn as text, the rest lighter."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QPointF, QSize, Qt, Signal
+from PySide6.QtGui import (
+    QColor,
+    QPainter,
+    QPaintEvent,
+    QPalette,
+    QResizeEvent,
+    QTextCharFormat,
+    QTextLayout,
+    QTextOption,
+)
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
+
+from jarvis_desktop.core.display import encodable, one_line, printable
+from jarvis_desktop.core.i18n import mark, tr
+from jarvis_desktop.core.speech import Partial, Talking
+from jarvis_desktop.ui.widgets import theme
+from jarvis_desktop.ui.widgets.icons import IconButton, StateIcon, Symbol
+from jarvis_desktop.ui.widgets.labels import Label
+
+LINES = 2
+MOST = 20_000
+"""Characters that are laid out; nobody speaks longer at a time."""
+
+
+class PartialText(QWidget):
+    """Always as tall as a few lines, of which it shows the last: what is read stays in its place,
+    and moves up by whole lines only."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self._settled = self._rest = ""
+        self._first = 0
+        """The first line that is shown; it never goes back."""
+        self._hint = ""
+        self.clear()
+
+    @property
+    def text(self) -> str:
+        """All that is shown."""
+        return f"{self._settled} {self._rest}".strip()
+
+    def clear(self, hint: str = "") -> None:
+        """Begin anew; `hint` stands there, lightly, until the first word."""
+        self._settled = self._rest = ""
+        self._hint = hint
+        self._first = 0
+        self.setAccessibleName(hint or tr("Nothing was understood yet"))
+        self.update()
+
+    def show_partial(self, partial: Partial) -> None:
+        """Show what was understood so far."""
+        self._settled, self._rest = (_plain(part) for part in (partial.settled, partial.rest))
+        self.setAccessibleName(tr("Understood so far: {words}", words=self.text[-400:]))
+        self.update()
+
+    def sizeHint(self) -> QSize:
+        """A few lines."""
+        return QSize(200, LINES * self.fontMetrics().lineSpacing() + 2)
+
+    def minimumSizeHint(self) -> QSize:
+        """Any width will do."""
+        return QSize(40, self.sizeHint().height())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Other lines: those that were scrolled away may be back."""
+        self._first = 0
+        super().resizeEvent(event)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw the last lines."""
+        layout = QTextLayout(self.text or self._hint, self.font(), self)
+        option = QTextOption()
+        option.setWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
+        layout.setTextOption(option)
+        layout.setFormats([self._lighter()])
+        height = self.fontMetrics().lineSpacing()
+        layout.beginLayout()
+        while (line := layout.createLine()).isValid():
+            line.setLineWidth(self.width())
+            line.setPosition(QPointF(0, (layout.lineCount() - 1) * height))
+        layout.endLayout()
+        self._first = max(self._first, layout.lineCount() - LINES)
+        painter = QPainter(self)
+        painter.setPen(self.palette().color(QPalette.ColorRole.WindowText))
+        layout.draw(painter, QPointF(0, -self._first * height))
+        painter.end()
+
+    def _lighter(self) -> QTextLayout.FormatRange:
+        part = QTextLayout.FormatRange()
+        part.start = len(f"{self._settled} ") if self._settled else 0
+        part.length = len(self._rest) if self.text else len(self._hint)
+        light = QTextCharFormat()
+        colour: QColor = theme.colour("muted")
+        light.setForeground(colour)
+        part.format = light
+        return part
+
+
+def _plain(words: str) -> str:
+    return " ".join(printable(encodable(words[:MOST])).split())
+
+
+WAITING = mark("The microphone gets ready…")
+HELD = mark("Listening… Let go to send, Esc drops it")
+HELD_ANSWER = mark("Listening… Let go to have it written into the answer, Esc drops it")
+HELD_ALOUD = mark("Listening… Let go to answer, Esc drops it")
+FREE = mark("Listening… It ends when you stop speaking, or with {key}; Esc drops it")
+RECOGNISING = mark("Writing down what you said… Esc drops it")
+SPEAK = mark("Speak now")
+SOON = mark("A moment…")
+LONGEST = 600
+"""Characters of a reason that are shown."""
+
+
+class TalkStrip(QWidget):
+    """A line that says what happens, above the words."""
+
+    def __init__(self, key: str) -> None:
+        """`key` is what talks in this window, as the person knows it."""
+        super().__init__()
+        self._key = key
+        self._answers = False
+        self._shown = Talking("idle")
+        column = QVBoxLayout(self)
+        column.setContentsMargins(2, 0, 0, 0)
+        column.setSpacing(4)
+        row = QHBoxLayout()
+        row.setSpacing(theme.space())
+        self._symbol = Symbol("mic", "danger")
+        self._turning = StateIcon()
+        self.state = Label(role="small", wrap=True)
+        row.addWidget(self._symbol, alignment=Qt.AlignmentFlag.AlignTop)
+        row.addWidget(self._turning, alignment=Qt.AlignmentFlag.AlignTop)
+        row.addWidget(self.state, 1)
+        column.addLayout(row)
+        self.words = PartialText()
+        column.addWidget(self.words)
+        self.hide()
+
+    def show_answers(self, answers: bool) -> None:
+        """Whether what is said is the answer to a question."""
+        self._answers = answers
+
+    def show_talking(self, talking: Talking) -> None:
+        """Say what happens with the person's voice."""
+        before, self._shown = self._shown.state, talking
+        state = talking.state
+        listens = state in ("waiting", "listening")
+        if listens and before not in ("waiting", "listening"):
+            self.words.clear()
+        if listens and not self.words.text:
+            self.words.clear(tr(SPEAK if state == "listening" else SOON))
+        self._symbol.setVisible(state == "listening")
+        self._turning.setVisible(state != "listening")
+        self._turning.show_state("" if state in ("idle", "listening") else "running")
+        held = HELD_ALOUD if talking.answers else HELD_ANSWER if self._answers else HELD
+        told = {
+            "waiting": tr(WAITING),
+            "listening": tr(held) if talking.held else tr(FREE, key=self._key),
+            "recognising": tr(RECOGNISING),
+        }
+        self.state.setText(told.get(state, ""))
+        self.setVisible(state != "idle")
+
+    def show_partial(self, partial: Partial) -> None:
+        """Show what was understood so far."""
+        self.words.show_partial(partial)
+
+
+class UnheardNotice(QFrame):
+    """Why nothing came of what was said, and what to do now."""
+
+    again = Signal()
+    """The person wants to say it once more."""
+    settings_wanted = Signal()
+    """The person wants to look at the microphone."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setObjectName("unheard")
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(10, 6, 6, 6)
+        layout.setSpacing(theme.space())
+        layout.addWidget(Symbol("failed", "warning"), alignment=Qt.AlignmentFlag.AlignTop)
+        self.reason = Label(wrap=True)
+        self.reason.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        layout.addWidget(self.reason, 1)
+        self.try_again = IconButton("mic", tr("Try again"), kind="quiet", text=tr("Try again"))
+        self.try_again.setToolTip(tr("Say it once more; it ends when you stop speaking"))
+        self.try_again.clicked.connect(self.again)
+        self.settings = IconButton("sliders", tr("Voice settings"), kind="icon")
+        self.settings.setToolTip(tr("Choose and test the microphone"))
+        self.settings.clicked.connect(self.settings_wanted)
+        self.close_button = IconButton("close", tr("Close this message"), kind="tiny")
+        self.close_button.clicked.connect(self.hide)
+        for button in (self.try_again, self.settings, self.close_button):
+            layout.addWidget(button, alignment=Qt.AlignmentFlag.AlignTop)
+        self.hide()
+
+    def say(self, reason: str) -> None:
+        """Show a reason."""
+        shown = one_line(reason, limit=LONGEST)
+        self.reason.setText(shown)
+        self.setAccessibleName(shown)
+        self.show()

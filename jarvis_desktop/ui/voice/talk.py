@@ -1,0 +1,280 @@
+"""The window's side of talking: presses go to the engine's Talk, and what happens with the person's
+voice comes back as signals on the main thread. Nothing here waits for the engine.
+
+Speaking instead of typing: what is said is written into the field of a question, where the
+person reads it before anything is done with it."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Literal
+
+from PySide6.QtCore import QObject, Qt, QTimer, Signal
+from PySide6.QtGui import QTextCursor
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+
+from jarvis_desktop.core.display import one_line, printable
+from jarvis_desktop.core.i18n import mark, tr
+from jarvis_desktop.core.speech import (
+    Loudness,
+    MicrophoneState,
+    Partial,
+    TalkEvent,
+    Talking,
+    Transcript,
+    Unheard,
+)
+from jarvis_desktop.ui.app_protocols import AppPort
+from jarvis_desktop.ui.engine import EngineThread, while_there
+from jarvis_desktop.ui.widgets import theme
+from jarvis_desktop.ui.widgets.forms import GrowingTextField
+from jarvis_desktop.ui.widgets.icons import StateIcon
+from jarvis_desktop.ui.widgets.labels import Label
+
+if TYPE_CHECKING:
+    from jarvis_desktop.assistant.talk.talk import Talk
+
+
+REACTING = 1000
+"""Milliseconds within which something is to be seen of a press."""
+SLOW = mark(
+    "JARVIS has not begun to listen yet: it is busy. Wait a moment and try again; where that does "
+    "not help, close the window and open it anew."
+)
+
+
+NOT_READY = mark("JARVIS is still getting ready. Try again in a moment.")
+
+_Wish = Literal["press", "release", "start", "stop", "cancel"]
+
+
+class Talker(QObject):
+    """Where the window talks; the `front` of the application's Talk."""
+
+    talked = Signal(object)
+    """Carries a Talking."""
+    level = Signal(float)
+    """Carries the loudness, 0 to 1."""
+    partial = Signal(object)
+    """Carries a Partial."""
+    unheard = Signal(str)
+    """Carries why nothing came of it."""
+    barged_in = Signal()
+    """The person is about to speak; what is done for them now is to stop."""
+    heard = Signal(object)
+    """Carries a Transcript."""
+    microphone_changed = Signal(str)
+    """Carries the state of the microphone."""
+
+    def __init__(self, engine: EngineThread, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._engine = engine
+        self._talk: Talk | None = None
+        self._front = _Front()
+        self._since = 0.0
+        self.now = Talking("idle")
+        """What happens with the person's voice, as last told."""
+        self.microphone: MicrophoneState = "closed"
+        self._slow = QTimer(self, singleShot=True, interval=REACTING)
+        self._slow.timeout.connect(lambda: self.unheard.emit(tr(SLOW)))
+        queued = Qt.ConnectionType.QueuedConnection
+        self._front.happened.connect(self._happened, queued)
+        self._front.interrupted.connect(self.barged_in, queued)
+        self._front.understood.connect(self.heard, queued)
+        self._front.opened.connect(self._opened, queued)
+
+    def use(self, app: AppPort) -> None:
+        """Talk to this application from now on, and follow its microphone."""
+
+        def follow() -> None:
+            app.microphone.watch(while_there(self._front, self._front.opened.emit))
+            self._front.opened.emit(app.microphone.state)
+
+        self._engine.call(follow)
+        self.attach(app.talk)
+
+    def attach(self, talk: Talk) -> None:
+        """Be the one who is told of what is said, in the place of whoever was before."""
+        self._talk = talk
+
+        def attach() -> None:
+            talk.front = self._front
+            self._front.show(Talking(talk.state))
+
+        self._engine.call(attach)
+
+    @property
+    def active(self) -> bool:
+        """Whether the person is listened to."""
+        return self.now.state in ("listening", "waiting")
+
+    @property
+    def held(self) -> bool:
+        """Whether that ends with the release of a key or button: one that loses the keyboard counts
+        as let go."""
+        return self.active and self.now.held
+
+    @property
+    def seconds(self) -> float:
+        """For how long they have been listened to."""
+        return time.monotonic() - self._since if self.active else 0.0
+
+    def press(self) -> None:
+        """The talk key, or the button, went down."""
+        if self._talk is None:
+            self.unheard.emit(tr(NOT_READY))
+            return
+        self._await()
+        self._tell("press")
+
+    def release(self) -> None:
+        """It went up."""
+        self._tell("release")
+
+    def start(self) -> None:
+        """Listen until a silence."""
+        self._await()
+        self._tell("start")
+
+    def stop(self) -> None:
+        """What was said is whole."""
+        self._tell("stop")
+
+    def cancel(self) -> None:
+        """Forget what was said."""
+        self._slow.stop()
+        self._tell("cancel")
+
+    def _await(self) -> None:
+        if self._talk and not self.active:
+            self._slow.start()
+
+    def _tell(self, what: _Wish) -> None:
+        if self._talk:
+            self._engine.call(getattr(self._talk, what))
+
+    def _happened(self, event: TalkEvent) -> None:
+        if isinstance(event, Loudness):
+            self.level.emit(event.level)
+        elif isinstance(event, Partial):
+            self.partial.emit(event)
+        elif isinstance(event, Unheard):
+            self._slow.stop()
+            self.unheard.emit(event.reason)
+        else:
+            self._slow.stop()
+            was_active = self.active
+            self.now = event
+            if self.active and not was_active:
+                self._since = time.monotonic()
+            self.talked.emit(event)
+
+    def _opened(self, state: MicrophoneState) -> None:
+        self.microphone = state
+        self.microphone_changed.emit(state)
+
+
+class _Front(QObject):
+    """Told on the engine's loop; its signals are taken on the main thread, in their order."""
+
+    happened = Signal(object)
+    interrupted = Signal()
+    understood = Signal(object)
+    opened = Signal(str)
+
+    def barge_in(self) -> None:
+        self.interrupted.emit()
+
+    def show(self, event: TalkEvent) -> None:
+        self.happened.emit(event)
+
+    def heard(self, transcript: Transcript) -> None:
+        self.understood.emit(transcript)
+
+
+LISTENING = mark("Listening… What you say is written here, Esc drops it")
+WRITING = mark("Writing down what you said…")
+NOTHING = mark("Nothing was heard. Hold the button while you speak, close to the microphone.")
+SHOWN = 160
+"""Characters of what was heard that are shown beside the field, which has all of them."""
+
+
+class Dictation(QWidget):
+    """A line below a field: what goes on with words that are spoken into it."""
+
+    def __init__(self, field: GrowingTextField) -> None:
+        super().__init__()
+        self.field = field
+        self._listening = False
+        self._awaited = 0
+        self._heard = self._reason = ""
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(theme.space())
+        self._icon = StateIcon()
+        row.addWidget(self._icon, alignment=Qt.AlignmentFlag.AlignTop)
+        self.told = Label(role="small", wrap=True)
+        self.wrong = Label(role="warning", wrap=True)
+        words = QVBoxLayout()
+        words.setSpacing(2)
+        row.addLayout(words, 1)
+        for label in (self.told, self.wrong):
+            words.addWidget(label)
+        self._draw()
+
+    @property
+    def awaited(self) -> bool:
+        """Whether words are on their way: what stands in the field is not yet all of it."""
+        return self._listening or self._awaited > 0
+
+    def listen(self) -> None:
+        """The person speaks."""
+        self._listening = True
+        self._heard = self._reason = ""
+        self._draw()
+
+    def await_words(self) -> None:
+        """They speak no more, and it is being written down."""
+        self._listening = False
+        self._awaited += 1
+        self._draw()
+
+    def leave(self) -> None:
+        """Nothing is on its way any more."""
+        self._listening, self._awaited = False, 0
+        self._draw()
+
+    def take(self, heard: Transcript) -> None:
+        """Put what was said at the end of the field."""
+        self._awaited = max(0, self._awaited - 1)
+        words = printable(heard.text).strip()
+        if words:
+            self._append(words)
+            note = one_line(heard.note, limit=300)
+            said = tr("Heard: “{words}”", words=one_line(words, limit=SHOWN))
+            self._heard = f"{said}\n{note}".rstrip()
+        else:
+            self._reason = tr(NOTHING)
+        self._draw()
+
+    def fail(self, reason: str) -> None:
+        """Say why nothing was written."""
+        self._awaited = max(0, self._awaited - 1)
+        self._reason = one_line(reason, limit=300)
+        self._draw()
+
+    def _append(self, words: str) -> None:
+        before = self.field.toPlainText()
+        cursor = QTextCursor(self.field.document())  # that of the field stays where one types
+        cursor.movePosition(QTextCursor.MoveOperation.End)
+        cursor.insertText(words if not before or before[-1].isspace() else f" {words}")
+
+    def _draw(self) -> None:
+        waits = LISTENING if self._listening else WRITING if self._awaited else ""
+        told = tr(waits) or self._heard
+        self._icon.show_state("running" if self.awaited else "")
+        self._icon.setVisible(self.awaited)
+        for label, words in ((self.told, told), (self.wrong, self._reason)):
+            label.setText(words)
+            label.setVisible(bool(words))
+        self.setVisible(bool(told or self._reason))

@@ -1,0 +1,154 @@
+"""What the window says on its own account: banners, the spoken sentence.
+
+What covers the window for a moment, such as the invitation to drop files."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, QObject, QSize, Qt
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+
+from jarvis_desktop.core.i18n import tr
+from jarvis_desktop.ui.actions import Actions
+from jarvis_desktop.ui.widgets import theme
+from jarvis_desktop.ui.widgets.forms import button
+from jarvis_desktop.ui.widgets.icons import IconButton, Symbol
+from jarvis_desktop.ui.widgets.labels import Label
+
+
+class Banner(QFrame):
+    """One message across the window that stays until it is closed or replaced."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("banner")
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(12, theme.space(), theme.space(), theme.space())
+        layout.setSpacing(10)
+        self._symbol = Symbol("failed", "danger")
+        layout.addWidget(self._symbol, alignment=Qt.AlignmentFlag.AlignTop)
+        self.message = Label(wrap=True)
+        self.message.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        layout.addWidget(self.message, 1)
+        close = IconButton("close", tr("Close this message"), kind="tiny")
+        close.clicked.connect(self.hide)
+        layout.addWidget(close, alignment=Qt.AlignmentFlag.AlignTop)
+        self.hide()
+
+    def say(self, message: str, *, calm: bool = False) -> None:
+        """Show a message; `calm` for what is no error."""
+        self.setProperty("calm", "true" if calm else "false")
+        self.style().unpolish(self)
+        self.style().polish(self)
+        self._symbol.show_icon(*(("note", "muted") if calm else ("failed", "danger")))
+        self.message.setText(message[:2000])
+        self.setAccessibleName(message[:2000])
+        self.show()
+
+
+class BannerCard(QFrame):
+    """Something that stays above the conversation until the person has chosen what to do."""
+
+    def __init__(self, icon: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("card")
+        self._row = QHBoxLayout(self)
+        self._row.setContentsMargins(theme.space("two"), 12, 12, 12)
+        self._row.setSpacing(12)
+        self._row.addWidget(Symbol(icon, "accent", size=20))
+        column = QVBoxLayout()
+        column.setSpacing(0)
+        self.title, self.words = Label(role="strong", wrap=True), Label(role="small", wrap=True)
+        column.addWidget(self.title)
+        column.addWidget(self.words)
+        self._row.addLayout(column, 1)
+        self.hide()
+
+    def offer(self, text: str, *, kind: str = "") -> QPushButton:
+        """A button for something that can be done."""
+        made = button(text, kind=kind)
+        self._row.addWidget(made)
+        return made
+
+    def say(self, title: str, words: str) -> None:
+        """Show it with these words."""
+        self.title.setText(title)
+        self.words.setText(words)
+        self.setAccessibleName(f"{title} {words}")
+        self.show()
+
+
+class SpeakingStrip(QFrame):
+    """The sentence that is being spoken, and a button to silence it."""
+
+    def __init__(self, actions: Actions) -> None:
+        super().__init__()
+        self.setObjectName("speaking")
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(12, 6, 6, 6)
+        layout.setSpacing(10)
+        layout.addWidget(Symbol("speaker", "on_soft"))
+        self.sentence = Label(wrap=True)
+        layout.addWidget(self.sentence, 1)
+        self.button = IconButton(
+            "silent", tr("Silence the voice"), kind="quiet", text=tr("Silence"), colour="on_soft"
+        )
+        self.button.setIconSize(QSize(16, 16))
+        self.button.clicked.connect(actions.silence)
+        layout.addWidget(self.button)
+        self.hide()
+
+    def show_sentence(self, sentence: str) -> None:
+        """Show a sentence; "" hides the strip."""
+        self.setVisible(bool(sentence))
+        if sentence:
+            self.sentence.setText(sentence[:400])
+
+
+MARGIN = 12
+
+
+class Covering(QObject):
+    """Keeps a widget over all of its parent, whatever size that gets."""
+
+    def __init__(self, widget: QWidget) -> None:
+        super().__init__(widget)
+        self._widget = widget
+        parent = widget.parentWidget()
+        assert parent is not None
+        parent.installEventFilter(self)
+        widget.setGeometry(parent.rect())
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Follow the parent."""
+        if event.type() == QEvent.Type.Resize and isinstance(watched, QWidget):
+            self._widget.setGeometry(watched.rect())
+        return super().eventFilter(watched, event)
+
+
+class DropZone(QFrame):
+    """Says that what is held over the window may be dropped."""
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setObjectName("dropzone")
+        self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        layout = QVBoxLayout(self)
+        layout.addStretch(1)
+        layout.addWidget(
+            Symbol("attach", "on_soft", size=32), alignment=Qt.AlignmentFlag.AlignHCenter
+        )
+        layout.addWidget(Label(tr("Drop to add"), role="title"), 0, Qt.AlignmentFlag.AlignHCenter)
+        layout.addWidget(
+            Label(tr("Pictures, recordings, documents: they go with your next request")),
+            alignment=Qt.AlignmentFlag.AlignHCenter,
+        )
+        layout.addStretch(1)
+        self.hide()
+
+    def appear(self) -> None:
+        """Cover the parent."""
+        parent = self.parentWidget()
+        assert parent is not None
+        self.setGeometry(parent.rect().adjusted(MARGIN, MARGIN, -MARGIN, -MARGIN))
+        self.raise_()
+        self.show()

@@ -1,0 +1,145 @@
+"""A layout that sets its widgets side by side and goes on in the next line, as words do.
+
+How loud it is, as bars that move with the voice."""
+
+from __future__ import annotations
+
+from collections import deque
+
+from PySide6.QtCore import QMargins, QPoint, QRect, QRectF, QSize, Qt
+from PySide6.QtGui import QPainter, QPaintEvent
+from PySide6.QtWidgets import QLayout, QLayoutItem, QStyle, QWidget
+
+from jarvis_desktop.core.i18n import tr
+from jarvis_desktop.ui.widgets import theme
+
+
+class FlowLayout(QLayout):
+    """As one reads, then down."""
+
+    def __init__(self, parent: QWidget | None = None, *, gap: int = 8, right: bool = False) -> None:
+        """`right` sets each line against the edge at which lines end."""
+        super().__init__(parent)
+        self._items: list[QLayoutItem] = []
+        self._gap = gap
+        self._right = right
+        self.setContentsMargins(QMargins(0, 0, 0, 0))
+
+    def addItem(self, item: QLayoutItem) -> None:
+        """Take one more item."""
+        self._items.append(item)
+
+    def count(self) -> int:
+        """How many items there are."""
+        return len(self._items)
+
+    def itemAt(self, index: int) -> QLayoutItem | None:
+        """The item of that index, or None."""
+        return self._items[index] if 0 <= index < len(self._items) else None
+
+    def takeAt(self, index: int) -> QLayoutItem | None:
+        """Remove and give back the item of that index, or None."""
+        return self._items.pop(index) if 0 <= index < len(self._items) else None
+
+    def expandingDirections(self) -> Qt.Orientation:
+        """It wants no more room than it needs."""
+        return Qt.Orientation(0)
+
+    def hasHeightForWidth(self) -> bool:
+        """Narrower is taller."""
+        return True
+
+    def heightForWidth(self, width: int) -> int:
+        """The height of all lines."""
+        return self._arrange(QRect(0, 0, width, 0), move=False)
+
+    def setGeometry(self, rect: QRect) -> None:
+        """Place the items."""
+        super().setGeometry(rect)
+        self._arrange(rect, move=True)
+
+    def sizeHint(self) -> QSize:
+        """All items in one line."""
+        hints = [item.sizeHint() for item in self._items if not item.isEmpty()]
+        width = sum(hint.width() + self._gap for hint in hints)
+        return QSize(width, max((hint.height() for hint in hints), default=0))
+
+    def minimumSize(self) -> QSize:
+        """The largest single item."""
+        result = QSize()
+        for item in self._items:
+            result = result.expandedTo(item.minimumSize())
+        return result
+
+    def _arrange(self, rect: QRect, *, move: bool) -> int:
+        y, height = rect.y(), 0
+        line: list[tuple[QLayoutItem, QSize]] = []
+        used = 0
+        for item in self._items:
+            if item.isEmpty():
+                continue
+            hint = item.sizeHint().boundedTo(QSize(rect.width(), 16_777_215))
+            if line and used + self._gap + hint.width() > rect.width():
+                if move:
+                    self._place(line, rect, y, used)
+                y += height + self._gap
+                line, used, height = [], 0, 0
+            used += hint.width() + (self._gap if line else 0)
+            line.append((item, hint))
+            height = max(height, hint.height())
+        if move:
+            self._place(line, rect, y, used)
+        return y + height - rect.y()
+
+    def _place(self, line: list[tuple[QLayoutItem, QSize]], rect: QRect, y: int, used: int) -> None:
+        parent = self.parentWidget()
+        direction = parent.layoutDirection() if parent else Qt.LayoutDirection.LeftToRight
+        x = rect.right() + 1 - used if self._right else rect.x()
+        for item, hint in line:
+            item.setGeometry(QStyle.visualRect(direction, rect, QRect(QPoint(x, y), hint)))
+            x += hint.width() + self._gap
+
+
+STEP = 5
+"""Pixels from one bar to the next."""
+
+
+class LevelMeter(QWidget):
+    """The loudness of the last seconds as bars."""
+
+    def __init__(self, *, name: str = "") -> None:
+        super().__init__()
+        self._levels: deque[float] = deque(maxlen=400)
+        self.setMinimumHeight(28)
+        self.setAccessibleName(name or tr("Loudness"))
+
+    def clear(self) -> None:
+        """Begin anew."""
+        self._levels.clear()
+        self.update()
+
+    def add(self, level: float) -> None:
+        """Take the loudness of now, 0 to 1."""
+        self._levels.append(min(max(level, 0.0), 1.0))
+        self.update()
+
+    def levels(self) -> list[float]:
+        """What is shown, oldest first."""
+        return list(self._levels)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw the bars, the newest at the right."""
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(Qt.PenStyle.NoPen)
+        width, middle = 2.6, self.height() / 2
+        count = self.width() // STEP
+        shown = self.levels()[-count:] if count else []
+        quiet = count - len(shown)
+        for place in range(count):
+            level = shown[place - quiet] if place >= quiet else 0.0
+            painter.setBrush(theme.colour("accent" if place >= quiet else "border"))
+            height = max(2.6, level * (self.height() - 2))
+            box = QRectF(place * STEP, middle - height / 2, width, height)
+            painter.drawRoundedRect(box, 1.3, 1.3)
+        painter.end()

@@ -1,0 +1,385 @@
+"""The pieces of pages on which something is chosen: a card with a title, rows in it, and a line for
+what is wrong.
+
+Where one types: a field that grows with its text, up to a few lines, and sends on Enter.
+
+A part of a card that can be folded away under its heading.
+
+Return presses the button that has the keyboard. Qt leaves that to desktops, and to dialogs.
+
+What is tried or fetched in the settings: a panel with a line for what is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from PySide6.QtCore import QEvent, QMimeData, QObject, QPointF, QSize, Qt, Signal
+from PySide6.QtGui import (
+    QFocusEvent,
+    QGuiApplication,
+    QKeyEvent,
+    QPainter,
+    QPaintEvent,
+    QPen,
+    QResizeEvent,
+    QWindow,
+)
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QApplication,
+    QCheckBox,
+    QComboBox,
+    QFrame,
+    QHBoxLayout,
+    QPlainTextEdit,
+    QPushButton,
+    QSizePolicy,
+    QStyle,
+    QStyleOptionButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from jarvis_desktop.core.display import one_line
+from jarvis_desktop.core.i18n import tr
+from jarvis_desktop.ui.widgets import theme
+from jarvis_desktop.ui.widgets.icons import IconButton
+from jarvis_desktop.ui.widgets.labels import Label
+
+LABELS = 120
+"""Pixels of the names before what is chosen."""
+LONGEST = 600
+"""Characters of a reason that are shown."""
+
+
+class Section(QFrame):
+    """One subject."""
+
+    def __init__(self, title: str, told: str = "") -> None:
+        super().__init__()
+        self.setObjectName("card")
+        self.column = QVBoxLayout(self)
+        self.column.setContentsMargins(theme.space("two"), 12, theme.space("two"), 14)
+        self.column.setSpacing(theme.space())
+        self.column.addWidget(Label(title, role="strong"))
+        if told:
+            self.column.addWidget(Label(told, role="small", wrap=True))
+        self.trouble = Label(role="warning", wrap=True)
+        self.trouble.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.trouble.hide()
+
+    def row(self, name: str, *widgets: QWidget) -> None:
+        """A name, and what belongs to it; the first takes the room, and the name."""
+        row = QHBoxLayout()
+        row.setSpacing(theme.space())
+        label = Label(name)
+        label.setFixedWidth(LABELS)
+        label.setBuddy(widgets[0])
+        if not widgets[0].accessibleName():
+            widgets[0].setAccessibleName(name)
+        row.addWidget(label)
+        for index, widget in enumerate(widgets):
+            row.addWidget(widget, 0 if index else 1)
+        self.column.addLayout(row)
+
+    def end(self) -> None:
+        """Nothing comes after this but what is wrong."""
+        self.column.addWidget(self.trouble)
+
+    def complain(self, trouble: str) -> None:
+        """Say what is wrong; "" takes it back."""
+        shown = one_line(trouble, limit=LONGEST)
+        self.trouble.setText(shown)
+        self.trouble.setAccessibleName(shown)
+        self.trouble.setVisible(bool(shown))
+
+
+class SelectOption(QComboBox):
+    """One of several values, each with words for it."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self.setAccessibleName(name)
+        self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        self.setMinimumContentsLength(6)
+        unmoved(self)
+
+    def offer(self, values: Sequence[tuple[str, str]], chosen: str) -> None:
+        """Offer values with their words; tells nobody."""
+        before = self.blockSignals(True)
+        self.clear()
+        for value, words in values:
+            self.addItem(one_line(words, limit=90), value)
+        self.setCurrentIndex(max(0, self.findData(chosen)))
+        self.blockSignals(before)
+
+    def choose(self, value: str) -> None:
+        """Show a value; tells nobody."""
+        before = self.blockSignals(True)
+        self.setCurrentIndex(max(0, self.findData(value)))
+        self.blockSignals(before)
+
+    @property
+    def value(self) -> Any:
+        """The value that is chosen."""
+        return self.currentData()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw an arrow, which style sheets have as a picture only."""
+        super().paintEvent(event)
+        x, y = 16.0 if self.isRightToLeft() else self.width() - 16.0, self.height() / 2
+        _draw(self, "muted", (x - 4, y - 2), (x, y + 2), (x + 4, y - 2))
+
+
+class Tick(QCheckBox):
+    """On or off."""
+
+    def __init__(self, text: str, told: str) -> None:
+        super().__init__(text)
+        self.setAccessibleName(text)
+        self.setAccessibleDescription(told)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw the tick, which style sheets have as a picture only."""
+        super().paintEvent(event)
+        if self.isChecked():
+            option = QStyleOptionButton()
+            self.initStyleOption(option)
+            part = QStyle.SubElement.SE_CheckBoxIndicator
+            middle = self.style().subElementRect(part, option, self).toRectF().center()
+            x, y = middle.x(), middle.y()
+            _draw(self, "on_accent", (x - 3.5, y), (x - 1, y + 2.5), (x + 3.5, y - 2.5))
+
+
+def button(text: str, name: str = "", *, kind: str = "", tip: str = "") -> QPushButton:
+    """A button; `name` is what a screen reader says where its words are few."""
+    made = QPushButton(text)
+    made.setAccessibleName(name or text)
+    made.setProperty("kind", kind)
+    made.setToolTip(tip)
+    made.setAutoDefault(False)
+    return made
+
+
+def _draw(widget: QWidget, colour: str, *corners: tuple[float, float]) -> None:
+    painter = QPainter(widget)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setPen(QPen(theme.colour(colour), 1.8, c=Qt.PenCapStyle.RoundCap))
+    painter.drawPolyline([QPointF(*corner) for corner in corners])
+    painter.end()
+
+
+def unmoved(widget: QWidget) -> None:
+    """Leave the wheel to the page, which it scrolls: nothing is changed by passing over it."""
+    widget.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+    widget.installEventFilter(_Wheel(widget))
+
+
+class _Wheel(QObject):
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.Wheel:
+            event.ignore()
+            return True
+        return super().eventFilter(watched, event)
+
+
+MOST_LINES = 8
+FRAME = 6
+"""Pixels that the outline of the style sheet takes, above and below."""
+PICTURES = {"image/png": "png", "image/jpeg": "jpg", "image/webp": "webp", "image/gif": "gif"}
+"""The pictures that are taken as they are given, the best first, and their suffixes."""
+
+_never = Qt.ScrollBarPolicy.ScrollBarAlwaysOff
+
+
+def holds_more_than_text(held: QMimeData) -> bool:
+    """Whether it holds files, or a picture that is not only an extra to its words."""
+    files = any(url.isLocalFile() for url in held.urls())
+    return files or (holds_picture(held) and not held.text().strip())
+
+
+def holds_picture(held: QMimeData) -> bool:
+    """Whether there is a picture in it that is no file."""
+    return held.hasImage() or any(held.hasFormat(name) for name in PICTURES)
+
+
+class GrowingTextField(QPlainTextEdit):
+    """As tall as its text, up to a few lines. Enter enters, Shift+Enter begins a new line."""
+
+    entered = Signal()
+    focused = Signal(bool)
+    pasted = Signal(object)
+    """Carries the QMimeData of what is pasted and no mere text."""
+
+    def __init__(self, name: str, inviting: str = "", *, role: str = "") -> None:
+        """`name` is what a screen reader says, `inviting` stands in it while it is empty."""
+        super().__init__()
+        self.setAccessibleName(name)
+        self.setPlaceholderText(inviting)
+        self.setProperty("role", role)
+        self.setTabChangesFocus(True)
+        self.setAcceptDrops(False)  # the window takes what is dropped, wherever it is dropped
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.document().setDocumentMargin(2)
+        self.document().documentLayout().documentSizeChanged.connect(self._fit)
+        self._fit()
+
+    def invite(self, words: str) -> None:
+        """Show words while nothing is typed."""
+        if words != self.placeholderText():
+            self.setPlaceholderText(words)
+            self.viewport().update()  # Qt draws only the changed line's beginning anew
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Enter enters, Shift+Enter begins a new line."""
+        enter = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
+        if enter and not event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
+            self.entered.emit()
+        else:
+            super().keyPressEvent(event)
+
+    def canInsertFromMimeData(self, source: QMimeData) -> bool:
+        """Take more than text."""
+        return holds_more_than_text(source) or super().canInsertFromMimeData(source)
+
+    def insertFromMimeData(self, source: QMimeData) -> None:
+        """Hand on what is no mere text."""
+        if holds_more_than_text(source):
+            self.pasted.emit(source)
+        else:
+            super().insertFromMimeData(source)
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        """Tell of it."""
+        super().focusInEvent(event)
+        self.focused.emit(True)
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        """Tell of it."""
+        super().focusOutEvent(event)
+        self.focused.emit(False)
+
+    def changeEvent(self, change: QEvent) -> None:
+        """Follow the size of the type."""
+        super().changeEvent(change)
+        if change.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange):
+            self._fit()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Follow the width: Qt tells nothing where only the breaks of lines change."""
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        lines = round(self.document().size().height())  # counted in lines by this kind of editor
+        line = self.fontMetrics().lineSpacing()
+        scrolls = lines > MOST_LINES
+        bar = Qt.ScrollBarPolicy.ScrollBarAsNeeded if scrolls else _never
+        self.setVerticalScrollBarPolicy(bar)
+        frame = FRAME if self.property("role") else 0
+        self.setFixedHeight(min(max(lines, 1), MOST_LINES) * line + 10 + frame)
+
+
+class Fold(QWidget):
+    """A heading that shows and hides what is in `column`."""
+
+    def __init__(self, name: str, *, unfolded: bool = True) -> None:
+        """`name` says what it holds, as in "Show the rounds"."""
+        super().__init__()
+        self._name = name
+        self._body = QWidget()
+        self.column = QVBoxLayout(self._body)
+        self.column.setContentsMargins(0, 0, 0, 0)
+        self.column.setSpacing(6)
+        self.heading = IconButton(
+            "down", tr("Hide {name}", name=name), kind="fold", text=" ", tip=tr("Hide")
+        )
+        self.heading.setIconSize(QSize(14, 14))
+        self.heading.clicked.connect(lambda: self.unfold(self._body.isHidden()))
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(theme.space("half"))
+        layout.addWidget(self.heading)
+        layout.addWidget(self._body)
+        self.unfold(unfolded)
+
+    @property
+    def unfolded(self) -> bool:
+        """Whether it shows what is in it."""
+        return not self._body.isHidden()
+
+    def unfold(self, unfolded: bool) -> None:
+        """Show what is in it, or only the heading."""
+        self._body.setVisible(unfolded)
+        if unfolded:
+            self.heading.show_icon("down", tr("Hide {name}", name=self._name), tip=tr("Hide"))
+        else:
+            self.heading.show_icon("right", tr("Show {name}", name=self._name), tip=tr("Show"))
+
+    def say(self, heading: str) -> None:
+        """Write another heading."""
+        self.heading.setText(heading.replace("&", "&&"))
+        self.heading.setAccessibleDescription(heading)
+
+
+class ReturnPresses(QObject):
+    """Does so in every window of the application while it lives."""
+
+    def __init__(self, application: QGuiApplication) -> None:
+        super().__init__(application)
+        application.focusWindowChanged.connect(self._watch)
+
+    def _watch(self, window: QWindow | None) -> None:
+        if window:
+            window.installEventFilter(self)  # for the second time it only comes first again
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Press it, where nothing else has the keyboard at the moment."""
+        if not isinstance(event, QKeyEvent) or event.type() != QEvent.Type.KeyPress:
+            return False
+        button = QApplication.focusWidget()
+        if (
+            event.key() not in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
+            or event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
+            or not isinstance(button, QAbstractButton)
+            or QApplication.activePopupWidget()
+        ):
+            return False
+        if not event.isAutoRepeat():
+            button.click()
+        return True
+
+
+"""Characters of a reason that are shown."""
+
+
+class SettingsPanel(QWidget):
+    """Fill `column`."""
+
+    def __init__(self, name: str) -> None:
+        """`name` is what a screen reader says of it."""
+        super().__init__()
+        self.setAccessibleName(name)
+        outer = QVBoxLayout(self)
+        outer.setContentsMargins(0, theme.space("half"), 0, 0)
+        outer.setSpacing(theme.space())
+        self.column = QVBoxLayout()
+        self.column.setSpacing(theme.space())
+        outer.addLayout(self.column)
+        self.trouble = Label(role="warning", wrap=True)
+        self.trouble.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.trouble.hide()
+        outer.addWidget(self.trouble)
+
+    def complain(self, trouble: str) -> None:
+        """Say what is wrong; "" takes it back."""
+        shown = one_line(trouble, limit=LONGEST)
+        self.trouble.setText(shown)
+        self.trouble.setAccessibleName(shown)
+        self.trouble.setVisible(bool(shown))
+
+    def leave(self) -> None:
+        """It is not looked at any more."""

@@ -1,0 +1,306 @@
+"""Every text on screen: always plain, never read as HTML, and never wider than its place.
+
+Sizes, durations, dates and counts as a person reads them."""
+
+from __future__ import annotations
+
+import math
+import re
+from datetime import date
+from pathlib import Path
+
+from PySide6.QtCore import QDate, QLocale, QSize, Qt
+from PySide6.QtGui import QKeyEvent, QResizeEvent, QTextOption, QWheelEvent
+from PySide6.QtWidgets import (
+    QFrame,
+    QLabel,
+    QPushButton,
+    QSizePolicy,
+    QTextEdit,
+    QVBoxLayout,
+    QWidget,
+)
+
+from jarvis_desktop.core.artifact import Kind, kind_of_name
+from jarvis_desktop.core.display import encodable
+from jarvis_desktop.core.i18n import mark, tr, trn
+
+FIRST = 20_000
+"""Characters of a long text that are shown at first."""
+MORE = 200_000
+"""Characters that are added at a time; laying out more would stall the window."""
+
+
+_unbroken = re.compile(r"\S{30}(?=\S)")
+
+
+class Label(QLabel):
+    """A short text. `role` picks its look in the style sheet: muted, small, title, display."""
+
+    def __init__(self, text: str = "", *, role: str = "", wrap: bool = False) -> None:
+        super().__init__()
+        self.setTextFormat(Qt.TextFormat.PlainText)
+        self.setProperty("role", role)
+        self.setWordWrap(wrap)
+        self.setText(text)
+
+    def setText(self, text: str) -> None:
+        """Show a text; what is no Unicode, as in names of files, is shown as "�"."""
+        text = encodable(text)
+        if self.wordWrap():
+            # Labels break lines between words only, and would make the window as wide as the
+            # longest of them.
+            text = _unbroken.sub(lambda found: found[0] + "\u200b", text)
+        super().setText(text)
+
+
+class ElidedLabel(Label):
+    """One line that ends in "…" where it does not fit."""
+
+    def __init__(
+        self,
+        text: str = "",
+        *,
+        role: str = "",
+        mode: Qt.TextElideMode = Qt.TextElideMode.ElideRight,
+        widest: int = 0,
+    ) -> None:
+        """`widest` in pixels; 0 takes all the room there is."""
+        super().__init__(role=role)
+        self._mode = mode
+        self._widest = widest
+        self._full = ""
+        horizontal = QSizePolicy.Policy.Preferred if widest else QSizePolicy.Policy.Ignored
+        self.setSizePolicy(horizontal, QSizePolicy.Policy.Fixed)
+        if widest:
+            self.setMaximumWidth(widest)  # some text cannot be cut: one letter with many accents
+        self.show_text(text)
+
+    def show_text(self, text: str) -> None:
+        """Show another text."""
+        text = encodable(text)
+        if text != self._full or not text:
+            self._full = text
+            self.setAccessibleName(text)
+            self._fit(self._widest or self.width())
+
+    def full_text(self) -> str:
+        """The whole text."""
+        return self._full
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Fit the text anew."""
+        super().resizeEvent(event)
+        if not self._widest:
+            self._fit(event.size().width())
+
+    def _fit(self, width: int) -> None:
+        shown = self.fontMetrics().elidedText(self._full[:1000], self._mode, max(width, 20))
+        if shown != self.text():
+            self.setText(shown)
+
+
+class TextView(QTextEdit):
+    """A plain text of any length that can be selected; as tall as its text, without scroll bars."""
+
+    def __init__(self, name: str, *, role: str = "", hug: bool = False) -> None:
+        """`hug` keeps it as narrow as its text allows."""
+        super().__init__()
+        self._hug = hug
+        self._shown = ""
+        self.setAccessibleName(name)
+        self.setProperty("role", role)
+        self.setReadOnly(True)
+        self.setAcceptRichText(False)
+        self.setUndoRedoEnabled(False)
+        self.setAcceptDrops(False)
+        self.setTabChangesFocus(True)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setWordWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setTextInteractionFlags(
+            Qt.TextInteractionFlag.TextSelectableByMouse
+            | Qt.TextInteractionFlag.TextSelectableByKeyboard
+        )
+        # The menu is that of the turn, which knows more to do with its words.
+        self.setContextMenuPolicy(Qt.ContextMenuPolicy.NoContextMenu)
+        self.viewport().setCursor(Qt.CursorShape.IBeamCursor)
+        self.viewport().setAutoFillBackground(False)
+        self.document().setDocumentMargin(0)
+        option = self.document().defaultTextOption()
+        option.setTextDirection(Qt.LayoutDirection.LayoutDirectionAuto)  # of each paragraph's own
+        self.document().setDefaultTextOption(option)
+        self.document().documentLayout().documentSizeChanged.connect(self._fit)
+        horizontal = QSizePolicy.Policy.Maximum if hug else QSizePolicy.Policy.Ignored
+        self.setSizePolicy(horizontal, QSizePolicy.Policy.Fixed)
+
+    def show_text(self, text: str) -> None:
+        """Show a text; what only grew is appended, so that a selection stays."""
+        text = encodable(text)
+        if text == self._shown:
+            return
+        if self._shown and text.startswith(self._shown):
+            cursor = self.textCursor()
+            cursor.movePosition(cursor.MoveOperation.End)
+            cursor.insertText(text[len(self._shown) :])
+        else:
+            self.setPlainText(text)
+        self._shown = text
+        self._fit()
+        self.updateGeometry()
+
+    def sizeHint(self) -> QSize:
+        """Its natural width, where it hugs its text."""
+        if not self._hug:
+            return super().sizeHint()
+        lines = self._shown[:4000].splitlines() or [""]
+        metrics = self.fontMetrics()
+        width = max(metrics.horizontalAdvance(line) for line in lines[:60])
+        return QSize(width + 2 * self.frameWidth() + 2, self.height())
+
+    def minimumSizeHint(self) -> QSize:
+        """Any width will do."""
+        return QSize(40, 10)
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        """Leave scrolling to the conversation."""
+        event.ignore()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Leave going through the conversation to it."""
+        if goes_through(event):
+            event.ignore()
+        else:
+            super().keyPressEvent(event)
+
+    def _fit(self) -> None:
+        margins = self.contentsMargins()
+        height = math.ceil(self.document().size().height())
+        wanted = height + margins.top() + margins.bottom() + 2 * self.frameWidth()
+        if wanted != self.maximumHeight():
+            self.setFixedHeight(wanted)
+
+
+def goes_through(event: QKeyEvent) -> bool:
+    """Whether a key goes through a conversation rather than through one text of it."""
+    key, held = event.key(), event.modifiers()
+    ends = key in (Qt.Key.Key_Home, Qt.Key.Key_End)
+    if held & Qt.KeyboardModifier.ShiftModifier:
+        return False
+    if ends:
+        return bool(held & Qt.KeyboardModifier.ControlModifier)
+    return key in (Qt.Key.Key_PageUp, Qt.Key.Key_PageDown)
+
+
+def more_of(shown: int, length: int) -> str:
+    """What a button says that shows more of a text of that length; "" where all of it is shown."""
+    if shown >= length:
+        return ""
+    if length - shown <= MORE:
+        return trn("Show all ({count} character)", "Show all ({count} characters)", length)
+    return trn("Show more ({count} character)", "Show more ({count} characters)", length)
+
+
+class LongText(QWidget):
+    """A text that may be gigantic: its beginning, and a button for the rest."""
+
+    def __init__(self, name: str, *, role: str = "", first: int = FIRST) -> None:
+        """`first` is how many characters are shown until more is asked for."""
+        super().__init__()
+        self._text = ""
+        self._limit = first
+        self.view = TextView(name, role=role)
+        self.more = QPushButton()
+        self.more.setProperty("kind", "quiet")
+        self.more.clicked.connect(self._show_more)
+        self.more.setAccessibleName(tr("Show more of this text"))
+        self.more.hide()
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(self.view)
+        layout.addWidget(self.more, alignment=Qt.AlignmentFlag.AlignLeft)
+
+    def show_text(self, text: str) -> None:
+        """Show a text."""
+        self._text = text
+        self.view.show_text(text[: self._limit])
+        more = more_of(self._limit, len(text))
+        self.more.setVisible(bool(more))
+        self.more.setText(more)
+        self.more.setAccessibleName(more or tr("Show more of this text"))
+
+    def _show_more(self) -> None:
+        self._limit += MORE
+        self.show_text(self._text)
+
+
+KINDS = {
+    Kind.TEXT: mark("text"),
+    Kind.IMAGE: mark("picture"),
+    Kind.AUDIO: mark("sound"),
+    Kind.VIDEO: mark("video"),
+    Kind.TABLE: mark("table"),
+    Kind.DOCUMENT: mark("document"),
+}
+"""What each is called, among other words."""
+
+
+def kind_of(path: Path) -> Kind:
+    """What a file seems to be, by its name; it is looked into only when it is used."""
+    return kind_of_name(path) or Kind.DOCUMENT
+
+
+def size(count: int) -> str:
+    """A number of bytes: "812 bytes", "3.4 MB"."""
+    if count < 1000:
+        return trn("{count} byte", "{count} bytes", count)
+    amount = float(count)
+    for unit in ("kB", "MB", "GB", "TB"):
+        amount /= 1000
+        if amount < 999.5 or unit == "TB":
+            return f"{QLocale().toString(amount, 'f', 1 if amount < 10 else 0)} {unit}"
+    raise AssertionError
+
+
+def seconds(amount: float) -> str:
+    """A duration: "0.4 s", "12 s", "3 min 05 s"."""
+    if amount < 9.95:
+        return tr("{count} s", count=QLocale().toString(amount, "f", 1))
+    whole = round(amount)
+    if whole < 60:
+        return tr("{count} s", count=whole)
+    return tr("{minutes} min {seconds} s", minutes=whole // 60, seconds=f"{whole % 60:02d}")
+
+
+def clock(amount: float) -> str:
+    """A running time: "0:07", "1:02:30"."""
+    minutes, rest = divmod(int(amount), 60)
+    if minutes < 60:
+        return f"{minutes}:{rest:02d}"
+    return f"{minutes // 60}:{minutes % 60:02d}:{rest:02d}"
+
+
+def day(when: date, today: date) -> str:
+    """The heading under which a conversation is listed."""
+    age = (today - when).days
+    if age <= 0:
+        return tr("Today")
+    if age == 1:
+        return tr("Yesterday")
+    if age < 7:
+        return tr("Last seven days")
+    if (when.year, when.month) == (today.year, today.month):
+        return tr("This month")
+    # TRANSLATORS: the name of a month and its year, as Qt writes a format of dates
+    return QLocale().toString(QDate(when.year, when.month, when.day), tr("MMMM yyyy"))
+
+
+def counted(number: int, noun: str) -> str:
+    """ "1 step", "3 steps"."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def upper_first(words: str) -> str:
+    """The words with a capital at their beginning."""
+    return words[:1].upper() + words[1:]

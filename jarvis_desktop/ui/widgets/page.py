@@ -1,0 +1,71 @@
+"""A page beside the conversation, such as the settings: a title, and a column that scrolls."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
+
+from jarvis_desktop.core.i18n import tr
+from jarvis_desktop.ui.widgets import theme
+from jarvis_desktop.ui.widgets.icons import IconButton
+from jarvis_desktop.ui.widgets.labels import Label
+
+WIDEST = 780
+"""Pixels; longer lines are hard to read."""
+
+
+class WindowPage(QFrame):
+    """Fill `column`; put into `tools` what belongs beside the title."""
+
+    left = Signal()
+    """The person wants back to the conversation."""
+    told = Signal(str, bool)
+    """Carries what the person should know, and whether it is good news."""
+
+    def __init__(self, title: str, told: str = "") -> None:
+        """`told` says in a sentence what the page is for."""
+        super().__init__()
+        self.setObjectName("page")
+        self.setAccessibleName(title)
+        outer = QVBoxLayout(self)
+        outer.setContentsMargins(0, 0, 0, 0)
+        outer.setSpacing(0)
+        self.back = IconButton("back", tr("Back to the conversation"))
+        self.back.setToolTip(tr("Back to the conversation (Esc)"))
+        self.back.clicked.connect(self.left)
+        head = QHBoxLayout()
+        head.setContentsMargins(theme.space("two"), 10, theme.space("three"), 10)
+        head.setSpacing(theme.space())
+        head.addWidget(self.back)
+        head.addWidget(Label(title, role="title"))
+        head.addStretch(1)
+        self.tools = QHBoxLayout()
+        self.tools.setSpacing(theme.space())
+        head.addLayout(self.tools)
+        outer.addLayout(head)
+        scrolled = QWidget()
+        scrolled.setObjectName("scrolled")
+        row = QHBoxLayout(scrolled)
+        row.setContentsMargins(*[theme.space("three")] * 4)
+        column = QWidget()
+        column.setMaximumWidth(WIDEST)
+        self.column = QVBoxLayout(column)
+        self.column.setContentsMargins(0, 0, 0, 0)
+        self.column.setSpacing(theme.space("two"))
+        if told:
+            self.column.addWidget(Label(told, role="muted", wrap=True))
+        row.addStretch(1)
+        row.addWidget(column, 1000)
+        row.addStretch(1)
+        self.scroller = QScrollArea()
+        self.scroller.setWidgetResizable(True)
+        self.scroller.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.scroller.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.scroller.setWidget(scrolled)
+        outer.addWidget(self.scroller, 1)
+
+    def appear(self, part: str = "") -> None:
+        """It is shown now; `part` names what of it is wanted, "" the whole."""
+
+    def leave(self) -> None:
+        """It is not looked at any more."""

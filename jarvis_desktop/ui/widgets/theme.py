@@ -1,0 +1,228 @@
+"""Turns the tokens of `resources/themes` into the palette and the style sheet: light, dark, and
+either with high contrast.
+
+How the application looks and in which language it speaks, as the settings want it.
+
+The settings are read after the window is on the screen, which must not change its face then: what
+was wanted last is kept beside the window's place."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from string import Template
+from typing import TYPE_CHECKING, Literal, cast
+
+from PySide6.QtCore import QLibraryInfo, QLocale, QObject, QSettings, Qt, QTranslator, Signal
+from PySide6.QtGui import QColor, QFont, QGuiApplication, QPalette
+from PySide6.QtWidgets import QApplication
+
+from jarvis_desktop import localization, paths
+
+if TYPE_CHECKING:
+    from jarvis_desktop.settings import Settings, WindowSettings
+
+
+Choice = Literal["system", "light", "dark", "contrast"]
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """The look in numbers: colours as #RRGGBB, lengths in pixels, type sizes as multiples, motion
+    in milliseconds."""
+
+    light: Mapping[str, str]
+    dark: Mapping[str, str]
+    contrast_light: Mapping[str, str]
+    contrast_dark: Mapping[str, str]
+    space: Mapping[str, int]
+    radius: Mapping[str, int]
+    scale: Mapping[str, float]
+    motion: Mapping[str, int]
+
+    def colours(self, dark: bool, *, contrast: bool = False) -> Mapping[str, str]:
+        """The colours of one scheme."""
+        if contrast:
+            return self.contrast_dark if dark else self.contrast_light
+        return self.dark if dark else self.light
+
+
+@dataclass(frozen=True, slots=True)
+class ThemeChoice:
+    """How the person wants it."""
+
+    choice: Choice = "system"
+    text_size: float = 1.0
+    """As a multiple of the system's."""
+    motion: bool = True
+
+
+_wish = ThemeChoice()
+"""What is worn now: as the palette, it is the whole application's."""
+
+
+@cache
+def tokens() -> Tokens:
+    """The shipped tokens."""
+    text = paths.shipped("resources", "themes", "tokens.toml").read_text("utf-8")
+    return Tokens(**tomllib.loads(text))
+
+
+def colour(name: str) -> QColor:
+    """A colour of the scheme that is shown now."""
+    return QColor(tokens().colours(is_dark(), contrast=_wish.choice == "contrast")[name])
+
+
+def is_dark() -> bool:
+    """Whether a dark scheme is shown."""
+    palette = QGuiApplication.palette()
+    return palette.window().color().lightness() < palette.windowText().color().lightness()
+
+
+def duration(name: str = "usual") -> int:
+    """How long a movement takes, in milliseconds; 0 where nothing is to move."""
+    return tokens().motion[name] if _wish.motion else 0
+
+
+def palette(colours: Mapping[str, str]) -> QPalette:
+    """Qt's own roles from our colours, for what the style sheet does not reach."""
+    roles = QPalette.ColorRole
+    result = QPalette()
+    for role, name in {
+        roles.Window: "window",
+        roles.WindowText: "text",
+        roles.Base: "card",
+        roles.AlternateBase: "sunken",
+        roles.Text: "text",
+        roles.Button: "raised",
+        roles.ButtonText: "text",
+        roles.BrightText: "danger",
+        roles.PlaceholderText: "muted",
+        roles.Highlight: "accent",
+        roles.HighlightedText: "on_accent",
+        roles.ToolTipBase: "raised",
+        roles.ToolTipText: "text",
+        roles.Link: "accent",
+        roles.Accent: "accent",
+        roles.Mid: "border",
+    }.items():
+        result.setColor(role, QColor(colours[name]))
+    for role in (roles.WindowText, roles.Text, roles.ButtonText):
+        result.setColor(QPalette.ColorGroup.Disabled, role, QColor(colours["control"]))
+    return result
+
+
+def stylesheet(look: Tokens, colours: Mapping[str, str], points: float) -> str:
+    """The style sheet; `points` is the size of the system's type."""
+    template = paths.shipped("resources", "themes", "window.qss").read_text("utf-8")
+    values: dict[str, str] = dict(colours)
+    values |= {f"space_{name}": f"{value}px" for name, value in look.space.items()}
+    values |= {f"radius_{name}": f"{value}px" for name, value in look.radius.items()}
+    values |= {f"type_{name}": f"{points * value:.1f}pt" for name, value in look.scale.items()}
+    return Template(template).substitute(values)
+
+
+class Theme(QObject):
+    """Dresses the application as the person wishes, and again whenever the system changes between
+    light and dark."""
+
+    changed = Signal()
+
+    def __init__(self, application: QApplication, wish: ThemeChoice | None = None) -> None:
+        super().__init__(application)
+        self._application = application
+        application.setStyle("Fusion")
+        self._font = QFont(application.font())
+        self._hints = application.styleHints()
+        self._hints.colorSchemeChanged.connect(self._follow)
+        self.adopt(wish or ThemeChoice())
+
+    def adopt(self, wish: ThemeChoice) -> None:
+        """Show it as the person wishes from now on."""
+        global _wish
+        _wish = wish
+        self._follow(self._hints.colorScheme())
+
+    def _follow(self, scheme: Qt.ColorScheme) -> None:
+        system = scheme == Qt.ColorScheme.Dark
+        self.wear(dark={"light": False, "dark": True}.get(_wish.choice, system))
+
+    def wear(self, *, dark: bool) -> None:
+        """Show the dark scheme, or the light one."""
+        look = tokens()
+        colours = look.colours(dark, contrast=_wish.choice == "contrast")
+        self._application.setPalette(palette(colours))
+        points = self._font.pointSizeF() if self._font.pointSizeF() > 0 else 10.0
+        points *= _wish.text_size
+        body = QFont(self._font)
+        body.setPointSizeF(points * look.scale["body"])
+        self._application.setFont(body)
+        # Changing one sheet into another costs Qt five times as much as setting one anew.
+        self._application.setStyleSheet("")
+        self._application.setStyleSheet(stylesheet(look, colours, points))
+        self.changed.emit()
+
+
+def space(name: str = "one") -> int:
+    """A length of the grid, in pixels."""
+    return tokens().space[name]
+
+
+_qts_own = {"zh": "zh_CN"}
+"""What Qt calls a language, where that is not our code."""
+
+
+class Appearance(QObject):
+    """Dresses the application at once, and anew when the settings change."""
+
+    relabelled = Signal()
+    """Another language is spoken: every text must be made anew."""
+
+    def __init__(self, application: QApplication, kept: Path) -> None:
+        """`kept` is the file with the window's place."""
+        super().__init__(application)
+        self._application = application
+        self._kept = QSettings(str(kept), QSettings.Format.IniFormat)
+        self._translator = QTranslator(self)
+        self.theme = Theme(application, self._remembered())
+        self.language = ""
+        """The code of the one that is spoken."""
+        self._speak(str(self._kept.value("look/language", "")))
+
+    def adopt(self, settings: Settings) -> None:
+        """Look as these settings want it."""
+        wanted = settings.window
+        wish = ThemeChoice(wanted.theme, wanted.text_size, wanted.motion)
+        if wish != self._remembered():
+            self.theme.adopt(wish)
+        self._remember(wanted)
+        if localization.chosen(wanted.language) != self.language:
+            self._speak(wanted.language)
+            self.relabelled.emit()
+
+    def _speak(self, wanted: str) -> None:
+        self.language = localization.speak(wanted)
+        locale = QLocale(_qts_own.get(self.language, self.language))
+        if locale.language() == QLocale.system().language():
+            locale = QLocale.system()  # with the country's own dates and numbers
+        QLocale.setDefault(locale)
+        self._application.removeTranslator(self._translator)
+        folder = QLibraryInfo.path(QLibraryInfo.LibraryPath.TranslationsPath)
+        if self._translator.load(locale, "qtbase", "_", folder):
+            self._application.installTranslator(self._translator)
+        self._application.setLayoutDirection(locale.textDirection())
+
+    def _remembered(self) -> ThemeChoice:
+        kept = self._kept
+        return ThemeChoice(
+            cast("Choice", str(kept.value("look/theme", "system"))),
+            cast("float", kept.value("look/text_size", 1.0, type=float)) or 1.0,
+            bool(kept.value("look/motion", True, type=bool)),
+        )
+
+    def _remember(self, wanted: WindowSettings) -> None:
+        for name in ("theme", "text_size", "motion", "language"):
+            self._kept.setValue(f"look/{name}", getattr(wanted, name))

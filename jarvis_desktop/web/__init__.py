@@ -1,1 +1,0 @@
-"""Files that lie on the network, fetched with care."""

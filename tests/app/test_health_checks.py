@@ -1,0 +1,131 @@
+"""What the doctor says of the computer that experts run on."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+
+import pytest
+
+from jarvis_desktop.app import health_checks
+from jarvis_desktop.app.health_checks import Finding, agent_mode, graphics, memory, sandbox
+from jarvis_desktop.core.code import Protection
+from jarvis_desktop.core.placement import MB, Graphics, Hardware
+from jarvis_desktop.localization import load
+
+GB = 1000 * MB
+RTX = Graphics("NVIDIA RTX 3060", memory=12 * GB)
+
+
+@pytest.mark.parametrize(
+    ("hardware", "found"),
+    [
+        (
+            Hardware(graphics=RTX, graphics_free=9 * GB),
+            Finding(
+                "graphics card",
+                "ok",
+                "NVIDIA RTX 3060 with 12.0 GB, 9.0 GB free; it computes, by CUDA in bfloat16",
+            ),
+        ),
+        (
+            Hardware(graphics=Graphics("Apple GPU", "mps", 10 * GB, bfloat16=False)),
+            Finding(
+                "graphics card",
+                "ok",
+                "Apple GPU with 10.0 GB; it computes, by Metal in float16",
+            ),
+        ),
+        (
+            Hardware(),
+            Finding(
+                "graphics card", "limited", "None was found. Experts run on the processor."
+            ),
+        ),
+        (
+            Hardware(trouble="The driver is too old.", fix="Update it."),
+            Finding(
+                "graphics card",
+                "limited",
+                "The driver is too old. Experts run on the processor.",
+                "Update it.",
+            ),
+        ),
+    ],
+)  # fmt: skip
+def test_the_graphics_card_and_why_it_is_not_used(hardware: Hardware, found: Finding) -> None:
+    assert graphics(hardware) == found
+
+
+@pytest.mark.parametrize(
+    ("hardware", "budget", "state", "detail"),
+    [
+        (
+            Hardware(16 * GB, 9 * GB, swap=2 * GB, cores=8, graphics=RTX),
+            0,
+            "ok",
+            "16.0 GB, 9.0 GB free, 2.0 GB of swap, 8 processor cores; "
+            "experts get up to 12.8 GB and 10.8 GB of the graphics card together",
+        ),
+        (
+            Hardware(16 * GB, cores=8),
+            4 * GB,
+            "ok",
+            "16.0 GB, 8 processor cores; experts get up to 4.0 GB by your settings",
+        ),
+        (
+            Hardware(3 * GB, cores=2),
+            0,
+            "limited",
+            "3.0 GB, 2 processor cores; experts get up to 1.5 GB together",
+        ),
+        (Hardware(), 0, "limited", "the system does not say how much there is"),
+    ],
+)
+def test_the_memory_and_what_experts_get_of_it(
+    hardware: Hardware, budget: int, state: str, detail: str
+) -> None:
+    found = memory(hardware, budget)
+    assert (found.what, found.state, found.detail) == ("memory", state, detail)
+
+
+@pytest.mark.parametrize(
+    ("protection", "state", "says", "mode"),
+    [
+        (Protection("bubblewrap", sandboxed=True), "ok", "bubblewrap", "ok"),
+        (
+            Protection("Landlock", sandboxed=True, why="Install bubblewrap."),
+            "limited",
+            "Landlock",
+            "ok",
+        ),
+        (Protection("none", sandboxed=False, why="Say so."), "limited", "unprotected", "limited"),
+    ],
+)
+def test_what_holds_the_code_of_agent_mode(
+    protection: Protection, state: str, says: str, mode: str
+) -> None:
+    found = sandbox(protection)
+    assert (found.what, found.state, found.fix) == ("sandbox", state, protection.why)
+    assert says in found.detail
+    assert agent_mode(protection, has_llm=True).state == mode
+    without = agent_mode(protection, has_llm=False)
+    assert (without.state, "needs a language model" in without.detail) == ("limited", True)
+
+
+def test_the_name_of_all_that_is_looked_at_is_known_to_translators() -> None:
+    names: set[str] = set()
+    for module in (health_checks, health_checks):
+        for node in ast.walk(ast.parse(inspect.getsource(module))):
+            named: ast.AST | None = None
+            if isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("Finding", "device"):
+                named = node.args[0]
+            elif isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "what":
+                named = node.value
+            if isinstance(named, ast.Call):
+                named = named.args[0]
+            if isinstance(named, ast.Constant):
+                names.add(str(named.value))
+    assert len(names) > 12
+    german = load("de")
+    assert {name for name in names if german.gettext(name) == name} == {"JARVIS Desktop", "SQLite"}

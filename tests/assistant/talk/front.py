@@ -1,0 +1,60 @@
+"""A place to talk in for tests, and sounds to talk with."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from jarvis_desktop.core.speech import FRAME, WIDTH, Sound, TalkEvent, Talking, Transcript
+
+
+def sound(*speech: float, before: bool = False) -> Sound:
+    """One frame for each of these likelihoods."""
+    return Sound(b"\x01" * FRAME * WIDTH * len(speech), 0.5, speech, before=before)
+
+
+def speaking(seconds: float) -> Sound:
+    """Somebody speaks."""
+    return sound(*[0.9] * round(seconds / 0.032))
+
+
+def silence(seconds: float) -> Sound:
+    """Nobody does."""
+    return sound(*[0.01] * round(seconds / 0.032))
+
+
+@dataclass
+class FakeFront:
+    """Keeps what it is told, in order."""
+
+    events: list[TalkEvent] = field(default_factory=list)
+    barged: int = 0
+    said: list[str] = field(default_factory=list)
+    _changed: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def barge_in(self) -> None:
+        self.barged += 1
+
+    def show(self, event: TalkEvent) -> None:
+        self.events.append(event)
+        self._changed.set()
+
+    def heard(self, transcript: Transcript) -> None:
+        self.said.append(transcript.text)
+        self._changed.set()
+
+    async def until(self, true: Callable[[], bool]) -> None:
+        """Wait for it, for some seconds at most."""
+        async with asyncio.timeout(10):
+            while not true():
+                self._changed.clear()
+                await self._changed.wait()
+
+    async def shows(self, state: str) -> None:
+        """Wait until this is what happens now."""
+        await self.until(lambda: self.states[-1:] == [state])
+
+    @property
+    def states(self) -> list[str]:
+        return [event.state for event in self.events if isinstance(event, Talking)]

@@ -1,0 +1,45 @@
+from collections.abc import Iterator
+from gettext import NullTranslations
+
+import pytest
+
+from jarvis_desktop.core import i18n
+from jarvis_desktop.core.i18n import mark, tr, trn
+
+
+class Shouted(NullTranslations):
+    """A language in which everything is said loudly."""
+
+    def gettext(self, message: str) -> str:
+        return message.replace("Open", "OPEN")
+
+    def ngettext(self, msgid1: str, msgid2: str, n: int) -> str:
+        return (msgid1 if n == 1 else msgid2).replace("file", "FILE")
+
+
+@pytest.fixture
+def shouted() -> Iterator[None]:
+    i18n.speak(Shouted())
+    yield
+    i18n.speak(NullTranslations())
+
+
+def test_english_stands_in_the_code() -> None:
+    assert tr("Open {name}", name="a.txt") == "Open a.txt"
+    assert trn("{count} file", "{count} files", 1) == "1 file"
+    assert trn("{count} file", "{count} files", 1200) == "1,200 files"
+    assert mark("Open") == "Open"
+    assert tr("") == "", "a catalogue's header is no translation of it"
+
+
+def test_another_language_is_spoken_from_then_on(shouted: None) -> None:
+    assert tr("Open {name}", name="a.txt") == "OPEN a.txt"
+    assert trn("{count} file in {name}", "{count} files in {name}", 2, name="b") == "2 FILEs in b"
+
+
+def test_what_comes_in_as_a_value_is_never_looked_at() -> None:
+    assert tr("Open {name}", name="{0} {name.__class__} %s") == "Open {0} {name.__class__} %s"
+
+
+def test_braces_without_values_stay() -> None:
+    assert tr("a {b}") == "a {b}"

@@ -1,0 +1,73 @@
+import wave
+from pathlib import Path
+
+import pytest
+
+from jarvis_desktop.core.artifact import Kind
+from jarvis_desktop.core.errors import ExpertError, InputError
+from jarvis_desktop.tasks.audio.synthesis import TEXT_TO_SPEECH_TYPE, join, speak
+from tests.fake_voice import FakeVoice, write_wav
+from tests.tasks.calls import FakeServices, Reports, call_of, quiet
+
+
+async def test_speaks_sentence_by_sentence_into_one_file(tmp_path: Path):
+    parts = FakeServices()
+    heard = Reports()
+    call = call_of(
+        TEXT_TO_SPEECH_TYPE, tmp_path / "work", text="Good morning. How are you?\n\nIt is late."
+    )
+    (artifact,) = await speak(call, heard, parts.services())
+    assert parts.voice.said == ["Good morning.", "How are you?", "It is late."]
+    assert artifact.kind is Kind.AUDIO
+    assert artifact.path is not None
+    with wave.open(str(artifact.path)) as file:
+        assert file.getnframes() == 3 * 1600
+    assert [fraction for fraction, _ in heard.heard] == [0, 1 / 3, 2 / 3]
+    assert [path.name for path in (tmp_path / "work").iterdir()] == ["speech.wav"]
+
+
+@pytest.mark.parametrize("text", ["", " \n ", "***", "x" * 100_001])
+async def test_refuses_nothing_and_too_much(tmp_path: Path, text: str):
+    with pytest.raises(InputError):
+        await speak(
+            call_of(TEXT_TO_SPEECH_TYPE, tmp_path, text=text), quiet, FakeServices().services()
+        )
+
+
+class Moody(FakeVoice):
+    """A voice that fails as often as `fails` says."""
+
+    fails = 1
+
+    async def synthesise(self, text: str, to: Path, *, pace: float = 1.0) -> Path:
+        if self.fails:
+            self.fails -= 1
+            raise ExpertError("The voice gave no sound for this text.")
+        return await super().synthesise(text, to)
+
+
+async def test_a_sentence_that_fails_is_tried_once_more(tmp_path: Path):
+    voice = Moody()
+    services = FakeServices(voice=voice).services()
+    (artifact,) = await speak(
+        call_of(TEXT_TO_SPEECH_TYPE, tmp_path, text="One. Two."), quiet, services
+    )
+    assert voice.said == ["One.", "Two."]
+    assert artifact.path
+    voice.fails = 2
+    with pytest.raises(ExpertError, match="no sound"):
+        await speak(call_of(TEXT_TO_SPEECH_TYPE, tmp_path, text="One. Two."), quiet, services)
+    assert voice.fails == 0
+
+
+def test_parts_of_another_format_are_not_joined(tmp_path: Path):
+    parts = [write_wav(tmp_path / "a.wav"), write_wav(tmp_path / "b.wav", rate=8000)]
+    with pytest.raises(ExpertError, match="sound format"):
+        join(parts, tmp_path / "all.wav")
+
+
+def test_a_part_that_is_no_sound(tmp_path: Path):
+    broken = tmp_path / "a.wav"
+    broken.write_bytes(b"RIFF")
+    with pytest.raises(ExpertError, match="no sound"):
+        join([broken], tmp_path / "all.wav")

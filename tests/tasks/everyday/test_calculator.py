@@ -1,0 +1,90 @@
+import time
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from jarvis_desktop.core.errors import InputError
+from jarvis_desktop.tasks.everyday.calculator import TYPE, answer, reckon
+from tests.tasks.calls import FakeServices, call_of, quiet, text_of
+
+
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [
+        ("What is 15 percent of 240?", "15 percent of 240 is 36."),
+        ("twelve times seven", "Twelve times seven is 84."),
+        ("what is the square root of 625", "Square root of 625 is 25."),
+        ("what's 2 + 3 * 4?", "2 + 3 * 4 is 14."),
+        ("(2+3)*4", "(2+3)*4 is 20."),
+        ("two to the power of ten", "Two to the power of ten is 1,024."),
+        ("0.1 + 0.2", "0.1 + 0.2 is 0.3."),
+        ("one divided by three", "One divided by three is about 0.333333."),
+        ("half of 90", "Half of 90 is 45."),
+        ("subtract 5 from 20", "Subtract 5 from 20 is 15."),
+        ("20 percent off 50", "20 percent off 50 is 40."),
+        ("100 plus 20%", "100 plus 20% is 120."),
+        ("7!", "7! is 5,040."),
+        ("what is four plus five", "Four plus five is 9."),
+        ("5 miles in km", "5 miles is about 8.0467 km."),
+        ("100 fahrenheit in celsius", "100 degrees Fahrenheit is about 37.778 degrees Celsius."),
+        ("-40 c to f", "-40 degrees Celsius is -40 degrees Fahrenheit."),
+        ("how many grams in 3 pounds", "3 pounds is about 1,360.8 grams."),
+        ("how many feet are in a mile", "1 mile is 5,280 feet."),
+        ("how many seconds in a day", "1 day is 86,400 seconds."),
+        ("convert 70 miles per hour to km/h", "70 miles per hour is about 112.65 km/h."),
+        ("how do you convert centimeters to inches", "1 centimeters is about 0.3937 inches."),
+        ("1 gb in mb", "1 gb is 1,000 mb."),
+        ("how much is 3,5 kg in pounds", "3.5 kg is about 7.7162 pounds."),
+        ("how many miles are in 3,5 km", "3.5 km is about 2.1748 miles."),
+        ("what's 12 x 12", "12 x 12 is 144."),
+        ("tip of 18 percent on 56.40", "18 percent on 56.40 is 10.152."),
+        ("tell me what 2 plus 2 is", "2 plus 2 is 4."),
+    ],
+)
+def test_answers(said: str, expected: str):
+    assert answer(said) == expected
+
+
+@pytest.mark.parametrize(
+    ("said", "reason"),
+    [
+        ("9**9**9", "too large"),
+        ("nine to the power of nine to the power of nine", "too large"),
+        ("factorial of 100000", "too large"),
+        ("10 ** 400 * 10 ** 4000", "too large"),
+        ("10 divided by zero", "divided by zero"),
+        ("5 modulo 0", "divided by zero"),
+        ("the square root of -4", "real numbers"),
+        ("banana", "no sum"),
+        ("five plus", "no sum"),
+        ("__import__('os').system('ls')", "no sum"),
+        ("(1).__class__", "no sum"),
+        ("[1] * 10", "no sum"),
+        ("'a' * 10", "no sum"),
+        ("", "nothing to calculate"),
+        ("(" * 200, "no sum"),
+        ("1+" * 500 + "1", "too long"),
+        ("5 apples in km", "no unit"),
+        ("5 kg in metres", "different things"),
+        ("20 dollars in euros", "Currencies"),
+    ],
+)
+def test_refuses_at_once_with_a_reason(said: str, reason: str):
+    begin = time.perf_counter()
+    with pytest.raises(InputError, match=reason):
+        answer(said)
+    assert time.perf_counter() - begin < 10  # the table of units takes most of it, once
+
+
+@given(st.text(alphabet="0123456789+-*/%^().,!eE xpi√²", max_size=40))
+def test_any_sum_gives_an_answer_or_a_reason(said: str):
+    with suppress(InputError):
+        assert answer(said).endswith(".")
+
+
+async def test_as_a_skill(tmp_path: Path):
+    call = call_of(TYPE, tmp_path, expression="two plus two")
+    assert text_of(await reckon(call, quiet, FakeServices().services())) == "Two plus two is 4."

@@ -1,0 +1,171 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import av
+import numpy as np
+import pytest
+from av.stream import Disposition
+from PIL import Image
+
+from jarvis_desktop.core.artifact import Artifact, Kind
+from jarvis_desktop.core.errors import InputError
+from jarvis_desktop.tasks.audio.media import write_wav
+from jarvis_desktop.tasks.everyday.files import FILE_DETAILS_TYPE, tell
+from tests.tasks.calls import call_of, quiet, text_of
+from tests.tasks.filming import film
+from tests.tasks.test_cues import planned
+
+
+def said(kind: Kind, path: Path, tmp_path: Path, name: str = "") -> str:
+    given = Artifact(kind, path=path, name=name or path.name)
+    return text_of(tell(call_of(FILE_DETAILS_TYPE, tmp_path / "work", file=given), quiet))
+
+
+@pytest.mark.parametrize(
+    ("seconds", "lasts"),
+    [(83, "1 minute and 23 seconds"), (2.44, "2.4 seconds"), (1, "1 second"), (0.5, "0.5 seconds")],
+)
+def test_how_long_a_recording_lasts(tmp_path: Path, seconds: float, lasts: str) -> None:
+    file = write_wav(tmp_path / "5f2e.wav", np.zeros(int(seconds * 8000), np.float32), 8000)
+    told = said(Kind.AUDIO, file, tmp_path, "memo.wav")
+    assert told.startswith(f"memo.wav lasts {lasts}. It is a WAV file of ")
+    assert told.endswith("with sound at 8,000 Hz, mono.")
+
+
+def test_how_long_a_film_lasts(tmp_path: Path) -> None:
+    told = said(Kind.VIDEO, film(tmp_path / "a.mp4", seconds=3), tmp_path)
+    assert told.startswith("a.mp4 lasts 3")
+    assert "an MP4 file" in told
+    assert "96 by 64 pixels and sound at 16,000 Hz" in told
+    assert "no sound" in said(Kind.VIDEO, film(tmp_path / "b.mp4", sound=False), tmp_path)
+
+
+def test_the_cover_of_a_song_is_no_film(tmp_path: Path) -> None:
+    with av.open(str(tmp_path / "a.mp3"), "w") as out:
+        sound = out.add_stream("libmp3lame", rate=16_000, layout="mono")
+        cover = out.add_stream("mjpeg", rate=1)
+        cover.width, cover.height, cover.pix_fmt = 96, 64, "yuvj420p"
+        cover.disposition = Disposition.attached_pic
+        black = np.zeros((64, 96, 3), np.uint8)
+        out.mux(cover.encode(av.VideoFrame.from_ndarray(black, format="rgb24")))
+        out.mux(cover.encode())
+        silence = np.zeros((1, 16_000), np.float32)
+        frame = av.AudioFrame.from_ndarray(silence, format="fltp", layout="mono")
+        frame.sample_rate = 16_000
+        out.mux(sound.encode(frame))
+        out.mux(sound.encode())
+    with av.open(str(tmp_path / "a.mp3")) as song:
+        assert song.streams.video
+    told = said(Kind.AUDIO, tmp_path / "a.mp3", tmp_path)
+    assert told.endswith(", with sound at 16,000 Hz, mono.")
+
+
+def test_how_long_is_left_open_where_the_file_does_not_say(tmp_path: Path) -> None:
+    with av.open(str(tmp_path / "a.h264"), "w", format="h264") as out:
+        stream = out.add_stream("libx264", rate=10)
+        stream.width, stream.height, stream.pix_fmt = 96, 64, "yuv420p"
+        frame = av.VideoFrame.from_ndarray(np.zeros((64, 96, 3), np.uint8), format="rgb24")
+        out.mux(stream.encode(frame))
+        out.mux(stream.encode())
+    told = said(Kind.VIDEO, tmp_path / "a.h264", tmp_path)
+    assert told.startswith("a.h264 does not say how long it lasts.")
+
+
+def test_how_large_a_picture_is(tmp_path: Path) -> None:
+    Image.new("RGB", (1200, 40)).save(tmp_path / "p.png")
+    told = said(Kind.IMAGE, tmp_path / "p.png", tmp_path)
+    assert told.startswith("p.png is 1,200 pixels wide and 40 high. It is a PNG file of ")
+
+
+def test_how_large_another_file_is(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("x" * 500)
+    (tmp_path / "b").write_bytes(b"x" * 2500)
+    assert said(Kind.DOCUMENT, tmp_path / "a.txt", tmp_path) == "a.txt is a TXT file of 500 bytes."
+    assert said(Kind.DOCUMENT, tmp_path / "b", tmp_path) == "b is a file of 2 kB."
+
+
+@pytest.mark.parametrize("kind", [Kind.AUDIO, Kind.IMAGE])
+def test_what_cannot_be_read_is_named(tmp_path: Path, kind: Kind) -> None:
+    (tmp_path / "odd.dat").write_bytes(b"odd" * 50)
+    with pytest.raises(InputError, match=r"odd\.dat"):
+        said(kind, tmp_path / "odd.dat", tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("how long is this sound", "a.wav"),
+        ("how long is this recording", "a.wav"),
+        ("how long does this recording last", "a.wav"),
+        ("how long is a.wav", "a.wav"),
+        ("what is the duration of a.wav", "a.wav"),
+        ("what's the length of the song", "a.mp3"),
+        ("how long is this video", "a.mp4"),
+        ("how long is this film", "a.mp4"),
+        ("how big is this picture", "a.png"),
+        ("what size is this photo", "a.png"),
+        ("how many pixels does the picture have", "a.png"),
+        ("what are the dimensions of a.png", "a.png"),
+        ("what is the resolution of this picture", "a.png"),
+        ("what is the file size", "a.pdf"),
+        ("how big is it?", "a.png"),
+        ("how big is it in megabytes", "a.pdf"),
+        ("What is the duration?", "a.wav"),
+        ("what's the duration", "a.wav"),
+        ("tell me the playing time of this", "a.mp3"),
+        ("how long does it take to play?", "a.mp3"),
+        ("how long does it take to play this song", "a.mp3"),
+        ("how long does it last?", "a.wav"),
+        ("how long's the video", "a.mp4"),
+        ("how many bytes is this file?", "a.png"),
+        ("how many kilobytes does this take up", "a.pdf"),
+        ("how many megabytes is it", "a.mp4"),
+        ("how many mb is a.pdf", "a.pdf"),
+        ("how many pixels does it have", "a.png"),
+        ("how many pixels are there in this picture", "a.png"),
+        ("how many minutes long is this", "a.wav"),
+        ("how many minutes does this video last", "a.mp4"),
+        ("what type of file is this", "a.pdf"),
+        ("what kind of file is the document", "a.pdf"),
+        ("what file format is a.png", "a.png"),
+        ("what is the sample rate of this recording", "a.wav"),
+        ("what sample rate does it have", "a.wav"),
+    ],
+)
+async def test_is_heard(text: str, name: str) -> None:
+    assert await planned(text, name) == ["file-details"]
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("what is said in this recording", ["a.wav"]),
+        ("how long does the meeting last", ["a.pdf"]),
+        ("how long is the runway", ["a.pdf"]),
+        ("how long is a mile in km", []),
+        ("how big is the dog in this picture", ["a.png"]),
+        ("reduce the size of the photo", ["a.png"]),
+        ("increase the resolution of the picture", ["a.png"]),
+        ("resize the picture to 300 pixels", ["a.png"]),
+        ("How many bytes are in a kilobyte?", ["a.pdf"]),
+        ("how many pixels are in 4K", ["a.pdf"]),
+        ("how many pixels are there in an inch", ["a.pdf"]),
+        ("how many megapixels does the eye have", ["a.pdf"]),
+        ("how many dogs are there in this picture", ["a.png"]),
+        ("how many seconds long is a football match", ["a.pdf"]),
+        ("how many minutes long is a football match", ["a.pdf"]),
+        ("What is the duration of a football match?", ["a.wav"]),
+        ("what is the playing time of the ring cycle", ["a.pdf"]),
+        ("How long does it take to play Monopoly?", ["a.pdf"]),
+        ("how long does it last in the fridge", ["a.pdf"]),
+        ("how big is it in real life", ["a.png"]),
+        ("what is the maximum file size for email", ["a.pdf"]),
+        ("what file format should I use", ["a.pdf"]),
+        ("what type of file is best for photos", ["a.pdf"]),
+        ("what kind of file is the best for music", ["a.pdf"]),
+        ("what is a good sample rate", ["a.pdf"]),
+    ],
+)
+async def test_everyday_words_are_not_caught(text: str, names: list[str]) -> None:
+    assert "file-details" not in await planned(text, *names)

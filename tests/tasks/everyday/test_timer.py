@@ -1,0 +1,194 @@
+from pathlib import Path
+
+import pytest
+
+from jarvis_desktop.core.errors import InputError
+from jarvis_desktop.tasks.everyday.timer import TYPE, label_of, ring, seconds_of, spoken_length
+from tests.tasks.calls import NOON, FakeServices, call_of, quiet, text_of
+
+
+@pytest.mark.parametrize(
+    ("said", "seconds"),
+    [
+        ("ten seconds", 10),
+        ("Set a timer for ten seconds", 10),
+        ("an hour and a half", 5400),
+        ("half an hour", 1800),
+        ("a quarter of an hour", 900),
+        ("three quarters of an hour", 2700),
+        ("2 hours, 15 minutes and 10 seconds", 8110),
+        ("one and a half minutes", 90),
+        ("5m", 300),
+        ("a 20-minute timer", 1200),
+        ("a thirty second timer", 30),
+        ("for 3 pm", 3 * 3600),
+        ("wake me up at 7", 7 * 3600),
+        ("at 11:30 am", 23.5 * 3600),
+        ("tomorrow at 3 pm", 27 * 3600),
+        ("at seven in the evening", 7 * 3600),
+        ("until 14:20", 2 * 3600 + 1200),
+        ("1,5 hours", 5400),
+        ("for 7 tomorrow", 19 * 3600),
+        ("wake me at 7 for work", 7 * 3600),
+        ("at five thirty", 5.5 * 3600),
+    ],
+)
+def test_durations(said: str, seconds: float):
+    assert seconds_of(said, NOON) == seconds
+
+
+@pytest.mark.parametrize(
+    "said", ["", "soon", "zero minutes", "90 days", "at 25:00", "-", "9" * 300 + " days"]
+)
+def test_no_durations(said: str):
+    with pytest.raises(InputError):
+        seconds_of(said, NOON)
+
+
+@pytest.mark.parametrize(
+    ("said", "reason"),
+    [
+        ("set a timer for a million years", "30 days at most"),
+        ("set a timer for two months", "30 days at most"),
+        ("forever", "30 days at most"),
+        ("set a timer for minus five seconds", "less than no time"),
+        ("-5 seconds", "less than no time"),
+        ("set a timer for 5 parsecs", "how long “5 parsecs” is"),
+        ("set a timer for 3 eggs", "how long “3 eggs” is"),
+        ("for 1000000", "is missing|not clear"),
+        ("set a timer for zero minutes", "more than zero"),
+        ("set a timer", "is missing"),
+        ("fix alarm", "set a timer, list the timers or cancel them"),
+        ("alarm", "set a timer, list the timers or cancel them"),
+    ],
+)
+def test_says_in_one_sentence_why_no_timer_is_set(said: str, reason: str):
+    with pytest.raises(InputError, match=reason):
+        seconds_of(said, NOON)
+
+
+async def test_sets_lists_and_cancels(tmp_path: Path):
+    services = FakeServices().services()
+
+    async def say(**args: str) -> str:
+        return text_of(await ring(call_of(TYPE, tmp_path, **args), quiet, services))
+
+    assert await say(action="list") == "No timer is running."
+    assert (
+        await say(duration="ten seconds")
+        == "The timer is set for 10 seconds. It rings at 12:00:10."
+    )
+    assert await say(duration="two hours", label="bread") == (
+        "The timer “bread” is set for 2 hours. It rings at 14:00."
+    )
+    assert await say(action="list") == "Timer: 10 seconds left.\nbread: 2 hours left."
+    assert await say(action="cancel") == "All 2 timers are cancelled."
+    assert await say(action="cancel") == "No timer is running."
+    assert "on Tuesday, 5 May" in await say(duration="13 hours")
+    assert await say(action="cancel") == "The timer is cancelled."
+
+
+def test_lengths_in_words():
+    assert spoken_length(5400) == "1 hour and 30 minutes"
+    assert spoken_length(90_061) == "1 day, 1 hour, 1 minute and 1 second"
+    assert spoken_length(0.2) == "less than a second"
+
+
+@pytest.mark.parametrize(
+    ("said", "label"),
+    [
+        ("set a timer for 3 seconds called tea", "tea"),
+        ("set a timer called “Tea for two” for four minutes", "Tea for two"),
+        ("set a 5 minute timer named eggs.", "eggs"),
+        ("set a timer for 10 minutes for the pasta", "the pasta"),
+        ("remind me in 20 minutes to take the cake out", "take the cake out"),
+        ("remind me to call Mum in ten minutes", "call Mum"),
+        ("remind me to water the plants at 5 pm", "water the plants"),
+        ("remind me about the meeting tomorrow at 9", "the meeting"),
+        ("Set a timer for 10 seconds for tea", "tea"),
+        ("set a timer for tea for ten minutes", "tea"),
+        ("set a timer for tea in 10 minutes", "tea"),
+        ("set a timer for a cake for half an hour", "a cake"),
+        ("wake me at 7 for work", "work"),
+        ("Set a tea timer for 3 minutes", "tea"),
+        ("start my soft egg timer for 5 minutes", "soft egg"),
+        ("set a 5 minute Pasta timer", "Pasta"),
+        ("a thirty second plank timer", "plank"),
+        ("20-minute pizza timer", "pizza"),
+        ("set an hour and a half laundry timer", "laundry"),
+        ("timer 5 minutes pasta", "pasta"),
+        ("timer for five minutes: green tea", "green tea"),
+        ("timer 1 hour 30 minutes bread", "bread"),
+        ("set a timer for 10 minutes", ""),
+        ("set a 10 minute timer", ""),
+        ("set a new timer for 1 hour", ""),
+        ("a 20-minute timer", ""),
+        ("a thirty second timer", ""),
+        ("set a timer for an hour and a half", ""),
+        ("set a timer for one and a half minutes", ""),
+        ("set a timer for a quarter of an hour", ""),
+        ("set a timer for three quarters of an hour", ""),
+        ("timer 5 minutes from now", ""),
+        ("set a timer for 2 hours, 15 minutes and 10 seconds", ""),
+        ("set a timer for about ten minutes", ""),
+        ("set an alarm for seven", ""),
+        ("set an alarm for 7 tomorrow", ""),
+        ("set an alarm for 7 am", ""),
+        ("set an alarm for five thirty", ""),
+        ("set an alarm for tomorrow at 9", ""),
+        ("set an alarm for noon", ""),
+        ("set an alarm for Monday at 7", ""),
+        ("set an early alarm for six in the morning", ""),
+        ("set an alarm for the morning at 7", ""),
+        ("set another timer for 5 minutes", ""),
+        ("set a second timer for 5 minutes", ""),
+        ("set a timer until 14:20", ""),
+        ("count down from ten seconds", ""),
+        ("set a timer for 30 seconds please", ""),
+        ("remind me in 10 minutes", ""),
+        ("wake me up at seven", ""),
+        ("remind me to call Mum on Friday at 9", "call Mum"),
+        ("remind me to call Mum next Friday at 9", "call Mum"),
+        ("remind me the day after tomorrow at noon to call Mum", "call Mum"),
+        ("remind me about the rent on the 3rd of June at 9", "the rent"),
+        ("remind me on the 3rd of June at 9 to pay the rent", "pay the rent"),
+        ("remind me at quarter to eight to leave", "leave"),
+        ("remind me at ten to call Mum", "call Mum"),
+        ("remind me at 9 to call Mum on Friday", "call Mum on Friday"),
+        ("remind me to water the plants every day at 9", "water the plants"),
+        ("set an alarm for half past 7", ""),
+        ("set an alarm for quarter to 8", ""),
+        ("set a timer for the next 10 minutes", ""),
+        ("set a timer for the next ten minutes please", ""),
+        ("set a timer for the next episode in 10 minutes", "episode"),
+        ("set a timer for pizza, 10 minutes", "pizza"),
+        ("set a timer for the eggs of 5 minutes", "the eggs"),
+        ("timer for pasta 5 minutes and sauce 3 minutes", "pasta"),
+        ("timer 5 minutes pasta, then 3 minutes sauce", "pasta"),
+        ("set a timer called pizza, 10 minutes", "pizza"),
+        ("set a timer called quarter to eight show for 10 minutes", "quarter to eight show"),
+        ("remind me at 9 to be there by quarter to eight", "be there by quarter to eight"),
+        ("set a timer for 'green tea' for 5 minutes", "green tea"),
+        ("timer 5 minutes “soft eggs”", "soft eggs"),
+        ("set a timer for the check in", "the check in"),
+        ("set a kitchen clean-up timer for 3 minutes", "kitchen clean-up"),
+        ("timer 5 minutes ok", ""),
+        ("timer 5 minutes again", ""),
+        ("timer 10 minutes as fast as you can", ""),
+        ("timer 10 minutes, thanks", ""),
+        ("timer 10 minutes, make it loud", ""),
+        ("set a timer for approximately 10 minutes", ""),
+        ("set a timer for a bit, 10 minutes", ""),
+        ("set the same timer for 5 minutes", ""),
+        ("set a loud alarm for 5 minutes", ""),
+    ],
+)
+def test_what_it_is_for(said: str, label: str):
+    assert label_of(said) == label
+
+
+async def test_its_name_is_read_off_the_request(tmp_path: Path):
+    services = FakeServices().services()
+    call = call_of(TYPE, tmp_path, duration="remind me to call Mum in ten minutes")
+    assert text_of(await ring(call, quiet, services)).startswith("The timer “call Mum” is set for")
+    assert [timer.label for timer in services.timers.pending()] == ["call Mum"]

@@ -1,0 +1,177 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from jarvis_desktop.core.errors import InputError
+from jarvis_desktop.core.task import Value
+from jarvis_desktop.tasks.images.editing import EDIT_CUES, IMAGE_EDITING_TYPE, edit
+from jarvis_desktop.tasks.images.io import EDITS
+from tests.tasks.calls import call_of, quiet
+from tests.tasks.drawing import face, shapes
+
+SIZE = (240, 160)
+
+
+def edited(image: Path, tmp_path: Path, **options: Value) -> Image.Image:
+    (artifact,) = edit(
+        call_of(IMAGE_EDITING_TYPE, tmp_path / "work", image=image, **options), quiet
+    )
+    assert artifact.path
+    with Image.open(artifact.path) as opened:
+        return opened.copy()
+
+
+def pixels(image: Image.Image) -> np.ndarray:
+    return np.asarray(image.convert("RGB"), np.float64)
+
+
+@pytest.fixture
+def picture(tmp_path: Path) -> Path:
+    return shapes(tmp_path / "shapes.png", size=SIZE)
+
+
+Check = Callable[[np.ndarray, np.ndarray], bool]
+
+
+@pytest.mark.parametrize(
+    ("name", "amount", "holds"),
+    [
+        ("grey", 0.0, lambda a, b: np.ptp(b, axis=2).max() == 0),
+        ("brightness", 0.0, lambda a, b: b.mean() > a.mean() + 5),
+        ("brightness", 30.0, lambda a, b: b.mean() > a.mean() + 5 and b.max() == 255),
+        ("brightness", -30.0, lambda a, b: b.mean() < a.mean() - 5),
+        ("brightness", -100.0, lambda a, b: b.max() == 0),
+        ("contrast", 40.0, lambda a, b: b.std() > a.std() * 1.05),
+        ("contrast", -40.0, lambda a, b: b.std() < a.std() * 0.95),
+        ("colour", 40.0, lambda a, b: np.ptp(b, axis=2).mean() > np.ptp(a, axis=2).mean() + 5),
+        ("colour", -100.0, lambda a, b: np.ptp(b, axis=2).max() <= 2),
+        ("blur", 5.0, lambda a, b: np.abs(np.diff(b, axis=1)).max() < 60),
+        ("sharpen", 0.0, lambda a, b: np.abs(np.diff(b, axis=1)).max() > 200),
+        ("invert", 0.0, lambda a, b: np.allclose(a + b, 255)),
+        ("sepia", 0.0, lambda a, b: (b[..., 0] >= b[..., 2]).all()),
+        ("sketch", 0.0, lambda a, b: np.ptp(b, axis=2).max() == 0 and (b > 200).mean() > 0.5),
+        ("cartoon", 0.0, lambda a, b: b.min() < 80),
+        ("painting", 0.0, lambda a, b: b[80, 160, 0] > 150),
+        ("enhance", 0.0, lambda a, b: b.std() > a.std()),
+    ],
+)
+def test_does_what_its_name_says(
+    picture: Path, tmp_path: Path, name: str, amount: float, holds: Check
+) -> None:
+    out = edited(picture, tmp_path, edit=name, amount=amount)
+    assert out.size == SIZE
+    assert holds(pixels(Image.open(picture)), pixels(out))
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ({"edit": "rotate"}, lambda a: np.rot90(a, -1)),
+        ({"edit": "rotate", "amount": 180.0}, lambda a: np.rot90(a, 2)),
+        ({"edit": "rotate", "amount": -90.0}, np.rot90),
+        ({"edit": "rotate", "amount": 270.0}, np.rot90),
+        ({"edit": "rotate", "direction": "left"}, np.rot90),
+        ({"edit": "flip"}, lambda a: a[:, ::-1]),
+        ({"edit": "flip", "direction": "vertical"}, lambda a: a[::-1]),
+        ({"edit": "crop", "direction": "left"}, lambda a: a[:, :120]),
+        ({"edit": "crop", "direction": "bottom"}, lambda a: a[80:]),
+        ({"edit": "crop", "amount": 50.0}, lambda a: a[40:120, 60:180]),
+        ({"edit": "crop", "size": "100x60"}, lambda a: a[50:110, 70:170]),
+    ],
+)
+def test_moves_pixels_exactly(
+    picture: Path,
+    tmp_path: Path,
+    options: dict[str, Value],
+    expected: Callable[[np.ndarray], np.ndarray],
+) -> None:
+    out = pixels(edited(picture, tmp_path, **options))
+    np.testing.assert_array_equal(out, expected(pixels(Image.open(picture))))
+
+
+@pytest.mark.parametrize(
+    ("options", "size"),
+    [
+        ({}, (120, 80)),
+        ({"amount": 200.0}, (480, 320)),
+        ({"size": "300x100"}, (300, 100)),
+        ({"size": "120x"}, (120, 80)),
+        ({"size": "x80"}, (120, 80)),
+        ({"size": "1200"}, (1200, 800)),
+    ],
+)
+def test_resizes(
+    picture: Path, tmp_path: Path, options: dict[str, Value], size: tuple[int, int]
+) -> None:
+    assert edited(picture, tmp_path, edit="resize", **options).size == size
+
+
+def test_a_slanted_turn_keeps_the_corners(picture: Path, tmp_path: Path) -> None:
+    out = edited(picture, tmp_path, edit="rotate", amount=30.0)
+    assert out.width > SIZE[0] * 0.8
+    assert out.height > SIZE[1]
+    assert out.getpixel((0, 0)) == (255, 255, 255)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"edit": "resize", "size": "huge"},
+        {"edit": "resize", "size": "90000x90000"},
+        {"edit": "resize", "amount": -5.0},
+        {"edit": "resize", "amount": 100_000.0},
+        {"edit": "crop", "amount": 300.0},
+    ],
+)
+def test_refuses_what_cannot_be(picture: Path, tmp_path: Path, options: dict[str, Value]) -> None:
+    with pytest.raises(InputError):
+        edited(picture, tmp_path, **options)
+
+
+@pytest.mark.parametrize("name", [name for name in EDITS if name != "background-blur"])
+def test_keeps_transparency(tmp_path: Path, name: str) -> None:
+    clear = Image.open(shapes(tmp_path / "s.png")).convert("RGBA")
+    clear.paste((0, 0, 0, 0), (0, 0, 240, 40))
+    clear.save(tmp_path / "clear.png")
+    out = edited(tmp_path / "clear.png", tmp_path, edit=name)
+    assert out.mode == "RGBA"
+    assert out.getchannel("A").getextrema() == (0, 255)
+
+
+def test_blurs_what_is_behind_and_not_the_face(tmp_path: Path) -> None:
+    noise = np.random.default_rng(3).integers(60, 200, (300, 400, 3), np.uint8)
+    image = Image.fromarray(noise)
+    face(image, middle=(200, 140), size=130)
+    image.save(tmp_path / "portrait.png")
+    before, after = (
+        pixels(Image.open(tmp_path / "portrait.png")),
+        pixels(edited(tmp_path / "portrait.png", tmp_path, edit="background-blur")),
+    )
+    change = np.abs(before - after).mean(axis=2)
+    assert change[120:170, 170:230].mean() < 1
+    assert after[:60, :60].std() < 0.5 * before[:60, :60].std()
+
+
+def test_works_on_a_single_pixel(tmp_path: Path) -> None:
+    Image.new("RGB", (1, 1), "red").save(tmp_path / "dot.png")
+    for name in EDITS:
+        if name != "background-blur":
+            assert min(edited(tmp_path / "dot.png", tmp_path, edit=name).size) >= 1
+
+
+def test_the_cues_name_edits_and_options_that_exist() -> None:
+    for phrase, (name, options) in EDIT_CUES.items():
+        assert phrase == phrase.lower()
+        assert name in EDITS
+        for option, value in options.items():
+            known = IMAGE_EDITING_TYPE.option(option)
+            assert known
+            assert isinstance(value, type(known.default))
+            assert not known.choices or value in known.choices
+    assert {name for name, _ in EDIT_CUES.values()} == set(EDITS)
+    assert EDIT_CUES["upside down"] == ("rotate", {"amount": 180.0})

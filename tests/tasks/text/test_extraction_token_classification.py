@@ -1,0 +1,49 @@
+import time
+from pathlib import Path
+
+import pytest
+
+from jarvis_desktop.core.errors import InputError
+from jarvis_desktop.tasks.text.extraction import TOKEN_CLASSIFICATION_TYPE, entities, label
+from tests.tasks.calls import call_of, quiet, text_of
+
+TEXT = """On 5 May 2024 Maria Rossi met the board of Acme Tools in Zurich. They paid $1,200.50, 15%
+less than before. Write to maria@acme.example, call +41 44 555 01 99 or see https://acme.example/tools."""
+
+
+def test_finds_each_kind():
+    found = entities(TEXT)
+    assert found["date"] == ["5 May 2024"]
+    assert found["money"] == ["$1,200.50"]
+    assert found["percentage"] == ["15%"]
+    assert found["email"] == ["maria@acme.example"]
+    assert found["web address"] == ["https://acme.example/tools"]
+    assert found["phone number"] == ["+41 44 555 01 99"]
+    assert {"Maria Rossi", "Acme Tools", "Zurich"} <= set(found["name"])
+    assert not {"On", "They", "Write"} & set(found["name"])
+
+
+def test_is_honest_about_its_way(tmp_path: Path):
+    assert "how they are written" in text_of(
+        label(call_of(TOKEN_CLASSIFICATION_TYPE, tmp_path, text=TEXT), quiet)
+    )
+
+
+def test_says_when_there_is_nothing(tmp_path: Path):
+    assert text_of(
+        label(call_of(TOKEN_CLASSIFICATION_TYPE, tmp_path, text="nothing here"), quiet)
+    ).startswith("There are no")
+
+
+@pytest.mark.parametrize(
+    "text", ["a@" * 50_000, "1-" * 50_000, "A " * 50_000, "$" * 100_000, "1," * 50_000]
+)
+def test_hostile_texts_take_no_time(text: str):
+    begin = time.perf_counter()
+    entities(text)
+    assert time.perf_counter() - begin < 20
+
+
+def test_needs_a_text(tmp_path: Path):
+    with pytest.raises(InputError):
+        label(call_of(TOKEN_CLASSIFICATION_TYPE, tmp_path, text=""), quiet)

@@ -1,0 +1,258 @@
+"""The quick box and the window: one key, one voice, and a conversation that moves."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from pytestqt.qtbot import QtBot
+from shiboken6 import isValid
+
+from jarvis_desktop.core.events import ReplyChunk
+from jarvis_desktop.core.expert import Status
+from jarvis_desktop.core.speech import HotkeyStatus, Talking, Transcript
+from jarvis_desktop.core.turn import Request
+from jarvis_desktop.settings import Settings, WindowSettings
+from jarvis_desktop.ui.main_window import MainWindow
+from jarvis_desktop.ui.quick.overlay import Phases
+from jarvis_desktop.ui.quick.quick_box import QuickDesk
+from tests.ui.scene import FakeApp, Shown
+
+
+@pytest.fixture
+def desk(window: MainWindow, qtbot: QtBot) -> Iterator[QuickDesk]:
+    desk = QuickDesk(window, Phases(window.session, window.talker, window), window)
+    yield desk
+    if isValid(desk.overlay):
+        desk.close()
+
+
+def test_the_key_of_the_desktop_opens_the_box_with_its_token(
+    desk: QuickDesk, app: FakeApp, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_ACTIVATION_TOKEN", "")
+    key = app.quick_key
+    with qtbot.waitSignal(desk.key_changed) as told:
+        desk.bind(key)
+    assert told.args == ["Ctrl+Alt+Space"]
+    key.token = "tok"
+    assert key.press
+    desk._session.engine.call(key.press)
+    qtbot.waitUntil(lambda: desk._box is not None and desk.box.isVisible())
+    assert os.environ["XDG_ACTIVATION_TOKEN"] == "tok"
+    desk._session.engine.call(key.press)
+    qtbot.waitUntil(lambda: not desk.box.isVisible())
+    with qtbot.waitSignal(desk.key_changed) as told:
+        desk._session.engine.call(key.become, HotkeyStatus(why="It was taken."))
+    assert told.args == [""]
+
+
+def test_another_key_is_asked_for_only_where_it_changed(
+    desk: QuickDesk, app: FakeApp, qtbot: QtBot
+) -> None:
+    desk.bind(app.quick_key)
+    desk.adopt(Settings())
+    desk.adopt(Settings())
+    desk.adopt(Settings(window=WindowSettings(quick_key="F9")))
+    qtbot.waitUntil(lambda: app.quick_key.chosen == ["F9"])
+
+
+def test_the_box_is_made_before_it_is_needed(desk: QuickDesk, app: FakeApp) -> None:
+    desk.bind(app.quick_key)
+    assert desk._warming.isActive()
+    assert desk._box is None
+    desk._warming.timeout.emit()
+    assert desk._box is not None
+    assert not desk.box.isVisible()
+
+
+def test_answers_are_spoken_as_in_the_window(
+    desk: QuickDesk, window: MainWindow, app: FakeApp, qtbot: QtBot
+) -> None:
+    window.header.speak.setChecked(True)
+    desk.appear()
+    desk.box.line.field.setPlainText("hello")
+    desk.box.line.send()
+    qtbot.waitUntil(lambda: len(app.assistant.handled) == 1)
+    assert app.assistant.handled[0][0].speak
+    assert window.conversation.panels() == []
+    assert window.session.open.entries == []
+
+
+def test_ctrl_enter_moves_all_of_it_into_the_window(
+    desk: QuickDesk, window: MainWindow, picture: Path, qtbot: QtBot
+) -> None:
+    desk.appear()
+    box = desk.box
+    box.line.field.setPlainText("hello")
+    box.line.send()
+    session = window.session
+    place = session.quick
+    qtbot.waitUntil(lambda: not session.busy)
+    box.line.field.setPlainText("and more")
+    box.line.offer([picture])
+    qtbot.waitUntil(lambda: box.line.attached.files() == (picture,))
+    with qtbot.waitSignal(desk.window_wanted):
+        qtbot.keyClick(box, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
+    assert not box.isVisible()
+    assert session.open is place
+    assert session.quick is not place
+    assert window.stack.currentWidget() is window.conversation
+    assert window.composer.field.toPlainText() == "and more"
+    qtbot.waitUntil(lambda: window.composer.attached.files() == (picture,))
+    assert box.line.is_empty()
+
+
+def test_with_nothing_asked_it_only_shows_the_window(
+    desk: QuickDesk, window: MainWindow, qtbot: QtBot
+) -> None:
+    place = window.session.open
+    desk.appear()
+    with qtbot.waitSignal(desk.window_wanted):
+        desk.box.window_wanted.emit()
+    assert window.session.open is place
+
+
+def test_the_boxs_conversation_is_the_same_where_the_window_opens_it(
+    desk: QuickDesk, window: MainWindow, app: FakeApp, qtbot: QtBot
+) -> None:
+    desk.appear()
+    session = window.session
+    window.send(Request("one"), session.quick)
+    qtbot.waitUntil(lambda: not session.busy)
+    assert session.quick.id
+    session.open_conversation(session.quick.id)
+    assert session.open is session.quick
+    window.send(Request("two"), session.quick)
+    qtbot.waitUntil(lambda: len(session.open.entries) == 2 and not session.busy)
+
+
+def test_a_question_of_the_box_is_no_news_for_the_window(
+    desk: QuickDesk, window: MainWindow, app: FakeApp, qtbot: QtBot
+) -> None:
+    async def script(request: Request, shown: Shown) -> Status:
+        await shown.frontend.confirm("Sure?")
+        shown.show(ReplyChunk("sure"))
+        return Status.DONE
+
+    app.assistant.script = script
+    desk.appear()
+    window.send(Request("one"), window.session.quick)
+    qtbot.waitUntil(lambda: desk.box.reply.panel is not None)
+    assert not window.banner.isVisible()
+
+
+def test_a_question_goes_with_its_conversation_into_the_window(
+    desk: QuickDesk, window: MainWindow, app: FakeApp, qtbot: QtBot
+) -> None:
+    async def script(request: Request, shown: Shown) -> Status:
+        shown.show(ReplyChunk(await shown.frontend.ask("Which language?")))
+        return Status.DONE
+
+    app.assistant.script = script
+    session = window.session
+    desk.appear()
+    window.send(Request("Translate it"), session.quick)
+    qtbot.waitUntil(lambda: desk.box.reply.panel is not None)
+    session.open_place(session.quick)
+    assert not desk.box.isVisible()
+    assert desk.box.reply.panel is None
+    desk.appear()
+    assert desk.box.scroller.isHidden()
+    app.assistant.script = answering
+    desk.box.take(Transcript("What time is it?", "fake"))
+    qtbot.waitUntil(lambda: bool(session.quick.entries))
+    running = session.running
+    assert running
+    assert running.place is session.open
+    assert running.question
+    running.question.answer("German")
+    qtbot.waitUntil(lambda: not session.busy)
+    assert session.open.entries[0].turn.reply == "German"
+    assert session.quick.entries[0].turn.reply == "Here you are."
+
+
+async def answering(request: Request, shown: Shown) -> Status:
+    shown.show(ReplyChunk("Here you are."))
+    return Status.DONE
+
+
+def speak(window: MainWindow, words: str) -> None:
+    talker = window.talker
+    talker._happened(Talking("listening", held=True))
+    talker._happened(Talking("recognising"))
+    talker.heard.emit(Transcript(words, "fake"))
+    talker._happened(Talking("idle"))
+
+
+def test_what_is_said_goes_to_where_the_person_is(
+    desk: QuickDesk, window: MainWindow, app: FakeApp, qtbot: QtBot
+) -> None:
+    session = window.session
+    desk.appear()
+    qtbot.waitUntil(lambda: desk.is_looked_at)
+    speak(window, "to the box")
+    qtbot.waitUntil(lambda: len(session.quick.entries) == 1 and not session.busy)
+    desk.box.leave()
+    speak(window, "to the window")
+    qtbot.waitUntil(lambda: len(session.open.entries) == 1 and not session.busy)
+    heard = session.quick.entries[0].request.heard
+    assert heard
+    assert heard.text == "to the box"
+
+
+def test_nothing_heard_is_told_in_the_box(
+    desk: QuickDesk, window: MainWindow, qtbot: QtBot
+) -> None:
+    desk.appear()
+    qtbot.waitUntil(lambda: desk.is_looked_at)
+    window.talker._happened(Talking("listening", held=True))
+    window.talker.unheard.emit("The microphone gives only silence.")
+    assert desk.box.line.unheard.reason.text() == "The microphone gives only silence."
+    assert not window.composer.unheard.isVisible()
+
+
+def test_the_overlay_is_not_there_while_the_box_is_looked_at(
+    desk: QuickDesk, window: MainWindow, qtbot: QtBot
+) -> None:
+    desk.adopt(Settings())
+    desk.appear()
+    qtbot.waitUntil(lambda: desk.is_looked_at)
+    desk.see(False)
+    window.talker._happened(Talking("listening", held=True))
+    assert not desk.overlay.isVisible()
+    desk.box.leave()
+    desk.see(False)
+    assert desk.overlay.isVisible()
+
+
+def test_talking_begins_and_ends_by_the_same_wish(
+    desk: QuickDesk, window: MainWindow, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[str] = []
+    for name in ("start", "stop"):
+        monkeypatch.setattr(window.talker, name, lambda name=name: told.append(name))
+    desk.talk()
+    window.talker._happened(Talking("listening"))
+    desk.talk()
+    assert told == ["start", "stop"]
+
+
+def test_a_window_that_is_made_anew_takes_the_key_over(
+    desk: QuickDesk, window: MainWindow, app: FakeApp, qtbot: QtBot
+) -> None:
+    desk.bind(app.quick_key)
+    qtbot.waitUntil(lambda: app.quick_key.press is not None)
+    first = app.quick_key.press
+    desk.close()
+    other = QuickDesk(window, Phases(window.session, window.talker, window), window)
+    other.bind(app.quick_key)
+    qtbot.waitUntil(lambda: app.quick_key.press not in (None, first))
+    assert app.quick_key.press
+    window.session.engine.call(app.quick_key.press)
+    qtbot.waitUntil(lambda: other._box is not None and other.box.isVisible())
+    assert desk._box is None
+    other.close()
