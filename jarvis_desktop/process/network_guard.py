@@ -147,6 +147,7 @@ def is_here(host: str) -> bool:
 NAMES = ("http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")
 DIRECT = ("no_proxy", "NO_PROXY")
 HERE = "localhost,127.0.0.1,::1"
+_variables_before: dict[str, str | None] = {}
 """The variables as they were when the program began, while ours hold."""
 
 
@@ -155,14 +156,14 @@ def use(address: str) -> None:
 
     Processes that run already do not hear of it.
     """
-    for name, former in _before.items():
+    for name, former in _variables_before.items():
         if former is None:
             os.environ.pop(name, None)
         else:
             os.environ[name] = former
-    _before.clear()
+    _variables_before.clear()
     if address:
-        _before.update((name, os.environ.get(name)) for name in (*NAMES, *DIRECT))
+        _variables_before.update((name, os.environ.get(name)) for name in (*NAMES, *DIRECT))
         os.environ.update(dict.fromkeys(NAMES, address))
         for name in DIRECT:
             os.environ[name] = ",".join(filter(None, (os.environ.get(name), HERE)))

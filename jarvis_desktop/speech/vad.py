@@ -14,14 +14,16 @@ import importlib.util
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from jarvis_desktop.core.errors import InputError, UnavailableError
 from jarvis_desktop.core.i18n import tr
-from jarvis_desktop.core.speech import FRAME
-from jarvis_desktop.speech.decoding import RATE, Samples
+from jarvis_desktop.core.speech import FRAME, RATE
+
+if TYPE_CHECKING:
+    from jarvis_desktop.speech.decoding import Samples
 
 CONTEXT = 64
 """Samples of the frame before that the model sees again."""

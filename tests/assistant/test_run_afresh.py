@@ -5,6 +5,7 @@ from __future__ import annotations
 from tests.assistant.conftest import House
 from tests.assistant.gates import GatedBackend
 from tests.assistant.test_changing import PLAN, began, texts
+from tests.assistant.test_changing import gates as gates
 from tests.types import SHORTEN
 
 

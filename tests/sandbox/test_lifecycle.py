@@ -120,10 +120,10 @@ async def test_nothing_outlives_an_application_that_is_killed(name, tmp_path, ma
 import subprocess, sys
 from pathlib import Path
 from tests.sandbox.test_lifecycle import LAUNCHERS, AND_WAITS, PYTHON
-from jarvis_desktop.sandbox.profile import Box
+from jarvis_desktop.sandbox.profile import SandboxProfile
 name, folder, mark = sys.argv[1:]
 argv = (str(PYTHON), "-I", "-S", "-c", AND_WAITS, mark)
-launch = LAUNCHERS[name].command(Box(Path(folder), PYTHON), argv)
+launch = LAUNCHERS[name].command(SandboxProfile(Path(folder), PYTHON), argv)
 subprocess.run(launch.argv, env=dict(launch.env), cwd=launch.cwd, pass_fds=launch.pass_fds)
 """
     root = str(Path(__file__).parents[2])

@@ -17,7 +17,7 @@ import gc, json, sys, weakref
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication
 from jarvis_desktop.ui import app
-from jarvis_desktop.ui.session import Session
+from jarvis_desktop.ui.session import WindowSession
 
 def watched(self, *args):
     plain(self, *args)
@@ -47,7 +47,7 @@ def make_circles():
     made = [Circle() for _ in range(1000)]
     circles.update(made)
 
-plain, Session.__init__ = Session.__init__, watched
+plain, WindowSession.__init__ = WindowSession.__init__, watched
 if __name__ == "__main__":
     gc.disable()  # as the entry point does
     sys.exit(app.run())

@@ -39,7 +39,6 @@ from jarvis_desktop.ui.quick.floating_window import (
     within,
 )
 from jarvis_desktop.ui.quick.overlay import Overlay, Phases
-from jarvis_desktop.ui.quick.reply import Reply
 from jarvis_desktop.ui.request.attachments import accepts
 from jarvis_desktop.ui.request.quick_input import AskLine
 from jarvis_desktop.ui.session import WindowSession
@@ -82,6 +81,10 @@ class QuickBox(Floating):
         self.setWindowTitle(tr("Ask JARVIS"))
         self.setAccessibleName(tr("Ask JARVIS"))
         self.setAttribute(Qt.WidgetAttribute.WA_MacAlwaysShowToolWindow)
+        from jarvis_desktop.ui.quick.reply import (
+            Reply,  # heavy; the box is made when it first appears
+        )
+
         self.setAcceptDrops(True)
         self._session = session
         self._talker = talker
