@@ -81,9 +81,8 @@ class QuickBox(Floating):
         self.setWindowTitle(tr("Ask JARVIS"))
         self.setAccessibleName(tr("Ask JARVIS"))
         self.setAttribute(Qt.WidgetAttribute.WA_MacAlwaysShowToolWindow)
-        from jarvis_desktop.ui.quick.reply import (
-            Reply,  # heavy; the box is made when it first appears
-        )
+        # Heavy, and the box is made when it first appears.
+        from jarvis_desktop.ui.quick.reply import Reply
 
         self.setAcceptDrops(True)
         self._session = session
