@@ -26,14 +26,14 @@ FORMS = re.compile(
     | \bwhat\ (?:came|comes|becomes|became|lies|stands|remains|belongs)\b
     | \b(?:tells?|telling|told)\ (?:of|what|that|how|whether|whoever|apart|by|as|to|at|once)\b
     | \b(?:is|are|was|were|be|been|being|gets?)\ told\b
-    | \b(?:lies?|lay|lying|stands?|stood|standing)\ (?:in|on|at|there|here|beside|below|above|where)\b
+    | \b(?:lies?|lay|lying|stands?|stood|standing)\ (?:in|on|at|t?here|beside|below|above)\b
     | \bso\ many\b | \bbut\ for\b | \bof\ (?:its|their|one's)\ own\b | \bof\ ours\b
     | (?<!there\ )(?<!There\ )\b(?:is|are|was|were)\ (?:no|none)\b(?!\ (?:longer|more|such))
     | \b(?:go|goes|going|gone|went)\ on\ with\b | \blook(?:s|ed|ing)?\ over\b
     | \b(?:let|lets|letting)\ go\b | \bsees?\ to\ it\b | \bseeing\ to\b
     | \bhas\ (?:been\ )?begun\b | \bis\ begun\b | \bnever\ begun\b | \bbegun\ with\b
     | \bone\ after\ the\ other\b | \bever\ so\b | \bhad\ better\b | \bin\ its\ stead\b
-    | \bwhoever\b | \bwhomever\b | \bupon\b | \bwhereupon\b | \btherein\b | \bthereof\b | \bthereby\b
+    | \bwho(?:m)?ever\b | \b(?:where)?upon\b | \btherein\b | \bthereof\b | \bthereby\b
     | \bas\ (?:it|they)\ (?:comes?|stands?|lies?)\b | \bof\ late\b | \bby\ itself\b
     """,
     re.VERBOSE | re.IGNORECASE,
