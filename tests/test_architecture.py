@@ -107,6 +107,26 @@ def test_modules_say_why_they_exist() -> None:
     assert not silent
 
 
+QTS = {"count", "data", "event", "paint"}
+"""Methods of Qt's without a capital in their name, which are overridden."""
+
+
+def test_public_methods_of_the_window_say_what_they_do() -> None:
+    silent = [
+        f"{named(path)}: {cls.name}.{method.name}"
+        for path in (PACKAGE / "ui").rglob("*.py")
+        for cls in ast.parse(path.read_text("utf-8")).body
+        if isinstance(cls, ast.ClassDef) and not cls.name.startswith("_")
+        for method in cls.body
+        if isinstance(method, ast.FunctionDef)
+        and method.name.islower()
+        and not method.name.startswith("_")
+        and method.name not in QTS
+        and not ast.get_docstring(method)
+    ]
+    assert not silent
+
+
 def test_tasks_were_found() -> None:
     assert len(TASKS) >= 20
 

@@ -1,17 +1,75 @@
-"""A layout that sets its widgets side by side and goes on in the next line, as words do.
-
-How loud it is, as bars that move with the voice."""
+"""Rows and columns in one call, a layout that wraps its widgets like words, and a level meter."""
 
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Iterable
+from typing import TypeVar
 
 from PySide6.QtCore import QMargins, QPoint, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent
-from PySide6.QtWidgets import QLayout, QLayoutItem, QStyle, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLayout, QLayoutItem, QStyle, QVBoxLayout, QWidget
 
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.ui.widgets import theme
+
+Box = TypeVar("Box", QHBoxLayout, QVBoxLayout)
+Margins = int | tuple[int, int, int, int]
+Entry = QWidget | QLayout | tuple[QWidget | QLayout, int | Qt.AlignmentFlag] | None
+"""What goes into a row or column. A number is the stretch of an entry; None is empty space."""
+
+
+def hbox(
+    *entries: Entry, parent: QWidget | None = None, margins: Margins = 0, spacing: int | None = None
+) -> QHBoxLayout:
+    """A row of widgets and layouts; sizes in pixels, the style's spacing if there is none."""
+    return _fill(QHBoxLayout(), entries, parent, margins, spacing)
+
+
+def vbox(
+    *entries: Entry, parent: QWidget | None = None, margins: Margins = 0, spacing: int | None = None
+) -> QVBoxLayout:
+    """A column of widgets and layouts; sizes in pixels, the style's spacing if there is none."""
+    return _fill(QVBoxLayout(), entries, parent, margins, spacing)
+
+
+def _fill(
+    layout: Box,
+    entries: Iterable[Entry],
+    parent: QWidget | None,
+    margins: Margins,
+    spacing: int | None,
+) -> Box:
+    if parent:
+        parent.setLayout(layout)
+    layout.setContentsMargins(*((margins,) * 4 if isinstance(margins, int) else margins))
+    if spacing is not None:
+        layout.setSpacing(spacing)
+    for entry in entries:
+        item, extra = entry if isinstance(entry, tuple) else (entry, 0)
+        stretch = extra if isinstance(extra, int) else 0
+        if item is None:
+            layout.addStretch(1)
+        elif isinstance(item, QLayout):
+            layout.addLayout(item, stretch)
+        elif isinstance(extra, Qt.AlignmentFlag):
+            layout.addWidget(item, stretch, extra)
+        else:
+            layout.addWidget(item, stretch)
+    return layout
+
+
+def discard(widget: QWidget) -> None:
+    """Hide a widget at once, and delete it when Qt gets round to it."""
+    widget.hide()
+    widget.deleteLater()
+
+
+def clear(layout: QLayout) -> None:
+    """Remove everything from a layout, and delete its widgets."""
+    while item := layout.takeAt(0):
+        if widget := item.widget():
+            discard(widget)
 
 
 class FlowLayout(QLayout):

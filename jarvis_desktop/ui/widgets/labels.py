@@ -53,6 +53,12 @@ class Label(QLabel):
             text = _unbroken.sub(lambda found: found[0] + "\u200b", text)
         super().setText(text)
 
+    def show_or_hide(self, text: str) -> None:
+        """Show a text, to a screen reader too; "" hides the label."""
+        self.setText(text)
+        self.setAccessibleName(text)
+        self.setVisible(bool(text))
+
 
 class ElidedLabel(Label):
     """One line that ends in "…" where it does not fit."""

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Literal, cast
 
 from PySide6.QtCore import QLibraryInfo, QLocale, QObject, QSettings, Qt, QTranslator, Signal
 from PySide6.QtGui import QColor, QFont, QGuiApplication, QPalette
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QWidget
 
 from jarvis_desktop import localization, paths
 
@@ -169,6 +169,17 @@ class Theme(QObject):
 def space(name: str = "one") -> int:
     """A length of the grid, in pixels."""
     return tokens().space[name]
+
+
+def restyle(widget: QWidget, **properties: str) -> None:
+    """Set dynamic properties that the style sheet asks for, and apply the sheet again if any
+    of them changed; Qt does not do so itself."""
+    changed = {name: value for name, value in properties.items() if widget.property(name) != value}
+    for name, value in changed.items():
+        widget.setProperty(name, value)
+    if changed:
+        widget.style().unpolish(widget)
+        widget.style().polish(widget)
 
 
 _qts_own = {"zh": "zh_CN"}
