@@ -159,6 +159,7 @@ class LocalBackend:
                 ),
             )
             at_rest = done.held
+            await asyncio.to_thread(self.measures.note, expert.id, spot.place, done.most)
         except ExpertError as error:
             why = error.why if isinstance(error, PlaceError) else None
             if why is None and error.fault is not Fault.MEMORY:
@@ -167,8 +168,8 @@ class LocalBackend:
             failure = await self._spots.failed(wish, spot, why or Why.MEMORY)
             raise failure from error
         finally:
+            # Last of all: from here on the expert is idle, and its time runs.
             self._residency.give_back(held, at_rest, spot.limit)
-        await asyncio.to_thread(self.measures.note, expert.id, spot.place, done.most)
         return checked(done.results, self._definitions[call.task].type)
 
     def make_way(self) -> None:

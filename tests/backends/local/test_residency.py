@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from jarvis_desktop.backends.local.placement import MemoryMeasurements
 from jarvis_desktop.backends.local.residency import ResidencyKey
 from jarvis_desktop.core.errors import ExpertError, Fault
 from jarvis_desktop.core.expert import Expert
@@ -329,6 +331,17 @@ async def test_an_idle_expert_leaves_the_memory():
             await asyncio.sleep(0.01)
     assert room.notes == []
     assert room.backend.held == MemorySize()
+
+
+async def test_the_idle_time_begins_after_what_was_measured_is_noted():
+    class SlowMeasurements(MemoryMeasurements):
+        def note(self, expert_id: str, place: Placement, most: MemorySize) -> None:
+            time.sleep(0.05)
+            super().note(expert_id, place, most)
+
+    room = Room(computer(16), idle=0.0, measures=SlowMeasurements())
+    await room.run("a", 2000)
+    assert room.holding == ("a",)
 
 
 async def test_a_call_keeps_it_however_long_it_takes():
