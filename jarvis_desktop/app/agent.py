@@ -10,17 +10,17 @@ from pathlib import Path
 
 from jarvis_desktop.assistant.agent.agent import Agent
 from jarvis_desktop.assistant.agent.approvals import Approvals
-from jarvis_desktop.assistant.agent.branches.conversation import TALKING
+from jarvis_desktop.assistant.agent.branches.conversation import CONVERSATION_BRANCHES
 from jarvis_desktop.assistant.agent.branches.library import CallCoder, ExtendLibrary
 from jarvis_desktop.assistant.agent.branches.plan_changes import RePlan, UpdatePlan
 from jarvis_desktop.assistant.agent.branches.run_code import RunCode
 from jarvis_desktop.assistant.agent.branches.run_experts import RunExperts
 from jarvis_desktop.assistant.agent.branches.write_function import WriteFunction
-from jarvis_desktop.assistant.agent.code_session import Providing, Workshop
+from jarvis_desktop.assistant.agent.code_session import CodeWorkspaces, PackageInstaller
 from jarvis_desktop.assistant.agent.controller import Controller
-from jarvis_desktop.assistant.agent.function_tests import KeptTests, TryingOut
-from jarvis_desktop.assistant.agent.outline_writer import PlanWriter
-from jarvis_desktop.assistant.agent.roles import Running, roles
+from jarvis_desktop.assistant.agent.function_tests import FunctionTester, LibraryTester
+from jarvis_desktop.assistant.agent.outline_writer import OutlineWriter
+from jarvis_desktop.assistant.agent.roles import BranchRunner, roles
 from jarvis_desktop.assistant.execution.replanning import Campaign
 from jarvis_desktop.assistant.prompts import Prompts
 from jarvis_desktop.backends.task_encoder import BackgroundScorer
@@ -69,9 +69,9 @@ class AgentMode:
     library: CodeLibrary
     sandbox: OsSandbox
     packages: PipPackages
-    tester: KeptTests
+    tester: LibraryTester
     approvals: Approvals
-    writer: PlanWriter
+    writer: OutlineWriter
 
     def adopt(self, settings: AgentSettings) -> None:
         """Work by these settings from the next goal on."""
@@ -106,7 +106,7 @@ def build_agent(
     )
     approvals = Approvals(code=settings.code, acting=ACTING)
     kinds = roles(task_type.title for task_type in inventory)
-    writer = PlanWriter(
+    writer = OutlineWriter(
         llms,
         prompts,
         roles=kinds,
@@ -114,16 +114,16 @@ def build_agent(
         ask_plan=settings.ask_plan,
         library=library,
     )
-    workshop = Workshop(sandbox, library, folder_of=house.goal_folder)
-    providing = Providing(packages, workshop)
-    trying = TryingOut(workshop, store)
-    branches: dict[str, Running] = {
+    workshop = CodeWorkspaces(sandbox, library, folder_of=house.goal_folder)
+    providing = PackageInstaller(packages, workshop)
+    trying = FunctionTester(workshop, store)
+    branches: dict[str, BranchRunner] = {
         "run_experts": RunExperts(planner, inventory, campaign, approvals),
         "run_code": RunCode(workshop, providing, approvals, store),
         "write_function": WriteFunction(workshop, providing, approvals, trying),
         "re_plan": RePlan(writer),
         "update_plan": UpdatePlan(),
-        **TALKING,
+        **CONVERSATION_BRANCHES,
     }
     controller = Controller(
         kinds, branches, llms=llms, prompts=prompts, library=library, first=writer.first
@@ -142,5 +142,5 @@ def build_agent(
         now=house.now,
     )
     return AgentMode(
-        agent, library, sandbox, packages, KeptTests(sandbox, trying), approvals, writer
+        agent, library, sandbox, packages, LibraryTester(sandbox, trying), approvals, writer
     )

@@ -22,7 +22,7 @@ from jarvis_desktop.app.agent import AgentMode
 from jarvis_desktop.app.experts import Shelf, wanted_llm
 from jarvis_desktop.app.single_instance import Handle
 from jarvis_desktop.app.speech import VoiceRoad
-from jarvis_desktop.assistant.agent.function_tests import KeptTests
+from jarvis_desktop.assistant.agent.function_tests import LibraryTester
 from jarvis_desktop.assistant.assistant import Assistant
 from jarvis_desktop.assistant.attachments import Intake
 from jarvis_desktop.assistant.planning.llm_planner import LlmPlanner
@@ -296,7 +296,7 @@ class Application:
     goals: SqliteGoalMemory
     library: CodeLibrary
     sandbox: OsSandbox
-    tester: KeptTests
+    tester: LibraryTester
     _behind: tuple[asyncio.Task[object], ...] = ()
 
     def __post_init__(self) -> None:

@@ -14,10 +14,10 @@ from typing import Any
 from jarvis_desktop.app.experts import whisper
 from jarvis_desktop.app.single_instance import Handle, Instance
 from jarvis_desktop.assistant.speaker import AnswerSpeaker
-from jarvis_desktop.assistant.talk.barge_in import Interruption
+from jarvis_desktop.assistant.talk.barge_in import BargeIn
 from jarvis_desktop.assistant.talk.hands_free import HandsFree
-from jarvis_desktop.assistant.talk.talk import Talk, answering
-from jarvis_desktop.assistant.talk.wake_word import Waking
+from jarvis_desktop.assistant.talk.talk import Talk, talk_command_handler
+from jarvis_desktop.assistant.talk.wake_word import WakeWordListener
 from jarvis_desktop.core.context import current_note
 from jarvis_desktop.core.display import frames
 from jarvis_desktop.core.errors import JarvisError
@@ -61,8 +61,8 @@ class VoiceRoad:
     hush: _Hush
     """Silences what is heard, at once."""
     hands_free: HandsFree
-    interruption: Interruption
-    waking: Waking | None
+    interruption: BargeIn
+    waking: WakeWordListener | None
     hotkey: DesktopHotkey
     quick_key: DesktopHotkey
     """Opens the quick box, where there is a window."""
@@ -115,7 +115,7 @@ class VoiceRoad:
 
     async def _serve(self, commands: Mapping[str, Handle]) -> None:
         """Answer other processes, at the latest when the JARVIS that does so now has ended."""
-        talk = answering(self.talk, lambda: self.hotkey.status)
+        talk = talk_command_handler(self.talk, lambda: self.hotkey.status)
 
         async def handle(command: Mapping[str, object]) -> Mapping[str, object]:
             return await commands.get(str(command.get("do")), talk)(command)
@@ -267,8 +267,8 @@ def build_voice(
         talk=talk,
         hush=hush,
         hands_free=HandsFree(talk, speaker),
-        interruption=Interruption(talk, microphone, recogniser, duck=player.duck),
-        waking=Waking(talk, microphone) if settings.wake_word else None,
+        interruption=BargeIn(talk, microphone, recogniser, duck=player.duck),
+        waking=WakeWordListener(talk, microphone) if settings.wake_word else None,
         hotkey=DesktopHotkey(settings.key, TALK, portal=portal),
         quick_key=DesktopHotkey(quick_key, QUICK, portal=portal),
         instance=instance or Instance(run_folder()),

@@ -60,7 +60,7 @@ class Intake:
         """
         known = {item.name.lower() for item in given}
         found: dict[Path, None] = {}
-        for mention in request_parser.files(text):
+        for mention in request_parser.find_files(text):
             if not mention.output and mention.name.lower() not in known:
                 for path in self._places(mention.text, request.folder):
                     if _exists(path):
@@ -74,7 +74,7 @@ class Intake:
         All are fetched at once. Each has a title that no other one has, nor any of those `given`.
         Raises InputError, UnavailableError and StorageError where one of them cannot be had.
         """
-        urls = {text[item.start : item.end]: item.text for item in request_parser.urls(text)}
+        urls = {text[item.start : item.end]: item.text for item in request_parser.find_urls(text)}
         if len(urls) > MOST_LINKS:
             raise InputError(
                 tr("Those are more than {most_links} addresses at once.", most_links=MOST_LINKS)

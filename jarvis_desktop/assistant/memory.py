@@ -16,7 +16,7 @@ from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 
-from jarvis_desktop.assistant.planning.inputs import named, resources_of
+from jarvis_desktop.assistant.planning.inputs import name_resources, resources_of
 from jarvis_desktop.assistant.prompts import Prompts
 from jarvis_desktop.core.artifact import Artifact
 from jarvis_desktop.core.display import one_line
@@ -240,14 +240,14 @@ class ConversationMemory:
             untold = self._history.since(conversation.id, recap.through if recap else "")
         except JarvisError as error:
             trace(f"Earlier turns and facts could not be read: {error}")
-            return replace(known, resources=named(resources_of(conversation.turns)))
+            return replace(known, resources=name_resources(resources_of(conversation.turns)))
         told = _after(conversation, recap.through) if recap else conversation
         if (lost := len(untold) - len(told.turns)) > 0:
             trace(f"Not told: {_counted(lost, 'older turn')}, which no summary covers yet.")
         return replace(
             known,
             conversation=told,
-            resources=named(resources),
+            resources=name_resources(resources),
             summary=recap.text if recap else "",
             facts=facts,
         )

@@ -107,7 +107,7 @@ class Understanding:
         if audio is not None:
             text = await self._listen(audio, live)
         # Names and addresses in a pasted text are content: no file is fetched for them.
-        instruction, _ = request_parser.split(text, inventory)
+        instruction, _ = request_parser.split_pasted(text, inventory)
         named = await self._intake.named(instruction, request, attachments)
         linked = await self._intake.linked(instruction, (*attachments, *named)) if links else {}
         if named or linked:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from jarvis_desktop.assistant.attachments import MOST_LINKS, Intake
-from jarvis_desktop.assistant.planning.request_parser import urls
+from jarvis_desktop.assistant.planning.request_parser import find_urls
 from jarvis_desktop.core.artifact import Artifact, Kind
 from jarvis_desktop.core.context import current_note
 from jarvis_desktop.core.errors import InputError, UnavailableError
@@ -32,7 +32,7 @@ PAGE = "https://example.com/wiki/Cat_(animal)"
     ],
 )
 def test_addresses_are_found_in_words(text, found):
-    assert [item.text for item in urls(text)] == found
+    assert [item.text for item in find_urls(text)] == found
 
 
 @pytest.fixture
@@ -108,13 +108,13 @@ async def test_one_that_fails_ends_the_others_with_its_own_sentence(store):
 
 
 async def test_files_of_one_name_are_told_apart(store, web):
-    urls = [f"https://{host}.example.com/Cat.PNG" for host in "abc"]
-    web.pages |= {url: ("Cat.PNG", f"cat {url}") for url in urls}
+    find_urls = [f"https://{host}.example.com/Cat.PNG" for host in "abc"]
+    web.pages |= {url: ("Cat.PNG", f"cat {url}") for url in find_urls}
     given = (Artifact(Kind.IMAGE, path=Path("cat.png")), Artifact(Kind.IMAGE, path=Path("dog.png")))
-    found = await Intake(store, web=web).linked(" and ".join(urls), given)
-    assert [found[url].title for url in urls] == ["Cat-2.PNG", "Cat-3.PNG", "Cat-4.PNG"]
+    found = await Intake(store, web=web).linked(" and ".join(find_urls), given)
+    assert [found[url].title for url in find_urls] == ["Cat-2.PNG", "Cat-3.PNG", "Cat-4.PNG"]
     read = [item.path.read_text() for item in found.values() if item.path]
-    assert read == [f"cat {url}" for url in urls]
+    assert read == [f"cat {url}" for url in find_urls]
 
 
 async def test_the_words_tell_an_address_from_a_file_that_was_given(house, tmp_path):

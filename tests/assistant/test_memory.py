@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from jarvis_desktop.assistant.memory import ConversationMemory, messages
-from jarvis_desktop.assistant.planning.inputs import named, resources_of
+from jarvis_desktop.assistant.planning.inputs import name_resources, resources_of
 from jarvis_desktop.assistant.prompts import Prompts
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.errors import StorageError
@@ -54,7 +54,7 @@ def read_and_shortened(number: int = 0) -> Turn:
 def knowing(*turns: Turn, facts: tuple[str, ...] = (), summary: str = "") -> Context:
     return Context(
         conversation=Conversation("c", turns),
-        resources=named(resources_of(turns)),
+        resources=name_resources(resources_of(turns)),
         facts=facts,
         summary=summary,
     )
@@ -75,7 +75,7 @@ def memory(history: FakeHistory, facts: FakeFacts | None = None) -> Conversation
 
 def test_things_are_numbered_by_kind_and_once_each():
     text = text_artifact("words")
-    found = named(
+    found = name_resources(
         [
             Resource("", PHOTO, given=True),
             Resource("", text, given=False, task="image-to-text"),

@@ -63,7 +63,7 @@ async def test_the_words_are_shown_with_what_heard_them(answered: House) -> None
 async def test_what_acts_is_asked_about_aloud_and_never_agreed_to_so(
     answered: House, says: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("jarvis_desktop.assistant.talk.hands_free.ON_SCREEN", 0)
+    monkeypatch.setattr("jarvis_desktop.assistant.talk.hands_free.SCREEN_TIMEOUT_S", 0)
     person = Person(says)
     answered.backend.ask = "This sends your picture away. Go on?"
 

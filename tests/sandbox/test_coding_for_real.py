@@ -14,11 +14,11 @@ from jarvis_desktop.assistant.agent.branches import conversation
 from jarvis_desktop.assistant.agent.branches.library import CallCoder, ExtendLibrary
 from jarvis_desktop.assistant.agent.branches.run_code import RunCode
 from jarvis_desktop.assistant.agent.branches.write_function import WriteFunction
-from jarvis_desktop.assistant.agent.code_session import Providing, Workshop
+from jarvis_desktop.assistant.agent.code_session import CodeWorkspaces, PackageInstaller
 from jarvis_desktop.assistant.agent.controller import Controller
-from jarvis_desktop.assistant.agent.function_tests import TryingOut
-from jarvis_desktop.assistant.agent.goal_run import Desk
-from jarvis_desktop.assistant.agent.roles import Observation, Running, roles
+from jarvis_desktop.assistant.agent.function_tests import FunctionTester
+from jarvis_desktop.assistant.agent.goal_run import GoalRun
+from jarvis_desktop.assistant.agent.roles import BranchRunner, Observation, roles
 from jarvis_desktop.assistant.prompts import Prompts
 from jarvis_desktop.core.artifact import text_artifact
 from jarvis_desktop.core.code import Protection
@@ -31,7 +31,7 @@ from jarvis_desktop.sandbox.session import OsSandbox
 from jarvis_desktop.storage.artifacts import FileStore
 from jarvis_desktop.storage.code_library import CodeLibrary
 from jarvis_desktop.storage.web_fetch import checked, look_up
-from tests.assistant.agent.scripted import ScriptedLLM, desk_for, says
+from tests.assistant.agent.scripted import ScriptedLLM, goal_run_for, says
 from tests.fakes import FakeFrontend, FakeLLMs
 from tests.sandbox.sessions import LAUNCHERS
 
@@ -54,31 +54,31 @@ class Place:
             find=look_up,
             check=checked,
         )
-        self.workshop = Workshop(
+        self.workshop = CodeWorkspaces(
             sandbox, self.library, folder_of=lambda goal: root / "goals" / goal
         )
         approvals = Approvals(code=CodeTerms.SANDBOXED, acting=())
-        providing = Providing(self.packages, self.workshop)
+        providing = PackageInstaller(self.packages, self.workshop)
         self.runs = RunCode(self.workshop, providing, approvals, self.store, timeout=timeout)
-        trying = TryingOut(self.workshop, self.store, timeout=timeout)
+        trying = FunctionTester(self.workshop, self.store, timeout=timeout)
         self.writes = WriteFunction(self.workshop, providing, approvals, trying)
         (root / "prices.csv").write_text("day,price\n1,4\n2,6\n")
-        self.desk: Desk = desk_for(
+        self.goal_run: GoalRun = goal_run_for(
             self.frontend,
             frames=[ControllerFrame("assistant", "x"), ControllerFrame("coder", "y")],
             files=[self.store.take_in(root / "prices.csv")],
         )
-        self.desk.inner = 1
-        self.desk.live.show(RoundStarted(0, "assistant/coder", "run_code", "to see"))
+        self.goal_run.inner = 1
+        self.goal_run.live.show(RoundStarted(0, "assistant/coder", "run_code", "to see"))
 
     async def run(self, code: str) -> Observation:
         return await self.runs(
-            self.desk, BranchChoice("run_code", {"code": code, "purpose": "to see"})
+            self.goal_run, BranchChoice("run_code", {"code": code, "purpose": "to see"})
         )
 
     async def write(self, **args: object) -> Observation:
         args = {"packages": [], "replaces": "", **args}
-        return await self.writes(self.desk, BranchChoice("write_function", args))
+        return await self.writes(self.goal_run, BranchChoice("write_function", args))
 
 
 @pytest.fixture
@@ -94,7 +94,7 @@ async def test_scripts_share_their_variables_and_the_files_of_the_goal(place: Pl
     )
     assert seen.status is Status.DONE
     assert "It printed:\n2 rows" in seen.text
-    place.desk.made.append(text_artifact("said in between"))
+    place.goal_run.made.append(text_artifact("said in between"))
     seen = await place.run(
         "total = sum(int(row['price']) for row in rows)\n"
         "open('total.txt', 'w').write(str(total))\n"
@@ -115,7 +115,7 @@ async def test_an_error_is_told_with_its_line_and_a_stop_ends_the_session(place:
     assert "line 2, in <module>\n    print(nothing)" in seen.text
     assert "NameError: name 'nothing' is not defined" in seen.text
     work = asyncio.create_task(place.run("print('begun')\nwhile True: pass"))
-    while "begun" not in place.desk.live.turn.rounds[0].printed:
+    while "begun" not in place.goal_run.live.turn.rounds[0].printed:
         await asyncio.sleep(0.01)
     work.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -145,8 +145,8 @@ async def test_a_goal_goes_through_coder_and_librarian_to_its_answer(place: Plac
             says("final_answer", text="It is 20.", uses=["sum.txt"]),
         ]
     )
-    desk = desk_for(place.frontend, files=place.desk.context.attachments)
-    branches: dict[str, Running] = {
+    goal_run = goal_run_for(place.frontend, files=place.goal_run.context.attachments)
+    branches: dict[str, BranchRunner] = {
         "finish": conversation.finish,
         "final_answer": conversation.final_answer,
         "run_code": place.runs,
@@ -161,17 +161,17 @@ async def test_a_goal_goes_through_coder_and_librarian_to_its_answer(place: Plac
     )
     branches["coder"] = CallCoder(controller.call, place.workshop)
     branches["extend_library"] = ExtendLibrary(controller.call, place.library)
-    seen = await controller.run(desk, 0)
+    seen = await controller.run(goal_run, 0)
     assert seen.status is Status.DONE
     [made] = seen.artifacts
     assert made.path
     assert made.path.read_text() == "20"
-    assert desk.live.turn.artifacts == (made,)
-    told = [(entry.path, entry.branch, entry.status) for entry in desk.log]
-    assert all(status is Status.DONE for _, _, status in told), desk.log
+    assert goal_run.live.turn.artifacts == (made,)
+    told = [(entry.path, entry.branch, entry.status) for entry in goal_run.log]
+    assert all(status is Status.DONE for _, _, status in told), goal_run.log
     assert ("assistant/coder/librarian", "write_function", Status.DONE) in told
     assert ("assistant/coder", "run_code", Status.DONE) in told
-    assert desk.frames[0].tainted
+    assert goal_run.frames[0].tainted
 
 
 SUMMING = """import csv
@@ -208,7 +208,7 @@ async def test_a_function_is_tested_kept_and_used_in_a_session_that_goes_on(plac
     assert "42" in seen.text
     newer = DOUBLE.replace("2 * x", "x + x + 0 * len(str(x))").replace("Twice", "Double")
     # It is shown: what scripts printed may have had a hand in it.
-    place.desk.change(1, tainted=True)
+    place.goal_run.change(1, tainted=True)
     seen = await place.write(
         name="double", code=newer, tests=TESTS.replace("2", "5").replace("4", "10")
     )
@@ -250,4 +250,4 @@ async def test_a_library_that_was_changed_is_refused(place: Place) -> None:
     seen = await place.run("from library import double")
     assert seen.status is Status.FAILED
     assert "“double” is refused" in seen.text
-    assert place.desk.live.turn.notes
+    assert place.goal_run.live.turn.notes

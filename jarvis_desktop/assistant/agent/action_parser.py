@@ -16,7 +16,7 @@ from typing import Any
 
 from jarvis_desktop.assistant.agent.context_window import beginning
 from jarvis_desktop.assistant.agent.roles import AgentRole, Branch
-from jarvis_desktop.assistant.planning.llm_output import plain, without_thoughts
+from jarvis_desktop.assistant.planning.llm_output import normalized, strip_reasoning
 from jarvis_desktop.core.display import one_line
 from jarvis_desktop.core.errors import ExpertError, PlanError
 from jarvis_desktop.core.goal import BranchChoice
@@ -27,7 +27,7 @@ from jarvis_desktop.text.lenient_json import Loose
 
 MAX_ARGUMENT_CHARS = 40_000
 """Characters of one text."""
-MOST_ITEMS = 60
+MAX_ITEMS = 60
 
 _key_aliases: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(("step", "stepid", "number", "index"), ("id",)),
@@ -53,7 +53,7 @@ _fence = re.compile(r"\A\s*```[\w+-]*[ \t]*\n(.*?)\n?[ \t]*```\s*\Z", re.DOTALL)
 _whole = re.compile(r"[+-]?\d{1,12}(?:\.0+)?")
 
 
-def checked(given: Mapping[str, object], branch: Branch, why: str = "") -> dict[str, Any]:
+def check_arguments(given: Mapping[str, object], branch: Branch, why: str = "") -> dict[str, Any]:
     """The arguments by the schemas of a branch. Raises PlanError, one sentence."""
     known, others = _sorted_out(given, branch.args)
     missing = [name for name in branch.required if name not in known]
@@ -71,9 +71,9 @@ def checked(given: Mapping[str, object], branch: Branch, why: str = "") -> dict[
                 tr("The argument “{name}” of “{name2}” is empty.", name=name, name2=branch.name)
             )
     return {
-        name: found.get(name, schema.get("default"))
-        for name, schema in branch.args.items()
-        if name in found or "default" in schema
+        name: found.get(name, choice_schema.get("default"))
+        for name, choice_schema in branch.args.items()
+        if name in found or "default" in choice_schema
     }
 
 
@@ -81,16 +81,16 @@ def _sorted_out(
     given: Mapping[str, object], schemas: Mapping[str, object]
 ) -> tuple[dict[str, object], dict[str, object]]:
     """What belongs to a name, however that is written, and the rest. None counts as not given."""
-    names = {plain(name): name for name in schemas}
+    names = {normalized(name): name for name in schemas}
     known: dict[str, object] = {}
     others: dict[str, object] = {}
     for key, value in given.items():
-        low = plain(str(key))
+        low = normalized(str(key))
         meant = (alias for alias in _key_aliases.get(low, ()) if alias in names)
         name = names.get(low) or names.get(next(meant, ""))
         if value is None:
             continue
-        if name and (low == plain(name) or name not in known):
+        if name and (low == normalized(name) or name not in known):
             known[name] = value
         else:
             others[str(key)] = value
@@ -99,39 +99,39 @@ def _sorted_out(
 
 def _guessed(
     name: str,
-    schema: Mapping[str, Any],
+    choice_schema: Mapping[str, Any],
     known: Mapping[str, object],
     others: Mapping[str, object],
     why: str,
 ) -> dict[str, object]:
     """The one argument that is missing, where it can only be what is there."""
-    if schema.get("type") == "array" and "properties" in schema["items"]:
-        item, _ = _sorted_out({**known, **others}, schema["items"]["properties"])
+    if choice_schema.get("type") == "array" and "properties" in choice_schema["items"]:
+        item, _ = _sorted_out({**known, **others}, choice_schema["items"]["properties"])
         numbered = {key: value for key, value in others.items() if key.isdecimal()}
         return {name: [item]} if item else ({name: numbered} if numbered else {})
     texts = [value for value in others.values() if isinstance(value, str) and value.strip()]
-    if schema.get("type") == "string" and len(texts) == 1:
+    if choice_schema.get("type") == "string" and len(texts) == 1:
         return {name: texts[0]}
     return {name: why} if name == "reason" and why else {}
 
 
-def _fit(value: object, schema: Mapping[str, Any], where: str) -> Any:
-    if "enum" in schema:
-        return _one_of(value, schema["enum"], where)
-    match schema["type"]:
+def _fit(value: object, choice_schema: Mapping[str, Any], where: str) -> Any:
+    if "enum" in choice_schema:
+        return _one_of(value, choice_schema["enum"], where)
+    match choice_schema["type"]:
         case "string":
             return _text(value, where)
         case "integer":
             return _integer(value, where)
         case "array":
-            return _list(value, schema["items"], where)
-    return _object(value, schema, where)
+            return _list(value, choice_schema["items"], where)
+    return _object(value, choice_schema, where)
 
 
 def _one_of(value: object, allowed: list[str], where: str) -> str:
-    low = plain(str(value))
+    low = normalized(str(value))
     for word in allowed:
-        if plain(word) in (low, _value_aliases.get(low)):
+        if normalized(word) in (low, _value_aliases.get(low)):
             return word
     raise PlanError(tr("“{where}” is one of {allowed}.", where=where, allowed=", ".join(allowed)))
 
@@ -168,9 +168,9 @@ def _list(value: object, items: Mapping[str, Any], where: str) -> list[Any]:
         value = [part for part in re.split(r"[,;\n]", value) if part.strip()]
     elif not isinstance(value, list):
         value = [value]
-    if len(value) > MOST_ITEMS:
+    if len(value) > MAX_ITEMS:
         raise PlanError(
-            tr("“{where}” has at most {most_items} items.", where=where, most_items=MOST_ITEMS)
+            tr("“{where}” has at most {most_items} items.", where=where, most_items=MAX_ITEMS)
         )
     return [_fit(item, items, f"{where}[{at}]") for at, item in enumerate(value)]
 
@@ -178,8 +178,8 @@ def _list(value: object, items: Mapping[str, Any], where: str) -> list[Any]:
 def _of_mapping(value: Mapping[object, object], items: Mapping[str, Any]) -> list[object]:
     """One item, or items by what names them: {"1": "done", "2": {"state": "doing"}}."""
     first, *rest = items.get("required", ("",))
-    names = {plain(str(key)) for key in value}
-    firsts = {plain(first), *(key for key, meant in _key_aliases.items() if first in meant)}
+    names = {normalized(str(key)) for key in value}
+    firsts = {normalized(first), *(key for key, meant in _key_aliases.items() if first in meant)}
     if not rest or names & firsts:
         return [value]
     return [
@@ -188,13 +188,13 @@ def _of_mapping(value: Mapping[object, object], items: Mapping[str, Any]) -> lis
     ]
 
 
-def _object(value: object, schema: Mapping[str, Any], where: str) -> dict[str, Any]:
+def _object(value: object, choice_schema: Mapping[str, Any], where: str) -> dict[str, Any]:
     if not isinstance(value, Mapping):
-        example = ", ".join(schema["properties"])
+        example = ", ".join(choice_schema["properties"])
         raise PlanError(tr("“{where}” is an object with {example}.", where=where, example=example))
-    properties = schema["properties"]
+    properties = choice_schema["properties"]
     known, _ = _sorted_out(value, properties)
-    for name in schema["required"]:
+    for name in choice_schema["required"]:
         if name not in known:
             raise PlanError(tr("“{where}” needs “{name}”.", where=where, name=name))
     return {
@@ -204,7 +204,7 @@ def _object(value: object, schema: Mapping[str, Any], where: str) -> dict[str, A
     }
 
 
-def line(branch: Branch, args: Mapping[str, Any], *, limit: int = 200) -> str:
+def describe_choice(branch: Branch, args: Mapping[str, Any], *, limit: int = 200) -> str:
     """What a person reads of the arguments, in a line."""
     name, *others = branch.shows or (next(iter(branch.args), ""),)
     value = args.get(name) or next((item for item in args.values() if item), "")
@@ -222,12 +222,12 @@ def line(branch: Branch, args: Mapping[str, Any], *, limit: int = 200) -> str:
     return f"{one_line(str(value), limit=limit - len(used) - 3)} ({used})"
 
 
-LONGEST = 100_000
+MAX_CHARS = 100_000
 """Characters of an answer; what is longer is no choice."""
-LONGEST_WHY = 200
-NEAR = 0.8
+MAX_WHY_CHARS = 200
+NAME_SIMILARITY = 0.8
 """How alike a name must be to that of a branch, from 0 to 1, to be a slip of it."""
-CLEAR = 0.1
+NAME_MARGIN = 0.1
 """How much less alike every other branch must be."""
 
 _branch_keys = (
@@ -297,16 +297,16 @@ _aliases: Mapping[str, tuple[str, ...]] = {
 _script = re.compile(r"```(?:python|py)\d?[ \t]*\n(.*?)\n[ \t]*```", re.DOTALL | re.IGNORECASE)
 
 
-def choice_in(text: str, role: AgentRole) -> BranchChoice:
+def parse_choice(text: str, role: AgentRole) -> BranchChoice:
     """The first choice in an answer that holds.
 
     Raises PlanError, one sentence that tells an LLM what to do better: about the first thing that
     looked like a choice.
     """
-    if len(text) > LONGEST:
+    if len(text) > MAX_CHARS:
         raise PlanError(tr("That is far too long; write one JSON object and nothing else."))
     refusal: PlanError | None = None
-    for version in dict.fromkeys((without_thoughts(text), text)):
+    for version in dict.fromkeys((strip_reasoning(text), text)):
         reader = Loose(version)
         try:
             for value in _objects(reader):
@@ -338,20 +338,20 @@ def _of_script(text: str, role: AgentRole) -> BranchChoice | None:
     runs = [branch for branch in role.branches if branch.required == ("code",)]
     if len(scripts) != 1 or len(runs) != 1:
         return None
-    return BranchChoice(runs[0].name, checked({"code": scripts[0]}, runs[0]))
+    return BranchChoice(runs[0].name, check_arguments({"code": scripts[0]}, runs[0]))
 
 
 def _choice(value: Mapping[str, object], role: AgentRole) -> BranchChoice:
-    low = {plain(str(key)): item for key, item in value.items()}
+    low = {normalized(str(key)): item for key, item in value.items()}
     for key in _call_keys:
         inner = low.get(key)
         if isinstance(inner, Mapping):
             del low[key]
-            low |= {plain(str(name)): item for name, item in inner.items()}
+            low |= {normalized(str(name)): item for name, item in inner.items()}
     reasons = (low[key] for key in _why_keys if isinstance(low.get(key), str))
-    why = one_line(str(next(reasons, "")), limit=LONGEST_WHY)
+    why = one_line(str(next(reasons, "")), limit=MAX_WHY_CHARS)
     branch, args = _named(low, role)
-    return BranchChoice(branch.name, checked(args, branch, why), why)
+    return BranchChoice(branch.name, check_arguments(args, branch, why), why)
 
 
 def _named(low: Mapping[str, object], role: AgentRole) -> tuple[Branch, Mapping[str, object]]:
@@ -360,7 +360,7 @@ def _named(low: Mapping[str, object], role: AgentRole) -> tuple[Branch, Mapping[
     for key in names:
         if branch := branch_named(str(low[key]), role):
             return branch, _args({**low, key: None}, branch)
-    exact = {plain(branch.name): branch for branch in role.branches}
+    exact = {normalized(branch.name): branch for branch in role.branches}
     keyed = [name for name in low if name in exact]
     if len(keyed) == 1:  # {"coder": {"task": "..."}}
         branch = exact[keyed[0]]
@@ -376,8 +376,8 @@ def _named(low: Mapping[str, object], role: AgentRole) -> tuple[Branch, Mapping[
         )
     for branch in role.branches:
         args = _args(low, branch)
-        needed = {plain(name) for name in branch.required}
-        others = {plain(name) for other in role.branches for name in other.required} - needed
+        needed = {normalized(name) for name in branch.required}
+        others = {normalized(name) for other in role.branches for name in other.required} - needed
         if needed and needed <= args.keys() and not others & args.keys():
             alike = [other for other in role.branches if other.required == branch.required]
             if len(alike) == 1:
@@ -391,20 +391,20 @@ def _args(low: Mapping[str, object], branch: Branch) -> Mapping[str, object]:
     inner = next((low[key] for key in _args_keys if low.get(key) is not None), None)
     if isinstance(inner, str) and inner.lstrip().startswith("{"):
         inner = next(Loose(inner).values())
-    own = {plain(name) for name in branch.args}
+    own = {normalized(name) for name in branch.args}
     kept = own | (low.keys() - {*_args_keys, *_why_keys})
     beside = {key: item for key, item in low.items() if key in kept}
     if inner is None:
         return beside
     if not isinstance(inner, Mapping):
         inner = {(branch.required or ("",))[0]: inner}
-    return {**beside, **{plain(str(key)): item for key, item in inner.items()}}
+    return {**beside, **{normalized(str(key)): item for key, item in inner.items()}}
 
 
 def branch_named(name: str, role: AgentRole) -> Branch | None:
     """The branch that a name means without a doubt, or None."""
-    bare = plain(name[:60])
-    names = {plain(branch.name): branch for branch in role.branches}
+    bare = normalized(name[:60])
+    names = {normalized(branch.name): branch for branch in role.branches}
     if bare in names:
         return names[bare]
     for alias in _aliases.get(bare, ()):
@@ -416,7 +416,7 @@ def branch_named(name: str, role: AgentRole) -> Branch | None:
     alike = sorted((SequenceMatcher(None, bare, each).ratio(), each) for each in names)
     best, name = alike[-1]
     second = alike[-2][0] if len(alike) > 1 else 0.0
-    return names[name] if best >= NEAR and best - second >= CLEAR else None
+    return names[name] if best >= NAME_SIMILARITY and best - second >= NAME_MARGIN else None
 
 
 def _listed(role: AgentRole) -> str:
@@ -425,9 +425,9 @@ def _listed(role: AgentRole) -> str:
 
 MOST_REFUSALS = 3
 """How often an answer is refused before the round is given up."""
-SHOWN_TOKENS = 300
+MAX_REJECTED_TOKENS = 300
 """Of a refused answer, when the LLM is asked again."""
-REFUSAL_TOKENS = SHOWN_TOKENS + 300
+REJECTION_TOKENS = MAX_REJECTED_TOKENS + 300
 """Kept free in a prompt for a refused answer, and for what is wrong with it."""
 
 
@@ -447,7 +447,7 @@ async def choose(
     """
     asked, refusals = prompt, 0
     while True:
-        spend(tokens(asked))
+        spend(prompt_tokens(asked))
         try:
             async with asyncio.timeout(timeout):
                 text = await answer(llm, asked)
@@ -457,7 +457,7 @@ async def choose(
             ) from error
         spend(estimated_tokens(text))
         try:
-            return choice_in(text, role)
+            return parse_choice(text, role)
         except PlanError as error:
             refusals += 1
             if refusals == MOST_REFUSALS:
@@ -466,14 +466,14 @@ async def choose(
             asked = _with_refusal(prompt, text, error)
 
 
-def schema(role: AgentRole) -> dict[str, Any]:
+def choice_schema(role: AgentRole) -> dict[str, Any]:
     """The JSON Schema for a choice: one variant a branch."""
     return {
         "anyOf": [_variant(branch.name, branch.args, branch.required) for branch in role.branches]
     }
 
 
-def tokens(prompt: Prompt) -> int:
+def prompt_tokens(prompt: Prompt) -> int:
     """About how many tokens a prompt is as it is sent: with its schema in the last message."""
     if prompt.schema is None:
         return prompt.tokens
@@ -506,5 +506,5 @@ def _plain(value: Any) -> Any:
 def _with_refusal(prompt: Prompt, text: str, error: PlanError) -> Prompt:
     """The prompt with the beginning of its answer, and what is wrong with it."""
     refusal = f"This cannot be used: {error.message} Write the whole JSON object again, mended."
-    said = Message(Speaker.ASSISTANT, beginning(text, SHOWN_TOKENS) or "(nothing)")
+    said = Message(Speaker.ASSISTANT, beginning(text, MAX_REJECTED_TOKENS) or "(nothing)")
     return replace(prompt, messages=(*prompt.messages, said, Message(Speaker.USER, refusal)))

@@ -9,8 +9,8 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from jarvis_desktop.assistant.agent.approvals import Approvals
-from jarvis_desktop.assistant.agent.code_extraction import shown
-from jarvis_desktop.assistant.agent.goal_run import Desk
+from jarvis_desktop.assistant.agent.code_extraction import preview
+from jarvis_desktop.assistant.agent.goal_run import GoalRun
 from jarvis_desktop.assistant.live_turn import Live
 from jarvis_desktop.core.errors import JarvisError, StorageError, UnavailableError
 from jarvis_desktop.core.events import Event, GoalTaken, OutlineChanged, RoundEnded, RoundStarted
@@ -23,7 +23,7 @@ from jarvis_desktop.core.turn import OUTERMOST
 
 if TYPE_CHECKING:
     from jarvis_desktop.assistant.agent.controller import Controller
-    from jarvis_desktop.assistant.agent.outline_writer import PlanWriter
+    from jarvis_desktop.assistant.agent.outline_writer import OutlineWriter
 
 
 class Agent:
@@ -34,7 +34,7 @@ class Agent:
         *,
         llms: LLMs,
         memory: GoalMemory,
-        writer: PlanWriter,
+        writer: OutlineWriter,
         controller: Controller,
         approvals: Approvals,
         limits: GoalLimits,
@@ -52,7 +52,7 @@ class Agent:
         self._close = close
         self._advice = advice
         self._now = now
-        self._desks: dict[str, Desk] = {}
+        self._runs: dict[str, GoalRun] = {}
 
     async def take(
         self, text: str, terms: Terms, context: Context, live: Live, *, conversation: str
@@ -84,7 +84,7 @@ class Agent:
             yield RoundEnded(
                 entry.number,
                 entry.status,
-                shown(entry.observation),
+                preview(entry.observation),
                 entry.artifacts,
                 entry.code,
                 entry.seconds,
@@ -106,7 +106,7 @@ class Agent:
 
         False where there is none, or the person was asked already: then the turn is to end.
         """
-        stopped = [desk.interrupts.stop() for desk in self._desks.values()]
+        stopped = [run.interrupts.stop() for run in self._runs.values()]
         return any(stopped)
 
     async def check(self) -> None:
@@ -120,7 +120,7 @@ class Agent:
     async def _reach(
         self, goal: Goal, log: Sequence[LogEntry], context: Context, live: Live
     ) -> Status:
-        desk = Desk(
+        run = GoalRun(
             goal,
             # Where they cannot be read it is planned anew, as by one who has read foreign text.
             self._memory.frames(goal.id) or [ControllerFrame(OUTERMOST, goal.text, tainted=True)],
@@ -131,10 +131,10 @@ class Agent:
             now=self._now,
             log=log,
         )
-        self._desks[goal.id] = desk
+        self._runs[goal.id] = run
         status, answer = Status.FAILED, ""
         try:
-            status = await self._work(desk)
+            status = await self._work(run)
             answer = live.turn.reply
         except asyncio.CancelledError:
             status = Status.CANCELLED
@@ -143,18 +143,18 @@ class Agent:
             answer = str(error)
             raise
         finally:
-            del self._desks[goal.id]
+            del self._runs[goal.id]
             self._approvals.forget(goal.id)
             with suppress(StorageError):  # keeping the turn tells why
                 self._memory.end(goal.id, status, answer)
             await self._close(goal.id)
         return status
 
-    async def _work(self, desk: Desk) -> Status:
-        if desk.frames[0].outline is None and await self._writer.first(desk) is None:
-            desk.live.say(tr("The plan was not accepted, so nothing was done."))
+    async def _work(self, run: GoalRun) -> Status:
+        if run.frames[0].outline is None and await self._writer.first(run) is None:
+            run.live.say(tr("The plan was not accepted, so nothing was done."))
             return Status.CANCELLED
-        observation = await self._controller.run(desk, 0)
-        if not desk.live.turn.reply:
-            desk.live.say(observation.text)
+        observation = await self._controller.run(run, 0)
+        if not run.live.turn.reply:
+            run.live.say(observation.text)
         return observation.status

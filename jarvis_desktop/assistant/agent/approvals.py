@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from dataclasses import replace
 
-from jarvis_desktop.assistant.agent.goal_run import Desk
+from jarvis_desktop.assistant.agent.goal_run import GoalRun
 from jarvis_desktop.core.artifact import Artifact
 from jarvis_desktop.core.code import Allow, CodeRequest, Verdict
 from jarvis_desktop.core.display import one_line
@@ -18,7 +18,7 @@ from jarvis_desktop.core.goal import CodeTerms, Outline
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.task import Item, Ref, Task, as_words
 
-LONGEST_ARGUMENT = 200
+MAX_ARGUMENT_CHARS = 200
 """Characters of one, where the person is asked about a task."""
 
 
@@ -35,33 +35,33 @@ class Approvals:
         self._refused: dict[str, set[CodeRequest]] = {}
         """By goal, what the person said no to: the very same is not asked about again."""
 
-    async def code(self, desk: Desk, request: CodeRequest) -> Verdict:
+    async def code(self, run: GoalRun, request: CodeRequest) -> Verdict:
         """Whether code may run, or be kept in the library, and as it may."""
-        if self._needs_no_question(desk, request):
+        if self._needs_no_question(run, request):
             return Verdict(Allow.ONCE, request.source)
-        refused = self._refused.setdefault(desk.goal.id, set())
+        refused = self._refused.setdefault(run.goal.id, set())
         if request in refused:
             return Verdict(Allow.NO, request.source)
-        verdict = await desk.live.review_code(request)
+        verdict = await run.live.review_code(request)
         if verdict.allow is Allow.NO:
             refused.add(request)
         if verdict.allow is Allow.GOAL:
             if request.protection.sandboxed and not request.saves:
-                self._granted[desk.goal.id] = frozenset(request.hosts)
+                self._granted[run.goal.id] = frozenset(request.hosts)
             verdict = replace(verdict, allow=Allow.ONCE)
         return verdict
 
-    async def acting(self, desk: Desk, tasks: Iterable[Task]) -> dict[int, str]:
+    async def acting(self, run: GoalRun, tasks: Iterable[Task]) -> dict[int, str]:
         """The tasks that are not to be done, with the reason: those with effects outside that the
         person, asked about each with its very arguments, did not agree to."""
         withheld = {}
         for task in tasks:
-            if task.type.name in self._acting and not await desk.live.confirm(_asked(task)):
+            if task.type.name in self._acting and not await run.live.confirm(_asked(task)):
                 withheld[task.id] = "The person did not agree to it."
         return withheld
 
     def trusts_outline(
-        self, desk: Desk, depth: int, before: Outline | None, after: Outline
+        self, run: GoalRun, depth: int, before: Outline | None, after: Outline
     ) -> bool:
         """Whether a plan that was written anew holds without asking.
 
@@ -69,7 +69,7 @@ class Approvals:
         another order; no step is added or reworded without them. What inner controllers plan
         reaches no further than the sandbox.
         """
-        if depth > 0 or before is None or not desk.frames[0].tainted:
+        if depth > 0 or before is None or not run.frames[0].tainted:
             return True
         known = {(step.id, step.text) for step in before}
         return all((step.id, step.text) in known for step in after)
@@ -79,17 +79,17 @@ class Approvals:
         self._granted.pop(goal_id, None)
         self._refused.pop(goal_id, None)
 
-    def _needs_no_question(self, desk: Desk, request: CodeRequest) -> bool:
+    def _needs_no_question(self, run: GoalRun, request: CodeRequest) -> bool:
         if not request.protection.sandboxed:
             return False
-        terms, hosts = desk.goal.terms, frozenset(request.hosts)
+        terms, hosts = run.goal.terms, frozenset(request.hosts)
         sandboxed = (terms.code or self.code_terms) is CodeTerms.SANDBOXED
         if request.saves:
             # It outlasts the goal: what foreign text may have had a hand in is shown first.
-            return sandboxed and not any(frame.tainted for frame in desk.frames)
+            return sandboxed and not any(frame.tainted for frame in run.frames)
         if sandboxed and hosts <= set(terms.hosts):
             return True
-        granted = self._granted.get(desk.goal.id)
+        granted = self._granted.get(run.goal.id)
         return granted is not None and hosts <= granted
 
 
@@ -105,8 +105,8 @@ def _shown(item: Item) -> str:
     match item:
         case Artifact():
             words = item.text if item.path is None else item.title
-            return f"“{one_line(words or '', limit=LONGEST_ARGUMENT)}”"
+            return f"“{one_line(words or '', limit=MAX_ARGUMENT_CHARS)}”"
         case Ref():
             return tr("the result of task {id}", id=item.task_id)
         case _:
-            return f"“{one_line(str(item), limit=LONGEST_ARGUMENT)}”"
+            return f"“{one_line(str(item), limit=MAX_ARGUMENT_CHARS)}”"

@@ -11,13 +11,13 @@ from jarvis_desktop.core.code import LIBRARY, parsed
 from jarvis_desktop.core.display import encodable, printable
 from jarvis_desktop.core.errors import InputError
 
-SHOWN = 2_000
+MAX_PREVIEW_CHARS = 2_000
 """Characters that a person reads of what a round gave."""
 
 _fenced = re.compile(r"^[ \t]*```[\w+-]*[ \t]*\n(.*?)^[ \t]*```[ \t]*$", re.DOTALL | re.MULTILINE)
 
 
-def cleaned(code: str) -> str:
+def clean_code(code: str) -> str:
     """The code of an LLM's answer, without the marks and escapes that LLMs put around it.
 
     What is Python already stays as it is, but for its line ends. What cannot be made Python is
@@ -42,7 +42,7 @@ def is_python(code: str) -> bool:
     return True
 
 
-def from_library(code: str) -> tuple[str, ...]:
+def library_imports(code: str) -> tuple[str, ...]:
     """The names that a script takes from the library, in their order; () where it is no Python."""
     try:
         tree = parsed(code)
@@ -69,13 +69,13 @@ def from_library(code: str) -> tuple[str, ...]:
     return tuple(found)
 
 
-def difference(before: str, after: str, *, longest: int = 2000) -> str:
+def format_diff(before: str, after: str, *, longest: int = 2000) -> str:
     """What was changed, line by line, as programmers write it."""
     lines = difflib.unified_diff(before.splitlines(), after.splitlines(), lineterm="", n=1)
-    return middle_cut("\n".join(list(lines)[2:]), longest)
+    return cut_middle("\n".join(list(lines)[2:]), longest)
 
 
-def middle_cut(text: str, longest: int) -> str:
+def cut_middle(text: str, longest: int) -> str:
     """The text with its middle left out where it is too long: its end often says most."""
     if len(text) <= longest:
         return text
@@ -84,6 +84,6 @@ def middle_cut(text: str, longest: int) -> str:
     return f"{text[:head]}\n[… {left_out} characters left out …]\n{text[-(longest - head) :]}"
 
 
-def shown(text: str) -> str:
+def preview(text: str) -> str:
     """What a person reads of what a round gave."""
-    return printable(middle_cut(text, SHOWN))
+    return printable(cut_middle(text, MAX_PREVIEW_CHARS))

@@ -14,8 +14,8 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 
-from jarvis_desktop.assistant.agent.code_extraction import from_library
-from jarvis_desktop.assistant.agent.goal_run import Desk, at_hand
+from jarvis_desktop.assistant.agent.code_extraction import library_imports
+from jarvis_desktop.assistant.agent.goal_run import GoalRun, available_artifacts
 from jarvis_desktop.assistant.agent.roles import Observation
 from jarvis_desktop.core.artifact import Artifact
 from jarvis_desktop.core.code import (
@@ -33,15 +33,15 @@ from jarvis_desktop.core.events import Noted, RoundProgress
 from jarvis_desktop.core.expert import Status
 from jarvis_desktop.core.i18n import trn
 
-MOST_EARLIER = 10
+MAX_EARLIER_FILES = 10
 """Files of earlier turns that are given along, the newest."""
-LONGEST = 80
+MAX_NAME_CHARS = 80
 
 _unwanted = re.compile(r"[^\w.\-() ]+")
 _devices = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)", re.IGNORECASE)
 
 
-class GivenFiles:
+class WorkspaceFiles:
     """The files that code of one goal was given: each once, so that what code made of it stays."""
 
     def __init__(self, texts: Path) -> None:
@@ -58,15 +58,15 @@ class GivenFiles:
             self._own.add(_key(item))
             self._taken.add(clean_name(item, item.title).casefold())
 
-    def renamed(self, desk: Desk) -> Mapping[str, str]:
+    def renamed(self, run: GoalRun) -> Mapping[str, str]:
         """What has another name in code's folder than at hand: name at hand -> name there."""
-        at = {item: name for name, item in at_hand(desk).items()}
-        named = self._named(desk)
+        at = {item: name for name, item in available_artifacts(run).items()}
+        named = self._named(run)
         return {at[item]: name for name, item in named.items() if at[item] != name}
 
-    def new(self, desk: Desk) -> Mapping[str, Artifact]:
+    def new(self, run: GoalRun) -> Mapping[str, Artifact]:
         """What is to be given now, by its name: attachments, and what rounds of experts made."""
-        named = self._named(desk)
+        named = self._named(run)
         found = {name: item for name, item in named.items() if _key(item) not in self._given}
         self._given |= {_key(item) for item in found.values()}
         return found
@@ -75,12 +75,12 @@ class GivenFiles:
         """These did not arrive: they are new again."""
         self._given -= {_key(item) for item in files.values()}
 
-    def _named(self, desk: Desk) -> dict[str, Artifact]:
-        before = [item.artifact for item in desk.context.resources]
+    def _named(self, run: GoalRun) -> dict[str, Artifact]:
+        before = [item.artifact for item in run.context.resources]
         skipped = {item for item in before if item.path is None}
-        skipped |= set([item for item in before if item.path][:-MOST_EARLIER])
+        skipped |= set([item for item in before if item.path][:-MAX_EARLIER_FILES])
         found = {}
-        for name, item in at_hand(desk).items():
+        for name, item in available_artifacts(run).items():
             key = _key(item)
             if key not in self._own and item not in skipped:
                 if key not in self._names:
@@ -104,7 +104,9 @@ def clean_name(item: Artifact, called: str) -> str:
     """A file name that every system takes, with the suffix that tells what is in it."""
     usual = item.path.suffix if item.path else ".txt"
     suffix = PurePath(called).suffix or usual
-    stem = _unwanted.sub("_", one_line(called.removesuffix(suffix), limit=LONGEST)).strip(" .")
+    stem = _unwanted.sub("_", one_line(called.removesuffix(suffix), limit=MAX_NAME_CHARS)).strip(
+        " ."
+    )
     name = f"{stem or 'file'}{_unwanted.sub('', suffix)[:12]}"
     return f"_{name}" if _devices.match(name) else name
 
@@ -127,7 +129,7 @@ RUNS_CODE = "run_code"
 
 
 @dataclass(frozen=True, slots=True)
-class Ran:
+class ScriptRun:
     """What came of a run, and what it means for the next one."""
 
     outcome: CodeOutcome
@@ -137,7 +139,7 @@ class Ran:
     """What is to be known of the library, a sentence each."""
 
 
-class Workshop:
+class CodeWorkspaces:
     """The workbenches of all goals of this process."""
 
     def __init__(
@@ -147,15 +149,15 @@ class Workshop:
         self.sandbox = sandbox
         self.library = library
         self._folder_of = folder_of
-        self._benches: dict[str, Workbench] = {}
+        self._benches: dict[str, CodeWorkspace] = {}
 
-    def bench(self, desk: Desk) -> Workbench:
+    def bench(self, run: GoalRun) -> CodeWorkspace:
         """That of the goal."""
-        bench = self._benches.get(desk.goal.id)
+        bench = self._benches.get(run.goal.id)
         if bench is None:
-            folder = self._folder_of(desk.goal.id)
-            bench = Workbench(desk, self.sandbox, self.library, folder)
-            self._benches[desk.goal.id] = bench
+            folder = self._folder_of(run.goal.id)
+            bench = CodeWorkspace(run, self.sandbox, self.library, folder)
+            self._benches[run.goal.id] = bench
         return bench
 
     async def close(self, goal_id: str) -> None:
@@ -165,15 +167,15 @@ class Workshop:
             await bench.close()
 
 
-class Workbench:
+class CodeWorkspace:
     """The session of one goal, begun when code first runs. Files stay when it ends."""
 
-    def __init__(self, desk: Desk, sandbox: Sandbox, library: Library, folder: Path) -> None:
+    def __init__(self, run: GoalRun, sandbox: Sandbox, library: Library, folder: Path) -> None:
         """`folder` is the goal's."""
-        self.hosts = desk.goal.terms.hosts
+        self.hosts = run.goal.terms.hosts
         """What code may reach: as agreed to in advance, and what the person allowed since."""
-        self.files = GivenFiles(folder / "texts")
-        self._desk = desk
+        self.files = WorkspaceFiles(folder / "texts")
+        self._goal_run = run
         self._sandbox = sandbox
         self._library = library
         self._folder = folder
@@ -182,7 +184,7 @@ class Workbench:
         """To the session; it looks there before each run."""
         self._laid_out = False
         self._damage: frozenset[str] = frozenset()
-        runs = [entry for entry in desk.log if entry.branch == RUNS_CODE]
+        runs = [entry for entry in run.log if entry.branch == RUNS_CODE]
         self._ran = any(entry.code for entry in runs)
         for entry in runs:
             self.files.own(entry.artifacts)
@@ -199,10 +201,10 @@ class Workbench:
         to: Path,
         timeout: float,
         report: Callable[[str], None],
-    ) -> Ran:
+    ) -> ScriptRun:
         """Run a script on all files that there are by now; see `CodeSession.run`."""
         news = await self._lay_out()
-        files = self.files.new(self._desk)
+        files = self.files.new(self._goal_run)
         try:
             session = await self._with(files)
             outcome = await session.run(
@@ -214,7 +216,7 @@ class Workbench:
             raise
         lost = self._ran and outcome.fresh
         self._ran = True
-        return Ran(outcome, lost, news)
+        return ScriptRun(outcome, lost, news)
 
     async def allow(self, host: str) -> None:
         """Let code reach one more host; the session begins anew, as its walls are set by then."""
@@ -239,7 +241,7 @@ class Workbench:
         news = tuple(text for text in refused if text not in self._damage)
         self._damage |= set(news)
         for text in news:
-            self._desk.live.show(Noted(text))
+            self._goal_run.live.show(Noted(text))
         return news
 
     async def _with(self, files: Mapping[str, Artifact]) -> CodeSession:
@@ -261,24 +263,26 @@ class Workbench:
         return self._folder / "code"
 
 
-MOST = 20
+MAX_PACKAGES = 20
 """Packages that are installed for one piece of code."""
 
 
-class Providing:
+class PackageInstaller:
     """Installs packages for code, with the person's word."""
 
-    def __init__(self, packages: Packages, workshop: Workshop) -> None:
+    def __init__(self, packages: Packages, workshop: CodeWorkspaces) -> None:
         self._packages = packages
         self._library = workshop.library
 
-    async def provide(self, desk: Desk, *sources: str) -> Observation | None:
+    async def provide(self, run: GoalRun, *sources: str) -> Observation | None:
         """Install what the sources need and is not there; why that could not be, or None."""
         names = await asyncio.to_thread(self._missing, sources)
         if not names:
             return None
-        if len(names) > MOST:
-            return _failed(f"The code needs {len(names)} more packages; at most {MOST} are added.")
+        if len(names) > MAX_PACKAGES:
+            return _failed(
+                f"The code needs {len(names)} more packages; at most {MAX_PACKAGES} are added."
+            )
         listed, them = _and(names), "it" if len(names) == 1 else "them"
         question = trn(
             "This code needs {packages}, which is not installed. Install it into the environment "
@@ -288,15 +292,15 @@ class Providing:
             len(names),
             packages=listed,
         )
-        if not await desk.live.confirm(question):
+        if not await run.live.confirm(question):
             return _failed(
                 f"The code needs {listed}, and the person did not agree to install {them}. "
                 "Do without, or ask the person."
             )
-        number = desk.number
+        number = run.number
 
         def report(text: str) -> None:
-            desk.live.show(RoundProgress(number, printable(text)))
+            run.live.show(RoundProgress(number, printable(text)))
 
         try:
             await self._packages.install(names, report)
@@ -311,7 +315,7 @@ class Providing:
         found: dict[str, None] = {}
         for source in sources:
             found |= dict.fromkeys(self._packages.missing(source))
-            for name in from_library(source):
+            for name in library_imports(source):
                 try:
                     function = self._library.get(name)
                 except (InputError, StorageError):  # importing it will tell
@@ -329,8 +333,8 @@ def _and(names: Sequence[str]) -> str:
     return f"{', '.join(others)} and {last}" if others else last
 
 
-FAILURES = "failures"
-GIVEN_UP = "given up"
+FAILURES_KEY = "failures"
+GIVEN_UP_KEY = "given up"
 
 ANOTHER_WAY = (
     "take another way: change the plan (re_plan), ask the person (ask_user), "
@@ -338,40 +342,40 @@ ANOTHER_WAY = (
 )
 
 
-class Mending:
+class RepairCounter:
     """The tries at one thing. They are kept in the frame: a crash gives no new ones."""
 
-    def __init__(self, desk: Desk, subject: str) -> None:
+    def __init__(self, run: GoalRun, subject: str) -> None:
         """`subject` says what is tried: the purpose of code, or the name of a function."""
-        self._desk = desk
-        self._depth = desk.inner
+        self._goal_run = run
+        self._depth = run.inner
         self._subject = " ".join(re.findall(r"\w+", subject.casefold()))
 
     @property
     def is_over(self) -> bool:
         """Whether this very thing was given up before."""
-        return bool(self._subject) and self._subject in self._kept(GIVEN_UP).split("\n")
+        return bool(self._subject) and self._subject in self._kept(GIVEN_UP_KEY).split("\n")
 
     def failed(self) -> str:
         """Count one more failure in a row; what the LLM is to make of it."""
-        failures = int(self._kept(FAILURES) or 0) + 1
-        left = self._desk.limits.repairs + 1 - failures
+        failures = int(self._kept(FAILURES_KEY) or 0) + 1
+        left = self._goal_run.limits.repairs + 1 - failures
         if left > 0:
-            self._keep({FAILURES: str(failures)})
+            self._keep({FAILURES_KEY: str(failures)})
             tries = "once more" if left == 1 else f"{left} times more"
             return f"It may be mended and tried {tries}."
-        given_up = f"{self._kept(GIVEN_UP)}\n{self._subject}".strip()
-        self._keep({FAILURES: "", GIVEN_UP: given_up})
+        given_up = f"{self._kept(GIVEN_UP_KEY)}\n{self._subject}".strip()
+        self._keep({FAILURES_KEY: "", GIVEN_UP_KEY: given_up})
         times = "once" if failures == 1 else f"{failures} times in a row"
         return f"It failed {times}, and mending it is given up: {ANOTHER_WAY}."
 
     def worked(self) -> None:
         """It is well: what fails next is something else."""
-        if self._kept(FAILURES):
-            self._keep({FAILURES: ""})
+        if self._kept(FAILURES_KEY):
+            self._keep({FAILURES_KEY: ""})
 
     def _kept(self, key: str) -> str:
-        return self._desk.frames[self._depth].kept.get(key, "")
+        return self._goal_run.frames[self._depth].kept.get(key, "")
 
     def _keep(self, changed: dict[str, str]) -> None:
-        self._desk.remember(self._depth, **changed)
+        self._goal_run.remember(self._depth, **changed)

@@ -9,7 +9,7 @@ import logging
 from bisect import bisect_right
 from collections.abc import Sequence
 
-from jarvis_desktop.assistant.agent.goal_run import Desk
+from jarvis_desktop.assistant.agent.goal_run import GoalRun
 from jarvis_desktop.assistant.memory import QUOTATION_MARKS, marked_off
 from jarvis_desktop.assistant.prompts import Prompts
 from jarvis_desktop.core.display import one_line
@@ -64,7 +64,7 @@ def fits(text: str, tokens: int) -> bool:
     return len(text) <= 3 * max(0, tokens) and estimated_tokens(text) <= tokens
 
 
-def allotted(wants: Sequence[tuple[float, int]], room: int) -> list[int]:
+def share_tokens(wants: Sequence[tuple[float, int]], room: int) -> list[int]:
     """How many tokens each gets, of share and wish: what it wants, at least by its share of the
     room; what nobody takes goes to those that want more, the first of them first."""
     whole = sum(share for share, _ in wants)
@@ -88,17 +88,17 @@ def _length(text: str, tokens: int) -> int:
 log = logging.getLogger(__name__)
 
 TEMPLATE = "agent_log"
-MOST_TOKENS = 400
+MAX_SUMMARY_TOKENS = 400
 """Of a summary; of a small window a twentieth."""
 ENTRY_TOKENS = 90
 """Of a round in a prompt."""
-LONGER_ENTRY_TOKENS = 250
+SUMMARIZED_ENTRY_TOKENS = 250
 """Of a round when it is summed up, where there is room."""
 
 
 def summary_tokens(window: int) -> int:
     """How long a summary may be, for an LLM with such a window."""
-    return min(MOST_TOKENS, window // 20)
+    return min(MAX_SUMMARY_TOKENS, window // 20)
 
 
 def log_tokens(window: int) -> int:
@@ -107,7 +107,7 @@ def log_tokens(window: int) -> int:
     return window // 10
 
 
-def told(entry: LogEntry, tokens: int = ENTRY_TOKENS) -> str:
+def format_round(entry: LogEntry, tokens: int = ENTRY_TOKENS) -> str:
     """A round in a line."""
     # A token is at least three letters here; what is longer is not read to its end.
     came = one_line(entry.observation[: 4 * tokens], limit=3 * tokens)
@@ -115,62 +115,64 @@ def told(entry: LogEntry, tokens: int = ENTRY_TOKENS) -> str:
     return beginning(line, tokens)
 
 
-def recent(desk: Desk, depth: int) -> Sequence[LogEntry]:
+def recent_rounds(run: GoalRun, depth: int) -> Sequence[LogEntry]:
     """The rounds of a controller that no summary covers, oldest first."""
-    summed = desk.frames[depth].summed
-    return [entry for entry in desk.done_by(depth) if entry.number > summed]
+    summed = run.frames[depth].summed
+    return [entry for entry in run.done_by(depth) if entry.number > summed]
 
 
-async def sum_up(desk: Desk, depth: int, llm: LLM, prompts: Prompts, *, timeout: float) -> None:
+async def summarize_rounds(
+    run: GoalRun, depth: int, llm: LLM, prompts: Prompts, *, timeout: float
+) -> None:
     """Take rounds that have become too many into the summary of the frame.
 
     Where the LLM fails, or takes longer than `timeout` seconds, each of them becomes a line.
     Raises StorageError where the memory cannot be written.
     """
-    entries = recent(desk, depth)
-    sizes = [estimated_tokens(told(entry)) for entry in entries]
+    entries = recent_rounds(run, depth)
+    sizes = [estimated_tokens(format_round(entry)) for entry in entries]
     if sum(sizes) <= log_tokens(llm.window):
         return
     kept = 0
     while sum(sizes[kept:]) > log_tokens(llm.window) // 2:
         kept += 1
     older = entries[:kept]
-    text = await _retold(desk, depth, older, llm, prompts, timeout)
-    desk.change(depth, summary=text, summed=older[-1].number)
+    text = await _retold(run, depth, older, llm, prompts, timeout)
+    run.change(depth, summary=text, summed=older[-1].number)
 
 
 async def _retold(
-    desk: Desk, depth: int, older: Sequence[LogEntry], llm: LLM, prompts: Prompts, timeout: float
+    run: GoalRun, depth: int, older: Sequence[LogEntry], llm: LLM, prompts: Prompts, timeout: float
 ) -> str:
-    most, before = summary_tokens(llm.window), desk.frames[depth].summary
+    most, before = summary_tokens(llm.window), run.frames[depth].summary
     try:
-        prompt = _prompt(desk, depth, older, llm, prompts)
+        prompt = _prompt(run, depth, older, llm, prompts)
         async with asyncio.timeout(timeout):
             written = (await answer(llm, prompt)).strip()
-        desk.spend(depth, prompt.tokens + estimated_tokens(written))
+        run.spend(depth, prompt.tokens + estimated_tokens(written))
         if written:
             return beginning(written, most)
     except (JarvisError, TimeoutError) as error:  # its message may quote what was said
         log.info("An LLM summed up no rounds: %s.", type(error).__name__)
     kept = beginning(before, most // 2)
-    lines = last_lines(list(map(told, older)), most - estimated_tokens(kept))
+    lines = last_lines(list(map(format_round, older)), most - estimated_tokens(kept))
     return "\n".join([kept, *lines]).strip()
 
 
 def _prompt(
-    desk: Desk, depth: int, older: Sequence[LogEntry], llm: LLM, prompts: Prompts
+    run: GoalRun, depth: int, older: Sequence[LogEntry], llm: LLM, prompts: Prompts
 ) -> Prompt:
-    template, frame = prompts.template(TEMPLATE), desk.frames[depth]
-    desk.live.trace(f"Older rounds are summed up by the prompt {template.label}.")
+    template, frame = prompts.template(TEMPLATE), run.frames[depth]
+    run.live.trace(f"Older rounds are summed up by the prompt {template.label}.")
     most = summary_tokens(llm.window)
     room = llm.window // 2
-    each = min(LONGER_ENTRY_TOKENS, room // len(older))
-    lines = "\n".join(told(entry, each) for entry in older)
+    each = min(SUMMARIZED_ENTRY_TOKENS, room // len(older))
+    lines = "\n".join(format_round(entry, each) for entry in older)
     text = template.filled(
         task=beginning(frame.task, room // 8),
         marks=QUOTATION_MARKS,
-        before=marked_off(beginning(frame.summary, most) or "(none)", desk.goal.id),
-        rounds=marked_off(lines, desk.goal.id),
+        before=marked_off(beginning(frame.summary, most) or "(none)", run.goal.id),
+        rounds=marked_off(lines, run.goal.id),
         words=str(most // 2),
     )
     return Prompt((Message(MessageRole.USER, text),), longest=most)

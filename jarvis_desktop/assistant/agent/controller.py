@@ -8,19 +8,19 @@ from functools import partial
 from typing import Any
 
 from jarvis_desktop.assistant.agent import stop_conditions
-from jarvis_desktop.assistant.agent.action_parser import choose, line
-from jarvis_desktop.assistant.agent.code_extraction import middle_cut, shown
-from jarvis_desktop.assistant.agent.context_window import sum_up
-from jarvis_desktop.assistant.agent.goal_run import Desk, StoppedError
+from jarvis_desktop.assistant.agent.action_parser import choose, describe_choice
+from jarvis_desktop.assistant.agent.code_extraction import cut_middle, preview
+from jarvis_desktop.assistant.agent.context_window import summarize_rounds
+from jarvis_desktop.assistant.agent.goal_run import GoalRun, StoppedError
 from jarvis_desktop.assistant.agent.prompt import (
     GIVE_UP,
-    TRUSTED,
-    Brief,
-    Briefing,
-    answer_of,
-    offered,
+    TRUSTED_KEY,
+    ControllerPrompt,
+    PromptWriter,
+    available_branches,
+    format_answer,
 )
-from jarvis_desktop.assistant.agent.roles import AgentRole, Observation, Running
+from jarvis_desktop.assistant.agent.roles import AgentRole, BranchRunner, Observation
 from jarvis_desktop.assistant.agent.stop_conditions import THINK, given_up
 from jarvis_desktop.assistant.prompts import Prompts
 from jarvis_desktop.core.code import Library
@@ -32,17 +32,17 @@ from jarvis_desktop.core.goal import BranchChoice, ControllerFrame, LogEntry, Ou
 from jarvis_desktop.core.i18n import mark, tr
 from jarvis_desktop.core.llm import LLMs
 
-LONGEST = 20_000
+MAX_OBSERVATION_CHARS = 20_000
 """Characters of an observation; more of it is left out in the middle."""
-ENDED = "ended"
+ENDED_KEY = "ended"
 """Where a frame keeps that a branch ended its work, until its caller has heard so."""
 THINKING = mark("Thinking about the next step")
-WARMER = 0.5
+STALLED_TEMPERATURE = 0.5
 """The temperature once rounds lead nowhere: the same prompt is to give another answer."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Round:
+class _RunningRound:
     """A round under way."""
 
     number: int
@@ -59,115 +59,115 @@ class Controller:
     def __init__(
         self,
         roles: Mapping[str, AgentRole],
-        branches: Mapping[str, Running],
+        branches: Mapping[str, BranchRunner],
         *,
         llms: LLMs,
         prompts: Prompts,
         library: Library,
-        first: Callable[[Desk], Awaitable[Outline | None]] | None = None,
+        first: Callable[[GoalRun], Awaitable[Outline | None]] | None = None,
         timeout: float = 600.0,
     ) -> None:
         """`branches` carry out what roles name. `first` writes the first plan of an inner
-        controller, the one at `desk.inner`. `timeout` is for one answer of the LLM, in seconds."""
+        controller, the one at `run.inner`. `timeout` is for one answer of the LLM, in seconds."""
         self._roles = roles
         self._branches = branches
         self._llms = llms
         self._prompts = prompts
-        self._briefing = Briefing(prompts, library)
+        self._briefing = PromptWriter(prompts, library)
         self._first = first
         self._timeout = timeout
 
-    async def run(self, desk: Desk, depth: int) -> Observation:
+    async def run(self, run: GoalRun, depth: int) -> Observation:
         """Work the frame at a depth of the stack until a branch ends it; what it gave.
 
         What the outermost gives was said to the person. Raises StorageError where the memory
         cannot be written.
         """
-        desk.inner = depth
-        ended = _ended_before(desk, depth)
+        run.inner = depth
+        ended = _ended_before(run, depth)
         if ended is None and depth:
-            await self._plan_first(desk, depth)
+            await self._plan_first(run, depth)
         while ended is None:
-            ended = await self._round(desk, depth)
+            ended = await self._round(run, depth)
         return ended
 
-    async def call(self, desk: Desk, role: str, task: str) -> Observation:
+    async def call(self, run: GoalRun, role: str, task: str) -> Observation:
         """Have an inner controller do a task, or go on with one that was cut off; what it gave,
         which does not end its caller's work."""
-        outer, number = desk.inner, desk.number
+        outer, number = run.inner, run.number
         depth = outer + 1
-        there = [(frame.role, frame.task) for frame in desk.frames[depth : depth + 1]]
+        there = [(frame.role, frame.task) for frame in run.frames[depth : depth + 1]]
         if there != [(role, task)]:
-            tainted = desk.frames[outer].tainted
-            desk.push(outer, ControllerFrame(role, task, summed=desk.highest, tainted=tainted))
+            tainted = run.frames[outer].tainted
+            run.push(outer, ControllerFrame(role, task, summed=run.highest, tainted=tainted))
         try:
-            observation = await self.run(desk, depth)
+            observation = await self.run(run, depth)
         finally:
-            desk.inner, desk.number = outer, number
+            run.inner, run.number = outer, number
         # Its caller acts upon what it read, from now on.
-        tainted = desk.frames[depth].tainted or desk.frames[outer].tainted
-        desk.frames[outer] = replace(desk.frames[outer], tainted=tainted)
+        tainted = run.frames[depth].tainted or run.frames[outer].tainted
+        run.frames[outer] = replace(run.frames[outer], tainted=tainted)
         return replace(observation, ends=False, trusted=False)
 
-    async def _plan_first(self, desk: Desk, depth: int) -> None:
-        frame = desk.frames[depth]
+    async def _plan_first(self, run: GoalRun, depth: int) -> None:
+        frame = run.frames[depth]
         if self._first and self._roles[frame.role].writes and not (frame.outline or frame.rounds):
-            await self._first(desk)
+            await self._first(run)
 
-    async def _round(self, desk: Desk, depth: int) -> Observation | None:
+    async def _round(self, run: GoalRun, depth: int) -> Observation | None:
         """One round; what ended the work, or None."""
-        frame = desk.frames[depth]
+        frame = run.frames[depth]
         role = self._roles[frame.role]
-        if reason := await self._no_more(desk, depth, role):
-            return self._give_up(desk, depth, reason)
-        choice = frame.pending or await self._next(desk, depth, offered(role, frame))
-        return await self._carry_out(desk, depth, choice) if choice else None
+        if reason := await self._no_more(run, depth, role):
+            return self._give_up(run, depth, reason)
+        choice = frame.pending or await self._next(run, depth, available_branches(role, frame))
+        return await self._carry_out(run, depth, choice) if choice else None
 
-    async def _no_more(self, desk: Desk, depth: int, role: AgentRole) -> str:
+    async def _no_more(self, run: GoalRun, depth: int, role: AgentRole) -> str:
         """Why there is no other round, a sentence; "" where there is one."""
-        frame = desk.frames[depth]
-        stall = stop_conditions.kept_in(frame.kept)
+        frame = run.frames[depth]
+        stall = stop_conditions.load_stall(frame.kept)
         if stall.over:
             return f"{stall.reason} {tr('Nobody said what to do instead.')}"
         if frame.rounds >= role.rounds:
             return tr(
                 "The {role} has taken its {rounds} rounds.", role=role.name, rounds=role.rounds
             )
-        what = stop_conditions.used_up(desk)
-        if what and not await stop_conditions.may_go_on(desk, what):
+        what = stop_conditions.exhausted_limit(run)
+        if what and not await stop_conditions.ask_to_continue(run, what):
             return tr("The goal has taken {what}.", what=what)
         return ""
 
-    def _give_up(self, desk: Desk, depth: int, reason: str) -> Observation:
-        now = self._begin(desk, depth, BranchChoice(GIVE_UP), reason)
-        observation = given_up(desk, depth, reason)
+    def _give_up(self, run: GoalRun, depth: int, reason: str) -> Observation:
+        now = self._begin(run, depth, BranchChoice(GIVE_UP), reason)
+        observation = given_up(run, depth, reason)
         if not depth:
-            desk.live.say_apart(observation.text)
-        self._end(desk, now, observation)
+            run.live.say_apart(observation.text)
+        self._end(run, now, observation)
         return observation
 
-    async def _next(self, desk: Desk, depth: int, role: AgentRole) -> BranchChoice | None:
+    async def _next(self, run: GoalRun, depth: int, role: AgentRole) -> BranchChoice | None:
         """What is to be done next, written down before it is; None where that is not known."""
-        stall = stop_conditions.kept_in(desk.frames[depth].kept)
+        stall = stop_conditions.load_stall(run.frames[depth].kept)
         if stall.due:
-            desk.change(depth, pending=stall.forced)
+            run.change(depth, pending=stall.forced)
             return stall.forced
-        thinking = self._think(desk, depth, role, warmer=stall.level > 0)
+        thinking = self._think(run, depth, role, warmer=stall.level > 0)
         try:
             # An inner controller thinks within the branch that called it.
-            thought = await (thinking if depth else desk.interrupts.branch(thinking))
+            thought = await (thinking if depth else run.interrupts.branch(thinking))
         except StoppedError:
-            now = self._begin(desk, depth, BranchChoice(THINK), tr(THINKING))
-            self._end(desk, now, await self._heard(desk, now))
+            now = self._begin(run, depth, BranchChoice(THINK), tr(THINKING))
+            self._end(run, now, await self._heard(run, now))
         except JarvisError as error:
             unusable = isinstance(error, PlanError)
             what = "No usable answer" if unusable else "The language model failed"
-            now = self._begin(desk, depth, BranchChoice(THINK), tr(THINKING))
-            self._end(desk, now, Observation(f"{what}: {error}", Status.FAILED))
+            now = self._begin(run, depth, BranchChoice(THINK), tr(THINKING))
+            self._end(run, now, Observation(f"{what}: {error}", Status.FAILED))
         else:
             choice, brief = thought
-            frame = desk.frames[depth]
-            desk.change(
+            frame = run.frames[depth]
+            run.change(
                 depth,
                 pending=choice,
                 notices=frame.notices[brief.notices :],
@@ -177,130 +177,134 @@ class Controller:
         return None
 
     async def _think(
-        self, desk: Desk, depth: int, role: AgentRole, *, warmer: bool
-    ) -> tuple[BranchChoice, Brief]:
+        self, run: GoalRun, depth: int, role: AgentRole, *, warmer: bool
+    ) -> tuple[BranchChoice, ControllerPrompt]:
         llm = await self._llms.current()
         if llm is None:
             raise UnavailableError(
                 tr("There is none now."), hint=tr("jarvis-desktop doctor says why.")
             )
-        await sum_up(desk, depth, llm, self._prompts, timeout=self._timeout)
-        brief = await self._briefing.brief(desk, depth, role, llm)
+        await summarize_rounds(run, depth, llm, self._prompts, timeout=self._timeout)
+        brief = await self._briefing.brief(run, depth, role, llm)
         choice = await choose(
             llm,
-            replace(brief.prompt, temperature=WARMER) if warmer else brief.prompt,
+            replace(brief.prompt, temperature=STALLED_TEMPERATURE) if warmer else brief.prompt,
             role,
             timeout=self._timeout,
-            trace=desk.live.trace,
-            spend=partial(desk.spend, depth),
+            trace=run.live.trace,
+            spend=partial(run.spend, depth),
         )
         return choice, brief
 
-    async def _carry_out(self, desk: Desk, depth: int, choice: BranchChoice) -> Observation | None:
+    async def _carry_out(
+        self, run: GoalRun, depth: int, choice: BranchChoice
+    ) -> Observation | None:
         """Do what was chosen; what ended the work, or None."""
-        branch = self._roles[desk.frames[depth].role].branch(choice.branch)
-        what = line(branch, choice.args) if branch else ""
-        now = self._begin(desk, depth, choice, what)
+        branch = self._roles[run.frames[depth].role].branch(choice.branch)
+        what = describe_choice(branch, choice.args) if branch else ""
+        now = self._begin(run, depth, choice, what)
         try:
-            observation = await desk.interrupts.branch(self._done(desk, choice))
+            observation = await run.interrupts.branch(self._done(run, choice))
         except StoppedError as stopped:
-            desk.number, desk.inner = now.number, depth
-            observation = await self._stopped(desk, now, stopped.result)
-        desk.number, desk.inner = now.number, depth
-        self._end(desk, now, observation)
+            run.number, run.inner = now.number, depth
+            observation = await self._stopped(run, now, stopped.result)
+        run.number, run.inner = now.number, depth
+        self._end(run, now, observation)
         return observation if observation.ends else None
 
-    async def _done(self, desk: Desk, choice: BranchChoice) -> Observation:
+    async def _done(self, run: GoalRun, choice: BranchChoice) -> Observation:
         running = self._branches.get(choice.branch)
         if running is None:
             return Observation("There is no such branch here.", Status.FAILED, trusted=True)
         try:
-            return await running(desk, choice)
+            return await running(run, choice)
         except JarvisError as error:
             return Observation(str(error), Status.FAILED)
 
-    async def _stopped(self, desk: Desk, now: _Round, result: Any) -> Observation:
+    async def _stopped(self, run: GoalRun, now: _RunningRound, result: Any) -> Observation:
         """What a branch gave that the person stopped, once they were heard."""
         if isinstance(result, Observation) and result.ends:  # there is nothing left to stop
-            desk.interrupts.heard()
+            run.interrupts.heard()
             return result
-        heard = await self._heard(desk, now)
+        heard = await self._heard(run, now)
         return result if isinstance(result, Observation) else heard
 
-    async def _heard(self, desk: Desk, now: _Round) -> Observation:
+    async def _heard(self, run: GoalRun, now: _RunningRound) -> Observation:
         """Ask the person who stopped something what should be different."""
-        before = desk.frames[now.depth].notices
+        before = run.frames[now.depth].notices
         doing = f"“{now.choice.branch}”"
         # A crash while they think must not do again what they stopped.
-        desk.drop_called(now.depth)
-        desk.change(now.depth, pending=None, notices=(*before, f"The person stopped {doing}."))
+        run.drop_called(now.depth)
+        run.change(now.depth, pending=None, notices=(*before, f"The person stopped {doing}."))
         what = one_line(now.what or now.choice.branch).rstrip(" .?!")
         question = tr("Stopped: {what}. What should be different?", what=what)
-        said = printable(await desk.live.ask(question)).strip()
-        desk.interrupts.heard()
+        said = printable(await run.live.ask(question)).strip()
+        run.interrupts.heard()
         told = "and did not say why: go on in another way"
         if said:
-            desk.heard(question, said)
+            run.heard(question, said)
             told = f"and said: {said}"
-        desk.change(now.depth, notices=(*before, f"The person stopped {doing} {told}"))
+        run.change(now.depth, notices=(*before, f"The person stopped {doing} {told}"))
         return Observation(said or "The person stopped it.", Status.CANCELLED, trusted=True)
 
-    def _begin(self, desk: Desk, depth: int, choice: BranchChoice, what: str) -> _Round:
-        number = desk.begin_round()
+    def _begin(self, run: GoalRun, depth: int, choice: BranchChoice, what: str) -> _RunningRound:
+        number = run.begin_round()
         code = choice.args.get("code", "")
         code = code if isinstance(code, str) else ""
-        desk.live.show(RoundStarted(number, desk.path(depth), choice.branch, what, code))
-        return _Round(number, depth, choice, what, desk.seconds)
+        run.live.show(RoundStarted(number, run.path(depth), choice.branch, what, code))
+        return _RunningRound(number, depth, choice, what, run.seconds)
 
-    def _end(self, desk: Desk, now: _Round, observation: Observation) -> None:
+    def _end(self, run: GoalRun, now: _RunningRound, observation: Observation) -> None:
         """Write down what a round did, and show it."""
-        frame, choice = desk.frames[now.depth], now.choice
+        frame, choice = run.frames[now.depth], now.choice
         entry = LogEntry(
             now.number,
-            desk.path(now.depth),
+            run.path(now.depth),
             choice.branch,
             now.what,
             observation.status,
-            middle_cut(observation.text, LONGEST),
-            desk.now(),
+            cut_middle(observation.text, MAX_OBSERVATION_CHARS),
+            run.now(),
             observation.artifacts,
             observation.code,
-            round(max(desk.seconds - now.began, 0.0), 3),
+            round(max(run.seconds - now.began, 0.0), 3),
         )
-        role = offered(self._roles[frame.role], frame)
-        before = stop_conditions.kept_in(frame.kept)
+        role = available_branches(self._roles[frame.role], frame)
+        before = stop_conditions.load_stall(frame.kept)
         replans = role.branch("re_plan") is not None
-        stall = stop_conditions.after(before, [*desk.done_by(now.depth), entry], replans=replans)
+        stall = stop_conditions.next_stall(
+            before, [*run.done_by(now.depth), entry], replans=replans
+        )
         kept = {
             **frame.kept,
-            stop_conditions.KEPT: stall.kept,
-            ENDED: "yes" if observation.ends else "",
+            stop_conditions.STALL_KEY: stall.kept,
+            ENDED_KEY: "yes" if observation.ends else "",
         }
         fields: dict[str, Any] = {}
         if choice.branch != THINK:  # which leaves the last observation as it is
-            kept[TRUSTED] = "yes" if observation.trusted else ""
+            kept[TRUSTED_KEY] = "yes" if observation.trusted else ""
             fields["observation"] = entry.observation
-            fields["last"] = answer_of(choice.why, choice.branch, choice.args)
+            fields["last"] = format_answer(choice.why, choice.branch, choice.args)
             fields["tainted"] = frame.tainted or not observation.trusted
         if stall.level > before.level:
             fields["notices"] = (*frame.notices, _warning(stall))
         fields["kept"] = {key: value for key, value in kept.items() if value}
-        desk.end_round(now.depth, entry, pending=None, **fields)
-        told = shown(observation.text)
-        desk.live.show(
+        run.end_round(now.depth, entry, pending=None, **fields)
+        told = preview(observation.text)
+        run.live.show(
             RoundEnded(now.number, entry.status, told, entry.artifacts, entry.code, entry.seconds)
         )
 
 
-def _ended_before(desk: Desk, depth: int) -> Observation | None:
+def _ended_before(run: GoalRun, depth: int) -> Observation | None:
     """What ended the work before a crash, where its caller has not heard so."""
-    frame, done = desk.frames[depth], desk.done_by(depth)
-    if not (frame.kept.get(ENDED) and done):
+    frame, done = run.frames[depth], run.done_by(depth)
+    if not (frame.kept.get(ENDED_KEY) and done):
         return None
     last = done[-1]
     if not depth:
-        desk.live.say_apart(frame.observation)
-    trusted = bool(frame.kept.get(TRUSTED))
+        run.live.say_apart(frame.observation)
+    trusted = bool(frame.kept.get(TRUSTED_KEY))
     return Observation(frame.observation, last.status, last.artifacts, trusted=trusted, ends=True)
 
 

@@ -18,8 +18,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from jarvis_desktop.assistant.agent.branches import run_code
-from jarvis_desktop.assistant.agent.code_extraction import middle_cut
-from jarvis_desktop.assistant.agent.code_session import Workshop
+from jarvis_desktop.assistant.agent.code_extraction import cut_middle
+from jarvis_desktop.assistant.agent.code_session import CodeWorkspaces
 from jarvis_desktop.core.code import (
     CodeOutcome,
     Ending,
@@ -35,11 +35,11 @@ from jarvis_desktop.core.errors import InputError, UnavailableError
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.ports import ArtifactStore
 
-FUNCTION, TESTS, EARLIER = "FUNCTION", "TESTS", "EARLIER_TESTS"
-MOST_TRACEBACKS = 3
-LONGEST_TRACEBACK = 1200
+FUNCTION, TESTS, EARLIER_TESTS = "FUNCTION", "TESTS", "EARLIER_TESTS"
+MAX_TRACEBACKS = 3
+MAX_TRACEBACK_CHARS = 1200
 
-PERSONS = "# Tests that the person gave"
+USER_TESTS_HEADING = "# Tests that the person gave"
 """What follows it in a function's tests is kept whatever an LLM makes of the rest."""
 
 _harness = '''
@@ -134,7 +134,7 @@ results
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class FunctionTestReport:
     """How the tests of a function went. What stands in it is the script's own word."""
 
     passed: bool
@@ -149,19 +149,19 @@ class Report:
         return f"{self.summary}\n{self.failures}".strip()
 
 
-def written(draft: FunctionDraft, earlier: str) -> str:
+def write_script(draft: FunctionDraft, earlier: str) -> str:
     """The script; `earlier` holds the tests of the version that the draft takes the place of."""
     parts = (
         f'"""Tests {draft.name}: each test by itself, with the types checked."""\n',
         f"NAME = {draft.name!r}\n",
         f"{FUNCTION} = {_quoted(draft.source)}\n",
         f"{TESTS} = {_quoted(draft.tests)}\n",
-        f"{EARLIER} = {_quoted(earlier)}\n",
+        f"{EARLIER_TESTS} = {_quoted(earlier)}\n",
     )
     return "\n".join(parts) + _harness
 
 
-def taken_out(script: str, draft: FunctionDraft) -> tuple[FunctionDraft, str] | None:
+def read_script(script: str, draft: FunctionDraft) -> tuple[FunctionDraft, str] | None:
     """The draft and the earlier tests that stand in a script which a person changed.
 
     None where they cannot be told any more.
@@ -175,12 +175,12 @@ def taken_out(script: str, draft: FunctionDraft) -> tuple[FunctionDraft, str] | 
         match node:
             case ast.Assign(targets=[ast.Name(id=name)], value=ast.Constant(value=str(value))):
                 found.setdefault(name, value.strip("\n") + "\n")
-    if not {FUNCTION, TESTS, EARLIER} <= found.keys():
+    if not {FUNCTION, TESTS, EARLIER_TESTS} <= found.keys():
         return None
-    return replace(draft, source=found[FUNCTION], tests=found[TESTS]), found[EARLIER]
+    return replace(draft, source=found[FUNCTION], tests=found[TESTS]), found[EARLIER_TESTS]
 
 
-def report_of(outcome: CodeOutcome, expected: Sequence[str], ending: str) -> Report:
+def parse_report(outcome: CodeOutcome, expected: Sequence[str], ending: str) -> FunctionTestReport:
     """What came of the script. All of `expected` must have passed, and nothing failed.
 
     `ending` says in a sentence how it ended.
@@ -188,7 +188,9 @@ def report_of(outcome: CodeOutcome, expected: Sequence[str], ending: str) -> Rep
     results = _results(outcome.value) if outcome.ending is Ending.DONE else None
     if results is None:
         said = printable(f"{ending}\n{outcome.printed}\n{outcome.error}").strip()
-        return Report(False, "The tests did not run to their end.", middle_cut(said, 3000))
+        return FunctionTestReport(
+            False, "The tests did not run to their end.", cut_middle(said, 3000)
+        )
     failed = {label: error for label, error in results.items() if error}
     absent = [name for name in expected if name not in results]
     count = len(results) - len(failed)
@@ -196,21 +198,23 @@ def report_of(outcome: CodeOutcome, expected: Sequence[str], ending: str) -> Rep
     summary += [f"{'FAILED' if label in failed else 'passed'} {label}" for label in results]
     summary += [f"NOT RUN {name}" for name in absent]
     tracebacks = [
-        f"{label}:\n{middle_cut(error, LONGEST_TRACEBACK)}"
-        for label, error in list(failed.items())[:MOST_TRACEBACKS]
+        f"{label}:\n{cut_middle(error, MAX_TRACEBACK_CHARS)}"
+        for label, error in list(failed.items())[:MAX_TRACEBACKS]
     ]
-    return Report(not failed and not absent, "\n".join(summary), "\n".join(tracebacks))
+    return FunctionTestReport(not failed and not absent, "\n".join(summary), "\n".join(tracebacks))
 
 
-def with_persons(tests: str, persons: str) -> str:
+def join_tests(tests: str, persons: str) -> str:
     """An LLM's tests, followed by those that the person gave."""
-    own = tests.partition(PERSONS)[0].rstrip()
-    return f"{own}\n\n\n{PERSONS}\n{persons.strip()}\n" if persons.strip() else f"{own}\n"
+    own = tests.partition(USER_TESTS_HEADING)[0].rstrip()
+    return (
+        f"{own}\n\n\n{USER_TESTS_HEADING}\n{persons.strip()}\n" if persons.strip() else f"{own}\n"
+    )
 
 
-def persons_of(tests: str) -> str:
+def user_tests(tests: str) -> str:
     """Those that the person gave, of a function's tests."""
-    return tests.partition(PERSONS)[2].strip()
+    return tests.partition(USER_TESTS_HEADING)[2].strip()
 
 
 def _results(value: str) -> dict[str, str] | None:
@@ -237,15 +241,15 @@ def _quoted(source: str) -> str:
     return f"(\n{lines}\n)"
 
 
-CHECKERS = ("typeguard", "typing_extensions")
+TYPE_CHECKERS = ("typeguard", "typing_extensions")
 """What checks types while tests run: plain Python, laid beside the library."""
 
 
 @dataclass(frozen=True, slots=True)
-class TryingOut:
+class FunctionTester:
     """Runs test scripts."""
 
-    workshop: Workshop
+    workshop: CodeWorkspaces
     store: ArtifactStore
     timeout: float = 60.0
     """Seconds, for all tests of a function together."""
@@ -259,7 +263,7 @@ class TryingOut:
         approved: str,
         hosts: Collection[str],
         report: Callable[[str], None],
-    ) -> Report:
+    ) -> FunctionTestReport:
         """How the tests of a draft went, and those of what it takes the place of.
 
         `hosts` are what they may reach. Raises JarvisError where they could not run at all.
@@ -270,7 +274,7 @@ class TryingOut:
         finally:
             await asyncio.to_thread(self.store.discard, folder)
         expected = [*cases_in(draft.tests), *(f"earlier {name}" for name in cases_in(earlier))]
-        return report_of(outcome, expected, run_code.ended(outcome, self.timeout))
+        return parse_report(outcome, expected, run_code.describe_ending(outcome, self.timeout))
 
     async def _outcome(
         self,
@@ -296,7 +300,7 @@ class TryingOut:
         for folder in (files, code, to):
             folder.mkdir()
         self.workshop.library.lay_out(code)
-        for name in CHECKERS:
+        for name in TYPE_CHECKERS:
             spec = importlib.util.find_spec(name)
             assert spec is not None
             assert spec.origin is not None
@@ -309,14 +313,14 @@ class TryingOut:
                 shutil.copy(source, code)
 
 
-class KeptTests:
+class LibraryTester:
     """Runs the tests of kept functions, in a sandbox only: nobody is asked."""
 
-    def __init__(self, sandbox: Sandbox, trying: TryingOut) -> None:
+    def __init__(self, sandbox: Sandbox, trying: FunctionTester) -> None:
         self._sandbox = sandbox
         self._trying = trying
 
-    async def test(self, function: Function) -> Report:
+    async def test(self, function: Function) -> FunctionTestReport:
         """How its tests go. Raises UnavailableError where no sandbox holds here."""
         protection = await self._sandbox.protection()
         if not protection.sandboxed:
@@ -324,7 +328,7 @@ class KeptTests:
                 tr("Its tests are code, and no sandbox holds here, so they were not run."),
                 hint=protection.why,
             )
-        script = Script(written(function.draft, ""))
+        script = Script(write_script(function.draft, ""))
         return await self._trying.run(
             script,
             function.draft,

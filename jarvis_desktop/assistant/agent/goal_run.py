@@ -14,8 +14,8 @@ from datetime import datetime
 from typing import Any, TypeVar
 
 from jarvis_desktop.assistant.live_turn import Live
-from jarvis_desktop.assistant.planning.inputs import named
-from jarvis_desktop.assistant.planning.plan_builder import Named
+from jarvis_desktop.assistant.planning.inputs import name_resources
+from jarvis_desktop.assistant.planning.plan_builder import NamedArtifacts
 from jarvis_desktop.core.artifact import Artifact, Kind
 from jarvis_desktop.core.code import Function, Library
 from jarvis_desktop.core.display import one_line
@@ -84,16 +84,16 @@ class Interrupts:
         return result
 
 
-SECONDS = "seconds of work"
+WORK_SECONDS_KEY = "seconds of work"
 """Where the outermost frame keeps how long the goal was worked on."""
-SAID = "what the person said"
+ANSWERS_KEY = "what the person said"
 """Where it keeps what the person answered: the only words of a log that no one else can have
 written."""
-LONGEST_SAID = 600
-MOST_SAID = 30
+MAX_ANSWER_CHARS = 600
+MAX_ANSWERS = 30
 
 
-class Desk:
+class GoalRun:
     """The work on one goal. Every change of it is durable before anything builds on it."""
 
     def __init__(
@@ -133,7 +133,7 @@ class Desk:
         crash the frames of those that were called by it are there as well."""
         self._loop = asyncio.get_running_loop()
         self._since = self._loop.time() - live.waited
-        self._before = float(frames[0].kept.get(SECONDS, 0)) if frames else 0.0
+        self._before = float(frames[0].kept.get(WORK_SECONDS_KEY, 0)) if frames else 0.0
 
     def path(self, depth: int) -> str:
         """Whose round it is at a depth of the stack: "assistant/coder"."""
@@ -157,13 +157,13 @@ class Desk:
 
     def heard(self, question: str, answer: str) -> None:
         """Keep what the person answered, for all prompts of this goal."""
-        line = f"- On “{one_line(question, limit=120)}”: {one_line(answer, limit=LONGEST_SAID)}"
-        self.remember(0, **{SAID: "\n".join([*self.said, line][-MOST_SAID:])})
+        line = f"- On “{one_line(question, limit=120)}”: {one_line(answer, limit=MAX_ANSWER_CHARS)}"
+        self.remember(0, **{ANSWERS_KEY: "\n".join([*self.said, line][-MAX_ANSWERS:])})
 
     @property
     def said(self) -> Sequence[str]:
         """What the person answered so far, a line each, oldest first."""
-        return self.frames[0].kept.get(SAID, "").splitlines()
+        return self.frames[0].kept.get(ANSWERS_KEY, "").splitlines()
 
     def spend(self, depth: int, tokens: int) -> None:
         """Count tokens of an LLM, of a prompt or of an answer; durable with the next change."""
@@ -227,7 +227,7 @@ class Desk:
         return self._highest
 
     def _keep(self, *entries: LogEntry) -> None:
-        kept = {**self.frames[0].kept, SECONDS: f"{self.seconds:.1f}"}
+        kept = {**self.frames[0].kept, WORK_SECONDS_KEY: f"{self.seconds:.1f}"}
         self.frames[0] = replace(self.frames[0], kept=kept)
         self.memory.keep(self.goal.id, self.frames, entries)
 
@@ -235,47 +235,49 @@ class Desk:
 _plain = re.compile(r"[\w.()-]{1,32}(?: \(?\d{1,4}\)?)?")
 """What does not read as words: "prices_2025.csv", "cat.png (2)", "text 3"."""
 
-MOST_TOLD = 20
+MAX_LISTED = 20
 """Names in the sentence that says which there are; the newest."""
 
 
-def at_hand(desk: Desk, also: Iterable[Artifact] = ()) -> Mapping[str, Artifact]:
+def available_artifacts(run: GoalRun, also: Iterable[Artifact] = ()) -> Mapping[str, Artifact]:
     """All files and results by name, `also` what is being made: first the person's files, then
     those that were made, then what there was before the goal, and texts; each the oldest first.
 
     A file has its own name, a text is "text 2". What got a name keeps it for the whole goal.
     """
-    return dict(_named(desk, also))
+    return dict(_named(run, also))
 
 
-def is_foreign(name: str, words: str) -> bool:
+def is_foreign_name(name: str, words: str) -> bool:
     """Whether a name may be an instruction of somebody else's: it is more than a plain one, and
     does not stand in the person's `words`."""
     return name not in words and not _plain.fullmatch(name)
 
 
-async def functions_for(desk: Desk, library: Library, words: str, most: int) -> Sequence[Function]:
+async def search_functions(
+    run: GoalRun, library: Library, words: str, most: int
+) -> Sequence[Function]:
     """The functions of the library that are nearest to the words; () where it cannot be searched,
     and the trace says why."""
     try:
         return await asyncio.to_thread(library.search, words, most)
     except JarvisError as error:
-        desk.live.trace(f"The code library could not be searched: {error.message}")
+        run.live.trace(f"The code library could not be searched: {error.message}")
         return ()
 
 
-def chosen(desk: Desk, names: Sequence[str]) -> dict[str, Artifact]:
-    """What these names mean, by the names of `at_hand`; each thing once.
+def resolve_names(run: GoalRun, names: Sequence[str]) -> dict[str, Artifact]:
+    """What these names mean, by the names of `available_artifacts`; each thing once.
 
     Raises InputError, which says what there is, where one of them means nothing.
     """
-    everything = _named(desk)
+    everything = _named(run)
     by_artifact = {artifact: name for name, artifact in everything}
     found: dict[str, Artifact] = {}
     for name in names:
         artifact = everything.find(name, Kind)
         if artifact is None:
-            there = [f"“{one_line(item)}”" for item in by_artifact.values()][-MOST_TOLD:]
+            there = [f"“{one_line(item)}”" for item in by_artifact.values()][-MAX_LISTED:]
             raise InputError(
                 tr("There is nothing called “{name}”.", name=one_line(name)),
                 hint=tr("There is: {there}.", there=", ".join(there))
@@ -286,14 +288,14 @@ def chosen(desk: Desk, names: Sequence[str]) -> dict[str, Artifact]:
     return found
 
 
-def context_for(desk: Desk, uses: Mapping[str, Artifact]) -> Context:
+def planner_context(run: GoalRun, uses: Mapping[str, Artifact]) -> Context:
     """What a planner may know: what is to be used, or else what the person gave, is attached; all
-    the rest of the desk can be spoken of by its name.
+    the rest of the run can be spoken of by its name.
 
     What was said before the goal is left out: whoever asks speaks of the goal alone.
     """
-    everything = at_hand(desk)
-    given, made = set(desk.context.attachments), set(desk.made)
+    everything = available_artifacts(run)
+    given, made = set(run.context.attachments), set(run.made)
     wanted = uses or {name: item for name, item in everything.items() if item in given}
     # A plan names what is attached by its own name: a text gets one, and a file that shares its
     # name with another is spoken of instead.
@@ -308,7 +310,7 @@ def context_for(desk: Desk, uses: Mapping[str, Artifact]) -> Context:
         if name not in attached
     ]
     return replace(
-        desk.context,
+        run.context,
         attachments=tuple(attached.values()),
         resources=tuple(rest),
         conversation=None,
@@ -316,9 +318,9 @@ def context_for(desk: Desk, uses: Mapping[str, Artifact]) -> Context:
     )
 
 
-def _named(desk: Desk, also: Iterable[Artifact] = ()) -> Named:
-    made = (*desk.made, *also)
-    before = [replace(item, name="") for item in desk.context.resources]
-    numbered = named([*before, *(Resource("", item, given=False) for item in made)])
-    files = (*desk.context.attachments, *(item for item in made if item.path))
-    return Named(replace(desk.context, attachments=files, resources=numbered))
+def _named(run: GoalRun, also: Iterable[Artifact] = ()) -> NamedArtifacts:
+    made = (*run.made, *also)
+    before = [replace(item, name="") for item in run.context.resources]
+    numbered = name_resources([*before, *(Resource("", item, given=False) for item in made)])
+    files = (*run.context.attachments, *(item for item in made if item.path))
+    return NamedArtifacts(replace(run.context, attachments=files, resources=numbered))

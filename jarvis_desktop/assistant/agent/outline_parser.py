@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from jarvis_desktop.assistant.planning.llm_output import plain, whole, without_thoughts
+from jarvis_desktop.assistant.planning.llm_output import normalized, strip_reasoning, whole_number
 from jarvis_desktop.core.display import one_line
 from jarvis_desktop.core.errors import PlanError
 from jarvis_desktop.core.goal import (
@@ -21,11 +21,11 @@ from jarvis_desktop.core.goal import (
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.text.lenient_json import Loose
 
-MOST_DRAFTED = 12
+MAX_DRAFT_STEPS = 12
 """Steps that an LLM may write; a person may have more."""
-MOST_CHARACTERS = 20_000
+MAX_CHARS = 20_000
 """Of an answer; what is longer is no plan."""
-MOST_LEVELS = 4
+MAX_DEPTH = 4
 """How deep in wrappers the steps are looked for."""
 
 SCHEMA: Mapping[str, object] = {
@@ -54,40 +54,40 @@ _GIVEN_UP = (StepState.FAILED, StepState.DROPPED)
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class DraftStep:
     """A step as it was written: with the number that it was given, if any."""
 
     text: str
     number: int | None = None
 
 
-def read(text: str) -> list[Written]:
+def read_outline(text: str) -> list[DraftStep]:
     """The steps of an answer: JSON of some form, or a list; each once.
 
     Raises PlanError, one sentence that tells an LLM what to do better.
     """
-    if len(text) > MOST_CHARACTERS:
+    if len(text) > MAX_CHARS:
         raise PlanError(tr("That is too long for a plan; write the JSON of its steps alone."))
-    said = without_thoughts(text)
+    said = strip_reasoning(text)
     found = _from_json(said) if _json.search(said) else []
-    found = found or [Written(_worded(words), number) for number, words in listed(said)]
+    found = found or [DraftStep(_worded(words), number) for number, words in listed(said)]
     found = found or _from_json(said)
     once = {_bare(step.text): step for step in reversed(found) if _bare(step.text)}
     steps = [step for step in found if once.get(_bare(step.text)) is step]
     if not steps:
         raise PlanError(tr('There are no steps in that; write {"steps": [{"text": "..."}]}.'))
-    if len(steps) > MOST_DRAFTED:
+    if len(steps) > MAX_DRAFT_STEPS:
         raise PlanError(
             tr(
                 "These are {steps} steps; write {most_drafted} at most, with more in each.",
                 steps=len(steps),
-                most_drafted=MOST_DRAFTED,
+                most_drafted=MAX_DRAFT_STEPS,
             )
         )
     return steps
 
 
-def drawn_up(steps: Sequence[Written], before: Outline | None, *, above: int = 0) -> Outline:
+def merge_outline(steps: Sequence[DraftStep], before: Outline | None, *, above: int = 0) -> Outline:
     """The outline of these steps, which takes the place of `before`.
 
     A step is one of `before` where its words are the same, or else by its number, if that one is
@@ -110,7 +110,7 @@ def drawn_up(steps: Sequence[Written], before: Outline | None, *, above: int = 0
     return outline
 
 
-def _recognised(steps: Sequence[Written], before: Outline | None) -> list[OutlineStep | None]:
+def _recognised(steps: Sequence[DraftStep], before: Outline | None) -> list[OutlineStep | None]:
     """Which step of `before` each one is, with its new words; None for those that are new."""
     known = {step.id: step for step in before or ()}
     by_words = {_bare(step.text): step for step in before or () if step.state not in _GIVEN_UP}
@@ -141,8 +141,8 @@ def _with_settled(new: Sequence[OutlineStep], before: Outline | None) -> Outline
     return Outline(tuple(steps))
 
 
-def _from_json(text: str) -> list[Written]:
-    reader, alone = Loose(text), list[Written]()
+def _from_json(text: str) -> list[DraftStep]:
+    reader, alone = Loose(text), list[DraftStep]()
     for value in reader.values():
         found = _steps_in(value)
         if reader.broken_off:
@@ -153,32 +153,36 @@ def _from_json(text: str) -> list[Written]:
     return alone
 
 
-def _steps_in(value: object, level: int = 0) -> list[Written]:
+def _steps_in(value: object, level: int = 0) -> list[DraftStep]:
     if isinstance(value, list):
         return [step for item in value for step in _step(item)]
-    if not isinstance(value, Mapping) or level == MOST_LEVELS:
+    if not isinstance(value, Mapping) or level == MAX_DEPTH:
         return []
-    low = {plain(str(key)): item for key, item in value.items()}
+    low = {normalized(str(key)): item for key, item in value.items()}
     for key in _lists:
         if isinstance(low.get(key), list | Mapping):
             return _steps_in(low[key], level + 1)
     if low and all(re.fullmatch(r"(?:step)?\d{1,3}", key) for key in low):
         return [
-            replace(step, number=whole(key)) for key, item in low.items() for step in _step(item)
+            replace(step, number=whole_number(key))
+            for key, item in low.items()
+            for step in _step(item)
         ]
     return _step(value)
 
 
-def _step(item: object) -> list[Written]:
+def _step(item: object) -> list[DraftStep]:
     """One step; of a text that is a list itself, all of it."""
     if isinstance(item, str):
         found = listed(item) or ((None, item),)
-        return [Written(_worded(words), number) for number, words in found]
+        return [DraftStep(_worded(words), number) for number, words in found]
     if not isinstance(item, Mapping):
         return []
-    low = {plain(str(key)): value for key, value in item.items()}
+    low = {normalized(str(key)): value for key, value in item.items()}
     words = next((low[key] for key in _texts if isinstance(low.get(key), str) and low[key]), "")
-    number = next((number for key in _ids if (number := whole(low.get(key))) is not None), None)
+    number = next(
+        (number for key in _ids if (number := whole_number(low.get(key))) is not None), None
+    )
     return [replace(step, number=number) for step in _step(words)[:1]] if words else []
 
 

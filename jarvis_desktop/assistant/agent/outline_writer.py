@@ -15,10 +15,15 @@ from typing import Literal, Protocol
 
 from jarvis_desktop.assistant import memory
 from jarvis_desktop.assistant.agent import outline_parser
-from jarvis_desktop.assistant.agent.goal_run import Desk, at_hand, functions_for, is_foreign
-from jarvis_desktop.assistant.agent.outline_parser import MOST_DRAFTED, SCHEMA, Written
+from jarvis_desktop.assistant.agent.goal_run import (
+    GoalRun,
+    available_artifacts,
+    is_foreign_name,
+    search_functions,
+)
+from jarvis_desktop.assistant.agent.outline_parser import MAX_DRAFT_STEPS, SCHEMA, DraftStep
 from jarvis_desktop.assistant.agent.roles import AgentRole
-from jarvis_desktop.assistant.planning.llm_prompt import with_refusal
+from jarvis_desktop.assistant.planning.llm_prompt import with_rejection
 from jarvis_desktop.assistant.prompts import Prompts, Template
 from jarvis_desktop.core.artifact import Artifact
 from jarvis_desktop.core.code import Library
@@ -40,8 +45,8 @@ from jarvis_desktop.core.llm import (
 DRAFT_TOKENS = 900
 """What a plan takes; of a small window a quarter."""
 REFUSAL_TOKENS = 128
-MOST_SAID = 10
-LEVELS = (6000, 2000, 800, 300, 100)
+MAX_ANSWERS = 10
+TEXT_LIMITS = (6000, 2000, 800, 300, 100)
 """Characters that each part of what is told may have; tried in this order."""
 
 
@@ -78,12 +83,12 @@ class OutlineMaterial:
     """For the marks around data."""
 
 
-def brief(llm: LLM, template: Template, material: OutlineMaterial) -> Prompt:
+def outline_prompt(llm: LLM, template: Template, material: OutlineMaterial) -> Prompt:
     """The prompt for a draft. Raises StorageError where the template has slots of its own."""
-    system = Message(MessageRole.SYSTEM, template.filled(most=str(MOST_DRAFTED)))
+    system = Message(MessageRole.SYSTEM, template.filled(most=str(MAX_DRAFT_STEPS)))
     longest = min(DRAFT_TOKENS, llm.window // 4)
     room = llm.window - 2 * longest - REFUSAL_TOKENS - estimated_tokens(json.dumps(SCHEMA))
-    told = [(system, Message(MessageRole.USER, _told(material, limit))) for limit in LEVELS]
+    told = [(system, Message(MessageRole.USER, _told(material, limit))) for limit in TEXT_LIMITS]
     fitting = next((each for each in told if memory.tokens(each) <= room), told[-1])
     return Prompt(fitting, schema=SCHEMA, longest=longest)
 
@@ -99,7 +104,7 @@ def _told(material: OutlineMaterial, limit: int) -> str:
     if material.facts:
         parts.append(_list("What the person wants remembered:", material.facts, limit))
     if material.said:
-        parts.append(_list("What the person said:", material.said[-MOST_SAID:], limit))
+        parts.append(_list("What the person said:", material.said[-MAX_ANSWERS:], limit))
     if material.resources:
         parts.append(data("Files and results:", "\n".join(material.resources[-limit // 50 :])))
     if material.functions:
@@ -125,39 +130,39 @@ def _list(title: str, lines: Sequence[str], limit: int) -> str:
     return memory.shortened("\n".join([title, *(f"- {line}" for line in lines)]), limit)
 
 
-MOST_REFUSALS = 3
+MAX_REFUSALS = 3
 """How often a draft is refused before the LLM is given up: once, and after each of two chances."""
-MOST_DRAFTS = 8
+MAX_DRAFTS = 8
 """Drafts that a person is shown of one plan."""
-SMALL = 3
+MAX_SIMPLE_STEPS = 3
 """Steps of a plan that is not asked about where only larger ones are."""
-MOST_FUNCTIONS = 8
-MOST_RESOURCES = 40
-LONGEST_REASON = 300
-LONGEST_COMMENT = 1000
+MAX_FUNCTIONS = 8
+MAX_RESOURCES = 40
+MAX_REASON_CHARS = 300
+MAX_COMMENT_CHARS = 1000
 """Characters of what is told of a person's comment afterwards."""
 
-HIGHEST = "highest step"
+HIGHEST_STEP_KEY = "highest step"
 """Of what a frame keeps: no step ever gets the number of one that was taken out."""
 
 AskPlan = Literal["always", "larger", "never"]
 
 
-class Trusts(Protocol):
+class OutlineApproval(Protocol):
     """Says whether a plan that was written anew holds without asking: `Approvals`."""
 
     def trusts_outline(
-        self, desk: Desk, depth: int, before: Outline | None, after: Outline
+        self, run: GoalRun, depth: int, before: Outline | None, after: Outline
     ) -> bool:
         """Whether it does."""
         ...
 
 
 @dataclass
-class _Work:
+class _OutlineJob:
     """One plan while it is written."""
 
-    desk: Desk
+    run: GoalRun
     depth: int
     before: Outline | None
     reason: str
@@ -165,11 +170,11 @@ class _Work:
     """The highest number that a step ever had."""
 
     def show(self, outline: Outline, *, accepted: bool, why: str) -> None:
-        path = self.desk.path(self.depth)
-        self.desk.live.show(OutlineChanged(outline, path, accepted, why))
+        path = self.run.path(self.depth)
+        self.run.live.show(OutlineChanged(outline, path, accepted, why))
 
 
-class PlanWriter:
+class OutlineWriter:
     """Writes plans for the controllers of a goal."""
 
     def __init__(
@@ -178,7 +183,7 @@ class PlanWriter:
         prompts: Prompts,
         *,
         roles: Mapping[str, AgentRole],
-        approvals: Trusts,
+        approvals: OutlineApproval,
         ask_plan: AskPlan,
         library: Library | None = None,
         timeout: float = 600.0,
@@ -193,12 +198,12 @@ class PlanWriter:
         self._library = library
         self._timeout = timeout
 
-    async def first(self, desk: Desk) -> Outline | None:
-        """The first plan of the controller at `desk.inner`; None where the person wants none."""
-        return await self.write(desk, desk.inner, reason="", before=None, ask=True)
+    async def first(self, run: GoalRun) -> Outline | None:
+        """The first plan of the controller at `run.inner`; None where the person wants none."""
+        return await self.write(run, run.inner, reason="", before=None, ask=True)
 
     async def write(
-        self, desk: Desk, depth: int, *, reason: str, before: Outline | None, ask: bool
+        self, run: GoalRun, depth: int, *, reason: str, before: Outline | None, ask: bool
     ) -> Outline | None:
         """The plan that holds from now on, written into the frame at `depth`; None where the
         person did not accept one, and all stays as it was.
@@ -207,31 +212,33 @@ class PlanWriter:
         change is not to be trusted. Inner controllers' plans are shown, never asked about. Where
         no other plan can be written, `before` is given back. Raises StorageError.
         """
-        kept = desk.frames[depth].kept.get(HIGHEST, "0")
+        kept = run.frames[depth].kept.get(HIGHEST_STEP_KEY, "0")
         highest = max((int(kept), *(step.id for step in before or ())))
-        work = _Work(desk, depth, before, one_line(reason, limit=LONGEST_REASON), highest=highest)
+        work = _OutlineJob(
+            run, depth, before, one_line(reason, limit=MAX_REASON_CHARS), highest=highest
+        )
         draft = await self._drafted(work, before, None)
         if draft is None:
             if before is not None:
                 return before
-            task = one_line(desk.frames[depth].task, limit=300)
+            task = one_line(run.frames[depth].task, limit=300)
             draft = Outline((OutlineStep(1, f"Reach the goal: {task}"),))
         if not self._is_asked(work, draft, ask=ask):
             return self._accept(work, draft, _written_anew(work, draft))
         return await self._reviewed(work, draft)
 
-    def _is_asked(self, work: _Work, draft: Outline, *, ask: bool) -> bool:
+    def _is_asked(self, work: _OutlineJob, draft: Outline, *, ask: bool) -> bool:
         if work.depth > 0:
             return False
-        if not self._approvals.trusts_outline(work.desk, work.depth, work.before, draft):
+        if not self._approvals.trusts_outline(work.run, work.depth, work.before, draft):
             return True
-        if not ask or (work.before is None and work.desk.goal.terms.plan_accepted):
+        if not ask or (work.before is None and work.run.goal.terms.plan_accepted):
             return False
         if self.ask_plan == "larger":
-            return len(draft.open) > SMALL
+            return len(draft.open) > MAX_SIMPLE_STEPS
         return self.ask_plan == "always"
 
-    async def _reviewed(self, work: _Work, draft: Outline) -> Outline | None:
+    async def _reviewed(self, work: _OutlineJob, draft: Outline) -> Outline | None:
         """The plan as the person accepts it, after as many drafts as they want."""
         try:
             accepted = await self._agreed(work, draft)
@@ -243,13 +250,13 @@ class PlanWriter:
         _take_back(work)
         return None
 
-    async def _agreed(self, work: _Work, draft: Outline) -> tuple[Outline, str] | None:
+    async def _agreed(self, work: _OutlineJob, draft: Outline) -> tuple[Outline, str] | None:
         """What the person agrees to, and who changed what of it; None where they do not."""
         said: list[str] = []
         why = _written_anew(work, draft)
-        for _ in range(MOST_DRAFTS):
+        for _ in range(MAX_DRAFTS):
             work.show(draft, accepted=False, why=why)
-            review = await work.desk.live.review_outline(draft, why)
+            review = await work.run.live.review_outline(draft, why)
             if review is None:
                 return None
             work.highest = max((work.highest, *(step.id for step in review.outline)))
@@ -259,34 +266,34 @@ class PlanWriter:
             comment = review.comment.strip()
             if not comment:
                 return review.outline, " ".join(filter(None, (_written_anew(work, draft), *said)))
-            work.desk.heard("The plan", comment)
+            work.run.heard("The plan", comment)
             said.append(
-                f"The person said of the plan: “{one_line(comment, limit=LONGEST_COMMENT)}”."
+                f"The person said of the plan: “{one_line(comment, limit=MAX_COMMENT_CHARS)}”."
             )
             revised = await self._drafted(
                 work, review.outline, OutlineChangeRequest(edits, comment)
             )
             why = _revised(review.outline, revised)
             draft = revised or review.outline
-        work.desk.live.show(
-            Noted(tr("{count} drafts of the plan were not what you want.", count=MOST_DRAFTS))
+        work.run.live.show(
+            Noted(tr("{count} drafts of the plan were not what you want.", count=MAX_DRAFTS))
         )
         return None
 
-    def _accept(self, work: _Work, outline: Outline, why: str) -> Outline:
-        frame = work.desk.frames[work.depth]
+    def _accept(self, work: _OutlineJob, outline: Outline, why: str) -> Outline:
+        frame = work.run.frames[work.depth]
         highest = max((work.highest, *(step.id for step in outline)))
-        work.desk.change(
+        work.run.change(
             work.depth,
             outline=outline,
             notices=(*frame.notices, why) if why else frame.notices,
-            kept={**frame.kept, HIGHEST: str(highest)},
+            kept={**frame.kept, HIGHEST_STEP_KEY: str(highest)},
         )
         work.show(outline, accepted=True, why=why)
         return outline
 
     async def _drafted(
-        self, work: _Work, plan: Outline | None, wish: OutlineChangeRequest | None
+        self, work: _OutlineJob, plan: Outline | None, wish: OutlineChangeRequest | None
     ) -> Outline | None:
         """Another plan in the place of `plan`; None, which the person is told, where the LLM
         writes none."""
@@ -294,7 +301,7 @@ class PlanWriter:
             async with asyncio.timeout(self._timeout):
                 return await self._tries(work, plan, wish)
         except TimeoutError:
-            work.desk.live.show(
+            work.run.live.show(
                 Noted(
                     tr(
                         "No plan was written within {seconds} seconds.",
@@ -304,13 +311,13 @@ class PlanWriter:
             )
             return None
         except JarvisError as error:
-            work.desk.live.show(
+            work.run.live.show(
                 Noted(tr("The language model wrote no plan of use: {error}", error=error))
             )
             return None
 
     async def _tries(
-        self, work: _Work, plan: Outline | None, wish: OutlineChangeRequest | None
+        self, work: _OutlineJob, plan: Outline | None, wish: OutlineChangeRequest | None
     ) -> Outline:
         """Raises what the LLM raises, the PlanError of the last try, and StorageError."""
         llm = await self._llms.current()
@@ -318,81 +325,81 @@ class PlanWriter:
             raise UnavailableError(
                 tr("There is none now."), hint=tr("jarvis-desktop doctor says why.")
             )
-        frame = work.desk.frames[work.depth]
+        frame = work.run.frames[work.depth]
         role = self._roles[frame.role]
         template = self._prompts.template(role.writes)
-        work.desk.live.trace(f"{llm.name} writes a plan by the prompt {template.label}.")
+        work.run.live.trace(f"{llm.name} writes a plan by the prompt {template.label}.")
         material = replace(await self._material(work, role), plan=plan, wish=wish)
-        prompt = brief(llm, template, material)
+        prompt = outline_prompt(llm, template, material)
         said, refusals = prompt, 0
         while True:
             text = await answer(llm, said)
-            work.desk.spend(work.depth, said.tokens + estimated_tokens(text))
+            work.run.spend(work.depth, said.tokens + estimated_tokens(text))
             try:
-                draft = _drawn_up(work, outline_parser.read(text), plan)
+                draft = _drawn_up(work, outline_parser.read_outline(text), plan)
             except PlanError as error:
                 refusals += 1
-                if refusals == MOST_REFUSALS:
+                if refusals == MAX_REFUSALS:
                     raise
-                work.desk.live.trace(f"{llm.name} is asked again: {error.message}")
-                said = with_refusal(prompt, text, error)
+                work.run.live.trace(f"{llm.name} is asked again: {error.message}")
+                said = with_rejection(prompt, text, error)
             else:
                 work.highest = max((work.highest, *(step.id for step in draft)))
                 return draft
 
-    async def _material(self, work: _Work, role: AgentRole) -> OutlineMaterial:
-        desk, frame = work.desk, work.desk.frames[work.depth]
+    async def _material(self, work: _OutlineJob, role: AgentRole) -> OutlineMaterial:
+        run, frame = work.run, work.run.frames[work.depth]
         notes = (f"{step.id}. {step.note}" for step in work.before or () if step.note)
         known = "\n\n".join(filter(None, ("\n".join(notes), frame.summary, frame.observation)))
-        things = list(at_hand(desk).items())[-MOST_RESOURCES:]
+        things = list(available_artifacts(run).items())[-MAX_RESOURCES:]
         return OutlineMaterial(
             frame.task,
-            resources=tuple(_listed(name, item, desk.goal.text) for name, item in things),
-            functions=await self._functions(desk, role, frame.task),
-            facts=desk.context.facts,
-            said=tuple(desk.said),
+            resources=tuple(_listed(name, item, run.goal.text) for name, item in things),
+            functions=await self._functions(run, role, frame.task),
+            facts=run.context.facts,
+            said=tuple(run.said),
             known=known if work.before is not None else "",
             reason=work.reason,
-            whose=desk.goal.id,
+            whose=run.goal.id,
         )
 
-    async def _functions(self, desk: Desk, role: AgentRole, task: str) -> tuple[str, ...]:
+    async def _functions(self, run: GoalRun, role: AgentRole, task: str) -> tuple[str, ...]:
         if self._library is None or not role.shows_library:
             return ()
-        found = await functions_for(desk, self._library, task, MOST_FUNCTIONS)
+        found = await search_functions(run, self._library, task, MAX_FUNCTIONS)
         return tuple(f"{item.signature}: {item.summary}" for item in found)
 
 
 def _listed(name: str, item: Artifact, words: str) -> str:
     """A name as the writer is told it. A foreign one is not: the first plan may hold without the
     person, and no words but theirs may have a part in it."""
-    if is_foreign(name, words):
+    if is_foreign_name(name, words):
         return f"- one with a long name ({item.kind})"
     return f"- {one_line(name)} ({item.kind})"
 
 
-def _drawn_up(work: _Work, steps: Sequence[Written], plan: Outline | None) -> Outline:
+def _drawn_up(work: _OutlineJob, steps: Sequence[DraftStep], plan: Outline | None) -> Outline:
     """The draft of these steps. Raises PlanError where it is none, or is the same as `plan`."""
-    draft = outline_parser.drawn_up(steps, plan, above=work.highest)
+    draft = outline_parser.merge_outline(steps, plan, above=work.highest)
     if plan is None:
         return draft
     if not changes(plan, draft):
         raise PlanError(tr("That is the plan as it was."))
     if work.before is None and not any(plan.step(step.id) for step in draft):
-        return outline_parser.drawn_up(
+        return outline_parser.merge_outline(
             steps, None
         )  # of a first plan that is all new nobody knows numbers
     return draft
 
 
-def _take_back(work: _Work) -> None:
+def _take_back(work: _OutlineJob) -> None:
     """What was proposed holds no more."""
     if work.before is not None:
         why = "The new plan was not accepted, so it stays as it was."
         work.show(work.before, accepted=True, why=why)
 
 
-def _written_anew(work: _Work, draft: Outline) -> str:
+def _written_anew(work: _OutlineJob, draft: Outline) -> str:
     """What is different from the plan before, and why; "" for a first one."""
     told = " ".join(changes(work.before, draft))
     because = f", because: {work.reason.rstrip(' .')}" if work.reason else ""

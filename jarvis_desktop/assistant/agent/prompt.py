@@ -3,7 +3,7 @@
 The system message is written anew each time; of the dialogue only the controller's own last answer
 and what came of it are kept. A part that is too long loses its least important end.
 
-What a controller's prompt tells of: gathered from the desk, each as text of a given length."""
+What a controller's prompt tells of: gathered from the run, each as text of a given length."""
 
 from __future__ import annotations
 
@@ -14,16 +14,25 @@ from functools import partial
 from typing import Any
 
 from jarvis_desktop.assistant.agent import context_window
-from jarvis_desktop.assistant.agent.action_parser import REFUSAL_TOKENS, schema, tokens
+from jarvis_desktop.assistant.agent.action_parser import (
+    REJECTION_TOKENS,
+    choice_schema,
+    prompt_tokens,
+)
 from jarvis_desktop.assistant.agent.context_window import (
-    allotted,
     beginning,
     both_ends,
     first_lines,
     fits,
     last_lines,
+    share_tokens,
 )
-from jarvis_desktop.assistant.agent.goal_run import Desk, at_hand, functions_for, is_foreign
+from jarvis_desktop.assistant.agent.goal_run import (
+    GoalRun,
+    available_artifacts,
+    is_foreign_name,
+    search_functions,
+)
 from jarvis_desktop.assistant.agent.roles import AgentRole, Branch
 from jarvis_desktop.assistant.agent.stop_conditions import THINK
 from jarvis_desktop.assistant.memory import QUOTATION_MARKS, marked_off, shortened
@@ -37,10 +46,10 @@ from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.llm import LLM, Message, Prompt, estimated_tokens
 from jarvis_desktop.core.llm import MessageRole as Speaker
 
-MOST_FUNCTIONS = 12
-MOST_EARLIER = 2
-MOST_RESOURCES = 60
-LONGEST_WORDS = 2000
+MAX_FUNCTIONS = 12
+MAX_EARLIER_GOALS = 2
+MAX_RESOURCES = 60
+MAX_QUERY_CHARS = 2000
 """Characters that functions are looked for with."""
 
 
@@ -63,40 +72,40 @@ class PromptMaterial:
     def __init__(self, library: Library) -> None:
         self._library = library
 
-    async def gather(self, desk: Desk, depth: int, role: AgentRole) -> AvailableItems:
+    async def gather(self, run: GoalRun, depth: int, role: AgentRole) -> AvailableItems:
         """All of it; what cannot be read is left out, and the trace says so."""
-        outline = desk.frames[depth].outline
-        things = _most_wanted_first(desk)
+        outline = run.frames[depth].outline
+        things = _most_wanted_first(run)
         return AvailableItems(
-            resources=[_list_items(desk, *item) for item in things],
-            functions=await self._functions(desk, depth) if role.shows_library else (),
-            earlier=() if depth else _earlier(desk),
-            facts=[f"- {one_line(fact, limit=300)}" for fact in desk.context.facts],
+            resources=[_list_items(run, *item) for item in things],
+            functions=await self._functions(run, depth) if role.shows_library else (),
+            earlier=() if depth else _earlier(run),
+            facts=[f"- {one_line(fact, limit=300)}" for fact in run.context.facts],
             notes=[f"{step.id}. {step.note}" for step in outline or () if step.note],
-            foreign=any(is_foreign(_title(item), desk.goal.text) for _, item in things),
+            foreign=any(is_foreign_name(_title(item), run.goal.text) for _, item in things),
         )
 
-    async def _functions(self, desk: Desk, depth: int) -> Sequence[str]:
-        frame = desk.frames[depth]
+    async def _functions(self, run: GoalRun, depth: int) -> Sequence[str]:
+        frame = run.frames[depth]
         steps = (step.text for step in (frame.outline.open if frame.outline else ()))
-        words = "\n".join((frame.task, *steps, desk.goal.text))[:LONGEST_WORDS]
-        found = await functions_for(desk, self._library, words, MOST_FUNCTIONS)
+        words = "\n".join((frame.task, *steps, run.goal.text))[:MAX_QUERY_CHARS]
+        found = await search_functions(run, self._library, words, MAX_FUNCTIONS)
         return [one_line(f"{item.signature}: {item.summary}", limit=240) for item in found]
 
 
-def _earlier(desk: Desk) -> Sequence[str]:
+def _earlier(run: GoalRun) -> Sequence[str]:
     """Goals like this one, with their steps: the person's words, and what they agreed to."""
-    if desk.earlier is None:
-        desk.earlier = ()
+    if run.earlier is None:
+        run.earlier = ()
         try:
-            goals = desk.memory.like(desk.goal.text, MOST_EARLIER + 1)
-            others = [goal for goal in goals if goal.id != desk.goal.id][:MOST_EARLIER]
-            desk.earlier = tuple(
-                _goal_told(goal.text, desk.memory.frames(goal.id)[:1]) for goal in others
+            goals = run.memory.like(run.goal.text, MAX_EARLIER_GOALS + 1)
+            others = [goal for goal in goals if goal.id != run.goal.id][:MAX_EARLIER_GOALS]
+            run.earlier = tuple(
+                _goal_told(goal.text, run.memory.frames(goal.id)[:1]) for goal in others
             )
         except JarvisError as error:
-            desk.live.trace(f"Earlier goals could not be read: {error}")
-    return desk.earlier
+            run.live.trace(f"Earlier goals could not be read: {error}")
+    return run.earlier
 
 
 def _goal_told(text: str, frames: Sequence[Any]) -> str:
@@ -105,25 +114,25 @@ def _goal_told(text: str, frames: Sequence[Any]) -> str:
     return one_line(f"- {one_line(text, limit=200)}" + (f" ({steps})" if steps else ""), limit=600)
 
 
-def _most_wanted_first(desk: Desk) -> Sequence[tuple[str, Artifact]]:
+def _most_wanted_first(run: GoalRun) -> Sequence[tuple[str, Artifact]]:
     """What the person gave, what was made, the newest first, and what there was before."""
-    made = set(desk.made)
-    given = set(desk.context.attachments)
-    things = list(at_hand(desk).items())
+    made = set(run.made)
+    given = set(run.context.attachments)
+    things = list(available_artifacts(run).items())
     sorts = (
         [thing for thing in things if thing[1] in given],
         [thing for thing in reversed(things) if thing[1] in made - given],
         [thing for thing in reversed(things) if thing[1] not in made | given],
     )
-    return [thing for sort in sorts for thing in sort][:MOST_RESOURCES]
+    return [thing for sort in sorts for thing in sort][:MAX_RESOURCES]
 
 
-def _list_items(desk: Desk, name: str, item: Artifact) -> str:
+def _list_items(run: GoalRun, name: str, item: Artifact) -> str:
     about = [str(item.kind)]
     title = _title(item)
     if title not in ("", name):
         about.append(f"“{title}”")
-    if item in desk.context.attachments:
+    if item in run.context.attachments:
         about.append("given by the person")
     return f"- {one_line(name)} ({', '.join(about)})"
 
@@ -133,7 +142,7 @@ def _title(item: Artifact) -> str:
     return one_line(item.title) if item.path or item.name else ""
 
 
-def task_told(task: str, most: int, whose: str) -> str:
+def format_task(task: str, most: int, whose: str) -> str:
     """The task. Where it ends in data that is too long, the mark behind the data stays."""
     if fits(task, most):
         return task
@@ -142,7 +151,7 @@ def task_told(task: str, most: int, whose: str) -> str:
     return f"{text}\n{closing}" if text.count(opening) > text.count(closing) else text
 
 
-def plan_told(outline: Outline | None, most: int) -> str:
+def format_outline(outline: Outline | None, most: int) -> str:
     """The whole plan: where it is too long, its steps say less, and none is missing."""
     if outline is None:
         return ""
@@ -156,7 +165,7 @@ def plan_told(outline: Outline | None, most: int) -> str:
     return "\n".join(first_lines(text.splitlines(), most))
 
 
-def news_told(notices: Sequence[str], most: int) -> str:
+def format_notices(notices: Sequence[str], most: int) -> str:
     """What the controller must be told, all of it, each shorter where it is too long."""
     if not notices:
         return ""
@@ -167,7 +176,7 @@ def news_told(notices: Sequence[str], most: int) -> str:
     return beginning(text, most)
 
 
-def answer_told(last: str, most: int) -> str:
+def format_last_answer(last: str, most: int) -> str:
     """The own last answer, still JSON where its texts are shortened; "" where there is none."""
     if not last or fits(last, most):
         return last
@@ -179,12 +188,12 @@ def answer_told(last: str, most: int) -> str:
     return json.dumps({"branch": answer["branch"], "args": {}})
 
 
-def newest(lines: Sequence[str], most: int) -> str:
+def newest_lines(lines: Sequence[str], most: int) -> str:
     """The last of the lines."""
     return "\n".join(last_lines(lines, most))
 
 
-def nearest(lines: Sequence[str], most: int) -> str:
+def first_lines_text(lines: Sequence[str], most: int) -> str:
     """The first of the lines."""
     return "\n".join(first_lines(lines, most))
 
@@ -200,17 +209,17 @@ def _shorter(value: Any, longest: int) -> Any:
     return value
 
 
-LONGEST = 2048
+MAX_ANSWER_TOKENS = 2048
 """Tokens of an answer, for it may hold a script; of a small window a quarter."""
-FEWEST = 400
+MIN_ROOM_TOKENS = 400
 """Tokens for all that changes from round to round; with fewer no goal can be worked on."""
 MARKS_TOKENS = 32
 """Of the two marks around data."""
 GIVE_UP = "give_up"
 """The round that ends a controller which reaches no end by itself."""
-ASIDE = (THINK, GIVE_UP)
+SILENT_BRANCHES = (THINK, GIVE_UP)
 """They leave the last observation as it is."""
-TRUSTED = "observation is trusted"
+TRUSTED_KEY = "observation is trusted"
 """Where a frame keeps that its observation is the person's word, or ours."""
 
 _ALL = 1_000_000
@@ -218,7 +227,7 @@ _NOTHING = "(none)"
 
 
 @dataclass(frozen=True, slots=True)
-class Brief:
+class ControllerPrompt:
     """A prompt, and what is to be known of it."""
 
     prompt: Prompt
@@ -242,78 +251,78 @@ class PromptPart:
         return estimated_tokens(whole) + MARKS_TOKENS if whole else 0
 
 
-class Briefing:
+class PromptWriter:
     """Writes the prompts of all controllers."""
 
     def __init__(self, prompts: Prompts, library: Library) -> None:
         self._prompts = prompts
         self._material = PromptMaterial(library)
 
-    async def brief(self, desk: Desk, depth: int, role: AgentRole, llm: LLM) -> Brief:
+    async def brief(self, run: GoalRun, depth: int, role: AgentRole, llm: LLM) -> ControllerPrompt:
         """The prompt for the next round of the controller at a depth.
 
         Raises StorageError where a template cannot be read, ExpertError where the window is too
         small for any prompt.
         """
         template = self._prompts.template(role.prompt)
-        desk.live.trace(f"Round by the prompt {template.label}.")
-        frame = desk.frames[depth]
+        run.live.trace(f"Round by the prompt {template.label}.")
+        frame = run.frames[depth]
         fixed = {
             "branches": "\n".join(map(_listed, role.branches)),
             "marks": QUOTATION_MARKS,
-            "today": f"{desk.now():%A, %d %B %Y}",
+            "today": f"{run.now():%A, %d %B %Y}",
         }
-        known = await self._material.gather(desk, depth, role)
-        parts = _parts(desk, depth, known)
-        answer_tokens = min(LONGEST, llm.window // 4)
+        known = await self._material.gather(run, depth, role)
+        parts = _parts(run, depth, known)
+        answer_tokens = min(MAX_ANSWER_TOKENS, llm.window // 4)
 
         def written(texts: Mapping[str, str]) -> Prompt:
             system = template.filled(**fixed, **{name: texts[name] or _NOTHING for name in texts})
-            messages = (Message(Speaker.SYSTEM, system), *_dialogue(desk, depth, texts))
-            return Prompt(messages, schema=schema(role), longest=answer_tokens)
+            messages = (Message(Speaker.SYSTEM, system), *_dialogue(run, depth, texts))
+            return Prompt(messages, schema=choice_schema(role), longest=answer_tokens)
 
-        room = llm.window - answer_tokens - REFUSAL_TOKENS
-        room -= tokens(written(dict.fromkeys(parts, "")))
-        if room < FEWEST:
+        room = llm.window - answer_tokens - REJECTION_TOKENS
+        room -= prompt_tokens(written(dict.fromkeys(parts, "")))
+        if room < MIN_ROOM_TOKENS:
             raise ExpertError(
                 tr("The window of {name} is too small to work on a goal.", name=llm.name),
                 hint=tr("Choose an LLM with a longer context."),
             )
         wants = [(part.share, part.want) for part in parts.values()]
-        given = zip(parts.items(), allotted(wants, room), strict=True)
+        given = zip(parts.items(), share_tokens(wants, room), strict=True)
         texts = {name: part.told(most) for (name, part), most in given}
-        return Brief(written(texts), len(frame.notices), known.foreign)
+        return ControllerPrompt(written(texts), len(frame.notices), known.foreign)
 
 
-def _parts(desk: Desk, depth: int, known: AvailableItems) -> Mapping[str, PromptPart]:
+def _parts(run: GoalRun, depth: int, known: AvailableItems) -> Mapping[str, PromptPart]:
     """In the order in which what is left of the room goes to those that want more."""
-    frame = desk.frames[depth]
-    mark = partial(_marked, whose=desk.goal.id)
-    rounds = list(map(context_window.told, context_window.recent(desk, depth)))
+    frame = run.frames[depth]
+    mark = partial(_marked, whose=run.goal.id)
+    rounds = list(map(context_window.format_round, context_window.recent_rounds(run, depth)))
     observation = frame.observation
-    if frame.kept.get(TRUSTED):
+    if frame.kept.get(TRUSTED_KEY):
         shown = PromptPart(0.18, lambda most: both_ends(observation, most))
     else:
         shown = PromptPart(0.18, lambda most: mark(observation, most, both_ends))
     return {
-        "task": PromptPart(0.14, lambda most: task_told(frame.task, most, desk.goal.id)),
-        "plan": PromptPart(0.22, lambda most: plan_told(frame.outline, most)),
-        "news": PromptPart(0.08, lambda most: news_told(frame.notices, most)),
-        "said": PromptPart(0.05, lambda most: newest(desk.said, most)),
-        "resources": PromptPart(0.05, lambda most: mark(known.resources, most, nearest)),
-        "answer": PromptPart(0.06, lambda most: answer_told(frame.last, most)),
-        "log": PromptPart(0.09, lambda most: mark(rounds, most, newest)),
+        "task": PromptPart(0.14, lambda most: format_task(frame.task, most, run.goal.id)),
+        "plan": PromptPart(0.22, lambda most: format_outline(frame.outline, most)),
+        "news": PromptPart(0.08, lambda most: format_notices(frame.notices, most)),
+        "said": PromptPart(0.05, lambda most: newest_lines(run.said, most)),
+        "resources": PromptPart(0.05, lambda most: mark(known.resources, most, first_lines_text)),
+        "answer": PromptPart(0.06, lambda most: format_last_answer(frame.last, most)),
+        "log": PromptPart(0.09, lambda most: mark(rounds, most, newest_lines)),
         "summary": PromptPart(0.06, lambda most: mark(frame.summary, most, beginning)),
-        "library": PromptPart(0.07, lambda most: mark(known.functions, most, nearest)),
+        "library": PromptPart(0.07, lambda most: mark(known.functions, most, first_lines_text)),
         "observation": shown,
-        "facts": PromptPart(0.04, lambda most: newest(known.facts, most)),
-        "notes": PromptPart(0.03, lambda most: mark(known.notes, most, newest)),
-        "goal": PromptPart(0.03, lambda most: beginning(desk.goal.text, most) if depth else ""),
-        "earlier": PromptPart(0.03, lambda most: mark(known.earlier, most, nearest)),
+        "facts": PromptPart(0.04, lambda most: newest_lines(known.facts, most)),
+        "notes": PromptPart(0.03, lambda most: mark(known.notes, most, newest_lines)),
+        "goal": PromptPart(0.03, lambda most: beginning(run.goal.text, most) if depth else ""),
+        "earlier": PromptPart(0.03, lambda most: mark(known.earlier, most, first_lines_text)),
     }
 
 
-def _dialogue(desk: Desk, depth: int, texts: Mapping[str, str]) -> list[Message]:
+def _dialogue(run: GoalRun, depth: int, texts: Mapping[str, str]) -> list[Message]:
     """What is to be reached, in the person's words or the caller's; the own last answer; what came
     of it."""
     if depth:
@@ -322,7 +331,7 @@ def _dialogue(desk: Desk, depth: int, texts: Mapping[str, str]) -> list[Message]
             asked += f"\n\nIt belongs to this goal of the person:\n{texts['goal']}"
     else:
         asked = f"My goal:\n{texts['task']}"
-    new = "\n\n".join(filter(None, (texts["news"], _came(desk.done_by(depth), texts))))
+    new = "\n\n".join(filter(None, (texts["news"], _came(run.done_by(depth), texts))))
     if not texts["answer"]:
         return [Message(Speaker.USER, f"{asked}\n\n{new}")]
     return [
@@ -333,7 +342,7 @@ def _dialogue(desk: Desk, depth: int, texts: Mapping[str, str]) -> list[Message]
 
 
 def _came(done: Sequence[LogEntry], texts: Mapping[str, str]) -> str:
-    last = next((entry for entry in reversed(done) if entry.branch not in ASIDE), None)
+    last = next((entry for entry in reversed(done) if entry.branch not in SILENT_BRANCHES), None)
     if last is None:
         return "Nothing was done yet. Choose the first branch."
     came = texts["observation"] or "(nothing)"
@@ -353,7 +362,7 @@ def _listed(branch: Branch) -> str:
     return f"- {branch.name}({', '.join(names)}): {branch.summary}"
 
 
-def offered(role: AgentRole, frame: ControllerFrame) -> AgentRole:
+def available_branches(role: AgentRole, frame: ControllerFrame) -> AgentRole:
     """The role with the branches that it can take now: without a plan there is none to update."""
     if frame.outline is not None:
         return role
@@ -362,6 +371,6 @@ def offered(role: AgentRole, frame: ControllerFrame) -> AgentRole:
     return replace(role, branches=left)
 
 
-def answer_of(why: str, branch: str, args: Mapping[str, Any]) -> str:
+def format_answer(why: str, branch: str, args: Mapping[str, Any]) -> str:
     """A choice as the LLM's own last answer."""
     return json.dumps({"why": why, "branch": branch, "args": dict(args)}, ensure_ascii=False)

@@ -12,9 +12,9 @@ from jarvis_desktop.core.expert import Status
 from jarvis_desktop.core.goal import BranchChoice, StepState
 
 if TYPE_CHECKING:
-    from jarvis_desktop.assistant.agent.goal_run import Desk
+    from jarvis_desktop.assistant.agent.goal_run import GoalRun
 
-LONGEST_ABILITIES = 900
+MAX_ABILITIES_CHARS = 900
 """Characters of the list of what experts can do."""
 
 
@@ -68,10 +68,10 @@ class Observation:
     """Whether the controller has finished with it."""
 
 
-class Running(Protocol):
+class BranchRunner(Protocol):
     """What carries a branch out."""
 
-    def __call__(self, desk: Desk, choice: BranchChoice) -> Awaitable[Observation]:
+    def __call__(self, run: GoalRun, choice: BranchChoice, /) -> Awaitable[Observation]:
         """Do it. What fails is an Observation with FAILED and a reason; raises only what must end
         the turn."""
         ...
@@ -119,7 +119,7 @@ _SHARED = (ASK_USER, RE_PLAN, UPDATE_PLAN)
 
 def assistant(abilities: Iterable[str] = ()) -> AgentRole:
     """The controller that works for the person. `abilities` are the titles of what experts do."""
-    can = one_line("; ".join(abilities), limit=LONGEST_ABILITIES)
+    can = one_line("; ".join(abilities), limit=MAX_ABILITIES_CHARS)
     return AgentRole(
         "assistant",
         prompt="agent",

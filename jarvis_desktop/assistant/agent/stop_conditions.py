@@ -10,7 +10,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 
-from jarvis_desktop.assistant.agent.goal_run import Desk
+from jarvis_desktop.assistant.agent.goal_run import GoalRun
 from jarvis_desktop.assistant.agent.roles import Observation
 from jarvis_desktop.core.artifact import Artifact
 from jarvis_desktop.core.display import one_line
@@ -18,18 +18,18 @@ from jarvis_desktop.core.expert import Status
 from jarvis_desktop.core.goal import BranchChoice, LogEntry, OutlineStep, StepState
 from jarvis_desktop.core.i18n import tr, trn
 
-KEPT = "stalls"
+STALL_KEY = "stalls"
 """Where a frame keeps its `Stall`."""
 THINK = "think"
 """A round in which no branch was chosen: the LLM failed, or the person stopped it."""
 
-LOOKED_BACK = 4
+REPETITION_WINDOW = 4
 """Rounds among which one is a repetition."""
-IN_A_ROW = 3
+MAX_IN_A_ROW = 3
 """Failures, and updates of the plan, that are too many."""
-REPLANNED = 4
+MAX_REPLANS = 4
 """Of the last eight rounds, those that only wrote the plan anew."""
-CALM = 3
+CALM_ROUNDS = 3
 """Rounds that lead somewhere, after which earlier ones no longer count."""
 
 
@@ -61,13 +61,13 @@ class Stall:
         return BranchChoice(self.due, {"question": question}, why=self.reason)
 
 
-def kept_in(kept: Mapping[str, str]) -> Stall:
+def load_stall(kept: Mapping[str, str]) -> Stall:
     """The stall that a frame keeps."""
-    text = kept.get(KEPT, "")
+    text = kept.get(STALL_KEY, "")
     return Stall(**json.loads(text)) if text else Stall()
 
 
-def after(stall: Stall, done: Sequence[LogEntry], *, replans: bool) -> Stall:
+def next_stall(stall: Stall, done: Sequence[LogEntry], *, replans: bool) -> Stall:
     """The stall after the last of these rounds. `replans` says whether a plan can be written
     anew."""
     last = done[-1]
@@ -75,14 +75,14 @@ def after(stall: Stall, done: Sequence[LogEntry], *, replans: bool) -> Stall:
         return Stall()
     if stall.due == "ask_user" == last.branch:
         return replace(stall, over=True) if last.status is Status.FAILED else Stall()
-    reason = noticed(done)
+    reason = stall_reason(done)
     if stall.due == "re_plan" == last.branch:
         stall = replace(stall, due="")
         if last.status is Status.FAILED:
             reason = reason or tr("No other plan could be written.")
     if not reason:
         calm = stall.calm + 1
-        return Stall() if calm >= CALM else replace(stall, calm=calm)
+        return Stall() if calm >= CALM_ROUNDS else replace(stall, calm=calm)
     level = stall.level + 1
     if level == 2 and not replans:
         level = 3
@@ -90,7 +90,7 @@ def after(stall: Stall, done: Sequence[LogEntry], *, replans: bool) -> Stall:
     return Stall(level, 0, due, reason)
 
 
-def noticed(done: Sequence[LogEntry]) -> str:
+def stall_reason(done: Sequence[LogEntry]) -> str:
     """Why the last of these rounds led nowhere, a sentence; "" where it did not."""
     stops = [at for at, entry in enumerate(done) if entry.status is Status.CANCELLED]
     done = done[stops[-1] + 1 :] if stops else done
@@ -103,9 +103,9 @@ def noticed(done: Sequence[LogEntry]) -> str:
         entry.branch == last.branch
         and (entry.what, entry.code) == (last.what, last.code)
         and (entry.status, entry.observation) == (last.status, last.observation)
-        for entry in done[-1 - LOOKED_BACK : -1]
+        for entry in done[-1 - REPETITION_WINDOW : -1]
     )
-    if any(same) or _is_run(asked[-IN_A_ROW:]):
+    if any(same) or _is_run(asked[-MAX_IN_A_ROW:]):
         return tr(
             "“{branch}” was done again, in the same way and with nothing new.", branch=last.branch
         )
@@ -115,13 +115,15 @@ def noticed(done: Sequence[LogEntry]) -> str:
             branch=done[-2].branch,
             other=last.branch,
         )
-    if _is_run([entry.branch for entry in done[-IN_A_ROW:]]) and last.branch == "update_plan":
+    if _is_run([entry.branch for entry in done[-MAX_IN_A_ROW:]]) and last.branch == "update_plan":
         return tr("The plan was updated again and again, and nothing else was done.")
-    if _is_run([entry.status for entry in done[-IN_A_ROW:]]) and last.status is Status.FAILED:
-        return trn("{count} round failed in a row.", "{count} rounds failed in a row.", IN_A_ROW)
+    if _is_run([entry.status for entry in done[-MAX_IN_A_ROW:]]) and last.status is Status.FAILED:
+        return trn(
+            "{count} round failed in a row.", "{count} rounds failed in a row.", MAX_IN_A_ROW
+        )
     if (
         last.branch == "re_plan"
-        and sum(each.branch == "re_plan" for each in done[-8:]) >= REPLANNED
+        and sum(each.branch == "re_plan" for each in done[-8:]) >= MAX_REPLANS
     ):
         return tr("The plan was written anew again and again.")
     return ""
@@ -129,20 +131,20 @@ def noticed(done: Sequence[LogEntry]) -> str:
 
 def _is_run(items: Sequence[object]) -> bool:
     """Whether there are enough of them, and all alike."""
-    return len(items) == IN_A_ROW and all(item == items[0] for item in items)
+    return len(items) == MAX_IN_A_ROW and all(item == items[0] for item in items)
 
 
-MOST_FILES = 20
-LATELY = 4
+MAX_FILES = 20
+FAILURE_WINDOW = 4
 """Rounds among which one in which the LLM failed tells more than how often something failed."""
 
 
-def given_up(desk: Desk, depth: int, reason: str) -> Observation:
+def given_up(run: GoalRun, depth: int, reason: str) -> Observation:
     """Its observation: PARTLY where a step was done or a file made, else FAILED."""
-    outline, files = desk.frames[depth].outline, _files(desk, depth)
+    outline, files = run.frames[depth].outline, _files(run, depth)
     done = [step for step in outline or () if step.state is StepState.DONE]
     left = [step for step in outline or () if step.state not in (StepState.DONE, StepState.DROPPED)]
-    told = [tr("I stopped before the end: {reason}", reason=reason), *_of_the_llm(desk, depth)]
+    told = [tr("I stopped before the end: {reason}", reason=reason), *_of_the_llm(run, depth)]
     if done:
         told.append(tr("Done: {steps}.", steps=_listed(done)))
     if left:
@@ -156,46 +158,46 @@ def given_up(desk: Desk, depth: int, reason: str) -> Observation:
     return Observation(" ".join(told), status, files, ends=True)
 
 
-def _of_the_llm(desk: Desk, depth: int) -> tuple[str, ...]:
+def _of_the_llm(run: GoalRun, depth: int) -> tuple[str, ...]:
     """What the LLM's last failure was, where it may be the reason."""
-    lately = desk.done_by(depth)[-LATELY:]
+    lately = run.done_by(depth)[-FAILURE_WINDOW:]
     failed = [each for each in lately if (each.branch, each.status) == (THINK, Status.FAILED)]
     return tuple(one_line(each.observation, limit=300) for each in failed[-1:])
 
 
-def _files(desk: Desk, depth: int) -> tuple[Artifact, ...]:
+def _files(run: GoalRun, depth: int) -> tuple[Artifact, ...]:
     """The newest files that it and those that it called made."""
-    own = desk.done_by(depth)
-    first, path = (own[0].number if own else desk.highest + 1), desk.path(depth)
+    own = run.done_by(depth)
+    first, path = (own[0].number if own else run.highest + 1), run.path(depth)
     made = [
         item
-        for entry in desk.log
+        for entry in run.log
         if entry.number >= first and f"{entry.path}/".startswith(f"{path}/")
         for item in entry.artifacts
         if item.path
     ]
-    return tuple(dict.fromkeys(made))[-MOST_FILES:]
+    return tuple(dict.fromkeys(made))[-MAX_FILES:]
 
 
 def _listed(steps: list[OutlineStep]) -> str:
     return "; ".join(f"{step.id}. {one_line(step.text, limit=100)}" for step in steps)
 
 
-GRANTED = "times granted"
+GRANTED_KEY = "times granted"
 """Where the outermost frame keeps how often the person said yes."""
 
 
-def used_up(desk: Desk) -> str:
+def exhausted_limit(run: GoalRun) -> str:
     """What of its limits the goal has taken, in words; "" where there is some of all left."""
-    limits, times = desk.limits, 1 + _granted(desk)
-    if desk.rounds >= limits.rounds * times:
+    limits, times = run.limits, 1 + _granted(run)
+    if run.rounds >= limits.rounds * times:
         return trn("its {count} round", "its {count} rounds", limits.rounds * times)
-    if desk.seconds >= limits.seconds * times:
+    if run.seconds >= limits.seconds * times:
         minutes = round(limits.seconds * times / 60)
         if not minutes:
             return tr("its time")
         return trn("its {count} minute of work", "its {count} minutes of work", minutes)
-    if desk.tokens >= limits.tokens * times:
+    if run.tokens >= limits.tokens * times:
         return trn(
             "its {count} token of the language model",
             "its {count} tokens of the language model",
@@ -204,14 +206,14 @@ def used_up(desk: Desk) -> str:
     return ""
 
 
-async def may_go_on(desk: Desk, what: str) -> bool:
+async def ask_to_continue(run: GoalRun, what: str) -> bool:
     """Whether the person grants the goal as much again. A No is not asked for a second time."""
     question = tr("The goal has taken {what}. Go on with as much again?", what=what)
-    agreed = await desk.live.confirm(question, by_voice=True)
+    agreed = await run.live.confirm(question, by_voice=True)
     if agreed:
-        desk.remember(0, **{GRANTED: str(_granted(desk) + 1)})
+        run.remember(0, **{GRANTED_KEY: str(_granted(run) + 1)})
     return agreed
 
 
-def _granted(desk: Desk) -> int:
-    return int(desk.frames[0].kept.get(GRANTED, 0))
+def _granted(run: GoalRun) -> int:
+    return int(run.frames[0].kept.get(GRANTED_KEY, 0))

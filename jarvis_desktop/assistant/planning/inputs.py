@@ -35,7 +35,7 @@ def resources_of(turns: Iterable[Turn]) -> list[Resource]:
     return found
 
 
-def named(resources: Iterable[Resource]) -> tuple[Resource, ...]:
+def name_resources(resources: Iterable[Resource]) -> tuple[Resource, ...]:
     """Each thing once, numbered by its kind: "image 1", "text 1", "image 2"."""
     counts: Counter[str] = Counter()
     once: dict[Artifact, Resource] = {}
@@ -96,12 +96,12 @@ class PortSource:
     """Name of the task type that makes it; "" for what was there before."""
 
 
-def of_artifact(artifact: Artifact) -> PortSource:
+def artifact_source(artifact: Artifact) -> PortSource:
     """A file or text that is there."""
     return PortSource(artifact, (artifact.kind,))
 
 
-def route(
+def find_route(
     kinds: Sequence[Kind], wanted: Sequence[Kind], inventory: Sequence[TaskType]
 ) -> list[TaskType] | None:
     """The converters that lead from one of `kinds` to one of `wanted`: [] where none is needed,
@@ -125,7 +125,7 @@ def route(
     return None
 
 
-def ordinal(words: str, count: int) -> int | None:
+def parse_ordinal(words: str, count: int) -> int | None:
     """Which of `count` things "the second picture" means, from 0; None where no such word is."""
     match = _ordinal.search(words)
     if not match or count == 0:
@@ -136,7 +136,7 @@ def ordinal(words: str, count: int) -> int | None:
     return index if index < count else None
 
 
-def nouns_in(words: str) -> set[Kind]:
+def mentioned_kinds(words: str) -> set[Kind]:
     """The kinds that the nouns of a stretch of words speak of."""
     found = re.findall(r"[a-z]+", words)
     return {NOUNS[word] for word in (item.rstrip("s") for item in found) if word in NOUNS} | {
@@ -144,19 +144,19 @@ def nouns_in(words: str) -> set[Kind]:
     }
 
 
-def resources(context: Context) -> Sequence[Resource]:
+def conversation_resources(context: Context) -> Sequence[Resource]:
     """All that earlier turns were given and made, oldest first."""
     if context.resources or not context.conversation:
         return context.resources
-    return named(resources_of(context.conversation.turns))
+    return name_resources(resources_of(context.conversation.turns))
 
 
-def of_conversation(context: Context) -> list[PortSource]:
+def conversation_sources(context: Context) -> list[PortSource]:
     """What earlier turns made and were given, the newest first.
 
     What was given anew in a recent turn is recent, whenever it was given first.
     """
-    known = resources(context)
+    known = conversation_resources(context)
     makers = {item.artifact: item.task for item in known}
     turns = context.conversation.turns if context.conversation else ()
     recent = [item for turn in reversed(turns) for item in (*turn.artifacts, *turn.attachments)]
@@ -192,7 +192,7 @@ _numbered = re.compile(
 )
 
 
-def find(
+def find_references(
     words: str, resources: Sequence[Resource], *, outright: bool = False
 ) -> list[Resource] | None:
     """Which of the resources, oldest first, lower-case words speak of; None where of none.

@@ -35,7 +35,7 @@ _determiners = frozenset("the that this these those its your my our their".split
 
 
 @dataclass(frozen=True, slots=True)
-class Match:
+class CueMatch:
     """A cue found from `start` to `end`; the longer the cue, the more it weighs."""
 
     type: TaskType
@@ -46,7 +46,7 @@ class Match:
     gap: tuple[int, int] | None = None
     """Where the words lie that stand in the place of "...": "find ... in the picture"."""
 
-    def overlaps(self, other: Match) -> bool:
+    def overlaps(self, other: CueMatch) -> bool:
         """Whether the two share any character."""
         return self.start < other.end and other.start < self.end
 
@@ -72,7 +72,7 @@ def _vocabulary(inventory: tuple[TaskType, ...]) -> frozenset[str]:
     )
 
 
-def without_typos(text: str, inventory: Sequence[TaskType]) -> str:
+def fix_typos(text: str, inventory: Sequence[TaskType]) -> str:
     """The text with words that are one slip away from the word of a cue set right.
 
     Short words are left alone, being one slip away from too many others, and so are words that
@@ -95,11 +95,11 @@ def without_typos(text: str, inventory: Sequence[TaskType]) -> str:
     return re.sub(r"\b[a-z]{7,}\b", right, text)
 
 
-def find(text: str, inventory: Sequence[TaskType]) -> list[Match]:
+def find_cues(text: str, inventory: Sequence[TaskType]) -> list[CueMatch]:
     """All cues in a lower-case text, by place; of one task's overlapping cues the heaviest."""
-    kept: list[Match] = []
+    kept: list[CueMatch] = []
     found = [
-        Match(
+        CueMatch(
             *(cue.type, match.start(), match.end()),
             cue.weight - _BY_NAME * (cue.things and "xfile" in match[0]),
             cue.options,
@@ -116,7 +116,7 @@ def find(text: str, inventory: Sequence[TaskType]) -> list[Match]:
     return sorted(kept, key=lambda item: (item.start, -item.weight))
 
 
-def is_noun_phrase(text: str, match: Match) -> bool:
+def is_noun_phrase(text: str, match: CueMatch) -> bool:
     """Whether a determiner stands before the cue: "the summary" names a thing, it asks nothing."""
     before = re.findall(r"[\w']+", text[max(0, match.start - 40) : match.start])[-2:]
     return bool(before) and (before[-1] in _determiners or before[0] in _determiners)

@@ -15,14 +15,14 @@ from jarvis_desktop.core.errors import PlanError
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.text.lenient_json import Loose
 
-MOST_CHARACTERS = 20_000
+MAX_CHARS = 20_000
 """Of an answer; what is longer is no plan."""
-MOST_TASKS = 32
+MAX_TASKS = 32
 """Of a plan that an LLM writes."""
-TOO_MANY = f"A plan has at most {MOST_TASKS} tasks; write a shorter one."
-MOST_STARTS = 4
+TOO_MANY_TASKS = f"A plan has at most {MAX_TASKS} tasks; write a shorter one."
+MAX_RESTARTS = 4
 """How often the search begins anew, behind a bracket in the prose that swallowed the rest."""
-MOST_LEVELS = 8
+MAX_DEPTH = 8
 """How deep in wrappers a plan is looked for."""
 
 _name_keys = (
@@ -60,17 +60,17 @@ class WrittenStep:
     wanted: bool = False
 
 
-def steps(text: str, names: Iterable[str]) -> list[WrittenStep]:
+def read_steps(text: str, names: Iterable[str]) -> list[WrittenStep]:
     """The steps of the plan in an answer; [] where the answer is that no task is needed.
 
     `names` are those of the tasks there are. Raises PlanError, one sentence that tells an LLM what
     to do better. The work grows with the length of the text only.
     """
-    if len(text) > MOST_CHARACTERS:
+    if len(text) > MAX_CHARS:
         raise PlanError(
             tr("That is too long for a plan; write the JSON of the plan and nothing else.")
         )
-    known = frozenset(plain(name) for name in names)
+    known = frozenset(normalized(name) for name in names)
     for version in dict.fromkeys(_versions(text)):
         if (found := _search(version, known)) is not None:
             return found
@@ -79,23 +79,23 @@ def steps(text: str, names: Iterable[str]) -> list[WrittenStep]:
     raise PlanError(tr('There is no plan in that; write {"plan": [...]} or {"direct": true}.'))
 
 
-def for_agent(text: str) -> bool:
+def is_agent_goal(text: str) -> bool:
     """Whether the answer is that this is a goal for agent mode; what says otherwise as well is
     not taken for it. Raises PlanError where it nests absurdly."""
-    for value in Loose(without_thoughts(text[:MOST_CHARACTERS])).values():
+    for value in Loose(strip_reasoning(text[:MAX_CHARS])).values():
         if isinstance(value, Mapping):
-            low = {plain(str(key)): item for key, item in value.items()}
+            low = {normalized(str(key)): item for key, item in value.items()}
             otherwise = _is_yes(_first(low, _direct_keys)) or _first(low, _plan_keys)
             return _is_yes(low.get("agent")) and not otherwise
     return False
 
 
-def plain(name: str) -> str:
+def normalized(name: str) -> str:
     """A name without what people and LLMs vary in it: case, hyphens, underscores, spaces."""
     return re.sub(r"[\W_]", "", name.casefold())
 
 
-def without_thoughts(text: str) -> str:
+def strip_reasoning(text: str) -> str:
     """What an LLM wrote behind its thoughts."""
     ends = [match.end() for match in _thought.finditer(text)]
     return text[ends[-1] :] if ends else text
@@ -103,7 +103,7 @@ def without_thoughts(text: str) -> str:
 
 def _versions(text: str) -> Iterator[str]:
     """The text as it may have been meant, the likeliest first."""
-    yield without_thoughts(text)
+    yield strip_reasoning(text)
     yield text
     yield text.replace('\\"', '"')
     yield html.unescape(text)
@@ -112,7 +112,7 @@ def _versions(text: str) -> Iterator[str]:
 
 def _search(text: str, known: Set[str]) -> list[WrittenStep] | None:
     start = 0
-    for _ in range(MOST_STARTS):
+    for _ in range(MAX_RESTARTS):
         found = _gathered(Loose(text), start, known)
         opener = _opener.search(text, start)
         if found is not None or opener is None:
@@ -141,8 +141,8 @@ def _gathered(reader: Loose, start: int, known: Set[str]) -> list[WrittenStep] |
             plan += [step for step in found if step not in plan]
         elif not single:
             plan, alone = found, False
-        if len(plan) > MOST_TASKS:
-            raise PlanError(TOO_MANY)
+        if len(plan) > MAX_TASKS:
+            raise PlanError(TOO_MANY_TASKS)
     if broken:
         raise PlanError(tr("The answer breaks off within the plan; write the whole plan, shorter."))
     return plan
@@ -155,7 +155,7 @@ def _carries_on(plan: list[WrittenStep], found: list[WrittenStep]) -> bool:
 
 def _steps_in(value: object, known: Set[str], level: int = 0) -> list[WrittenStep] | None:
     """The steps that a value describes; None where it is something else."""
-    if level == MOST_LEVELS:
+    if level == MAX_DEPTH:
         return None
     if isinstance(value, list):
         return _steps_of_list(value, known, level)
@@ -171,7 +171,7 @@ def _steps_in(value: object, known: Set[str], level: int = 0) -> list[WrittenSte
         ]
     if full:
         return full[0][1]
-    low = {plain(str(key)): item for key, item in value.items()}
+    low = {normalized(str(key)): item for key, item in value.items()}
     direct = _first(low, _direct_keys)
     if _is_yes(direct) or any(low.get(key) == [] for key in _plan_keys):
         return []
@@ -193,11 +193,11 @@ def _steps_of_list(value: list[object], known: Set[str], level: int) -> list[Wri
 
 
 def _step(value: Mapping[object, object], known: Set[str]) -> WrittenStep | None:
-    low = {plain(str(key)): item for key, item in value.items()}
+    low = {normalized(str(key)): item for key, item in value.items()}
     call = _first(low, _call_keys)
     if isinstance(call, Mapping):
         rest = {key: item for key, item in low.items() if key not in _call_keys}
-        low = rest | {plain(str(key)): item for key, item in call.items()}
+        low = rest | {normalized(str(key)): item for key, item in call.items()}
     if any(isinstance(low.get(key), list) for key in _plan_keys):
         return None  # a whole plan, whatever else it says of itself
     key = next((key for key in _name_keys if isinstance(low.get(key), str) and low[key]), None)
@@ -205,7 +205,7 @@ def _step(value: Mapping[object, object], known: Set[str]) -> WrittenStep | None
         return _keyed_by_name(value, known)
     name = str(low[key])
     has_args = any(item in low for item in _args_keys)
-    if not (has_args or key not in ("name", "type", "api") or plain(name) in known):
+    if not (has_args or key not in ("name", "type", "api") or normalized(name) in known):
         return None
     return WrittenStep(
         name,
@@ -221,7 +221,7 @@ def _keyed_by_name(value: Mapping[object, object], known: Set[str]) -> WrittenSt
     if len(value) != 1:
         return None
     (name, args), *_ = value.items()
-    return WrittenStep(str(name), args=args) if plain(str(name)) in known else None
+    return WrittenStep(str(name), args=args) if normalized(str(name)) in known else None
 
 
 def _first(low: Mapping[str, object], keys: Iterable[str]) -> object:
@@ -238,7 +238,7 @@ def _args(args: object) -> object:
 def _flat(value: Mapping[object, object], name_key: str) -> dict[str, object]:
     """The arguments of a task that has them beside its name."""
     others = {name_key, *_call_keys, *_id_keys, *_dep_keys, *_notes}
-    return {str(key): item for key, item in value.items() if plain(str(key)) not in others}
+    return {str(key): item for key, item in value.items() if normalized(str(key)) not in others}
 
 
 def _calls(text: str, known: Set[str]) -> list[WrittenStep]:
@@ -247,13 +247,15 @@ def _calls(text: str, known: Set[str]) -> list[WrittenStep]:
     found: list[WrittenStep] = []
     end = 0
     for call in _call.finditer(text):
-        if call.start() < end or plain(call[2]) not in known:
+        if call.start() < end or normalized(call[2]) not in known:
             continue
         args = reader.arguments(call.end())
         end = reader.position
         if "" in args or None in args.values():
             continue
-        if any(inner and plain(inner[2]) in known for inner in map(_call.search, _texts(args))):
+        if any(
+            inner and normalized(inner[2]) in known for inner in map(_call.search, _texts(args))
+        ):
             raise PlanError(tr('Calls within calls are no plan; write {"plan": [...]} as JSON.'))
         found.append(WrittenStep(call[2], call[1], args=args))
     return found
@@ -288,14 +290,14 @@ _filler = frozenset(
 )
 
 
-class Numbering:
+class StepNumbering:
     """Gives every step an id of its own: the one it was written with, where that can be.
 
     `finished` are the ids of tasks that are there besides.
     """
 
     def __init__(self, steps: Sequence[WrittenStep], finished: Iterable[int] = ()) -> None:
-        written = [whole(step.id) for step in steps]
+        written = [whole_number(step.id) for step in steps]
         taken = {number for number in written if number is not None}
         self._by_number = defaultdict(list, {number: [number] for number in finished})
         self._by_label: dict[str, int] = {}
@@ -349,7 +351,7 @@ class Numbering:
         return _generated.search(text) is not None
 
 
-def whole(value: object) -> int | None:
+def whole_number(value: object) -> int | None:
     """A whole number from 0, however it is written; None where there is none."""
     if isinstance(value, str) and len(value) < 40 and (found := _id.fullmatch(value.strip())):
         return int(found[1])

@@ -8,8 +8,8 @@ from typing import TypeVar
 
 from jarvis_desktop.assistant import memory
 from jarvis_desktop.assistant.planning import llm_output, llm_prompt, plan_diff, planner
-from jarvis_desktop.assistant.planning.plan_builder import Named, wired
-from jarvis_desktop.assistant.planning.plan_diff import in_own_words
+from jarvis_desktop.assistant.planning.plan_builder import NamedArtifacts, build_plan
+from jarvis_desktop.assistant.planning.plan_diff import check_own_words
 from jarvis_desktop.assistant.prompts import Prompts
 from jarvis_desktop.core.errors import ExpertError, JarvisError, PlanError, StorageError
 from jarvis_desktop.core.expert import TaskResult
@@ -19,7 +19,7 @@ from jarvis_desktop.core.plan import Plan
 from jarvis_desktop.core.ports import Context, Declined, Direct, ForAgent, Planner
 from jarvis_desktop.core.task import TaskType
 
-MOST_REFUSALS = 3
+MAX_REFUSALS = 3
 """How often a plan is refused before the LLM is given up: once, and after each of two chances."""
 
 Planned = TypeVar("Planned")
@@ -63,21 +63,23 @@ class LlmPlanner:
         llm = await self._llms.current() if text.strip() else None
         if llm is None:
             return await self._fallback.plan(text, inventory, context)
-        agent = self._agent and planner.is_own(inventory)
-        if agent and planner.asked_for(text, inventory):
+        agent = self._agent and planner.has_builtin_tasks(inventory)
+        if agent and planner.asks_for_agent(text, inventory):
             context.trace("It is a goal for agent mode by its words.")
             return ForAgent()
         types = [task_type for task_type in inventory if self._runnable(task_type, llm)]
         names = [task_type.name for task_type in types]
-        named = Named(context)
+        named = NamedArtifacts(context)
 
         def read(answered: str) -> Plan | Direct | ForAgent:
-            if agent and llm_output.for_agent(answered):
+            if agent and llm_output.is_agent_goal(answered):
                 return ForAgent()
-            steps = llm_output.steps(answered, names)
-            return in_own_words(wired(steps, types, named), text, types) if steps else Direct()
+            steps = llm_output.read_steps(answered, names)
+            return (
+                check_own_words(build_plan(steps, types, named), text, types) if steps else Direct()
+            )
 
-        asked = llm_prompt.request_text(text, llm_prompt.files_listed(named, context))
+        asked = llm_prompt.request_text(text, llm_prompt.list_files(named, context))
         # Whoever could not plan may still answer, and says why where it cannot.
         otherwise: Direct | Declined = Direct()
         try:
@@ -109,24 +111,24 @@ class LlmPlanner:
         if llm is None:
             return await self._fallback.replan(text, inventory, context, plan=plan, results=results)
         types = [task_type for task_type in inventory if self._runnable(task_type, llm)]
-        named = Named(context)
-        done = plan_diff.finished(plan, results)
+        named = NamedArtifacts(context)
+        done = plan_diff.finished_tasks(plan, results)
 
         def read(answered: str) -> Plan | Declined:
-            steps = llm_output.steps(answered, [task_type.name for task_type in types])
+            steps = llm_output.read_steps(answered, [task_type.name for task_type in types])
             if not steps:
                 return Declined(tr(NO_OTHER_WAY))
-            fresh = in_own_words(wired(steps, types, named, finished=done), text, types)
-            return plan_diff.continued(fresh, plan, done)
+            fresh = check_own_words(build_plan(steps, types, named, finished=done), text, types)
+            return plan_diff.reuse_finished(fresh, plan, done)
 
         try:
             template = self._prompts.template("replan")
             context.trace(f"It plans anew by the prompt {template.label}.")
             asked = template.filled(
-                request=llm_prompt.request_text(text, llm_prompt.files_listed(named, context)),
-                plan=plan_diff.plan_told(plan, named),
-                done=memory.marked_off(plan_diff.done_told(done, results), text),
-                failed=memory.marked_off(plan_diff.failed_told(plan, results), text),
+                request=llm_prompt.request_text(text, llm_prompt.list_files(named, context)),
+                plan=plan_diff.format_plan(plan, named),
+                done=memory.marked_off(plan_diff.format_finished(done, results), text),
+                failed=memory.marked_off(plan_diff.format_failures(plan, results), text),
             )
             return await self._ask(llm, asked, types, context, read)
         except JarvisError as error:
@@ -145,26 +147,24 @@ class LlmPlanner:
             return await self._fallback.revise(words, inventory, context, plan=plan)
         types = [item for item in inventory if self._runnable(item, llm)]
         types += [item for item in plan_diff.types_of(plan) if item not in types]
-        short = plan_diff.Shortened(plan, context)
-        named = Named(short.context)
+        short = plan_diff.ShortenedPlan(plan, context)
+        named = NamedArtifacts(short.context)
 
         def read(answered: str) -> Plan | Declined:
-            steps = llm_output.steps(answered, [task_type.name for task_type in types])
+            steps = llm_output.read_steps(answered, [task_type.name for task_type in types])
             if not steps:
                 return Declined(
                     tr("{llm} did not understand what is to be different.", llm=llm.name)
                 )
-            fresh = plan_diff.kept_as_before(short.restored(wired(steps, types, named)), plan)
-            return in_own_words(fresh, words, types, but=plan.tasks)
+            fresh = plan_diff.keep_unchanged(short.restored(build_plan(steps, types, named)), plan)
+            return check_own_words(fresh, words, types, but=plan.tasks)
 
         try:
             template = self._prompts.template("revise")
             context.trace(f"The plan is revised by the prompt {template.label}.")
             asked = template.filled(
-                plan=memory.marked_off(plan_diff.plan_told(short.plan, named), words),
-                request=llm_prompt.request_text(
-                    words, llm_prompt.files_listed(named, short.context)
-                ),
+                plan=memory.marked_off(plan_diff.format_plan(short.plan, named), words),
+                request=llm_prompt.request_text(words, llm_prompt.list_files(named, short.context)),
             )
             return await self._ask(llm, asked, types, context, read)
         except JarvisError as error:
@@ -186,7 +186,7 @@ class LlmPlanner:
         Raises the PlanError of the last try, StorageError, ExpertError where it takes too long,
         and what the LLM raises.
         """
-        prompt = llm_prompt.brief(
+        prompt = llm_prompt.planning_prompt(
             llm, self._prompts, asked=asked, inventory=types, context=context, agent=agent
         )
         try:
@@ -208,7 +208,7 @@ async def _tries(
             return read(text)
         except PlanError as error:
             refusals += 1
-            if refusals == MOST_REFUSALS:
+            if refusals == MAX_REFUSALS:
                 raise
             context.trace(f"{llm.name} is asked again: {error.message}")
-            said = llm_prompt.with_refusal(prompt, text, error)
+            said = llm_prompt.with_rejection(prompt, text, error)

@@ -11,7 +11,7 @@ from itertools import chain
 from typing import Any
 
 from jarvis_desktop.assistant import memory
-from jarvis_desktop.assistant.planning.plan_builder import Named
+from jarvis_desktop.assistant.planning.plan_builder import NamedArtifacts
 from jarvis_desktop.assistant.prompts import Prompts
 from jarvis_desktop.core.artifact import Kind
 from jarvis_desktop.core.errors import ExpertError, PlanError, StorageError
@@ -20,14 +20,14 @@ from jarvis_desktop.core.llm import LLM, Message, MessageRole, Prompt, estimated
 from jarvis_desktop.core.ports import Context
 from jarvis_desktop.core.task import Port, TaskOption, TaskType, type_names
 
-MOST_NAMES = 40
+MAX_NAMES = 40
 """File names that a schema lists; where there are more, it takes any."""
 
 _types = {bool: "boolean", int: "integer", float: "number", str: "string"}
 
 
 def plan_schema(
-    inventory: Sequence[TaskType], named: Named, *, agent: bool = False
+    inventory: Sequence[TaskType], named: NamedArtifacts, *, agent: bool = False
 ) -> dict[str, Any]:
     """An object with "direct" and "plan", where each task takes its own arguments only.
 
@@ -87,9 +87,9 @@ def _definition(kinds: Iterable[Kind]) -> str:
     return "_".join(kinds)
 
 
-def _input(kinds: Sequence[Kind], named: Named) -> dict[str, Any]:
+def _input(kinds: Sequence[Kind], named: NamedArtifacts) -> dict[str, Any]:
     names = named.listed(kinds)
-    if Kind.TEXT in kinds or len(names) > MOST_NAMES:
+    if Kind.TEXT in kinds or len(names) > MAX_NAMES:
         return {"type": "string"}
     result = {"type": "string", "pattern": "^<GENERATED>-[0-9]{1,3}$"}
     return {"anyOf": [{"enum": names}, result]} if names else result
@@ -101,7 +101,7 @@ HISTORY_TOKENS = 1500
 """The most that a planner is told of earlier turns."""
 REFUSAL_TOKENS = 256
 """Kept free for the sentence that says what is wrong with a plan."""
-MOST_FILES = 40
+MAX_FILES = 40
 """Names of files that are listed; the newest of earlier turns, where there are more."""
 
 EXAMPLES = "plan_examples.json"
@@ -131,7 +131,7 @@ class PlanExample:
         return Message(MessageRole.USER, asked), Message(MessageRole.ASSISTANT, answer)
 
 
-def examples(prompts: Prompts) -> list[PlanExample]:
+def load_examples(prompts: Prompts) -> list[PlanExample]:
     """The examples, the person's own first. Raises StorageError where the file is none of such."""
     text, path = prompts.read(EXAMPLES)
     try:
@@ -153,7 +153,7 @@ def request_text(text: str, files: Sequence[str]) -> str:
     return f"Files: {', '.join(files) or 'none'}\nRequest: {_quoted(text)}"
 
 
-def files_listed(named: Named, context: Context) -> list[str]:
+def list_files(named: NamedArtifacts, context: Context) -> list[str]:
     """The files at hand by name and kind, and what is known of each; never what is in them."""
     made_by = {item.artifact: item.task for item in context.resources if item.task}
     listed = []
@@ -167,13 +167,13 @@ def files_listed(named: Named, context: Context) -> list[str]:
             notes.append(_quoted(artifact.title[:60]))
         listed.append(f"{_quoted(name)} ({', '.join(notes)})")
     here = len(named.attached)
-    if len(listed) - here <= MOST_FILES:
+    if len(listed) - here <= MAX_FILES:
         return listed
-    more = f"{len(listed) - here - MOST_FILES} older ones, numbered in the same way"
-    return [*listed[:here], more, *listed[-MOST_FILES:]]
+    more = f"{len(listed) - here - MAX_FILES} older ones, numbered in the same way"
+    return [*listed[:here], more, *listed[-MAX_FILES:]]
 
 
-def brief(
+def planning_prompt(
     llm: LLM,
     prompts: Prompts,
     *,
@@ -193,7 +193,7 @@ def brief(
     names = {task_type.name for task_type in inventory}
     shown = [
         item.messages
-        for item in examples(prompts)
+        for item in load_examples(prompts)
         if item.tasks <= names and (agent or not item.for_agent)
     ]
     third = f"\n\n{prompts.template('plan_agent').text}" if agent else ""
@@ -204,7 +204,7 @@ def brief(
         )
         for summaries in (True, False)
     )
-    full = plan_schema(inventory, Named(context), agent=agent)
+    full = plan_schema(inventory, NamedArtifacts(context), agent=agent)
     short, least = short_schema(inventory, agent=agent), short_schema((), agent=agent)
     longest = max(1, min(PLAN_TOKENS + estimated_tokens(asked), llm.window // 4))
     whole = llm.window - 2 * longest - REFUSAL_TOKENS - memory.tokens([_last(asked, [])])
@@ -237,7 +237,7 @@ def brief(
     )
 
 
-def with_refusal(prompt: Prompt, text: str, error: PlanError) -> Prompt:
+def with_rejection(prompt: Prompt, text: str, error: PlanError) -> Prompt:
     """The prompt with its answer, no longer than one may be, and what is wrong with it."""
     beginning = text.encode(errors="replace")[: 3 * prompt.longest].decode(errors="ignore")
     refusal = f"This cannot be used: {error.message} Write the whole JSON again, mended."

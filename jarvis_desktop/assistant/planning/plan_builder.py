@@ -19,12 +19,12 @@ from pathlib import PurePosixPath, PureWindowsPath
 
 from jarvis_desktop.assistant.planning import inputs
 from jarvis_desktop.assistant.planning.llm_output import (
-    MOST_TASKS,
-    TOO_MANY,
-    Numbering,
+    MAX_TASKS,
+    TOO_MANY_TASKS,
+    StepNumbering,
     WrittenStep,
-    plain,
-    whole,
+    normalized,
+    whole_number,
 )
 from jarvis_desktop.core.artifact import Artifact, Kind, kind_of_name
 from jarvis_desktop.core.display import encodable, one_line
@@ -53,7 +53,7 @@ _any_file = re.compile(
 """Words that name no file in particular."""
 
 
-class Named:
+class NamedArtifacts:
     """What a context holds, by unique names; nothing else is a file to a plan."""
 
     def __init__(self, context: Context) -> None:
@@ -103,7 +103,7 @@ def _title(artifact: Artifact) -> str:
     return one_line(artifact.title) if artifact.path or artifact.name else str(artifact.kind)
 
 
-MOST_NAMES = 8
+MAX_NAMES = 8
 """How many names a refusal lists."""
 
 _kind_words = {
@@ -126,12 +126,12 @@ class PlanScope:
 
     types: Mapping[int, TaskType]
     """The tasks of the plan by id."""
-    numbering: Numbering
-    named: Named
+    numbering: StepNumbering
+    named: NamedArtifacts
     inventory: Sequence[TaskType]
 
 
-class Arguments:
+class ArgumentReader:
     """Reads the arguments of one task."""
 
     def __init__(self, task_id: int, known: PlanScope) -> None:
@@ -178,11 +178,11 @@ class Arguments:
         self, args: Mapping[str, object], places: Sequence[Port | TaskOption]
     ) -> list[tuple[Port | TaskOption, object]]:
         by_name = {place.name: place for place in places}
-        by_plain = {plain(place.name): place for place in places}
+        by_plain = {normalized(place.name): place for place in places}
         found: dict[str, tuple[Port | TaskOption, object]] = {}
         strange: dict[str, object] = {}
         for key, value in args.items():
-            if place := by_name.get(key) or by_plain.get(plain(key)):
+            if place := by_name.get(key) or by_plain.get(normalized(key)):
                 found[place.name] = place, value
             elif str(value).strip().casefold() not in _nothing:
                 strange[key] = value
@@ -232,8 +232,8 @@ class Arguments:
                 )
             )
         if option.choices and setting not in option.choices:
-            plainly = {plain(choice): choice for choice in option.choices}
-            setting = plainly.get(plain(str(setting)))
+            plainly = {normalized(choice): choice for choice in option.choices}
+            setting = plainly.get(normalized(str(setting)))
             if setting is None:
                 raise PlanError(
                     tr(
@@ -280,7 +280,7 @@ class Arguments:
             return [Ref(value)]
         if text.casefold() in _nothing:
             return []
-        there = ", ".join(f"'{name}'" for name in named.listed(port.kinds)[:MOST_NAMES])
+        there = ", ".join(f"'{name}'" for name in named.listed(port.kinds)[:MAX_NAMES])
         others = f"; there is {there}" if there else ", nor any other that it takes"
         raise PlanError(
             tr(
@@ -326,7 +326,7 @@ class Arguments:
         given = (item.kind,) if isinstance(item, Artifact) else maker.gives if maker else ()
         if not given or set(given) & set(port.kinds):
             return
-        way = inputs.route(given, port.kinds, self._known.inventory)
+        way = inputs.find_route(given, port.kinds, self._known.inventory)
         names = ", then ".join(task_type.name for task_type in way or ())
         raise PlanError(
             f"{self._label} takes {' or '.join(port.kinds)} as its {port.name}, not "
@@ -362,8 +362,8 @@ def _unwrapped(value: object) -> object:
     if not isinstance(value, Mapping) or len(value) != 1:
         return value
     (key, inner), *_ = value.items()
-    if plain(str(key)) in ("ref", "task", "taskid", "id", "generated", "from", "node"):
-        return inner if Numbering.mentions(str(inner)) else f"<GENERATED>-{inner}"
+    if normalized(str(key)) in ("ref", "task", "taskid", "id", "generated", "from", "node"):
+        return inner if StepNumbering.mentions(str(inner)) else f"<GENERATED>-{inner}"
     return inner
 
 
@@ -384,16 +384,16 @@ def _typed(value: object, wanted: type) -> Value | None:
     return int(value) if value == int(value) else None
 
 
-CLOSE = 0.9
+NAME_SIMILARITY = 0.9
 """How alike two names of tasks must be to be the same one misspelt."""
-STEM = 6
+STEM_LETTERS = 6
 """Letters that two names of one word have in common where one is a form of the other."""
 
 
-def wired(
+def build_plan(
     steps: Sequence[WrittenStep],
     inventory: Sequence[TaskType],
-    named: Named,
+    named: NamedArtifacts,
     *,
     finished: Sequence[Task] = (),
 ) -> Plan:
@@ -403,19 +403,19 @@ def wired(
     as they are, whether they were written again, otherwise, or not. Raises PlanError.
     """
     new = [step for step in steps if not _is_among(finished, step)]
-    numbering = Numbering(new, [task.id for task in finished])
+    numbering = StepNumbering(new, [task.id for task in finished])
     types = [_type_called(step.name, inventory) for step in new]
     by_id = dict(zip(numbering.ids, types, strict=True)) | {task.id: task.type for task in finished}
     known = PlanScope(by_id, numbering, named, inventory)
     drafts = []
     for number, step in zip(numbering.ids, new, strict=True):
-        args = Arguments(number, known).read(step.args, _waits_for(step.dep, numbering, by_id))
-        drafts.append(_Draft(number, by_id[number], args, step.wanted))
+        args = ArgumentReader(number, known).read(step.args, _waits_for(step.dep, numbering, by_id))
+        drafts.append(_DraftTask(number, by_id[number], args, step.wanted))
     return Plan((*finished, *_unfolded(drafts, first_free=max(by_id, default=0) + 1)))
 
 
 @dataclass(frozen=True, slots=True)
-class _Draft:
+class _DraftTask:
     """A task whose inputs are all lists."""
 
     id: int
@@ -431,11 +431,11 @@ class _Draft:
 
 def _type_called(name: str, inventory: Sequence[TaskType]) -> TaskType:
     """The task type of that name, however it is spelt. Raises PlanError."""
-    by_name = {plain(item.name): item for item in inventory}
-    word = plain(name[:100])
+    by_name = {normalized(item.name): item for item in inventory}
+    word = normalized(name[:100])
     if word in by_name:
         return by_name[word]
-    close = get_close_matches(word, by_name, n=3, cutoff=CLOSE)
+    close = get_close_matches(word, by_name, n=3, cutoff=NAME_SIMILARITY)
     stem = [item for item in by_name.values() if _is_form_of(name, item.name)]
     if len(close) == 1 or len(stem) == 1:
         return by_name[close[0]] if close else stem[0]
@@ -453,14 +453,19 @@ def _type_called(name: str, inventory: Sequence[TaskType]) -> TaskType:
 def _is_form_of(word: str, name: str) -> bool:
     """Whether two single words have one stem: "summarize", "summarization"."""
     word = word.strip().lower()
-    return word.isalpha() and name.isalpha() and word[:STEM] == name[:STEM] and len(word) >= STEM
+    return (
+        word.isalpha()
+        and name.isalpha()
+        and word[:STEM_LETTERS] == name[:STEM_LETTERS]
+        and len(word) >= STEM_LETTERS
+    )
 
 
 def _is_among(finished: Sequence[Task], step: WrittenStep) -> bool:
     """Whether a step is a finished task. Raises PlanError where it takes the id of one."""
     for task in finished:
-        if whole(step.id) == task.id:
-            if plain(step.name) != plain(task.type.name):
+        if whole_number(step.id) == task.id:
+            if normalized(step.name) != normalized(task.type.name):
                 raise PlanError(
                     tr(
                         "Task {id} is done already, as {name}; give new tasks new ids.",
@@ -472,14 +477,14 @@ def _is_among(finished: Sequence[Task], step: WrittenStep) -> bool:
     return False
 
 
-def _waits_for(dep: object, numbering: Numbering, there: Container[int]) -> list[int]:
+def _waits_for(dep: object, numbering: StepNumbering, there: Container[int]) -> list[int]:
     """The tasks that `dep` names and that are there; -1, and anything else, names none."""
     numbers = re.findall(r"(?<![-\d])\d{1,9}(?!\d)", str(dep)[:1000])
     ids = (numbering.task(int(number)) for number in numbers)
     return [number for number in dict.fromkeys(ids) if number in there]
 
 
-def _unfolded(drafts: Sequence[_Draft], *, first_free: int) -> list[Task]:
+def _unfolded(drafts: Sequence[_DraftTask], *, first_free: int) -> list[Task]:
     """The tasks of the drafts, in their order; a list for an input that takes one makes several."""
     by_id = {draft.id: draft for draft in drafts}
     graph = {draft.id: draft.waits_for & by_id.keys() for draft in drafts}
@@ -497,12 +502,12 @@ def _unfolded(drafts: Sequence[_Draft], *, first_free: int) -> list[Task]:
             Task(next(fresh) if at else number, draft.type, args, draft.wanted)
             for at, args in enumerate(_ways(draft, copies))
         ]
-        if sum(map(len, tasks.values())) > MOST_TASKS:
-            raise PlanError(TOO_MANY)
+        if sum(map(len, tasks.values())) > MAX_TASKS:
+            raise PlanError(TOO_MANY_TASKS)
     return [task for draft in drafts for task in tasks[draft.id]]
 
 
-def _ways(draft: _Draft, copies: Mapping[int, Sequence[int]]) -> list[dict[str, Arg]]:
+def _ways(draft: _DraftTask, copies: Mapping[int, Sequence[int]]) -> list[dict[str, Arg]]:
     """The arguments of each task that a draft stands for.
 
     Lists of one length go in pairs, others in every combination. `copies` says which tasks were
@@ -522,8 +527,8 @@ def _ways(draft: _Draft, copies: Mapping[int, Sequence[int]]) -> list[dict[str, 
         (longest,) = lengths
         even = (choice * (longest // len(choice)) for choice in choices.values())
         return [dict(zip(choices, pair, strict=True)) for pair in zip(*even, strict=True)]
-    if math.prod(map(len, choices.values())) > MOST_TASKS:
-        raise PlanError(TOO_MANY)
+    if math.prod(map(len, choices.values())) > MAX_TASKS:
+        raise PlanError(TOO_MANY_TASKS)
     combinations = itertools.product(*choices.values())
     return [dict(zip(choices, combination, strict=True)) for combination in combinations]
 

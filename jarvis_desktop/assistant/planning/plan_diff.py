@@ -15,7 +15,7 @@ from dataclasses import replace
 from graphlib import TopologicalSorter
 
 from jarvis_desktop.assistant.planning import intents, request_parser
-from jarvis_desktop.assistant.planning.plan_builder import Named
+from jarvis_desktop.assistant.planning.plan_builder import NamedArtifacts
 from jarvis_desktop.assistant.planning.steps import AS_SAID
 from jarvis_desktop.core.artifact import Artifact, text_artifact
 from jarvis_desktop.core.display import one_line
@@ -26,17 +26,17 @@ from jarvis_desktop.core.plan import Plan
 from jarvis_desktop.core.ports import Context
 from jarvis_desktop.core.task import Arg, Item, Ref, Task, TaskOption, TaskType
 
-MAX_KEPT_TEXT = 200
+MAX_RESULT_CHARS = 200
 """Characters of a result that an LLM is told."""
-LONGEST_REASON = 300
+MAX_REASON_CHARS = 300
 
 
-def finished(plan: Plan, results: Mapping[int, TaskResult]) -> list[Task]:
+def finished_tasks(plan: Plan, results: Mapping[int, TaskResult]) -> list[Task]:
     """The tasks of a plan that were done."""
     return [task for task in plan if task.id in results and results[task.id].status is Status.DONE]
 
 
-def continued(new: Plan, old: Plan, done: Sequence[Task]) -> Plan:
+def reuse_finished(new: Plan, old: Plan, done: Sequence[Task]) -> Plan:
     """The new plan, in which no finished task stands a second time under another id.
 
     Raises PlanError where all that it would run was in the old plan and came to nothing.
@@ -58,7 +58,7 @@ def continued(new: Plan, old: Plan, done: Sequence[Task]) -> Plan:
     return Plan(tuple(pointing(task, twice) for task in new if task.id not in twice))
 
 
-def plan_told(plan: Plan, named: Named) -> str:
+def format_plan(plan: Plan, named: NamedArtifacts) -> str:
     """A plan as the LLM would have written it: files by their names."""
     names = {artifact: name for name, artifact in named}
 
@@ -80,13 +80,13 @@ def plan_told(plan: Plan, named: Named) -> str:
     return json.dumps({"plan": tasks}, ensure_ascii=False)
 
 
-def done_told(done: Sequence[Task], results: Mapping[int, TaskResult]) -> str:
+def format_finished(done: Sequence[Task], results: Mapping[int, TaskResult]) -> str:
     """What finished tasks gave: kinds, and of texts the beginning."""
     return _lines(
         {
             "id": task.id,
             "gave": [
-                f"{item.kind}: {one_line(item.text, limit=MAX_KEPT_TEXT)}"
+                f"{item.kind}: {one_line(item.text, limit=MAX_RESULT_CHARS)}"
                 if item.text
                 else item.kind
                 for item in results[task.id].artifacts
@@ -96,12 +96,12 @@ def done_told(done: Sequence[Task], results: Mapping[int, TaskResult]) -> str:
     )
 
 
-def failed_told(plan: Plan, results: Mapping[int, TaskResult]) -> str:
+def format_failures(plan: Plan, results: Mapping[int, TaskResult]) -> str:
     """Which tasks failed, and why: for an input that is wrong, another expert is no way out."""
     return _lines(
         {"id": task.id, "task": task.type.name}
         | _category(result.attempts)
-        | {"reason": one_line(result.reason, limit=LONGEST_REASON)}
+        | {"reason": one_line(result.reason, limit=MAX_REASON_CHARS)}
         for task in plan
         if (result := results.get(task.id)) and result.status is Status.FAILED
     )
@@ -153,7 +153,7 @@ def pointing(task: Task, elsewhere: Mapping[int, int]) -> Task:
     )
 
 
-LONGEST_TEXT = 300
+MAX_TEXT_CHARS = 300
 """Characters of a text within a plan; an LLM knows a longer one by a name, and need not repeat it.
 """
 
@@ -163,7 +163,7 @@ def types_of(plan: Plan) -> Sequence[TaskType]:
     return list({task.type.name: task.type for task in plan}.values())
 
 
-class Shortened:
+class ShortenedPlan:
     """A plan whose long texts are files with a name, and the context that knows those as well."""
 
     def __init__(self, plan: Plan, context: Context) -> None:
@@ -182,7 +182,7 @@ class Shortened:
         return _with_items(plan, lambda task, name, item: self._text(item))
 
     def _named(self, task: Task, name: str, item: Item) -> Item:
-        if not isinstance(item, str) or len(item) <= LONGEST_TEXT or not task.type.port(name):
+        if not isinstance(item, str) or len(item) <= MAX_TEXT_CHARS or not task.type.port(name):
             return item
         named = text_artifact(item)
         self._texts[named] = item
@@ -192,7 +192,7 @@ class Shortened:
         return self._texts.get(item, item) if isinstance(item, Artifact) else item
 
 
-def kept_as_before(new: Plan, old: Plan) -> Plan:
+def keep_unchanged(new: Plan, old: Plan) -> Plan:
     """The new plan, in which what the old one has as well is the very same task.
 
     Another task keeps its id, and the expert that was chosen for it, only where the old one has
@@ -241,11 +241,11 @@ def _with_items(plan: Plan, changed: Callable[[Task, str, Item], Item]) -> Plan:
     )
 
 
-MOST_FOREIGN = 0.2
+MAX_FOREIGN_SHARE = 0.2
 """The share of its words that an LLM may have put in another form."""
 
 
-def in_own_words(
+def check_own_words(
     plan: Plan, text: str, inventory: Sequence[TaskType], *, but: Collection[Task] = ()
 ) -> Plan:
     """The plan that an LLM wrote for the request `text`; the tasks in `but` were there before.
@@ -254,10 +254,10 @@ def in_own_words(
     only in a text that was pasted. Where it says nothing, or a single word such as "that", the
     person must have asked for the task: nothing is forgotten that nobody wanted forgotten.
     """
-    head, _ = request_parser.split(text, inventory)
-    wish = request_parser.read(text, inventory, Context()).text
+    head, _ = request_parser.split_pasted(text, inventory)
+    wish = request_parser.parse_request(text, inventory, Context()).text
     for task in (task for task in plan if task not in but):
-        asked = bool(intents.find(wish, (task.type,)))
+        asked = bool(intents.find_cues(wish, (task.type,)))
         said = _words(text if asked else head)  # a pasted text only where it is asked for with it
         for option in task.type.options:
             if option.reads == AS_SAID and not _is_own(task, option, said, asked=asked):
@@ -278,7 +278,7 @@ def _is_own(task: Task, option: TaskOption, said: set[str], *, asked: bool) -> b
     if value == option.default:
         return asked or not value
     words = _words(str(value))
-    return len(words - said) <= MOST_FOREIGN * len(words) and (asked or len(words) > 1)
+    return len(words - said) <= MAX_FOREIGN_SHARE * len(words) and (asked or len(words) > 1)
 
 
 def _words(text: str) -> set[str]:

@@ -8,10 +8,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from jarvis_desktop.assistant.planning import intents, slots, steps
-from jarvis_desktop.assistant.planning.intents import NUMBER_WORDS, Match
-from jarvis_desktop.assistant.planning.request_parser import Reading
-from jarvis_desktop.assistant.planning.steps import NotUnderstood, PlannedStep
-from jarvis_desktop.assistant.planning.wiring import MissingInput, Wiring
+from jarvis_desktop.assistant.planning.intents import NUMBER_WORDS, CueMatch
+from jarvis_desktop.assistant.planning.request_parser import ParsedRequest
+from jarvis_desktop.assistant.planning.steps import NotUnderstoodError, PlannedStep
+from jarvis_desktop.assistant.planning.wiring import MissingInputError, PlanWiring
 from jarvis_desktop.core.artifact import Artifact, Kind
 from jarvis_desktop.core.errors import InputError, PlanError
 from jarvis_desktop.core.i18n import tr
@@ -19,7 +19,7 @@ from jarvis_desktop.core.plan import Plan
 from jarvis_desktop.core.ports import Context
 from jarvis_desktop.core.task import Arg, Item, Port, Ref, Task, TaskType, Value
 
-KNOWN_WAYS = (
+SUPPORTED_EDITS = (
     "Without a language model I can leave out a step that you name, add one at the end, or change "
     "a language or a number."
 )
@@ -49,7 +49,9 @@ _readers = frozenset({"", "language", "file-name", "size", "shape", "seed"})
 """How options are read of which there is no doubt; other readers take any words for a wish."""
 
 
-def revised(read: Reading, plan: Plan, inventory: Sequence[TaskType], context: Context) -> Plan:
+def revise_plan(
+    read: ParsedRequest, plan: Plan, inventory: Sequence[TaskType], context: Context
+) -> Plan:
     """The plan as the words want it. Raises InputError that says what was not understood."""
     if not read.text.strip():
         raise InputError(tr("Say what should be different."))
@@ -66,13 +68,15 @@ def revised(read: Reading, plan: Plan, inventory: Sequence[TaskType], context: C
         return plan
 
 
-def _edited(read: Reading, plan: Plan, inventory: Sequence[TaskType], context: Context) -> Plan:
+def _edited(
+    read: ParsedRequest, plan: Plan, inventory: Sequence[TaskType], context: Context
+) -> Plan:
     """The plan after one edit."""
     if found := _drop.search(read.text):
         return _dropped(found["what"] or found["named"], read, plan)
     text = " ".join(_aside.sub(" ", read.text).split())
     plain = replace(read, text=text)
-    asked = {item.type.name for item in intents.find(text, inventory)}
+    asked = {item.type.name for item in intents.find_cues(text, inventory)}
     there = {task.type.name for task in plan}
     if no := _no.search(text):
         raise _not_understood(text[no.start() :], read)
@@ -81,7 +85,7 @@ def _edited(read: Reading, plan: Plan, inventory: Sequence[TaskType], context: C
     return _set(plain, plan)
 
 
-def _dropped(what: str, read: Reading, plan: Plan) -> Plan:
+def _dropped(what: str, read: ParsedRequest, plan: Plan) -> Plan:
     tasks, rest = _named(what, plan)
     _all_understood(rest, read)
     several = re.search(r"\b(?:all|both|every|any)\b", what)
@@ -107,7 +111,7 @@ def _named(words: str, plan: Plan) -> tuple[list[Task], str]:
         if not 0 <= at < len(tasks):
             raise InputError(tr("The plan has no step {at}.", at=at + 1))
         return [tasks[at]], words.replace(place[0], " ")
-    heard = intents.find(words, _types(tasks))
+    heard = intents.find_cues(words, _types(tasks))
     best = max(heard, key=lambda item: item.weight, default=None)
     if best is None:
         said = _telling(words)
@@ -148,10 +152,10 @@ def _instead(arg: Arg, gone: Ref, fitting: Sequence[Item]) -> Arg:
     return tuple(dict.fromkeys(left))
 
 
-def _set(read: Reading, plan: Plan) -> Plan:
+def _set(read: ParsedRequest, plan: Plan) -> Plan:
     """The plan with other options: "in Spanish", "in five sentences"."""
     found = {task.id: options for task in plan if (options := _options(task, read))}
-    heard = intents.find(read.text, _types(plan))
+    heard = intents.find_cues(read.text, _types(plan))
     names = {item.type.name for item in heard} or {task.type.name for task in plan}
     meant = [task for task in plan if task.id in found and task.type.name in names]
     said = [task for task in meant if found[task.id].keys() <= task.args.keys()]
@@ -169,11 +173,11 @@ def _set(read: Reading, plan: Plan) -> Plan:
     return plan
 
 
-def _options(task: Task, read: Reading) -> dict[str, Value]:
+def _options(task: Task, read: ParsedRequest) -> dict[str, Value]:
     """The options that the words settle for the task without any doubt."""
-    whole = PlannedStep(task.type, 0, len(read.text), Match(task.type, 0, 0, 0.0))
+    whole = PlannedStep(task.type, 0, len(read.text), CueMatch(task.type, 0, 0, 0.0))
     sure = {option.name for option in task.type.options if option.reads in _readers}
-    return {name: value for name, value in slots.options(whole, read).items() if name in sure}
+    return {name: value for name, value in slots.read_options(whole, read).items() if name in sure}
 
 
 def _explained(words: str, options: dict[str, Value], task_type: TaskType) -> str:
@@ -188,7 +192,9 @@ def _explained(words: str, options: dict[str, Value], task_type: TaskType) -> st
     return " ".join(word for word in words.split() if word.strip(".,!?;:“”\"'") not in known)
 
 
-def _longer(read: Reading, plan: Plan, inventory: Sequence[TaskType], context: Context) -> Plan:
+def _longer(
+    read: ParsedRequest, plan: Plan, inventory: Sequence[TaskType], context: Context
+) -> Plan:
     """The plan with what the words ask for besides."""
     read = replace(read, made=frozenset(task.type.name for task in plan))
 
@@ -197,13 +203,13 @@ def _longer(read: Reading, plan: Plan, inventory: Sequence[TaskType], context: C
         return 5.0 if any(kinds & set(port.kinds) for port in task_type.ports[:1]) else 0.0
 
     try:
-        wiring = Wiring(read, inventory, context, tasks=plan.tasks)
-        for step in steps.cut(read, inventory, fit):
+        wiring = PlanWiring(read, inventory, context, tasks=plan.tasks)
+        for step in steps.split_steps(read, inventory, fit):
             wiring.add(step)
         longer = Plan(wiring.tasks)
-    except NotUnderstood as odd:
+    except NotUnderstoodError as odd:
         raise _not_understood(read.text[odd.start : odd.end], read) from odd
-    except MissingInput as error:
+    except MissingInputError as error:
         raise InputError(
             tr("For {title} there is nothing in the plan.", title=error.task_type.title)
         ) from error
@@ -214,7 +220,7 @@ def _longer(read: Reading, plan: Plan, inventory: Sequence[TaskType], context: C
     return longer
 
 
-def _all_understood(rest: str, read: Reading) -> None:
+def _all_understood(rest: str, read: ParsedRequest) -> None:
     """Raises InputError where the rest of the words says something more."""
     words = " ".join(word for word in re.findall(r"[\w']+", rest) if word in _telling(rest))
     if words:
@@ -225,14 +231,15 @@ def _telling(words: str) -> set[str]:
     return set(re.findall(r"[\w']+", words)) - _small
 
 
-def _not_understood(words: str, read: Reading) -> InputError:
+def _not_understood(words: str, read: ParsedRequest) -> InputError:
     told = replace(read, text=words).words(0, len(words)).strip(" ,.;")
     return InputError(
-        tr("I did not understand “{told}”, so the plan is as it was.", told=told), hint=KNOWN_WAYS
+        tr("I did not understand “{told}”, so the plan is as it was.", told=told),
+        hint=SUPPORTED_EDITS,
     )
 
 
-def _blanked(words: str, heard: Iterable[Match]) -> str:
+def _blanked(words: str, heard: Iterable[CueMatch]) -> str:
     for match in heard:
         words = words[: match.start] + " " * (match.end - match.start) + words[match.end :]
     return words

@@ -42,15 +42,15 @@ _not = re.compile(
 """A question about such a thing, which an LLM answers in words, or the wish to leave it."""
 
 
-def is_own(inventory: Sequence[TaskType]) -> bool:
+def has_builtin_tasks(inventory: Sequence[TaskType]) -> bool:
     """Whether the task types are the application's; others are known by descriptions alone."""
     return any(item.cues or item.presets for item in inventory)
 
 
-def asked_for(text: str, inventory: Sequence[TaskType]) -> bool:
+def asks_for_agent(text: str, inventory: Sequence[TaskType]) -> bool:
     """Whether the words leave no doubt. What is quoted or pasted says nothing of it."""
-    head, _ = request_parser.split(text, inventory)
-    quoted = request_parser.quotes(head)
+    head, _ = request_parser.split_pasted(text, inventory)
+    quoted = request_parser.find_quotes(head)
     for mention in sorted(quoted, key=lambda item: item.start, reverse=True):
         head = f"{head[: mention.start]}…{head[mention.end :]}"
     even = " ".join(head.replace("’", "'").lower().split())
@@ -72,7 +72,7 @@ class LayeredPlanner:
         self, text: str, inventory: Sequence[TaskType], context: Context
     ) -> Plan | Direct | Declined | ForAgent:
         """The embedded planner's plan where it makes one, else what the LLM planner says."""
-        if self._agent and is_own(inventory) and asked_for(text, inventory):
+        if self._agent and has_builtin_tasks(inventory) and asks_for_agent(text, inventory):
             return await self._llm.plan(text, inventory, context)
         planned = await self._embedded.plan(text, inventory, context)
         if not isinstance(planned, Declined):

@@ -82,7 +82,7 @@ class FileMention(Mention):
         return _absolute.match(self.text) is not None
 
 
-def urls(text: str) -> list[Mention]:
+def find_urls(text: str) -> list[Mention]:
     """The addresses on the network; one that begins with www gets its https."""
     found = []
     for match in _url.finditer(text):
@@ -94,12 +94,12 @@ def urls(text: str) -> list[Mention]:
     return found
 
 
-def quotes(text: str) -> list[Mention]:
+def find_quotes(text: str) -> list[Mention]:
     """The quoted texts, without their quotation marks; a quoted file name is not one of them."""
     return [item for item, is_file in _quoted(text) if item.text and not is_file]
 
 
-def files(text: str) -> list[FileMention]:
+def find_files(text: str) -> list[FileMention]:
     """The file names and paths: by a known extension, in quotes with spaces in them, or by a full
     path where it is said what to do with it."""
     found = [_file(text, item.start, item.end, item.text) for item, yes in _quoted(text) if yes]
@@ -167,18 +167,18 @@ _names = re.compile(
 )
 """Words that name what is to be worked on: "it", "the last page", "picture 2"."""
 
-BODY_AFTER = 300
+MAX_HEAD_CHARS = 300
 """An instruction before a pasted text is no longer than this many characters."""
 
-SURELY_A_TEXT = 3
+MIN_TEXT_WORDS = 3
 """So many words after a colon are a text; fewer only where the task works on nothing else."""
 
-LONGEST = 4000
+MAX_INSTRUCTION_CHARS = 4000
 """Characters of a request that is no pasted text."""
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class ParsedRequest:
     """A request as the planner sees it.
 
     `text` is lower case, with xquote0x in the place of what was quoted, xfile0ximage of a picture
@@ -225,15 +225,15 @@ class Reading:
         return [(kind, number) for kind, number in found if number < size[kind]]
 
 
-def read(text: str, inventory: Sequence[TaskType], context: Context) -> Reading:
+def parse_request(text: str, inventory: Sequence[TaskType], context: Context) -> ParsedRequest:
     """Take quotes, a pasted text and file names out, and make the rest even."""
-    text, body = split(text, inventory)
+    text, body = split_pasted(text, inventory)
     written = _mark.sub(" ", _spoken_dot.sub(r"\1.\2", text))
     text = written.replace("’", "'")
     quoted: list[str] = []
     named: list[FileMention] = []
     spans: list[tuple[Mention, str]] = []
-    for mention in sorted([*quotes(text), *files(text)], key=attrgetter("start")):
+    for mention in sorted([*find_quotes(text), *find_files(text)], key=attrgetter("start")):
         if isinstance(mention, FileMention):
             spans.append((mention, f" xfile{len(named)}x{_kind(mention)} "))
             begin = text.index(mention.text, mention.start)
@@ -253,8 +253,8 @@ def read(text: str, inventory: Sequence[TaskType], context: Context) -> Reading:
     even = _courtesy.sub(r"\g<before>", _filler.sub(" ", masked))
     even = even if even.strip() else masked  # "hello Jarvis" is nothing but courtesy
     last = context.conversation.last if context.conversation else None
-    return Reading(
-        intents.without_typos(re.sub(r" {2,}", " ", even).strip(), inventory),
+    return ParsedRequest(
+        intents.fix_typos(re.sub(r" {2,}", " ", even).strip(), inventory),
         tuple(quoted),
         tuple(named),
         last_reply=last.reply if last else "",
@@ -268,46 +268,46 @@ def _kind(mention: FileMention) -> str:
 
 
 def _made(context: Context) -> frozenset[str]:
-    return frozenset(item.task for item in inputs.resources(context) if item.task)
+    return frozenset(item.task for item in inputs.conversation_resources(context) if item.task)
 
 
-def split(text: str, inventory: Sequence[TaskType]) -> tuple[str, str]:
+def split_pasted(text: str, inventory: Sequence[TaskType]) -> tuple[str, str]:
     """The instruction and the pasted text it is about: "summarise this: ..."; "" where none is.
 
     What is pasted is content and never read for what to do. An instruction is short, so that a
     text of any length is taken apart in no time.
     """
-    for match in re.finditer(r":\s+|\n", text[:BODY_AFTER]):
+    for match in re.finditer(r":\s+|\n", text[:MAX_HEAD_CHARS]):
         head, body = text[: match.start()], text[match.end() :].strip()
-        quoted = bool(quotes(body[:LONGEST])) and body[0] in "\"'“‘«„"
+        quoted = bool(find_quotes(body[:MAX_INSTRUCTION_CHARS])) and body[0] in "\"'“‘«„"
         if not quoted and _is_text(body, head, inventory):
             return head, body
     head, _, last = text.rstrip().rpartition("\n")
-    long_enough = len(head.split(None, 40)) >= 40 and len(last) <= BODY_AFTER
+    long_enough = len(head.split(None, 40)) >= 40 and len(last) <= MAX_HEAD_CHARS
     if long_enough and _asks(last, inventory):
         return last, head.strip()
-    if len(text) > LONGEST:
-        first = re.match(r".+?[.!?\n]", text[:BODY_AFTER], re.DOTALL)
-        end = first.end() if first else BODY_AFTER
+    if len(text) > MAX_INSTRUCTION_CHARS:
+        first = re.match(r".+?[.!?\n]", text[:MAX_HEAD_CHARS], re.DOTALL)
+        end = first.end() if first else MAX_HEAD_CHARS
         return text[:end], text[end:].strip()
     return text, ""
 
 
 def _asks(text: str, inventory: Sequence[TaskType]) -> bool:
     """Whether a task is heard in the text."""
-    return bool(intents.find(intents.without_typos(text.lower(), inventory), inventory))
+    return bool(intents.find_cues(intents.fix_typos(text.lower(), inventory), inventory))
 
 
 def _is_text(body: str, head: str, inventory: Sequence[TaskType]) -> bool:
     """Whether what stands after a colon is what the head asks to work on."""
-    if len(body.split(None, SURELY_A_TEXT)) >= SURELY_A_TEXT:
+    if len(body.split(None, MIN_TEXT_WORDS)) >= MIN_TEXT_WORDS:
         return _asks(head, inventory)
     return _takes(head, inventory) and not _points(body)
 
 
 def _takes(text: str, inventory: Sequence[TaskType]) -> bool:
     """Whether the task that is heard in the text works on a text and reads no other words."""
-    found = intents.find(intents.without_typos(text.lower(), inventory), inventory)
+    found = intents.find_cues(intents.fix_typos(text.lower(), inventory), inventory)
     if not found or _unfinished.search(text):
         return False
     heard = max(found, key=attrgetter("weight")).type
@@ -322,5 +322,5 @@ def _takes(text: str, inventory: Sequence[TaskType]) -> bool:
 def _points(words: str) -> bool:
     """Whether a few words only name what is to be worked on: a file, an address, "the text"."""
     bare = words.strip(" .,!?;:")
-    named = files(words) or urls(words)
+    named = find_files(words) or find_urls(words)
     return bool(not bare or named or _names.fullmatch(bare))

@@ -20,10 +20,10 @@ from jarvis_desktop.assistant.planning import (
     steps,
 )
 from jarvis_desktop.assistant.planning.inputs import QUESTION
-from jarvis_desktop.assistant.planning.intents import Match
-from jarvis_desktop.assistant.planning.request_parser import Reading
-from jarvis_desktop.assistant.planning.steps import NotUnderstood, PlannedStep
-from jarvis_desktop.assistant.planning.wiring import MissingInput, Wiring
+from jarvis_desktop.assistant.planning.intents import CueMatch
+from jarvis_desktop.assistant.planning.request_parser import ParsedRequest
+from jarvis_desktop.assistant.planning.steps import NotUnderstoodError, PlannedStep
+from jarvis_desktop.assistant.planning.wiring import MissingInputError, PlanWiring
 from jarvis_desktop.core.artifact import Kind
 from jarvis_desktop.core.errors import InputError, PlanError, UnavailableError
 from jarvis_desktop.core.expert import TaskResult
@@ -51,13 +51,13 @@ _wish_not = re.compile(r"^\W*(?:do not|don't|dont|never)\b")
 
 SAVE = "save-file"
 GREETING = "help"
-SURE = 0.35
+MIN_SCORE = 0.35
 """Where no cue is heard, a task on the files at hand is planned from this probability on, ..."""
-DOUBTFUL = 0.17
+MAX_RIVAL_SCORE = 0.17
 """... and only where no other task is as likely as this."""
-SEVERAL = 0.6
+MIN_SCORE_EACH = 0.6
 """Where several tasks are guessed, each must be as likely as this."""
-LONG = 1000
+MAX_REQUEST_CHARS = 1000
 """Characters; beyond this a request is taken for a text somebody pasted."""
 
 CAN_DO = mark("Say “what can you do” to hear what works now.")
@@ -103,7 +103,7 @@ class EmbeddedPlanner:
             )
         if not any(item.cues or item.presets for item in inventory):
             return await self._by_scores(text, inventory, context)
-        read = request_parser.read(text, inventory, context)
+        read = request_parser.parse_request(text, inventory, context)
         if _destructive.search(read.text):
             return Declined(
                 tr(
@@ -112,7 +112,7 @@ class EmbeddedPlanner:
                     "jarvis-desktop history delete."
                 )
             )
-        if address := _elsewhere.search(request_parser.split(text, inventory)[0]):
+        if address := _elsewhere.search(request_parser.split_pasted(text, inventory)[0]):
             return Declined(
                 tr(
                     "An address that begins with {scheme}:// is not fetched. Give an address on "
@@ -123,8 +123,8 @@ class EmbeddedPlanner:
         if missing := _missing_files(read, context):
             return Declined(missing)
         try:
-            found = steps.cut(read, inventory, _Fit(read, inventory, context))
-        except NotUnderstood as odd:
+            found = steps.split_steps(read, inventory, _InputFit(read, inventory, context))
+        except NotUnderstoodError as odd:
             words = read.words(odd.start, odd.end).strip(" ,.;")
             told = tr("I did not understand “{words}”, so nothing was done.", words=words)
             return Declined(f"{told} {tr(CAN_DO)}")
@@ -153,11 +153,11 @@ class EmbeddedPlanner:
         self, words: str, inventory: Sequence[TaskType], context: Context, *, plan: Plan
     ) -> Plan | Declined:
         """What the words change without any doubt, or what was not understood."""
-        read = request_parser.read(words, inventory, replace(context, attachments=()))
+        read = request_parser.parse_request(words, inventory, replace(context, attachments=()))
         if missing := _missing_files(read, context):
             return Declined(missing)
         try:
-            return plan_editor.revised(read, plan, inventory, context)
+            return plan_editor.revise_plan(read, plan, inventory, context)
         except InputError as error:
             return Declined(str(error))
 
@@ -171,7 +171,7 @@ class EmbeddedPlanner:
             )
         try:
             scores = await asyncio.to_thread(self._scorer.score, text, inventory)
-            planned = scored_planner.plan(text, scores, inventory, context.attachments)
+            planned = scored_planner.plan_from_scores(text, scores, inventory, context.attachments)
         except UnavailableError as error:
             return Declined(str(error))
         except PlanError as error:
@@ -179,26 +179,28 @@ class EmbeddedPlanner:
         return planned if len(planned) else Declined(tr("None of these tasks does that."))
 
     async def _guessed(
-        self, text: str, read: Reading, inventory: Sequence[TaskType], context: Context
+        self, text: str, read: ParsedRequest, inventory: Sequence[TaskType], context: Context
     ) -> list[PlannedStep]:
         """What to do with the files at hand, where no cue tells it and the scores leave no doubt.
 
         Without a file most requests that no cue tells are for something else altogether.
         """
-        if not context.attachments or _wish_not.search(read.text) or len(text) > LONG:
+        if not context.attachments or _wish_not.search(read.text) or len(text) > MAX_REQUEST_CHARS:
             return []
         scores = await self._scores(text, inventory)
-        if scores is None or any(DOUBTFUL <= value < SURE for value in scores.tasks):
+        if scores is None or any(MAX_RIVAL_SCORE <= value < MIN_SCORE for value in scores.tasks):
             return []
-        nodes = scored_planner.decode(scores, inventory, least=SURE)
-        chosen = sorted(value for value in scores.tasks if value >= SURE)
-        if not all(node.type.ports for node in nodes) or (chosen[1:] and chosen[0] < SEVERAL):
+        nodes = scored_planner.decode_scores(scores, inventory, least=MIN_SCORE)
+        chosen = sorted(value for value in scores.tasks if value >= MIN_SCORE)
+        if not all(node.type.ports for node in nodes) or (
+            chosen[1:] and chosen[0] < MIN_SCORE_EACH
+        ):
             return []
         places = [min(len(read.text), node.where * len(read.text) // len(text)) for node in nodes]
         between = (sum(pair) // 2 for pair in itertools.pairwise(places))
         cuts = [0, *(read.text.rfind(" ", 0, at) + 1 for at in between), len(read.text)]
         return [
-            PlannedStep(node.type, start, end, Match(node.type, start, start, 0.0))
+            PlannedStep(node.type, start, end, CueMatch(node.type, start, start, 0.0))
             for node, (start, end) in zip(nodes, itertools.pairwise(cuts), strict=False)
         ]
 
@@ -211,10 +213,12 @@ class EmbeddedPlanner:
             return None
 
 
-class _Fit:
+class _InputFit:
     """Scores how well the inputs at hand suit a task, to tell apart what words alone do not."""
 
-    def __init__(self, read: Reading, inventory: Sequence[TaskType], context: Context) -> None:
+    def __init__(
+        self, read: ParsedRequest, inventory: Sequence[TaskType], context: Context
+    ) -> None:
         self._read = read
         self._inventory = inventory
         self._kinds = {item.name.lower(): item.kind for item in context.attachments}
@@ -231,14 +235,17 @@ class _Fit:
             return 0.0 if can_be_words else -4.0
         if any(kind in port.kinds for kind in here):
             return 5.0
-        reachable = any(inputs.route((kind,), port.kinds, self._inventory) for kind in here)
+        reachable = any(inputs.find_route((kind,), port.kinds, self._inventory) for kind in here)
         return 4.0 if reachable else -30.0
 
 
 def _wire(
-    found: Sequence[PlannedStep], read: Reading, inventory: Sequence[TaskType], context: Context
+    found: Sequence[PlannedStep],
+    read: ParsedRequest,
+    inventory: Sequence[TaskType],
+    context: Context,
 ) -> Plan | Declined:
-    wiring = Wiring(read, inventory, context)
+    wiring = PlanWiring(read, inventory, context)
     save = next((item for item in inventory if item.name == SAVE), None)
     names = [item.text for item in read.files if item.output]
     try:
@@ -247,7 +254,7 @@ def _wire(
         if names and save and all(step.type is not save for step in found):
             wiring.save_as(save, names)
         return Plan(wiring.tasks)
-    except MissingInput as error:
+    except MissingInputError as error:
         if error.task_type.port(QUESTION) and not context.attachments:
             return Declined(_no_llm())
         return Declined(_lacking(error))
@@ -255,7 +262,7 @@ def _wire(
         return _no_plan(error)
 
 
-def _lacking(error: MissingInput) -> str:
+def _lacking(error: MissingInputError) -> str:
     """What a step needs and was not given."""
     kinds = frozenset(error.port.kinds)
     alone = _wanted_kinds[error.port.kinds[0]] if len(kinds) == 1 else _wanted_any
@@ -271,9 +278,9 @@ def _no_llm() -> str:
     return f"{tr(NO_LLM)} {tr(CAN_DO)}"
 
 
-def _missing_files(read: Reading, context: Context) -> str:
+def _missing_files(read: ParsedRequest, context: Context) -> str:
     """Which of the named files are not at hand; "" where all are."""
-    earlier = (item.artifact for item in inputs.resources(context))
+    earlier = (item.artifact for item in inputs.conversation_resources(context))
     known = {item.title.lower() for item in (*context.attachments, *earlier)}
     missing = [item for item in read.files if not item.output and item.name.lower() not in known]
     if not missing:
@@ -290,27 +297,29 @@ def _missing_files(read: Reading, context: Context) -> str:
 
 
 def _about_a_file(
-    read: Reading, inventory: Sequence[TaskType], context: Context
+    read: ParsedRequest, inventory: Sequence[TaskType], context: Context
 ) -> PlannedStep | None:
     """A question that names no task is a question about what is at hand."""
     if not _question.search(read.text) or _wish_not.search(read.text):
         return None
     kinds = [item.kind for item in context.attachments]
-    if not kinds and (meant := inputs.find(read.text, inputs.resources(context))):
+    if not kinds and (
+        meant := inputs.find_references(read.text, inputs.conversation_resources(context))
+    ):
         kinds = [item.artifact.kind for item in meant]
     if not kinds and inputs.PRONOUN.search(read.text):
-        kinds = [kind for item in inputs.of_conversation(context)[:1] for kind in item.kinds]
+        kinds = [kind for item in inputs.conversation_sources(context)[:1] for kind in item.kinds]
     wanted = "document-question-answering" if Kind.IMAGE in kinds else "question-answering"
     task_type = next((item for item in inventory if item.name == wanted), None)
     if task_type is None or not kinds:
         return None
-    return PlannedStep(task_type, 0, len(read.text), Match(task_type, 0, 0, 0.0))
+    return PlannedStep(task_type, 0, len(read.text), CueMatch(task_type, 0, 0, 0.0))
 
 
-def _not_understood(text: str, read: Reading) -> str:
+def _not_understood(text: str, read: ParsedRequest) -> str:
     if answer := other_language(text):
         return answer
-    if len(text) > LONG:
+    if len(text) > MAX_REQUEST_CHARS:
         return tr(
             "That is a text of {count} characters, and I did not find what to do with it. "
             "Begin with the task and a colon, such as “Summarise this:”.",

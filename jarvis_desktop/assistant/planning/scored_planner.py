@@ -15,12 +15,12 @@ from jarvis_desktop.core.plan import Plan
 from jarvis_desktop.core.ports import Scores
 from jarvis_desktop.core.task import Arg, Item, Port, Ref, Task, TaskType
 
-LINKED, FURTHER = 0.25, 0.5
+MIN_LINK, MIN_FURTHER_LINK = 0.25, 0.5
 """A task takes one result from the first probability on, and further ones from the second."""
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
+class TaskNode:
     """One task of the graph."""
 
     type: TaskType
@@ -30,7 +30,7 @@ class Node:
     """Positions in the graph of the tasks whose results it takes, the likeliest first."""
 
 
-def decode(scores: Scores, inventory: Sequence[TaskType], *, least: float) -> list[Node]:
+def decode_scores(scores: Scores, inventory: Sequence[TaskType], *, least: float) -> list[TaskNode]:
     """The tasks that are at least that likely, in running order.
 
     A link exists only where kinds fit, an input takes one result, and no ring arises.
@@ -40,7 +40,7 @@ def decode(scores: Scores, inventory: Sequence[TaskType], *, least: float) -> li
     order = _order(scores, chosen, links)
     position = {index: place for place, index in enumerate(order)}
     return [
-        Node(
+        TaskNode(
             inventory[index],
             scores.where[index],
             tuple(position[source] for source, target in links if target == index),
@@ -58,7 +58,7 @@ def _links(
             (-scores.links[source][target], source, target)
             for source in chosen
             for target in chosen
-            if source != target and scores.links[source][target] >= LINKED
+            if source != target and scores.links[source][target] >= MIN_LINK
         ),
     )
     free = {index: list(inventory[index].ports) for index in chosen}
@@ -68,7 +68,7 @@ def _links(
         gives = inventory[source].gives
         port = next((item for item in free[target] if set(item.kinds) & set(gives)), None)
         taken = any(other == target for _, other in links)
-        if port is None or source in after[target] or (taken and -unlikely < FURTHER):
+        if port is None or source in after[target] or (taken and -unlikely < MIN_FURTHER_LINK):
             continue
         if not port.many:
             free[target].remove(port)
@@ -93,14 +93,14 @@ def _order(scores: Scores, chosen: Sequence[int], links: Sequence[tuple[int, int
     return order
 
 
-LIKELY = 0.55
+MIN_PROBABILITY = 0.55
 """A task is planned from this probability on, ..."""
-UNLIKELY = 0.1
+MIN_BEST_PROBABILITY = 0.1
 """... and where none is that likely, the likeliest one, unless it is less likely than this."""
 
-SHORTEST = 8
+MIN_TEXT_CHARS = 8
 """Characters of a text behind a colon."""
-LONGEST_NAME = 80
+MAX_NAME_CHARS = 80
 
 _clause_end = re.compile(
     r"[.!?;\n]+(?=\s|$)|,?\s+(?:and then|then|and finally|finally|after that|afterwards)\b"
@@ -110,16 +110,20 @@ _pasted = re.compile(r":\s+(?=\S)")
 _bracketed = re.compile(r"\[([^\[\]\n]{3,4000})\]")
 
 
-def plan(
+def plan_from_scores(
     text: str, scores: Scores, inventory: Sequence[TaskType], attachments: Sequence[Artifact]
 ) -> Plan:
     """The plan that the scores amount to; without a task where none of them is asked for.
 
     Raises PlanError where a required input is neither named, quoted, attached nor made.
     """
-    least = min(LIKELY, max(UNLIKELY, *scores.tasks)) if scores.tasks else LIKELY
-    nodes = decode(scores, inventory, least=least)
-    inputs = _Inputs(text, attachments)
+    least = (
+        min(MIN_PROBABILITY, max(MIN_BEST_PROBABILITY, *scores.tasks))
+        if scores.tasks
+        else MIN_PROBABILITY
+    )
+    nodes = decode_scores(scores, inventory, least=least)
+    inputs = _InputFinder(text, attachments)
     return Plan(
         tuple(
             Task(place, node.type, inputs.of(place, node, nodes))
@@ -129,7 +133,7 @@ def plan(
 
 
 @dataclass(slots=True)
-class _Inputs:
+class _InputFinder:
     """Finds what each task works on; tasks take quotations and files in turn."""
 
     text: str
@@ -142,7 +146,7 @@ class _Inputs:
         self.quotes = _texts(self.text)
         self.unused = list(self.quotes)
 
-    def of(self, place: int, node: Node, nodes: Sequence[Node]) -> dict[str, Arg]:
+    def of(self, place: int, node: TaskNode, nodes: Sequence[TaskNode]) -> dict[str, Arg]:
         """The arguments of one task."""
         args: dict[str, Arg] = {}
         sources = list(node.sources)
@@ -163,18 +167,18 @@ class _Inputs:
         return args
 
     @staticmethod
-    def _linked(port: Port, sources: Sequence[int], nodes: Sequence[Node]) -> int | None:
+    def _linked(port: Port, sources: Sequence[int], nodes: Sequence[TaskNode]) -> int | None:
         fitting = (item for item in sources if set(nodes[item].type.gives) & set(port.kinds))
         return next(fitting, None)
 
     @staticmethod
-    def _earlier(port: Port, place: int, nodes: Sequence[Node]) -> int | None:
+    def _earlier(port: Port, place: int, nodes: Sequence[TaskNode]) -> int | None:
         before = range(place - 1, -1, -1)
         return next(
             (item for item in before if set(nodes[item].type.gives) & set(port.kinds)), None
         )
 
-    def _named(self, port: Port, node: Node, *, question: bool) -> Item | None:
+    def _named(self, port: Port, node: TaskNode, *, question: bool) -> Item | None:
         """What the request names or quotes for the port."""
         if Kind.TEXT not in port.kinds:
             return self._file(port)
@@ -182,7 +186,7 @@ class _Inputs:
             return self._asked(node)
         return self._take(question=False) or self._document() or self._take(question=True)
 
-    def _words(self, node: Node) -> str:
+    def _words(self, node: TaskNode) -> str:
         """A quotation that another task has too, or the clause that speaks of the task."""
         return next((item.text for item in self.quotes), "") or self._clause(node)
 
@@ -196,7 +200,7 @@ class _Inputs:
     def _document(self) -> Item | None:
         named = [
             item.text
-            for item in request_parser.files(self.text)
+            for item in request_parser.find_files(self.text)
             if kind_of_name(item.name) not in (Kind.IMAGE, Kind.AUDIO, Kind.VIDEO)
         ]
         return named[0] if named else None
@@ -210,21 +214,21 @@ class _Inputs:
         self.unused.remove(found)
         return found.text
 
-    def _asked(self, node: Node) -> str:
+    def _asked(self, node: TaskNode) -> str:
         """A question that another task has too, or one without quotation marks, or the clause."""
         quoted = (item.text for item in self.quotes if _asks.search(item.text))
         open_ones = (item.text for item in _clauses(self.text) if _asks.search(item.text))
         found = next(quoted, "") or next(open_ones, "")
         return _pasted.split(found)[-1] or self._clause(node)
 
-    def _clause(self, node: Node) -> str:
+    def _clause(self, node: TaskNode) -> str:
         around = [item for item in _clauses(self.text) if item.start <= node.where <= item.end]
         return around[-1].text if around else self.text.strip()
 
 
 def _texts(text: str) -> list[Mention]:
     """What is quoted or bracketed, else what stands behind the last colon."""
-    quoted = request_parser.quotes(text)
+    quoted = request_parser.find_quotes(text)
     if not quoted:
         for match in _bracketed.finditer(text):
             if kind_of_name(match[1]) is None:
@@ -234,7 +238,7 @@ def _texts(text: str) -> list[Mention]:
         body = text[start:].strip().strip("'\"")
         if body.find(".") == len(body) - 1:  # the end of the request, not of a text
             body = body[:-1]
-        if len(body) >= SHORTEST and not request_parser.files(body[:LONGEST_NAME]):
+        if len(body) >= MIN_TEXT_CHARS and not request_parser.find_files(body[:MAX_NAME_CHARS]):
             quoted.append(Mention(start, len(text), body))
     return quoted
 

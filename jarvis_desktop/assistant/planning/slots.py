@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from jarvis_desktop.assistant.planning import intents
 from jarvis_desktop.assistant.planning.intents import NUMBER, NUMBER_WORDS
-from jarvis_desktop.assistant.planning.request_parser import Reading
+from jarvis_desktop.assistant.planning.request_parser import ParsedRequest
 from jarvis_desktop.assistant.planning.steps import PlannedStep
 from jarvis_desktop.core.task import TaskOption, TaskType, Value
 
@@ -20,7 +20,7 @@ LANGUAGES = (
     "turkish ukrainian urdu vietnamese welsh"
 ).split()
 
-FEWEST_WORDS = 4
+MIN_TEXT_WORDS = 4
 """A text to be worked on is at least this long; fewer words are a name for something else."""
 
 _says_nothing = frozenset(
@@ -77,7 +77,7 @@ _ones = {word: number for number, word in enumerate(NUMBER_WORDS[:20])}
 _tens = {word: 20 + 10 * number for number, word in enumerate(NUMBER_WORDS[20:28])}
 
 
-def options(step: PlannedStep, reading: Reading) -> dict[str, Value]:
+def read_options(step: PlannedStep, reading: ParsedRequest) -> dict[str, Value]:
     """The options the words give; what they leave open keeps its default."""
     found: dict[str, Value] = dict(step.options)
     free = False
@@ -96,11 +96,11 @@ def options(step: PlannedStep, reading: Reading) -> dict[str, Value]:
     return found
 
 
-def _named_edits(words: str, task_type: TaskType) -> list[intents.Match]:
-    return intents.find(words, (replace(task_type, cues=(), name=""),))
+def _named_edits(words: str, task_type: TaskType) -> list[intents.CueMatch]:
+    return intents.find_cues(words, (replace(task_type, cues=(), name=""),))
 
 
-def _is_free(step: PlannedStep, reading: Reading, *, settled: bool) -> bool:
+def _is_free(step: PlannedStep, reading: ParsedRequest, *, settled: bool) -> bool:
     """Whether more is wished for than a named edit: "add a cartoon dog" is no cartoon."""
     words = _settings.sub(" ", _file_there.sub(" ", reading.text[step.start : step.end]))
     if not settled:
@@ -119,7 +119,7 @@ def _telling(words: str) -> set[str]:
     return set(re.findall(r"[a-z']+", words)) - _says_nothing
 
 
-def _value(option: TaskOption, step: PlannedStep, reading: Reading) -> Value | None:
+def _value(option: TaskOption, step: PlannedStep, reading: ParsedRequest) -> Value | None:
     words = reading.text[step.start : step.end]
     if option.reads:
         return _readers[option.reads](step, reading)
@@ -165,30 +165,30 @@ def number(words: str) -> float:
     return total + current
 
 
-def after_cue(step: PlannedStep, reading: Reading) -> str:
+def after_cue(step: PlannedStep, reading: ParsedRequest) -> str:
     """The words behind the cue, without what only joins them: "draw me a castle" → "a castle"."""
     words = _joints.sub("", reading.words(step.cue.end, step.end))
     return re.sub(r"^(?:me|us|of|for|that|about|to|:|,|-)\s+", "", words.strip(" .,!?;:")).strip()
 
 
-def between_cues(step: PlannedStep, reading: Reading) -> str:
+def between_cues(step: PlannedStep, reading: ParsedRequest) -> str:
     """The words between two cues of the step: "translate good morning into French" → "good
     morning". "" where they only name what is to be worked on: "the last page", "it"."""
-    own = intents.find(reading.text[step.start : step.cue.start], (step.type,))
+    own = intents.find_cues(reading.text[step.start : step.cue.start], (step.type,))
     if not own:
         return ""
     words = reading.words(step.start + own[-1].end, step.cue.start)
     words = _by_the_way.sub("", words.strip(" .,!?;:")).strip(" .,!?;:")
-    named = _names.search(words.lower()) and len(words.split()) < FEWEST_WORDS
+    named = _names.search(words.lower()) and len(words.split()) < MIN_TEXT_WORDS
     return "" if named or _only_points.search(words.lower()) else words
 
 
-def clause(step: PlannedStep, reading: Reading) -> str:
+def clause(step: PlannedStep, reading: ParsedRequest) -> str:
     """All words of the step."""
     return _joints.sub("", reading.words(step.start, step.end)).strip(" ,;")
 
 
-def prompt(step: PlannedStep, reading: Reading) -> str:
+def prompt(step: PlannedStep, reading: ParsedRequest) -> str:
     """What is to be drawn, as the words behind the cue say it, without how it is to be."""
     words = _without_files(step.cue.end, step.end, reading)
     return re.sub(
@@ -196,14 +196,14 @@ def prompt(step: PlannedStep, reading: Reading) -> str:
     ).strip()
 
 
-def wish(step: PlannedStep, reading: Reading) -> str:
+def wish(step: PlannedStep, reading: ParsedRequest) -> str:
     """What is wished for of a picture: "replace the dog in a.jpg with a cat" is "replace the dog
     with a cat". "" where nothing is said but that it is to be changed."""
     words = _without_files(step.start, step.end, reading)
     return words if _telling(words.lower()) else ""
 
 
-def described(step: PlannedStep, reading: Reading) -> str:
+def described(step: PlannedStep, reading: ParsedRequest) -> str:
     """What is to be painted by the help of a picture: "draw a knight in the same pose as a.jpg" is
     "a knight"."""
     before = _loose_end.sub("", _without_files(step.start, step.cue.start, reading))
@@ -214,25 +214,25 @@ def described(step: PlannedStep, reading: Reading) -> str:
     return before or behind or clause(step, reading)
 
 
-def _without_files(start: int, end: int, reading: Reading) -> str:
+def _without_files(start: int, end: int, reading: ParsedRequest) -> str:
     plain = _settings.sub("", _file_there.sub(" ", reading.text[start:end]))
     spelled = re.sub(r"\w+", lambda it: reading.spelling.get(it[0], it[0]), plain)
     return _joints.sub("", " ".join(spelled.split())).strip(" ,;:")
 
 
-def _thing_named(step: PlannedStep, reading: Reading) -> str | None:
+def _thing_named(step: PlannedStep, reading: ParsedRequest) -> str | None:
     """What is to be found: "find the red car in a.jpg" is "the red car"."""
     if step.cue.gap is None:
         return _things(step.cue.end, step.end, reading)
     return _things(*step.cue.gap, reading)
 
 
-def _things(start: int, end: int, reading: Reading) -> str | None:
+def _things(start: int, end: int, reading: ParsedRequest) -> str | None:
     words = _in_picture.sub("", _without_files(start, end, reading)).strip(" .!?")
     return ", ".join(reading.quotes_in(start, end)) or (words if _telling(words) else None)
 
 
-def _language(step: PlannedStep, reading: Reading) -> str | None:
+def _language(step: PlannedStep, reading: ParsedRequest) -> str | None:
     words = reading.text[step.start : step.end]
     match = re.search(rf"\b(?:in|into|to)\s+({'|'.join(LANGUAGES)})\b", words) or re.search(
         rf"\b({'|'.join(LANGUAGES)})\b", words
@@ -240,18 +240,18 @@ def _language(step: PlannedStep, reading: Reading) -> str | None:
     return match[1].capitalize() if match else None
 
 
-def _file_name(step: PlannedStep, reading: Reading) -> str | None:
+def _file_name(step: PlannedStep, reading: ParsedRequest) -> str | None:
     named = [item for item in reading.files_in(step.start, step.end) if item.output]
     return named[0].text if named else None
 
 
-def _size(step: PlannedStep, reading: Reading) -> str | None:
+def _size(step: PlannedStep, reading: ParsedRequest) -> str | None:
     words = reading.text[step.start : step.end]
     match = re.search(r"\b(\d{1,5})\s*(?:x|×|by)\s*(\d{1,5})\b", words)
     return f"{match[1]}x{match[2]}" if match else None
 
 
-def _shape(step: PlannedStep, reading: Reading) -> str | None:
+def _shape(step: PlannedStep, reading: ParsedRequest) -> str | None:
     words = reading.text[step.start : step.end]
     match = re.search(
         r"\b(square|landscape|portrait|wide)[\s-]?(?:screen|format|orientation|shape)\b", words
@@ -259,7 +259,7 @@ def _shape(step: PlannedStep, reading: Reading) -> str | None:
     return _size(step, reading) or (match[1] if match else None)
 
 
-def _without(step: PlannedStep, reading: Reading) -> str | None:
+def _without(step: PlannedStep, reading: ParsedRequest) -> str | None:
     words = reading.words(step.start, step.end)
     match = re.search(
         r"\b(?:without|with no|but no)\s+(?:any\s+)?([\w' -]+?)(?=\W*$|[.,;!?]| (?:but|with|in)\b)",
@@ -268,13 +268,13 @@ def _without(step: PlannedStep, reading: Reading) -> str | None:
     return match[1] if match else None
 
 
-def _seed(step: PlannedStep, reading: Reading) -> int | None:
+def _seed(step: PlannedStep, reading: ParsedRequest) -> int | None:
     words = reading.text[step.start : step.end]
     match = re.search(r"\bseed\s+(?:number\s+|of\s+)?(\d{1,9})\b", words)
     return int(match[1]) if match else None
 
 
-_readers: dict[str, Callable[[PlannedStep, Reading], Value | None]] = {
+_readers: dict[str, Callable[[PlannedStep, ParsedRequest], Value | None]] = {
     "as-said": lambda step, reading: reading.as_said(step.start, step.end),
     "clause": clause,
     "after-cue": after_cue,

@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 
 from jarvis_desktop.assistant.planning import intents
 from jarvis_desktop.assistant.planning.inputs import CONVERTERS, FOLLOWING, PROMPT
-from jarvis_desktop.assistant.planning.intents import Match
-from jarvis_desktop.assistant.planning.request_parser import Reading
+from jarvis_desktop.assistant.planning.intents import CueMatch
+from jarvis_desktop.assistant.planning.request_parser import ParsedRequest
 from jarvis_desktop.core.artifact import Kind
 from jarvis_desktop.core.task import TaskType, Value
 
@@ -42,7 +42,7 @@ _small_words = frozenset(
 AS_SAID = "as-said"
 """The reader of options that take the words of a request as they are."""
 
-Fit = Callable[[TaskType, int, int], float]
+FitScorer = Callable[[TaskType, int, int], float]
 """How well the inputs at hand suit a task asked for in that stretch: added to its score."""
 
 
@@ -53,13 +53,13 @@ class PlannedStep:
     type: TaskType
     start: int
     end: int
-    cue: Match
+    cue: CueMatch
     options: tuple[tuple[str, Value], ...] = ()
     refers_to: tuple[str, ...] = ()
     """Names of task types whose earlier results this stretch speaks of: "the summary"."""
 
 
-class NotUnderstood(Exception):
+class NotUnderstoodError(Exception):
     """A stretch of the words asks for something, on a file of its own, that no cue tells."""
 
     def __init__(self, start: int, end: int) -> None:
@@ -68,12 +68,14 @@ class NotUnderstood(Exception):
         self.end = end
 
 
-def cut(reading: Reading, inventory: Sequence[TaskType], fit: Fit) -> list[PlannedStep]:
+def split_steps(
+    reading: ParsedRequest, inventory: Sequence[TaskType], fit: FitScorer
+) -> list[PlannedStep]:
     """The steps of a request, in the order they are asked for; empty where no task is heard.
 
     Raises NotUnderstood rather than do to a file what was asked for another one.
     """
-    matches = _kept_whole(reading.text, intents.find(reading.text, inventory))
+    matches = _kept_whole(reading.text, intents.find_cues(reading.text, inventory))
     steps: list[PlannedStep] = []
     for start, end, found in _stretches(reading.text, matches):
         inside = [item for item in found if not _is_negated(reading.text[start : item.start])]
@@ -82,7 +84,7 @@ def cut(reading: Reading, inventory: Sequence[TaskType], fit: Fit) -> list[Plann
             if steps and found == inside:
                 words = set(re.findall(r"[a-z']+", _marked.sub(" ", reading.text[start:end])))
                 if _marked.search(reading.text[start:end]) and words - _small_words:
-                    raise NotUnderstood(start, end)
+                    raise NotUnderstoodError(start, end)
                 last = steps[-1]
                 steps[-1] = replace(last, end=end, refers_to=(*last.refers_to, *refers))
             continue
@@ -102,7 +104,7 @@ def cut(reading: Reading, inventory: Sequence[TaskType], fit: Fit) -> list[Plann
     return steps
 
 
-def _stretches(text: str, matches: list[Match]) -> list[tuple[int, int, list[Match]]]:
+def _stretches(text: str, matches: list[CueMatch]) -> list[tuple[int, int, list[CueMatch]]]:
     """The text cut at sentence ends, commas and "and", but never inside a cue."""
     cuts = [0]
     for boundary in _boundary.finditer(text):
@@ -115,10 +117,10 @@ def _stretches(text: str, matches: list[Match]) -> list[tuple[int, int, list[Mat
     ]
 
 
-def _kept_whole(text: str, matches: list[Match]) -> list[Match]:
+def _kept_whole(text: str, matches: list[CueMatch]) -> list[CueMatch]:
     """Without the cues in what is to be taken word for word: "always translate mails". Such a
     cue, where it is the weightiest of its place, is stretched to the end of its sentence."""
-    kept: list[Match] = []
+    kept: list[CueMatch] = []
     taken = 0
     for match in matches:
         if match.start < taken:
@@ -133,8 +135,8 @@ def _kept_whole(text: str, matches: list[Match]) -> list[Match]:
 
 
 def _without_references(
-    reading: Reading, matches: list[Match], steps: list[PlannedStep]
-) -> tuple[list[Match], tuple[str, ...]]:
+    reading: ParsedRequest, matches: list[CueMatch], steps: list[PlannedStep]
+) -> tuple[list[CueMatch], tuple[str, ...]]:
     """The cues that ask for something, and the names of earlier tasks the others speak of.
 
     Where nothing but results of earlier turns is spoken of, they are asked for anew.
@@ -151,8 +153,8 @@ def _without_references(
 
 
 def _split_off(
-    text: str, matches: list[Match], references: list[Match]
-) -> tuple[list[Match], tuple[str, ...]]:
+    text: str, matches: list[CueMatch], references: list[CueMatch]
+) -> tuple[list[CueMatch], tuple[str, ...]]:
     names = tuple(dict.fromkeys(item.type.name for item in references))
     asked = [
         item
@@ -165,13 +167,13 @@ def _split_off(
     return clear or asked, names
 
 
-def _points_on(cue: str, match: Match, starts: set[int]) -> bool:
+def _points_on(cue: str, match: CueMatch, starts: set[int]) -> bool:
     return match.end + 1 in starts and _determined.search(f"{cue} ") is not None
 
 
-def _groups(text: str, matches: list[Match]) -> list[list[Match]]:
+def _groups(text: str, matches: list[CueMatch]) -> list[list[CueMatch]]:
     """Cues of one step each: a new one begins where another task's cue stands like a verb."""
-    groups: list[list[Match]] = []
+    groups: list[list[CueMatch]] = []
     for match in matches:
         current = groups[-1] if groups else []
         if (
@@ -206,7 +208,7 @@ def _takes_words(task_type: TaskType) -> bool:
     )
 
 
-def _is_implied(match: Match, group: list[Match]) -> bool:
+def _is_implied(match: CueMatch, group: list[CueMatch]) -> bool:
     """Whether a conversion is only the way to another task: "read me the text in this picture"
     wants to hear it, and that it must be read off the picture first is seen from the kinds."""
     return match.type.name in CONVERTERS and any(

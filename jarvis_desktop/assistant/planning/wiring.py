@@ -10,7 +10,7 @@ from jarvis_desktop.assistant.planning import inputs as references
 from jarvis_desktop.assistant.planning import inputs as sources
 from jarvis_desktop.assistant.planning import slots
 from jarvis_desktop.assistant.planning.inputs import PortSource
-from jarvis_desktop.assistant.planning.request_parser import Reading
+from jarvis_desktop.assistant.planning.request_parser import ParsedRequest
 from jarvis_desktop.assistant.planning.steps import PlannedStep
 from jarvis_desktop.core.artifact import Artifact, Kind
 from jarvis_desktop.core.ports import Context
@@ -19,7 +19,7 @@ from jarvis_desktop.core.task import Arg, Item, Port, Ref, Task, TaskType
 _in_language = re.compile(rf"\s*\b(?:in|into|to) (?:{'|'.join(slots.LANGUAGES)})$", re.IGNORECASE)
 
 
-class MissingInput(Exception):
+class MissingInputError(Exception):
     """A step has nothing to work on: which task, and which kinds would do."""
 
     def __init__(self, task_type: TaskType, port: Port) -> None:
@@ -28,12 +28,12 @@ class MissingInput(Exception):
         self.port = port
 
 
-class Wiring:
+class PlanWiring:
     """Builds the tasks of one plan, step by step."""
 
     def __init__(
         self,
-        reading: Reading,
+        reading: ParsedRequest,
         inventory: Sequence[TaskType],
         context: Context,
         *,
@@ -42,9 +42,9 @@ class Wiring:
         """`tasks` are there already."""
         self._reading = reading
         self._inventory = inventory
-        self._given = [sources.of_artifact(item) for item in context.attachments]
-        self._earlier = sources.of_conversation(context)
-        self._resources = sources.resources(context)
+        self._given = [sources.artifact_source(item) for item in context.attachments]
+        self._earlier = sources.conversation_sources(context)
+        self._resources = sources.conversation_resources(context)
         self._converted: dict[tuple[PortSource, str], PortSource] = {}
         self._roads: dict[tuple[tuple[Kind, ...], tuple[Kind, ...]], bool] = {}
         self._used: set[PortSource] = set()
@@ -60,7 +60,7 @@ class Wiring:
 
     def add(self, step: PlannedStep) -> None:
         """Add the task or tasks of a step. Raises MissingInput."""
-        options: dict[str, Arg] = {**slots.options(step, self._reading)}
+        options: dict[str, Arg] = {**slots.read_options(step, self._reading)}
         content = [port for port in step.type.ports if port.name != sources.QUESTION]
         if step.type.port(sources.QUESTION):
             options[sources.QUESTION] = slots.clause(step, self._reading)
@@ -95,7 +95,7 @@ class Wiring:
         if not found and not required:
             return [{}]
         if len(found) < len(alike):
-            raise MissingInput(step.type, first)
+            raise MissingInputError(step.type, first)
         others = {port.name: self._one(step, port) for port in required if port not in alike}
         if len(alike) > 1:
             pairs = zip(alike, found, strict=False)
@@ -118,7 +118,7 @@ class Wiring:
     def _one(self, step: PlannedStep, port: Port) -> Arg:
         found = self._choose(step, port, 1, direct=True) or self._choose(step, port, 1)
         if not found:
-            raise MissingInput(step.type, port)
+            raise MissingInputError(step.type, port)
         return self._bring(found[0], port)
 
     def _choose(
@@ -178,7 +178,7 @@ class Wiring:
 
     def _ordinal(self, words: str, port: Port) -> list[PortSource]:
         fitting = [item for item in self._given if self._leads(item, port)]
-        index = sources.ordinal(words, len(fitting))
+        index = sources.parse_ordinal(words, len(fitting))
         return [fitting[index]] if index is not None and len(fitting) > 1 else []
 
     def _meant(self, step: PlannedStep, words: str, port: Port) -> list[PortSource]:
@@ -191,12 +191,14 @@ class Wiring:
         pool = {
             item: source
             for item in self._resources
-            if self._leads(source := sources.of_artifact(item.artifact), port)
+            if self._leads(source := sources.artifact_source(item.artifact), port)
         }
         newest_here = self._outputs and references.NEWEST.search(words)
-        found = references.find(words, list(pool), outright=bool(self._given or newest_here))
+        found = references.find_references(
+            words, list(pool), outright=bool(self._given or newest_here)
+        )
         if found == [] and not self._given:
-            raise MissingInput(step.type, port)
+            raise MissingInputError(step.type, port)
         return [pool[item] for item in found or ()]
 
     def _plural(self, words: str, port: Port) -> list[PortSource]:
@@ -210,14 +212,14 @@ class Wiring:
         if not sources.PRONOUN.search(rest):
             return []
         pool = self._outputs if self._given else [*self._outputs, *self._earlier]
-        if spoken_of := sources.nouns_in(rest):
+        if spoken_of := sources.mentioned_kinds(rest):
             meant = [item for item in (*pool, *self._given) if set(item.kinds) & spoken_of]
             pool = meant or pool
         return self._best(pool, port)
 
     def _spoken_of(self, step: PlannedStep, words: str) -> list[PortSource]:
         """What earlier turns have of the kinds that the words name: "the letter"."""
-        kinds = sources.nouns_in(self._without_cue(step, words))
+        kinds = sources.mentioned_kinds(self._without_cue(step, words))
         return [item for item in self._earlier if set(item.kinds) & kinds]
 
     def _without_cue(self, step: PlannedStep, words: str) -> str:
@@ -227,7 +229,7 @@ class Wiring:
     def _told(self, step: PlannedStep, port: Port) -> list[PortSource]:
         """The words themselves, for a task that takes a few words: "then say hello"."""
         takes_words = step.type.name in sources.FOLLOWING and port.kinds == (Kind.TEXT,)
-        speaks_of = sources.nouns_in(self._said(step).lower())
+        speaks_of = sources.mentioned_kinds(self._said(step).lower())
         return self._literal(step, port) if takes_words and not speaks_of else []
 
     def _following(self, step: PlannedStep, port: Port) -> list[PortSource]:
@@ -240,7 +242,7 @@ class Wiring:
 
     def _attached(self, words: str, port: Port) -> list[PortSource]:
         fitting = [item for item in self._given if self._leads(item, port)]
-        spoken_of = sources.nouns_in(words)
+        spoken_of = sources.mentioned_kinds(words)
         fitting = [item for item in fitting if set(item.kinds) & spoken_of] or fitting
         fresh = [item for item in fitting if item not in self._used] or fitting
         direct = [item for item in fresh if set(item.kinds) & set(port.kinds)] or fresh
@@ -258,7 +260,7 @@ class Wiring:
             told = slots.described if steered else slots.prompt
             text = told(step, self._reading)
         short = step.type.gives[:1] != (Kind.TEXT,) or step.type.name in sources.FOLLOWING
-        fewest = 1 if short or port.name == sources.PROMPT else slots.FEWEST_WORDS
+        fewest = 1 if short or port.name == sources.PROMPT else slots.MIN_TEXT_WORDS
         if port.name == sources.PROMPT and not text:
             text = slots.clause(step, self._reading)
         return [PortSource(text, (Kind.TEXT,))] if len(text.split()) >= fewest else []
@@ -284,12 +286,12 @@ class Wiring:
     def _leads(self, source: PortSource, port: Port) -> bool:
         ends = (source.kinds, port.kinds)
         if ends not in self._roads:  # a long conversation has many things of few kinds
-            self._roads[ends] = sources.route(*ends, self._inventory) is not None
+            self._roads[ends] = sources.find_route(*ends, self._inventory) is not None
         return self._roads[ends]
 
     def _bring(self, source: PortSource, port: Port) -> Item:
         """The source as the port takes it, through converters where it must be."""
-        converters = list(sources.route(source.kinds, port.kinds, self._inventory) or ())
+        converters = list(sources.find_route(source.kinds, port.kinds, self._inventory) or ())
         if port.through and not self._is_already(source, port):
             converters += [item for item in self._inventory if item.name == port.through]
         for converter in converters:

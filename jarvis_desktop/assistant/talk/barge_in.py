@@ -34,7 +34,7 @@ from jarvis_desktop.core.speech import (
     Sound,
 )
 
-ALIKE = 75.0
+MIN_SIMILARITY = 75.0
 """Of 100; what a recogniser makes of a word that comes out of a loudspeaker is seldom exact."""
 
 
@@ -44,11 +44,11 @@ def foreign_words(heard: str, spoken: str) -> list[str]:
     return [
         word
         for word in _words(heard)
-        if word not in own and all(fuzz.ratio(word, other) < ALIKE for other in own)
+        if word not in own and all(fuzz.ratio(word, other) < MIN_SIMILARITY for other in own)
     ]
 
 
-def without_own_beginning(heard: str, spoken: str) -> str:
+def without_echo(heard: str, spoken: str) -> str:
     """`heard` without what it begins with of `spoken`: a microphone that remembers the half second
     before the key has heard the end of a sentence that was being spoken.
 
@@ -56,7 +56,7 @@ def without_own_beginning(heard: str, spoken: str) -> str:
     """
     words, own = heard.split(), _words(spoken)
     said = [" ".join(_words(word)) for word in words]
-    for count in range(min(len(words) - 1, MOST), 0, -1):
+    for count in range(min(len(words) - 1, MAX_ECHO_WORDS), 0, -1):
         begin = said[:count]
         places = range(len(own) - count + 1)
         if any(own[at : at + count] == begin for at in places):
@@ -64,14 +64,14 @@ def without_own_beginning(heard: str, spoken: str) -> str:
     return heard
 
 
-def from_the_first_foreign(heard: str, spoken: str) -> str:
+def from_first_foreign_word(heard: str, spoken: str) -> str:
     """`heard` from the first word on that is not like any of `spoken`; all of it where none is."""
     words = heard.split()
     first = next((at for at, word in enumerate(words) if foreign_words(word, spoken)), 0)
     return " ".join(words[first:])
 
 
-MOST = 4
+MAX_ECHO_WORDS = 4
 """Words that fit into half a second."""
 
 
@@ -79,15 +79,15 @@ def _words(text: str) -> list[str]:
     return re.findall(r"\w+", text.casefold())
 
 
-SPEAKS = 0.5
-STILL_SPEAKS = 0.35
+SPEECH_PROBABILITY = 0.5
+SILENCE_PROBABILITY = 0.35
 """Below this a frame is silence; the gap between the two is Silero's own hysteresis of 0.15."""
-ENOUGH_WORDS = 4
+MIN_SPEECH_FRAMES = 4
 """Frames of speech, 0.13 s, that a click or a cough does not have."""
 FRAME_SECONDS = FRAME / RATE
 
 
-class EndPointing:
+class EndDetector:
     """`pause` seconds of silence after speech are its end; so are `patience` seconds in which
     nobody begins."""
 
@@ -100,15 +100,15 @@ class EndPointing:
     @property
     def begun(self) -> bool:
         """Whether somebody spoke."""
-        return self._spoken >= ENOUGH_WORDS
+        return self._spoken >= MIN_SPEECH_FRAMES
 
     def take(self, speech: Iterable[float]) -> bool:
         """Whether it has ended, after these frames."""
         for likely in speech:
-            if likely >= SPEAKS:
+            if likely >= SPEECH_PROBABILITY:
                 self._spoken += 1
                 self._silent = 0.0
-            elif likely < STILL_SPEAKS:
+            elif likely < SILENCE_PROBABILITY:
                 self._silent += FRAME_SECONDS
                 if not self.begun and self._silent >= self._pause:
                     self._spoken = 0  # what was loud for a moment was no word
@@ -117,18 +117,18 @@ class EndPointing:
 
 log = logging.getLogger(__name__)
 
-QUIETER = 0.3
-ENOUGH = 2
+DUCKED_VOLUME = 0.3
+MIN_OWN_WORDS = 2
 """Words of the person's own, after which it is sure that they speak."""
-AT_ONCE = frozenset("stop wait quiet jarvis halt no stopp warte ruhe nein 停 等等".split())
+STOP_WORDS = frozenset("stop wait quiet jarvis halt no stopp warte ruhe nein 停 等等".split())
 """Of these one is enough."""
-PAUSE = 0.8
+PAUSE_S = 0.8
 """Seconds of silence after which what was heard was nothing."""
-REMEMBERED = 600
+MAX_SPOKEN_CHARS = 600
 """Characters of what was spoken lately that the microphone may still hear."""
 
 
-class Starts(Protocol):
+class TalkStarter(Protocol):
     """What is needed of Talk."""
 
     def start(self, *, held: bool = False, said: bytes = b"") -> None:
@@ -136,12 +136,12 @@ class Starts(Protocol):
         ...
 
 
-class Interruption:
+class BargeIn:
     """Listens while this computer speaks. `duck` sets the share of the volume it speaks with."""
 
     def __init__(
         self,
-        talk: Starts,
+        talk: TalkStarter,
         microphone: Microphone,
         recogniser: Recogniser,
         *,
@@ -166,7 +166,7 @@ class Interruption:
         if not text:
             self._until.set()
             return
-        self._spoken = f"{self._spoken} {text}"[-REMEMBERED:]
+        self._spoken = f"{self._spoken} {text}"[-MAX_SPOKEN_CHARS:]
         if self._listening is None:
             self._start()
 
@@ -203,8 +203,8 @@ class Interruption:
                     self._anew = False
                     if hearing is None:
                         _forget(said)
-                        if max(sound.speech, default=0.0) >= SPEAKS:
-                            end = EndPointing(pause=PAUSE, patience=PAUSE)
+                        if max(sound.speech, default=0.0) >= SPEECH_PROBABILITY:
+                            end = EndDetector(pause=PAUSE_S, patience=PAUSE_S)
                             hearing = self._begin(said)
                     else:
                         hearing.add(sound.pcm)
@@ -232,9 +232,9 @@ class Interruption:
         words = foreign_words(partial.text, self._spoken)
         if words and not self._quieter:
             self._quieter = True
-            self._duck(QUIETER)
+            self._duck(DUCKED_VOLUME)
         settled = foreign_words(partial.settled, self._spoken)
-        self._sure = len(settled) >= ENOUGH or not AT_ONCE.isdisjoint(words)
+        self._sure = len(settled) >= MIN_OWN_WORDS or not STOP_WORDS.isdisjoint(words)
 
     def _interrupt(self, hearing: Hearing, said: deque[Sound]) -> None:
         hearing.drop()

@@ -17,9 +17,9 @@ from jarvis_desktop.core.i18n import mark, tr
 from jarvis_desktop.core.ports import Frontend
 from jarvis_desktop.core.speech import Transcript
 
-Answer = Literal["yes", "no", "stop", "repeat", "slower"]
+SpokenAnswer = Literal["yes", "no", "stop", "repeat", "slower"]
 
-_PHRASES: dict[Answer, tuple[str, ...]] = {
+_PHRASES: dict[SpokenAnswer, tuple[str, ...]] = {
     "yes": (
         "yes", "yeah", "yep", "yup", "sure", "ok", "okay", "all right", "alright", "of course",
         "certainly", "go ahead", "do it", "do that", "i agree", "agreed", "correct",
@@ -58,11 +58,11 @@ _REFUSES = re.compile(
     r"\b(?:no|not|nope|never|don t|doesn t|won t|can t|cancel|nein|nicht|kein|keine|niemals|non|pas"
     r"|jamais|nunca)\b|不|别|取消"
 )
-LONGEST_PHRASE = 4
+MAX_PHRASE_WORDS = 4
 """Words."""
 
 
-def answer_of(text: str) -> Answer | None:
+def parse_answer(text: str) -> SpokenAnswer | None:
     """What it means; None where that is open, so that nothing follows from it.
 
     A refusal is one wherever it stands in what was said; a Yes must be all of it.
@@ -75,11 +75,11 @@ def answer_of(text: str) -> Answer | None:
     return "no" if _REFUSES.search(words) else None
 
 
-def _together(words: list[str]) -> set[Answer]:
+def _together(words: list[str]) -> set[SpokenAnswer]:
     """The answers that these words are made of; empty where anything else is among them."""
-    found: set[Answer] = set()
+    found: set[SpokenAnswer] = set()
     while words:
-        for count in range(min(LONGEST_PHRASE, len(words)), 0, -1):
+        for count in range(min(MAX_PHRASE_WORDS, len(words)), 0, -1):
             if answer := _BY_PHRASE.get(" ".join(words[:count])):
                 found.add(answer)
                 words = words[count:]
@@ -89,11 +89,11 @@ def _together(words: list[str]) -> set[Answer]:
     return found
 
 
-LIMIT = 8.0
+ANSWER_TIMEOUT_S = 8.0
 """Seconds in which an answer must begin."""
-ON_SCREEN = 120.0
+SCREEN_TIMEOUT_S = 120.0
 """Seconds in which what a voice may not agree to can be agreed to on the screen."""
-ROUNDS = 3
+MAX_ROUNDS = 3
 """How often a question is asked where the answer is not clear; asked for, it is said again."""
 
 YES_OR_NO = mark("Please answer yes or no.")
@@ -102,7 +102,7 @@ NOT_BY_VOICE = mark(
 )
 
 
-class Listens(Protocol):
+class AnswerListener(Protocol):
     """What is needed of Talk."""
 
     async def answer(
@@ -113,13 +113,13 @@ class Listens(Protocol):
         ...
 
 
-Show = Callable[[Event], None]
+ShowEvent = Callable[[Event], None]
 
 
-class Speaks(Protocol):
+class QuestionSpeaker(Protocol):
     """What is needed of Speaker."""
 
-    async def say(self, text: str, show: Show) -> None:
+    async def say(self, text: str, show: ShowEvent) -> None:
         """Speak a text; returns once it was heard or silenced."""
         ...
 
@@ -131,12 +131,12 @@ class Speaks(Protocol):
 class HandsFree:
     """Asks by voice; what is not a clear Yes is a No, and so is no answer."""
 
-    def __init__(self, talk: Listens, speaker: Speaks) -> None:
+    def __init__(self, talk: AnswerListener, speaker: QuestionSpeaker) -> None:
         self._talk = talk
         self._speaker = speaker
 
     async def confirm(
-        self, frontend: Frontend, question: str, *, by_voice: bool, show: Show
+        self, frontend: Frontend, question: str, *, by_voice: bool, show: ShowEvent
     ) -> bool:
         """Whether the person agrees; without `by_voice` a Yes counts on the screen only. `show` is
         told what is being said."""
@@ -148,12 +148,12 @@ class HandsFree:
                 return screen.result()
             if (agreed := voice.result()) is not None:
                 return agreed
-            await asyncio.wait({screen}, timeout=ON_SCREEN)
+            await asyncio.wait({screen}, timeout=SCREEN_TIMEOUT_S)
             return screen.done() and screen.result()
         finally:
             await _ended(screen, voice)
 
-    async def ask(self, frontend: Frontend, question: str, *, show: Show) -> str:
+    async def ask(self, frontend: Frontend, question: str, *, show: ShowEvent) -> str:
         """What they answer, aloud or on the screen; the screen waits for as long as it takes."""
         screen = asyncio.create_task(frontend.ask(question))
         voice = asyncio.create_task(self._heard(question, show))
@@ -165,30 +165,30 @@ class HandsFree:
         finally:
             await _ended(screen, voice)
 
-    async def _heard(self, question: str, show: Show) -> str | None:
+    async def _heard(self, question: str, show: ShowEvent) -> str | None:
         """What they say; None where that is left to the screen."""
         with suppress(UnavailableError):
-            return await self._answer(question, show, limit=LIMIT, early=True)
+            return await self._answer(question, show, limit=ANSWER_TIMEOUT_S, early=True)
         return None
 
-    async def _ask(self, question: str, show: Show, *, by_voice: bool) -> bool | None:
+    async def _ask(self, question: str, show: ShowEvent, *, by_voice: bool) -> bool | None:
         """What they say; None where that is left to the screen."""
         with suppress(UnavailableError):  # the person was told, and may still click
             return await self._agreed(question, show, by_voice=by_voice)
         return None
 
-    async def _agreed(self, question: str, show: Show, *, by_voice: bool) -> bool | None:
+    async def _agreed(self, question: str, show: ShowEvent, *, by_voice: bool) -> bool | None:
         words, unclear = question, 0
-        while unclear < ROUNDS:
-            said = await self._answer(words, show, limit=LIMIT)
-            answer = answer_of(said or "")
+        while unclear < MAX_ROUNDS:
+            said = await self._answer(words, show, limit=ANSWER_TIMEOUT_S)
+            answer = parse_answer(said or "")
             if said is None or answer in ("no", "stop"):
                 return False
             if answer == "yes" and by_voice:
                 return True
             if answer == "yes":
-                said = await self._answer(tr(NOT_BY_VOICE), show, limit=ON_SCREEN)
-                return None if said and answer_of(said) not in ("no", "stop") else False
+                said = await self._answer(tr(NOT_BY_VOICE), show, limit=SCREEN_TIMEOUT_S)
+                return None if said and parse_answer(said) not in ("no", "stop") else False
             if answer == "slower":
                 self._speaker.slower()
             if answer is None:
@@ -197,14 +197,14 @@ class HandsFree:
         return False
 
     async def _answer(
-        self, question: str, show: Show, *, limit: float, early: bool = False
+        self, question: str, show: ShowEvent, *, limit: float, early: bool = False
     ) -> str | None:
         """The words of the answer; None where nobody spoke. Raises UnavailableError."""
         say = partial(self._say, question, show)
         heard = await self._talk.answer(say, limit=limit, early=early)
         return heard.text if heard else None
 
-    async def _say(self, text: str, show: Show) -> None:
+    async def _say(self, text: str, show: ShowEvent) -> None:
         await self._speaker.say(text, show)
         show(Speaking(""))
 

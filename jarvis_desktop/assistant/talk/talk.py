@@ -16,10 +16,10 @@ from functools import partial
 from typing import Literal
 
 from jarvis_desktop.assistant.talk.barge_in import (
-    SPEAKS,
-    EndPointing,
-    from_the_first_foreign,
-    without_own_beginning,
+    SPEECH_PROBABILITY,
+    EndDetector,
+    from_first_foreign_word,
+    without_echo,
 )
 from jarvis_desktop.core.display import frames
 from jarvis_desktop.core.errors import InputError, JarvisError, UnavailableError
@@ -39,10 +39,10 @@ from jarvis_desktop.core.speech import (
     Unheard,
 )
 
-TAP = 0.4
+MAX_TAP_S = 0.4
 """Seconds; a shorter press is a tap, which begins what the next press ends."""
 
-Meaning = Literal["begin", "end", "let go"]
+KeyAction = Literal["begin", "end", "let go"]
 """Begin to listen; what was said is whole; go on listening although nothing is held any more."""
 
 
@@ -67,7 +67,7 @@ class TalkKey:
         """Whether listening ends with the release of a key that is down."""
         return self._on and self.way != "toggle" and self._since is not None and self._began
 
-    def down(self, at: float) -> Meaning | None:
+    def down(self, at: float) -> KeyAction | None:
         """It went down."""
         if self._since is not None:
             return None
@@ -78,13 +78,13 @@ class TalkKey:
         self._on = self._began = True
         return "begin"
 
-    def up(self, at: float) -> Meaning | None:
+    def up(self, at: float) -> KeyAction | None:
         """It went up."""
         since, self._since = self._since, None
         if since is None or not (self._on and self._began) or self.way == "toggle":
             return None
         self._began = False
-        if self.way == "auto" and at - since < TAP:
+        if self.way == "auto" and at - since < MAX_TAP_S:
             return "let go"
         self._on = False
         return "end"
@@ -104,16 +104,16 @@ class TalkKey:
 
 log = logging.getLogger(__name__)
 
-LONGEST = 600.0
+MAX_SPEECH_S = 600.0
 """Seconds; so long a key is stuck, or its release was lost."""
 TOO_LATE = mark("The question was answered already; what you said was left.")
 TOO_LONG = mark("You have spoken for ten minutes; what you said until now is taken.")
-STUCK = 30.0
+STUCK_KEY_S = 30.0
 """Seconds in which a key is held and nobody speaks: its release was lost."""
-PATIENCE = 8.0
+START_TIMEOUT_S = 8.0
 """Seconds in which somebody must begin to speak."""
 UNEXPECTED = mark("Something went wrong while listening. Try again; the log has the details.")
-LINGER = 30.0
+MICROPHONE_LINGER_S = 30.0
 """Seconds that the microphone stays open after the last word, in a conversation."""
 
 MicrophoneUse = Literal["talking", "conversation", "always"]
@@ -125,7 +125,7 @@ class _Utterance:
 
     hearing: Hearing
     held: bool
-    end: EndPointing
+    end: EndDetector
     answers: bool = False
     """Whether it was begun for the answer to a question, and not by the person."""
     asked: bool = False
@@ -144,7 +144,9 @@ class _Utterance:
     own: str = ""
     """What this computer was saying when it began."""
     seconds: float = 0.0
-    stuck: EndPointing = field(default_factory=lambda: EndPointing(pause=STUCK, patience=STUCK))
+    stuck: EndDetector = field(
+        default_factory=lambda: EndDetector(pause=STUCK_KEY_S, patience=STUCK_KEY_S)
+    )
 
 
 class Talk:
@@ -284,7 +286,7 @@ class Talk:
             self._lingering.cancel()
         self._microphone.hold(open=False)
 
-    def _mean(self, meaning: Meaning | None) -> None:
+    def _mean(self, meaning: KeyAction | None) -> None:
         if meaning == "begin":
             self._begin(held=self._key.held)
         elif meaning == "end":
@@ -302,10 +304,10 @@ class Talk:
             self.front.barge_in()
         self._now = None
         self._drop_answers(replaced=True)
-        utterance = self._listen(held=held, patience=PATIENCE, anew=anew)
+        utterance = self._listen(held=held, patience=START_TIMEOUT_S, anew=anew)
         utterance.own, utterance.cut = (
             "" if self._wanted else own,
-            from_the_first_foreign if said else None,
+            from_first_foreign_word if said else None,
         )
         if said:
             utterance.hearing.add(said)
@@ -318,7 +320,7 @@ class Talk:
         utterance = _Utterance(
             self._recogniser.hear(self._show),
             held,
-            EndPointing(pause=self._pause, patience=patience),
+            EndDetector(pause=self._pause, patience=patience),
             answers=answers,
             asked=bool(self._wanted),
             anew=anew or answers,
@@ -359,8 +361,8 @@ class Talk:
                 async for sound in sounds:
                     if sound.before and utterance.anew:
                         continue
-                    if sound.before and max(sound.speech, default=0.0) >= SPEAKS:
-                        utterance.cut = without_own_beginning
+                    if sound.before and max(sound.speech, default=0.0) >= SPEECH_PROBABILITY:
+                        utterance.cut = without_echo
                     utterance.hearing.add(sound.pcm)
                     utterance.seconds += sound.seconds
                     if not utterance.sounds and sound.pcm.strip(b"\0"):
@@ -372,7 +374,7 @@ class Talk:
                     )
                     if stuck or (ended and not utterance.held):
                         utterance.until.set()
-                    if utterance.seconds > LONGEST and not reason:
+                    if utterance.seconds > MAX_SPEECH_S and not reason:
                         reason = tr(TOO_LONG)
                         utterance.until.set()
         except JarvisError as error:
@@ -424,7 +426,7 @@ class Talk:
             self._lingering.cancel()
         if self._use == "conversation":
             loop = asyncio.get_running_loop()
-            self._lingering = loop.call_later(LINGER, self._leave_or_linger)
+            self._lingering = loop.call_later(MICROPHONE_LINGER_S, self._leave_or_linger)
 
     def _leave_or_linger(self) -> None:
         if self._tasks or self._wanted or self._busy():
@@ -445,10 +447,10 @@ def _time() -> float:
     return asyncio.get_running_loop().time()
 
 
-Answering = Callable[[Mapping[str, object]], Awaitable[Mapping[str, object]]]
+TalkCommandHandler = Callable[[Mapping[str, object]], Awaitable[Mapping[str, object]]]
 
 
-def answering(talk: Talk, status: Callable[[], HotkeyStatus]) -> Answering:
+def talk_command_handler(talk: Talk, status: Callable[[], HotkeyStatus]) -> TalkCommandHandler:
     """Carries out {"do": "talk", "action": "start"} and such, and tells how things stand then.
 
     Actions are start, hold, stop, toggle, cancel and status. What it gives raises InputError on any

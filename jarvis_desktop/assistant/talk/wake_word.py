@@ -7,7 +7,7 @@ import asyncio
 import logging
 from contextlib import aclosing
 
-from jarvis_desktop.assistant.talk.barge_in import Starts
+from jarvis_desktop.assistant.talk.barge_in import TalkStarter
 from jarvis_desktop.core.display import frames
 from jarvis_desktop.core.errors import JarvisError
 from jarvis_desktop.core.speech import Microphone, MicrophoneState
@@ -15,10 +15,10 @@ from jarvis_desktop.core.speech import Microphone, MicrophoneState
 log = logging.getLogger(__name__)
 
 
-class Waking:
+class WakeWordListener:
     """Begins to listen at the wake word."""
 
-    def __init__(self, talk: Starts, microphone: Microphone) -> None:
+    def __init__(self, talk: TalkStarter, microphone: Microphone) -> None:
         self._talk = talk
         self._microphone = microphone
         self._back = asyncio.Event()

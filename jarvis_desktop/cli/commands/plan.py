@@ -173,7 +173,7 @@ def as_if_given(text: str) -> tuple[Artifact, ...]:
     """The files a text names, taken to be there: a batch plans, and touches no file."""
     return tuple(
         Artifact(kind_of_name(item.name) or Kind.DOCUMENT, path=Path(item.text), name=item.name)
-        for item in request_parser.files(text)
+        for item in request_parser.find_files(text)
         if not item.output
     )
 

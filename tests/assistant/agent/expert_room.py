@@ -26,7 +26,7 @@ from jarvis_desktop.core.goal import BranchChoice, CodeTerms
 from jarvis_desktop.core.policy import Policy
 from jarvis_desktop.core.ports import Context, Unfinished
 from jarvis_desktop.core.task import Call, Report, TaskType
-from tests.assistant.agent.scripted import desk_for
+from tests.assistant.agent.scripted import goal_run_for
 from tests.assistant.conftest import FakePlanner
 from tests.fake_fetcher import FakeFetcher
 from tests.fake_goals import FakeGoalMemory
@@ -70,11 +70,11 @@ class Room:
         self.memory = FakeGoalMemory()
         self.person = FakeFrontend()
         self.context = context or Context(self.files)
-        self.desk = desk_for(self.person, memory=self.memory, context=self.context)
-        begun = Unfinished("c", self.desk.live.turn, goal=True)
+        self.goal_run = goal_run_for(self.person, memory=self.memory, context=self.context)
+        begun = Unfinished("c", self.goal_run.live.turn, goal=True)
         self.journal.begin(begun)
-        self.desk.live.scribe = Scribe(self.journal, begun, acting=("clock",))
-        self.desk.begin_round()
+        self.goal_run.live.scribe = Scribe(self.journal, begun, acting=("clock",))
+        self.goal_run.begin_round()
         self.inventory = inventory
         self.branch = self.branch_of(self.planner)
 
@@ -121,9 +121,9 @@ class Room:
     async def ask(self, request: str = "Do it.", **args: Any) -> Observation:
         """A round, as the controller has it."""
         choice = BranchChoice("run_experts", {"request": request, "uses": [], **args})
-        found = await self.branch(self.desk, choice)
-        self.desk.made += found.artifacts
-        self.desk.begin_round()
+        found = await self.branch(self.goal_run, choice)
+        self.goal_run.made += found.artifacts
+        self.goal_run.begin_round()
         return found
 
     def again(self) -> None:
@@ -133,15 +133,15 @@ class Room:
         live = Live(blank(left), self.person, scribe=Scribe(self.journal, left, acting=("clock",)))
         for event in retold(left):
             live.retell(event)
-        number = self.desk.number
-        self.desk = desk_for(
+        number = self.goal_run.number
+        self.goal_run = goal_run_for(
             self.person,
             frames=self.memory.frames("g"),
             memory=FakeGoalMemory(),
             context=self.context,
         )
-        self.desk.live = live
-        self.desk.number = number
+        self.goal_run.live = live
+        self.goal_run.number = number
 
     @property
     def done(self) -> list[str]:

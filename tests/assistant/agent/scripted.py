@@ -1,4 +1,4 @@
-"""An LLM that follows a script, and a desk with a goal on it, for tests of agent mode."""
+"""An LLM that follows a script, and a goal_run with a goal on it, for tests of agent mode."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from jarvis_desktop.assistant.agent.branches.conversation import TALKING
+from jarvis_desktop.assistant.agent.branches.conversation import CONVERSATION_BRANCHES
 from jarvis_desktop.assistant.agent.controller import Controller
-from jarvis_desktop.assistant.agent.goal_run import Desk
-from jarvis_desktop.assistant.agent.roles import Observation, Running, roles
+from jarvis_desktop.assistant.agent.goal_run import GoalRun
+from jarvis_desktop.assistant.agent.roles import BranchRunner, Observation, roles
 from jarvis_desktop.assistant.journal import Scribe
 from jarvis_desktop.assistant.live_turn import Live
 from jarvis_desktop.assistant.prompts import Prompts
@@ -110,7 +110,7 @@ def live_on(frontend: FakeFrontend) -> Live:
     return Live(turn, frontend, scribe=Scribe(FakeJournal(), Unfinished("c", turn), acting=()))
 
 
-def desk_for(
+def goal_run_for(
     frontend: FakeFrontend,
     *,
     text: str = GOAL,
@@ -121,15 +121,15 @@ def desk_for(
     memory: GoalMemory | None = None,
     files: Sequence[Artifact] = (),
     context: Context | None = None,
-) -> Desk:
-    """The desk of a goal that just began with a plan (or `plan=""` for none), or one that stands as
+) -> GoalRun:
+    """The run of a goal that just began with a plan (or `plan=""` for none), or one that stands as
     `frames` say. Needs a running event loop."""
     goal = Goal("g", "c", text, terms or Terms(), NOON)
     outlined = outline(plan) if plan else None
     stack = list(frames) or [ControllerFrame("assistant", text, outlined)]
     memory = memory or FakeGoalMemory()
     memory.begin(goal, stack)
-    return Desk(
+    return GoalRun(
         goal,
         stack,
         live=live_on(frontend),
@@ -145,15 +145,15 @@ class Does:
     """A branch that gives what it is told to, the last of it again and again, or what a function
     makes of the choice; it remembers its calls."""
 
-    gives: Sequence[Observation | JarvisError] | Callable[[Desk, BranchChoice], Observation]
+    gives: Sequence[Observation | JarvisError] | Callable[[GoalRun, BranchChoice], Observation]
     calls: list[BranchChoice] = field(default_factory=list)
 
-    async def __call__(self, desk: Desk, choice: BranchChoice) -> Observation:
+    async def __call__(self, goal_run: GoalRun, choice: BranchChoice) -> Observation:
         at = len(self.calls)
         self.calls.append(choice)
         await asyncio.sleep(0)
         if callable(self.gives):
-            return self.gives(desk, choice)
+            return self.gives(goal_run, choice)
         given = self.gives[min(at, len(self.gives) - 1)]
         if isinstance(given, JarvisError):
             raise given
@@ -167,7 +167,7 @@ class Holds:
     begun: asyncio.Event = field(default_factory=asyncio.Event)
     cancelled: int = 0
 
-    async def __call__(self, desk: Desk, choice: BranchChoice) -> Observation:
+    async def __call__(self, goal_run: GoalRun, choice: BranchChoice) -> Observation:
         self.begun.set()
         try:
             await asyncio.Event().wait()
@@ -184,11 +184,11 @@ class Crew:
         llm: ScriptedLLM | None,
         *,
         library: FakeLibrary | None = None,
-        first: Callable[[Desk], Awaitable[Outline | None]] | None = None,
-        **branches: Running,
+        first: Callable[[GoalRun], Awaitable[Outline | None]] | None = None,
+        **branches: BranchRunner,
     ) -> None:
-        self.branches: dict[str, Running] = {
-            **TALKING,
+        self.branches: dict[str, BranchRunner] = {
+            **CONVERSATION_BRANCHES,
             "coder": self._calling("coder"),
             "extend_library": self._calling("librarian"),
             **branches,
@@ -202,11 +202,11 @@ class Crew:
             first=first,
         )
 
-    async def work(self, desk: Desk) -> Observation:
-        return await self.controller.run(desk, 0)
+    async def work(self, goal_run: GoalRun) -> Observation:
+        return await self.controller.run(goal_run, 0)
 
-    def _calling(self, role: str) -> Running:
-        async def called(desk: Desk, choice: BranchChoice) -> Observation:
-            return await self.controller.call(desk, role, choice.args["task"])
+    def _calling(self, role: str) -> BranchRunner:
+        async def called(goal_run: GoalRun, choice: BranchChoice) -> Observation:
+            return await self.controller.call(goal_run, role, choice.args["task"])
 
         return called

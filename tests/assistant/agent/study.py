@@ -7,14 +7,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from jarvis_desktop.assistant.agent.goal_run import Desk
-from jarvis_desktop.assistant.agent.outline_writer import AskPlan, PlanWriter
+from jarvis_desktop.assistant.agent.goal_run import GoalRun
+from jarvis_desktop.assistant.agent.outline_writer import AskPlan, OutlineWriter
 from jarvis_desktop.assistant.agent.roles import roles
 from jarvis_desktop.assistant.prompts import Prompts
 from jarvis_desktop.core.events import Noted, OutlineChanged
 from jarvis_desktop.core.goal import Outline, outline_from_markdown
 from jarvis_desktop.core.ports import Review
-from tests.assistant.agent.scripted import Answer, ScriptedLLM, desk_for
+from tests.assistant.agent.scripted import Answer, ScriptedLLM, goal_run_for
 from tests.fakes import FakeFrontend, FakeLLMs
 
 FIRST = "- [ ] 1. Fetch the prices\n- [ ] 2. Plot them"
@@ -38,14 +38,14 @@ class Trusting:
     asked: list[tuple[int, Outline | None, Outline]] = field(default_factory=list)
 
     def trusts_outline(
-        self, desk: Desk, depth: int, before: Outline | None, after: Outline
+        self, goal_run: GoalRun, depth: int, before: Outline | None, after: Outline
     ) -> bool:
         self.asked.append((depth, before, after))
         return self.trusts
 
 
 class Study:
-    """A plan writer, its LLM and a desk."""
+    """A plan writer, its LLM and a goal_run."""
 
     def __init__(
         self,
@@ -62,8 +62,8 @@ class Study:
         self.llms = FakeLLMs(self.llm)
         self.person = FakeFrontend()
         self.approvals = Trusting(trusts)
-        self.desk = desk_for(self.person, plan=plan, **kind)
-        self.writer = PlanWriter(
+        self.goal_run = goal_run_for(self.person, plan=plan, **kind)
+        self.writer = OutlineWriter(
             self.llms,
             prompts,
             roles=roles(),
@@ -79,11 +79,13 @@ class Study:
         self.person.revise = lambda outline: next(left, reviews[-1])(outline)
 
     async def first(self) -> Outline | None:
-        return await self.writer.first(self.desk)
+        return await self.writer.first(self.goal_run)
 
     async def again(self, reason: str = "It failed.", *, depth: int = 0) -> Outline | None:
-        before = self.desk.frames[depth].outline
-        return await self.writer.write(self.desk, depth, reason=reason, before=before, ask=False)
+        before = self.goal_run.frames[depth].outline
+        return await self.writer.write(
+            self.goal_run, depth, reason=reason, before=before, ask=False
+        )
 
     @property
     def shown(self) -> list[tuple[bool, str, str]]:

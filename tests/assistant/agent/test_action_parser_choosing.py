@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 
 from jarvis_desktop.assistant.agent.action_parser import (
-    LONGEST,
+    MAX_CHARS,
     branch_named,
-    choice_in,
+    choice_schema,
     choose,
-    line,
-    schema,
-    tokens,
+    describe_choice,
+    parse_choice,
+    prompt_tokens,
 )
 from jarvis_desktop.assistant.agent.roles import (
     ASSISTANT,
@@ -135,12 +135,12 @@ FUNCTION: dict[str, Any] = {
 def test_what_is_meant_is_understood(
     role: AgentRole, text: str, branch: str, args: dict[str, Any]
 ) -> None:
-    choice = choice_in(text, role)
+    choice = parse_choice(text, role)
     assert (choice.branch, choice.args) == (branch, args)
 
 
 def test_the_reason_is_kept_on_one_line() -> None:
-    assert choice_in(says("coder", why="a\nb", task="x"), ASSISTANT).why == "a b"
+    assert parse_choice(says("coder", why="a\nb", task="x"), ASSISTANT).why == "a b"
 
 
 @pytest.mark.parametrize(
@@ -149,7 +149,7 @@ def test_the_reason_is_kept_on_one_line() -> None:
         (ASSISTANT, "I would download it.", "no JSON object"),
         (ASSISTANT, "[1, 2]", "no JSON object"),
         (ASSISTANT, '{"a": ' * 100, "too many brackets"),
-        (ASSISTANT, "x" * (LONGEST + 1), "too long"),
+        (ASSISTANT, "x" * (MAX_CHARS + 1), "too long"),
         (ASSISTANT, says("frobnicate"), "no branch “frobnicate”; take one of run_experts, coder"),
         (ASSISTANT, '{"text": "May"}', "names no “branch”"),
         (ASSISTANT, "{}", "names no “branch”"),
@@ -188,7 +188,7 @@ def test_what_cannot_be_meant_is_refused_in_a_sentence(
     role: AgentRole, text: str, why: str
 ) -> None:
     with pytest.raises(PlanError) as caught:
-        choice_in(text, role)
+        parse_choice(text, role)
     assert why in caught.value.message
     assert caught.value.message.endswith(".")
 
@@ -202,7 +202,7 @@ def test_a_name_that_may_be_either_is_neither() -> None:
 
 def test_a_branch_without_arguments_takes_none() -> None:
     role = AgentRole("r", "p", "", (Branch("wait", "Wait."),))
-    assert choice_in('{"branch": "wait", "args": "a while"}', role) == BranchChoice("wait", {})
+    assert parse_choice('{"branch": "wait", "args": "a while"}', role) == BranchChoice("wait", {})
 
 
 @pytest.mark.parametrize(
@@ -230,7 +230,7 @@ def test_a_round_is_told_in_a_line(branch: str, args: dict[str, Any], shown: str
         for each in role.branches
         if each.name == branch
     ]
-    assert line(known[0], args) == shown
+    assert describe_choice(known[0], args) == shown
 
 
 def test_abilities_stand_in_the_summary_of_the_experts() -> None:
@@ -244,7 +244,7 @@ def test_abilities_stand_in_the_summary_of_the_experts() -> None:
 @pytest.mark.parametrize("role", [ASSISTANT, CODER, LIBRARIAN], ids=lambda role: role.name)
 def test_the_example_in_a_prompt_is_a_choice(role: AgentRole, prompts: Prompts) -> None:
     text = prompts.template(role.prompt).text
-    choice = choice_in(text.partition("For example:\n")[2].partition("\n\n")[0], role)
+    choice = parse_choice(text.partition("For example:\n")[2].partition("\n\n")[0], role)
     assert choice.why
     if choice.branch == "write_function":
         args = choice.args
@@ -252,19 +252,19 @@ def test_the_example_in_a_prompt_is_a_choice(role: AgentRole, prompts: Prompts) 
 
 
 def test_the_schema_has_a_variant_for_each_branch() -> None:
-    variants = schema(CODER)["anyOf"]
+    variants = choice_schema(CODER)["anyOf"]
     names = [variant["properties"]["branch"]["enum"] for variant in variants]
     assert names == [[branch.name] for branch in CODER.branches]
     assert "default" not in json.dumps(variants)
 
 
 def asking(role: AgentRole = ASSISTANT) -> Prompt:
-    return Prompt((Message(Speaker.USER, "Choose."),), schema=schema(role), longest=500)
+    return Prompt((Message(Speaker.USER, "Choose."),), schema=choice_schema(role), longest=500)
 
 
 def test_a_prompt_counts_as_it_is_sent() -> None:
-    assert tokens(asking()) >= sendable(asking()).tokens
-    assert tokens(Prompt(asking().messages)) == Prompt(asking().messages).tokens
+    assert prompt_tokens(asking()) >= sendable(asking()).tokens
+    assert prompt_tokens(Prompt(asking().messages)) == Prompt(asking().messages).tokens
 
 
 async def chosen(llm: ScriptedLLM, timeout: float = 60.0) -> tuple[BranchChoice, int]:

@@ -12,10 +12,10 @@ import pytest
 
 from jarvis_desktop.assistant.agent.agent import Agent
 from jarvis_desktop.assistant.agent.approvals import Approvals
-from jarvis_desktop.assistant.agent.code_extraction import SHOWN
+from jarvis_desktop.assistant.agent.code_extraction import MAX_PREVIEW_CHARS
 from jarvis_desktop.assistant.agent.controller import Controller
-from jarvis_desktop.assistant.agent.goal_run import Desk
-from jarvis_desktop.assistant.agent.outline_writer import PlanWriter
+from jarvis_desktop.assistant.agent.goal_run import GoalRun
+from jarvis_desktop.assistant.agent.outline_writer import OutlineWriter
 from jarvis_desktop.assistant.agent.roles import Observation
 from jarvis_desktop.core.errors import ExpertError, StorageError, UnavailableError
 from jarvis_desktop.core.events import GoalTaken, OutlineChanged, RoundEnded, RoundStarted
@@ -38,16 +38,16 @@ from tests.fakes import FakeFrontend, FakeLLMs
 
 @dataclass
 class FakeController:
-    does: Callable[[Desk], Observation] = lambda desk: Observation("All is done.")
-    desks: list[Desk] = field(default_factory=list)
+    does: Callable[[GoalRun], Observation] = lambda goal_run: Observation("All is done.")
+    goal_runs: list[GoalRun] = field(default_factory=list)
     waits: asyncio.Event | None = None
 
-    async def run(self, desk: Desk, depth: int) -> Observation:
+    async def run(self, goal_run: GoalRun, depth: int) -> Observation:
         assert depth == 0
-        self.desks.append(desk)
+        self.goal_runs.append(goal_run)
         if self.waits:
             await self.waits.wait()
-        return self.does(desk)
+        return self.does(goal_run)
 
 
 @dataclass
@@ -55,10 +55,10 @@ class FakeWriter:
     plan: Outline | None = field(default_factory=outline)
     asked: int = 0
 
-    async def first(self, desk: Desk) -> Outline | None:
+    async def first(self, goal_run: GoalRun) -> Outline | None:
         self.asked += 1
         if self.plan:
-            desk.change(0, outline=self.plan)
+            goal_run.change(0, outline=self.plan)
         return self.plan
 
 
@@ -84,7 +84,7 @@ class Front:
         self.agent = Agent(
             llms=FakeLLMs(self.llm),
             memory=self.memory,
-            writer=cast(PlanWriter, self.writer),
+            writer=cast(OutlineWriter, self.writer),
             controller=cast(Controller, self.controller),
             approvals=Approvals(code=CodeTerms.ASK, acting=()),
             limits=GoalLimits(),
@@ -114,8 +114,8 @@ async def test_a_goal_is_planned_worked_on_and_ended() -> None:
 async def test_what_was_said_is_not_said_again() -> None:
     front = Front()
 
-    def says(desk: Desk) -> Observation:
-        desk.live.say("March.")
+    def says(goal_run: GoalRun) -> Observation:
+        goal_run.live.say("March.")
         return Observation("March was said.", Status.PARTLY)
 
     front.controller.does = says
@@ -137,14 +137,14 @@ async def test_a_plan_that_is_not_accepted_ends_it() -> None:
     front = Front(writer=FakeWriter(None))
     assert await front.take() is Status.CANCELLED
     assert "not accepted" in front.live.turn.reply
-    assert front.controller.desks == []
+    assert front.controller.goal_runs == []
     assert front.memory.kept["g"].goal.status is Status.CANCELLED
 
 
 async def test_an_error_is_kept_as_the_answer() -> None:
     front = Front()
 
-    def fails(desk: Desk) -> Observation:
+    def fails(goal_run: GoalRun) -> Observation:
         raise ExpertError("It broke.")
 
     front.controller.does = fails
@@ -158,7 +158,7 @@ async def test_an_error_is_kept_as_the_answer() -> None:
 async def test_a_memory_that_fails_at_the_end_spoils_no_answer() -> None:
     front = Front()
 
-    def full(desk: Desk) -> Observation:
+    def full(goal_run: GoalRun) -> Observation:
         front.memory.wrong = StorageError("The disk is full.")
         return Observation("March.")
 
@@ -170,7 +170,7 @@ async def test_a_memory_that_fails_at_the_end_spoils_no_answer() -> None:
 async def test_cancelling_ends_the_goal() -> None:
     front = Front(controller=FakeController(waits=asyncio.Event()))
     work = asyncio.create_task(front.take())
-    while not front.controller.desks:
+    while not front.controller.goal_runs:
         await asyncio.sleep(0)
     work.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -183,10 +183,10 @@ async def test_stop_ends_the_branch_that_runs() -> None:
     front = Front(controller=FakeController(waits=asyncio.Event()))
     assert not front.agent.stop()
     work = asyncio.create_task(front.take())
-    while not front.controller.desks:
+    while not front.controller.goal_runs:
         await asyncio.sleep(0)
     assert not front.agent.stop()  # no branch runs
-    branch = asyncio.create_task(front.controller.desks[0].interrupts.branch(_forever()))
+    branch = asyncio.create_task(front.controller.goal_runs[0].interrupts.branch(_forever()))
     await asyncio.sleep(0)
     await asyncio.sleep(0)
     assert front.agent.stop()
@@ -216,8 +216,8 @@ async def test_it_goes_on_where_it_was() -> None:
     )
     front.memory.keep("g", front.memory.frames("g"), [entry(1), entry(2)])
     assert await front.go_on() is Status.DONE
-    (desk,) = front.controller.desks
-    assert (desk.number, len(desk.frames)) == (2, 2)
+    (goal_run,) = front.controller.goal_runs
+    assert (goal_run.number, len(goal_run.frames)) == (2, 2)
     assert front.writer.asked == 0
 
 
@@ -253,7 +253,7 @@ async def test_what_is_told_again_is_as_clean_and_as_short_as_it_was() -> None:
     front.memory.keep("g", front.memory.frames("g"), [hostile])
     (ended,) = [event for event in front.agent.retold("g") if isinstance(event, RoundEnded)]
     assert "\x1b" not in ended.observation
-    assert len(ended.observation) < SHOWN + 100
+    assert len(ended.observation) < MAX_PREVIEW_CHARS + 100
 
 
 async def test_giving_up_ends_the_goal_where_there_is_one() -> None:
@@ -279,6 +279,8 @@ async def test_a_stack_that_cannot_be_read_is_begun_anew_as_if_it_had_read_all()
     front.memory.begin(Goal("g", "c", GOAL, Terms(), NOON), [])
     front.memory.keep("g", [], [entry(1)])
     assert await front.go_on() is Status.DONE
-    (desk,) = front.controller.desks
-    assert desk.frames == [replace(desk.frames[0], role="assistant", task=GOAL, tainted=True)]
+    (goal_run,) = front.controller.goal_runs
+    assert goal_run.frames == [
+        replace(goal_run.frames[0], role="assistant", task=GOAL, tainted=True)
+    ]
     assert front.writer.asked == 1

@@ -6,7 +6,7 @@ from typing import cast
 import pytest
 
 from jarvis_desktop.assistant.agent.approvals import Approvals
-from jarvis_desktop.assistant.agent.goal_run import Desk
+from jarvis_desktop.assistant.agent.goal_run import GoalRun
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.code import Allow, CodeRequest, Protection, Verdict
 from jarvis_desktop.core.goal import (
@@ -29,7 +29,7 @@ BARE = Protection("none", False)
 
 @dataclass
 class Place:
-    """What Approvals looks at of a desk."""
+    """What Approvals looks at of a goal_run."""
 
     goal: Goal
     live: FakeFrontend = field(default_factory=FakeFrontend)
@@ -41,16 +41,16 @@ class Place:
 ASKING = Terms()
 
 
-def desk(terms: Terms = ASKING, *, tainted: bool = False, allow: Allow = Allow.ONCE) -> Desk:
+def goal_run(terms: Terms = ASKING, *, tainted: bool = False, allow: Allow = Allow.ONCE) -> GoalRun:
     place = Place(
         Goal("g", "c", "x", terms, NOON),
         frames=[ControllerFrame("assistant", "x", tainted=tainted)],
     )
     place.live.judge = lambda code: Verdict(allow, code.source)
-    return cast(Desk, place)
+    return cast(GoalRun, place)
 
 
-def questions(place: Desk) -> list[CodeRequest]:
+def questions(place: GoalRun) -> list[CodeRequest]:
     return cast(Place, place).live.codes
 
 
@@ -65,7 +65,7 @@ def request(
 
 
 async def test_code_is_asked_about() -> None:
-    at = desk(allow=Allow.NO)
+    at = goal_run(allow=Allow.NO)
     assert (await approvals().code(at, request())).allow is Allow.NO
     assert questions(at) == [request()]
 
@@ -80,7 +80,7 @@ async def test_code_is_asked_about() -> None:
     ],
 )
 async def test_terms_come_before_the_setting(terms: Terms, setting: CodeTerms, asked: int) -> None:
-    at = desk(terms)
+    at = goal_run(terms)
     await approvals(setting).code(at, request())
     assert len(questions(at)) == asked
 
@@ -97,13 +97,13 @@ async def test_terms_come_before_the_setting(terms: Terms, setting: CodeTerms, a
 async def test_only_a_sandbox_and_named_hosts_need_no_question(
     protection: Protection, named: tuple[str, ...], hosts: tuple[str, ...], asked: int
 ) -> None:
-    at = desk(Terms(code=CodeTerms.SANDBOXED, hosts=named))
+    at = goal_run(Terms(code=CodeTerms.SANDBOXED, hosts=named))
     await approvals().code(at, request(protection, hosts=hosts))
     assert len(questions(at)) == asked
 
 
 async def test_the_same_code_is_not_asked_about_again() -> None:
-    rules, at = approvals(), desk(allow=Allow.NO)
+    rules, at = approvals(), goal_run(allow=Allow.NO)
     await rules.code(at, request())
     assert await rules.code(at, request()) == Verdict(Allow.NO, "print(1)")
     assert len(questions(at)) == 1
@@ -114,7 +114,7 @@ async def test_the_same_code_is_not_asked_about_again() -> None:
 
 
 async def test_allowed_for_the_goal_holds_for_the_same_hosts_and_this_goal_only() -> None:
-    rules, at = approvals(), desk(allow=Allow.GOAL)
+    rules, at = approvals(), goal_run(allow=Allow.GOAL)
     verdict = await rules.code(at, request(hosts=("a.example",)))
     assert verdict.allow is Allow.ONCE
     await rules.code(at, request(hosts=("a.example",)))
@@ -130,7 +130,7 @@ async def test_allowed_for_the_goal_holds_for_the_same_hosts_and_this_goal_only(
 
 @pytest.mark.parametrize("once", [request(BARE), request(saves="plot")])
 async def test_what_is_bare_or_kept_is_never_allowed_for_the_goal(once: CodeRequest) -> None:
-    rules, at = approvals(), desk(allow=Allow.GOAL)
+    rules, at = approvals(), goal_run(allow=Allow.GOAL)
     assert (await rules.code(at, once)).allow is Allow.ONCE
     await rules.code(at, request())
     assert len(questions(at)) == 2
@@ -138,21 +138,21 @@ async def test_what_is_bare_or_kept_is_never_allowed_for_the_goal(once: CodeRequ
 
 @pytest.mark.parametrize(("tainted", "asked"), [(False, 0), (True, 1)])
 async def test_keeping_is_asked_about_once_foreign_text_was_read(tainted: bool, asked: int) -> None:
-    at = desk(Terms(code=CodeTerms.SANDBOXED), tainted=tainted)
+    at = goal_run(Terms(code=CodeTerms.SANDBOXED), tainted=tainted)
     at.frames.append(ControllerFrame("coder", "y"))  # by whichever controller
     await approvals().code(at, request(saves="plot"))
     assert len(questions(at)) == asked
 
 
 async def test_an_allowed_goal_does_not_keep_functions() -> None:
-    rules, at = approvals(), desk(allow=Allow.GOAL)
+    rules, at = approvals(), goal_run(allow=Allow.GOAL)
     await rules.code(at, request())
     await rules.code(at, request(saves="plot"))
     assert len(questions(at)) == 2
 
 
 async def test_what_acts_is_asked_about_with_its_arguments() -> None:
-    at = desk()
+    at = goal_run()
     front = cast(Place, at).live
     picture = Artifact(Kind.IMAGE, name="a\nb.png", text="x")
     tasks = [
@@ -170,7 +170,7 @@ async def test_what_acts_is_asked_about_with_its_arguments() -> None:
 
 
 async def test_what_does_not_act_is_not_asked_about() -> None:
-    at = desk()
+    at = goal_run()
     rules = Approvals(code=CodeTerms.ASK, acting=())
     assert await rules.acting(at, [Task(1, CLOCK)]) == {}
     assert cast(Place, at).live.questions == []
@@ -191,9 +191,9 @@ ONE, TWO = OutlineStep(1, "Read"), OutlineStep(2, "Answer")
 )
 def test_foreign_text_adds_no_step(after: Outline, trusted: bool) -> None:
     before = Outline((ONE, TWO))
-    at = desk(tainted=True)
+    at = goal_run(tainted=True)
     at.frames.append(ControllerFrame("coder", "y"))
     assert approvals().trusts_outline(at, 0, before, after) is trusted
-    assert approvals().trusts_outline(desk(), 0, before, after)
-    assert approvals().trusts_outline(desk(tainted=True), 1, before, after)
-    assert approvals().trusts_outline(desk(tainted=True), 0, None, after)
+    assert approvals().trusts_outline(goal_run(), 0, before, after)
+    assert approvals().trusts_outline(goal_run(tainted=True), 1, before, after)
+    assert approvals().trusts_outline(goal_run(tainted=True), 0, None, after)

@@ -5,14 +5,22 @@ from pathlib import Path
 
 import pytest
 
-from jarvis_desktop.assistant.agent.goal_run import Desk
+from jarvis_desktop.assistant.agent.goal_run import GoalRun
 from jarvis_desktop.assistant.agent.roles import Observation
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.errors import ExpertError, StorageError, UnavailableError
 from jarvis_desktop.core.events import Event, ReplyChunk, RoundEnded, RoundStarted, Traced
 from jarvis_desktop.core.expert import Status
 from jarvis_desktop.core.goal import BranchChoice, ControllerFrame, Outline
-from tests.assistant.agent.scripted import Crew, Does, ScriptedLLM, desk_for, outline, says, told
+from tests.assistant.agent.scripted import (
+    Crew,
+    Does,
+    ScriptedLLM,
+    goal_run_for,
+    outline,
+    says,
+    told,
+)
 from tests.fake_goals import FakeGoalMemory
 from tests.fakes import FakeFrontend
 
@@ -21,8 +29,8 @@ FETCHED = Observation("Got 12 prices.", artifacts=(PRICES,))
 END = says("final_answer", text="It was May.", uses=["text 1"])
 
 
-def summary(desk: Desk) -> list[tuple[int, str, str, str]]:
-    return [(item.number, item.path, item.branch, item.status.value) for item in desk.log]
+def summary(goal_run: GoalRun) -> list[tuple[int, str, str, str]]:
+    return [(item.number, item.path, item.branch, item.status.value) for item in goal_run.log]
 
 
 def timeless(event: Event) -> Event:
@@ -32,8 +40,8 @@ def timeless(event: Event) -> Event:
 async def test_it_works_round_by_round_until_the_answer(frontend: FakeFrontend) -> None:
     llm = ScriptedLLM([says("run_experts", request="Fetch them"), END])
     experts = Does([FETCHED])
-    desk = desk_for(frontend)
-    given = await Crew(llm, run_experts=experts).work(desk)
+    goal_run = goal_run_for(frontend)
+    given = await Crew(llm, run_experts=experts).work(goal_run)
     assert (given.status, given.text, given.ends) == (Status.DONE, "It was May.", True)
     assert given.artifacts == (PRICES,)
     assert experts.calls == [
@@ -47,12 +55,12 @@ async def test_it_works_round_by_round_until_the_answer(frontend: FakeFrontend) 
         ReplyChunk("It was May."),
         RoundEnded(2, Status.DONE, "It was May.", (PRICES,)),
     ]
-    assert desk.live.turn.artifacts == (PRICES,)
-    assert list(desk.memory.log("g")) == desk.log
-    kept = desk.memory.frames("g")[0]
+    assert goal_run.live.turn.artifacts == (PRICES,)
+    assert list(goal_run.memory.log("g")) == goal_run.log
+    kept = goal_run.memory.frames("g")[0]
     assert (kept.rounds, kept.pending, kept.tainted) == (2, None, True)
     assert kept.tokens > sum(prompt.tokens for prompt in llm.prompts)
-    assert desk.tokens == kept.tokens
+    assert goal_run.tokens == kept.tokens
 
 
 async def test_each_prompt_is_new_but_for_the_last_answer_and_what_came_of_it(
@@ -61,7 +69,9 @@ async def test_each_prompt_is_new_but_for_the_last_answer_and_what_came_of_it(
     llm = ScriptedLLM(
         [says("run_experts", request="Fetch"), says("run_experts", request="Plot"), END]
     )
-    await Crew(llm, run_experts=Does([FETCHED, Observation("A plot.")])).work(desk_for(frontend))
+    await Crew(llm, run_experts=Does([FETCHED, Observation("A plot.")])).work(
+        goal_run_for(frontend)
+    )
     first, second, third = llm.prompts
     assert [message.role for message in first.messages] == ["system", "user"]
     for prompt in (second, third):
@@ -84,25 +94,25 @@ async def test_an_inner_controller_ends_with_its_results_in_the_log(frontend: Fa
         ]
     )
 
-    def runs(desk: Desk, choice: BranchChoice) -> Observation:
-        assert desk.inner == 1
-        assert desk.number == 2
-        assert [frame.role for frame in desk.frames] == ["assistant", "coder"]
+    def runs(goal_run: GoalRun, choice: BranchChoice) -> Observation:
+        assert goal_run.inner == 1
+        assert goal_run.number == 2
+        assert [frame.role for frame in goal_run.frames] == ["assistant", "coder"]
         return Observation("1", artifacts=(PRICES,), code="print(1)")
 
-    desk = desk_for(frontend)
-    await Crew(llm, run_code=Does(runs)).work(desk)
-    assert summary(desk) == [
+    goal_run = goal_run_for(frontend)
+    await Crew(llm, run_code=Does(runs)).work(goal_run)
+    assert summary(goal_run) == [
         (2, "assistant/coder", "run_code", "done"),
         (3, "assistant/coder", "finish", "done"),
         (1, "assistant", "coder", "done"),
         (4, "assistant", "final_answer", "done"),
     ]
-    assert [frame.role for frame in desk.frames] == ["assistant"]
-    assert desk.frames[0].tokens > sum(prompt.tokens for prompt in llm.prompts)
+    assert [frame.role for frame in goal_run.frames] == ["assistant"]
+    assert goal_run.frames[0].tokens > sum(prompt.tokens for prompt in llm.prompts)
     started = [event for event in frontend.events if isinstance(event, RoundStarted)]
     assert started[1] == RoundStarted(2, "assistant/coder", "run_code", "To see", "print(1)")
-    assert desk.log[0].code == "print(1)"
+    assert goal_run.log[0].code == "print(1)"
     inner, outer = told(llm.prompts[1]), told(llm.prompts[3])
     assert "Your task:\nPlot them" in inner
     assert "It belongs to this goal of the person:\nDownload the prices" in inner
@@ -115,9 +125,9 @@ async def test_an_inner_controller_knows_nothing_of_the_one_before(frontend: Fak
     llm = ScriptedLLM(
         [says("coder", task="A"), *coder, says("coder", task="B"), *coder, END],
     )
-    desk = desk_for(frontend)
+    goal_run = goal_run_for(frontend)
     crew = Crew(llm, run_code=Does([Observation("one"), Observation("two")]))
-    assert (await crew.work(desk)).status is Status.DONE
+    assert (await crew.work(goal_run)).status is Status.DONE
     again = llm.prompts[4]
     assert [message.role for message in again.messages] == ["system", "user"]
     assert "Nothing was done yet." in told(again)
@@ -127,14 +137,14 @@ async def test_an_inner_controller_knows_nothing_of_the_one_before(frontend: Fak
 async def test_the_first_plan_of_an_inner_controller_is_written(frontend: FakeFrontend) -> None:
     written: list[int] = []
 
-    async def first(desk: Desk) -> Outline | None:
-        written.append(desk.inner)
-        desk.change(desk.inner, outline=outline("1. Write code"))
-        return desk.frames[desk.inner].outline
+    async def first(goal_run: GoalRun) -> Outline | None:
+        written.append(goal_run.inner)
+        goal_run.change(goal_run.inner, outline=outline("1. Write code"))
+        return goal_run.frames[goal_run.inner].outline
 
     finish = says("finish", summary="Well.")
     llm = ScriptedLLM([says("coder", task="A"), finish, END])
-    await Crew(llm, first=first).work(desk_for(frontend, plan=""))
+    await Crew(llm, first=first).work(goal_run_for(frontend, plan=""))
     assert written == [1]
     assert "- [ ] 1. Write code" in told(llm.prompts[1])
     assert "- update_plan(" not in told(llm.prompts[0])
@@ -150,16 +160,16 @@ async def test_what_a_branch_raises_is_an_observation(frontend: FakeFrontend) ->
             END,
         ]
     )
-    desk = desk_for(frontend)
+    goal_run = goal_run_for(frontend)
     crew = Crew(
         llm,
         run_experts=Does([ExpertError("It is broken.", hint="Mend it.")]),
         coder=Does([Observation("No.", Status.FAILED)]),
     )
-    assert (await crew.work(desk)).status is Status.DONE
-    assert [item.status for item in desk.log] == [Status.FAILED] * 3 + [Status.DONE]
-    assert desk.log[0].observation == "It is broken. Mend it."
-    assert desk.log[2].observation == "There is no such branch here."
+    assert (await crew.work(goal_run)).status is Status.DONE
+    assert [item.status for item in goal_run.log] == [Status.FAILED] * 3 + [Status.DONE]
+    assert goal_run.log[0].observation == "It is broken. Mend it."
+    assert goal_run.log[2].observation == "There is no such branch here."
 
 
 async def test_a_branch_that_cannot_be_taken_without_a_plan_is_refused(
@@ -167,21 +177,21 @@ async def test_a_branch_that_cannot_be_taken_without_a_plan_is_refused(
 ) -> None:
     update = says("update_plan", steps=[{"id": 1, "state": "done"}])
     llm = ScriptedLLM([update, END])
-    await Crew(llm).work(desk_for(frontend, plan=""))
+    await Crew(llm).work(goal_run_for(frontend, plan=""))
     assert "There is no branch “update_plan”" in told(llm.prompts[1])
 
 
 async def test_an_llm_that_gives_nothing_of_use_comes_to_an_end(frontend: FakeFrontend) -> None:
     llm = ScriptedLLM(["Hm."])
-    desk = desk_for(frontend)
+    goal_run = goal_run_for(frontend)
     replans = Does([Observation("A new plan.", trusted=True)])
-    given = await Crew(llm, re_plan=replans).work(desk)
+    given = await Crew(llm, re_plan=replans).work(goal_run)
     assert given.status is Status.FAILED
     assert given.text.startswith("I stopped before the end: No usable answer came")
     assert "No usable answer: There is no JSON object in that." in given.text
     assert "Not done: 1. Fetch the prices; 2." in given.text
-    assert desk.live.turn.reply == given.text
-    assert [item.branch for item in desk.log] == [
+    assert goal_run.live.turn.reply == given.text
+    assert [item.branch for item in goal_run.log] == [
         *("think", "think", "re_plan", "think", "ask_user", "give_up"),
     ]
     assert len(replans.calls) == 1
@@ -196,28 +206,28 @@ async def test_an_llm_that_fails_is_tried_again_and_then_the_person_is_asked(
     frontend.answer = "I started it again."
     broken = UnavailableError("Ollama does not answer.")
     llm = ScriptedLLM([broken, broken, broken, END])
-    desk = desk_for(frontend)
-    given = await Crew(llm, re_plan=Does([Observation("No.", Status.FAILED)])).work(desk)
+    goal_run = goal_run_for(frontend)
+    given = await Crew(llm, re_plan=Does([Observation("No.", Status.FAILED)])).work(goal_run)
     assert given.status is Status.DONE
-    assert "The language model failed: Ollama does not answer." in desk.log[0].observation
+    assert "The language model failed: Ollama does not answer." in goal_run.log[0].observation
     assert "I started it again." in told(llm.prompts[-1])
 
 
 async def test_without_an_llm_it_ends_with_the_reason(frontend: FakeFrontend) -> None:
-    desk = desk_for(frontend)
-    given = await Crew(None).work(desk)
+    goal_run = goal_run_for(frontend)
+    given = await Crew(None).work(goal_run)
     assert given.status is Status.FAILED
-    assert "There is none now." in desk.log[0].observation
+    assert "There is none now." in goal_run.log[0].observation
 
 
 async def test_rounds_that_repeat_are_told_replanned_and_asked_about(
     frontend: FakeFrontend,
 ) -> None:
     llm = ScriptedLLM([says("run_experts", request="Fetch")])
-    desk = desk_for(frontend)
+    goal_run = goal_run_for(frontend)
     experts, replans = Does([FETCHED]), Does([Observation("Other steps.", trusted=True)])
-    given = await Crew(llm, run_experts=experts, re_plan=replans).work(desk)
-    assert [item.branch for item in desk.log] == [
+    given = await Crew(llm, run_experts=experts, re_plan=replans).work(goal_run)
+    assert [item.branch for item in goal_run.log] == [
         *("run_experts", "run_experts", "run_experts", "re_plan"),
         *("run_experts", "ask_user", "give_up"),
     ]
@@ -239,31 +249,31 @@ async def test_an_inner_controller_that_gives_up_leaves_it_to_its_caller(
             says("final_answer", text="It does not work."),
         ]
     )
-    desk = desk_for(frontend)
+    goal_run = goal_run_for(frontend)
     ran = Does([Observation("1", artifacts=(PRICES,))])
     crew = Crew(llm, run_code=ran, re_plan=Does([Observation("Hm.", Status.FAILED, trusted=True)]))
-    given = await crew.work(desk)
+    given = await crew.work(goal_run)
     assert given.text == "It does not work."
-    gave_up = next(item for item in desk.log if item.branch == "give_up")
+    gave_up = next(item for item in goal_run.log if item.branch == "give_up")
     assert gave_up.path == "assistant/coder"
-    assert "I stopped before the end" not in desk.live.turn.reply
+    assert "I stopped before the end" not in goal_run.live.turn.reply
     assert "I stopped before the end" in told(llm.prompts[-1])
 
 
 async def test_notices_are_told_once(frontend: FakeFrontend) -> None:
     llm = ScriptedLLM([says("run_experts", request="Fetch"), END])
-    desk = desk_for(frontend)
-    desk.tell(0, "The person took step 2 out.")
+    goal_run = goal_run_for(frontend)
+    goal_run.tell(0, "The person took step 2 out.")
 
-    def fetches(desk: Desk, choice: BranchChoice) -> Observation:
-        desk.tell(0, "Step 3 is new.")
+    def fetches(goal_run: GoalRun, choice: BranchChoice) -> Observation:
+        goal_run.tell(0, "Step 3 is new.")
         return FETCHED
 
-    await Crew(llm, run_experts=Does(fetches)).work(desk)
+    await Crew(llm, run_experts=Does(fetches)).work(goal_run)
     assert "The person took step 2 out." in told(llm.prompts[0])
     assert "The person took step 2 out." not in told(llm.prompts[1])
     assert "Step 3 is new." in told(llm.prompts[1])
-    assert desk.frames[0].notices == ()
+    assert goal_run.frames[0].notices == ()
 
 
 async def test_what_an_inner_controller_read_taints_its_caller(frontend: FakeFrontend) -> None:
@@ -272,35 +282,35 @@ async def test_what_an_inner_controller_read_taints_its_caller(frontend: FakeFro
         [says("coder", task="A"), says("run_code", code="1"), says("finish", summary="x"), END]
     )
 
-    async def calls(desk: Desk, choice: BranchChoice) -> Observation:
-        given = await crew.controller.call(desk, "coder", "A")
+    async def calls(goal_run: GoalRun, choice: BranchChoice) -> Observation:
+        given = await crew.controller.call(goal_run, "coder", "A")
         assert not given.trusted
-        assert desk.frames[0].tainted
+        assert goal_run.frames[0].tainted
         return replace(given, trusted=True)
 
     crew = Crew(llm, run_code=reads, coder=calls)
-    desk = desk_for(frontend)
-    assert not desk.frames[0].tainted
-    await crew.work(desk)
-    assert desk.frames[0].tainted
+    goal_run = goal_run_for(frontend)
+    assert not goal_run.frames[0].tainted
+    await crew.work(goal_run)
+    assert goal_run.frames[0].tainted
 
 
 async def test_whom_a_branch_called_taints_it_whatever_the_branch_says(
     frontend: FakeFrontend,
 ) -> None:
-    def leaves(desk: Desk, choice: BranchChoice) -> Observation:
-        desk.push(0, ControllerFrame("coder", "A", tainted=True))
+    def leaves(goal_run: GoalRun, choice: BranchChoice) -> Observation:
+        goal_run.push(0, ControllerFrame("coder", "A", tainted=True))
         return Observation("All is well.", trusted=True)
 
-    def sees(desk: Desk, choice: BranchChoice) -> Observation:
-        assert len(desk.frames) == 1
-        seen.append(desk.frames[0].tainted)
+    def sees(goal_run: GoalRun, choice: BranchChoice) -> Observation:
+        assert len(goal_run.frames) == 1
+        seen.append(goal_run.frames[0].tainted)
         return Observation("", trusted=True)
 
     seen: list[bool] = []
     llm = ScriptedLLM([says("run_experts", request="x"), says("re_plan", reason="x"), END])
     crew = Crew(llm, run_experts=Does(leaves), re_plan=Does(sees))
-    await crew.work(desk_for(frontend))
+    await crew.work(goal_run_for(frontend))
     assert seen == [True]
 
 
@@ -310,14 +320,14 @@ async def test_whom_a_branch_called_taints_it_whatever_the_branch_says(
 async def test_a_name_that_reads_as_words_taints_whoever_is_told_it(
     frontend: FakeFrontend, tmp_path: Path, name: str, tainted: bool
 ) -> None:
-    def sees(desk: Desk, choice: BranchChoice) -> Observation:
-        seen.append(desk.frames[0].tainted)
+    def sees(goal_run: GoalRun, choice: BranchChoice) -> Observation:
+        seen.append(goal_run.frames[0].tainted)
         return Observation("", trusted=True)
 
     seen: list[bool] = []
     file = Artifact(Kind.TABLE, path=tmp_path / name, name=name)
     llm = ScriptedLLM([says("re_plan", reason="x"), END])
-    await Crew(llm, re_plan=Does(sees)).work(desk_for(frontend, files=[file]))
+    await Crew(llm, re_plan=Does(sees)).work(goal_run_for(frontend, files=[file]))
     assert seen == [tainted]
 
 
@@ -325,14 +335,14 @@ async def test_whom_a_tainted_controller_calls_is_tainted(frontend: FakeFrontend
     frames = [ControllerFrame("assistant", "x", outline(), tainted=True)]
     seen: list[bool] = []
 
-    def runs(desk: Desk, choice: BranchChoice) -> Observation:
-        seen.append(desk.frames[desk.inner].tainted)
+    def runs(goal_run: GoalRun, choice: BranchChoice) -> Observation:
+        seen.append(goal_run.frames[goal_run.inner].tainted)
         return Observation("", trusted=True)
 
     llm = ScriptedLLM(
         [says("coder", task="A"), says("run_code", code="1"), says("finish", summary="x"), END]
     )
-    await Crew(llm, run_code=Does(runs)).work(desk_for(frontend, frames=frames))
+    await Crew(llm, run_code=Does(runs)).work(goal_run_for(frontend, frames=frames))
     assert seen == [True]
 
 
@@ -346,17 +356,17 @@ async def test_what_the_person_said_stays_known_and_is_trusted(frontend: FakeFro
             END,
         ]
     )
-    desk = desk_for(frontend)
+    goal_run = goal_run_for(frontend)
     crew = Crew(llm, run_experts=Does([Observation("x", trusted=True), FETCHED]))
-    await crew.work(desk)
+    await crew.work(goal_run)
     assert "ask_user: done. What came of it:\nIn euros" in told(llm.prompts[1])
     assert "- On “Which currency?”: In euros" in told(llm.prompts[3])
-    assert not desk.memory.frames("g")[0].kept.get("pending")
+    assert not goal_run.memory.frames("g")[0].kept.get("pending")
 
 
 async def test_a_memory_that_cannot_be_written_ends_it(frontend: FakeFrontend) -> None:
     memory = FakeGoalMemory()
-    desk = desk_for(frontend, memory=memory)
+    goal_run = goal_run_for(frontend, memory=memory)
     memory.wrong = StorageError("The disk is full.")
     with pytest.raises(StorageError, match="The disk is full"):
-        await Crew(ScriptedLLM([END])).work(desk)
+        await Crew(ScriptedLLM([END])).work(goal_run)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from jarvis_desktop.assistant.agent import function_tests
-from jarvis_desktop.assistant.agent.function_tests import Report, persons_of, with_persons
+from jarvis_desktop.assistant.agent.function_tests import FunctionTestReport, join_tests, user_tests
 from jarvis_desktop.core.code import CodeOutcome, Ending, FunctionDraft, cases_in
 
 DOUBLE = '''"""Sums."""
@@ -75,16 +75,16 @@ def runner(tmp_path: Path) -> Runner:
     return Runner(tmp_path)
 
 
-def report(runner: Runner, source: str, tests: str, earlier: str = "") -> Report:
+def report(runner: Runner, source: str, tests: str, earlier: str = "") -> FunctionTestReport:
     draft = FunctionDraft("double", source, tests)
-    outcome = runner.run(function_tests.written(draft, earlier))
+    outcome = runner.run(function_tests.write_script(draft, earlier))
     names = [*cases_in(tests), *(f"earlier {name}" for name in cases_in(earlier))]
-    return function_tests.report_of(outcome, names, "It ended.")
+    return function_tests.parse_report(outcome, names, "It ended.")
 
 
 def test_a_good_function_passes(runner: Runner) -> None:
     seen = report(runner, DOUBLE, TESTS, "def test_of_one():\n    assert double(1) == 2\n")
-    assert seen == Report(
+    assert seen == FunctionTestReport(
         True,
         "4 of 4 passed.\npassed the function is imported\npassed test_of_two\n"
         "passed test_of_nothing\npassed earlier test_of_one",
@@ -184,16 +184,16 @@ def test_many_failures_stay_short(runner: Runner) -> None:
 def test_whatever_stands_in_a_source_comes_back_out_of_the_script(quotes: str) -> None:
     source = f"def double(x: int) -> int:\n    return 2 * x  # {quotes.replace(chr(10), ' ')}\n"
     draft = FunctionDraft("double", source, TESTS)
-    script = function_tests.written(draft, "def test_x():\n    pass\n")
-    assert function_tests.taken_out(script, draft) == (draft, "def test_x():\n    pass\n")
+    script = function_tests.write_script(draft, "def test_x():\n    pass\n")
+    assert function_tests.read_script(script, draft) == (draft, "def test_x():\n    pass\n")
     edited = script.replace("2 * x", "x + x")
-    taken_out = function_tests.taken_out(edited, draft)
+    taken_out = function_tests.read_script(edited, draft)
     assert taken_out
     assert taken_out[0].source == source.replace("2 * x", "x + x")
 
 
 def test_the_script_can_be_read() -> None:
-    script = function_tests.written(FunctionDraft("double", DOUBLE, TESTS), "")
+    script = function_tests.write_script(FunctionDraft("double", DOUBLE, TESTS), "")
     assert DOUBLE in script
     assert TESTS in script
     ast.parse(script)
@@ -201,7 +201,7 @@ def test_the_script_can_be_read() -> None:
 
 @pytest.mark.parametrize("script", ["FUNCTION = (", "FUNCTION = 1\nTESTS = ''\n", "print(1)"])
 def test_a_script_that_lost_its_function_gives_none(script: str) -> None:
-    assert function_tests.taken_out(script, FunctionDraft("double", DOUBLE)) is None
+    assert function_tests.read_script(script, FunctionDraft("double", DOUBLE)) is None
 
 
 @pytest.mark.parametrize(
@@ -217,7 +217,7 @@ def test_a_script_that_lost_its_function_gives_none(script: str) -> None:
     ],
 )
 def test_what_did_not_run_to_its_end_has_not_passed(outcome: CodeOutcome) -> None:
-    seen = function_tests.report_of(outcome, ["test_a"], "It was ended.")
+    seen = function_tests.parse_report(outcome, ["test_a"], "It was ended.")
     assert not seen.passed
     assert seen.summary == "The tests did not run to their end."
     assert seen.failures.startswith("It was ended.")
@@ -225,17 +225,17 @@ def test_what_did_not_run_to_its_end_has_not_passed(outcome: CodeOutcome) -> Non
 
 def test_the_persons_tests_stay_whatever_an_llm_makes_of_the_rest() -> None:
     own, persons = "def test_a():\n    pass\n", "def test_p():\n    pass"
-    whole = with_persons(own, persons)
-    assert persons_of(whole) == persons
+    whole = join_tests(own, persons)
+    assert user_tests(whole) == persons
     changed = whole.replace("test_p", "test_q")
-    assert with_persons(changed, persons) == whole
-    assert with_persons(own, " ") == own
-    assert with_persons(whole, "") == own
-    assert persons_of(own) == ""
+    assert join_tests(changed, persons) == whole
+    assert join_tests(own, " ") == own
+    assert join_tests(whole, "") == own
+    assert user_tests(own) == ""
 
 
 def test_results_are_printed_as_they_come(runner: Runner) -> None:
-    outcome = runner.run(function_tests.written(FunctionDraft("double", DOUBLE, TESTS), ""))
+    outcome = runner.run(function_tests.write_script(FunctionDraft("double", DOUBLE, TESTS), ""))
     assert outcome.printed.splitlines() == [
         "passed the function is imported",
         "passed test_of_two",

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from jarvis_desktop.assistant.agent.code_session import Workshop
-from jarvis_desktop.assistant.agent.function_tests import KeptTests, TryingOut
+from jarvis_desktop.assistant.agent.code_session import CodeWorkspaces
+from jarvis_desktop.assistant.agent.function_tests import FunctionTester, LibraryTester
 from jarvis_desktop.core.code import CodeOutcome, Ending
 from jarvis_desktop.core.errors import UnavailableError
 from tests.assistant.agent.injection.world import function
@@ -14,9 +14,9 @@ from tests.fake_library import FakeLibrary
 from tests.fakes import FakeStore
 
 
-def kept_tests(folder: Path, sandbox: ScriptedSandbox) -> KeptTests:
-    workshop = Workshop(sandbox, FakeLibrary(), folder_of=lambda goal_id: folder / goal_id)
-    return KeptTests(sandbox, TryingOut(workshop, FakeStore(folder / "store")))
+def kept_tests(folder: Path, sandbox: ScriptedSandbox) -> LibraryTester:
+    workshop = CodeWorkspaces(sandbox, FakeLibrary(), folder_of=lambda goal_id: folder / goal_id)
+    return LibraryTester(sandbox, FunctionTester(workshop, FakeStore(folder / "store")))
 
 
 async def test_its_tests_run_in_the_sandbox(tmp_path: Path) -> None:

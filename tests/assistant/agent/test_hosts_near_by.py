@@ -28,7 +28,7 @@ def place(tmp_path: Path, frontend: FakeFrontend) -> Workplace:
 )
 async def test_a_host_near_by_is_told_as_such(place: Workplace, host: str, whose: str) -> None:
     place.sandbox.does = lambda script, to: CodeOutcome(Ending.ERROR, refused_hosts=(host,))
-    await place.run(place.desk(), "fetch()")
+    await place.run(place.goal_run(), "fetch()")
     assert place.frontend.questions == [
         f"The code wanted to reach {host}{whose}, which it may not. Allow it for this goal?"
     ]

@@ -6,7 +6,12 @@ import json
 
 import pytest
 
-from jarvis_desktop.assistant.agent.outline_parser import MOST_CHARACTERS, Written, drawn_up, read
+from jarvis_desktop.assistant.agent.outline_parser import (
+    MAX_CHARS,
+    DraftStep,
+    merge_outline,
+    read_outline,
+)
 from jarvis_desktop.core.errors import PlanError
 from jarvis_desktop.core.goal import MOST_STEPS, Outline, OutlineStep, StepState
 
@@ -27,7 +32,7 @@ OLD = Outline(
 
 
 def words(answer: str) -> list[str]:
-    return [step.text for step in read(answer)]
+    return [step.text for step in read_outline(answer)]
 
 
 @pytest.mark.parametrize(
@@ -60,8 +65,8 @@ def test_brackets_within_a_step_are_its_words() -> None:
 
 def test_numbers_are_kept() -> None:
     answer = '{"steps": [{"id": 3, "text": "A"}, {"id": "4", "text": "B"}, {"text": "C"}]}'
-    assert read(answer) == [Written("A", 3), Written("B", 4), Written("C")]
-    assert read("4. A\n- B") == [Written("A", 4), Written("B")]
+    assert read_outline(answer) == [DraftStep("A", 3), DraftStep("B", 4), DraftStep("C")]
+    assert read_outline("4. A\n- B") == [DraftStep("A", 4), DraftStep("B")]
 
 
 def test_a_step_is_one_line_without_a_note() -> None:
@@ -81,12 +86,12 @@ def test_a_step_is_one_line_without_a_note() -> None:
         (json.dumps({"steps": [f"Step {at} of it" for at in range(13)]}), "13 steps; write 12"),
         ('{"steps": [{"text": "Fetch the', "breaks off"),
         ("[" * 40, "too many brackets"),
-        ("x" * (MOST_CHARACTERS + 1), "too long"),
+        ("x" * (MAX_CHARS + 1), "too long"),
     ],
 )
 def test_what_is_no_plan(answer: str, wrong: str) -> None:
     with pytest.raises(PlanError, match=wrong):
-        read(answer)
+        read_outline(answer)
 
 
 def lines(outline: Outline) -> list[str]:
@@ -94,12 +99,12 @@ def lines(outline: Outline) -> list[str]:
 
 
 def test_a_first_plan_is_numbered_from_one() -> None:
-    found = drawn_up([Written("Fetch", 7), Written("Plot")], None)
+    found = merge_outline([DraftStep("Fetch", 7), DraftStep("Plot")], None)
     assert lines(found) == ["- [ ] 1. Fetch", "- [ ] 2. Plot"]
 
 
 def test_what_is_settled_stays_where_it_was_and_as_it_was() -> None:
-    found = drawn_up([Written("Draw a chart"), Written("name the best month!")], OLD)
+    found = merge_outline([DraftStep("Draw a chart"), DraftStep("name the best month!")], OLD)
     assert lines(found) == [
         "- [x] 1. Fetch the prices — as prices.csv",
         "- [!] 2. Plot them",
@@ -110,13 +115,15 @@ def test_what_is_settled_stays_where_it_was_and_as_it_was() -> None:
 
 def test_a_plan_says_nothing_of_what_is_done() -> None:
     """A number of a settled step, with other words, is a new step; that of an open one is not."""
-    found = drawn_up([Written("Begin anew", 1), Written("Name the worst", 3)], OLD)
+    found = merge_outline([DraftStep("Begin anew", 1), DraftStep("Name the worst", 3)], OLD)
     assert lines(found)[2:] == ["- [ ] 5. Begin anew", "- [~] 3. Name the worst"]
     assert lines(found)[:2] == lines(OLD)[:2]
 
 
 def test_words_count_before_numbers() -> None:
-    found = drawn_up([Written("Save it", 3), Written("Tell it", 4), Written("Show it", 3)], OLD)
+    found = merge_outline(
+        [DraftStep("Save it", 3), DraftStep("Tell it", 4), DraftStep("Show it", 3)], OLD
+    )
     assert [f"{step.id} {step.text}" for step in found][2:] == [
         "4 Save it",
         "5 Tell it",
@@ -125,8 +132,8 @@ def test_words_count_before_numbers() -> None:
 
 
 def test_what_is_done_is_not_planned_again_but_what_failed_may_be() -> None:
-    again = [Written("Fetch the prices"), Written("Plot them"), Written("Save it")]
-    assert lines(drawn_up(again, OLD)) == [
+    again = [DraftStep("Fetch the prices"), DraftStep("Plot them"), DraftStep("Save it")]
+    assert lines(merge_outline(again, OLD)) == [
         "- [x] 1. Fetch the prices — as prices.csv",
         "- [!] 2. Plot them",
         "- [ ] 5. Plot them",
@@ -135,17 +142,17 @@ def test_what_is_done_is_not_planned_again_but_what_failed_may_be() -> None:
 
 
 def test_a_number_that_was_there_once_is_not_given_again() -> None:
-    assert drawn_up([Written("Send it")], OLD, above=9).steps[-1].id == 10
+    assert merge_outline([DraftStep("Send it")], OLD, above=9).steps[-1].id == 10
 
 
 def test_a_plan_with_nothing_to_do_is_none() -> None:
     with pytest.raises(PlanError, match="nothing to do"):
-        drawn_up([Written("Fetch the prices")], OLD)
+        merge_outline([DraftStep("Fetch the prices")], OLD)
 
 
 def test_settled_steps_are_not_more_than_a_plan_has() -> None:
     before = Outline(tuple(OutlineStep(at, f"Try {at}", FAILED) for at in range(1, MOST_STEPS + 1)))
-    found = drawn_up([Written(f"New {at}") for at in range(12)], before)
+    found = merge_outline([DraftStep(f"New {at}") for at in range(12)], before)
     assert len(found.steps) == MOST_STEPS
     assert found.steps[0].id == 13
     assert [step.id for step in found.open] == list(range(41, 53))

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from jarvis_desktop.assistant.agent.goal_run import Desk
+from jarvis_desktop.assistant.agent.goal_run import GoalRun
 from jarvis_desktop.assistant.agent.roles import Observation
 from jarvis_desktop.core.artifact import text_artifact
 from jarvis_desktop.core.expert import Status
 from jarvis_desktop.core.goal import BranchChoice, GoalLimits
 from jarvis_desktop.core.ports import Context
-from tests.assistant.agent.scripted import Crew, ScriptedLLM, desk_for, live_on, says, told
+from tests.assistant.agent.scripted import Crew, ScriptedLLM, goal_run_for, live_on, says, told
 from tests.assistant.conftest import NOON
 from tests.fake_goals import FakeGoalMemory
 from tests.fakes import FakeFrontend
@@ -40,22 +40,22 @@ class House:
             return says("coder", task="Run both")
         return says("final_answer", text="All is well.", uses=["text 2"])
 
-    async def run_code(self, desk: Desk, choice: BranchChoice) -> Observation:
+    async def run_code(self, goal_run: GoalRun, choice: BranchChoice) -> Observation:
         code = choice.args["code"]
         self.ran.append(code)
         return Observation(f"It ran {code}.", artifacts=(text_artifact(code),), code=code)
 
-    async def coder(self, desk: Desk, choice: BranchChoice) -> Observation:
-        return await self.crew.controller.call(desk, "coder", choice.args["task"])
+    async def coder(self, goal_run: GoalRun, choice: BranchChoice) -> Observation:
+        return await self.crew.controller.call(goal_run, "coder", choice.args["task"])
 
     async def work(self) -> Observation:
         """In a process of its own."""
         if not self.memory.kept:
-            desk = desk_for(FakeFrontend(), memory=self.memory)
+            goal_run = goal_run_for(FakeFrontend(), memory=self.memory)
         else:
             goal = self.memory.goal("g")
             assert goal
-            desk = Desk(
+            goal_run = GoalRun(
                 goal,
                 self.memory.frames("g"),
                 live=live_on(FakeFrontend()),
@@ -65,8 +65,8 @@ class House:
                 now=lambda: NOON,
                 log=self.memory.log("g"),
             )
-        self.desk = desk
-        return await self.crew.work(desk)
+        self.goal_run = goal_run
+        return await self.crew.work(goal_run)
 
     async def killed_at(self, writes: set[int]) -> Observation:
         """Work on until the end, killed after those writes."""
@@ -101,7 +101,7 @@ async def whole() -> tuple[House, int]:
 
 async def test_a_kill_after_any_write_loses_no_finished_round() -> None:
     first, writes = await whole()
-    done = [(item.path, item.branch, item.observation) for item in first.desk.log]
+    done = [(item.path, item.branch, item.observation) for item in first.goal_run.log]
     assert len(done) == 5
     assert writes > 8
     for at in range(2, writes + 1):
@@ -111,7 +111,7 @@ async def test_a_kill_after_any_write_loses_no_finished_round() -> None:
         assert house.ran == ["a = 1", "b = 2"], at
         again = [(item.path, item.branch, item.observation) for item in house.memory.log("g")]
         assert sorted(again) == sorted(done), at
-        assert house.desk.live.turn.reply == "All is well."
+        assert house.goal_run.live.turn.reply == "All is well."
         assert [item.text for item in given.artifacts] == ["b = 2"]
 
 
@@ -127,7 +127,7 @@ async def test_an_end_whose_round_cannot_be_read_is_come_to_again() -> None:
     house, _ = await whole()
     house.memory.kept["g"].log.clear()
     assert (await house.work()).text == "All is well."
-    assert [item.branch for item in house.desk.log if item.path == "assistant"] == [
+    assert [item.branch for item in house.goal_run.log if item.path == "assistant"] == [
         "coder",
         "final_answer",
     ]

@@ -5,7 +5,13 @@ from typing import Any
 
 import pytest
 
-from jarvis_desktop.assistant.agent.stop_conditions import THINK, Stall, after, kept_in, noticed
+from jarvis_desktop.assistant.agent.stop_conditions import (
+    THINK,
+    Stall,
+    load_stall,
+    next_stall,
+    stall_reason,
+)
 from jarvis_desktop.core.expert import Status
 from jarvis_desktop.core.goal import LogEntry
 from tests.assistant.conftest import NOON
@@ -57,14 +63,14 @@ FAILED = ("coder", "a", "", "failed")
     ],
 )
 def test_rounds_that_lead_nowhere_are_noticed(rounds: Any, why: str) -> None:
-    reason = noticed(entries(*rounds))
+    reason = stall_reason(entries(*rounds))
     assert (why in reason) if why else not reason
 
 
 def follow(rounds: Sequence[tuple[str, ...]], *, replans: bool = True) -> Stall:
     done, stall = entries(*rounds), Stall()
     for count in range(1, len(done) + 1):
-        stall = after(kept_in({"stalls": stall.kept}), done[:count], replans=replans)
+        stall = next_stall(load_stall({"stalls": stall.kept}), done[:count], replans=replans)
     return stall
 
 

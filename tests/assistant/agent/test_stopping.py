@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from jarvis_desktop.assistant.agent.goal_run import Desk
+from jarvis_desktop.assistant.agent.goal_run import GoalRun
 from jarvis_desktop.assistant.agent.roles import Observation
 from jarvis_desktop.core.expert import Status
 from jarvis_desktop.core.goal import BranchChoice
-from tests.assistant.agent.scripted import Crew, Holds, ScriptedLLM, desk_for, says, told
+from tests.assistant.agent.scripted import Crew, Holds, ScriptedLLM, goal_run_for, says, told
 from tests.fakes import FakeFrontend
 
 END = says("final_answer", text="Over.")
@@ -44,13 +44,13 @@ def person() -> Person:
 
 
 async def stopped_when(
-    ready: Awaitable[object], crew: Crew, desk: Desk
-) -> tuple[Observation, Desk]:
+    ready: Awaitable[object], crew: Crew, goal_run: GoalRun
+) -> tuple[Observation, GoalRun]:
     """What comes of a goal that is stopped once something is so."""
-    running = asyncio.create_task(crew.work(desk))
+    running = asyncio.create_task(crew.work(goal_run))
     await ready
-    assert desk.interrupts.stop()
-    return await running, desk
+    assert goal_run.interrupts.stop()
+    return await running, goal_run
 
 
 KINDS = ["run_experts", "re_plan", "update_plan", "ask_user", "intermediate_answer"]
@@ -71,14 +71,14 @@ async def test_a_stopped_branch_gives_control_to_its_caller(person: Person, bran
     if not talks:
         crew.branches[branch] = holds
     begun = person.asked if talks else holds.begun
-    given, desk = await stopped_when(begun.wait(), crew, desk_for(person))
+    given, goal_run = await stopped_when(begun.wait(), crew, goal_run_for(person))
     assert given.text == "Over."
-    assert (desk.log[0].branch, desk.log[0].status) == (branch, Status.CANCELLED)
-    assert desk.log[0].observation == "Use euros"
+    assert (goal_run.log[0].branch, goal_run.log[0].status) == (branch, Status.CANCELLED)
+    assert goal_run.log[0].observation == "Use euros"
     assert (
         f"- The person stopped “{branch}” and said: Use euros" in llm.prompts[1].messages[-1].text
     )
-    assert "Use euros" in desk.said[0]
+    assert "Use euros" in goal_run.said[0]
     assert talks or holds.cancelled == 1
 
 
@@ -91,9 +91,9 @@ async def test_a_stop_in_an_inner_branch_gives_control_to_the_inner_controller(
     holds = Holds()
     crew = Crew(llm, run_code=holds)
     begun = holds.begun if branch == "run_code" else person.asked
-    given, desk = await stopped_when(begun.wait(), crew, desk_for(person))
+    given, goal_run = await stopped_when(begun.wait(), crew, goal_run_for(person))
     assert given.text == "Over."
-    assert [(item.path, item.status.value) for item in desk.log] == [
+    assert [(item.path, item.status.value) for item in goal_run.log] == [
         ("assistant/coder", "cancelled"),
         ("assistant/coder", "done"),
         ("assistant", "done"),
@@ -112,10 +112,10 @@ async def test_a_stop_two_levels_down_reaches_the_librarian_alone(person: Person
     )
     holds = Holds()
     crew = Crew(llm, write_function=holds)
-    given, desk = await stopped_when(holds.begun.wait(), crew, desk_for(person))
+    given, goal_run = await stopped_when(holds.begun.wait(), crew, goal_run_for(person))
     assert given.text == "Over."
-    assert [item.status.value for item in desk.log] == ["cancelled", *["done"] * 5]
-    assert desk.log[0].path == "assistant/coder/librarian"
+    assert [item.status.value for item in goal_run.log] == ["cancelled", *["done"] * 5]
+    assert goal_run.log[0].path == "assistant/coder/librarian"
 
 
 async def test_while_the_outermost_thinks_its_thinking_is_stopped(person: Person) -> None:
@@ -125,14 +125,14 @@ async def test_while_the_outermost_thinks_its_thinking_is_stopped(person: Person
         await llm.asked.wait()
         await asyncio.sleep(0)
 
-    running = asyncio.create_task(stopped_when(thinking(), Crew(llm), desk_for(person)))
+    running = asyncio.create_task(stopped_when(thinking(), Crew(llm), goal_run_for(person)))
     await thinking()
     assert llm.hold
     llm.hold.set()
-    given, desk = await running
+    given, goal_run = await running
     assert given.text == "Over."
     assert llm.stopped == 1
-    assert (desk.log[0].branch, desk.log[0].status) == ("think", Status.CANCELLED)
+    assert (goal_run.log[0].branch, goal_run.log[0].status) == ("think", Status.CANCELLED)
     assert "The person stopped “think” and said: Use euros" in told(llm.prompts[1])
     assert "Nothing was done yet." in told(llm.prompts[1])
 
@@ -153,27 +153,27 @@ async def test_while_an_inner_one_thinks_control_goes_to_the_outer_one(person: P
             llm.hold = None
         return text
 
-    async def runs(desk: Desk, choice: BranchChoice) -> Observation:
+    async def runs(goal_run: GoalRun, choice: BranchChoice) -> Observation:
         return Observation("one")
 
     def is_gone() -> None:
         """A crash while the person thinks would not bring the coder back; what it read counts."""
-        (frame,) = desk.memory.frames("g")
+        (frame,) = goal_run.memory.frames("g")
         assert (frame.pending, frame.tainted) == (None, True)
         left.append(frame.role)
 
     left: list[str] = []
     person.at_stop = is_gone
-    desk, llm = desk_for(person), ScriptedLLM(answer)
-    given, _ = await stopped_when(held.wait(), Crew(llm, run_code=runs), desk)
+    goal_run, llm = goal_run_for(person), ScriptedLLM(answer)
+    given, _ = await stopped_when(held.wait(), Crew(llm, run_code=runs), goal_run)
     assert given.text == "Over."
     assert left == ["assistant"]
-    assert [(item.path, item.branch, item.status.value) for item in desk.log] == [
+    assert [(item.path, item.branch, item.status.value) for item in goal_run.log] == [
         ("assistant/coder", "run_code", "done"),
         ("assistant", "coder", "cancelled"),
         ("assistant", "final_answer", "done"),
     ]
-    assert [frame.role for frame in desk.frames] == ["assistant"]
+    assert [frame.role for frame in goal_run.frames] == ["assistant"]
     assert "Use euros" in llm.prompts[-1].messages[-1].text
     assert "My goal:" in told(llm.prompts[-1])
 
@@ -181,10 +181,12 @@ async def test_while_an_inner_one_thinks_control_goes_to_the_outer_one(person: P
 async def test_saying_nothing_is_told_as_well(person: Person) -> None:
     person.feedback = " "
     holds, llm = Holds(), ScriptedLLM([CHOICES["run_experts"], END])
-    _, desk = await stopped_when(holds.begun.wait(), Crew(llm, run_experts=holds), desk_for(person))
+    _, goal_run = await stopped_when(
+        holds.begun.wait(), Crew(llm, run_experts=holds), goal_run_for(person)
+    )
     assert "The person stopped “run_experts” and did not say why" in told(llm.prompts[1])
-    assert desk.log[0].observation == "The person stopped it."
-    assert desk.said == []
+    assert goal_run.log[0].observation == "The person stopped it."
+    assert goal_run.said == []
 
 
 @pytest.mark.parametrize("inner", [False, True])
@@ -202,26 +204,28 @@ async def test_a_second_stop_before_the_person_was_heard_ends_the_turn(
     holds = Holds()
     answers = [says("coder", task="A"), says("run_code", code="1")]
     llm = ScriptedLLM(answers if inner else [CHOICES["run_experts"]])
-    desk = desk_for(person)
-    running = asyncio.create_task(Crew(llm, run_experts=holds, run_code=holds).work(desk))
+    goal_run = goal_run_for(person)
+    running = asyncio.create_task(Crew(llm, run_experts=holds, run_code=holds).work(goal_run))
     await holds.begun.wait()
-    assert desk.interrupts.stop()
+    assert goal_run.interrupts.stop()
     await asked.wait()
-    assert not desk.interrupts.stop()
+    assert not goal_run.interrupts.stop()
     running.cancel()
     with pytest.raises(asyncio.CancelledError):
         await running
     # Whoever goes on later does not do again what was stopped.
-    frame = desk.memory.frames("g")[-1]
+    frame = goal_run.memory.frames("g")[-1]
     assert frame.pending is None
     assert frame.notices
 
 
-def at_that_moment(desk: Desk, observation: Observation) -> Callable[..., Awaitable[Observation]]:
+def at_that_moment(
+    goal_run: GoalRun, observation: Observation
+) -> Callable[..., Awaitable[Observation]]:
     """A branch that is done when the stop comes."""
 
-    async def done(desk: Desk, choice: BranchChoice) -> Observation:
-        asyncio.get_running_loop().call_soon(desk.interrupts.stop)
+    async def done(goal_run: GoalRun, choice: BranchChoice) -> Observation:
+        asyncio.get_running_loop().call_soon(goal_run.interrupts.stop)
         return observation
 
     return done
@@ -230,16 +234,16 @@ def at_that_moment(desk: Desk, observation: Observation) -> Callable[..., Awaita
 async def test_what_was_done_at_that_moment_counts_and_the_person_is_heard(
     person: Person,
 ) -> None:
-    desk, llm = desk_for(person), ScriptedLLM([CHOICES["run_experts"], END])
-    crew = Crew(llm, run_experts=at_that_moment(desk, Observation("All of it.")))
-    await crew.work(desk)
-    assert (desk.log[0].status, desk.log[0].observation) == (Status.DONE, "All of it.")
+    goal_run, llm = goal_run_for(person), ScriptedLLM([CHOICES["run_experts"], END])
+    crew = Crew(llm, run_experts=at_that_moment(goal_run, Observation("All of it.")))
+    await crew.work(goal_run)
+    assert (goal_run.log[0].status, goal_run.log[0].observation) == (Status.DONE, "All of it.")
     assert "Use euros" in told(llm.prompts[1])
     assert "All of it." in told(llm.prompts[1])
 
 
 async def test_an_end_that_was_reached_at_that_moment_is_the_end(person: Person) -> None:
-    desk, llm = desk_for(person), ScriptedLLM([END])
-    crew = Crew(llm, final_answer=at_that_moment(desk, Observation("Over.", ends=True)))
-    assert (await crew.work(desk)).text == "Over."
+    goal_run, llm = goal_run_for(person), ScriptedLLM([END])
+    crew = Crew(llm, final_answer=at_that_moment(goal_run, Observation("Over.", ends=True)))
+    assert (await crew.work(goal_run)).text == "Over."
     assert person.questions == []

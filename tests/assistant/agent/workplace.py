@@ -1,4 +1,4 @@
-"""All that the coder's branches work with, around a desk whose round is under way."""
+"""All that the coder's branches work with, around a goal_run whose round is under way."""
 
 from __future__ import annotations
 
@@ -10,9 +10,13 @@ from pathlib import Path
 from jarvis_desktop.assistant.agent.approvals import Approvals
 from jarvis_desktop.assistant.agent.branches.run_code import RunCode
 from jarvis_desktop.assistant.agent.branches.write_function import WriteFunction
-from jarvis_desktop.assistant.agent.code_session import Providing, Workbench, Workshop
-from jarvis_desktop.assistant.agent.function_tests import TryingOut
-from jarvis_desktop.assistant.agent.goal_run import Desk
+from jarvis_desktop.assistant.agent.code_session import (
+    CodeWorkspace,
+    CodeWorkspaces,
+    PackageInstaller,
+)
+from jarvis_desktop.assistant.agent.function_tests import FunctionTester
+from jarvis_desktop.assistant.agent.goal_run import GoalRun
 from jarvis_desktop.assistant.agent.roles import Observation
 from jarvis_desktop.core.artifact import Artifact
 from jarvis_desktop.core.code import (
@@ -35,7 +39,7 @@ from jarvis_desktop.core.goal import (
     Terms,
 )
 from jarvis_desktop.core.ports import Context
-from tests.assistant.agent.scripted import desk_for
+from tests.assistant.agent.scripted import goal_run_for
 from tests.fake_library import FakeLibrary
 from tests.fakes import FakeFrontend, FakeStore
 
@@ -150,14 +154,16 @@ class Workplace:
         self.packages = ListedPackages()
         self.library = FakeLibrary()
         self.store = FakeStore(root / "store")
-        self.workshop = Workshop(self.sandbox, self.library, folder_of=lambda goal: root / goal)
+        self.workshop = CodeWorkspaces(
+            self.sandbox, self.library, folder_of=lambda goal: root / goal
+        )
         self.approvals = Approvals(code=code, acting=())
-        providing = Providing(self.packages, self.workshop)
+        providing = PackageInstaller(self.packages, self.workshop)
         self.run_code = RunCode(self.workshop, providing, self.approvals, self.store)
-        self.trying = TryingOut(self.workshop, self.store)
+        self.trying = FunctionTester(self.workshop, self.store)
         self.write_function = WriteFunction(self.workshop, providing, self.approvals, self.trying)
 
-    def desk(
+    def goal_run(
         self,
         *,
         terms: Terms | None = None,
@@ -165,9 +171,9 @@ class Workplace:
         context: Context | None = None,
         files: Sequence[Artifact] = (),
         memory: GoalMemory | None = None,
-    ) -> Desk:
-        """A desk with the coder's frame on it, in its third round."""
-        desk = desk_for(
+    ) -> GoalRun:
+        """A goal_run with the coder's frame on it, in its third round."""
+        goal_run = goal_run_for(
             self.frontend,
             frames=[ControllerFrame("assistant", "x"), ControllerFrame("coder", "y")],
             terms=terms,
@@ -176,22 +182,22 @@ class Workplace:
             files=files,
             memory=memory,
         )
-        desk.inner = 1
-        desk.number = 3
-        desk.live.show(RoundStarted(3, desk.path(1), "run_code", "to see"))
-        return desk
+        goal_run.inner = 1
+        goal_run.number = 3
+        goal_run.live.show(RoundStarted(3, goal_run.path(1), "run_code", "to see"))
+        return goal_run
 
-    def bench(self, desk: Desk) -> Workbench:
-        return self.workshop.bench(desk)
+    def bench(self, goal_run: GoalRun) -> CodeWorkspace:
+        return self.workshop.bench(goal_run)
 
-    async def run(self, desk: Desk, code: str, purpose: str = "to see") -> Observation:
+    async def run(self, goal_run: GoalRun, code: str, purpose: str = "to see") -> Observation:
         return await self.run_code(
-            desk, BranchChoice("run_code", {"code": code, "purpose": purpose})
+            goal_run, BranchChoice("run_code", {"code": code, "purpose": purpose})
         )
 
-    async def write(self, desk: Desk, **args: object) -> Observation:
+    async def write(self, goal_run: GoalRun, **args: object) -> Observation:
         return await self.write_function(
-            desk, BranchChoice("write_function", {"packages": [], "replaces": "", **args})
+            goal_run, BranchChoice("write_function", {"packages": [], "replaces": "", **args})
         )
 
     def answers(self, *verdicts: Callable[[CodeRequest], Verdict]) -> None:

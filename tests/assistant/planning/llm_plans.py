@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from jarvis_desktop.assistant.planning.llm_output import steps
-from jarvis_desktop.assistant.planning.plan_builder import Named, wired
+from jarvis_desktop.assistant.planning.llm_output import read_steps
+from jarvis_desktop.assistant.planning.plan_builder import NamedArtifacts, build_plan
 from jarvis_desktop.core.artifact import Artifact, text_artifact
 from jarvis_desktop.core.errors import PlanError
 from jarvis_desktop.core.plan import Plan
@@ -28,8 +28,8 @@ def planned(
     answer: str, inventory: Sequence[TaskType] = INVENTORY, context: Context = CONTEXT
 ) -> Plan | None:
     """The plan of an LLM's answer; None where it says that none is needed. Raises PlanError."""
-    found = steps(answer, [task_type.name for task_type in inventory])
-    return wired(found, inventory, Named(context)) if found else None
+    found = read_steps(answer, [task_type.name for task_type in inventory])
+    return build_plan(found, inventory, NamedArtifacts(context)) if found else None
 
 
 def outcome(answer: str) -> list[str]:

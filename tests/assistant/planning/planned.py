@@ -45,7 +45,7 @@ async def ask(text: str, *names: str, earlier: Conversation | None = None) -> Pl
     known = {item.title for turn in (earlier.turns if earlier else ()) for item in turn.artifacts}
     named = [
         item.name
-        for item in request_parser.files(request_parser.split(text, INVENTORY)[0])
+        for item in request_parser.find_files(request_parser.split_pasted(text, INVENTORY)[0])
         if not item.output and item.name not in (*names, *known)
     ]
     context = Context(tuple(file(name) for name in (*names, *named)), earlier)

@@ -282,7 +282,7 @@ async def test_a_port_that_may_stay_empty() -> None:
 
 def test_ways_between_kinds() -> None:
     def names(have: Kind, want: Kind) -> list[str] | None:
-        found = inputs.route((have,), (want,), INVENTORY)
+        found = inputs.find_route((have,), (want,), INVENTORY)
         return None if found is None else [item.name for item in found]
 
     assert names(Kind.TEXT, Kind.TEXT) == []
@@ -293,10 +293,10 @@ def test_ways_between_kinds() -> None:
 
 
 def test_ordinals_beyond_what_is_there() -> None:
-    assert inputs.ordinal("the third picture", 2) is None
-    assert inputs.ordinal("the third picture", 3) == 2
-    assert inputs.ordinal("the last one", 4) == 3
-    assert inputs.ordinal("the picture", 3) is None
+    assert inputs.parse_ordinal("the third picture", 2) is None
+    assert inputs.parse_ordinal("the third picture", 3) == 2
+    assert inputs.parse_ordinal("the last one", 4) == 3
+    assert inputs.parse_ordinal("the picture", 3) is None
 
 
 @settings(max_examples=300, deadline=None)

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from jarvis_desktop.assistant.planning import inputs
-from jarvis_desktop.assistant.planning.inputs import named
+from jarvis_desktop.assistant.planning.inputs import name_resources
 from jarvis_desktop.assistant.planning.rule_planner import EmbeddedPlanner
 from jarvis_desktop.core.artifact import Artifact, text_artifact
 from jarvis_desktop.core.plan import Plan
@@ -25,7 +25,7 @@ def made(artifact: Artifact, task: str) -> Resource:
     return Resource("", artifact, given=False, task=task)
 
 
-RESOURCES = named(
+RESOURCES = name_resources(
     [
         given_("beach.jpg"),
         given_("dog.png"),
@@ -82,7 +82,7 @@ async def plan(text: str, context: Context) -> Plan | Declined:
     ],
 )
 def test_what_is_meant(words: str, titles: list[str]) -> None:
-    found = inputs.find(words, RESOURCES)
+    found = inputs.find_references(words, RESOURCES)
     assert found is not None
     assert [item.artifact.title for item in found] == titles
 
@@ -95,17 +95,17 @@ def test_what_is_meant(words: str, titles: list[str]) -> None:
     ],
 )  # fmt: skip
 def test_no_reference(words: str) -> None:
-    assert inputs.find(words, RESOURCES) is None
+    assert inputs.find_references(words, RESOURCES) is None
 
 
 @pytest.mark.parametrize("words", ["the tenth picture", "the 0th image", "the 99th recording"])
 def test_what_was_never_there(words: str) -> None:
-    assert inputs.find(words, RESOURCES) == []
+    assert inputs.find_references(words, RESOURCES) == []
 
 
 def test_beside_files_of_the_request_only_what_is_said_outright() -> None:
-    assert inputs.find("the second picture", RESOURCES, outright=True) is None
-    found = inputs.find("the second picture i gave you", RESOURCES, outright=True)
+    assert inputs.find_references("the second picture", RESOURCES, outright=True) is None
+    found = inputs.find_references("the second picture i gave you", RESOURCES, outright=True)
     assert found == [RESOURCES[1]]
 
 
@@ -184,15 +184,17 @@ async def test_what_was_never_there_is_not_replaced_by_something_else() -> None:
 def test_what_was_given_anew_is_the_newest() -> None:
     again = conversation(given=(file("beach.jpg"),))
     context = Context(conversation=again, resources=RESOURCES)
-    newest, *_, oldest = inputs.of_conversation(context)
+    newest, *_, oldest = inputs.conversation_sources(context)
     assert newest.value == file("beach.jpg")
     assert oldest.value == file("dog.png")
-    assert len(inputs.of_conversation(context)) == len(RESOURCES)
+    assert len(inputs.conversation_sources(context)) == len(RESOURCES)
 
 
 def test_without_a_memory_the_turns_are_all_there_is() -> None:
-    assert inputs.resources(Context()) == ()
-    (only,) = inputs.resources(Context(conversation=conversation(given=(file("a.png"),))))
+    assert inputs.conversation_resources(Context()) == ()
+    (only,) = inputs.conversation_resources(
+        Context(conversation=conversation(given=(file("a.png"),)))
+    )
     assert only == Resource("image 1", file("a.png"), given=True)
 
 
@@ -207,12 +209,12 @@ def test_without_a_memory_the_turns_are_all_there_is() -> None:
     )
 )
 def test_only_what_is_there_is_meant(words: list[str]) -> None:
-    found = inputs.find(" ".join(words), RESOURCES)
+    found = inputs.find_references(" ".join(words), RESOURCES)
     assert set(found or ()) <= set(RESOURCES)
-    assert inputs.find(" ".join(words), ()) in (None, [])
+    assert inputs.find_references(" ".join(words), ()) in (None, [])
 
 
 def test_long_words_are_read_in_no_time() -> None:
     # Not a time limit: what grew with the square of the length took minutes here.
     for piece in ("the first ", "the very ", "picture ", "a-b' ", "all of the "):
-        inputs.find(piece * (4000 // len(piece)), RESOURCES)
+        inputs.find_references(piece * (4000 // len(piece)), RESOURCES)

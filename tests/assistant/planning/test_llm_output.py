@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from jarvis_desktop.assistant.planning.llm_output import MOST_CHARACTERS, WrittenStep, steps
+from jarvis_desktop.assistant.planning.llm_output import MAX_CHARS, WrittenStep, read_steps
 from jarvis_desktop.core.artifact import Artifact
 from jarvis_desktop.core.errors import PlanError
 from jarvis_desktop.core.serialization import plan_to_wire
@@ -171,18 +171,18 @@ def test_an_escaped_mark_belongs_to_the_text():
     "start", ["", '[{"task": "', '{"plan": [{"task": "clock", "args": {"a": "']
 )
 def test_endless_repetition_ends(unit: str, start: str) -> None:
-    text = start + unit * ((MOST_CHARACTERS - len(start)) // len(unit))
+    text = start + unit * ((MAX_CHARS - len(start)) // len(unit))
     is_a_plan_or_a_sentence(text)
 
 
 def test_an_answer_beyond_all_bounds_is_refused_unread() -> None:
     with pytest.raises(PlanError, match="too long"):
-        steps("[" * (MOST_CHARACTERS + 1), NAMES)
+        read_steps("[" * (MAX_CHARS + 1), NAMES)
 
 
 def test_too_many_tasks_are_refused() -> None:
     with pytest.raises(PlanError, match="at most 32"):
-        steps(json.dumps([{"task": "clock", "id": number} for number in range(33)]), NAMES)
+        read_steps(json.dumps([{"task": "clock", "id": number} for number in range(33)]), NAMES)
 
 
 def test_proper_json_is_tried_first_only_so_often() -> None:
@@ -239,7 +239,7 @@ def test_nearly_every_single_slip_is_mended(quote: str) -> None:
 
 def test_steps_keep_what_was_written() -> None:
     answer = '{"name": "clock", "task_id": 3, "depends_on": [1], "parameters": {"what": "day"}}'
-    assert steps(answer, NAMES) == [WrittenStep("clock", 3, [1], {"what": "day"})]
+    assert read_steps(answer, NAMES) == [WrittenStep("clock", 3, [1], {"what": "day"})]
 
 
 def test_wrappers_within_wrappers_end_somewhere() -> None:

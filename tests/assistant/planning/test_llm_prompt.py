@@ -9,16 +9,16 @@ from typing import Any
 
 import pytest
 
-from jarvis_desktop.assistant.planning.llm_output import for_agent, steps
+from jarvis_desktop.assistant.planning.llm_output import is_agent_goal, read_steps
 from jarvis_desktop.assistant.planning.llm_prompt import (
-    MOST_NAMES,
+    MAX_NAMES,
     PlanExample,
-    brief,
-    examples,
-    files_listed,
+    list_files,
+    load_examples,
     plan_schema,
+    planning_prompt,
 )
-from jarvis_desktop.assistant.planning.plan_builder import Named, wired
+from jarvis_desktop.assistant.planning.plan_builder import NamedArtifacts, build_plan
 from jarvis_desktop.assistant.prompts import Prompts
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.errors import ExpertError
@@ -45,7 +45,9 @@ NOTHING = Context()
 
 
 def told(window: int, context: Context = NOTHING, asked: str = "Request: x") -> Prompt:
-    return brief(FakeLLM(window=window), PROMPTS, asked=asked, inventory=INVENTORY, context=context)
+    return planning_prompt(
+        FakeLLM(window=window), PROMPTS, asked=asked, inventory=INVENTORY, context=context
+    )
 
 
 def whole(prompt: Prompt) -> int:
@@ -57,15 +59,15 @@ def has_examples(prompt: Prompt) -> bool:
     return len(prompt.messages) > 2
 
 
-@pytest.mark.parametrize("example", examples(PROMPTS), ids=lambda item: item.request[:20])
+@pytest.mark.parametrize("example", load_examples(PROMPTS), ids=lambda item: item.request[:20])
 def test_every_example_is_a_proper_plan_of_todays_tasks(example: PlanExample) -> None:
     kinds = {name: Kind(kind) for name, kind in example.files.items()}
     given = [Artifact(kind, path=file("x.png").path, name=name) for name, kind in kinds.items()]
     question, answer = example.messages
-    found = steps(answer.text, NAMES)
+    found = read_steps(answer.text, NAMES)
     assert bool(found) is not (example.answer["direct"] or example.for_agent)
-    assert for_agent(answer.text) is example.for_agent
-    plan = wired(found, INVENTORY, Named(Context(tuple(given))))
+    assert is_agent_goal(answer.text) is example.for_agent
+    plan = build_plan(found, INVENTORY, NamedArtifacts(Context(tuple(given))))
     assert [task.type.name for task in plan] == [task["task"] for task in example.answer["plan"]]
     for task, written in zip(plan, example.answer["plan"], strict=True):
         assert task.id == written["id"]
@@ -76,10 +78,12 @@ def test_every_example_is_a_proper_plan_of_todays_tasks(example: PlanExample) ->
 
 def test_the_examples_keep_to_the_schema() -> None:
     kinds: dict[str, Any] = {}
-    for example in examples(PROMPTS):
+    for example in load_examples(PROMPTS):
         for task in example.answer["plan"]:
             kinds[task["task"]] = task["args"]
-    for entry in plan_schema(INVENTORY, Named(Context()))["properties"]["plan"]["items"]["anyOf"]:
+    for entry in plan_schema(INVENTORY, NamedArtifacts(Context()))["properties"]["plan"]["items"][
+        "anyOf"
+    ]:
         args = entry["properties"]["args"]
         for name in entry["properties"]["task"]["enum"]:
             given = kinds.get(name)
@@ -88,15 +92,15 @@ def test_the_examples_keep_to_the_schema() -> None:
 
 def test_the_schema_knows_every_task_and_only_files_that_are_there() -> None:
     context = Context((file("cat.png"), file("memo.wav")))
-    schema = plan_schema(INVENTORY, Named(context))
+    schema = plan_schema(INVENTORY, NamedArtifacts(context))
     entries = schema["properties"]["plan"]["items"]["anyOf"]
     names = [name for entry in entries for name in entry["properties"]["task"]["enum"]]
     assert sorted(names) == sorted(NAMES)
     assert schema["$defs"]["image"]["anyOf"][0] == {"enum": ["cat.png"]}
     assert schema["$defs"]["video"] == {"type": "string", "pattern": "^<GENERATED>-[0-9]{1,3}$"}
     assert schema["$defs"]["text"] == {"type": "string"}
-    many = Context(tuple(file(f"{at}.png") for at in range(MOST_NAMES + 1)))
-    assert plan_schema(INVENTORY, Named(many))["$defs"]["image"] == {"type": "string"}
+    many = Context(tuple(file(f"{at}.png") for at in range(MAX_NAMES + 1)))
+    assert plan_schema(INVENTORY, NamedArtifacts(many))["$defs"]["image"] == {"type": "string"}
 
 
 def test_where_there_is_room_all_is_told() -> None:
@@ -149,14 +153,14 @@ def test_a_request_that_does_not_fit_is_refused_never_cut() -> None:
 
 def test_examples_of_tasks_that_cannot_run_are_not_shown() -> None:
     few = [item for item in INVENTORY if item.name in ("clock", "calculator", "timer")]
-    prompt = brief(FakeLLM(), PROMPTS, asked="x", inventory=few, context=Context())
+    prompt = planning_prompt(FakeLLM(), PROMPTS, asked="x", inventory=few, context=Context())
     assert len(prompt.messages) == 2 + 2 * 2
 
 
 def test_files_of_a_long_conversation() -> None:
     given = tuple(Resource(f"image {at}", file(f"{at}.png"), given=True) for at in range(1, 61))
     context = Context((file("cat.png"),), resources=given)
-    listed = files_listed(Named(context), context)
+    listed = list_files(NamedArtifacts(context), context)
     assert listed[:2] == ['"cat.png" (image)', "20 older ones, numbered in the same way"]
     assert listed[2] == '"image 21" (image, given before, "21.png")'
     assert len(listed) == 42
@@ -168,7 +172,7 @@ def test_names_are_unique_and_on_one_line() -> None:
     upper = Artifact(Kind.IMAGE, path=file("c.png").path, name="A.png")
     same = replace(other, path=file("d.png").path)
     text = text_artifact("secret words")
-    named = Named(Context((odd, other, upper, same, text, other)))
+    named = NamedArtifacts(Context((odd, other, upper, same, text, other)))
     assert [name for name, _ in named] == ["a .png�", "a.png", "A.png", "a.png (2)", "text"]
     assert named.find("A.png", ()) is upper
     assert named.find("a.PNG", ()) is upper
@@ -180,9 +184,9 @@ def test_names_are_unique_and_on_one_line() -> None:
 def test_the_newest_of_two_earlier_files_of_one_name_is_meant() -> None:
     first, second = file("a.png"), replace(file("a.png"), path=file("x.png").path)
     earlier = (Resource("image 1", first, given=True), Resource("image 2", second, given=True))
-    named = Named(Context(resources=earlier))
+    named = NamedArtifacts(Context(resources=earlier))
     assert named.find("a.png", ()) is second
     assert named.find("Image 1", ()) is first
-    here = Named(Context((first,), resources=earlier))
+    here = NamedArtifacts(Context((first,), resources=earlier))
     assert [name for name, _ in here] == ["a.png", "image 2"]
     assert here.find("a.png", ()) is first

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from jarvis_desktop.assistant.planning.plan_diff import kept_as_before
+from jarvis_desktop.assistant.planning.plan_diff import keep_unchanged
 from jarvis_desktop.assistant.planning.planner import LayeredPlanner
 from jarvis_desktop.core.errors import ExpertError
 from jarvis_desktop.core.plan import Plan
@@ -153,9 +153,9 @@ def test_a_pin_and_a_wish_for_the_result_survive() -> None:
         )
     )
     new = Plan((Task(0, CLOCK), Task(1, JOIN, {"texts": ("b", Ref(0))})))
-    kept = kept_as_before(new, old)
+    kept = keep_unchanged(new, old)
     assert kept.task(0) == old.task(0)
     assert kept.task(1) == replace(new.task(1), expert="glue")
-    other = kept_as_before(Plan((Task(1, SHORTEN, {"text": "b"}),)), old)
+    other = keep_unchanged(Plan((Task(1, SHORTEN, {"text": "b"}),)), old)
     assert [(task.id, task.expert) for task in other] == [(2, "")]
-    assert kept_as_before(Plan((Task(8, CLOCK),)), Plan(())).tasks[0].id == 8
+    assert keep_unchanged(Plan((Task(8, CLOCK),)), Plan(())).tasks[0].id == 8

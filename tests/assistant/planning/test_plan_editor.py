@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from jarvis_desktop.assistant.planning.plan_editor import KNOWN_WAYS
+from jarvis_desktop.assistant.planning import plan_editor
 from jarvis_desktop.assistant.planning.rule_planner import EmbeddedPlanner
 from jarvis_desktop.core.artifact import Kind
 from jarvis_desktop.core.plan import Plan
@@ -135,7 +135,7 @@ async def test_an_input_that_nothing_can_take_the_place_of_is_named() -> None:
     ("words", "why"),
     [
         ("", "Say what should be different."),
-        ("do it nicely", f"{NOT.format('do it nicely')} {KNOWN_WAYS}"),
+        ("do it nicely", f"{NOT.format('do it nicely')} {plan_editor.SUPPORTED_EDITS}"),
         ("leave out the picture and use a blue background", "I did not understand “picture”"),
         ("leave out the summary in blue", "I did not understand “blue”"),
         ("in Spanish with a blue border", "I did not understand “blue border”"),

@@ -8,9 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from jarvis_desktop.assistant.planning.llm_output import for_agent
+from jarvis_desktop.assistant.planning.llm_output import is_agent_goal
 from jarvis_desktop.assistant.planning.llm_planner import LlmPlanner
-from jarvis_desktop.assistant.planning.planner import LayeredPlanner, asked_for, is_own
+from jarvis_desktop.assistant.planning.planner import (
+    LayeredPlanner,
+    asks_for_agent,
+    has_builtin_tasks,
+)
 from jarvis_desktop.assistant.planning.rule_planner import EmbeddedPlanner
 from jarvis_desktop.assistant.prompts import Prompts
 from jarvis_desktop.core.llm import Prompt
@@ -47,7 +51,7 @@ CLOCK = '{"direct": false, "plan": [{"task": "clock", "id": 0, "args": {}}]}'
     ],
 )
 def test_words_that_ask_for_it(text: str) -> None:
-    assert asked_for(text, INVENTORY)
+    assert asks_for_agent(text, INVENTORY)
 
 
 @pytest.mark.parametrize(
@@ -71,12 +75,12 @@ def test_words_that_ask_for_it(text: str) -> None:
     ],
 )
 def test_words_that_do_not(text: str) -> None:
-    assert not asked_for(text, INVENTORY)
+    assert not asks_for_agent(text, INVENTORY)
 
 
 @pytest.mark.parametrize("text", ["plot " * 20_000, "write " * 20_000, "\n" * 50_000, "'" * 50_000])
 def test_no_text_takes_long(text: str) -> None:
-    assert not asked_for(text, INVENTORY)
+    assert not asks_for_agent(text, INVENTORY)
 
 
 @pytest.mark.parametrize(
@@ -88,7 +92,7 @@ def test_no_text_takes_long(text: str) -> None:
     ],
 )
 def test_answers_that_say_so(answer: str) -> None:
-    assert for_agent(answer)
+    assert is_agent_goal(answer)
 
 
 @pytest.mark.parametrize(
@@ -103,7 +107,7 @@ def test_answers_that_say_so(answer: str) -> None:
     ],
 )
 def test_answers_that_say_otherwise_as_well(answer: str) -> None:
-    assert not for_agent(answer)
+    assert not is_agent_goal(answer)
 
 
 class Room:
@@ -181,9 +185,9 @@ async def test_without_an_llm_there_is_no_goal() -> None:
 
 
 def test_which_tasks_are_our_own() -> None:
-    assert is_own(INVENTORY)
-    assert not is_own(FOREIGN)
-    assert not is_own(())
+    assert has_builtin_tasks(INVENTORY)
+    assert not has_builtin_tasks(FOREIGN)
+    assert not has_builtin_tasks(())
 
 
 async def test_a_prompt_of_the_persons_own_may_leave_it_out(tmp_path: Path) -> None:

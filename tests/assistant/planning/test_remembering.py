@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from jarvis_desktop.assistant.planning.plan_diff import in_own_words
+from jarvis_desktop.assistant.planning.plan_diff import check_own_words
 from jarvis_desktop.core.errors import PlanError
 from jarvis_desktop.core.plan import Plan
 from jarvis_desktop.core.task import Task, Value
@@ -76,7 +76,7 @@ def plan(**args: Value) -> Plan:
     ],
 )
 def test_the_persons_own_words(text: str, fact: str) -> None:
-    assert in_own_words(plan(fact=fact), text, INVENTORY) == plan(fact=fact)
+    assert check_own_words(plan(fact=fact), text, INVENTORY) == plan(fact=fact)
 
 
 @pytest.mark.parametrize(
@@ -89,12 +89,12 @@ def test_the_persons_own_words(text: str, fact: str) -> None:
 )
 def test_words_of_somebody_else(text: str, fact: str) -> None:
     with pytest.raises(PlanError, match=r"Task 1 \(remember\) must take its fact word for word"):
-        in_own_words(plan(fact=fact), text, INVENTORY)
+        check_own_words(plan(fact=fact), text, INVENTORY)
 
 
 def test_what_is_left_open_is_nobodys_word() -> None:
     left_open = plan(action="list")
-    assert in_own_words(left_open, "list it", INVENTORY) == left_open
+    assert check_own_words(left_open, "list it", INVENTORY) == left_open
 
 
 @pytest.mark.parametrize("args", [{}, {"fact": "that"}, {"fact": ""}, {"fact": "invoice"}])
@@ -103,7 +103,7 @@ def test_nothing_is_forgotten_that_nobody_wanted_forgotten(
     text: str, args: dict[str, Value]
 ) -> None:
     with pytest.raises(PlanError, match="word for word"):
-        in_own_words(Plan((Task(0, memory.FORGET_TYPE, args),)), text, INVENTORY)
+        check_own_words(Plan((Task(0, memory.FORGET_TYPE, args),)), text, INVENTORY)
 
 
 @pytest.mark.parametrize(
@@ -117,4 +117,4 @@ def test_nothing_is_forgotten_that_nobody_wanted_forgotten(
 )
 def test_what_the_person_wants_forgotten_is(text: str, args: dict[str, Value]) -> None:
     plan = Plan((Task(0, memory.FORGET_TYPE, args),))
-    assert in_own_words(plan, text, INVENTORY) == plan
+    assert check_own_words(plan, text, INVENTORY) == plan

@@ -35,9 +35,9 @@ from tests.assistant.planning.planned import ask, show
     ],
 )
 def test_paths(text: str, path: str) -> None:
-    assert [item.text for item in request_parser.files(text)] == [path]
-    assert request_parser.quotes(text) == []
-    assert request_parser.files(text)[0].is_absolute
+    assert [item.text for item in request_parser.find_files(text)] == [path]
+    assert request_parser.find_quotes(text) == []
+    assert request_parser.find_files(text)[0].is_absolute
 
 
 @pytest.mark.parametrize(
@@ -52,8 +52,8 @@ def test_paths(text: str, path: str) -> None:
     ],
 )
 def test_what_is_no_path(text: str, quoted: list[str]) -> None:
-    assert request_parser.files(text) == []
-    assert [item.text for item in request_parser.quotes(text)] == quoted
+    assert request_parser.find_files(text) == []
+    assert [item.text for item in request_parser.find_quotes(text)] == quoted
 
 
 @pytest.mark.parametrize(
@@ -61,11 +61,11 @@ def test_what_is_no_path(text: str, quoted: list[str]) -> None:
     [("open /tmp/folder/", "folder"), ('open "/tmp/my x"', "my x"), ("open ~", "~")],
 )
 def test_the_name_of_a_folder_is_its_last_part(text: str, name: str) -> None:
-    assert request_parser.files(text)[0].name == name
+    assert request_parser.find_files(text)[0].name == name
 
 
 def test_a_name_keeps_its_typographic_apostrophe() -> None:
-    made = request_parser.read("it’s time: open “Ann’s notes.txt”", INVENTORY, Context())
+    made = request_parser.parse_request("it’s time: open “Ann’s notes.txt”", INVENTORY, Context())
     assert [item.text for item in made.files] == ["Ann’s notes.txt"]
     assert made.text.startswith("it's time")
 

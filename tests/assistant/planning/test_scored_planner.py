@@ -54,9 +54,9 @@ def planned(
     )
     given = tuple(
         Artifact(kind_of_name(item.name) or Kind.DOCUMENT, path=Path(item.text), name=item.name)
-        for item in request_parser.files(text)
+        for item in request_parser.find_files(text)
     )
-    return scored_planner.plan(text, scores, INVENTORY, given)
+    return scored_planner.plan_from_scores(text, scores, INVENTORY, given)
 
 
 def args(plan: Plan, place: int = 0) -> list[object]:
@@ -100,7 +100,7 @@ def test_one_question_serves_several():
     second = tool("explain", "image text", Kind.TEXT, "Explains a question.")
     scores = Scores((0.9, 0.9), ((0.0,) * 2,) * 2, ((0.0, 1.0), (0.0, 0.0)), (0, 0))
     image = Artifact(Kind.IMAGE, path=Path("a.png"), name="a.png")
-    plan = scored_planner.plan(ask, scores, (LOOK, second), (image,))
+    plan = scored_planner.plan_from_scores(ask, scores, (LOOK, second), (image,))
     assert [args(plan, place)[1] for place in (0, 1)] == ["What is this?"] * 2
 
 
@@ -162,11 +162,13 @@ def test_the_likeliest_task_alone_where_none_is_likely():
     none = tuple((0.0,) * size for _ in range(size))
     scores = Scores((0.1, 0.3, 0.0, 0.0, 0.0, 0.0), none, none, (0,) * size)
     image = Artifact(Kind.IMAGE, path=Path("a.png"))
-    assert [task.type for task in scored_planner.plan("?", scores, INVENTORY, (image,))] == [DETECT]
+    assert [
+        task.type for task in scored_planner.plan_from_scores("?", scores, INVENTORY, (image,))
+    ] == [DETECT]
 
 
 def test_a_required_input_that_is_not_there_is_refused():
     needs = TaskType("needs", "", (Port("image", (Kind.IMAGE,)),), (Kind.TEXT,))
     scores = Scores((0.9,), ((0.0,),), ((0.0,),), (0,))
     with pytest.raises(PlanError, match="image"):
-        scored_planner.plan("Look.", scores, (needs,), ())
+        scored_planner.plan_from_scores("Look.", scores, (needs,), ())

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from jarvis_desktop.assistant.planning.scored_planner import decode
+from jarvis_desktop.assistant.planning.scored_planner import decode_scores
 from jarvis_desktop.core.artifact import Kind
 from jarvis_desktop.core.ports import Scores
 from jarvis_desktop.core.task import Port, TaskType
@@ -39,7 +39,7 @@ def decoded(
     tasks: dict[str, float],
     links: dict[tuple[str, str], float] | None = None,
 ) -> list[tuple[str, tuple[int, ...]]]:
-    nodes = decode(scores(inventory, tasks, links), inventory, least=0.5)
+    nodes = decode_scores(scores(inventory, tasks, links), inventory, least=0.5)
     return [(node.type.name, node.sources) for node in nodes]
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from jarvis_desktop.assistant.planning import intents, request_parser, slots
-from jarvis_desktop.assistant.planning.intents import Match
+from jarvis_desktop.assistant.planning.intents import CueMatch
 from jarvis_desktop.assistant.planning.steps import PlannedStep
 from jarvis_desktop.core.artifact import Kind
 from jarvis_desktop.core.ports import Context
@@ -73,7 +73,7 @@ INVENTORY = (SHORTEN, EDIT, SAVE, CALCULATE)
     ],
 )
 def test_quotes(text: str, quoted: list[str]) -> None:
-    assert [item.text for item in request_parser.quotes(text)] == quoted
+    assert [item.text for item in request_parser.find_quotes(text)] == quoted
 
 
 @pytest.mark.parametrize(
@@ -97,7 +97,7 @@ def test_quotes(text: str, quoted: list[str]) -> None:
     ],
 )
 def test_file_names(text: str, named: list[str]) -> None:
-    assert [item.text for item in request_parser.files(text)] == named
+    assert [item.text for item in request_parser.find_files(text)] == named
 
 
 @pytest.mark.parametrize(
@@ -114,11 +114,11 @@ def test_file_names(text: str, named: list[str]) -> None:
     ],
 )
 def test_names_of_what_is_to_be_made(text: str, output: bool) -> None:
-    assert request_parser.files(text)[0].output is output
+    assert request_parser.find_files(text)[0].output is output
 
 
 def test_the_name_is_the_last_part_of_the_path() -> None:
-    assert request_parser.files(r"open C:\Users\me\x.jpg")[0].name == "x.jpg"
+    assert request_parser.find_files(r"open C:\Users\me\x.jpg")[0].name == "x.jpg"
 
 
 @pytest.mark.parametrize(
@@ -132,11 +132,13 @@ def test_the_name_is_the_last_part_of_the_path() -> None:
     ],
 )
 def test_whether_a_path_says_where_the_file_lies(text: str, absolute: bool) -> None:
-    assert request_parser.files(text)[0].is_absolute is absolute
+    assert request_parser.find_files(text)[0].is_absolute is absolute
 
 
 def found(text: str) -> list[tuple[str, str]]:
-    return [(item.type.name, text[item.start : item.end]) for item in intents.find(text, INVENTORY)]
+    return [
+        (item.type.name, text[item.start : item.end]) for item in intents.find_cues(text, INVENTORY)
+    ]
 
 
 @pytest.mark.parametrize(
@@ -160,18 +162,20 @@ def test_cues(text: str, expected: list[tuple[str, str]]) -> None:
 
 def test_a_longer_cue_of_the_same_task_wins() -> None:
     one = TaskType("t", "", (), (), cues=("read", "read the text"))
-    assert [(item.start, item.end) for item in intents.find("read the text", (one,))] == [(0, 13)]
+    assert [(item.start, item.end) for item in intents.find_cues("read the text", (one,))] == [
+        (0, 13)
+    ]
 
 
 def test_noun_phrases() -> None:
     text = "say the summary and summarise it, this good summary"
-    matches = intents.find(text, (SHORTEN,))
+    matches = intents.find_cues(text, (SHORTEN,))
     assert [intents.is_noun_phrase(text, item) for item in matches] == [True, False, True]
 
 
-def read(text: str, reply: str = "") -> request_parser.Reading:
+def read(text: str, reply: str = "") -> request_parser.ParsedRequest:
     turns = (Turn("t", datetime(2026, 1, 1, tzinfo=UTC), reply=reply),) if reply else ()
-    return request_parser.read(
+    return request_parser.parse_request(
         text, INVENTORY, Context((), Conversation("c", turns), Path("/here"))
     )
 
@@ -207,7 +211,7 @@ def test_marks_of_our_own_in_a_request_mean_nothing() -> None:
 
 
 def test_a_mark_that_stands_for_nothing_is_passed_over() -> None:
-    made = request_parser.Reading("xquote0x xfile3x")
+    made = request_parser.ParsedRequest("xquote0x xfile3x")
     assert made.quotes_in(0, 16) == []
     assert made.files_in(0, 16) == []
 
@@ -276,10 +280,10 @@ def test_what_is_no_pasted_text(text: str) -> None:
 
 def options(text: str, kind: TaskType, reply: str = "", **given: Value) -> dict[str, Value]:
     made = read(text, reply)
-    matches = [item for item in intents.find(made.text, (kind,)) if item.type is kind]
-    cue = matches[0] if matches else Match(kind, 0, 0, 0.0)
+    matches = [item for item in intents.find_cues(made.text, (kind,)) if item.type is kind]
+    cue = matches[0] if matches else CueMatch(kind, 0, 0, 0.0)
     step = PlannedStep(kind, 0, len(made.text), cue, (*cue.options, *given.items()))
-    return slots.options(step, made)
+    return slots.read_options(step, made)
 
 
 def test_numbers_with_their_units() -> None:

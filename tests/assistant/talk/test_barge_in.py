@@ -2,7 +2,7 @@ import asyncio
 
 import pytest
 
-from jarvis_desktop.assistant.talk.barge_in import QUIETER, Interruption
+from jarvis_desktop.assistant.talk.barge_in import DUCKED_VOLUME, BargeIn
 from jarvis_desktop.core.errors import UnavailableError
 from jarvis_desktop.core.speech import Partial
 from tests.assistant.talk.front import silence, speaking
@@ -30,7 +30,7 @@ class House:
         self.shares: list[float] = []
         self.closed = asyncio.Event()
         self.microphone.watch(lambda state: self.closed.set() if state == "closed" else None)
-        self.interruption = Interruption(
+        self.interruption = BargeIn(
             self.talk, self.microphone, self.recogniser, duck=self.shares.append
         )
 
@@ -59,7 +59,7 @@ async def test_words_of_a_person_end_it_with_all_that_they_said(house):
     assert house.talk.said == [b"".join(each.pcm for each in house.microphone.sounds[1:4])]
     assert house.recogniser.hearings[0].dropped
     await house.interruption.close()
-    assert house.shares == [QUIETER, 1.0]
+    assert house.shares == [DUCKED_VOLUME, 1.0]
 
 
 async def test_one_word_is_enough_where_it_says_so(house):
@@ -83,7 +83,7 @@ async def test_a_word_that_nothing_follows_makes_it_quieter_for_a_moment(house):
     house.microphone.sounds = [speaking(0.5), silence(1), silence(1)]
     house.interruption.speaking(SPOKEN)
     await house.taken()
-    assert (house.talk.said, house.shares) == ([], [QUIETER, 1.0])
+    assert (house.talk.said, house.shares) == ([], [DUCKED_VOLUME, 1.0])
     assert house.recogniser.hearings[0].dropped
 
 

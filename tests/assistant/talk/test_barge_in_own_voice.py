@@ -2,8 +2,8 @@ import pytest
 
 from jarvis_desktop.assistant.talk.barge_in import (
     foreign_words,
-    from_the_first_foreign,
-    without_own_beginning,
+    from_first_foreign_word,
+    without_echo,
 )
 
 SPOKEN = "The picture shows a red bicycle in front of a house."
@@ -38,9 +38,9 @@ def test_words_that_are_not_its_own(heard, foreign):
     ],
 )
 def test_what_was_spoken_before_the_key_is_left_out(heard, left):
-    assert without_own_beginning(heard, SPOKEN) == left
+    assert without_echo(heard, SPOKEN) == left
 
 
 def test_what_it_said_for_longer_is_left_out_up_to_the_first_other_word():
-    assert from_the_first_foreign("the picture shows a house stop it", SPOKEN) == "stop it"
-    assert from_the_first_foreign("the picture shows", SPOKEN) == "the picture shows"
+    assert from_first_foreign_word("the picture shows a house stop it", SPOKEN) == "stop it"
+    assert from_first_foreign_word("the picture shows", SPOKEN) == "the picture shows"

@@ -115,7 +115,7 @@ async def test_what_a_voice_may_not_agree_to_waits_for_the_screen():
 
 
 async def test_without_a_click_it_stays_a_no(monkeypatch):
-    monkeypatch.setattr(hands_free, "ON_SCREEN", 0)
+    monkeypatch.setattr(hands_free, "SCREEN_TIMEOUT_S", 0)
     assert not await confirm(Person("yes", "well"), by_voice=False)
     assert not await confirm(Person("yes", None), by_voice=False)
 
@@ -139,7 +139,7 @@ async def test_where_nobody_can_be_heard_the_screen_still_asks():
 
 
 async def test_where_nobody_can_be_heard_and_nobody_clicks_it_is_a_no(monkeypatch):
-    monkeypatch.setattr(hands_free, "ON_SCREEN", 0)
+    monkeypatch.setattr(hands_free, "SCREEN_TIMEOUT_S", 0)
 
     class Deaf(Person):
         async def answer(self, ask, *, limit, early=False):

@@ -1,6 +1,6 @@
 import pytest
 
-from jarvis_desktop.assistant.talk.hands_free import answer_of
+from jarvis_desktop.assistant.talk.hands_free import parse_answer
 
 
 @pytest.mark.parametrize(
@@ -25,7 +25,7 @@ from jarvis_desktop.assistant.talk.hands_free import answer_of
     ],
 )
 def test_clear_answers(said, means):
-    assert answer_of(said) == means
+    assert parse_answer(said) == means
 
 
 @pytest.mark.parametrize(
@@ -40,7 +40,7 @@ def test_clear_answers(said, means):
     ],
 )
 def test_a_refusal_anywhere_is_a_no(said):
-    assert answer_of(said) == "no"
+    assert parse_answer(said) == "no"
 
 
 @pytest.mark.parametrize(
@@ -57,4 +57,4 @@ def test_a_refusal_anywhere_is_a_no(said):
     ],
 )
 def test_anything_else_is_nothing(said):
-    assert answer_of(said) is None
+    assert parse_answer(said) is None

@@ -3,7 +3,7 @@ import asyncio
 import pytest
 
 from jarvis_desktop.assistant.talk import talk as module
-from jarvis_desktop.assistant.talk.talk import LONGEST, TOO_LONG, UNEXPECTED, Talk
+from jarvis_desktop.assistant.talk.talk import MAX_SPEECH_S, TOO_LONG, UNEXPECTED, Talk
 from jarvis_desktop.core.errors import ExpertError, InputError, UnavailableError
 from jarvis_desktop.core.speech import Loudness, Partial, Sound, Talking, Unheard
 from tests.assistant.talk.front import silence, sound, speaking
@@ -56,7 +56,7 @@ async def test_a_key_that_is_stuck_is_let_go_for_the_person(make, microphone, fr
 
 
 async def test_after_ten_minutes_it_ends_and_what_was_said_is_taken(make, microphone, front):
-    microphone.sounds = [speaking(LONGEST + 1)]
+    microphone.sounds = [speaking(MAX_SPEECH_S + 1)]
     make(way="hold").press()
     await front.until(lambda: bool(front.said))
     assert Unheard(TOO_LONG) in front.events
@@ -245,7 +245,7 @@ async def test_other_settings_are_taken_up(make, microphone, front):
 
 
 async def test_in_a_conversation_it_stays_open_for_a_while(make, microphone, front, monkeypatch):
-    monkeypatch.setattr(module, "LINGER", 0)
+    monkeypatch.setattr(module, "MICROPHONE_LINGER_S", 0)
     busy = [True]
     closed = asyncio.Event()
     microphone.watch(lambda state: closed.set() if state == "closed" else None)

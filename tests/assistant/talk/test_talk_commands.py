@@ -1,6 +1,6 @@
 import pytest
 
-from jarvis_desktop.assistant.talk.talk import Talk, answering
+from jarvis_desktop.assistant.talk.talk import Talk, talk_command_handler
 from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.speech import HotkeyStatus
 from tests.assistant.talk.front import FakeFront
@@ -29,7 +29,7 @@ async def talk():
 
 @pytest.fixture
 def command(talk, statuses):
-    answer = answering(talk, lambda: statuses[-1])
+    answer = talk_command_handler(talk, lambda: statuses[-1])
 
     async def command(action):
         return await answer({"do": "talk", "action": action})
@@ -68,5 +68,5 @@ async def test_each_answer_tells_how_the_key_is_had(command, statuses):
 )
 async def test_anything_else_is_refused(talk, wrong):
     with pytest.raises(InputError, match="does not know"):
-        await answering(talk, lambda: LENT)(wrong)
+        await talk_command_handler(talk, lambda: LENT)(wrong)
     assert talk.state == "idle"

@@ -1,6 +1,6 @@
 import pytest
 
-from jarvis_desktop.assistant.talk.talk import TAP, TalkKey
+from jarvis_desktop.assistant.talk.talk import MAX_TAP_S, TalkKey
 
 
 def meanings(way, *presses):
@@ -21,8 +21,8 @@ def test_a_toggle_ends_with_the_next_press():
 
 
 def test_by_itself_a_tap_toggles_and_a_longer_press_holds():
-    assert meanings("auto", (0, TAP - 0.01), (2, 2.1)) == ["begin", "let go", "end", None]
-    assert meanings("auto", (0, TAP)) == ["begin", "end"]
+    assert meanings("auto", (0, MAX_TAP_S - 0.01), (2, 2.1)) == ["begin", "let go", "end", None]
+    assert meanings("auto", (0, MAX_TAP_S)) == ["begin", "end"]
 
 
 @pytest.mark.parametrize("way", ["hold", "toggle", "auto"])

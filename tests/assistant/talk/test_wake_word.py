@@ -3,7 +3,7 @@ from dataclasses import replace
 
 import pytest
 
-from jarvis_desktop.assistant.talk.wake_word import Waking
+from jarvis_desktop.assistant.talk.wake_word import WakeWordListener
 from jarvis_desktop.core.errors import UnavailableError
 from tests.assistant.talk.front import silence
 from tests.assistant.talk.test_barge_in import Started
@@ -13,7 +13,7 @@ from tests.fake_voice import FakeMicrophone
 @pytest.fixture
 async def made():
     talk, microphone = Started(), FakeMicrophone()
-    waking = Waking(talk, microphone)
+    waking = WakeWordListener(talk, microphone)
     yield waking, talk, microphone
     await waking.close()
 

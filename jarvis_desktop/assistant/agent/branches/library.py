@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 
-from jarvis_desktop.assistant.agent.code_session import Workshop
-from jarvis_desktop.assistant.agent.goal_run import Desk, functions_for
+from jarvis_desktop.assistant.agent.code_session import CodeWorkspaces
+from jarvis_desktop.assistant.agent.goal_run import GoalRun, search_functions
 from jarvis_desktop.assistant.agent.roles import Observation
 from jarvis_desktop.assistant.memory import marked_off
 from jarvis_desktop.core.code import Function, Library
@@ -14,16 +14,16 @@ from jarvis_desktop.core.goal import BranchChoice
 CODER, LIBRARIAN = "coder", "librarian"
 """The roles of the inner controllers."""
 
-Call = Callable[[Desk, str, str], Awaitable[Observation]]
-"""Calls an inner controller: desk, role, task. What it gives does not end its caller's work."""
+CallController = Callable[[GoalRun, str, str], Awaitable[Observation]]
+"""Calls an inner controller: run, role, task. What it gives does not end its caller's work."""
 
-MOST_NEAR = 3
+MAX_SIMILAR = 3
 """Functions of the library that are shown to whoever extends it."""
-LONGEST_SOURCES = 3000
+MAX_SOURCE_CHARS = 3000
 """Characters of the code of all of them."""
-MOST_FILES = 40
-RENAMED = "In the folder where code runs some have another name:"
-NEAR = (
+MAX_FILES = 40
+RENAMED_FILES = "In the folder where code runs some have another name:"
+SIMILAR_FUNCTIONS = (
     "The library has these functions already, the nearest first. Where one of them will do, finish "
     "and name it; where one nearly does, write it anew under the same name, so that it does both."
 )
@@ -32,56 +32,56 @@ NEAR = (
 class CallCoder:
     """Carries out `coder`, with the argument `task`."""
 
-    def __init__(self, call: Call, workshop: Workshop) -> None:
+    def __init__(self, call: CallController, workshop: CodeWorkspaces) -> None:
         self._call = call
         self._workshop = workshop
 
-    async def __call__(self, desk: Desk, choice: BranchChoice) -> Observation:
+    async def __call__(self, run: GoalRun, choice: BranchChoice) -> Observation:
         """Have code written and run, on the files that there are."""
         task = choice.args["task"]
-        whole = _left(desk, CODER, task)
+        whole = _left(run, CODER, task)
         if not whole:
-            files = self._workshop.bench(desk).files.renamed(desk)
+            files = self._workshop.bench(run).files.renamed(run)
             lines = [f"{name} is the file {file}" for name, file in files.items()]
-            whole = _with_data(desk, task, RENAMED, "\n".join(lines[:MOST_FILES]))
-        return await self._call(desk, CODER, whole)
+            whole = _with_data(run, task, RENAMED_FILES, "\n".join(lines[:MAX_FILES]))
+        return await self._call(run, CODER, whole)
 
 
 class ExtendLibrary:
     """Carries out `extend_library`, with the argument `task`."""
 
-    def __init__(self, call: Call, library: Library) -> None:
+    def __init__(self, call: CallController, library: Library) -> None:
         self._call = call
         self._library = library
 
-    async def __call__(self, desk: Desk, choice: BranchChoice) -> Observation:
+    async def __call__(self, run: GoalRun, choice: BranchChoice) -> Observation:
         """Have a function written, or one changed that is nearly it."""
         task = choice.args["task"]
-        whole = _left(desk, LIBRARIAN, task)
+        whole = _left(run, LIBRARIAN, task)
         if not whole:
-            near = await functions_for(desk, self._library, task, MOST_NEAR)
-            whole = _with_data(desk, task, NEAR, _told(near))
-        return await self._call(desk, LIBRARIAN, whole)
+            near = await search_functions(run, self._library, task, MAX_SIMILAR)
+            whole = _with_data(run, task, SIMILAR_FUNCTIONS, _told(near))
+        return await self._call(run, LIBRARIAN, whole)
 
 
-def _left(desk: Desk, role: str, task: str) -> str:
+def _left(run: GoalRun, role: str, task: str) -> str:
     """The whole task of the controller that was at work on it before a crash; "" where none was.
 
     A controller goes on only with the very task that it had.
     """
-    for frame in desk.frames[desk.inner + 1 :][:1]:
+    for frame in run.frames[run.inner + 1 :][:1]:
         if frame.role == role and f"{frame.task}\n\n".startswith(f"{task}\n\n"):
             return frame.task
     return ""
 
 
-def _with_data(desk: Desk, task: str, heading: str, data: str) -> str:
-    return f"{task}\n\n{heading}\n{marked_off(data, desk.goal.id)}" if data else task
+def _with_data(run: GoalRun, task: str, heading: str, data: str) -> str:
+    return f"{task}\n\n{heading}\n{marked_off(data, run.goal.id)}" if data else task
 
 
 def _told(functions: Sequence[Function]) -> str:
     """Their signatures, and the code of the nearest, as far as there is room for all of it."""
-    room, told = LONGEST_SOURCES, []
+    room, told = MAX_SOURCE_CHARS, []
     for function in functions:
         told.append(f"{function.signature}: {function.summary}")
         source = function.draft.source.strip()

@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from jarvis_desktop.assistant.agent.goal_run import Desk
-from jarvis_desktop.assistant.agent.outline_writer import PlanWriter
+from jarvis_desktop.assistant.agent.goal_run import GoalRun
+from jarvis_desktop.assistant.agent.outline_writer import OutlineWriter
 from jarvis_desktop.assistant.agent.roles import Observation
 from jarvis_desktop.core.display import one_line
 from jarvis_desktop.core.errors import PlanError
@@ -15,24 +15,24 @@ from jarvis_desktop.core.events import OutlineChanged
 from jarvis_desktop.core.expert import Status
 from jarvis_desktop.core.goal import BranchChoice, Outline, StepState, changes
 
-LONGEST_NOTE = 200
+MAX_NOTE_CHARS = 200
 NO_PLAN = "There is no plan here. Go on with the task itself."
 
 
 class RePlan:
     """`re_plan`: the plan is written anew, with the person where the rules say so."""
 
-    def __init__(self, writer: PlanWriter) -> None:
+    def __init__(self, writer: OutlineWriter) -> None:
         self._writer = writer
 
-    async def __call__(self, desk: Desk, choice: BranchChoice) -> Observation:
+    async def __call__(self, run: GoalRun, choice: BranchChoice) -> Observation:
         """What is different now. What the person said and changed is besides in the notices."""
-        depth = desk.inner
-        before = desk.frames[depth].outline
+        depth = run.inner
+        before = run.frames[depth].outline
         if before is None:
             return _failed(NO_PLAN)
         reason = choice.args["reason"]
-        after = await self._writer.write(desk, depth, reason=reason, before=before, ask=False)
+        after = await self._writer.write(run, depth, reason=reason, before=before, ask=False)
         if after is None:
             return _failed(
                 "The person did not accept the new plan, so the old one stays. Go on by it, or ask "
@@ -50,10 +50,10 @@ class RePlan:
 class UpdatePlan:
     """`update_plan`: states and notes of steps that are there; none is added or worded anew."""
 
-    async def __call__(self, desk: Desk, choice: BranchChoice) -> Observation:
+    async def __call__(self, run: GoalRun, choice: BranchChoice) -> Observation:
         """What is different now."""
-        depth = desk.inner
-        before = desk.frames[depth].outline
+        depth = run.inner
+        before = run.frames[depth].outline
         if before is None:
             return _failed(NO_PLAN)
         after = before
@@ -66,15 +66,15 @@ class UpdatePlan:
         told = _told(before, after)
         if not told:
             return _failed(f"The plan says so already. {_next(after)}")
-        desk.change(depth, outline=after)
-        desk.live.show(OutlineChanged(after, desk.path(depth), why=told))
+        run.change(depth, outline=after)
+        run.live.show(OutlineChanged(after, run.path(depth), why=told))
         return Observation(f"{told} {_next(after)}", trusted=True)
 
 
 def _marked(outline: Outline, mark: Mapping[str, Any]) -> Outline:
     """Raises PlanError where there is no such step."""
     step, state = outline.step(mark["id"]), StepState(mark["state"])
-    note = one_line(mark["note"], limit=LONGEST_NOTE)
+    note = one_line(mark["note"], limit=MAX_NOTE_CHARS)
     if step and step.state is state:
         note = note or step.note
     return outline.with_state(mark["id"], state, note)

@@ -12,20 +12,20 @@ from typing import assert_never
 
 from jarvis_desktop.assistant.agent.approvals import Approvals
 from jarvis_desktop.assistant.agent.code_extraction import (
-    cleaned,
-    difference,
-    from_library,
-    middle_cut,
+    clean_code,
+    cut_middle,
+    format_diff,
+    library_imports,
 )
 from jarvis_desktop.assistant.agent.code_session import (
     ANOTHER_WAY,
-    Mending,
-    Providing,
-    Ran,
-    Workbench,
-    Workshop,
+    CodeWorkspace,
+    CodeWorkspaces,
+    PackageInstaller,
+    RepairCounter,
+    ScriptRun,
 )
-from jarvis_desktop.assistant.agent.goal_run import Desk
+from jarvis_desktop.assistant.agent.goal_run import GoalRun
 from jarvis_desktop.assistant.agent.roles import Observation
 from jarvis_desktop.core.artifact import Artifact
 from jarvis_desktop.core.code import (
@@ -47,14 +47,14 @@ from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.ports import ArtifactStore
 from jarvis_desktop.process.network_guard import is_here
 
-LONGEST_PRINTED = 4000
-LONGEST_VALUE = 1500
-LONGEST_ERROR = 2500
-MOST_FILES = 40
+MAX_PRINTED_CHARS = 4000
+MAX_VALUE_CHARS = 1500
+MAX_ERROR_CHARS = 2500
+MAX_FILES = 40
 
 
-def told(
-    ran: Ran,
+def format_run(
+    ran: ScriptRun,
     made: Sequence[Artifact],
     not_kept: Sequence[str],
     *,
@@ -65,7 +65,7 @@ def told(
     outcome = ran.outcome
     return "\n".join(
         (
-            ended(outcome, timeout),
+            describe_ending(outcome, timeout),
             *_about_session(ran, protection),
             *_said(outcome),
             *_files(made, (*outcome.left_out, *not_kept)),
@@ -74,7 +74,7 @@ def told(
     )
 
 
-def ended(outcome: CodeOutcome, timeout: float) -> str:
+def describe_ending(outcome: CodeOutcome, timeout: float) -> str:
     """How a run ended, in a sentence or two, with what would help."""
     match outcome.ending:
         case Ending.DONE:
@@ -104,7 +104,7 @@ def _sentence(outcome: CodeOutcome) -> str:
     return one_line(outcome.error, limit=300) if is_one else ""
 
 
-def _about_session(ran: Ran, protection: Protection) -> Iterator[str]:
+def _about_session(ran: ScriptRun, protection: Protection) -> Iterator[str]:
     if ran.lost and protection.sandboxed:
         yield (
             "Python began anew for it, so the variables of earlier runs are gone; "
@@ -119,11 +119,11 @@ def _about_session(ran: Ran, protection: Protection) -> Iterator[str]:
 
 def _said(outcome: CodeOutcome) -> Iterator[str]:
     if outcome.printed.strip():
-        yield f"It printed:\n{_shown(outcome.printed, LONGEST_PRINTED)}"
+        yield f"It printed:\n{_shown(outcome.printed, MAX_PRINTED_CHARS)}"
     if outcome.value:
-        yield f"The value of its last expression: {_shown(outcome.value, LONGEST_VALUE)}"
+        yield f"The value of its last expression: {_shown(outcome.value, MAX_VALUE_CHARS)}"
     if outcome.error and not _sentence(outcome):
-        yield _shown(outcome.error, LONGEST_ERROR)
+        yield _shown(outcome.error, MAX_ERROR_CHARS)
     if outcome.missing:
         yield (
             f"The module {one_line(outcome.missing)} is not installed: import it at the top of the "
@@ -133,19 +133,19 @@ def _said(outcome: CodeOutcome) -> Iterator[str]:
 
 def _files(made: Sequence[Artifact], left_out: Sequence[str]) -> Iterator[str]:
     if made:
-        listed = [f"{one_line(item.title)} ({item.kind.value})" for item in made[:MOST_FILES]]
-        more = f" and {len(made) - MOST_FILES} more" if len(made) > MOST_FILES else ""
+        listed = [f"{one_line(item.title)} ({item.kind.value})" for item in made[:MAX_FILES]]
+        more = f" and {len(made) - MAX_FILES} more" if len(made) > MAX_FILES else ""
         yield f"It made or changed these files: {', '.join(listed)}{more}."
-    yield from (one_line(text, limit=200) for text in left_out[:MOST_FILES])
+    yield from (one_line(text, limit=200) for text in left_out[:MAX_FILES])
 
 
 def _shown(text: str, longest: int) -> str:
-    return middle_cut(printable(text).strip("\n"), longest)
+    return cut_middle(printable(text).strip("\n"), longest)
 
 
-MOST_HOSTS = 3
+MAX_HOSTS = 3
 """That one run is asked about."""
-LONGEST_COMMENT = 2000
+MAX_COMMENT_CHARS = 2000
 
 _host = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9.\-]{0,251}[A-Za-z0-9])?(?::\d{1,5})?")
 
@@ -155,8 +155,8 @@ class RunCode:
 
     def __init__(
         self,
-        workshop: Workshop,
-        providing: Providing,
+        workshop: CodeWorkspaces,
+        providing: PackageInstaller,
         approvals: Approvals,
         store: ArtifactStore,
         *,
@@ -169,11 +169,11 @@ class RunCode:
         self._store = store
         self._timeout = timeout
 
-    async def __call__(self, desk: Desk, choice: BranchChoice) -> Observation:
+    async def __call__(self, run: GoalRun, choice: BranchChoice) -> Observation:
         """Run the code."""
-        code, said = cleaned(choice.args["code"]), choice.args["purpose"]
+        code, said = clean_code(choice.args["code"]), choice.args["purpose"]
         purpose = one_line(said or "Do a part of the goal.", limit=300)
-        mending = Mending(desk, said)
+        mending = RepairCounter(run, said)
         if mending.is_over:
             text = f"Mending the code for this was given up, so nothing ran: {ANOTHER_WAY}."
             return Observation(text, Status.FAILED, code=code, trusted=True)
@@ -183,34 +183,36 @@ class RunCode:
             text = f"{error} Nothing ran. {mending.failed()}"
             return Observation(text, Status.FAILED, code=code, trusted=True)
         try:
-            return await self._agreed(desk, code, purpose, mending)
+            return await self._agreed(run, code, purpose, mending)
         except JarvisError as error:
             return Observation(f"The code could not run: {error}", Status.FAILED, code=code)
 
-    async def _agreed(self, desk: Desk, code: str, purpose: str, mending: Mending) -> Observation:
+    async def _agreed(
+        self, run: GoalRun, code: str, purpose: str, mending: RepairCounter
+    ) -> Observation:
         """Ask, and run what was agreed to."""
-        bench = self._workshop.bench(desk)
+        bench = self._workshop.bench(run)
         request = CodeRequest(code, purpose, await bench.protection(), hosts=bench.hosts)
-        verdict = await self._approvals.code(desk, request)
-        hear(desk, purpose, verdict)
+        verdict = await self._approvals.code(run, request)
+        record_comment(run, purpose, verdict)
         if verdict.allow is Allow.NO:
-            return refused(verdict, code)
+            return refusal(verdict, code)
         script = Script(verdict.source)
         approved = script.sha256
-        tell_changed(desk, code, verdict)
-        if withheld := await self._providing.provide(desk, script.source):
+        report_changes(run, code, verdict)
+        if withheld := await self._providing.provide(run, script.source):
             return withheld
-        return await self._run(desk, script, approved, mending)
+        return await self._run(run, script, approved, mending)
 
     async def _run(
-        self, desk: Desk, script: Script, approved: str, mending: Mending
+        self, run: GoalRun, script: Script, approved: str, mending: RepairCounter
     ) -> Observation:
-        bench = self._workshop.bench(desk)
-        number = desk.number
+        bench = self._workshop.bench(run)
+        number = run.number
         to = await asyncio.to_thread(self._store.workdir)
 
         def report(text: str) -> None:
-            desk.live.show(RoundProgress(number, printable(text)))
+            run.live.show(RoundProgress(number, printable(text)))
 
         try:
             ran = await bench.run(
@@ -220,17 +222,17 @@ class RunCode:
         finally:
             await asyncio.to_thread(self._store.discard, to)
         bench.files.own(made)
-        await self._count_uses(desk, script.source)
+        await self._count_uses(run, script.source)
         protection = await bench.protection()
-        text = told(ran, made, not_kept, timeout=self._timeout, protection=protection)
-        if hosts := await self._about_hosts(desk, bench, ran):
-            desk.tell(desk.inner, hosts)
+        text = format_run(ran, made, not_kept, timeout=self._timeout, protection=protection)
+        if hosts := await self._about_hosts(run, bench, ran):
+            run.tell(run.inner, hosts)
             text = f"{text}\n{hosts}"
         if ran.outcome.ending is Ending.DONE:
             mending.worked()
             return Observation(text, artifacts=made, code=script.source)
         advice = mending.failed()
-        desk.tell(desk.inner, advice)
+        run.tell(run.inner, advice)
         text = f"{text}\n{advice}"
         return Observation(text, Status.FAILED, artifacts=made, code=script.source)
 
@@ -243,34 +245,34 @@ class RunCode:
                 left_out.append(f"{one_line(item.title)} was not taken: there is nothing in it.")
         return tuple(kept), tuple(left_out)
 
-    async def _count_uses(self, desk: Desk, source: str) -> None:
+    async def _count_uses(self, run: GoalRun, source: str) -> None:
         try:
-            if names := from_library(source):
+            if names := library_imports(source):
                 await asyncio.to_thread(self._workshop.library.used, names)
         except JarvisError as error:
-            desk.live.trace(f"The use of the library was not counted: {error.message}")
+            run.live.trace(f"The use of the library was not counted: {error.message}")
 
-    async def _about_hosts(self, desk: Desk, bench: Workbench, ran: Ran) -> str:
+    async def _about_hosts(self, run: GoalRun, bench: CodeWorkspace, ran: ScriptRun) -> str:
         """Ask about the hosts that the script wanted to reach; what is to be made of it."""
         hosts = [host for host in ran.outcome.refused_hosts if _host.fullmatch(host)]
-        told = []
-        for host in hosts[:MOST_HOSTS]:
+        format_run = []
+        for host in hosts[:MAX_HOSTS]:
             question = tr(
                 "The code wanted to reach {host}, which it may not. Allow it for this goal?",
                 host=f"{host}{_whose(host)}",
             )
-            if await desk.live.confirm(question):
+            if await run.live.confirm(question):
                 await bench.allow(host)
-                told.append(
+                format_run.append(
                     f"The person allows code to reach {host} now: run it again. "
                     "Python begins anew for that, without the variables of earlier runs."
                 )
             else:
-                told.append(
+                format_run.append(
                     f"Code may not reach {host}: do without. "
                     f"(A person can allow it in advance, with --allow-host {host}.)"
                 )
-        return "\n".join(told)
+        return "\n".join(format_run)
 
 
 def _whose(host: str) -> str:
@@ -287,16 +289,16 @@ def _whose(host: str) -> str:
 
 def comment_of(verdict: Verdict) -> str:
     """What the person says to the code."""
-    return printable(verdict.comment.strip())[:LONGEST_COMMENT]
+    return printable(verdict.comment.strip())[:MAX_COMMENT_CHARS]
 
 
-def hear(desk: Desk, purpose: str, verdict: Verdict) -> None:
+def record_comment(run: GoalRun, purpose: str, verdict: Verdict) -> None:
     """Keep what the person says to code, for all prompts of the goal."""
     if comment := comment_of(verdict):
-        desk.heard(f"Code: {purpose}", comment)
+        run.heard(f"Code: {purpose}", comment)
 
 
-def refused(verdict: Verdict, code: str) -> Observation:
+def refusal(verdict: Verdict, code: str) -> Observation:
     """What the LLM is told of a No."""
     text = "The person did not allow this code, so nothing was done."
     comment = comment_of(verdict)
@@ -306,13 +308,13 @@ def refused(verdict: Verdict, code: str) -> Observation:
     return Observation(text, Status.FAILED, code=code, trusted=True)
 
 
-def tell_changed(desk: Desk, code: str, verdict: Verdict) -> None:
+def report_changes(run: GoalRun, code: str, verdict: Verdict) -> None:
     """See that the LLM knows what the person made of code that they allowed, and said to it."""
-    told = []
+    format_run = []
     if verdict.source != code:
-        changed = difference(code, verdict.source)
-        told.append(f"The person changed the code before it was used:\n{changed}")
+        changed = format_diff(code, verdict.source)
+        format_run.append(f"The person changed the code before it was used:\n{changed}")
     if comment := comment_of(verdict):
-        told.append(f"The person says to the code: {comment}")
-    if told:
-        desk.tell(desk.inner, *told)
+        format_run.append(f"The person says to the code: {comment}")
+    if format_run:
+        run.tell(run.inner, *format_run)

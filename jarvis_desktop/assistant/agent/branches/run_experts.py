@@ -12,7 +12,12 @@ from dataclasses import replace
 from typing import Protocol
 
 from jarvis_desktop.assistant import answer_template, answer_writer
-from jarvis_desktop.assistant.agent.goal_run import Desk, at_hand, chosen, context_for
+from jarvis_desktop.assistant.agent.goal_run import (
+    GoalRun,
+    available_artifacts,
+    planner_context,
+    resolve_names,
+)
 from jarvis_desktop.assistant.agent.roles import Observation
 from jarvis_desktop.assistant.execution.replanning import Campaign, mendable
 from jarvis_desktop.core.display import one_line
@@ -68,18 +73,18 @@ def _moved(task: Task, ids: dict[int, int]) -> Task:
     return replace(task, id=ids[task.id], args=args)
 
 
-LONGEST_REQUEST = 20_000
+MAX_REQUEST_CHARS = 20_000
 """Characters of a request to experts."""
 RESULT_TOKENS = 1500
 """What a controller is told of their results; the whole of them is at hand as files and texts."""
-KEPT = "experts"
+PLAN_KEY = "experts"
 """Where the frame keeps the plan under way, so that a crash does not have it planned anew."""
 
 
-class Acting(Protocol):
+class ActingApprovals(Protocol):
     """Knows which tasks are not to be done: `Approvals`."""
 
-    async def acting(self, desk: Desk, tasks: Iterable[Task]) -> dict[int, str]:
+    async def acting(self, run: GoalRun, tasks: Iterable[Task]) -> dict[int, str]:
         """Their ids, each with the reason."""
         ...
 
@@ -95,45 +100,45 @@ class RunExperts:
         planner: Planner,
         inventory: Sequence[TaskType],
         campaign: Campaign,
-        approvals: Acting,
+        approvals: ActingApprovals,
     ) -> None:
         self._planner = planner
         self._inventory = inventory
         self._campaign = campaign
         self._approvals = approvals
 
-    async def __call__(self, desk: Desk, choice: BranchChoice) -> Observation:
+    async def __call__(self, run: GoalRun, choice: BranchChoice) -> Observation:
         """What each task gave, or why nothing was done. Raises StorageError."""
         request = choice.args["request"]
-        if len(request) > LONGEST_REQUEST:
+        if len(request) > MAX_REQUEST_CHARS:
             return _failed("Say in `request` what is to be done, in a few sentences.")
         try:
-            context = context_for(desk, chosen(desk, choice.args["uses"]))
-            plan = self._kept(desk, request)
+            context = planner_context(run, resolve_names(run, choice.args["uses"]))
+            plan = self._kept(run, request)
             cut_off = plan is not None
             if plan is None:
                 planned = await self._planner.plan(request, self._inventory, context)
                 if not isinstance(planned, Plan):
                     return _failed(_advice(planned))
-                plan = renumbered(planned, desk.live.turn)
-            await self._carry_out(plan, desk, request, context, cut_off=cut_off)
-            if another := await self._another(plan, desk, request, context):
+                plan = renumbered(planned, run.live.turn)
+            await self._carry_out(plan, run, request, context, cut_off=cut_off)
+            if another := await self._another(plan, run, request, context):
                 plan = another
-                await self._carry_out(plan, desk, request, context, anew=True)
+                await self._carry_out(plan, run, request, context, anew=True)
         except StorageError:
             raise
         except JarvisError as error:
             return _failed(f"The experts could not be asked: {error}")
-        frame = desk.frames[desk.inner]
-        rest = {key: value for key, value in frame.kept.items() if key != KEPT}
+        frame = run.frames[run.inner]
+        rest = {key: value for key, value in frame.kept.items() if key != PLAN_KEY}
         # Durable together with the log entry of this round, and not before.
-        desk.frames[desk.inner] = replace(frame, kept=rest)
-        return _told(desk, plan)
+        run.frames[run.inner] = replace(frame, kept=rest)
+        return _told(run, plan)
 
     async def _carry_out(
         self,
         plan: Plan,
-        desk: Desk,
+        run: GoalRun,
         request: str,
         context: Context,
         *,
@@ -141,13 +146,13 @@ class RunExperts:
         cut_off: bool = False,
     ) -> None:
         """Run a plan beside what earlier rounds did."""
-        live = desk.live
+        live = run.live
         document = {
-            "round": desk.number,
+            "round": run.number,
             "request": request,
             "plan": plan_to_wire(plan, whole=True),
         }
-        desk.remember(desk.inner, **{KEPT: json.dumps(document, ensure_ascii=False)})
+        run.remember(run.inner, **{PLAN_KEY: json.dumps(document, ensure_ascii=False)})
         whole = joined(plan, live.turn)
         live.show(Replanned(whole, _why(live.turn)) if anew else PlanAccepted(whole))
         left = [task for task in plan if task.id not in live.turn.results]
@@ -155,31 +160,33 @@ class RunExperts:
             live.show(
                 Noted(tr("This was cut off: what is asked about now may have been done already."))
             )
-        withheld = await self._approvals.acting(desk, left)
+        withheld = await self._approvals.acting(run, left)
         await self._campaign.carry_out(whole, context, live, rounds=0, withheld=withheld)
 
-    async def _another(self, plan: Plan, desk: Desk, request: str, context: Context) -> Plan | None:
+    async def _another(
+        self, plan: Plan, run: GoalRun, request: str, context: Context
+    ) -> Plan | None:
         """Another way to what failed on all its candidates; None where there is none.
 
         It is made here, of what was asked for here: the campaign would plan the whole goal, and
         ask nobody about tasks that act.
         """
-        own = _own(desk.live.turn, plan)
+        own = _own(run.live.turn, plan)
         if not mendable(own):
             return None
         another = await self._planner.replan(
             request, self._inventory, context, plan=plan, results=own.results
         )
         if isinstance(another, Declined):
-            desk.live.trace(f"There is no other plan: {another.reason}")
+            run.live.trace(f"There is no other plan: {another.reason}")
             return None
-        return renumbered(another, desk.live.turn, but=plan)
+        return renumbered(another, run.live.turn, but=plan)
 
-    def _kept(self, desk: Desk, request: str) -> Plan | None:
+    def _kept(self, run: GoalRun, request: str) -> Plan | None:
         """The plan of this very round, where it was cut off; None where it is a new one."""
-        text = desk.frames[desk.inner].kept.get(KEPT, "")
+        text = run.frames[run.inner].kept.get(PLAN_KEY, "")
         document = json.loads(text) if text else {}
-        if document.get("round") != desk.number or document.get("request") != request:
+        if document.get("round") != run.number or document.get("request") != request:
             return None
         try:
             return plan_from_wire(document["plan"], {item.name: item for item in self._inventory})
@@ -200,13 +207,15 @@ def _own(turn: Turn, plan: Plan) -> Turn:
     return replace(turn, plan=plan, results=results, agentic=False)
 
 
-def _told(desk: Desk, plan: Plan) -> Observation:
-    own = _own(desk.live.turn, plan)
+def _told(run: GoalRun, plan: Plan) -> Observation:
+    own = _own(run.live.turn, plan)
     mark = secrets.token_hex(6)
     words, _ = answer_writer.told(own, mark, budget=RESULT_TOKENS)
     words = words.removeprefix(f"<data-{mark}>\n").removesuffix(f"\n</data-{mark}>")
     artifacts = tuple(item for _, result in answer_template.shown(own) for item in result.artifacts)
-    names = [name for name, item in at_hand(desk, artifacts).items() if item in artifacts]
+    names = [
+        name for name, item in available_artifacts(run, artifacts).items() if item in artifacts
+    ]
     if names:
         words += f"\n\nAt hand from now on: {', '.join(f'“{one_line(name)}”' for name in names)}."
     return Observation(words, answer_template.outcome(own), artifacts)

@@ -9,16 +9,21 @@ from functools import partial
 
 from jarvis_desktop.assistant.agent import function_tests
 from jarvis_desktop.assistant.agent.approvals import Approvals
-from jarvis_desktop.assistant.agent.branches.run_code import hear, refused, tell_changed
-from jarvis_desktop.assistant.agent.code_extraction import cleaned
-from jarvis_desktop.assistant.agent.code_session import ANOTHER_WAY, Mending, Providing, Workshop
-from jarvis_desktop.assistant.agent.function_tests import (
-    Report,
-    TryingOut,
-    persons_of,
-    with_persons,
+from jarvis_desktop.assistant.agent.branches.run_code import record_comment, refusal, report_changes
+from jarvis_desktop.assistant.agent.code_extraction import clean_code
+from jarvis_desktop.assistant.agent.code_session import (
+    ANOTHER_WAY,
+    CodeWorkspaces,
+    PackageInstaller,
+    RepairCounter,
 )
-from jarvis_desktop.assistant.agent.goal_run import Desk
+from jarvis_desktop.assistant.agent.function_tests import (
+    FunctionTester,
+    FunctionTestReport,
+    join_tests,
+    user_tests,
+)
+from jarvis_desktop.assistant.agent.goal_run import GoalRun
 from jarvis_desktop.assistant.agent.roles import Observation
 from jarvis_desktop.core.code import (
     Allow,
@@ -55,38 +60,42 @@ class WriteFunction:
     """Carries out `write_function`, with `name`, `code`, `tests`, `packages` and `replaces`."""
 
     def __init__(
-        self, workshop: Workshop, providing: Providing, approvals: Approvals, trying: TryingOut
+        self,
+        workshop: CodeWorkspaces,
+        providing: PackageInstaller,
+        approvals: Approvals,
+        trying: FunctionTester,
     ) -> None:
         self._workshop = workshop
         self._providing = providing
         self._approvals = approvals
         self._trying = trying
 
-    async def __call__(self, desk: Desk, choice: BranchChoice) -> Observation:
+    async def __call__(self, run: GoalRun, choice: BranchChoice) -> Observation:
         """Take the function into the library, or say why not."""
         name = choice.args["name"]
-        mending = Mending(desk, name)
+        mending = RepairCounter(run, name)
         if mending.is_over:
             text = f"Mending {one_line(name)} was given up, so nothing was done: {ANOTHER_WAY}."
             return Observation(text, Status.FAILED, trusted=True)
         try:
-            work = await self._begun(desk, name, choice)
-            return await self._taken_in(desk, work, mending)
+            work = await self._begun(run, name, choice)
+            return await self._taken_in(run, work, mending)
         except JarvisError as error:
             return Observation(f"The function could not be saved: {error}", Status.FAILED)
 
-    async def _begun(self, desk: Desk, name: str, choice: BranchChoice) -> _Work:
+    async def _begun(self, run: GoalRun, name: str, choice: BranchChoice) -> _Work:
         """The function as the LLM wrote it, with the tests that the person gave for it."""
         args = choice.args
         old = await asyncio.to_thread(self._existing, name)
-        kept = desk.frames[desk.inner].kept.get(_key(name), "")
+        kept = run.frames[run.inner].kept.get(_key(name), "")
         earlier = ""
         otherwise = args["replaces"] in (name, "True")
         if old is not None and not otherwise:
-            earlier = with_persons(old.draft.tests, "")
-            kept = kept or persons_of(old.draft.tests)
-        tests = with_persons(cleaned(args["tests"]), kept)
-        draft = FunctionDraft(name, cleaned(args["code"]), tests, tuple(args["packages"]))
+            earlier = join_tests(old.draft.tests, "")
+            kept = kept or user_tests(old.draft.tests)
+        tests = join_tests(clean_code(args["tests"]), kept)
+        draft = FunctionDraft(name, clean_code(args["code"]), tests, tuple(args["packages"]))
         return _Work(draft, old, earlier)
 
     def _existing(self, name: str) -> Function | None:
@@ -95,13 +104,13 @@ class WriteFunction:
         except (InputError, StorageError):  # one that was changed gets a new version
             return None
 
-    async def _taken_in(self, desk: Desk, work: _Work, mending: Mending) -> Observation:
+    async def _taken_in(self, run: GoalRun, work: _Work, mending: RepairCounter) -> Observation:
         """Test, ask and save; again from the beginning where the person changed something."""
         while True:
             if wrong := _wrong(work.draft):
                 text = f"{wrong}\nNothing was saved. {mending.failed()}"
                 return Observation(text, Status.FAILED, code=work.draft.source, trusted=True)
-            tried = await self._tested(desk, work)
+            tried = await self._tested(run, work)
             if isinstance(tried, Observation):
                 return tried
             tested, report = tried
@@ -109,77 +118,79 @@ class WriteFunction:
             if report is None or (changed_by_person and _wrong(work.draft)):
                 continue
             if not report.passed:
-                return _not_passed(desk, work, report, mending)
-            verdict = await self._approvals.code(desk, await self._request(desk, work, report))
+                return _not_passed(run, work, report, mending)
+            verdict = await self._approvals.code(run, await self._request(run, work, report))
             approved = replace(work.draft, source=verdict.source).sha256
-            hear(desk, f"Keep {work.draft.name} in the library", verdict)
+            record_comment(run, f"Keep {work.draft.name} in the library", verdict)
             if verdict.allow is Allow.NO:
-                _keep_tests(desk, work.draft, _with_comment(work.draft, verdict))
-                return refused(verdict, work.draft.source)
-            tell_changed(desk, work.draft.source, verdict)
+                _keep_tests(run, work.draft, _with_comment(work.draft, verdict))
+                return refusal(verdict, work.draft.source)
+            report_changes(run, work.draft.source, verdict)
             changed = _with_comment(replace(work.draft, source=verdict.source), verdict)
             if changed == work.draft:
                 break
-            _keep_tests(desk, work.draft, changed)
+            _keep_tests(run, work.draft, changed)
             work = replace(work, draft=changed)
         mending.worked()
-        return await self._saved(desk, work.draft, approved)
+        return await self._saved(run, work.draft, approved)
 
-    async def _tested(self, desk: Desk, work: _Work) -> tuple[_Work, Report | None] | Observation:
+    async def _tested(
+        self, run: GoalRun, work: _Work
+    ) -> tuple[_Work, FunctionTestReport | None] | Observation:
         """How the tests went, and the function as the person left it in the test script.
 
         There is no report where the person gave tests of their own: those are to run as well.
         """
-        bench, number = self._workshop.bench(desk), desk.number
-        written = function_tests.written(work.draft, work.earlier)
+        bench, number = self._workshop.bench(run), run.number
+        written = function_tests.write_script(work.draft, work.earlier)
         purpose = f"Test the function {work.draft.name} before it is kept in the library."
         protection = await bench.protection()
         request = CodeRequest(written, purpose, protection, hosts=bench.hosts)
-        verdict = await self._approvals.code(desk, request)
-        hear(desk, purpose, verdict)
+        verdict = await self._approvals.code(run, request)
+        record_comment(run, purpose, verdict)
         if verdict.allow is Allow.NO:
-            _keep_tests(desk, work.draft, _with_comment(work.draft, verdict))
-            return refused(verdict, work.draft.source)
+            _keep_tests(run, work.draft, _with_comment(work.draft, verdict))
+            return refusal(verdict, work.draft.source)
         script, before = Script(verdict.source), work.draft
         approved = script.sha256
         if script.source != written:
-            taken_out = function_tests.taken_out(script.source, work.draft)
+            taken_out = function_tests.read_script(script.source, work.draft)
             if taken_out is None:
                 text = "The person changed the test so that the function cannot be told from it."
                 return Observation(text, Status.FAILED, code=work.draft.source, trusted=True)
             work = replace(work, draft=taken_out[0], earlier=taken_out[1])
-        tell_changed(desk, written, verdict)
+        report_changes(run, written, verdict)
         draft = _with_comment(work.draft, verdict)
-        _keep_tests(desk, before, draft)
+        _keep_tests(run, before, draft)
         if draft != work.draft:
             return replace(work, draft=draft), None
-        if withheld := await self._providing.provide(desk, draft.source, draft.tests, work.earlier):
+        if withheld := await self._providing.provide(run, draft.source, draft.tests, work.earlier):
             return withheld
 
         def report(text: str) -> None:
-            desk.live.show(RoundProgress(number, printable(text)))
+            run.live.show(RoundProgress(number, printable(text)))
 
         return work, await self._trying.run(
             script, work.draft, work.earlier, approved=approved, hosts=bench.hosts, report=report
         )
 
-    async def _request(self, desk: Desk, work: _Work, report: Report) -> CodeRequest:
+    async def _request(self, run: GoalRun, work: _Work, report: FunctionTestReport) -> CodeRequest:
         draft = work.draft
         needs = f" It needs {', '.join(draft.packages)}." if draft.packages else ""
         return CodeRequest(
             draft.source,
             f"Keep {draft.name} in the library, for this goal and later ones.{needs}",
-            await self._workshop.bench(desk).protection(),
+            await self._workshop.bench(run).protection(),
             saves=draft.name,
             tests=f"{report.summary}\n\n{draft.tests}",
             replaces=work.old.draft.source if work.old else "",
         )
 
-    async def _saved(self, desk: Desk, draft: FunctionDraft, approved: str) -> Observation:
+    async def _saved(self, run: GoalRun, draft: FunctionDraft, approved: str) -> Observation:
         library = self._workshop.library
         function = await asyncio.to_thread(partial(library.save, draft, approved=approved))
-        self._workshop.bench(desk).library_changed()
-        desk.remember(desk.inner, **{_key(draft.name): ""})
+        self._workshop.bench(run).library_changed()
+        run.remember(run.inner, **{_key(draft.name): ""})
         text = (
             f"{function.name} is in the library now (version {function.version}), for "
             f"“from library import {function.name}”: {function.signature}: {function.summary}"
@@ -198,19 +209,19 @@ def tests_in_words(comment: str) -> str:
     return ""
 
 
-def _keep_tests(desk: Desk, before: FunctionDraft, draft: FunctionDraft) -> None:
+def _keep_tests(run: GoalRun, before: FunctionDraft, draft: FunctionDraft) -> None:
     """Tests that the person just gave hold for whatever the LLM writes next."""
-    tests = persons_of(draft.tests)
-    if tests != persons_of(before.tests):
-        desk.remember(desk.inner, **{_key(draft.name): tests})
+    tests = user_tests(draft.tests)
+    if tests != user_tests(before.tests):
+        run.remember(run.inner, **{_key(draft.name): tests})
 
 
 def _with_comment(draft: FunctionDraft, verdict: Verdict) -> FunctionDraft:
     tests = tests_in_words(verdict.comment)
-    persons = persons_of(draft.tests)
+    persons = user_tests(draft.tests)
     if not tests or tests in persons:
         return draft
-    return replace(draft, tests=with_persons(draft.tests, f"{persons}\n\n\n{tests}"))
+    return replace(draft, tests=join_tests(draft.tests, f"{persons}\n\n\n{tests}"))
 
 
 def _wrong(draft: FunctionDraft) -> str:
@@ -221,9 +232,11 @@ def _wrong(draft: FunctionDraft) -> str:
     return "\n".join(wrong)
 
 
-def _not_passed(desk: Desk, work: _Work, report: Report, mending: Mending) -> Observation:
+def _not_passed(
+    run: GoalRun, work: _Work, report: FunctionTestReport, mending: RepairCounter
+) -> Observation:
     advice = mending.failed()
-    desk.tell(desk.inner, advice)
+    run.tell(run.inner, advice)
     text = f"The function was not saved: not all of its tests passed.\n{report.text}\n{advice}"
     return Observation(text, Status.FAILED, code=work.draft.source)
 

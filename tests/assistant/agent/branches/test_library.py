@@ -5,8 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from jarvis_desktop.assistant.agent.branches.library import NEAR, CallCoder, ExtendLibrary
-from jarvis_desktop.assistant.agent.goal_run import Desk
+from jarvis_desktop.assistant.agent.branches.library import (
+    SIMILAR_FUNCTIONS,
+    CallCoder,
+    ExtendLibrary,
+)
+from jarvis_desktop.assistant.agent.goal_run import GoalRun
 from jarvis_desktop.assistant.agent.roles import Observation
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.code import FunctionDraft
@@ -34,15 +38,15 @@ class Called:
     def __init__(self) -> None:
         self.calls: list[tuple[str, str]] = []
 
-    async def __call__(self, desk: Desk, role: str, task: str) -> Observation:
+    async def __call__(self, goal_run: GoalRun, role: str, task: str) -> Observation:
         self.calls.append((role, task))
         return Observation("Done.")
 
 
-def texts_of(place: Workplace) -> Desk:
-    desk = place.desk()
-    desk.made.append(text_artifact("What was said."))
-    return desk
+def texts_of(place: Workplace) -> GoalRun:
+    goal_run = place.goal_run()
+    goal_run.made.append(text_artifact("What was said."))
+    return goal_run
 
 
 async def test_the_coder_is_told_where_a_file_has_another_name(place: Workplace) -> None:
@@ -63,9 +67,9 @@ async def test_without_such_files_the_coder_has_its_task_alone(
     place: Workplace, tmp_path: Path
 ) -> None:
     (tmp_path / "prices.csv").write_text("1\n")
-    desk = place.desk(files=[Artifact(Kind.TABLE, path=tmp_path / "prices.csv")])
+    goal_run = place.goal_run(files=[Artifact(Kind.TABLE, path=tmp_path / "prices.csv")])
     called = Called()
-    await CallCoder(called, place.workshop)(desk, BranchChoice("coder", {"task": "Plot it."}))
+    await CallCoder(called, place.workshop)(goal_run, BranchChoice("coder", {"task": "Plot it."}))
     assert called.calls == [("coder", "Plot it.")]
 
 
@@ -82,9 +86,9 @@ async def test_after_a_crash_an_inner_controller_gets_the_very_task_that_it_had(
         (coder, "librarian", "Count.", False),
         (librarian, "librarian", "Count.\n\nNothing was there.", True),
     ):
-        desk = texts_of(place)
-        desk.frames.append(ControllerFrame(role, left))
-        await branch(desk, BranchChoice("x", {"task": "Count."}))
+        goal_run = texts_of(place)
+        goal_run.frames.append(ControllerFrame(role, left))
+        await branch(goal_run, BranchChoice("x", {"task": "Count."}))
         assert (called.calls[-1][1] == left) == goes_on
 
 
@@ -95,12 +99,12 @@ async def test_the_librarian_is_shown_what_there_is(place: Workplace) -> None:
     called = Called()
     branch = ExtendLibrary(called, place.library)
     seen = await branch(
-        place.desk(), BranchChoice("extend_library", {"task": "Quadruple a number."})
+        place.goal_run(), BranchChoice("extend_library", {"task": "Quadruple a number."})
     )
     assert seen == Observation("Done.")
     [(role, task)] = called.calls
     assert role == "librarian"
-    assert task.startswith(f"Quadruple a number.\n\n{NEAR}\n<data-")
+    assert task.startswith(f"Quadruple a number.\n\n{SIMILAR_FUNCTIONS}\n<data-")
     assert f"double(x: int) -> int: Twice it.\n\n{DOUBLE.rstrip()}" in task
     assert "triple(x: int) -> int: Twice it.\n</data-" in task
 
@@ -113,9 +117,11 @@ async def test_without_a_library_the_librarian_begins_from_nothing(
 
     called = Called()
     branch = ExtendLibrary(called, place.library)
-    await branch(place.desk(), BranchChoice("extend_library", {"task": "Double it."}))
+    await branch(place.goal_run(), BranchChoice("extend_library", {"task": "Double it."}))
     monkeypatch.setattr(place.library, "search", broken)
-    desk = place.desk()
-    await branch(desk, BranchChoice("extend_library", {"task": "Double it."}))
+    goal_run = place.goal_run()
+    await branch(goal_run, BranchChoice("extend_library", {"task": "Double it."}))
     assert called.calls == [("librarian", "Double it.")] * 2
-    assert desk.live.turn.trace == ("The code library could not be searched: The disk is broken.",)
+    assert goal_run.live.turn.trace == (
+        "The code library could not be searched: The disk is broken.",
+    )

@@ -13,13 +13,13 @@ from jarvis_desktop.core.events import OutlineChanged
 from jarvis_desktop.core.expert import Status
 from jarvis_desktop.core.goal import BranchChoice, ControllerFrame
 from jarvis_desktop.core.ports import Review
-from tests.assistant.agent.scripted import GOAL, desk_for
+from tests.assistant.agent.scripted import GOAL, goal_run_for
 from tests.assistant.agent.study import OLD, Study, drafted, refuses, says
 from tests.fakes import FakeFrontend
 
 
 async def replan(study: Study, reason: str = "It failed.") -> Observation:
-    return await RePlan(study.writer)(study.desk, BranchChoice("re_plan", {"reason": reason}))
+    return await RePlan(study.writer)(study.goal_run, BranchChoice("re_plan", {"reason": reason}))
 
 
 async def test_the_plan_is_written_anew(prompts: Prompts) -> None:
@@ -30,7 +30,7 @@ async def test_the_plan_is_written_anew(prompts: Prompts) -> None:
         "Step 2 now says: Draw a chart Step 4 is new: Tell it",
         trusted=True,
     )
-    (notice,) = study.desk.frames[0].notices
+    (notice,) = study.goal_run.frames[0].notices
     assert notice.startswith("The plan was written anew, because: No matplotlib. Step 3 was")
 
 
@@ -39,7 +39,7 @@ async def test_what_the_person_makes_of_it_is_told(prompts: Prompts) -> None:
     study.answers(says("", "- [x] 1. Fetch the prices\n- [ ] 4. Send it to Ann"))
     found = await replan(study)
     assert found.text.endswith("Step 4 is new: Send it to Ann")
-    (notice,) = study.desk.frames[0].notices
+    (notice,) = study.goal_run.frames[0].notices
     assert "Step 4 is new: Send all The person changed the plan: Step 4 now says: Send" in notice
 
 
@@ -63,27 +63,27 @@ async def test_where_there_is_no_plan(prompts: Prompts) -> None:
     study.answers(Review)
     assert await replan(study) == Observation(NO_PLAN, Status.FAILED, trusted=True)
     assert study.llm.prompts == []
-    update = await UpdatePlan()(study.desk, BranchChoice("update_plan", {"steps": []}))
+    update = await UpdatePlan()(study.goal_run, BranchChoice("update_plan", {"steps": []}))
     assert update == Observation(NO_PLAN, Status.FAILED, trusted=True)
 
 
 class Board:
-    """A desk with a plan whose states are changed."""
+    """A goal_run with a plan whose states are changed."""
 
     def __init__(self, plan: str = OLD, depth: int = 0) -> None:
         self.person = FakeFrontend()
         frames = [ControllerFrame("assistant", GOAL)] * depth
-        own = desk_for(self.person, plan=plan).frames[0]
-        self.desk = desk_for(self.person, frames=[*frames, own])
-        self.desk.inner = depth
+        own = goal_run_for(self.person, plan=plan).frames[0]
+        self.goal_run = goal_run_for(self.person, frames=[*frames, own])
+        self.goal_run.inner = depth
 
     async def update(self, steps: list[dict[str, Any]]) -> Observation:
         steps = [{"note": "", **step} for step in steps]
-        return await UpdatePlan()(self.desk, BranchChoice("update_plan", {"steps": steps}))
+        return await UpdatePlan()(self.goal_run, BranchChoice("update_plan", {"steps": steps}))
 
     @property
     def plan(self) -> str:
-        outline = self.desk.frames[self.desk.inner].outline
+        outline = self.goal_run.frames[self.goal_run.inner].outline
         assert outline
         return outline.markdown
 
@@ -104,14 +104,14 @@ async def test_steps_are_marked() -> None:
     told = "Step 2 is done now. Step 3 is doing now."
     assert found == Observation(f"{told} The next step is 3: Name the best month", trusted=True)
     assert [(event.outline.markdown, event.why) for event in board.shown] == [(board.plan, told)]
-    assert board.desk.memory.frames("g")[0].outline == board.shown[0].outline
+    assert board.goal_run.memory.frames("g")[0].outline == board.shown[0].outline
 
 
 async def test_the_plan_of_an_inner_controller() -> None:
     board = Board(depth=1)
     await board.update([{"id": 2, "state": "done"}])
     assert board.shown[0].path == "assistant/assistant"
-    assert board.desk.frames[0].outline is None
+    assert board.goal_run.frames[0].outline is None
 
 
 async def test_of_a_step_that_is_marked_twice_the_last_word_holds() -> None:

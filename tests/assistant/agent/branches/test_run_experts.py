@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from jarvis_desktop.assistant.agent.branches.run_experts import KEPT, LONGEST_REQUEST
+from jarvis_desktop.assistant.agent.branches.run_experts import MAX_REQUEST_CHARS, PLAN_KEY
 from jarvis_desktop.assistant.planning.rule_planner import EmbeddedPlanner
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.errors import JarvisError, StorageError, UnavailableError
@@ -53,7 +53,7 @@ async def test_what_each_task_gave_is_told(room: Rooms) -> None:
     assert request == "Read cat.png and shorten it"
     assert context.attachments == (image,)
     (accepted,) = at.shown(PlanAccepted)
-    assert accepted.plan == at.planner.planned == at.desk.live.turn.plan
+    assert accepted.plan == at.planner.planned == at.goal_run.live.turn.plan
 
 
 async def test_a_second_round_is_numbered_on_and_the_first_stays(room: Rooms) -> None:
@@ -68,7 +68,7 @@ async def test_a_second_round_is_numbered_on_and_the_first_stays(room: Rooms) ->
         )
     )
     second = await at.ask()
-    turn = at.desk.live.turn
+    turn = at.goal_run.live.turn
     assert turn.plan
     assert ids(turn.plan) == [0, 1, 2, 3]
     assert turn.plan.task(2).args["texts"] == (Ref(1), "and", Ref(3))
@@ -86,10 +86,10 @@ async def test_what_failed_is_left_out_of_the_next_round(room: Rooms) -> None:
     found = await at.ask()
     assert found.status is Status.PARTLY
     assert "summarization: failed\nwhy: It broke." in found.text
-    assert at.desk.live.turn.trace[-1] == "There is no other plan: No other idea."
+    assert at.goal_run.live.turn.trace[-1] == "There is no other plan: No other idea."
     at.breaks()
     assert (await at.ask()).status is Status.DONE
-    turn = at.desk.live.turn
+    turn = at.goal_run.live.turn
     assert turn.plan
     assert ids(turn.plan) == [0, 2, 3]
     assert {task_id for task_id, item in turn.results.items() if item.status is Status.DONE} == {
@@ -165,7 +165,7 @@ async def test_where_there_is_no_plan(
 
 async def test_a_request_that_is_too_long(room: Rooms) -> None:
     at = room()
-    assert (await at.ask("x" * (LONGEST_REQUEST + 1))).status is Status.FAILED
+    assert (await at.ask("x" * (MAX_REQUEST_CHARS + 1))).status is Status.FAILED
     assert at.planner.asked == []
 
 
@@ -174,9 +174,11 @@ async def test_what_is_to_be_used_is_attached_by_its_name(room: Rooms) -> None:
         Resource("image 1", Artifact(Kind.IMAGE, path=Path("old.png"), name="old.png"), True),
     )
     at = room("cat.png", "dog.png")
-    at.desk.context = Context(at.files, resources=before, facts=("I live in Oslo.",), summary="x")
+    at.goal_run.context = Context(
+        at.files, resources=before, facts=("I live in Oslo.",), summary="x"
+    )
     twin = Artifact(Kind.IMAGE, path=Path("/store/cat.png"), name="cat.png")
-    at.desk.made += [twin, text_artifact("Read."), text_artifact("Shorter.")]
+    at.goal_run.made += [twin, text_artifact("Read."), text_artifact("Shorter.")]
     await at.ask(uses=["DOG.png", "text 2"])
     await at.ask(uses=["image 1", "cat.png (2)"])
     await at.ask()
@@ -255,7 +257,7 @@ async def test_a_crash_has_nothing_planned_anew_nor_done_again(room: Rooms) -> N
     assert found.status is Status.DONE
     assert at.done == ["join", "clock", "summarization", "join"]
     assert at.person.questions == ["Clock: do it?"]
-    turn = at.desk.live.turn
+    turn = at.goal_run.live.turn
     assert turn.plan
     assert ids(turn.plan) == [0, 1, 2, 3]
     assert "join of summarization of clock of, named" in found.text
@@ -267,7 +269,7 @@ async def test_after_a_crash_when_all_is_done_it_is_only_told(room: Rooms) -> No
     at = room()
     at.planner.planned = Plan((Task(0, CLOCK),))
     choice = BranchChoice("run_experts", {"request": "Do it.", "uses": []})
-    first = await at.branch(at.desk, choice)
+    first = await at.branch(at.goal_run, choice)
     at.again()
     assert await at.ask() == first
     assert at.done == ["clock"]
@@ -282,8 +284,8 @@ async def test_a_plan_that_is_kept_is_for_its_own_round_alone(
     at = room()
     at.planner.planned = Plan((Task(0, JOIN, {"texts": ("a",)}),))
     await at.cut_off("join")
-    assert KEPT in at.memory.frames("g")[0].kept
-    at.desk.number += later
+    assert PLAN_KEY in at.memory.frames("g")[0].kept
+    at.goal_run.number += later
     assert (await at.ask(wish)).status is Status.DONE
     assert len(at.planner.asked) == 2
 
@@ -292,17 +294,17 @@ async def test_a_plan_is_kept_no_longer_than_its_round(room: Rooms) -> None:
     at = room()
     at.planner.planned = Plan((Task(0, CLOCK),))
     await at.ask()
-    assert KEPT in at.memory.frames("g")[0].kept  # until the round is in the log
-    at.desk.tell(0, "The round ends.")
-    assert KEPT not in at.memory.frames("g")[0].kept
+    assert PLAN_KEY in at.memory.frames("g")[0].kept  # until the round is in the log
+    at.goal_run.tell(0, "The round ends.")
+    assert PLAN_KEY not in at.memory.frames("g")[0].kept
 
 
 async def test_a_kept_plan_of_tasks_that_are_gone_is_made_anew(room: Rooms) -> None:
     at = room(inventory=(CLOCK,))
     at.planner.planned = Plan((Task(0, CLOCK),))
-    kept = at.desk.frames[0].kept
+    kept = at.goal_run.frames[0].kept
     document = '{"round": 1, "request": "Do it.", "plan": [{"task": "gone", "id": 0}]}'
-    at.desk.change(0, kept={**kept, KEPT: document})
+    at.goal_run.change(0, kept={**kept, PLAN_KEY: document})
     assert (await at.ask()).status is Status.DONE
     assert len(at.planner.asked) == 1
 
@@ -312,7 +314,7 @@ async def test_stopped_it_ends_at_once(room: Rooms) -> None:
     at.planner.planned = Plan((Task(0, CLOCK), Task(1, SHORTEN, {"text": Ref(0)})))
 
     await at.cut_off("clock")
-    assert {item.status for item in at.desk.live.turn.results.values()} == {Status.CANCELLED}
+    assert {item.status for item in at.goal_run.live.turn.results.values()} == {Status.CANCELLED}
 
 
 async def test_a_memory_that_cannot_be_written_ends_it(room: Rooms) -> None:

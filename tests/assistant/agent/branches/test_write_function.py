@@ -31,7 +31,7 @@ PERSONS = "def test_of_nothing():\n    assert double(0) == 0"
 
 def tried(script: Script, to: Path) -> CodeOutcome:
     """All tests of the script pass, except those with a "bad" name."""
-    taken_out = function_tests.taken_out(script.source, FunctionDraft("double", ""))
+    taken_out = function_tests.read_script(script.source, FunctionDraft("double", ""))
     assert taken_out
     draft, earlier = taken_out
     names = re.findall(r"def (test_\w+)", draft.tests)
@@ -49,9 +49,9 @@ def place(tmp_path: Path, frontend: FakeFrontend) -> Workplace:
 
 
 async def test_a_function_that_passes_is_saved_with_the_persons_word(place: Workplace) -> None:
-    desk = place.desk()
+    goal_run = place.goal_run()
     seen = await place.write(
-        desk, name="double", code=f"```python\n{DOUBLE}```", tests=TESTS, packages=["numpy"]
+        goal_run, name="double", code=f"```python\n{DOUBLE}```", tests=TESTS, packages=["numpy"]
     )
     assert seen.status is Status.DONE
     assert seen.trusted
@@ -94,13 +94,13 @@ async def test_types_are_checked_by_typeguard_beside_the_library(place: Workplac
         return tried(script, to)
 
     place.sandbox.does = looks
-    await place.write(place.desk(), name="double", code=DOUBLE, tests=TESTS)
+    await place.write(place.goal_run(), name="double", code=DOUBLE, tests=TESTS)
     assert found == ["library", "typeguard", "typing_extensions.py"]
 
 
 async def test_what_breaks_the_rules_is_told_at_once_and_asks_nobody(place: Workplace) -> None:
-    desk = place.desk()
-    seen = await place.write(desk, name="Double", code="def Double(x):\n    return x", tests="")
+    goal_run = place.goal_run()
+    seen = await place.write(goal_run, name="Double", code="def Double(x):\n    return x", tests="")
     assert seen.status is Status.FAILED
     assert seen.trusted
     assert seen.text.splitlines() == [
@@ -116,9 +116,9 @@ async def test_what_breaks_the_rules_is_told_at_once_and_asks_nobody(place: Work
 
 
 async def test_failing_tests_save_nothing(place: Workplace) -> None:
-    desk = place.desk()
+    goal_run = place.goal_run()
     bad = TESTS.replace("test_of_two", "test_bad")
-    seen = await place.write(desk, name="double", code=DOUBLE, tests=bad)
+    seen = await place.write(goal_run, name="double", code=DOUBLE, tests=bad)
     assert seen.status is Status.FAILED
     assert not seen.trusted
     assert seen.text == (
@@ -128,18 +128,20 @@ async def test_failing_tests_save_nothing(place: Workplace) -> None:
     )
     assert seen.code == DOUBLE
     assert not place.library.list()
-    assert desk.frames[1].notices == ("It may be mended and tried 4 times more.",)
+    assert goal_run.frames[1].notices == ("It may be mended and tried 4 times more.",)
 
 
 async def test_mending_a_function_comes_to_an_end(place: Workplace) -> None:
-    desk = place.desk(limits=GoalLimits(repairs=1))
-    await place.write(desk, name="double", code="(", tests=TESTS)
-    seen = await place.write(desk, name="double", code="(", tests=TESTS)
+    goal_run = place.goal_run(limits=GoalLimits(repairs=1))
+    await place.write(goal_run, name="double", code="(", tests=TESTS)
+    seen = await place.write(goal_run, name="double", code="(", tests=TESTS)
     assert "mending it is given up" in seen.text
-    seen = await place.write(desk, name="double", code=DOUBLE, tests=TESTS)
+    seen = await place.write(goal_run, name="double", code=DOUBLE, tests=TESTS)
     assert seen.text.startswith("Mending double was given up, so nothing was done")
     assert seen.trusted
-    seen = await place.write(desk, name="twice", code=DOUBLE.replace("double", "twice"), tests="(")
+    seen = await place.write(
+        goal_run, name="twice", code=DOUBLE.replace("double", "twice"), tests="("
+    )
     assert "tried once more" in seen.text
 
 
@@ -147,7 +149,7 @@ async def test_what_it_needs_is_installed_or_nothing_is_tried(place: Workplace) 
     place.packages.needs = {"import numpy": "numpy"}
     place.frontend.consent = False
     seen = await place.write(
-        place.desk(),
+        place.goal_run(),
         name="double",
         code=DOUBLE,
         tests=f"import numpy\n{TESTS}",
@@ -158,38 +160,38 @@ async def test_what_it_needs_is_installed_or_nothing_is_tried(place: Workplace) 
 
 
 async def test_a_no_to_the_test_runs_nothing(place: Workplace) -> None:
-    desk = place.desk()
+    goal_run = place.goal_run()
     place.answers(no("Call it twice."))
-    seen = await place.write(desk, name="double", code=DOUBLE, tests=TESTS)
+    seen = await place.write(goal_run, name="double", code=DOUBLE, tests=TESTS)
     assert seen.text.endswith("They say: Call it twice.")
     assert seen.trusted
     assert not place.sandbox.sessions
-    assert desk.said == [
+    assert goal_run.said == [
         "- On “Code: Test the function double before it is kept in the library.”: Call it twice."
     ]
 
 
 async def test_a_no_to_saving_saves_nothing_but_keeps_the_persons_tests(place: Workplace) -> None:
-    desk = place.desk()
+    goal_run = place.goal_run()
     place.answers(yes, no(f"It must pass this, too:\n{PERSONS}\n"))
-    seen = await place.write(desk, name="double", code=DOUBLE, tests=TESTS)
+    seen = await place.write(goal_run, name="double", code=DOUBLE, tests=TESTS)
     assert seen.status is Status.FAILED
     assert not place.library.list()
-    seen = await place.write(desk, name="double", code=DOUBLE, tests=TESTS)
+    seen = await place.write(goal_run, name="double", code=DOUBLE, tests=TESTS)
     assert seen.status is Status.DONE
     saved = place.library.get("double").draft
-    assert function_tests.persons_of(saved.tests) == PERSONS
+    assert function_tests.user_tests(saved.tests) == PERSONS
     assert "passed test_of_nothing" in place.frontend.codes[-1].tests
-    assert not [key for key in desk.frames[1].kept if key.startswith("tests")]
+    assert not [key for key in goal_run.frames[1].kept if key.startswith("tests")]
 
 
 async def test_tests_that_the_person_gives_with_a_yes_are_run_first(place: Workplace) -> None:
-    desk = place.desk()
+    goal_run = place.goal_run()
     with_tests: Callable[[CodeRequest], Verdict] = lambda request: Verdict(  # noqa: E731
         Allow.ONCE, request.source, PERSONS
     )
     place.answers(with_tests, with_tests, with_tests)
-    seen = await place.write(desk, name="double", code=DOUBLE, tests=TESTS)
+    seen = await place.write(goal_run, name="double", code=DOUBLE, tests=TESTS)
     assert seen.status is Status.DONE
     assert [bool(code.saves) for code in place.frontend.codes] == [False, False, True]
     assert PERSONS not in place.frontend.codes[0].source
@@ -198,34 +200,34 @@ async def test_tests_that_the_person_gives_with_a_yes_are_run_first(place: Workp
 
 
 async def test_what_the_person_makes_of_it_is_tested_before_it_is_saved(place: Workplace) -> None:
-    desk = place.desk()
+    goal_run = place.goal_run()
     place.answers(yes, edits("2 * x", "x + x"))
-    seen = await place.write(desk, name="double", code=DOUBLE, tests=TESTS)
+    seen = await place.write(goal_run, name="double", code=DOUBLE, tests=TESTS)
     assert seen.status is Status.DONE
     assert [bool(code.saves) for code in place.frontend.codes] == [False, True, False, True]
     assert "x + x" in place.frontend.codes[2].source
     assert "x + x" in place.library.get("double").draft.source
-    assert "+    return x + x" in desk.frames[1].notices[0]
+    assert "+    return x + x" in goal_run.frames[1].notices[0]
 
 
 @pytest.mark.parametrize("before", [[], [yes]])
 async def test_tests_of_the_person_that_fail_hold_for_the_next_try_as_well(
     place: Workplace, before: list[Callable[[CodeRequest], Verdict]]
 ) -> None:
-    desk = place.desk()
+    goal_run = place.goal_run()
     place.answers(*before, edits("2 * x", "2 * x", PERSONS.replace("nothing", "bad")))
     for _ in range(2):
-        seen = await place.write(desk, name="double", code=DOUBLE, tests=TESTS)
+        seen = await place.write(goal_run, name="double", code=DOUBLE, tests=TESTS)
         assert seen.status is Status.FAILED
         assert "FAILED test_of_bad" in seen.text
-    await place.write(desk, name="twice", code=DOUBLE.replace("double", "twice"), tests=TESTS)
+    await place.write(goal_run, name="twice", code=DOUBLE.replace("double", "twice"), tests=TESTS)
     assert "test_of_bad" not in place.frontend.codes[-1].source
 
 
 async def test_the_test_script_may_be_changed(place: Workplace) -> None:
-    desk = place.desk()
+    goal_run = place.goal_run()
     place.answers(edits("2 * x", "x + x"))
-    seen = await place.write(desk, name="double", code=DOUBLE, tests=TESTS)
+    seen = await place.write(goal_run, name="double", code=DOUBLE, tests=TESTS)
     assert seen.status is Status.DONE
     assert place.library.get("double").draft.source == DOUBLE.replace("2 * x", "x + x")
     assert "x + x" in place.sandbox.ran[0]
@@ -233,7 +235,7 @@ async def test_the_test_script_may_be_changed(place: Workplace) -> None:
 
 async def test_the_rules_hold_for_what_the_person_writes_as_well(place: Workplace) -> None:
     place.answers(edits(" -> int", ""))
-    seen = await place.write(place.desk(), name="double", code=DOUBLE, tests=TESTS)
+    seen = await place.write(place.goal_run(), name="double", code=DOUBLE, tests=TESTS)
     assert "does not say what type it returns.\nNothing was saved." in seen.text
     assert not [code for code in place.frontend.codes if code.saves]
     assert not place.library.list()
@@ -241,7 +243,7 @@ async def test_the_rules_hold_for_what_the_person_writes_as_well(place: Workplac
 
 async def test_a_test_script_without_its_function_saves_nothing(place: Workplace) -> None:
     place.answers(edits("FUNCTION = ", "OTHER = "))
-    seen = await place.write(place.desk(), name="double", code=DOUBLE, tests=TESTS)
+    seen = await place.write(place.goal_run(), name="double", code=DOUBLE, tests=TESTS)
     assert "the function cannot be told from it" in seen.text
     assert not place.sandbox.sessions
 
@@ -257,8 +259,8 @@ OTHER_TESTS = "def test_of_four():\n    assert double(4) == 8\n"
 
 
 async def test_a_new_version_passes_the_tests_of_the_old_one(place: Workplace) -> None:
-    saved(place, function_tests.with_persons(TESTS, PERSONS))
-    await place.write(place.desk(), name="double", code=OTHER, tests=OTHER_TESTS)
+    saved(place, function_tests.join_tests(TESTS, PERSONS))
+    await place.write(place.goal_run(), name="double", code=OTHER, tests=OTHER_TESTS)
     saving = place.frontend.codes[-1]
     assert saving.replaces == DOUBLE
     assert saving.tests.splitlines()[:5] == [
@@ -270,17 +272,17 @@ async def test_a_new_version_passes_the_tests_of_the_old_one(place: Workplace) -
     ]
     new = place.library.get("double")
     assert new.version == 2
-    assert new.draft.tests == function_tests.with_persons(OTHER_TESTS, PERSONS)
+    assert new.draft.tests == function_tests.join_tests(OTHER_TESTS, PERSONS)
 
 
 async def test_a_new_version_may_behave_otherwise_on_purpose(place: Workplace) -> None:
-    saved(place, function_tests.with_persons(TESTS.replace("two", "bad"), PERSONS))
+    saved(place, function_tests.join_tests(TESTS.replace("two", "bad"), PERSONS))
     seen = await place.write(
-        place.desk(), name="double", code=OTHER, tests=OTHER_TESTS, replaces="another"
+        place.goal_run(), name="double", code=OTHER, tests=OTHER_TESTS, replaces="another"
     )
     assert "FAILED earlier test_of_bad" in seen.text
     seen = await place.write(
-        place.desk(), name="double", code=OTHER, tests=OTHER_TESTS, replaces="double"
+        place.goal_run(), name="double", code=OTHER, tests=OTHER_TESTS, replaces="double"
     )
     assert seen.status is Status.DONE
     assert place.library.get("double").draft.tests == OTHER_TESTS
@@ -291,19 +293,19 @@ async def test_a_function_that_was_changed_behind_the_library_is_written_anew(
 ) -> None:
     saved(place)
     place.library.changed.add("double")
-    seen = await place.write(place.desk(), name="double", code=OTHER, tests=OTHER_TESTS)
+    seen = await place.write(place.goal_run(), name="double", code=OTHER, tests=OTHER_TESTS)
     assert seen.status is Status.DONE
     assert place.library.get("double").version == 2
 
 
 async def test_the_session_learns_of_a_new_function(place: Workplace) -> None:
-    desk = place.desk()
+    goal_run = place.goal_run()
     place.sandbox.does = lambda script, to: CodeOutcome(Ending.DONE, fresh=False)
-    await place.run(desk, "1")
+    await place.run(goal_run, "1")
     place.sandbox.does = tried
-    await place.write(desk, name="double", code=DOUBLE, tests=TESTS)
+    await place.write(goal_run, name="double", code=DOUBLE, tests=TESTS)
     place.sandbox.does = lambda script, to: CodeOutcome(Ending.DONE, fresh=False)
-    await place.run(desk, "from library import double")
+    await place.run(goal_run, "from library import double")
     session = place.sandbox.sessions[0]
     assert len(session.ran) == 2
     assert session.library
@@ -312,18 +314,18 @@ async def test_the_session_learns_of_a_new_function(place: Workplace) -> None:
 
 
 async def test_a_function_is_saved_unasked_where_that_was_agreed_to(place: Workplace) -> None:
-    desk = place.desk(terms=Terms(code=CodeTerms.SANDBOXED))
-    seen = await place.write(desk, name="double", code=DOUBLE, tests=TESTS)
+    goal_run = place.goal_run(terms=Terms(code=CodeTerms.SANDBOXED))
+    seen = await place.write(goal_run, name="double", code=DOUBLE, tests=TESTS)
     assert seen.status is Status.DONE
     assert not place.frontend.codes
-    desk.change(1, tainted=True)
-    await place.write(desk, name="double", code=OTHER, tests=TESTS)
+    goal_run.change(1, tainted=True)
+    await place.write(goal_run, name="double", code=OTHER, tests=TESTS)
     assert [code.saves for code in place.frontend.codes] == ["double"]
 
 
 async def test_what_cannot_be_tried_is_told(place: Workplace) -> None:
     place.sandbox.errors = [UnavailableError("The sandbox is gone.")]
-    seen = await place.write(place.desk(), name="double", code=DOUBLE, tests=TESTS)
+    seen = await place.write(place.goal_run(), name="double", code=DOUBLE, tests=TESTS)
     assert seen.status is Status.FAILED
     assert seen.text == "The function could not be saved: The sandbox is gone."
     assert not list((place.root / "store").iterdir())

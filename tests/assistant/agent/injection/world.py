@@ -13,17 +13,17 @@ from typing import Any
 
 from jarvis_desktop.assistant.agent.agent import Agent
 from jarvis_desktop.assistant.agent.approvals import Approvals
-from jarvis_desktop.assistant.agent.branches.conversation import TALKING
+from jarvis_desktop.assistant.agent.branches.conversation import CONVERSATION_BRANCHES
 from jarvis_desktop.assistant.agent.branches.library import CallCoder, ExtendLibrary
 from jarvis_desktop.assistant.agent.branches.plan_changes import RePlan, UpdatePlan
 from jarvis_desktop.assistant.agent.branches.run_code import RunCode
 from jarvis_desktop.assistant.agent.branches.run_experts import RunExperts
 from jarvis_desktop.assistant.agent.branches.write_function import WriteFunction
-from jarvis_desktop.assistant.agent.code_session import Providing, Workshop
+from jarvis_desktop.assistant.agent.code_session import CodeWorkspaces, PackageInstaller
 from jarvis_desktop.assistant.agent.controller import Controller
-from jarvis_desktop.assistant.agent.function_tests import TryingOut
-from jarvis_desktop.assistant.agent.outline_writer import PlanWriter
-from jarvis_desktop.assistant.agent.roles import Running, roles
+from jarvis_desktop.assistant.agent.function_tests import FunctionTester
+from jarvis_desktop.assistant.agent.outline_writer import OutlineWriter
+from jarvis_desktop.assistant.agent.roles import BranchRunner, roles
 from jarvis_desktop.assistant.execution.executor import Executor
 from jarvis_desktop.assistant.execution.replanning import Campaign
 from jarvis_desktop.assistant.planning.llm_planner import LlmPlanner
@@ -221,7 +221,7 @@ class World:
         llms, store = FakeLLMs(llm), FakeStore(self.folder / "store")
         approvals = Approvals(code=CodeTerms.ASK, acting=ACTING)
         kinds = roles()
-        writer = PlanWriter(
+        writer = OutlineWriter(
             llms,
             PROMPTS,
             roles=kinds,
@@ -241,18 +241,18 @@ class World:
             executor=Executor({"builtin": self.backend}, store, lanes={}),
             obtainer=Obtainer(_NoFetcher(), Policy()),  # type: ignore[arg-type]
         )
-        workshop = Workshop(
+        workshop = CodeWorkspaces(
             self.sandbox, self.library, folder_of=lambda goal_id: self.folder / goal_id
         )
-        providing = Providing(self.packages, workshop)
-        trying = TryingOut(workshop, store)
-        branches: dict[str, Running] = {
+        providing = PackageInstaller(self.packages, workshop)
+        trying = FunctionTester(workshop, store)
+        branches: dict[str, BranchRunner] = {
             "run_experts": RunExperts(planner, TYPES, campaign, approvals),
             "run_code": RunCode(workshop, providing, approvals, store),
             "write_function": WriteFunction(workshop, providing, approvals, trying),
             "re_plan": RePlan(writer),
             "update_plan": UpdatePlan(),
-            **TALKING,
+            **CONVERSATION_BRANCHES,
         }
         controller = Controller(
             kinds, branches, llms=llms, prompts=PROMPTS, library=self.library, first=writer.first
