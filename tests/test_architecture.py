@@ -132,14 +132,15 @@ def test_tasks_were_found() -> None:
 
 
 @pytest.mark.parametrize("path", TASKS, ids=lambda path: path.stem)
-def test_task_is_registered_and_in_the_readme(path: Path) -> None:
+def test_task_is_registered_and_in_the_help(path: Path) -> None:
+    from jarvis_desktop.app.help_pages import help_page
     from jarvis_desktop.tasks.definition import Definition
     from jarvis_desktop.tasks.registry import DEFINITIONS
 
     module = importlib.import_module(f"jarvis_desktop.tasks.{path.parent.name}.{path.stem}")
     own = {value for value in vars(module).values() if isinstance(value, Definition)}
     assert own <= set(DEFINITIONS)
-    listed = re.findall(r"^\| `([^`]+)` \|", (ROOT / "README.md").read_text("utf-8"), re.MULTILINE)
+    listed = re.findall(r"^\*\*([\w-]+)\*\*:", help_page("tasks"), re.MULTILINE)
     assert {item.type.name for item in own} <= set(listed)
 
 

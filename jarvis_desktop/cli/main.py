@@ -13,6 +13,7 @@ from jarvis_desktop.cli.commands import (
     ask,
     code,
     experts,
+    help,
     history,
     llm,
     plan,
@@ -69,6 +70,7 @@ def parser() -> argparse.ArgumentParser:
         llm.add,
         system.add_desktop,
         system.add_doctor,
+        help.add,
     )
     for add in adders:
         add(subparsers)

@@ -61,8 +61,13 @@ def _history(surroundings: PageContext) -> WindowPage:
     return HistoryPage(surroundings)
 
 
-def _keys(surroundings: PageContext) -> WindowPage:
+def _help(surroundings: PageContext) -> WindowPage:
+    from jarvis_desktop.ui.help_page import HelpPage
 
+    return HelpPage(surroundings)
+
+
+def _keys(surroundings: PageContext) -> WindowPage:
     return ShortcutsPage(surroundings)
 
 
@@ -71,7 +76,8 @@ PLACES: tuple[NavigationPlace, ...] = (
     NavigationPlace("experts", mark("Experts and LLMs"), "llm", "Ctrl+M", _experts),
     NavigationPlace("settings", mark("Settings"), "sliders", "Ctrl+,", _settings),
     NavigationPlace("doctor", mark("Check-up"), "health", "", _doctor),
-    NavigationPlace("keys", mark("Keyboard shortcuts"), "keyboard", "F1", _keys),
+    NavigationPlace("help", mark("Help"), "question", "F1", _help),
+    NavigationPlace("keys", mark("Keyboard shortcuts"), "keyboard", "Shift+F1", _keys),
 )
 
 

@@ -18,10 +18,10 @@ def bound(widget: object) -> set[str]:
     return {each.key().toString(portable) for each in widget.findChildren(QShortcut)} - {""}
 
 
-def test_f1_lists_every_key_of_the_window(window: MainWindow, qtbot: QtBot) -> None:
+def test_shift_f1_lists_every_key_of_the_window(window: MainWindow, qtbot: QtBot) -> None:
     window.activateWindow()
     qtbot.waitUntil(window.isActiveWindow)
-    QTest.keyClick(window, Qt.Key.Key_F1)
+    QTest.keyClick(window, Qt.Key.Key_F1, Qt.KeyboardModifier.ShiftModifier)
     assert window.places.here == "keys"
     page = window.places.page("keys")
     texts = [label.text() for label in page.findChildren(QLabel)]

@@ -309,7 +309,7 @@ class Sidebar(QFrame):
         below = QVBoxLayout()
         below.setSpacing(2)
         for place in PLACES:
-            if place.name in ("history", "keys"):  # the menu above goes there
+            if place.name in ("history", "help", "keys"):  # the menu above goes there
                 continue
             title = tr(place.title)
             button = _wide(IconButton(place.icon, title, kind="place", text=title))
@@ -428,9 +428,11 @@ class Sidebar(QFrame):
             action = menu.addAction(icons.icon(icon, "muted"), words)
             action.triggered.connect(partial(self.place_wanted.emit, "history", part))
         menu.addSeparator()
-        keys = menu.addAction(icons.icon("keyboard", "muted"), tr("Keyboard shortcuts"))
-        keys.setShortcut(QKeySequence("F1"))
-        keys.triggered.connect(partial(self.place_wanted.emit, "keys", ""))
+        for place in PLACES:
+            if place.name in ("help", "keys"):
+                action = menu.addAction(icons.icon(place.icon, "muted"), tr(place.title))
+                action.setShortcut(QKeySequence(place.keys))
+                action.triggered.connect(partial(self.place_wanted.emit, place.name, ""))
         menu.popup(self.more.mapToGlobal(QPoint(0, self.more.height())))
         return menu
 

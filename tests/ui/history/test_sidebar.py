@@ -334,6 +334,6 @@ def test_every_control_has_a_name_and_can_be_reached(filled: MainWindow) -> None
     assert filled.sidebar.list.focusPolicy() & Qt.FocusPolicy.TabFocus
     menu = filled.sidebar.open_menu()
     assert [item.text() for item in menu.actions() if not item.isSeparator()] == [
-        "Export…", "Import…", "Delete…", "Keyboard shortcuts",
+        "Export…", "Import…", "Delete…", "Help", "Keyboard shortcuts",
     ]  # fmt: skip
     menu.close()

@@ -1,0 +1,48 @@
+"""The help pages of `resources/help`: Markdown, shown by the window and by `jarvis-desktop help`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from difflib import get_close_matches
+
+from jarvis_desktop.core.errors import InputError
+from jarvis_desktop.core.i18n import mark, tr
+from jarvis_desktop.paths import shipped
+
+
+@dataclass(frozen=True, slots=True)
+class HelpTopic:
+    """A page; `name` is the stem of its file and what the command line calls it."""
+
+    name: str
+    title: str
+
+
+TOPICS = (
+    HelpTopic("requests", mark("What to ask for")),
+    HelpTopic("window", mark("The window")),
+    HelpTopic("talking", mark("Talking")),
+    HelpTopic("goals", mark("Goals that take several steps")),
+    HelpTopic("tasks", mark("What runs where")),
+    HelpTopic("experts", mark("Experts")),
+    HelpTopic("language-models", mark("Language models")),
+    HelpTopic("settings", mark("Settings")),
+    HelpTopic("keys", mark("Keys")),
+    HelpTopic("commands", mark("Commands")),
+    HelpTopic("data", mark("Your data and privacy")),
+    HelpTopic("trouble", mark("When something is missing")),
+)
+
+
+def help_page(name: str) -> str:
+    """The Markdown of a topic. Raises InputError, which lists the topics, if there is none."""
+    names = [topic.name for topic in TOPICS]
+    if name not in names:
+        near = get_close_matches(name, names, n=1)
+        raise InputError(
+            tr('There is no help on "{name}".', name=name),
+            hint=tr('Did you mean "{name}"?', name=near[0])
+            if near
+            else tr("Topics: {names}.", names=", ".join(names)),
+        )
+    return shipped("resources", "help", f"{name}.md").read_text("utf-8")
