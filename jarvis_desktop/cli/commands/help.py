@@ -34,5 +34,7 @@ def _show(args: argparse.Namespace) -> int:
         width = max(len(topic.name) for topic in TOPICS)
         for topic in TOPICS:
             output.say(f"{topic.name:<{width}}  {tr(topic.title)}")
-        output.note("jarvis-desktop help TOPIC shows one; jarvis-desktop COMMAND --help, its options.")
+        output.note(
+            "jarvis-desktop help TOPIC shows one; jarvis-desktop COMMAND --help, its options."
+        )
     return output.DONE
