@@ -25,10 +25,11 @@ PAGE = Path(__file__).resolve().parent.parent / "resources" / "help" / "tasks.md
 HEAD = """\
 # What runs where
 
-Every task that JARVIS knows. First those that work without any download, then those that need an expert
-or a language model. The expert named is the smallest one; get it with `jarvis-desktop experts pull NAME`.
-Sizes marked "about" could not be looked up. "By API" means the Hugging Face Hub's inference providers, in
-the modes hybrid and lite only; "by LLM", a language model that is installed or connected.
+Every task that JARVIS knows: first those that work without any download, then those that need an
+expert or a language model. The expert named is the smallest one; `jarvis-desktop experts pull NAME`
+downloads it. Sizes marked "about" could not be looked up. "By API" means the Hugging Face Hub's
+inference providers, in the modes hybrid and lite only; "by LLM", a language model that is installed or
+connected.
 """
 
 
@@ -61,7 +62,7 @@ def _entry(item: Definition, experts: Sequence[Expert]) -> str:
 
 
 def _smallest(task: str, experts: Sequence[Expert]) -> str:
-    """The smallest expert that is run for a task, and how many others are listed; "" without one."""
+    """The smallest expert that runs a task, and how many others there are; "" if there is none."""
     here = [item for item in experts if task in (item.task, *item.also) and item.download_mb]
     able = [item for item in here if LocalBackend.can_run(replace(item, task=task))]
     if not able:

@@ -1,4 +1,4 @@
-"""The help pages of `resources/help`: Markdown, shown by the window and by `jarvis-desktop help`."""
+"""The help pages of `resources/help`, for the window and for `jarvis-desktop help`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The help says what is true: its commands exist, its settings are valid, every page has a topic."""
+"""What the help says is true: its commands exist, and its settings are valid."""
 
 from __future__ import annotations
 
