@@ -28,8 +28,8 @@ HEAD = """\
 Every task that JARVIS knows: first those that work without any download, then those that need an
 expert or a language model. The expert named is the smallest one; `jarvis-desktop experts pull NAME`
 downloads it. Sizes marked "about" could not be looked up. "By API" means the Hugging Face Hub's
-inference providers, in the modes hybrid and lite only; "by LLM", a language model that is installed or
-connected.
+inference providers, in the modes hybrid and lite only; "by LLM", a language model that is installed
+or connected.
 """
 
 
