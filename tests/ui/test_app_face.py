@@ -58,8 +58,10 @@ def face(
     QLocale.setDefault(locale)
 
 
-def speak(session: WindowSession, language: str) -> None:
-    session.settled.emit(Settings(window=WindowSettings.model_validate({"language": language})))
+def speak(session: WindowSession, app: FakeApp, language: str) -> None:
+    """Change the language as the settings do: a new window asks the application for it again."""
+    app.settings = Settings(window=WindowSettings.model_validate({"language": language}))
+    session.settled.emit(app.settings)
 
 
 def test_another_language_makes_the_window_anew(
@@ -74,7 +76,7 @@ def test_another_language_makes_the_window_anew(
     file.write_text("words")
     window.composer.attached._attach([Offered(file, Kind.TEXT, 5)])
     window.resize(700, 500)
-    speak(session, "de")
+    speak(session, app, "de")
     qtbot.waitUntil(lambda: face.window is not window)
     again = face.window
     assert again.isVisible()
@@ -89,7 +91,7 @@ def test_another_language_makes_the_window_anew(
     assert again.composer.talk.isEnabled()
     again.composer.stop.click()
     qtbot.waitUntil(lambda: not session.busy)
-    speak(session, "en")
+    speak(session, app, "en")
     qtbot.waitUntil(lambda: face.window is not again)
     assert face.window.sidebar.new.text() == "New conversation"
 
@@ -98,7 +100,7 @@ def test_a_window_that_is_gone_hears_of_no_timer(
     face: WindowSet, session: WindowSession, app: FakeApp, qtbot: QtBot
 ) -> None:
     window = weakref.ref(face.window)
-    speak(session, "de")
+    speak(session, app, "de")
     qtbot.waitUntil(lambda: face.window is not window())
     with qtbot.captureExceptions() as raised:
         session.rang.emit(app.timers.set(180, "tea"))
@@ -111,10 +113,9 @@ def test_the_quick_box_stays_open_in_another_language(
     face: WindowSet, session: WindowSession, app: FakeApp, qtbot: QtBot
 ) -> None:
     window = face.window
-    app.settings = german = Settings(window=WindowSettings(language="de"))
     face.presence.quick.appear()
     face.presence.quick.box.line.field.setPlainText("a draft")
-    session.settled.emit(german)
+    speak(session, app, "de")
     qtbot.waitUntil(lambda: face.window is not window)
     box = face.presence.quick.box
     assert box.isVisible()
@@ -149,7 +150,7 @@ def test_what_is_fetched_goes_on_and_is_told_to_nobody_who_is_gone(
     window = face.window
     expert = Expert("writer", "text-generation", download_mb=1, licence="MIT")
     window.llms.fetch(LLMOffer("writer", 1, "MIT", "plans", verified=True, expert=expert))
-    speak(session, "de")
+    speak(session, app, "de")
     qtbot.waitUntil(lambda: face.window is not window)
     session.engine.call(renewed.set)
     qtbot.waitUntil(lambda: bool(told))
