@@ -81,6 +81,7 @@ class WindowSet(QObject):
     def close(self) -> None:
         """Take everything from the screen."""
         self._later.stop()
+        self.window.keep()  # no close event comes on a restart
         self.window.hide()
         self.presence.close()
 

@@ -1,3 +1,5 @@
+import asyncio
+import threading
 from datetime import datetime
 from pathlib import Path
 
@@ -19,6 +21,7 @@ from jarvis_desktop.core.expert import Status
 from jarvis_desktop.core.ports import Timer
 from jarvis_desktop.core.turn import Conversation, Request, Turn
 from jarvis_desktop.storage.file_inspection import Offered
+from jarvis_desktop.ui.engine import Outcome
 from jarvis_desktop.ui.history.drawer import BESIDE
 from jarvis_desktop.ui.main_window import MainWindow
 from jarvis_desktop.ui.request.attachments import Chip
@@ -338,8 +341,29 @@ def test_what_was_set_a_moment_before_the_end_is_kept(
     window.close()
     session.end()
     session.engine.submit(session.close_app()).result(5)
-    window.desk._later.stop()  # nothing is written later, for by now JARVIS has ended
-    qtbot.waitUntil(lambda: settings.load(app.paths.settings)[0].window.theme == "dark")
+    assert settings.load(app.paths.settings)[0].window.theme == "dark"
+
+
+def test_what_was_set_last_is_kept_though_no_thread_was_free_to_write_it(
+    window: MainWindow, session: WindowSession, app: FakeApp, qtbot: QtBot
+) -> None:
+    go_on, ended = threading.Event(), list[Outcome]()
+
+    async def occupy_all_threads() -> None:
+        await asyncio.gather(*(asyncio.to_thread(go_on.wait, 5) for _ in range(40)))
+
+    session.engine.run(occupy_all_threads, ended.append)
+    window.desk.change("window.theme", "light")
+    window.desk.write()
+    window.desk.change("window.theme", "dark")
+    window.close()
+    session.end()
+    closing = session.engine.submit(session.close_app())
+    qtbot.waitUntil(lambda: bool(ended))
+    assert ended[0].cancelled
+    go_on.set()
+    closing.result(5)
+    assert settings.load(app.paths.settings)[0].window.theme == "dark"
 
 
 def test_a_narrow_window_leaves_the_list_out(window: MainWindow) -> None:

@@ -12,7 +12,7 @@ import os
 from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from PySide6.QtCore import QObject, Qt, QTimer, Signal
 from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout
@@ -54,6 +54,7 @@ class SettingsDesk(QObject):
         """As they are in use; None until they are known."""
         self._pending: dict[str, Value | None] = {}
         self._writing = asyncio.Lock()
+        self._writes: set[asyncio.Task[Any]] = set()
         self._later = QTimer(self, singleShot=True, interval=SETTLING)
         self._later.timeout.connect(self.write)
         session.settled.connect(self._settled)
@@ -76,20 +77,35 @@ class SettingsDesk(QObject):
 
     async def taken_up(self) -> None:
         """Wait until what is being written is taken up; runs on the engine."""
-        async with self._writing:
-            return
+        if self._writes:
+            await asyncio.wait(self._writes)
 
     async def _write(self, app: AppPort, values: dict[str, Value | None]) -> _Written:
         from jarvis_desktop import settings
 
+        task = asyncio.current_task()
+        assert task
+        self._writes.add(task)
         path = app.paths.settings
+        saving = asyncio.ensure_future(self._save(path, values))
+        try:
+            trouble = await asyncio.shield(saving)
+            async with self._writing:
+                chosen, _ = await asyncio.to_thread(settings.load, path)
+                return _Written(frozenset(await app.adopt(chosen)), trouble)
+        except asyncio.CancelledError:
+            await saving  # JARVIS is closing: the last changes must still reach the file
+            raise
+        finally:
+            self._writes.discard(task)
+
+    async def _save(self, path: Path, values: dict[str, Value | None]) -> str:
         async with self._writing:
-            # All in one: who quits meanwhile has changed all of it, or nothing.
-            trouble = await asyncio.to_thread(_change, path, values)
-            chosen, _ = await asyncio.to_thread(settings.load, path)
-            return _Written(frozenset(await app.adopt(chosen)), trouble)
+            return await asyncio.to_thread(_change, path, values)
 
     def _written(self, outcome: Outcome) -> None:
+        if outcome.cancelled:
+            return  # JARVIS is closing
         done = outcome.value or _Written(frozenset(), str(outcome.error or unexpected()))
         self.waiting |= done.waits
         if self.session.app:  # also where it failed: show what is true
