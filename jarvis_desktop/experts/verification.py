@@ -23,21 +23,20 @@ from jarvis_desktop.core.errors import InputError, UnavailableError
 from jarvis_desktop.core.expert import Expert
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.task import Report
-from jarvis_desktop.experts.weights import MARKER
-from jarvis_desktop.process.model_files import quiet_libraries
-
-BLOCK = 1 << 20
+from jarvis_desktop.process.model_files import MARKER, RECORD, digests, quiet_libraries
 
 PICKLES = (".bin", ".pt", ".pth", ".ckpt", ".pkl", ".msgpack", ".h5", ".ot")
 
 
 def matches(path: Path, sha256: str, blob: str) -> bool:
-    """Whether a file has the digest that the Hub gives: SHA-256, or that of a git object."""
-    if sha256:
-        return _digest(path, hashlib.sha256()) == sha256
-    # Git names a file by the SHA-1 of its length and content; nothing better is given for it.
-    known = hashlib.sha1(f"blob {path.stat().st_size}\0".encode(), usedforsecurity=False)
-    return not blob or _digest(path, known) == blob
+    """Whether a file has the digest that the Hub states: SHA-256, or that of a git object."""
+    if not (sha256 or blob):
+        return True
+    # Git names a file by the SHA-1 of its length and content; small files have nothing better.
+    git = hashlib.sha1(f"blob {path.stat().st_size}\0".encode(), usedforsecurity=False)
+    with path.open("rb") as file:
+        digest = hashlib.file_digest(file, hashlib.sha256 if sha256 else lambda: git)
+    return digest.hexdigest() == (sha256 or blob)
 
 
 def finish(expert: Expert, folder: Path, *, revision: str, report: Report) -> None:
@@ -49,13 +48,14 @@ def finish(expert: Expert, folder: Path, *, revision: str, report: Report) -> No
         leftover.unlink()
     for path in sorted(folder.rglob("*.safetensors")):
         check_whole(expert, path)
+    names = sorted(
+        path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()
+    )
+    names = [name for name in names if name != MARKER and not name.startswith(RECORD)]
+    hashed = digests(folder, names, fresh=True)
     files = {
-        path.relative_to(folder).as_posix(): {
-            "size": path.stat().st_size,
-            "sha256": _digest(path, hashlib.sha256()),
-        }
-        for path in sorted(folder.rglob("*"))
-        if path.is_file() and path.name != MARKER
+        name: {"size": (folder / name).stat().st_size, "sha256": digest}
+        for name, digest in hashed.items()
     }
     marker = {
         "id": expert.id,
@@ -155,13 +155,6 @@ def _rewrite(folder: Path) -> None:
     )
     network.save_pretrained(folder)
     (folder / "pytorch_model.bin").unlink()
-
-
-def _digest(path: Path, digest: Any) -> str:
-    with path.open("rb") as file:
-        while block := file.read(BLOCK):
-            digest.update(block)
-    return str(digest.hexdigest())
 
 
 OLDEST, NEWEST = 4, 6

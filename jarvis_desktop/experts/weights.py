@@ -30,6 +30,7 @@ from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.placement import MB
 from jarvis_desktop.core.task import Report
 from jarvis_desktop.process.child import Child
+from jarvis_desktop.process.model_files import MARKER
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +117,6 @@ def is_held(folder: Path) -> bool:
         return True
 
 
-MARKER = "expert.json"
 PARTIAL = ".part"
 SLOWEST = 20_000
 """Bytes per second; a fetch that is slower on the whole is given up (and can be gone on with)."""

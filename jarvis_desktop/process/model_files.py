@@ -9,16 +9,26 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import time
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 from jarvis_desktop.core.errors import ExpertError, Fault
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.process.network_guard import QUIET, SWITCHES
 
 MARKER = "expert.json"
+"""Lists an expert's files with their digests; a folder without it is not installed."""
+RECORD = "verified.json"
+"""Remembers which files were hashed, so that gigabytes are not read again at every load.
+
+It is in the expert's folder: whoever could forge it could as well change the digests in the marker.
+"""
+SETTLED_NS = 2_000_000_000
+"""A file changed so shortly before it was hashed could change again under the same time stamp."""
 
 
 def quiet_libraries() -> None:
@@ -35,16 +45,15 @@ def quiet_libraries() -> None:
     warnings.simplefilter("ignore")
 
 
-def check(name: str, folder: Path) -> None:
+def check(name: str, folder: Path, *, fresh: bool = False) -> None:
     """Compare the files with their digests, and refuse settings that would fetch foreign code.
 
-    Raises ExpertError.
+    Files unchanged since they were last hashed are not read again, unless `fresh`. Raises
+    ExpertError.
     """
     files = json.loads((folder / MARKER).read_text("utf-8"))["files"]
-    for file_name, entry in files.items():
-        with (folder / file_name).open("rb") as file:
-            digest = hashlib.file_digest(file, "sha256").hexdigest()
-        if digest != entry["sha256"]:
+    for file_name, digest in digests(folder, files, fresh=fresh).items():
+        if digest != files[file_name]["sha256"]:
             raise ExpertError(
                 tr(
                     "{name} is damaged: {file_name} is not as it was fetched.",
@@ -60,6 +69,50 @@ def check(name: str, folder: Path) -> None:
             raise ExpertError(
                 tr("{name} asks for code from the Hub, which is never run.", name=name)
             )
+
+
+def digests(folder: Path, names: Iterable[str], *, fresh: bool = False) -> dict[str, str]:
+    """Return the SHA-256 of each of a folder's files, in hexadecimal.
+
+    A file is hashed when its size, times or inode differ from the record, or when `fresh`.
+    """
+    known = _recorded(folder)
+    entries = {name: _hashed(folder / name, None if fresh else known.get(name)) for name in names}
+    settled = {name: entry for name, entry in entries.items() if entry["state"]}
+    if settled != known:
+        with suppress(OSError):  # such as a read-only disk: then files are hashed at every load
+            written = folder / f"{RECORD}.{os.getpid()}"
+            written.write_text(json.dumps(settled, indent=1), "utf-8")
+            written.replace(folder / RECORD)
+    return {name: entry["sha256"] for name, entry in entries.items()}
+
+
+def _recorded(folder: Path) -> dict[str, Any]:
+    try:
+        record = json.loads((folder / RECORD).read_text("utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return record if isinstance(record, dict) else {}
+
+
+def _hashed(path: Path, known: object) -> dict[str, Any]:
+    """A file's entry in the record; its state is empty if the file may still be changing."""
+    with path.open("rb") as file:
+        state = _state(file.fileno())
+        match known:
+            case {"state": known_state, "sha256": str()} if known_state == state:
+                return dict(known)
+        began = time.time_ns()
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+        ages = (began - changed for changed in state[2:])
+        settled = _state(file.fileno()) == state and not any(0 <= x < SETTLED_NS for x in ages)
+    return {"state": state if settled else [], "sha256": digest}
+
+
+def _state(file: int) -> list[int]:
+    status = os.fstat(file)
+    # A program can set the time of modification, but not that of the status change.
+    return [status.st_size, status.st_ino, status.st_mtime_ns, status.st_ctime_ns]
 
 
 @contextmanager

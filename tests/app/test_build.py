@@ -10,7 +10,8 @@ import pytest
 
 from jarvis_desktop.app.experts import at_work, whisper
 from jarvis_desktop.core.expert import Expert
-from jarvis_desktop.experts.weights import MARKER, Weights
+from jarvis_desktop.experts.weights import Weights
+from jarvis_desktop.process.model_files import MARKER
 from tests.fakes import FakeLLM
 
 PAINTER = Expert("painter", "text-to-image")

@@ -17,7 +17,8 @@ from jarvis_desktop.core.errors import InputError, JarvisError, UnavailableError
 from jarvis_desktop.core.expert import Expert
 from jarvis_desktop.experts.importing import identified, opened, take_over
 from jarvis_desktop.experts.verification import Contents, contents
-from jarvis_desktop.experts.weights import MARKER, Weights
+from jarvis_desktop.experts.weights import Weights
+from jarvis_desktop.process.model_files import MARKER
 from tests.instrument import INSTRUMENT
 from tests.safetensors import weights_of
 

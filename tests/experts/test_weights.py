@@ -13,7 +13,8 @@ import pytest
 from jarvis_desktop.core.errors import InputError, StorageError, UnavailableError
 from jarvis_desktop.core.expert import Expert
 from jarvis_desktop.core.task import Report
-from jarvis_desktop.experts.weights import MARKER, Weights
+from jarvis_desktop.experts.weights import Weights
+from jarvis_desktop.process.model_files import MARKER
 from tests.hub import COMMIT, Hub, running_hub
 from tests.safetensors import weights_of
 

@@ -12,7 +12,8 @@ from jarvis_desktop.core.display import readable_size
 from jarvis_desktop.core.errors import StorageError, UnavailableError
 from jarvis_desktop.core.expert import Expert
 from jarvis_desktop.core.placement import MB
-from jarvis_desktop.experts.weights import MARKER, Installed, Weights, alone, displaced
+from jarvis_desktop.experts.weights import Installed, Weights, alone, displaced
+from jarvis_desktop.process.model_files import MARKER
 from tests.hub import Hub, running_hub
 from tests.safetensors import weights_of
 

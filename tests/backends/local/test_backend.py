@@ -22,7 +22,8 @@ from jarvis_desktop.core.errors import ExpertError, InputError, UnavailableError
 from jarvis_desktop.core.expert import Candidate, Expert
 from jarvis_desktop.core.placement import MB
 from jarvis_desktop.core.task import Call, TaskType
-from jarvis_desktop.experts.weights import MARKER, Weights
+from jarvis_desktop.experts.weights import Weights
+from jarvis_desktop.process.model_files import MARKER
 from jarvis_desktop.tasks.definition import Definition
 from tests.backends.tiny import WORDS, files_of
 from tests.hub import running_hub
