@@ -100,8 +100,8 @@ def _hashed(path: Path, known: object) -> dict[str, Any]:
     with path.open("rb") as file:
         state = _state(file.fileno())
         match known:
-            case {"state": known_state, "sha256": str()} if known_state == state:
-                return dict(known)
+            case {"state": known_state, "sha256": str(digest)} if known_state == state:
+                return {"state": state, "sha256": digest}
         began = time.time_ns()
         digest = hashlib.file_digest(file, "sha256").hexdigest()
         ages = (began - changed for changed in state[2:])

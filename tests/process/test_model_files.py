@@ -33,7 +33,7 @@ def hashed(monkeypatch) -> list[str]:
 
 
 @pytest.fixture
-def folder(tmp_path) -> Path:
+def folder(tmp_path: Path) -> Path:
     folder = tmp_path / "small"
     for name, body in FILES.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
