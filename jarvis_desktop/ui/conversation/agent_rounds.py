@@ -1,5 +1,5 @@
-"""The rounds of agent mode: a compact row each, and on demand the code, what it printed, what came
-of it, and what it made."""
+"""The rounds of agent mode: a compact row each, with the code, its output and its results on
+demand."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from jarvis_desktop.ui.widgets.icons import IconButton, StateIcon
 from jarvis_desktop.ui.widgets.labels import ElidedLabel, Label, LongText
 
 NEWEST = 8
-"""Rounds that get widgets of themselves."""
+"""Rounds shown at first."""
 MORE = 25
-"""Rounds that are added on demand, at a time."""
+"""Rounds added at a time on demand."""
 INDENT = 20
-"""Pixels by which the rounds of an inner controller stand further in."""
+"""Pixels by which each level of inner controllers is indented."""
 DEEPEST = 4
 MOST_RESULTS = 12
 PRINTED_LINES = 12
@@ -55,19 +55,19 @@ _words = {
 
 
 def who(path: str) -> str:
-    """Whose round it is, for a person."""
+    """Whose round it is, for display."""
     role = path.rpartition("/")[2]
     return tr(_who.get(role, "")) or labels.upper_first(one_line(role, limit=24))
 
 
 def branch_words(item: Round) -> str:
-    """What is done in a round, in a word or two."""
+    """What a round does, in a word or two."""
     branch = one_line(item.branch.replace("_", " "), limit=28)
     return tr(_doing[item.branch]) if item.branch in _doing else labels.upper_first(branch)
 
 
 class RoundRow(QWidget):
-    """One round: state, what is done and by whom, how long it took."""
+    """One round: its state, what it does, who does it and how long it took."""
 
     def __init__(self, number: int, actions: Actions) -> None:
         super().__init__()
@@ -109,14 +109,12 @@ class RoundRow(QWidget):
 
     @property
     def unfolded(self) -> bool:
-        """Whether the person looks closer at it."""
+        """Whether its details are shown."""
         return self._details is not None and not self._details.isHidden()
 
     def draw(self, item: Round, seconds: float | None, *, over: bool = False) -> None:
-        """Show a round, and how long it took so far; None where that is not known.
-
-        Where its turn is `over`, one that did not end was stopped.
-        """
+        """Show a round and the seconds it took so far, None if unknown. If the turn is `over`, a
+        round without an end was stopped."""
         self.tick(seconds)
         if item is self._round and over == self._over:
             return
@@ -143,7 +141,7 @@ class RoundRow(QWidget):
             self._details.draw(item)
 
     def tick(self, seconds: float | None) -> None:
-        """Show the time that has passed."""
+        """Show the elapsed time."""
         self.elapsed.setText("" if seconds is None else labels.seconds(seconds))
 
     def _toggle(self) -> None:
@@ -164,7 +162,7 @@ class RoundRow(QWidget):
 
 
 class _Details(QFrame):
-    """All that is known of a round."""
+    """Everything known about a round."""
 
     def __init__(self, number: int, actions: Actions) -> None:
         super().__init__()
@@ -197,7 +195,7 @@ class _Details(QFrame):
         said = " ".join(item.observation.split())
         known = item.status is not None and " ".join(item.printed.split()) in said
         self.printed.show_text("" if known else item.printed, at_end=True)
-        # What a script gave stands as it would in a terminal, all else in words.
+        # the output of a script is shown as in a terminal, anything else as prose
         self.gave.show_text(item.observation if item.code else "")
         self.observation.show_text("" if item.code else item.observation)
         for widget in (self.observation, self._came):
@@ -219,7 +217,7 @@ class _Details(QFrame):
 
 
 class _Block(QWidget):
-    """Code or output under its heading, with a button that copies it."""
+    """Code or output under a heading, with a copy button."""
 
     def __init__(self, title: str, name: str, *, actions: Actions, numbered: bool) -> None:
         super().__init__()
@@ -239,7 +237,7 @@ class _Block(QWidget):
         column.addWidget(self.view)
 
     def show_text(self, text: str, *, at_end: bool = False) -> None:
-        """Show a text; "" hides the whole block."""
+        """Show a text; "" hides the block."""
         self._text = text
         self.setVisible(bool(text.strip()))
         self.view.show_text(text.rstrip("\n"), at_end=at_end)
@@ -272,7 +270,7 @@ class RoundsView(QWidget):
         self._clock.timeout.connect(self._tick)
 
     def rows(self) -> tuple[RoundRow, ...]:
-        """The rows there are, oldest first."""
+        """The visible rows, oldest first."""
         return tuple(self._rows[number] for number in sorted(self._rows))
 
     def draw(self, turn: Turn) -> None:
@@ -305,18 +303,18 @@ class RoundsView(QWidget):
             self._clock.stop()
 
     def _shown(self, rounds: Sequence[Round]) -> list[Round]:
-        """The newest, and those that the person looks at."""
+        """The newest rounds, and earlier ones whose details are open."""
         first = max(len(rounds) - self._most, 0)
         read = {number for number, row in self._rows.items() if row.unfolded}
         return [item for item in rounds[:first] if item.number in read] + list(rounds[first:])
 
     def _take_time(self, turn: Turn) -> None:
-        """Time what goes on, and what was told without its time, while it is shown."""
+        """Time running rounds, and those that report no time, while they are shown."""
         now = time.monotonic()
         for number, item in turn.rounds.items():
             if item.status is None and turn.status is None:
                 self._began.setdefault(number, now)
-            elif number in self._began and number not in self._spent:  # it ended, or all did
+            elif number in self._began and number not in self._spent:  # it ended, or the turn did
                 self._spent[number] = now - self._began[number]
 
     def _seconds(self, item: Round) -> float | None:
@@ -341,7 +339,7 @@ class RoundsView(QWidget):
 
 
 def tally(turn: Turn) -> str:
-    """How many rounds there were: "12, 1 failed"."""
+    """The number of rounds: "12, 1 failed"."""
     failed = sum(item.status is Status.FAILED for item in turn.rounds.values())
     if failed:
         return tr("{count}, {failed} failed", count=f"{len(turn.rounds):,}", failed=f"{failed:,}")
@@ -356,7 +354,7 @@ def _latest(item: Round) -> str:
 
 
 def _reason(item: Round) -> str:
-    """Why a round failed, in a line: of a traceback its last one says so."""
+    """Why a round failed, in one line; for a traceback its last line."""
     if item.status is not Status.FAILED or not item.observation.strip():
         return ""
     lines = item.observation.strip().splitlines()

@@ -1,6 +1,7 @@
-"""An answer on screen: what its Markdown says, in parts that are drawn as they come.
+"""An answer on screen: its Markdown as a column of parts that are drawn as they arrive.
 
-One selection through all parts of an answer: it goes on from words into code and tables."""
+One selection spans all parts: it continues from words into code and tables.
+"""
 
 from __future__ import annotations
 
@@ -39,35 +40,35 @@ Texts = (QTextEdit, QPlainTextEdit)
 
 
 class Selecting(QObject):
-    """Watches the parts of one answer."""
+    """Extends a selection over all parts of one answer."""
 
     def __init__(self, answer: QWidget) -> None:
         super().__init__(answer)
         self._answer = answer
         self._fields: list[QAbstractScrollArea] = []
         self._home: QAbstractScrollArea | None = None
-        """Where the selection began."""
+        """The part where the selection began."""
 
     def join(self, part: Part) -> None:
-        """Watch one more part, the last one."""
+        """Watch one more part, the new last one."""
         field = _field(part)
         self._fields.append(field)
         field.installEventFilter(self)
         field.viewport().installEventFilter(self)
 
     def leave(self, part: Part) -> None:
-        """Watch a part no more."""
+        """Stop watching a part."""
         field = _field(part)
         self._fields.remove(field)
         if self._home is field:
             self._home = None
 
     def text(self) -> str:
-        """All that is selected."""
+        """Everything that is selected."""
         return "\n".join(text for text in map(_selected, self._fields) if text)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Begin, go on and copy."""
+        """Begin, extend and copy the selection."""
         if isinstance(event, QMouseEvent) and event.type() == QEvent.Type.MouseButtonPress:
             if event.button() == Qt.MouseButton.LeftButton:
                 self._begin(watched)
@@ -88,7 +89,8 @@ class Selecting(QObject):
                 _clear(field)
 
     def _go_on(self, home: QTextEdit | QPlainTextEdit, to: QPoint) -> bool:
-        """Select from where it began to a place on the screen; whether that is beyond the part."""
+        """Select from its beginning to a place on the screen. Return whether that is in another
+        part."""
         begun, aim = self._fields.index(home), self._under(to)
         for number, field in enumerate(self._fields):
             if number == begun:
@@ -107,7 +109,7 @@ class Selecting(QObject):
         return aim != begun
 
     def _under(self, place: QPoint) -> int:
-        """The number of the part that lies at that height."""
+        """The index of the part at that height."""
         y = self._answer.mapFromGlobal(place).y()
         tops = [field.mapTo(self._answer, QPoint(0, 0)).y() for field in self._fields]
         return max((number for number, top in enumerate(tops) if top <= y), default=0)
@@ -120,13 +122,13 @@ def _field(part: Part) -> QAbstractScrollArea:
 
 
 def _select(field: QWidget, begin: int, *, forth: bool) -> None:
-    """Select from a place on, to the end of the field or else to its beginning."""
+    """Select from a position to the end of the field, or to its start."""
     assert isinstance(field, Texts)
     cursor = field.textCursor()
     cursor.setPosition(begin)
     to = QTextCursor.MoveOperation.End if forth else QTextCursor.MoveOperation.Start
     cursor.movePosition(to, QTextCursor.MoveMode.KeepAnchor)
-    # Not shown to the end: the conversation stays where it is.
+    # the selection's end is not scrolled to: the conversation stays where it is
     field.setTextCursor(cursor)
 
 
@@ -149,21 +151,20 @@ def _selected(field: QWidget) -> str:
 
 
 BUDGET = 0.008
-"""Seconds for drawing blocks in one go; what is left over comes a moment later."""
+"""Seconds for drawing blocks at a time; the rest follows a moment later."""
 AT_ONCE = 20_000
-"""Characters that are read in one go."""
+"""Characters parsed at a time."""
 REST = 4
-"""How many times as long as a text was read it is left alone."""
+"""Parsing pauses for this multiple of the time it took."""
 
 Part = Prose | CodeBlock | TableBlock
 
 
 class AnswerText(QWidget):
-    """Shows a text that may still be written, and may be gigantic."""
+    """Shows a text that may still be growing, and may be gigantic."""
 
     _free_at = 0.0
-    """When the next of all answers may draw: one after the other, so that the window can act in
-    between."""
+    """When the next answer may draw: one after the other, so that the window stays responsive."""
 
     def __init__(self, actions: Actions) -> None:
         super().__init__()
@@ -173,11 +174,11 @@ class AnswerText(QWidget):
         self._limit = FIRST
         self._reading = Growing()
         self._read = 0
-        """Characters that were read."""
+        """Characters parsed so far."""
         self._wanted: Sequence[Block] = ()
         self._shown: list[Block] = []
         self._parts: list[tuple[int, Part, QWidget]] = []
-        """For each the number of its first block, and what holds it."""
+        """For each part: the index of its first block, the part, and the widget that holds it."""
         self._selecting = Selecting(self)
         self._column = QVBoxLayout(self)
         self._column.setContentsMargins(0, 0, 0, 0)
@@ -196,7 +197,8 @@ class AnswerText(QWidget):
         self._later.timeout.connect(self._go_on)
 
     def show_text(self, text: str, *, plain: bool = False) -> None:
-        """Show a text as Markdown, or as it stands where it is `plain`; what only grew is added."""
+        """Show a text as Markdown, or literally if it is `plain`. Text that was only appended is
+        only added."""
         if text == self._text and plain == self._plain:
             return
         if plain != self._plain or not text.startswith(self._text[: self._read]):
@@ -211,11 +213,11 @@ class AnswerText(QWidget):
 
     @property
     def parts(self) -> list[Part]:
-        """What it is shown in, from top to bottom."""
+        """The widgets that show it, top to bottom."""
         return [part for _, part, _ in self._parts]
 
     def toPlainText(self) -> str:
-        """The words that are shown."""
+        """The visible text."""
         return "\n".join(
             part.toPlainText()
             if isinstance(part, Prose)
@@ -226,11 +228,11 @@ class AnswerText(QWidget):
         )
 
     def selected(self) -> str:
-        """The words that are selected, through all parts."""
+        """The selected text of all parts."""
         return self._selecting.text()
 
     def _go_on(self) -> None:
-        """Read and draw as much as may be done in one go."""
+        """Parse and draw as much as the budget allows."""
         began = time.perf_counter()
         goal = min(len(self._text), self._limit)
         if self._read < goal or not self._text:
@@ -245,14 +247,14 @@ class AnswerText(QWidget):
             self._wait(REST * spent if done else 0.0)
 
     def _wait(self, seconds: float) -> None:
-        """Go on once it is this answer's turn, and not before so many seconds."""
+        """Continue when it is this answer's turn, and not before so many seconds."""
         now = time.perf_counter()
         at = max(now + seconds, AnswerText._free_at)
         AnswerText._free_at = at + BUDGET
         self._later.start(int(1000 * (at - now)) + 1)
 
     def _keep(self) -> None:
-        """Take away what is not wanted any more; the last block that is may change in its place."""
+        """Remove blocks that are no longer wanted; the last one may change in place."""
         same = 0
         for shown, wanted in zip(self._shown, self._wanted, strict=False):
             if shown is not wanted and shown != wanted:
@@ -264,7 +266,8 @@ class AnswerText(QWidget):
         self._cut(same)
 
     def _change(self, number: int, block: Block) -> bool:
-        """Show another block in the place of one, where both are of a kind."""
+        """Show another block of the same type in place of one. Return False if they differ in
+        type."""
         part = next(item[1] for item in reversed(self._parts) if item[0] <= number)
         before = self._shown[number]
         if type(before) is not type(block) or before.place != block.place:
@@ -280,7 +283,7 @@ class AnswerText(QWidget):
         return True
 
     def _cut(self, count: int) -> None:
-        """Show only the first blocks."""
+        """Keep only the first blocks."""
         while self._parts and self._parts[-1][0] >= count:
             _, part, holder = self._parts.pop()
             self._selecting.leave(part)
@@ -292,7 +295,7 @@ class AnswerText(QWidget):
         del self._shown[count:]
 
     def _draw(self, until: float) -> None:
-        """Draw blocks that are wanted, at least one."""
+        """Draw the missing blocks, at least one."""
         for block in self._wanted[len(self._shown) :]:
             last = self._parts[-1][1] if self._parts else None
             if isinstance(block, Code):
@@ -333,5 +336,5 @@ class AnswerText(QWidget):
 
 
 def _stands_apart(block: MarkdownText | ThematicBreak) -> bool:
-    """Whether another field may begin with it: a gap is there anyway."""
+    """Whether a new field may start here: there is a gap before the block anyway."""
     return not block.place.tight or (isinstance(block, MarkdownText) and not block.source)

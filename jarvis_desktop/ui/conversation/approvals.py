@@ -1,8 +1,5 @@
-"""What waits for the person's answer, in its place in the conversation; the rest of the window goes
-on working.
-
-The plan of a goal before it is carried out: the person takes it, edits it, or says what should
-be different."""
+"""Panels for what needs the user's answer: questions, plans of goals, and code. The rest of the
+window stays usable."""
 
 from __future__ import annotations
 
@@ -29,11 +26,11 @@ from jarvis_desktop.ui.widgets.icons import Symbol
 from jarvis_desktop.ui.widgets.labels import Label, LongText
 
 FIRST = 1200
-"""Characters of a question that are shown at first: its answer must be in view."""
+"""Characters of a question shown at first: the answer buttons must stay in view."""
 
 
 class ApprovalPanel(QFrame):
-    """Something that is asked, with a button that agrees and one that does not."""
+    """A question with a button that agrees and one that does not."""
 
     def __init__(self, question: EngineQuestion) -> None:
         super().__init__()
@@ -41,7 +38,7 @@ class ApprovalPanel(QFrame):
         self.question = question
         self.answered = False
         self.dictation: Dictation | None = None
-        """Where it may be answered by voice: what is said is written down, and no more."""
+        """Set if it can be answered by voice: speech is only written down."""
         self.yes = QPushButton()
         self.no = QPushButton()
         self.column = QVBoxLayout(self)
@@ -49,15 +46,16 @@ class ApprovalPanel(QFrame):
         self.column.setSpacing(10)
 
     def take_focus(self) -> None:
-        """Put the keyboard where an accidental Enter does nothing that cannot be undone."""
+        """Put the keyboard where an accidental Enter does nothing irreversible."""
         self.no.setFocus()
 
     def refuse(self) -> bool:
-        """Take Esc as a no; False where it means none here, or there is an answer already."""
+        """Treat Esc as a refusal. Return False if it means nothing here or there is an answer
+        already."""
         return False
 
     def head(self, icon: str, text: str) -> None:
-        """Begin with a title."""
+        """Start with an icon and a title."""
         row = QHBoxLayout()
         row.setSpacing(10)
         row.addWidget(Symbol(icon, "accent", size=20), alignment=Qt.AlignmentFlag.AlignTop)
@@ -65,30 +63,31 @@ class ApprovalPanel(QFrame):
         self.column.addLayout(row)
 
     def dictated(self, field: GrowingTextField) -> Dictation:
-        """Let words be spoken into a field; gives the line that tells of it."""
+        """Allow dictation into a field; return the line that shows its state."""
         self.dictation = Dictation(field)
         return self.dictation
 
     @property
     def awaits_words(self) -> bool:
-        """Whether words that were spoken are not in their field yet: a key that was pressed too
-        soon must not answer without them."""
+        """Whether speech is not yet in its field: a key pressed too soon must not answer without
+        it."""
         return self.dictation is not None and self.dictation.awaited
 
     def answer(self, value: bool | str | Plan | Review | Verdict | None) -> bool:
-        """Give the answer; the panel goes away once it has arrived. Only the first one counts."""
+        """Give the answer; the panel goes away once it has arrived. Only the first answer
+        counts."""
         if self.answered:
             return False
         self.answered = True
         self.question.answer(value)
-        # Soon, so that the key that answered is let go where it was pressed.
+        # queued, so that the key that answered is released where it was pressed
         later = Qt.ConnectionType.QueuedConnection
         QMetaObject.invokeMethod(self, "setEnabled", later, Q_ARG(bool, False))
         return True
 
 
 def named(button: QPushButton, text: str, *, tip: str = "", kind: str = "") -> QPushButton:
-    """The button with its words; `tip` says what it does where these are few."""
+    """Label a button; `tip` explains what it does."""
     button.setText(text)
     button.setAccessibleName(text)
     button.setToolTip(tip)
@@ -102,7 +101,7 @@ def named(button: QPushButton, text: str, *, tip: str = "", kind: str = "") -> Q
 
 
 class QuestionPanel(ApprovalPanel):
-    """A question for yes or no, or for words."""
+    """A question answered with yes or no, or with words."""
 
     def __init__(self, question: EngineQuestion) -> None:
         super().__init__(question)
@@ -137,7 +136,6 @@ class QuestionPanel(ApprovalPanel):
             self.column.addWidget(self.dictated(self.words))
 
     def take_focus(self) -> None:
-        """Into the field, or on the no."""
         (self.words if self.question.open_ended else self.no).setFocus()
 
     def _typed(self) -> None:
@@ -158,16 +156,16 @@ class QuestionPanel(ApprovalPanel):
 MOST_LINES = 14
 MOST_CHANGES = 8
 EDITED = mark("I changed the plan. Write it anew from what it says now.")
-"""The comment that goes with an edit where the person wrote none."""
+"""Sent with an edited plan if the user wrote no comment."""
 
 _marked = re.compile(r"\s*(?:[-*+•]\s|\[.\]|#|(?:step\s+)?\d{1,3}[.):]\s)", re.IGNORECASE)
 
 
 class OutlineReview(ApprovalPanel):
-    """Shows the plan as text that can be edited."""
+    """The plan of a goal as editable text: accept it, revise it with a comment, or stop."""
 
     def __init__(self, question: EngineQuestion, before: Outline | None = None) -> None:
-        """`before` is the draft that the person saw last, as they left it."""
+        """`before` is the previous draft, with the user's edits."""
         super().__init__(question)
         assert question.outline is not None
         self.outline = self.edited = question.outline
@@ -234,11 +232,10 @@ class OutlineReview(ApprovalPanel):
         return row
 
     def take_focus(self) -> None:
-        """Into the comment, where Enter alone accepts nothing."""
         self.comment.setFocus()
 
     def _read(self) -> None:
-        """Understand the plan as it stands now."""
+        """Parse the plan as edited."""
         words, made = "", changes(self.outline, self.outline)
         self.edited = self.outline
         if self.text.toPlainText() != self.outline.markdown:
@@ -259,7 +256,7 @@ class OutlineReview(ApprovalPanel):
         edited = self.edited != self.outline
         self.yes.setEnabled(sound)
         self.revise.setEnabled(sound and (commented or edited))
-        # What was said would be lost by accepting: then the other button is the first choice.
+        # accepting would lose the comment, so the other button is the default
         for button, primary in ((self.yes, not commented), (self.revise, commented)):
             named(
                 button,
@@ -293,16 +290,14 @@ class OutlineReview(ApprovalPanel):
 
 
 def _steps(text: str) -> str:
-    """The text with every line of it a step: whoever adds one need not know how steps are marked.
-
-    Without the mark a line beside marked ones would be taken for talk around the list.
-    """
+    """Mark every line as a step, so that users need not know the syntax. An unmarked line beside
+    marked ones would be parsed as prose around the list."""
     lines = (line for line in text.splitlines() if line.strip())
     return "\n".join(line if _marked.match(line) else f"- {line.strip()}" for line in lines)
 
 
 def _told(why: str, changed: Sequence[str]) -> str:
-    """What the person should know, and what of the changes it does not say."""
+    """The explanation, and the changes that it does not mention."""
     return "\n".join([*([why.strip()] if why.strip() else []), *_new(why, changed)])
 
 

@@ -1,5 +1,5 @@
-"""Code before it runs or is kept: the person reads, edits, allows or refuses it, and sees what
-protects the computer from it."""
+"""Code before it runs or is saved: the user reads, edits, allows or refuses it, and sees what
+protects the computer."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from jarvis_desktop.ui.widgets.icons import Symbol
 from jarvis_desktop.ui.widgets.labels import Label, LongText
 
 ARMING = 400
-"""Milliseconds after which code can be allowed: a click that was meant for what stood there before
-allows nothing."""
+"""Milliseconds before code can be allowed: a click meant for whatever was there before allows
+nothing."""
 DANGER = mark(
     "This code can read, change and delete your files, and use the network, just as you can. "
     "Run it only if you understand all of it."
@@ -31,7 +31,7 @@ UNSEEN = mark(
 
 
 class Shield(QFrame):
-    """What keeps the code from the rest of the computer, or that nothing does."""
+    """Which sandbox confines the code, or a warning that none does."""
 
     def __init__(self, code: CodeRequest) -> None:
         super().__init__()
@@ -57,7 +57,7 @@ class Shield(QFrame):
 
 
 class CodeReview(ApprovalPanel):
-    """Shows code that waits for a verdict. Neither Enter nor Esc ever allows it."""
+    """Shows code that needs a verdict. Neither Enter nor Esc ever allows it."""
 
     def __init__(self, question: EngineQuestion) -> None:
         super().__init__(question)
@@ -91,11 +91,9 @@ class CodeReview(ApprovalPanel):
         self._armed.start()
 
     def take_focus(self) -> None:
-        """Into the comment, where Enter does nothing."""
         self.comment.setFocus()
 
     def refuse(self) -> bool:
-        """Esc is a no here."""
         return self._say(Allow.NO)
 
     def _title(self) -> str:
@@ -107,7 +105,7 @@ class CodeReview(ApprovalPanel):
         return tr("Keep “{name}” in the code library?", name=name)
 
     def _add_source(self) -> None:
-        """The code; for one that takes another's place, what changes first."""
+        """Show the code; if it replaces a function, the difference first."""
         if not self.code.replaces:
             self.column.addWidget(self.source)
             return
@@ -177,7 +175,7 @@ class CodeReview(ApprovalPanel):
         return self.answer(Verdict(allow, self._as_it_stands(), self.comment.toPlainText().strip()))
 
     def _as_it_stands(self) -> str:
-        """The very code that was given, to the byte, unless the person changed it."""
+        """The given code unchanged, to the byte, unless the user edited it."""
         shown = self.source.toPlainText()
         return self.code.source if shown == seen(self.code.source) else shown
 

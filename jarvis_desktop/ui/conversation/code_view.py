@@ -1,9 +1,7 @@
-"""Code on screen: every character of it can be seen, with line numbers, and nothing is read as
-anything but plain text.
+"""Code on screen as plain text: every character is visible, with line numbers, diffs and colours.
 
-Code in an answer: what language it is in, a button that copies it, and the code.
-
-The colours of code that is shown: they come later than the code, and never hold it up."""
+The colours come from another process, later than the code, and never delay it.
+"""
 
 from __future__ import annotations
 
@@ -44,21 +42,18 @@ if TYPE_CHECKING:
 
 
 MOST_LINES = 18
-"""Lines that are shown at once; the rest is scrolled to."""
+"""Visible lines; the rest is scrolled to."""
 AROUND = {"code": 12, "field": 20}
-"""Pixels above and below the lines together, as the style sheet wants them for a role."""
+"""Pixels above and below the lines together, as the style sheet sets them for a role."""
 MOST_COMPARED = 1500
-"""Lines of either side that are compared; more would stall the window."""
+"""Lines of either side that are compared; more would block the window."""
 
 _unseen = {"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp", "Zs"}
 
 
 def seen(source: str) -> str:
-    """Code with what cannot be seen written as Python's escapes: marks that turn the order of
-    letters round, letters without width, spaces that are none.
-
-    Lines end where Python ends them.
-    """
+    """Code with invisible characters written as Python escapes: direction marks, zero-width
+    characters, unusual spaces. Lines end where Python ends them."""
     lines = source.replace("\r\n", "\n").replace("\r", "\n")
     if lines.isascii() and lines.replace("\n", "").replace("\t", "").isprintable():
         return lines
@@ -75,7 +70,7 @@ def _escaped(letter: str) -> str:
 
 
 def difference(before: str, after: str) -> str:
-    """What is different between two sources, as a unified diff; "" where nothing is."""
+    """A unified diff of two sources; "" if they are equal."""
     old, new = before.splitlines(), after.splitlines()
     if max(len(old), len(new)) > MOST_COMPARED:
         return tr(
@@ -88,7 +83,7 @@ def difference(before: str, after: str) -> str:
 
 
 class CodeText(QPlainTextEdit):
-    """Code that can be read, selected and, where it is `editable`, changed. Enter never sends."""
+    """Code that can be read, selected and, if `editable`, changed. Enter never sends."""
 
     def __init__(
         self,
@@ -99,7 +94,7 @@ class CodeText(QPlainTextEdit):
         role: str = "code",
         most_lines: int = MOST_LINES,
     ) -> None:
-        """`role` is "code", or "field" for words, in the font of words."""
+        """`role` is "code", or "field" for prose in the normal font."""
         super().__init__()
         self._most_lines = most_lines
         self._around = AROUND[role]
@@ -110,7 +105,7 @@ class CodeText(QPlainTextEdit):
         self.setProperty("role", role)
         self.setReadOnly(not editable)
         if not editable:
-            self.setContextMenuPolicy(Qt.ContextMenuPolicy.NoContextMenu)  # that of the turn
+            self.setContextMenuPolicy(Qt.ContextMenuPolicy.NoContextMenu)  # the turn has a menu
             self.setTextInteractionFlags(
                 Qt.TextInteractionFlag.TextSelectableByMouse
                 | Qt.TextInteractionFlag.TextSelectableByKeyboard
@@ -119,7 +114,7 @@ class CodeText(QPlainTextEdit):
         self.setTabChangesFocus(True)
         self.setAcceptDrops(False)
         self.setFrameShape(QFrame.Shape.NoFrame)
-        # What is far to the right of a long line is part of the code too, and must be seen.
+        # code far to the right of a long line must be visible too
         self.setLineWrapMode(QPlainTextEdit.LineWrapMode.WidgetWidth)
         self.setWordWrapMode(QTextOption.WrapMode.WrapAnywhere)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -136,7 +131,7 @@ class CodeText(QPlainTextEdit):
         self._fit()
 
     def show_text(self, text: str, *, at_end: bool = False) -> None:
-        """Show another text; `at_end` keeps the newest of it in view, as a terminal does."""
+        """Show another text; `at_end` keeps the end in view, as a terminal does."""
         if text == self._given:
             return
         self._given, text = text, seen(text)
@@ -154,8 +149,8 @@ class CodeText(QPlainTextEdit):
             bar.setValue(bar.maximum())
 
     def show_difference(self, before: str, after: str) -> bool:
-        """Show what changes, line by line: those with a "-" go, those with a "+" come; whether
-        there is anything."""
+        """Show what changes, line by line, marked with "-" and "+". Return whether anything
+        does."""
         text = difference(before, after)
         self.show_text(text)
         self._is_difference = True
@@ -163,10 +158,10 @@ class CodeText(QPlainTextEdit):
         return bool(text)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """A new line begins below the one before it."""
+        """Indent a new line like the one before it."""
         enter = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
         if self.isReadOnly() and goes_through(event):
-            event.ignore()  # it goes through the conversation
+            event.ignore()  # it scrolls the conversation
         elif enter and not self.isReadOnly() and not event.modifiers():
             line = self.textCursor().block().text()[: self.textCursor().positionInBlock()]
             self.insertPlainText("\n" + line[: len(line) - len(line.lstrip())])
@@ -175,14 +170,13 @@ class CodeText(QPlainTextEdit):
             super().keyPressEvent(event)
 
     def wheelEvent(self, event: QWheelEvent) -> None:
-        """Leave scrolling to the conversation, unless it is this that the person works in."""
+        """Leave scrolling to the conversation unless the user works in this field."""
         if self.hasFocus():
             super().wheelEvent(event)
         else:
             event.ignore()
 
     def changeEvent(self, change: QEvent) -> None:
-        """Follow the theme."""
         super().changeEvent(change)
         if not hasattr(self, "_numbers"):
             return
@@ -193,7 +187,6 @@ class CodeText(QPlainTextEdit):
             self._fit()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Keep the numbers beside the lines, and the height that of the lines as they break."""
         super().resizeEvent(event)
         self._fit()
         if self._numbers:
@@ -203,7 +196,7 @@ class CodeText(QPlainTextEdit):
             )
 
     def paint_numbers(self, event: QPaintEvent, area: QWidget) -> None:
-        """Draw the numbers of the lines in view."""
+        """Draw the numbers of the visible lines."""
         painter = QPainter(area)
         painter.setFont(self.font())
         painter.setPen(theme.colour("muted"))
@@ -243,7 +236,7 @@ class CodeText(QPlainTextEdit):
                 self._numbers.update(0, rect.y(), self._numbers.width(), rect.height())
 
     def _fit(self) -> None:
-        lines = round(self.document().size().height())  # counted in lines by this kind of editor
+        lines = round(self.document().size().height())  # this kind of editor counts in lines
         line = self.fontMetrics().lineSpacing()
         scrolls = lines > self._most_lines
         self.setVerticalScrollBarPolicy(
@@ -263,16 +256,14 @@ class _Numbers(QWidget):
         self.wide = 0
 
     def sizeHint(self) -> QSize:
-        """As wide as the largest number."""
         return QSize(self.wide, 0)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw them."""
         self._code.paint_numbers(event, self)
 
 
 def monospaced() -> QFont:
-    """The system's font for code; its size is that of the text around it."""
+    """The system's fixed-width font, at the size of the surrounding text."""
     font = QFont()
     font.setFamilies(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont).families())
     font.setStyleHint(QFont.StyleHint.Monospace)
@@ -280,13 +271,13 @@ def monospaced() -> QFont:
 
 
 MOST_COLOURED = 12_000
-"""Characters of a text that are coloured: more would hold up the window."""
+"""Characters that are coloured; more would block the window."""
 PAUSE = 150
-"""Milliseconds between two looks at a text that grows."""
+"""Milliseconds between two colourings of a growing text."""
 
 
 class Coloured(QSyntaxHighlighter):
-    """Colours one CodeText."""
+    """Colours the code in one CodeText."""
 
     def __init__(self, view: CodeText, media: Media) -> None:
         super().__init__(view.document())
@@ -299,7 +290,7 @@ class Coloured(QSyntaxHighlighter):
         self._later.timeout.connect(self._ask)
 
     def follow(self, language: str) -> None:
-        """The code is in this language, and may have changed."""
+        """Colour the code for this language; call it again when the code changed."""
         words = language.split()
         self._language = words[0].lower().strip("{}.,") if words else ""
         if not self._text.startswith(self._read):
@@ -314,20 +305,19 @@ class Coloured(QSyntaxHighlighter):
             self._later.start()
 
     def recolour(self) -> None:
-        """Take the colours of the theme that is worn now."""
+        """Use the colours of the current theme."""
         self._formats.clear()
         if self._lines:
             self.rehighlight()
 
     def highlightBlock(self, line: str) -> None:
-        """Colour a line, as Qt asks for it."""
         number = self.currentBlock().blockNumber()
         for start, length, colour in self._lines[number] if number < len(self._lines) else ():
             self.setFormat(start, length, self._format(colour))
 
     @property
     def _text(self) -> str:
-        """Whole lines of it, as many as are coloured."""
+        """The part of the text that is coloured: whole lines."""
         text = self._view.toPlainText()
         if len(text) <= MOST_COLOURED:
             return text
@@ -363,11 +353,11 @@ class Coloured(QSyntaxHighlighter):
 
 
 MAX_BLOCK_LINES = 40
-"""Lines of code that are shown at once."""
+"""Visible lines of code."""
 
 
 class CodeBlock(QFrame):
-    """One block of code."""
+    """A block of code with its language and a copy button."""
 
     def __init__(self, code: Code, actions: Actions) -> None:
         super().__init__()
@@ -393,19 +383,18 @@ class CodeBlock(QFrame):
         self.show_code(code)
 
     def show_code(self, code: Code) -> None:
-        """Show other code; what only grew is added."""
+        """Show other code; code that was only appended is only added."""
         self._code = code
         self.language.setText(one_line(code.language, limit=40) or tr("Code"))
         self.text.show_text(code.text)
         self._colours.follow(code.language)
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Have the code coloured: nobody needs the colours of what is out of sight."""
+        """Code out of sight is not coloured."""
         super().showEvent(event)
         self._colours.follow(self._code.language)
 
     def changeEvent(self, change: QEvent) -> None:
-        """Follow the theme."""
         super().changeEvent(change)
         if change.type() == QEvent.Type.PaletteChange and hasattr(self, "_colours"):
             self._colours.recolour()

@@ -1,4 +1,4 @@
-"""The conversation in the middle of the window: what is in it, and how one goes through it."""
+"""The conversation in the middle of the window, and keyboard navigation through it."""
 
 from __future__ import annotations
 
@@ -20,30 +20,30 @@ if TYPE_CHECKING:
     from jarvis_desktop.ui.conversation.turn_view import TurnView
 
 REMEMBERED = 24
-"""Turns out of reach whose widgets are kept, because somebody did something in them."""
+"""Off-screen turns whose widgets are kept because the user interacted with them."""
 
 
 class ConversationView(TurnList):
-    """Stays at the end while it is there and something new comes, and else where it is."""
+    """The turns of a conversation; follows the end while it is there, else keeps its place."""
 
     def __init__(self, actions: Actions) -> None:
         super().__init__(actions)
         self._places: dict[int, int] = {}
-        """The number of each entry, by its identity."""
+        """The index of each entry, by its identity."""
         self._current: TurnView | None = None
         """The turn that has the keyboard."""
         self._touched: list[TurnView] = []
-        """Those in which somebody did something, the latest last."""
+        """Turns the user interacted with, the latest last."""
         self._stale: set[int] = set()
         self._unseen: set[int] = set()
-        """What came or changed below while one was not at the end."""
+        """Turns that were added or changed below the visible ones."""
         self.setObjectName("conversation")
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.setAccessibleName(tr("Conversation"))
         self.jump = IconButton("down", tr("Go to the newest message"), kind="jump", parent=self)
         self.jump.clicked.connect(self.to_end)
         self.jump.hide()
-        # Events come faster than the eye sees; each widget is drawn at most once per beat.
+        # events are faster than the eye, so each widget is drawn at most once per frame
         self._beat = QTimer(self, singleShot=True, interval=30)
         self._beat.timeout.connect(self.draw_now)
         application = QApplication.instance()
@@ -53,7 +53,7 @@ class ConversationView(TurnList):
             shortcut = QShortcut(QKeySequence(keys), self)
             shortcut.activated.connect(lambda by=by: self._step(by))
 
-    # What is shown
+    # content
 
     def show_entries(self, entries: Sequence[TurnEntry]) -> None:
         """Show another conversation."""
@@ -68,7 +68,7 @@ class ConversationView(TurnList):
         self.to_end()
 
     def append(self, entry: TurnEntry) -> None:
-        """Show one more turn at the end."""
+        """Add a turn at the end."""
         if self._entries and (view := self._views.get(len(self._entries) - 1)):
             view.look_at(newest=False)
         self._places[id(entry)] = len(self._entries)
@@ -77,7 +77,7 @@ class ConversationView(TurnList):
         self.to_end()
 
     def remove(self, entry: TurnEntry) -> None:
-        """Show a turn no more."""
+        """Remove a turn."""
         gone = self._places.get(id(entry))
         if gone is None:
             return
@@ -89,14 +89,14 @@ class ConversationView(TurnList):
         self._arrange()
 
     def insert(self, index: int, entry: TurnEntry) -> None:
-        """Show a turn that comes before others, such as one that was removed."""
+        """Insert a turn before others, such as one that was deleted and restored."""
         self._entries.insert(index, entry)
         self._heights.insert(index, estimated(entry.turn, self._width()))
         self._shift(lambda number: number + (number >= index))
         self._arrange()
 
     def refresh(self, entry: TurnEntry) -> None:
-        """Draw a turn again soon."""
+        """Redraw a turn soon."""
         index = self._places.get(id(entry))
         if index is None:
             return
@@ -105,7 +105,7 @@ class ConversationView(TurnList):
             self._beat.start()
 
     def draw_now(self) -> None:
-        """Draw what changed."""
+        """Redraw what changed."""
         stale, self._stale = self._stale, set()
         for index in stale:
             entry = self._entries[index]
@@ -129,23 +129,23 @@ class ConversationView(TurnList):
         return [view for _, view in sorted(self._views.items())]
 
     def panels(self) -> list[ApprovalPanel]:
-        """What waits for an answer here."""
+        """The panels that wait for an answer."""
         return [view.panel for view in self.views() if view.panel]
 
-    # Where one is
+    # position
 
     @property
     def at_end(self) -> bool:
-        """Whether the newest is in view and stays so."""
+        """Whether the view follows the newest turn."""
         return self._follow
 
     def to_end(self) -> None:
-        """Scroll to the newest turn and stay there."""
+        """Scroll to the newest turn and follow it."""
         self._follow = True
         self._arrange()
 
     def go_to(self, index: int) -> None:
-        """Scroll to a turn and give it the keyboard."""
+        """Scroll to a turn and focus it."""
         if not self._entries:
             return
         index = max(0, min(index, len(self._entries) - 1))
@@ -161,7 +161,7 @@ class ConversationView(TurnList):
         view.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     def ensureWidgetVisible(self, widget: QWidget) -> None:
-        """Scroll until something within a turn can be seen."""
+        """Scroll until a widget within a turn is visible."""
         top = widget.mapTo(self.viewport(), QPoint(0, 0)).y()
         bottom, room, margin = top + widget.height(), self.viewport().height(), self._margin()
         by = bottom - room + margin if bottom > room else 0
@@ -172,13 +172,13 @@ class ConversationView(TurnList):
             bar.setValue(bar.value() + by)
 
     def stays(self, index: int) -> bool:
-        """Whether somebody did something in it, or is to answer."""
+        """Whether the user interacted with a turn, or must answer it."""
         del self._touched[:-REMEMBERED]
         view = self._views[index]
         return super().stays(index) or view is self._current or view in self._touched
 
     def arranged(self) -> None:
-        """Offer a way to the end where one is not there."""
+        """Show the button that goes to the end, unless the view is there."""
         if self._follow:
             self._unseen.clear()
         count = len(self._unseen)
@@ -196,7 +196,7 @@ class ConversationView(TurnList):
         self.jump.raise_()
 
     def _shift(self, moved: Callable[[int], int], *, without: int = -1) -> None:
-        """Follow the turns to their new numbers."""
+        """Update all indices after turns moved."""
         self._views = {moved(index): view for index, view in self._views.items()}
         self._stale = {moved(index) for index in self._stale if index != without}
         self._unseen = {moved(index) for index in self._unseen if index != without}
@@ -214,10 +214,9 @@ class ConversationView(TurnList):
             self._current = None
         super()._drop(view)
 
-    # The keyboard
+    # keyboard
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Go through the conversation."""
         bar, key = self.verticalScrollBar(), event.key()
         page = max(40, self.viewport().height() - 64)
         if key == Qt.Key.Key_End:
@@ -230,7 +229,7 @@ class ConversationView(TurnList):
             event.ignore()
 
     def focusNextPrevChild(self, following: bool) -> bool:
-        """Bring into view what Tab goes to."""
+        """Scroll to whatever Tab reaches."""
         if not super().focusNextPrevChild(following):
             return False
         reached = self.window().focusWidget()
@@ -250,7 +249,7 @@ class ConversationView(TurnList):
             self._touched = [item for item in self._touched if item is not view] + [view]
 
     def _step(self, by: int) -> None:
-        """Go to the next turn, from the one with the keyboard or that is seen."""
+        """Go to the next turn, from the focused or visible one."""
         here = next((index for index, view in self._views.items() if view is self._current), None)
         if here is None:
             top, room = self._top(), self.viewport().height()

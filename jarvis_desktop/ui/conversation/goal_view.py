@@ -1,7 +1,4 @@
-"""A turn of agent mode: the plan of its goal, the plans further in, and what was done round by
-round.
-
-The plan of a goal as a list of steps, each with how far it is."""
+"""A turn of agent mode: the plan of its goal, the plans of inner controllers, and the rounds."""
 
 from __future__ import annotations
 
@@ -40,7 +37,7 @@ _roles = {
 
 
 class StepRow(QWidget):
-    """One step: state, number, words, and what came of it."""
+    """One step: its state, number, text and note."""
 
     def __init__(self, *, small: bool) -> None:
         super().__init__()
@@ -95,7 +92,7 @@ class GoalOutlineView(QWidget):
     """All steps of a plan."""
 
     def __init__(self, *, small: bool = False) -> None:
-        """`small` for the plan of a controller further in."""
+        """`small` is for the plan of an inner controller."""
         super().__init__()
         self._small = small
         self._rows: list[StepRow] = []
@@ -105,11 +102,11 @@ class GoalOutlineView(QWidget):
 
     @property
     def rows(self) -> tuple[StepRow, ...]:
-        """The steps that are shown, in their order."""
+        """The visible rows, in order."""
         return tuple(self._rows)
 
     def draw(self, outline: Outline) -> None:
-        """Show a plan; only what changed is touched."""
+        """Show a plan; only changed rows are redrawn."""
         while len(self._rows) > len(outline.steps):
             row = self._rows.pop()
             row.hide()
@@ -122,7 +119,7 @@ class GoalOutlineView(QWidget):
 
 
 def tally(outline: Outline) -> str:
-    """How far a plan is: "1 of 4 steps done"."""
+    """The progress of a plan: "1 of 4 steps done"."""
     states = [step.state for step in outline]
     done = states.count(StepState.DONE)
     if done:
@@ -143,10 +140,10 @@ def tally(outline: Outline) -> str:
 
 
 class GoalView(QFrame):
-    """Draws what agent mode does; draw it again and only what changed is touched."""
+    """Draws what agent mode does; redrawing only touches what changed."""
 
     def __init__(self, actions: Actions, *, unfolded: bool) -> None:
-        """`unfolded` while it is under way; what is over shows its plan, and the rest on demand."""
+        """Show the rounds from the start if `unfolded`, as for a running turn; else on demand."""
         super().__init__()
         self.setObjectName("plan")
         self._unfolded = unfolded
@@ -174,7 +171,7 @@ class GoalView(QFrame):
         column.addWidget(self.fold)
 
     def draw(self, turn: Turn, *, reviewed: Outline | None = None) -> None:
-        """Show a turn; a plan that is `reviewed` right now is shown there, and not twice."""
+        """Show a turn; a plan that is being `reviewed` is shown there, and not repeated here."""
         self._turn = turn
         drafted = reviewed is not None and not turn.rounds
         outline = None if drafted or turn.outline == reviewed else turn.outline

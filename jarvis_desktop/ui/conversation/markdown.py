@@ -1,7 +1,7 @@
-"""Reads an answer's Markdown into blocks of plain words: nothing of it is ever HTML, no picture of
-it is fetched, and of a text that is still being written only the last block is read again.
+"""Parses Markdown answers into blocks of plain words: never HTML, and no picture is fetched.
 
-Reads the words of one paragraph of Markdown: what is bold, what is code, what leads where."""
+While a text is growing, only its last block is parsed again.
+"""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from markdown_it.token import Token
 SCHEMES = ("http://", "https://", "mailto:")
 """Addresses that may be opened; any other stays text."""
 LONGEST = 8000
-"""Characters of a paragraph in which marks are looked for."""
+"""Longest paragraph, in characters, in which markup is parsed."""
 MOST_BRACKETS = 300
-"""In a paragraph; each may begin a link whose end is looked for."""
+"""Per paragraph: each may start a link whose end is searched for."""
 DEEPEST = 40
-"""Levels of quotes and lists; a text with more of them stays as it was written."""
+"""Levels of quotes and lists; a text with more is shown literally."""
 
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Words that look alike."""
+    """Words of one style."""
 
     text: str
     bold: bool = False
@@ -34,11 +34,11 @@ class Span:
     struck: bool = False
     code: bool = False
     link: str = ""
-    """Where a click leads; "" nowhere."""
+    """The target of a click; "" for none."""
 
 
 def inline(source: str) -> tuple[Span, ...]:
-    """The words of a paragraph with their looks."""
+    """Parse the words of a paragraph with their styles."""
     if len(source) > LONGEST or source.count("[") > MOST_BRACKETS:
         return (Span(source),)
     tokens: list[Token] = []
@@ -48,11 +48,8 @@ def inline(source: str) -> tuple[Span, ...]:
 
 @cache
 def parser() -> MarkdownIt:
-    """CommonMark with tables and struck words, without HTML.
-
-    Left out besides is what turns plain text into something else unasked: code by indentation,
-    headings by a line below, and definitions of links, which would vanish.
-    """
+    """CommonMark with tables and strikethrough, but without HTML, indented code, headings by
+    underline and link definitions: they turn plain text into something else."""
     made = MarkdownIt("commonmark", {"html": False, "maxNesting": DEEPEST})
     made.enable(["table", "strikethrough"])
     made.disable(["code", "lheading", "reference", "html_block", "html_inline"])
@@ -62,7 +59,7 @@ def parser() -> MarkdownIt:
 
 
 def _factor(state: StateInline, silent: bool) -> bool:
-    """2*3*4 is a sum, and its stars are no marks."""
+    """Treat the stars in 2*3*4 as text."""
     source, at = state.src, state.pos
     if source[at] != "*" or not at or not _joins(source[at - 1]):
         return False
@@ -117,7 +114,7 @@ def _opened(link: str) -> str:
 
 
 def _joined(spans: Iterator[Span]) -> Iterator[Span]:
-    """Neighbours that look alike as one."""
+    """Merge neighbours of the same style."""
     pending: list[Span] = []
     for span in spans:
         if not span.text:
@@ -138,7 +135,7 @@ _address = re.compile(r"\bhttps?://[^\s<>\"`]{2,2000}")
 
 
 def _linked(spans: Iterator[Span]) -> Iterator[Span]:
-    """Addresses that stand in the words lead where they say."""
+    """Turn addresses in the words into links."""
     for span in spans:
         if span.link or span.code or "://" not in span.text:
             yield span
@@ -158,49 +155,49 @@ def _linked(spans: Iterator[Span]) -> Iterator[Span]:
 
 
 LONG = 4000
-"""Characters of a list from which on its items are settled one by one."""
+"""Length of a list, in characters, from which its items are settled one by one."""
 
 
 @dataclass(frozen=True, slots=True)
 class BlockContext:
-    """Where a block stands: in how many quotes and lists, and what it is marked with."""
+    """The surroundings of a block: quotes, lists and its list marker."""
 
     quotes: int = 0
     lists: int = 0
     marker: str = ""
-    """Such as "•" or "3."; "" where no item of a list begins."""
+    """Such as "•" or "3."; "" if no list item begins here."""
     tight: bool = False
-    """Whether it stands close to the block before it."""
+    """Whether it follows the block before it without a gap."""
     done: bool | None = None
-    """Of a task in a list, whether it is ticked; None where it is no task."""
+    """For a task in a list, whether it is ticked; else None."""
 
 
 @dataclass(frozen=True, slots=True)
 class MarkdownText:
-    """A paragraph or a heading, as it was written; `spans` reads it."""
+    """The source of a paragraph or heading; `spans` parses it."""
 
     source: str
     level: int = 0
     """1 to 6 for a heading."""
     place: BlockContext = BlockContext()
     plain: bool = False
-    """Whether it has no marks."""
+    """Whether it has no markup."""
 
     def spans(self) -> tuple[Span, ...]:
-        """Its words with their looks."""
+        """The words with their styles."""
         return (Span(self.source),) if self.plain else inline(self.source)
 
 
 @dataclass(frozen=True, slots=True)
 class ThematicBreak:
-    """A line across."""
+    """A horizontal rule."""
 
     place: BlockContext = BlockContext()
 
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """Code as it stands."""
+    """A code block, literally."""
 
     text: str
     language: str = ""
@@ -209,23 +206,23 @@ class Code:
 
 @dataclass(frozen=True, slots=True)
 class MarkdownTable:
-    """A table; its cells are as they were written."""
+    """A table with the sources of its cells."""
 
     rows: tuple[tuple[str, ...], ...]
     """The first one is the heading."""
     sides: tuple[str, ...] = ()
-    """Where the cells of each column stand: "", "left", "center" or "right"."""
+    """The alignment of each column: "", "left", "center" or "right"."""
     place: BlockContext = BlockContext()
     plain: bool = False
-    """Whether its cells have no marks."""
+    """Whether its cells have no markup."""
 
     def spans(self, row: int, column: int) -> tuple[Span, ...]:
-        """The words of a cell with their looks."""
+        """The words of a cell with their styles."""
         cell = self.rows[row][column]
         return (Span(cell),) if self.plain else inline(cell)
 
     def words(self, row: int, column: int) -> str:
-        """The words of a cell, in a line."""
+        """The words of a cell, on one line."""
         return " ".join("".join(span.text for span in self.spans(row, column)).split())
 
 
@@ -234,18 +231,18 @@ Block = MarkdownText | ThematicBreak | Code | MarkdownTable
 
 @dataclass
 class Growing:
-    """A text that may still be written."""
+    """Parses a text that may still be growing."""
 
     _text: str = ""
     _settled: list[Block] = field(default_factory=list)
     _read: int = 0
-    """Characters that lie in blocks which nothing can change any more."""
+    """Characters in settled blocks, which cannot change any more."""
 
     _goes_on: bool = False
-    """Whether what is not settled begins within a list."""
+    """Whether the unsettled rest begins inside a list."""
 
     def read(self, text: str) -> Sequence[Block]:
-        """The blocks of `text`; where it only grew, those that were settled are the same."""
+        """Parse `text` into blocks; those that were settled before are the same objects."""
         text = text.replace("\r\n", "\n").replace("\r", "\n")
         if not text.startswith(self._text):
             self._settled, self._read, self._goes_on = [], 0, False
@@ -256,10 +253,8 @@ class Growing:
         return [*self._settled, *_blocks(rest, left, goes_on=self._goes_on)]
 
     def _settle(self, rest: str, tokens: Sequence[Token]) -> Sequence[Token]:
-        """Keep what cannot change any more; what is left.
-
-        A line that is still being written may yet go on with the block before it.
-        """
+        """Keep the blocks that cannot change any more, and return the tokens of the rest. An
+        unfinished line may still continue the block before it."""
         last_line = rest.count("\n")
         begun = [at for at, item in enumerate(tokens) if item.map and item.map[0] < last_line]
         blocks = [at for at in begun if tokens[at].level == 0]
@@ -278,7 +273,7 @@ class Growing:
         return tokens[blocks[-1] :]
 
     def _settle_items(self, rest: str, line: int) -> Sequence[Token]:
-        """Keep the items of a list before a line of what is left."""
+        """Keep the list items before a line of the rest."""
         settled = _offset(rest, line)
         if settled:
             done = rest[:settled]
@@ -289,13 +284,13 @@ class Growing:
 
 
 def plain_blocks(text: str) -> list[Block]:
-    """A text without marks, line by line."""
+    """A text without markup, one block per line."""
     place = BlockContext(tight=True)
     return [MarkdownText(line, place=place, plain=True) for line in text.splitlines() or [""]]
 
 
 def as_words(text: str) -> str:
-    """A text without the marks of Markdown, as one would write a letter."""
+    """A Markdown text as plain text, as one would write a letter."""
     lines: list[str] = []
     for block in Growing().read(text):
         place = block.place
@@ -327,7 +322,7 @@ def _first_line(token: Token) -> int:
 
 
 def _offset(text: str, line: int) -> int:
-    """Where a line begins."""
+    """The position at which a line begins."""
     at = 0
     for _ in range(line):
         at = text.index("\n", at) + 1
@@ -340,11 +335,11 @@ class _Within:
 
     quotes: int = 0
     counters: list[int | None] = field(default_factory=list)
-    """For each list its next number; None for one without numbers."""
+    """The next number of each list; None for a bullet list."""
     starts: str = ""
     """The marker of the item that begins here."""
     first: bool = True
-    """Whether the next block is the first one of the whole list."""
+    """Whether the next block is the first one of the outermost list."""
 
     def place(self, *, tight: bool = False) -> BlockContext:
         marker, self.starts = self.starts, ""
@@ -354,8 +349,8 @@ class _Within:
 
 
 def _blocks(text: str, tokens: Sequence[Token], *, goes_on: bool) -> list[Block]:
-    """The blocks of a text; `goes_on` where it begins within a list."""
-    if any(token.level >= DEEPEST - 1 for token in tokens):  # what is further in was left out
+    """Convert tokens to blocks; `goes_on` means that the text begins inside a list."""
+    if any(token.level >= DEEPEST - 1 for token in tokens):  # the parser left out the rest
         return plain_blocks(text)
     within, made = _Within(), list[Block]()
     level, tight = 0, False
@@ -375,7 +370,7 @@ def _blocks(text: str, tokens: Sequence[Token], *, goes_on: bool) -> list[Block]
                 within.counters.pop()
             case "list_item_open":
                 within.starts = _marker(within.counters)
-            case "list_item_close" if within.starts:  # there was nothing in it
+            case "list_item_close" if within.starts:  # an empty item
                 made.append(MarkdownText("", place=within.place()))
             case "heading_open":
                 level, tight = int(token.tag[1]), False

@@ -1,8 +1,5 @@
-"""What the window says at its start where a request was cut off: to go on with it, or leave it.
-
-What the window says where a request in another conversation waits for an answer.
-
-What the window says where it is to be closed for good while timers run."""
+"""Notices above the conversation: interrupted requests, questions elsewhere, and running timers at
+exit."""
 
 from __future__ import annotations
 
@@ -29,7 +26,7 @@ STUCK = mark("It cannot go on: its plan is of another version. Leave it, and ask
 
 
 class ResumeNotice(BannerCard):
-    """Offers what was cut off, one request after the other."""
+    """Offers to resume interrupted requests, one after the other."""
 
     def __init__(self, session: WindowSession, parent: QWidget | None = None) -> None:
         super().__init__("clock", parent)
@@ -99,7 +96,7 @@ class ResumeNotice(BannerCard):
 
 
 def progress(item: Unfinished) -> str:
-    """How far it is; of a goal whose plan is known: "a goal: 1 of 4 steps done"."""
+    """The progress of a request; for a goal with a plan: "a goal: 1 of 4 steps done"."""
     if item.goal and item.turn.outline:
         from jarvis_desktop.ui.conversation.goal_view import tally
 
@@ -108,8 +105,8 @@ def progress(item: Unfinished) -> str:
 
 
 class ElsewhereNotice(BannerCard):
-    """Stays for as long as the question does, and leads to it: all other requests wait behind it,
-    and a conversation that has just begun is not in the history yet."""
+    """Leads to the question of another conversation, which blocks all other requests; a new
+    conversation is not in the history yet."""
 
     def __init__(self, session: WindowSession, parent: QWidget | None = None) -> None:
         super().__init__("note", parent)
@@ -121,7 +118,7 @@ class ElsewhereNotice(BannerCard):
         session.busy_changed.connect(self._look)
 
     def _asking(self) -> Exchange | None:
-        """What waits where nobody sees it."""
+        """The running turn, if its question is in a conversation that is not shown."""
         running = self._session.running
         hidden = running and running.question and running.place is not self._session.open
         return running if hidden else None
@@ -141,10 +138,10 @@ class ElsewhereNotice(BannerCard):
 
 
 class LeavingNotice(BannerCard):
-    """They would not ring before the next start: whoever set them may have forgotten that."""
+    """Warns at exit that timers only ring while JARVIS is running."""
 
     agreed = Signal()
-    """JARVIS is to end all the same."""
+    """JARVIS should quit anyway."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("clock", parent)
@@ -154,14 +151,15 @@ class LeavingNotice(BannerCard):
         self.stay.clicked.connect(self.hide)
 
     def ask(self, timers: Sequence[Timer]) -> bool:
-        """Ask, where timers run; whether that was new to the person, who asks twice to have it."""
+        """Ask about running timers. Return False if there are none or the question is already
+        shown."""
         if not timers or self.isVisible():
             return False
         self._tell(timers)
         return True
 
     def follow(self, timers: Sequence[Timer]) -> None:
-        """Keep what is asked true, where it is: there are other timers now, or none."""
+        """Update an open question for these timers."""
         if not timers:
             self.hide()
         elif self.isVisible():

@@ -1,7 +1,5 @@
-"""The flowing part of an answer: paragraphs, headings, lists, quotes and rules, with formats of our
-own; nothing is ever handed to Qt as HTML.
-
-The looks of words in Qt's terms, and words counted as Qt counts them."""
+"""The text of an answer: paragraphs, headings, lists, quotes and rules in a QTextDocument with our
+own formats; Qt never gets HTML."""
 
 from __future__ import annotations
 
@@ -35,11 +33,11 @@ from jarvis_desktop.ui.widgets import theme
 from jarvis_desktop.ui.widgets.labels import TextView
 
 SIZES = {1: 2, 2: 1}
-"""By how many of Qt's steps the type of a heading is larger."""
+"""Steps of Qt's font sizes by which a heading is larger."""
 CONTINUED = "\u2028"
 """Ends a line within a paragraph."""
 
-# What Qt takes for the end of a paragraph, for a frame or for a picture.
+# characters that Qt reads as the end of a paragraph, a frame or a picture
 _foreign = str.maketrans(
     {"\n": CONTINUED, "\r": CONTINUED, "\u2029": CONTINUED}
     | dict.fromkeys("\x00\ufdd0\ufdd1\ufffc", "\ufffd")
@@ -47,7 +45,7 @@ _foreign = str.maketrans(
 
 
 def direction(spans: Sequence[Span]) -> Qt.LayoutDirection:
-    """Which way words run: as the first letter does that runs in one."""
+    """The writing direction: that of the first letter that has one."""
     for span in spans:
         for letter in span.text[:500]:
             kind = unicodedata.bidirectional(letter)
@@ -59,7 +57,7 @@ def direction(spans: Sequence[Span]) -> Qt.LayoutDirection:
 
 
 def look(span: Span, level: int, *, quoted: bool) -> QTextCharFormat:
-    """How words look in a heading of that level, 0 for none, or in a quote."""
+    """The format of words in a heading of that level (0 for none), or in a quote."""
     made = QTextCharFormat()
     if level:
         made.setProperty(QTextFormat.Property.FontSizeAdjustment, SIZES.get(level, 0))
@@ -83,12 +81,12 @@ def look(span: Span, level: int, *, quoted: bool) -> QTextCharFormat:
 
 
 def fit(spans: Sequence[Span]) -> tuple[Span, ...]:
-    """The spans with nothing in them that Qt's documents take for more than a letter."""
+    """The spans without characters that are special in Qt's documents."""
     return tuple(replace(span, text=encodable(span.text).translate(_foreign)) for span in spans)
 
 
 def common(before: Sequence[Span], now: Sequence[Span]) -> int:
-    """How many of Qt's characters at the beginning are the same and look the same."""
+    """The number of leading Qt characters that have the same text and style."""
     kept = ""
     for old, new in zip_longest(before, fit(now), fillvalue=Span("")):
         if replace(old, text="") != replace(new, text=""):
@@ -101,7 +99,7 @@ def common(before: Sequence[Span], now: Sequence[Span]) -> int:
 
 
 def after(spans: Sequence[Span], kept: int) -> list[Span]:
-    """What is left of the spans after so many of Qt's characters."""
+    """The spans that are left after so many Qt characters."""
     left: list[Span] = []
     for span in spans:
         long = _length(span.text)
@@ -112,12 +110,12 @@ def after(spans: Sequence[Span], kept: int) -> list[Span]:
 
 
 def _length(text: str) -> int:
-    """How many characters Qt counts: those beyond the first 65,536 are two."""
+    """The length in UTF-16 code units, which Qt counts in."""
     return len(text) if text.isascii() else len(text.encode("utf-16-le")) // 2
 
 
 def units(text: str, begin: int, end: int) -> str:
-    """A part of a text by Qt's count."""
+    """A slice of a text in UTF-16 code units."""
     if text.isascii():
         return text[begin:end]
     return text.encode("utf-16-le")[2 * begin : 2 * end].decode("utf-16-le", "replace")
@@ -126,7 +124,7 @@ def units(text: str, begin: int, end: int) -> str:
 Flowing = MarkdownText | ThematicBreak
 
 LINE = 128
-"""Per cent of the height of a line."""
+"""Line height in percent."""
 PLAIN_LINE = 112
 MOST = 60
 """Blocks of one field."""
@@ -134,7 +132,7 @@ MOST_LETTERS = 10_000
 
 
 class Prose(TextView):
-    """Blocks one below the other, each of them one paragraph of the document."""
+    """Blocks of an answer, each of them one paragraph of the document."""
 
     link_wanted = Signal(str)
 
@@ -142,7 +140,7 @@ class Prose(TextView):
         super().__init__(tr("Answer"))
         self._blocks: list[Flowing] = []
         self._spans: tuple[Span, ...] = ()
-        """Those of the last block."""
+        """The spans of the last block."""
         self.setMouseTracking(True)
         self.setTextInteractionFlags(
             self.textInteractionFlags() | Qt.TextInteractionFlag.LinksAccessibleByMouse
@@ -150,11 +148,11 @@ class Prose(TextView):
 
     @property
     def full(self) -> bool:
-        """Whether more belongs into another one: all of one is laid out anew as it grows."""
+        """Whether further blocks need a new field: a whole field is laid out again as it grows."""
         return len(self._blocks) >= MOST or self.document().characterCount() > MOST_LETTERS
 
     def add(self, block: Flowing) -> None:
-        """Show one more block at the end."""
+        """Append a block."""
         cursor = self._end()
         if self._blocks:
             cursor.insertBlock()
@@ -162,8 +160,8 @@ class Prose(TextView):
         self._write(cursor, block, kept=0)
 
     def replace_last(self, block: Flowing) -> None:
-        """Show another block in place of the last one; what is the same stays, and is selected
-        still."""
+        """Show another block in place of the last one; the common beginning stays, and stays
+        selected."""
         before, self._blocks[-1] = self._blocks[-1], block
         same = isinstance(before, MarkdownText) and isinstance(block, MarkdownText)
         kept = 0
@@ -176,7 +174,7 @@ class Prose(TextView):
         self._write(cursor, block, kept=kept)
 
     def shorten(self, count: int) -> None:
-        """Show only the first blocks."""
+        """Keep only the first blocks."""
         if count >= len(self._blocks):
             return
         cursor = self._end()
@@ -197,7 +195,7 @@ class Prose(TextView):
         return cursor
 
     def _write(self, cursor: QTextCursor, block: Flowing, *, kept: int) -> None:
-        """Write the last block, of which as many characters are there already."""
+        """Write the last block, whose first `kept` characters are there already."""
         chosen = self.textCursor()
         ends = chosen.anchor(), chosen.position()
         spans = fit(block.spans()) if isinstance(block, MarkdownText) else ()
@@ -209,7 +207,7 @@ class Prose(TextView):
         for span in after(spans, kept):
             cursor.insertText(span.text, look(span, level, quoted=bool(block.place.quotes)))
         cursor.endEditBlock()
-        if ends[0] != ends[1]:  # a selection does not grow with what is written behind it
+        if ends[0] != ends[1]:  # keep the selection from growing with the text behind it
             chosen.setPosition(ends[0])
             chosen.setPosition(ends[1], QTextCursor.MoveMode.KeepAnchor)
             self.setTextCursor(chosen)
@@ -237,10 +235,10 @@ class Prose(TextView):
     def _inset(self, quotes: int, lists: int) -> int:
         return inset(quotes, lists, self.fontMetrics().height())
 
-    # What is drawn beside the words
+    # decorations
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw bars beside quotes, the marks of lists and rules, and the words over them."""
+        """Draw quote bars, list markers and rules behind the text."""
         painter = QPainter(self.viewport())
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         block = self.cursorForPosition(event.rect().topLeft()).block()
@@ -265,7 +263,7 @@ class Prose(TextView):
 
         layout, above = self.document().documentLayout(), box.top()
         if block.blockNumber() and self._blocks[block.blockNumber() - 1].place.quotes:
-            above = layout.blockBoundingRect(block.previous()).bottom()  # without a gap
+            above = layout.blockBoundingRect(block.previous()).bottom()  # no gap between quotes
         for number in range(place.quotes):
             x = across(number * theme.space("two"), 3)
             painter.fillRect(QRectF(x, above, 3, box.bottom() - above), theme.colour("border"))
@@ -284,12 +282,12 @@ class Prose(TextView):
     def _mark(
         self, painter: QPainter, block: Flowing, at: QPointF, wide: float, mirrored: bool
     ) -> None:
-        """Draw the mark of an item of a list into a space that begins at a point of its line."""
+        """Draw a list marker into the space that begins at `at` on its baseline."""
         place = block.place
         if place.done is None:
             painter.setPen(theme.colour("muted"))
             painter.setFont(self.font())
-            # A number of many digits reaches further out.
+            # long numbers extend further out
             spare = wide - painter.fontMetrics().horizontalAdvance(place.marker)
             painter.drawText(QPointF(at.x() + (0 if mirrored else spare), at.y()), place.marker)
             return
@@ -307,7 +305,7 @@ class Prose(TextView):
             painter.drawPolyline(points)
 
     def changeEvent(self, change: QEvent) -> None:
-        """Follow the theme and the size of the type, which the formats hold."""
+        """The formats hold colours and sizes of the theme."""
         super().changeEvent(change)
         redressed = (QEvent.Type.PaletteChange, QEvent.Type.FontChange)
         if change.type() in redressed and getattr(self, "_blocks", None):
@@ -316,24 +314,24 @@ class Prose(TextView):
             for block in blocks:
                 self.add(block)
 
-    # Links
+    # links
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Say where a link leads."""
+        """Show the target of a link."""
         super().mouseMoveEvent(event)
         self._tell(self.anchorAt(event.position().toPoint()), event.globalPosition().toPoint())
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """Follow a link that was clicked, unless words were selected."""
+        """Follow a clicked link, unless text was selected."""
         link = self.anchorAt(event.position().toPoint())
         clicked = event.button() == Qt.MouseButton.LeftButton
-        chosen = self.textCursor().hasSelection()  # a link is selected as it is clicked
+        chosen = self.textCursor().hasSelection()  # clicking a link selects it
         super().mouseReleaseEvent(event)
         if link and clicked and not chosen:
             self.link_wanted.emit(link)
 
     def focusNextPrevChild(self, following: bool) -> bool:
-        """Go from link to link, then on."""
+        """Go from link to link before leaving the field."""
         links = self._links()
         cursor = self.textCursor()
         at = (cursor.selectionStart(), cursor.selectionEnd())
@@ -352,7 +350,7 @@ class Prose(TextView):
         return True
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Enter follows the link that was gone to."""
+        """Enter follows the selected link."""
         cursor = self.textCursor()
         at = (cursor.selectionStart(), cursor.selectionEnd())
         link = next((link for link in self._links() if link[:2] == at), None)
@@ -362,7 +360,7 @@ class Prose(TextView):
             super().keyPressEvent(event)
 
     def _links(self) -> list[tuple[int, int, str]]:
-        """Where each begins and ends, and where it leads."""
+        """The start, end and address of each link."""
         found: list[tuple[int, int, str]] = []
         block = self.document().firstBlock()
         while block.isValid():
@@ -385,16 +383,16 @@ class Prose(TextView):
             self.viewport().setToolTip(shown)
             QToolTip.showText(at, shown, self.viewport())
 
-    # Selecting
+    # selection
 
     def createMimeDataFromSelection(self) -> QMimeData:
-        """What is copied: words, with the marks of lists and quotes."""
+        """Copy the text with list markers and quotes."""
         data = QMimeData()
         data.setText(self.selected())
         return data
 
     def selected(self) -> str:
-        """The words that are selected, with the marks of lists and quotes."""
+        """The selected text, with list markers and quotes."""
         cursor = self.textCursor()
         begin, end = cursor.selectionStart(), cursor.selectionEnd()
         lines: list[str] = []
@@ -409,14 +407,14 @@ class Prose(TextView):
 
 
 def inset(quotes: int, lists: int, line: int) -> int:
-    """How far in something stands, in pixels, where a line is so high."""
+    """The indentation in pixels for that line height."""
     return quotes * theme.space("two") + lists * round(1.15 * line + 8)
 
 
 def spelled(address: str) -> str:
-    """An address for a person to check: without letters that look like others."""
+    """An address for display: without lookalike letters, shortened."""
     shown = QUrl(address).toString(QUrl.ComponentFormattingOption.FullyEncoded)
-    shown = shown.replace("<", "%3C")  # Qt reads tool tips as HTML
+    shown = shown.replace("<", "%3C")  # Qt parses tool tips as HTML
     return shown if len(shown) <= 200 else shown[:199] + "…"
 
 

@@ -1,4 +1,4 @@
-"""Asks for the colours of code, in a process that can be ended in the middle of a word."""
+"""Highlights code in a separate process, which can be killed while a lexer is stuck."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ REST = 5.0
 """Seconds without work after which the process ends."""
 READ_SECONDS = 3.0
 MOST_KEPT = 60
-"""Texts whose colours are kept, so that what is scrolled back to has them at once."""
+"""Texts whose colours are cached, so that scrolling back shows them at once."""
 
 
 class CodeReader:
-    """Lives on the engine; what it `knows` may be asked for on any thread."""
+    """Lives on the engine; `known` may be called from any thread."""
 
     def __init__(self) -> None:
         self._child = Child("jarvis_desktop.ui.conversation.syntax_worker:make", name="code reader")
@@ -29,11 +29,11 @@ class CodeReader:
         self._known: OrderedDict[tuple[str, str], Lines] = OrderedDict()
 
     def known(self, text: str, language: str) -> Lines | None:
-        """The words of a text that was read before."""
+        """The cached colours of a text."""
         return self._known.get((text, language))
 
     async def words(self, text: str, language: str) -> Lines:
-        """The words that have a colour: none where that takes too long, now and later."""
+        """The coloured words of a text: none, now and later, if lexing takes too long."""
         if (found := self.known(text, language)) is not None:
             return found
         self._asking += 1

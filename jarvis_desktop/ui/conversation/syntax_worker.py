@@ -1,5 +1,5 @@
-"""Tells which words of code are of what kind. Only imported in child processes: an expression of a
-lexer may take for ever over a text that was made for it."""
+"""Syntax highlighting. Only imported in child processes: a lexer may never return on a text that
+was made for it."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ from jarvis_desktop.core.task import Report
 from jarvis_desktop.process.child_main import Handler
 
 Lines = tuple[tuple[tuple[int, int, str], ...], ...]
-"""For each line where a word begins, how long it is, as Qt counts, and the name of its colour."""
+"""For each line its coloured words: start and length in UTF-16 units, and the name of the
+colour."""
 
 MOST_WORDS = 3000
-"""Words of a text that are coloured: each costs the window time."""
+"""Coloured words per text: each costs the window time."""
 
 _COLOURS: dict[_TokenType, str] = {
     Comment: "muted",
@@ -37,7 +38,7 @@ _COLOURS: dict[_TokenType, str] = {
 
 
 def make() -> Handler:
-    """The handler: the words of a text in some language."""
+    """The handler: the coloured words of a text in a language."""
 
     def handle(report: Report, text: str, language: str) -> Lines:
         return words(text, language)
@@ -46,7 +47,7 @@ def make() -> Handler:
 
 
 def words(text: str, language: str) -> Lines:
-    """The words that have a colour; none where nobody knows the language."""
+    """The coloured words of a text; none if the language is unknown."""
     try:
         lexer = get_lexer_by_name(language, stripnl=False, ensurenl=False)
     except ClassNotFound:
@@ -55,7 +56,7 @@ def words(text: str, language: str) -> Lines:
     at = read = count = 0
     for kind, part in lexer.get_tokens(text):
         if not text.startswith(part, read):
-            return ()  # it changed the text, so that no place in it is known
+            return ()  # the lexer changed the text, so positions are unknown
         read += len(part)
         colour = _colour(kind)
         for number, line in enumerate(part.split("\n")):

@@ -1,7 +1,4 @@
-"""The cells of a table in an answer: their words with their looks, in a grid that can be gone
-through by keyboard and is read by screen readers.
-
-A table in an answer: a real grid that is scrolled sideways, copied and saved."""
+"""A table in an answer: a grid for keyboard and screen reader, which can be copied and saved."""
 
 from __future__ import annotations
 
@@ -60,11 +57,11 @@ from jarvis_desktop.ui.widgets.icons import IconButton
 from jarvis_desktop.ui.widgets.labels import Label, goes_through
 
 MEASURED = 60
-"""Rows that the width of a column is taken from."""
+"""Rows that are measured for the width of a column."""
 WIDEST = 340
-"""Pixels of a column."""
+"""Pixels."""
 NARROWEST = 110
-"""Pixels that a column of many words keeps where there is little room."""
+"""Pixels that a column of many words keeps in a narrow table."""
 LONGEST_CELL = 2000
 """Characters of a cell that are shown; all of them are copied."""
 PADDING = QSize(12, 7)
@@ -77,7 +74,7 @@ _sides = {
 
 
 class TableRows(QAbstractTableModel):
-    """The rows of a table that are shown."""
+    """The model: the first rows of a table."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
@@ -85,17 +82,15 @@ class TableRows(QAbstractTableModel):
         self._most = 0
 
     def show(self, grid: MarkdownTable, most: int) -> None:
-        """Show a table, and no more rows of it than `most`."""
+        """Show a table, with at most `most` rows."""
         self.beginResetModel()
         self.grid, self._most = grid, most
         self.endResetModel()
 
     def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
-        """How many rows are below the heading."""
         return 0 if parent.isValid() else min(len(self.grid.rows) - 1, self._most)
 
     def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
-        """How many columns there are."""
         return 0 if parent.isValid() else len(self.grid.sides)
 
     def words(self, row: int, column: int) -> str:
@@ -103,7 +98,7 @@ class TableRows(QAbstractTableModel):
         return encodable(self.grid.words(row + 1, column)[:LONGEST_CELL])
 
     def side(self, column: int) -> Qt.AlignmentFlag:
-        """Where the words of a column stand."""
+        """The alignment of a column."""
         return _sides.get(self.grid.sides[column], Qt.AlignmentFlag.AlignLeading)
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
@@ -115,7 +110,6 @@ class TableRows(QAbstractTableModel):
     def headerData(
         self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
     ) -> Any:
-        """The words above a column."""
         if orientation == Qt.Orientation.Horizontal:
             if role == Qt.ItemDataRole.DisplayRole:
                 return self.words(-1, section)[:200]
@@ -125,7 +119,7 @@ class TableRows(QAbstractTableModel):
 
 
 class TableGrid(QTableView):
-    """The grid; as tall as its rows, and as wide as there is room."""
+    """The view: as tall as its rows, and as wide as there is room."""
 
     def __init__(self, rows: TableRows, actions: Actions) -> None:
         super().__init__()
@@ -148,9 +142,9 @@ class TableGrid(QTableView):
         self.activated.connect(self._follow)
 
     def fit(self) -> None:
-        """Give each column the width its words want, and the grid the height of its rows."""
+        """Size the columns by their words, and the grid by its rows."""
         if not self.isVisible():
-            return  # it is done once it has its place
+            return  # it will be done when the grid is shown
         columns = range(self._rows.columnCount())
         self.setLayoutDirection(direction([Span(self._rows.words(-1, at)) for at in columns]))
         metrics, bold = self.fontMetrics(), QFont(self.font())
@@ -159,7 +153,7 @@ class TableGrid(QTableView):
         natural = [self._natural(column, metrics, QFontMetrics(bold)) for column in columns]
         widths = _narrowed(natural, room)
         spare = room - sum(widths)
-        # What is left over is shared out, so that the grid ends where the text does.
+        # share out the rest, so that the grid ends where the text does
         share, rest = divmod(max(spare, 0), max(len(widths), 1))
         for column, width in enumerate(widths):
             header.resizeSection(column, width + share + (rest if column == 0 else 0))
@@ -176,24 +170,21 @@ class TableGrid(QTableView):
         return min(max([head + 6, *widths]) + 2 * PADDING.width() + 2, WIDEST)
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Find out what height it needs."""
         super().showEvent(event)
         self.fit()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Use the width there is."""
         super().resizeEvent(event)
         if event.size().width() != event.oldSize().width():
             self.fit()
 
     def changeEvent(self, change: QEvent) -> None:
-        """Follow the size of the type."""
         super().changeEvent(change)
         if change.type() == QEvent.Type.FontChange and hasattr(self, "_rows"):
             self.fit()
 
     def wheelEvent(self, event: QWheelEvent) -> None:
-        """Scroll sideways only; the rest is the conversation's."""
+        """Scroll sideways only; vertical scrolling is the conversation's."""
         sideways = abs(event.angleDelta().x()) > abs(event.angleDelta().y())
         held = bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)
         if sideways or held:
@@ -202,7 +193,6 @@ class TableGrid(QTableView):
             event.ignore()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Copy what is selected; leave going through the conversation to it."""
         if event.matches(QKeySequence.StandardKey.Copy):
             data = QMimeData()
             data.setText(self.selected())
@@ -213,7 +203,7 @@ class TableGrid(QTableView):
             super().keyPressEvent(event)
 
     def selected(self) -> str:
-        """The cells that are selected, as tab-separated words."""
+        """The selected cells, as tab-separated words."""
         chosen = self.selectionModel().selectedIndexes()
         rows: dict[int, list[str]] = {}
         for index in sorted(chosen, key=lambda index: (index.row(), index.column())):
@@ -222,14 +212,14 @@ class TableGrid(QTableView):
         return "\n".join("\t".join(row) for row in rows.values())
 
     def _follow(self, index: QModelIndex) -> None:
-        """Enter or a double click follows the first link of a cell."""
+        """Follow the first link of a cell on Enter or a double click."""
         spans = self._rows.grid.spans(index.row() + 1, index.column())
         if link := next((span.link for span in spans if span.link), ""):
             self._actions.open_link.emit(link)
 
 
 def _narrowed(widths: Sequence[int], room: int) -> list[int]:
-    """Widths that fit into a room, as far as that leaves columns in which words can be read."""
+    """Widths that fit into the room, as long as the columns stay readable."""
     result = list(widths)
     while (over := sum(result) - room) > 0 and max(result) > NARROWEST:
         widest = max(result)
@@ -242,7 +232,7 @@ def _narrowed(widths: Sequence[int], room: int) -> list[int]:
 
 
 class _Cell(QStyledItemDelegate):
-    """Draws a cell's words with their looks."""
+    """Draws a cell's words with their styles."""
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         chosen = bool(option.state & QStyle.StateFlag.State_Selected)
@@ -323,12 +313,12 @@ def _ranges(spans: Sequence[Span], *, plain: bool) -> list[QTextLayout.FormatRan
 
 
 AT_ONCE = 60
-"""Rows that are shown until more is asked for."""
+"""Rows shown until more are asked for."""
 MORE = 300
 
 
 class TableBlock(QFrame):
-    """One table."""
+    """One table with its buttons."""
 
     def __init__(self, grid: MarkdownTable, actions: Actions) -> None:
         super().__init__()
@@ -382,7 +372,7 @@ class TableBlock(QFrame):
         self.cells.fit()
 
     def tsv(self) -> str:
-        """The table as spreadsheets take it from the clipboard."""
+        """The table as tab-separated text, for spreadsheets."""
         return "\n".join("\t".join(row) for row in self._worded())
 
     def markdown(self) -> str:
@@ -393,7 +383,7 @@ class TableBlock(QFrame):
         return "\n".join([head, rule, *rows])
 
     def csv(self) -> str:
-        """The table as a file."""
+        """The table as CSV."""
         written = io.StringIO()
         csv.writer(written).writerows(self._worded())
         return written.getvalue()

@@ -1,4 +1,4 @@
-"""What is done when somebody wants something of a turn: read it aloud, ask again, follow a link."""
+"""Actions on a turn: read it aloud, ask again, follow a link."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class TurnDesk(QObject):
-    """Serves the turns of a window, from the main thread."""
+    """Handles the actions of turns; lives on the main thread."""
 
     def __init__(
         self,
@@ -38,7 +38,7 @@ class TurnDesk(QObject):
         conversation: ConversationView,
         send: Callable[[Request, Open], None],
     ) -> None:
-        """`send` sends a request as the input does, in a conversation."""
+        """`send` sends a request in a conversation, as the input does."""
         super().__init__(conversation)
         self._session = session
         self._actions = actions
@@ -55,14 +55,14 @@ class TurnDesk(QObject):
         session.sought.connect(conversation.go_to)
 
     def follow(self, history: HistoryDesk) -> None:
-        """Let turns be deleted, brought back and pinned."""
+        """Connect deleting, restoring and pinning of turns to the history."""
         self._actions.delete_turn.connect(history.delete_turn)
         self._actions.pin_turn.connect(history.pin_turn)
         history.turn_gone.connect(self._conversation.remove)
         history.turn_back.connect(self._conversation.insert)
 
     def read_aloud(self, turn: Turn) -> None:
-        """Read an answer aloud, or stop where it is the one that is read."""
+        """Read an answer aloud, or stop if it is being read."""
         before, self._reading = self._reading, None
         if before:
             before[1].cancel()
@@ -93,7 +93,7 @@ class TurnDesk(QObject):
         self._actions.reading.emit(turn)
 
     def edit(self, turn: Turn) -> None:
-        """Put a request into the input again; what stood there comes back with Undo."""
+        """Put a request into the input again; undo restores what was there."""
         field = self._composer.field
         cursor = field.textCursor()
         cursor.select(QTextCursor.SelectionType.Document)
@@ -104,7 +104,7 @@ class TurnDesk(QObject):
         field.setFocus()
 
     def answer_again(self, turn: Turn) -> None:
-        """Do the same once more, as a new turn: by its plan, where it has one."""
+        """Run the same request as a new turn, by its plan if it has one."""
         if turn.plan and len(turn.plan) and not turn.agentic:
             afresh = frozenset(task.id for task in turn.plan)
             self._session.run_again(Again(turn, turn.plan, afresh))
@@ -118,14 +118,14 @@ class TurnDesk(QObject):
             send([])
 
     def _with_files(self, turn: Turn, then: Callable[[list[Path]], None]) -> bool:
-        """Give the files of a request by the names that they came with; whether it has any."""
+        """Pass on the files of a request under their original names. Return whether it has any."""
         files = [item for item in turn.attachments if item.path]
         if files:
             self._actions.media.hand_out(self, *files, then=then)
         return bool(files)
 
     def open_link(self, address: str) -> None:
-        """Open an address with the desktop."""
+        """Open a web or mail address with the desktop's program."""
         from jarvis_desktop.ui.conversation.markdown import SCHEMES
         from jarvis_desktop.ui.conversation.prose import spelled
 
@@ -136,7 +136,7 @@ class TurnDesk(QObject):
             self._session.failed.emit(words)
 
     def save_text(self, name: str, text: str) -> None:
-        """Ask where a text is to be kept, and keep it there."""
+        """Ask where to save a text, and save it there."""
         dialog = QFileDialog(self._conversation.window(), tr("Save"))
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)

@@ -1,7 +1,7 @@
-"""Who did what for an answer: experts, where they ran, how long, what it cost, and what failed on
-the way. Only what the turn knows is told.
+"""How an answer was made: who did what, where, for how long, at what cost, and what failed.
 
-What an answer rests on: the files and texts that its steps were given, as chips at its end."""
+Only what the turn recorded is shown.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ Line = tuple[str, str, str, str, str, str]
 
 
 def account(turn: Turn) -> MarkdownTable | None:
-    """A table with a line for each try; None where nothing was done yet."""
+    """A table with a row for each attempt; None if nothing was done yet."""
     lines = [*_of_tasks(turn), *_of_rounds(turn)]
     if not lines:
         return None
@@ -50,7 +50,7 @@ def account(turn: Turn) -> MarkdownTable | None:
 
 
 def where(candidate: Candidate) -> str:
-    """On which computer it ran, and by whose hands."""
+    """Where an attempt ran."""
     if candidate.remote:
         if candidate.provider:
             return tr("API of {provider}", provider=one_line(candidate.provider, limit=40))
@@ -114,15 +114,15 @@ def _told(spent: Spent) -> list[str]:
 
 
 def _price(dollars: float) -> str:
-    """Two digits that count: a call may cost a hundredth of a cent."""
+    """Format a price with two significant digits: a call may cost a hundredth of a cent."""
     if not dollars or dollars >= 0.1:
         return f"{dollars:.2f}"
     return f"{dollars:.{1 - math.floor(math.log10(max(dollars, 1e-9)))}f}"
 
 
 def calls_in_all(turn: Turn) -> str:
-    """How often services behind an API were asked in a turn, and what all of it cost, as far as
-    they told; "" where none was asked."""
+    """The number of API calls in a turn and their total cost, as far as known; "" if there were
+    none."""
     tries = [
         attempt
         for task_id in {*turn.results, *turn.failed_attempts}
@@ -132,7 +132,7 @@ def calls_in_all(turn: Turn) -> str:
     if not tries:
         return ""
     spent = sum((attempt.spent for attempt in tries), Spent())
-    # One that failed did not come to tell how often it asked.
+    # failed attempts do not report their number of calls
     calls = sum(attempt.spent.calls or 1 for attempt in tries)
     words = trn("{count} call of an API", "{count} calls of an API", calls)
     told = _told(spent)
@@ -169,7 +169,7 @@ MOST = 12
 
 
 def sources(turn: Turn) -> tuple[Artifact, ...]:
-    """The files that steps which gave a result were given, each once."""
+    """The files given to successful steps, each once."""
     found: dict[Path, Artifact] = {}
     for task in turn.plan or ():
         result = turn.results.get(task.id)
@@ -181,7 +181,7 @@ def sources(turn: Turn) -> tuple[Artifact, ...]:
 
 
 class Sources(QWidget):
-    """A line of chips; a click opens what a chip stands for."""
+    """The sources of an answer as chips that open them."""
 
     def __init__(self, actions: Actions) -> None:
         super().__init__()
@@ -191,7 +191,7 @@ class Sources(QWidget):
         self.hide()
 
     def draw(self, turn: Turn) -> None:
-        """Show the sources of an answer that is there."""
+        """Show the sources of a finished answer."""
         known = sources(turn) if turn.reply and turn.status else ()
         if known == self._drawn:
             return
@@ -202,7 +202,7 @@ class Sources(QWidget):
                 old.deleteLater()
         chips = [self._chip(artifact) for artifact in known[:MOST]]
         told = Label(tr("Based on"), role="small")
-        told.setFixedHeight(chips[0].sizeHint().height() if chips else 0)  # in line with them
+        told.setFixedHeight(chips[0].sizeHint().height() if chips else 0)  # in line with the chips
         for widget in (told, *chips):
             self._flow.addWidget(widget)
         if len(known) > MOST:

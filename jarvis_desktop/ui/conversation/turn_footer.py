@@ -1,8 +1,4 @@
-"""The line below an answer: how it ended, what can be done with it, and how it came about.
-
-What can be done with a turn, as a menu.
-
-What is said of a turn besides its own texts: what is being done, and how it ended."""
+"""The footer of an answer: how it ended, and what can be done with it."""
 
 from __future__ import annotations
 
@@ -43,7 +39,7 @@ _timed = {
 
 
 def ending(turn: Turn) -> str:
-    """How the turn ended, how long it took and who heard it."""
+    """How the turn ended, how long it took and which recogniser heard it."""
     if turn.status is None:
         return ""
     parts = [tr(_endings[turn.status])]
@@ -57,7 +53,8 @@ def ending(turn: Turn) -> str:
 
 
 def doing(turn: Turn, *, asked: bool) -> str:
-    """What is being done before it can be seen; `asked` where the person is to answer first."""
+    """What is being done before anything is visible; `asked` means that the user must answer
+    first."""
     if turn.agentic:
         return "" if asked else _thinking(turn)
     if turn.status is not None or turn.reply:
@@ -68,27 +65,25 @@ def doing(turn: Turn, *, asked: bool) -> str:
 
 
 def _thinking(turn: Turn) -> str:
-    """What agent mode does between two rounds; "" where what it does can be seen."""
+    """What agent mode does between two rounds; "" if its work is visible."""
     if turn.status is not None or any(item.status is None for item in turn.rounds.values()):
         return ""
     return tr("Thinking about the next step…") if turn.outline else tr("Writing a plan…")
 
 
 def all_ended(turn: Turn) -> bool:
-    """Whether nothing of the plan is left to be done."""
+    """Whether no step of the plan is left."""
     return not turn.running and all(task.id in turn.results for task in turn.plan or ())
 
 
 def said(artifact: Artifact, reply: str) -> bool:
-    """Whether a text is in the answer already, so that it need not be shown twice.
-
-    The answer with single spaces for every run of them.
-    """
+    """Whether a text is part of the answer already. The whitespace of `reply` must be
+    normalized."""
     return artifact.text is not None and " ".join(artifact.text.split()) in reply
 
 
 def is_plain(turn: Turn) -> bool:
-    """Whether no LLM had a hand in the answer: then its stars and lines are no Markdown."""
+    """Whether no LLM contributed to the answer: then it is no Markdown."""
     if turn.plan is None or not len(turn.plan) or turn.agentic or not turn.results:
         return False
     doers = [item.attempts[-1].candidate for item in turn.results.values() if item.attempts]
@@ -98,7 +93,7 @@ def is_plain(turn: Turn) -> bool:
 
 
 def spoken_name(turn: Turn) -> str:
-    """What a screen reader says when it comes to the turn."""
+    """What a screen reader says for the turn."""
     request = one_line(turn.text, limit=200) or tr("a request without words")
     if not turn.reply:
         return tr("You: {request}", request=request)
@@ -109,8 +104,8 @@ def spoken_name(turn: Turn) -> str:
 def menu(
     turn: Turn, actions: Actions, parent: QWidget, *, selected: str, link: str, read: bool
 ) -> QMenu:
-    """The menu of a turn; `selected` and `link` are what it was called on, `read` says whether its
-    answer is being read aloud."""
+    """The menu of a turn. `selected` and `link` are under the pointer; `read` means that its answer
+    is being read aloud."""
     made = QMenu(parent)
     made.setAccessibleName(tr("What can be done with this message"))
 
@@ -149,12 +144,12 @@ def menu(
 
 
 def copy_answer(turn: Turn, actions: Actions) -> None:
-    """Put the words of an answer on the clipboard, without the marks of Markdown."""
+    """Copy the words of an answer without Markdown marks."""
     actions.copy_text.emit(turn.reply if is_plain(turn) else as_words(turn.reply))
 
 
 class TurnFoot(QWidget):
-    """Its buttons show while somebody looks at the turn."""
+    """The footer; its buttons are shown while the turn is hovered or focused."""
 
     menu_wanted = Signal()
     closer_wanted = Signal()
@@ -175,14 +170,14 @@ class TurnFoot(QWidget):
         )
         self.closer.clicked.connect(self.closer_wanted)
         keep = QSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
-        keep.setRetainSizeWhenHidden(True)  # the line is as high without it
+        keep.setRetainSizeWhenHidden(True)  # keep the line's height without it
         self.closer.setSizePolicy(keep)
         row.addWidget(self.ending)
         row.addStretch(1)
         row.addWidget(self.closer)
 
     def draw(self, turn: Turn, *, closer: bool) -> None:
-        """Show a turn; `closer` where there is more to be told of it."""
+        """Show a turn; `closer` offers its details."""
         self._turn = turn
         self.setVisible(bool(turn.status or turn.reply or closer))
         self.ending.setVisible(turn.status is not None)
@@ -197,20 +192,20 @@ class TurnFoot(QWidget):
         self._show_buttons()
 
     def look_at(self, looked_at: bool) -> None:
-        """Show what can be done, or hide it."""
+        """Show or hide the buttons."""
         if looked_at != self._looked_at:
             self._looked_at = looked_at
             self._show_buttons()
 
     def show_reading(self, read: bool) -> None:
-        """Say whether the answer is being read aloud."""
+        """Show whether the answer is being read aloud."""
         self._read = read
         if self._buttons:
             icon, name = ("stop", tr("Stop reading")) if read else ("speaker", tr("Read aloud"))
             self.speak.show_icon(icon, name)
 
     def show_closer(self, shown: bool) -> None:
-        """Say whether what is to be told is shown."""
+        """Show whether the details are open."""
         name = tr("Hide how this was answered") if shown else tr("Show how this was answered")
         self.closer.show_icon("down" if shown else "right", name)
 
@@ -229,7 +224,7 @@ class TurnFoot(QWidget):
             self.edit.setVisible(bool(turn.text) and turn.status is not None)
 
     def _make(self) -> None:
-        """Make the buttons when they are first looked at: most turns are only read."""
+        """Build the buttons on first use: most turns are only read."""
         self._buttons = QWidget()
         row = QHBoxLayout(self._buttons)
         row.setContentsMargins(0, 0, 0, 0)

@@ -1,6 +1,4 @@
-"""One turn on screen: the request, the plan, the results and the answer.
-
-What the person asked, in a bubble on their side of the conversation."""
+"""One turn on screen: the request, the plan, the results and the answer."""
 
 from __future__ import annotations
 
@@ -48,7 +46,7 @@ MOST_CHIPS = 100
 
 
 class RequestBubble(QWidget):
-    """The words of a request and what was attached to it."""
+    """The words of a request and its attachments, in a bubble."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -95,15 +93,14 @@ class RequestBubble(QWidget):
 
 
 MOST_RESULTS = 60
-"""Results that get a card; more are reached through the steps that made them."""
+"""Results that get a card; others are reached through their steps."""
 
 MOST_LINES = 100
 """Lines of the trace that are shown."""
 
 
 class TurnView(QFrame):
-    """Draws a Turn; draw it again and only what changed is touched. Parts that most turns do not
-    have are made when one has them."""
+    """Draws a Turn; redrawing only touches what changed. Rare parts are built on first use."""
 
     def __init__(self, actions: Actions) -> None:
         super().__init__()
@@ -163,7 +160,7 @@ class TurnView(QFrame):
     def draw(
         self, turn: Turn, *, waiting: str = "", question: EngineQuestion | None = None
     ) -> None:
-        """Show `turn`; `waiting` says why it has not begun, `question` what it waits to be told."""
+        """Show `turn`; `waiting` says why it has not started, `question` what it asks."""
         self._turn = turn
         self.setAccessibleName(turn_footer.spoken_name(turn))
         self.request.draw(turn)
@@ -183,7 +180,7 @@ class TurnView(QFrame):
             self.details.draw(turn)
 
     def height_at(self, width: int) -> int:
-        """How high it is at that width, in pixels."""
+        """The height at that width, in pixels."""
         layout = self.layout()
         assert layout is not None
         if layout.hasHeightForWidth():
@@ -191,7 +188,7 @@ class TurnView(QFrame):
         return int(layout.totalSizeHint().height())
 
     def part_at(self, y: int) -> QWidget | None:
-        """What of it lies at that height."""
+        """The part at that height."""
         found = None
         layout = self.layout()
         for number in range(layout.count() if layout else 0):
@@ -202,26 +199,24 @@ class TurnView(QFrame):
         return found
 
     def look_at(self, *, held: bool | None = None, newest: bool | None = None) -> None:
-        """Say whether the keyboard is in it, and whether it is the newest: then what can be done
-        with it is shown."""
+        """Set whether it has the keyboard and whether it is the newest; either shows its
+        buttons."""
         self._held = self._held if held is None else held
         self._newest = self._newest if newest is None else newest
         self.foot.look_at(self._hovered or self._held or self._newest)
 
     def enterEvent(self, event: QEnterEvent) -> None:
-        """Show what can be done with it."""
         super().enterEvent(event)
         self._hovered = True
         self.look_at()
 
     def leaveEvent(self, event: QEvent) -> None:
-        """Hide that again."""
         super().leaveEvent(event)
         self._hovered = False
         self.look_at()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """The usual keys, where the turn itself has the keyboard."""
+        """The usual keys, if the turn itself has the keyboard."""
         turn, actions = self._turn, self._actions
         key = event.key()
         over = turn is not None and turn.status is not None
@@ -239,7 +234,7 @@ class TurnView(QFrame):
             super().keyPressEvent(event)
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        """Open the menu of the turn, with what the mouse is on."""
+        """Open the menu of the turn, with what is under the pointer."""
         under = self.childAt(event.pos())
         prose = under.parentWidget() if under else None
         link = ""
@@ -305,7 +300,7 @@ class TurnView(QFrame):
     def _draw_plan(self, turn: Turn) -> None:
         if turn.plan is None or not len(turn.plan):
             return
-        # In agent mode this is what the experts of a round do; the round says what came of it.
+        # in agent mode this is one round's work, whose outcome the round shows
         if turn.agentic and (turn.status is not None or turn_footer.all_ended(turn)):
             self._plan_place.hide()
             return
@@ -386,15 +381,14 @@ class StatusLine(QWidget):
         layout.addWidget(self.words, 1)
 
     def say(self, words: str, *, busy: bool = True) -> None:
-        """Say what goes on; "" hides the line."""
+        """Show what is going on; "" hides the line."""
         self.setVisible(bool(words))
         self.words.setText(words)
         self._icon.show_state("running" if busy else "waiting")
 
 
 class Details(QFrame):
-    """How a turn was answered, for those who look closer: who did what, which prompts, what was
-    left out."""
+    """How a turn was answered: who did what, which prompts, what was left out."""
 
     def __init__(self, actions: Actions) -> None:
         super().__init__()
@@ -430,7 +424,7 @@ class Details(QFrame):
 
 
 def _selected_in(view: QWidget) -> str:
-    """What is selected in the field of a turn that has the keyboard."""
+    """The selected text of the focused field in a turn."""
     field = QApplication.focusWidget()
     if isinstance(field, QTextEdit | QPlainTextEdit) and view.isAncestorOf(field):
         return field.textCursor().selectedText().replace("\u2029", "\n").replace("\u2028", "\n")
@@ -438,7 +432,7 @@ def _selected_in(view: QWidget) -> str:
 
 
 class _Box(QWidget):
-    """A place in the column that is there only while something is in it."""
+    """A place in the column that is hidden while it is empty."""
 
     def __init__(self, *, spacing: int = 8) -> None:
         super().__init__()

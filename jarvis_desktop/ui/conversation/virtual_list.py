@@ -1,8 +1,5 @@
-"""Turns one below the other, of which only those near what is seen have widgets. The others stand
-in by their height, measured or estimated, so that the scroll bar spans them all.
-
-Where each of many things of different heights begins, in steps that grow with the logarithm of
-their number (Fenwick, "A new data structure for cumulative frequency tables", 1994)."""
+"""A virtual list of turns: only turns near the visible ones have widgets. The others are
+represented by their measured or estimated height, so that the scroll bar spans them all."""
 
 from __future__ import annotations
 
@@ -27,7 +24,8 @@ if TYPE_CHECKING:
 
 
 class Heights:
-    """Heights in pixels, one below the other."""
+    """Heights in pixels with fast prefix sums: a Fenwick tree (Fenwick, "A new data structure for
+    cumulative frequency tables", 1994)."""
 
     def __init__(self, heights: Iterable[int] = ()) -> None:
         self._heights = list(heights)
@@ -56,24 +54,24 @@ class Heights:
             place += place & -place
 
     def append(self, height: int) -> None:
-        """Put one more below."""
+        """Add one at the end."""
         place = len(self._sums)
         self._heights.append(height)
         begins = place - (place & -place)
         self._sums.append(height + self.before(place - 1) - self.before(begins))
 
     def insert(self, index: int, height: int) -> None:
-        """Put one between others."""
+        """Insert one."""
         self._heights.insert(index, height)
         self._add_up()
 
     def pop(self, index: int) -> None:
-        """Take one away."""
+        """Remove one."""
         del self._heights[index]
         self._add_up()
 
     def before(self, index: int) -> int:
-        """Where that one begins: the sum of those above."""
+        """The position of an item: the sum of the heights above."""
         total = 0
         while index:
             total += self._sums[index]
@@ -82,11 +80,11 @@ class Heights:
 
     @property
     def total(self) -> int:
-        """The sum of all."""
+        """The sum of all heights."""
         return self.before(len(self._heights))
 
     def at(self, y: int) -> int:
-        """Which one lies at that place; the first or the last where none does."""
+        """The index of the item at that position; the first or last if it is outside."""
         index, step = 0, 1 << len(self._heights).bit_length()
         while step:
             if index + step < len(self._sums) and self._sums[index + step] <= y:
@@ -97,17 +95,17 @@ class Heights:
 
 
 BUDGET = 0.016
-"""Seconds for building turns in one go; the rest is built a moment later."""
+"""Seconds for building turns at a time; the rest is built a moment later."""
 SETTLED = 60
-"""Milliseconds after which what lies around is built, where one has stopped scrolling."""
+"""Milliseconds after scrolling ends before the surroundings are built."""
 NEAR_END = 40
-"""Pixels from the end within which one counts as being there."""
+"""Pixels from the end that still count as being there."""
 ASIDE = -20_000
-"""Pixels; where a turn is built before its height is known."""
+"""The off-screen position, in pixels, where a turn is built before its height is known."""
 
 
 class TurnEntry(Protocol):
-    """A turn with its place in the window."""
+    """A turn and its state in the window."""
 
     turn: Turn
     waiting: str
@@ -115,7 +113,7 @@ class TurnEntry(Protocol):
 
 
 class TurnList(QAbstractScrollArea):
-    """Keeps at its upper edge what is there, whatever comes above; or follows the end."""
+    """Follows the end, or keeps the turn at its upper edge in place whatever is inserted above."""
 
     def __init__(self, actions: Actions) -> None:
         super().__init__()
@@ -123,9 +121,9 @@ class TurnList(QAbstractScrollArea):
         self._entries: list[TurnEntry] = []
         self._heights = Heights()
         self._views: dict[int, TurnView] = {}
-        """By the number of the entry."""
+        """By the index of the entry."""
         self._threaded: list[TurnView] = []
-        """Those that Tab goes through."""
+        """The views in tab order."""
         self._follow = True
         self._held: tuple[int, QWidget | None, int] = (0, None, 0)
         """The turn at the upper edge, the part of it there, and how far that reaches above."""
@@ -140,16 +138,16 @@ class TurnList(QAbstractScrollArea):
         self._rest.timeout.connect(self._settle)
 
     def stays(self, index: int) -> bool:
-        """Whether the widget of a turn is kept where it is out of reach."""
+        """Whether to keep the widget of a turn that is out of reach."""
         return self._entries[index].question is not None
 
     def arranged(self) -> None:
-        """Everything is in its place."""
+        """Called when everything is in place."""
 
-    # Building
+    # building
 
     def _arrange(self) -> None:
-        """Build what is in reach as far as time allows, and put it where it belongs."""
+        """Build what is in reach as far as time allows, and position it."""
         if self._arranging or not self.isVisible() or self.viewport().width() < 20:
             return
         self._arranging = True
@@ -165,7 +163,7 @@ class TurnList(QAbstractScrollArea):
             self._soon.start()
 
     def _fill(self, until: float) -> bool:
-        """Build and measure the turns in reach; whether that is all of them."""
+        """Build and measure the turns in reach. Return whether all of them are done."""
         for index in list(self._views):
             self._measure(index)
         while True:
@@ -178,7 +176,7 @@ class TurnList(QAbstractScrollArea):
             self._measure(missing)
 
     def _wanted(self) -> Iterator[int]:
-        """The turns that should have widgets: those in view, then those a screen around."""
+        """The turns that need widgets: the visible ones, then a screen around them."""
         if not self._entries:
             return
         top, room = self._top(), self.viewport().height()
@@ -211,7 +209,7 @@ class TurnList(QAbstractScrollArea):
             return
         if view.width() != width:
             view.resize(width, view.height())
-        # What was asked of layouts is done now, however deep: the height depends on it.
+        # the height depends on all pending layout requests, however deep
         QCoreApplication.sendPostedEvents(None, QEvent.Type.LayoutRequest.value)
         self._heights[index] = view.height_at(width)
 
@@ -228,7 +226,7 @@ class TurnList(QAbstractScrollArea):
         view.deleteLater()
 
     def _order(self) -> None:
-        """Let Tab go from turn to turn, in whatever order they were built."""
+        """Set the tab order from turn to turn, in whatever order they were built."""
         shown = [view for _, view in sorted(self._views.items()) if not view.isHidden()]
         if shown != self._threaded:
             self._threaded = shown
@@ -236,10 +234,10 @@ class TurnList(QAbstractScrollArea):
             for view in shown:
                 stop = thread(stop, view)
 
-    # Placing
+    # positioning
 
     def _top(self) -> int:
-        """How far down what is seen begins."""
+        """The scroll position."""
         end = max(0, self._heights.total + 2 * self._margin() - self.viewport().height())
         if self._follow or not self._entries:
             return end
@@ -248,7 +246,7 @@ class TurnList(QAbstractScrollArea):
         return max(0, min(self._margin() + self._heights.before(index) + inner + by, end))
 
     def _hold(self, top: int) -> None:
-        """Remember what is at the upper edge, so that it stays there whatever comes above it."""
+        """Remember what is at the upper edge, so that it stays there."""
         down = top - self._margin()
         index = self._heights.at(max(0, down))
         by = down - self._heights.before(index) if self._entries else 0
@@ -271,7 +269,7 @@ class TurnList(QAbstractScrollArea):
         for index, view in self._views.items():
             y = self._margin() + self._heights.before(index) - top
             reached = y < 2 * room and y + self._heights[index] > -room
-            # Where one that has the keyboard is hidden, Qt hands it on, to anything.
+            # hiding the focused widget would make Qt focus any other
             held = view.hasFocus() or view.isAncestorOf(QApplication.focusWidget() or self)
             if reached or held:
                 view.setGeometry(left, y if reached else ASIDE, width, self._heights[index])
@@ -285,17 +283,16 @@ class TurnList(QAbstractScrollArea):
         return max(20, min(WIDEST, room) + 2 * theme.space())
 
     def _left(self) -> int:
-        # The text stays in the middle of the window whether or not there is a scroll bar.
+        # the text stays centred whether or not there is a scroll bar
         bar = self.verticalScrollBar()
         taken = bar.sizeHint().width() if bar.maximum() > 0 else 0
         left = (self.viewport().width() + taken - self._width()) // 2
         mirrored = self.layoutDirection() == Qt.LayoutDirection.RightToLeft
         return left - taken if mirrored else left
 
-    # What Qt says
+    # Qt events
 
     def scrollContentsBy(self, dx: int, dy: int) -> None:
-        """Go where the scroll bar is."""
         bar = self.verticalScrollBar()
         self._follow = bar.value() >= bar.maximum() - NEAR_END
         if not self._follow:
@@ -309,23 +306,20 @@ class TurnList(QAbstractScrollArea):
         self._arrange()
 
     def viewportEvent(self, event: QEvent) -> bool:
-        """Notice that a turn has another height now."""
+        """Some turn has another height now."""
         if event.type() == QEvent.Type.LayoutRequest and not self._arranging:
             self._soon.start()
         return bool(super().viewportEvent(event))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Keep what is read in its place."""
         super().resizeEvent(event)
         self._arrange()
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Build what could not be measured before."""
         super().showEvent(event)
         self._arrange()
 
     def changeEvent(self, change: QEvent) -> None:
-        """Follow the theme and the size of the type."""
         super().changeEvent(change)
         redressed = change.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange)
         if redressed and hasattr(self, "_soon"):
@@ -333,7 +327,7 @@ class TurnList(QAbstractScrollArea):
 
 
 def estimated(turn: Turn, width: int) -> int:
-    """About how high a turn is before it is drawn, in pixels."""
+    """Estimate the height of a turn before it is drawn, in pixels."""
     across = max(20, width // 8)
 
     def lines(text: str) -> int:

@@ -1,10 +1,4 @@
-"""A picture.
-
-A sound, with its waves.
-
-A film.
-
-What an expert made, on screen: a card for each kind of result."""
+"""The result of an expert on screen: a card for each kind of artifact."""
 
 from __future__ import annotations
 
@@ -57,12 +51,12 @@ from jarvis_desktop.ui.widgets.images import Picture
 from jarvis_desktop.ui.widgets.labels import Label, LongText
 
 BOX = QSize(380, 280)
-"""Pixels that a thumbnail takes at most."""
+"""Largest size of a thumbnail, in pixels."""
 UNREAD = QSize(240, 160)
-"""Pixels that are kept free until it was read."""
+"""Pixels reserved until the image is read."""
 SMALLEST = 96
 NARROWEST = 300
-"""Pixels of the line beneath, so that a name can be read."""
+"""Pixels of the line below, so that a name can be read."""
 
 
 class Thumbnail(QPushButton):
@@ -79,10 +73,10 @@ class Thumbnail(QPushButton):
         self._size = UNREAD
         self._picture = QPixmap()
         self.tag = ""
-        """A word that stands in its corner."""
+        """A word in its corner."""
 
     def show_picture(self, image: QImage) -> None:
-        """Show this."""
+        """Show an image."""
         ratio = self.devicePixelRatioF()
         self._picture = QPixmap.fromImage(image)
         self._picture.setDevicePixelRatio(ratio)
@@ -92,16 +86,13 @@ class Thumbnail(QPushButton):
         self.updateGeometry()
 
     def sizeHint(self) -> QSize:
-        """As large as the picture."""
         return self._size
 
     def enterEvent(self, event: QEnterEvent) -> None:
-        """Show that it is a button."""
         super().enterEvent(event)
         self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw the picture with round corners."""
         painter = QPainter(self)
         painter.setRenderHints(
             QPainter.RenderHint.Antialiasing | QPainter.RenderHint.SmoothPixmapTransform
@@ -139,7 +130,7 @@ class Thumbnail(QPushButton):
 
 
 class PictureCard(QWidget):
-    """A thumbnail; a click shows it large, and it can be dragged elsewhere."""
+    """A thumbnail; a click enlarges it, and it can be dragged elsewhere."""
 
     def __init__(self, artifact: Artifact, actions: Actions) -> None:
         super().__init__()
@@ -163,7 +154,6 @@ class PictureCard(QWidget):
         self._reading.ready.connect(self._show_picture)
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        """What can be done with the file."""
         self.line.deeds.menu(self, event.globalPos(), self._enlarge)
 
     def _show_picture(self, image: QImage, reason: str) -> None:
@@ -180,8 +170,8 @@ class PictureCard(QWidget):
 
 
 class Controls(QWidget):
-    """The time line and the time of a Transport, and the button that plays it, to be put
-    somewhere."""
+    """The timeline and time of a Playback, and the button that plays it, which is placed
+    elsewhere."""
 
     def __init__(self, transport: Transport, name: str, *, waves: bool, kind: str) -> None:
         super().__init__()
@@ -205,13 +195,13 @@ class Controls(QWidget):
         self._show_button()
 
     def show_length(self, seconds: float) -> None:
-        """It is that long."""
+        """Set the length in seconds."""
         self._transport.length = seconds
         self.timeline.show_length(seconds)
         self.show_time()
 
     def show_time(self) -> None:
-        """It is somewhere else."""
+        """Show the current position."""
         at = self._transport.position
         self.timeline.show_place(at)
         parts = [labels.clock(at)]
@@ -220,7 +210,7 @@ class Controls(QWidget):
         shown = " / ".join(parts)
         if shown != self.time.text():
             self.time.setText(shown)
-            # The place's words are as wide as they will ever be, so that nothing moves about.
+            # reserve the final width, so that nothing moves
             widest = " / ".join([parts[-1]] * len(parts))
             self.time.setMinimumWidth(self.time.fontMetrics().horizontalAdvance(widest))
 
@@ -232,7 +222,7 @@ class Controls(QWidget):
             self.button.show_icon("play", tr("Play {file}", file=self._name), tip=tr("Play"))
 
     def _hold(self, held: bool) -> None:
-        """While it is dragged it stands still."""
+        """Pause while the timeline is dragged."""
         if held:
             self._went_on = self._transport.playing
             self._transport.pause()
@@ -241,7 +231,7 @@ class Controls(QWidget):
 
 
 class SoundCard(QFrame):
-    """Plays, shows how loud it is where, and lets one jump."""
+    """A sound with its waveform."""
 
     def __init__(self, artifact: Artifact, actions: Actions) -> None:
         super().__init__()
@@ -284,11 +274,11 @@ class SoundCard(QFrame):
 
 
 LISTENED = 1800.0
-"""Seconds of a film whose sound is listened to for its waves: hours of one keep a core busy."""
+"""Seconds of video whose sound is analysed for its waveform: hours of it would keep a core busy."""
 
 
 class FilmCard(QFrame):
-    """Plays, with its sound where there is one."""
+    """A video with its sound."""
 
     def __init__(self, artifact: Artifact, actions: Actions) -> None:
         super().__init__()
@@ -341,11 +331,10 @@ class FilmCard(QFrame):
         self.canvas.show_sign("")
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        """What can be done with the file."""
         self.line.deeds.menu(self, event.globalPos())
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """F shows it over the whole screen."""
+        """F toggles full screen."""
         if event.key() == Qt.Key.Key_F and not event.modifiers():
             self._change_size()
         else:

@@ -1,6 +1,4 @@
-"""What the cards of files ask of the engine: a look into them, frames of films, and sound.
-
-The one thing with sound that a person lets play in the window."""
+"""What cards need from the engine: previews of files, file copies, and sound."""
 
 from __future__ import annotations
 
@@ -31,10 +29,11 @@ if TYPE_CHECKING:
 
 
 class Sounds(QObject):
-    """Plays through the application's player, so that whatever silences that silences this too."""
+    """Plays one sound at a time through the application's player, so that silencing works for it
+    too."""
 
     failed = Signal(str)
-    """Carries what the person should know."""
+    """Carries a message for the user."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -42,7 +41,7 @@ class Sounds(QObject):
         self._now: EngineJob | None = None
 
     def serve(self, session: WindowSession) -> None:
-        """Play with the application of this session."""
+        """Use the application of this session."""
         self._session = session
 
     @property
@@ -51,16 +50,14 @@ class Sounds(QObject):
 
     @property
     def position(self) -> float | None:
-        """How many seconds of what plays were heard."""
+        """Seconds of the current sound that were heard."""
         return self._app.player.position if self._app else None
 
     def play(
         self, path: Path, start: float, begun: Callable[[], None], ended: Callable[[Outcome], None]
     ) -> EngineJob | None:
-        """Play this and nothing else; `begun` and `ended` are called on this thread.
-
-        None where there is nothing to play with yet.
-        """
+        """Play this file and nothing else; `begun` and `ended` are called on this thread. Return
+        None if there is no player yet."""
         app, session = self._app, self._session
         if app is None or session is None:
             return None
@@ -75,30 +72,30 @@ class Sounds(QObject):
         return self._now
 
     def stop(self, _cause: object = None) -> None:
-        """Let it end; it is told as cancelled."""
+        """Stop; the outcome is cancelled."""
         if self._now:
             self._now.cancel()
             self._now = None
 
 
 REST = 5.0
-"""Seconds without work after which the process that looks into files ends."""
+"""Seconds without work after which the process ends."""
 LOOK_SECONDS = 20.0
 MOST_KEPT = 200
-"""Findings that are kept, so that a conversation is opened again at once."""
+"""Previews that are cached, so that a conversation reopens at once."""
 
 Work = Callable[[], Coroutine[Any, Any, Any]]
 
 
 def _nothing(paths: list[Path]) -> None:
-    """Nobody waits for it."""
+    """Ignore the paths."""
 
 
 class Media(QObject):
-    """One for a window. What is asked before it serves waits."""
+    """One per window. Requests wait until `serve` is called."""
 
     failed = Signal(str)
-    """Carries what the person should know."""
+    """Carries a message for the user."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -111,7 +108,7 @@ class Media(QObject):
         self._handed: dict[Path, Path] = {}
 
     def serve(self, session: WindowSession) -> None:
-        """Work with this session from now on."""
+        """Use this session from now on."""
         self._session = session
         self.sounds.serve(session)
         session.changed.connect(self._changed)
@@ -122,11 +119,11 @@ class Media(QObject):
 
     @property
     def engine(self) -> EngineThread | None:
-        """Where work is done, once there is one."""
+        """The engine, once there is one."""
         return self._session.engine if self._session else None
 
     def ask(self, who: QObject, work: Work, then: Callable[[Outcome], None]) -> EngineJob | None:
-        """Run `work` on the engine and tell `then`, as long as `who` lives."""
+        """Run `work` on the engine; call `then` unless `who` was deleted."""
 
         def tell(outcome: Outcome) -> None:
             if isValid(who):
@@ -140,8 +137,8 @@ class Media(QObject):
     def look(
         self, who: QObject, what: str, path: Path, *args: object, then: Callable[[Outcome], None]
     ) -> None:
-        """Ask for what `reading` finds in a file. What takes long is told in parts, which grow;
-        errors are sentences for the person."""
+        """Get a preview of a file from the worker. Slow ones arrive in parts, which grow; errors
+        are messages for the user."""
 
         def part(found: object) -> None:
             if (engine := self.engine) and isValid(who):
@@ -150,7 +147,7 @@ class Media(QObject):
         self.ask(who, lambda: self._reader.look(part, what, path, *args), then)
 
     def size(self, who: QObject, path: Path, then: Callable[[int], None]) -> None:
-        """Tell the size of a file in bytes; where there is none, nothing is told."""
+        """Get the size of a file in bytes; `then` is not called if it does not exist."""
 
         async def ask() -> int:
             return (await asyncio.to_thread(status_of, path)).st_size
@@ -160,8 +157,8 @@ class Media(QObject):
     def hand_out(
         self, who: QObject, *artifacts: Artifact, then: Callable[[list[Path]], None] = _nothing
     ) -> None:
-        """Have files ready under the names that they are to have elsewhere, and tell which they
-        are; `handed` gives each from then on."""
+        """Make copies of files under their proper names and pass their paths to `then`; `handed`
+        returns them from then on."""
 
         def make(store: Store) -> list[Path]:
             return [store.hand_out(item) for item in artifacts]
@@ -175,7 +172,7 @@ class Media(QObject):
         self._with_store(who, make, keep)
 
     def lend(self, who: QObject, artifact: Artifact, then: Callable[[Path], None]) -> None:
-        """Tell which file is to be opened with another program."""
+        """Pass the path that another program may open."""
 
         def tell(outcome: Outcome) -> None:
             if outcome.value is not None:
@@ -191,18 +188,18 @@ class Media(QObject):
             self.ask(who, lambda: asyncio.to_thread(work, store), then)
 
     def handed(self, path: Path) -> Path:
-        """The file as it is to be given away."""
+        """The copy of a file that may be given away."""
         return self._handed.get(path, path)
 
     def _changed(self, exchange: Exchange) -> None:
-        """An answer that is spoken must not wait for what plays: it may go on for an hour."""
+        """Stop playback when an answer is about to be spoken: it may go on for an hour."""
         turn = exchange.turn
         if exchange.request.speak and turn.status is None and turn.reply:
             self.sounds.stop()
 
 
 class MediaReader:
-    """Looks into files in a process that ends when nobody asks any more. Lives on the engine."""
+    """Previews files in a child process that ends when it is idle. Lives on the engine."""
 
     def __init__(self) -> None:
         self._child = Child("jarvis_desktop.ui.media.worker:make_reader", name="media reader")
@@ -213,8 +210,8 @@ class MediaReader:
     async def look(
         self, part: Callable[[object], None], what: str, path: Path, *args: object
     ) -> Any:
-        """What is found, from memory where the file was looked into before; `part` is told what is
-        found so far. Raises JarvisError."""
+        """The preview, cached by path, time and size; `part` gets partial ones. Raises
+        JarvisError."""
         status = await asyncio.to_thread(status_of, path)
         key = (what, path, status.st_mtime_ns, status.st_size, *args)
         if key not in self._kept:
@@ -244,7 +241,7 @@ class MediaReader:
 
 
 def status_of(path: Path) -> os.stat_result:
-    """The status of a file; raises InputError where it is none."""
+    """The status of a file. Raises InputError if there is none."""
     try:
         status = path.stat()
     except (OSError, ValueError) as error:

@@ -1,8 +1,4 @@
-"""What can be done with any file that is shown: opened, saved, copied, dragged elsewhere.
-
-A file's name, what is known of it, and what can be done with it: the foot of every card.
-
-What a drag or the clipboard carries of a file."""
+"""File actions: open, save, copy and drag a file that is shown, and the widgets that offer them."""
 
 from __future__ import annotations
 
@@ -34,7 +30,7 @@ from jarvis_desktop.ui.widgets.labels import ElidedLabel, Label
 
 
 def mime_data(path: Path, image: QImage | None = None, text: str = "") -> QMimeData:
-    """What a drag or the clipboard carries: the file, and its picture or text."""
+    """The data of a drag or the clipboard: the file, and its picture or text."""
     data = QMimeData()
     data.setUrls([QUrl.fromLocalFile(str(path))])
     if image is not None and not image.isNull():
@@ -45,29 +41,29 @@ def mime_data(path: Path, image: QImage | None = None, text: str = "") -> QMimeD
 
 
 COPIED = QSize(8000, 8000)
-"""Pixels of a picture on the clipboard, at most."""
+"""Largest picture on the clipboard, in pixels."""
 HELD = 96
-"""Pixels of what hangs at the pointer."""
+"""Pixels of the drag icon."""
 
 
 @dataclass(frozen=True, slots=True)
 class Deed:
-    """One of them."""
+    """An icon, a name and what happens."""
 
     icon: str
     name: str
-    """As `mark` gives it."""
+    """Marked for translation."""
     act: Callable[[], None]
 
 
 class Deeds(QObject):
-    """Those of one file; lives as long as the widget that shows it."""
+    """The actions of one file; lives as long as the widget that shows it."""
 
     def __init__(self, artifact: Artifact, actions: Actions, parent: QWidget) -> None:
         super().__init__(parent)
         self.artifact = artifact
         self.text = ""
-        """What goes to the clipboard besides the file."""
+        """Text for the clipboard besides the file."""
         self._actions = actions
         self.all = (
             Deed("open", mark("Open"), lambda: actions.open(self, artifact)),
@@ -78,12 +74,11 @@ class Deeds(QObject):
         self.use = Deed("attach", mark("Use in the next request"), self._use)
 
     def copy(self) -> None:
-        """Put the file on the clipboard; a picture also as a picture, a table as its text."""
+        """Copy the file; a picture also as a picture, a table as text."""
         self._actions.media.hand_out(self, self.artifact, then=lambda _: self._put())
 
     def menu(self, parent: QWidget, at: QPoint, *more: Deed) -> None:
-        """Offer all of them at a place of the screen, and to go on with the file, after those that
-        are given."""
+        """Show a menu of all actions, after those in `more`."""
         menu = QMenu(parent)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         for deed in (*more, self.use, *self.all):
@@ -92,7 +87,7 @@ class Deeds(QObject):
         menu.popup(at)
 
     def drag(self, widget: QWidget, picture: QImage) -> None:
-        """Let the file be dropped elsewhere."""
+        """Start a drag of the file."""
         path = self.artifact.path
         assert path is not None
         drag = QDrag(widget)
@@ -106,14 +101,14 @@ class Deeds(QObject):
         drag.exec(Qt.DropAction.CopyAction)
 
     def get_ready(self) -> None:
-        """It may be dragged in a moment."""
+        """Prepare the copy for a drag that may follow."""
         self._actions.media.hand_out(self, self.artifact)
 
     def _show(self) -> None:
         self._actions.show_folder.emit(self.artifact.source or self.artifact.path)
 
     def _use(self) -> None:
-        """By the name that it is known by here."""
+        """Attach the file under its display name."""
 
         def attach(paths: list[Path]) -> None:
             self._actions.attach.emit(paths[0])
@@ -135,7 +130,7 @@ class Deeds(QObject):
 
 
 class DragOut(QObject):
-    """Lets a widget be dragged out of the window, where it stands for a file."""
+    """Lets a widget that shows a file be dragged out of the window."""
 
     def __init__(
         self,
@@ -144,14 +139,14 @@ class DragOut(QObject):
         picture: Callable[[], QImage] = QImage,
         may: Callable[[], bool] = lambda: True,
     ) -> None:
-        """`picture` gives what hangs at the pointer; `may` says whether a drag means that now."""
+        """`picture` returns the drag icon; `may` tells whether a drag is possible now."""
         super().__init__(widget)
         self._widget, self._deeds, self._picture, self._may = widget, deeds, picture, may
         self._from: QPoint | None = None
         widget.installEventFilter(self)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Begin to drag once the mouse was moved far enough with its button down."""
+        """Start the drag once the mouse has moved far enough."""
         if not isinstance(event, QMouseEvent):
             return False
         if event.type() == QEvent.Type.MouseButtonPress:
@@ -172,11 +167,11 @@ class DragOut(QObject):
 
 
 THANKS = 1500
-"""Milliseconds in which a button says that it has copied."""
+"""Milliseconds in which a button shows that it has copied."""
 
 
 class FileLine(QWidget):
-    """Can be dragged elsewhere by the name."""
+    """A file's name, facts and actions: the footer of every card. The name can be dragged."""
 
     def __init__(self, artifact: Artifact, actions: Actions) -> None:
         super().__init__()
@@ -194,7 +189,7 @@ class FileLine(QWidget):
         words.setSpacing(0)
         self.facts = ElidedLabel(role="small")
         for label in (ElidedLabel(name, mode=Qt.TextElideMode.ElideMiddle), self.facts):
-            # A label goes by the direction of its text, which is not that of the window.
+            # a label follows the direction of its text, not of the window
             side = (
                 Qt.AlignmentFlag.AlignLeft if self.isLeftToRight() else Qt.AlignmentFlag.AlignRight
             )
@@ -210,12 +205,11 @@ class FileLine(QWidget):
             actions.media.size(self, artifact.path, self._show_size)
 
     def show_facts(self, *facts: str) -> None:
-        """Show what else is known of the file."""
+        """Show further facts about the file."""
         self._facts = [fact for fact in facts if fact]
         self._draw()
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        """Offer the same."""
         self.deeds.menu(self, event.globalPos())
 
     def _button(self, deed: Deed, name: str) -> IconButton:
@@ -239,7 +233,7 @@ class FileLine(QWidget):
 
 
 class Trouble(QWidget):
-    """Why a file cannot be shown here, and the way out."""
+    """Why a file cannot be shown here, and a button that opens it elsewhere."""
 
     def __init__(self, artifact: Artifact, actions: Actions) -> None:
         super().__init__()
@@ -257,7 +251,7 @@ class Trouble(QWidget):
         self.hide()
 
     def say(self, reason: str, *, final: bool = True) -> None:
-        """Show the reason; `final` where nothing can be shown at all."""
+        """Show the reason; `final` if nothing can be shown at all."""
         self.words.setText(one_line(reason, limit=300))
         self.words.setAccessibleName(self.words.text())
         self.other.setVisible(final)

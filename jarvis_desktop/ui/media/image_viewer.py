@@ -1,6 +1,4 @@
-"""Pictures as large as the window allows, one after the other.
-
-One picture that can be looked at closely: zoomed, moved about, turned."""
+"""The image viewer: pictures as large as the window, zoomed, moved and rotated."""
 
 from __future__ import annotations
 
@@ -47,20 +45,20 @@ from jarvis_desktop.ui.widgets.labels import Label
 STEP = 1.25
 LEAST, MOST = 0.02, 16.0
 PIXELLATED = 3.0
-"""How much enlarged a picture shows its pixels as squares."""
+"""The scale from which single pixels are drawn as squares."""
 WHEEL = 480.0
-"""What a wheel turns to zoom by a factor of 2."""
+"""Wheel rotation that zooms by a factor of 2, in Qt's units."""
 
 
 class PictureView(QWidget):
-    """Zoom is pixels of the screen for one of the picture; 0 fits it into the view."""
+    """One picture. The zoom is screen pixels per picture pixel; 0 fits it into the view."""
 
     zoomed = Signal(float)
     """Carries the zoom."""
     finer_wanted = Signal()
-    """It is enlarged beyond the pixels that were read."""
+    """More pixels are needed than were read."""
     missed = Signal()
-    """Somebody clicked beside the picture."""
+    """The user clicked beside the picture."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -80,7 +78,7 @@ class PictureView(QWidget):
         self._next.timeout.connect(self._advance)
 
     def clear(self) -> None:
-        """Show nothing, and forget how it was looked at."""
+        """Show nothing, and reset zoom and rotation."""
         self._pixmap, self._frames, self._full = QPixmap(), (), QSizeF()
         self._next.stop()
         self._turns, self._zoom = 0, 0.0
@@ -94,14 +92,14 @@ class PictureView(QWidget):
         self._look()
 
     def show_frames(self, frames: Sequence[tuple[QImage, int]]) -> None:
-        """Let it move."""
+        """Show an animation."""
         self._frames = [(QPixmap.fromImage(self._turned(image)), wait) for image, wait in frames]
         self._frame = -1
         self._advance()
 
     @property
     def fit(self) -> float:
-        """The zoom at which all of it is seen; small ones are not enlarged."""
+        """The zoom that shows all of it; small pictures are not enlarged."""
         if self._full.isEmpty():
             return 1.0
         ratio = self.devicePixelRatioF()
@@ -110,17 +108,17 @@ class PictureView(QWidget):
 
     @property
     def zoom(self) -> float:
-        """As it is seen now."""
+        """The current zoom."""
         return self._zoom or self.fit
 
     @property
     def is_larger(self) -> bool:
-        """Whether it does not fit the view, so that it can be moved about."""
+        """Whether it exceeds the view, so that it can be moved."""
         shown = self._shown()
         return shown.width() > self.width() + 1 or shown.height() > self.height() + 1
 
     def set_zoom(self, zoom: float, at: QPointF | None = None) -> None:
-        """Zoom; what is at that place of the view stays there. 0 fits."""
+        """Zoom around that point of the view; 0 fits."""
         at = at or QPointF(self.rect().center())
         before = self._place()
         held = QPointF(
@@ -137,7 +135,7 @@ class PictureView(QWidget):
         self._look()
 
     def zoom_by(self, factor: float, at: QPointF | None = None) -> None:
-        """Enlarge it, or make it smaller."""
+        """Multiply the zoom."""
         self.set_zoom(self.zoom * factor, at)
 
     def move_by(self, x: float, y: float) -> None:
@@ -147,7 +145,7 @@ class PictureView(QWidget):
         self._look()
 
     def turn(self) -> None:
-        """Turn it clockwise by a quarter."""
+        """Rotate it clockwise by 90 degrees."""
         self._turns = (self._turns + 1) % 4
         quarter = QTransform().rotate(90)
         self._pixmap = self._pixmap.transformed(quarter)
@@ -156,11 +154,10 @@ class PictureView(QWidget):
         self._look()
 
     def wheelEvent(self, event: QWheelEvent) -> None:
-        """Zoom at the pointer."""
         self.zoom_by(2 ** (event.angleDelta().y() / WHEEL), event.position())
 
     def event(self, event: QEvent) -> bool:
-        """Zoom by two fingers."""
+        """Zoom with two fingers."""
         if isinstance(event, QGestureEvent):
             pinch = event.gesture(Qt.GestureType.PinchGesture)
             if isinstance(pinch, QPinchGesture):
@@ -175,7 +172,6 @@ class PictureView(QWidget):
         return super().event(event)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Take hold of it, or miss it."""
         if event.button() == Qt.MouseButton.LeftButton:
             if not self._place().contains(event.position()):
                 self.missed.emit()
@@ -184,23 +180,20 @@ class PictureView(QWidget):
                 self.setCursor(Qt.CursorShape.ClosedHandCursor)
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Move it about."""
         if self._held is not None:
             way = event.position() - self._held
             self._held = event.position()
             self.move_by(way.x(), way.y())
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """Let go."""
         self._held = None
         self._look()
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
-        """Between all of it and all its pixels."""
+        """Toggle between fit and full size."""
         self.set_zoom(0.0 if self._zoom else 1.0, event.position())
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw what of it is in the view."""
         place = self._place()
         seen = place.intersected(QRectF(self.rect()))
         if self._pixmap.isNull() or seen.isEmpty():
@@ -219,7 +212,7 @@ class PictureView(QWidget):
         return self._full * (self.zoom / self.devicePixelRatioF())
 
     def _place(self) -> QRectF:
-        """Where the whole picture is, in the view's coordinates."""
+        """The rectangle of the whole picture, in the view's coordinates."""
         shown = self._shown()
         middle = QRectF(self.rect()).center()
         place = QRectF(QPointF(), shown)
@@ -229,7 +222,7 @@ class PictureView(QWidget):
         return place
 
     def _look(self) -> None:
-        """After a change: keep it in the view, and tell."""
+        """Keep the picture in the view and report the change."""
         shown = self._shown()
         self._middle = QPointF(
             _kept(self._middle.x(), self.width(), shown.width()),
@@ -251,7 +244,8 @@ class PictureView(QWidget):
 
 
 def _kept(middle: float, room: float, length: float) -> float:
-    """The place of a picture that is in the middle, with no more empty room than must be."""
+    """The centre of the view on the picture, as a fraction, with as little empty space as
+    possible."""
     if length <= room:
         return 0.5
     half = room / length / 2
@@ -259,13 +253,13 @@ def _kept(middle: float, room: float, length: float) -> float:
 
 
 FINEST = QSize(6000, 6000)
-"""Pixels that are read of a picture that is enlarged."""
+"""Largest size at which an enlarged picture is read."""
 MOVE = 80
 """Pixels that an arrow key moves a picture."""
 
 
 def pictures_of(turns: Iterable[Turn]) -> list[Artifact]:
-    """The pictures of a conversation, each once, in the order in which one sees them."""
+    """The pictures of a conversation, each once, in order."""
     items = (item for turn in turns for item in (*turn.attachments, *turn.artifacts))
     return list(dict.fromkeys(item for item in items if item.kind is Kind.IMAGE and item.path))
 
@@ -276,7 +270,7 @@ class Viewer(QFrame):
     def __init__(
         self, parent: QWidget, artifact: Artifact, actions: Actions, among: Sequence[Artifact] = ()
     ) -> None:
-        """`among` are the pictures that can be gone to from here."""
+        """`among` are the pictures to page through."""
         super().__init__(parent)
         self.setObjectName("viewer")
         self._actions = actions
@@ -322,19 +316,17 @@ class Viewer(QFrame):
         self.deleteLater()
 
     def step(self, by: int) -> None:
-        """Show the picture so many places further on, if there is one."""
+        """Go forward by so many pictures, if possible."""
         to = self._index + by
         if 0 <= to < len(self._among) and by:
             self._index = to
             self._open()
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        """What can be done with the file."""
         if self.line:
             self.line.deeds.menu(self, event.globalPos())
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """All that can be done with the mouse."""
         key, control = event.key(), event.modifiers() & Qt.KeyboardModifier.ControlModifier
         arrows = {
             Qt.Key.Key_Left: (MOVE, 0),
@@ -371,14 +363,14 @@ class Viewer(QFrame):
             super().keyPressEvent(event)
 
     def focusNextPrevChild(self, forward: bool) -> bool:
-        """Stay within: what is beneath cannot be seen."""
-        if self._left or not self.isVisible():  # what hides hands its focus on
+        """Keep the focus inside: what is below cannot be seen."""
+        if self._left or not self.isVisible():  # hiding moves the focus elsewhere
             return super().focusNextPrevChild(forward)
         tab_order.go_round(self, forwards=forward)
         return True
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Read the picture for its new size, once the size has settled."""
+        """Read the picture for the new size, once it has settled."""
         super().resizeEvent(event)
         self._settled.start()
 

@@ -1,6 +1,4 @@
-"""Where the playing of one file is: what its buttons, its time line and its pictures go by.
-
-The line on which one sees how far something has played, and jumps; with the waves of a sound."""
+"""Playback of one file, and the timeline that shows and changes its position."""
 
 from __future__ import annotations
 
@@ -21,33 +19,33 @@ from jarvis_desktop.ui.media.previews import Peaks
 from jarvis_desktop.ui.widgets import labels, theme
 
 TICK = 40
-"""Milliseconds between two looks at where it is."""
+"""Milliseconds between two updates of the position."""
 AGAIN = 120
-"""Milliseconds after the last of many jumps before the sound begins anew."""
+"""Milliseconds after the last of several jumps before the sound restarts."""
 NEARLY = 0.6
-"""Seconds before its end at which what fell silent is taken to have ended."""
+"""A sound that stops within so many seconds of its end has ended."""
 
 
 class Transport(QObject):
-    """Plays, pauses and jumps. Its clock is what is heard; where nothing is, the computer's."""
+    """Plays, pauses and seeks. The clock is what was heard; without sound it is the computer's."""
 
     changed = Signal()
-    """It plays now, or does not any more."""
+    """Playback started or stopped."""
     moved = Signal()
-    """It is at another place, because it plays or because somebody jumped."""
+    """The position changed, by playing or seeking."""
     jumped = Signal()
-    """It is at another place because somebody jumped."""
+    """The position changed by seeking."""
     failed = Signal(str)
-    """Carries why it cannot be played, or cannot be heard."""
+    """Carries why it cannot be played or heard."""
 
     def __init__(self, sounds: Sounds, path: Path, parent: QObject) -> None:
         super().__init__(parent)
         self.length = 0.0
-        """Seconds; 0 where nobody knows."""
+        """Seconds; 0 if unknown."""
         self.sound = float("inf")
-        """Until when there is sound, in seconds; 0 where there is none."""
+        """Seconds until the sound ends; 0 without sound."""
         self.shows = False
-        """Whether it is worth going on without sound."""
+        """Whether to continue without sound."""
         self.playing = False
         self._sounds = sounds
         self._path = path
@@ -57,7 +55,7 @@ class Transport(QObject):
         self._jobs: list[EngineJob] = []
         self.destroyed.connect(partial(_cancel, self._jobs))
         self._go = 0
-        """How often it was stopped: what is told of a sound before that is old."""
+        """Counts stops: reports of a sound from before the last one are ignored."""
         self._heard = False
         self._since: float | None = None
         self._ticking = QTimer(self, interval=TICK)
@@ -77,12 +75,12 @@ class Transport(QObject):
 
     @property
     def runs(self) -> bool:
-        """Whether it moves: what plays stands still until it is heard."""
+        """Whether the clock runs: it waits until the sound is heard."""
         return self._since is not None or self._heard
 
     @property
     def muted(self) -> bool:
-        """Whether it plays without its sound."""
+        """Whether the sound is muted."""
         return self._muted
 
     def toggle(self) -> None:
@@ -93,7 +91,7 @@ class Transport(QObject):
             self.play()
 
     def play(self) -> None:
-        """Go on, or begin anew where it had ended."""
+        """Play, from the start if it had ended."""
         if self.playing:
             return
         if self.length and self._at >= self.length - 0.05:
@@ -105,13 +103,13 @@ class Transport(QObject):
         self.changed.emit()
 
     def pause(self) -> None:
-        """Stop, and stay there."""
+        """Stop at the current position."""
         if self.playing:
             self._halt()
             self._rest()
 
     def mute(self, muted: bool) -> None:
-        """Play without sound, or with it again."""
+        """Mute or unmute."""
         if muted != self._muted:
             self._muted = muted
             if self.playing:
@@ -148,7 +146,7 @@ class Transport(QObject):
             self._rest()
 
     def _halt(self) -> None:
-        """Stop the clock at where it is."""
+        """Stop the clock."""
         self._at = self.position
         self._since, self._heard = None, False
         self._go += 1
@@ -202,7 +200,7 @@ class Transport(QObject):
 
 
 def _cancel(jobs: list[EngineJob], _gone: object = None) -> None:
-    """What belongs to a card that is gone is not to be heard any more."""
+    """Stop the sound of a card that was deleted."""
     for job in jobs:
         job.cancel()
 
@@ -215,14 +213,14 @@ TALL, FLAT = 40, 20
 
 
 class Timeline(QSlider):
-    """Counts in milliseconds; time runs from the left in all languages, as on every player."""
+    """A slider in milliseconds; time runs from the left in all languages, as on every player."""
 
     seen = Signal()
-    """It is on the screen for the first time."""
+    """It is visible for the first time."""
     sought = Signal(float)
-    """Carries the second that somebody jumped to."""
+    """Carries the second to jump to."""
     held = Signal(bool)
-    """Somebody drags it, or has let go."""
+    """The user started or stopped dragging it."""
 
     def __init__(self, name: str, *, waves: bool) -> None:
         super().__init__(Qt.Orientation.Horizontal)
@@ -239,38 +237,35 @@ class Timeline(QSlider):
         self._peaks: Peaks | None = None
 
     def show_length(self, seconds: float) -> None:
-        """It is that long; 0 where nobody knows, and nobody can jump."""
+        """Set the length in seconds; 0 if unknown, which disables seeking."""
         self.setRange(0, round(seconds * 1000))
         self.setEnabled(seconds > 0)
         self.show_place(self.value() / 1000)
 
     def show_peaks(self, peaks: Peaks) -> None:
-        """Draw the waves of a sound, which is as long as they are."""
+        """Draw the waveform and set the length."""
         self.show_waves(peaks)
         self.show_length(peaks.length)
 
     def show_waves(self, peaks: Peaks | None) -> None:
-        """Draw waves in the place of the line; None where they are not known yet."""
+        """Draw a waveform instead of a line; None if it is not known yet."""
         self._waves, self._peaks = True, peaks
         self.setFixedHeight(TALL)
         self.update()
 
     def show_place(self, seconds: float) -> None:
-        """It is there now."""
+        """Show the position."""
         self.setValue(round(seconds * 1000))
         at, length = labels.clock(seconds), labels.clock(self.maximum() / 1000)
         self.setAccessibleDescription(tr("{at} of {length}", at=at, length=length))
 
     def sizeHint(self) -> QSize:
-        """As wide as there is room."""
         return QSize(240, self.height())
 
     def minimumSizeHint(self) -> QSize:
-        """Any width will do."""
         return QSize(60, self.height())
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Jump by the keys of a slider."""
         place = self.value() / 1000
         leaps = {
             Qt.Key.Key_Left: place - STEP,
@@ -287,29 +282,24 @@ class Timeline(QSlider):
             event.ignore()
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Jump there."""
         if event.button() == Qt.MouseButton.LeftButton:
             self.setSliderDown(True)
             self.held.emit(True)
             self._seek_to(event)
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Follow."""
         if self.isSliderDown():
             self._seek_to(event)
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """Stay there."""
         if self.isSliderDown():
             self.setSliderDown(False)
             self.held.emit(False)
 
     def wheelEvent(self, event: QWheelEvent) -> None:
-        """Leave scrolling to the conversation."""
         event.ignore()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw the waves or the line, in two colours."""
         if not self._seen:
             self._seen = True
             self.seen.emit()
@@ -351,7 +341,7 @@ class Timeline(QSlider):
 
 
 def _levels(peaks: Peaks | None, count: int) -> list[float]:
-    """How tall each of so many bars is, 0 to 1; the loudest place fills the height."""
+    """The height of each bar, 0 to 1; the loudest fills the height."""
     if peaks is None or not peaks.values:
         return [0.0] * count
     values = peaks.values

@@ -1,4 +1,4 @@
-"""What is found in files that are shown; goes from the reader's process to the window's."""
+"""The contents of files for display; sent from the worker process to the window."""
 
 from __future__ import annotations
 
@@ -7,44 +7,44 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Peaks:
-    """How loud a sound is, from its beginning on."""
+    """The loudness of a sound over time."""
 
     length: float
     """Seconds."""
     values: bytes
-    """The loudest of each stretch, 0 to 255; all stretches are equally long."""
+    """The peak of each interval, 0 to 255; all intervals are equally long."""
     share: float = 1.0
-    """How much of the sound that is, 0 to 1."""
+    """The analysed share of the sound, 0 to 1."""
 
 
 @dataclass(frozen=True, slots=True)
 class FilmFrame:
-    """A picture of a film."""
+    """A frame of a video."""
 
     at: float
-    """Seconds from the film's beginning."""
+    """Seconds from the start."""
     width: int
     height: int
     pixels: bytes
-    """Four bytes each: blue, green, red and one of no meaning."""
+    """Four bytes each: blue, green, red and an unused one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Film:
-    """What a film is."""
+    """The properties of a video."""
 
     length: float
-    """Seconds; 0 where it does not say."""
+    """Seconds; 0 if unknown."""
     width: int
     height: int
     sound: float
-    """Until when there is sound, in seconds; 0 where there is none."""
+    """Seconds until the sound ends; 0 without sound."""
     poster: FilmFrame
 
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """The beginning of a table."""
+    """The first rows of a table."""
 
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]

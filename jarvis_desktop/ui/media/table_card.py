@@ -1,4 +1,4 @@
-"""The beginning of a table."""
+"""A card with the first rows of a table."""
 
 from __future__ import annotations
 
@@ -22,28 +22,25 @@ WIDEST_COLUMN = 260
 """Pixels."""
 PADDING = 32
 MEASURED = 40
-"""Rows by which the width of a column is chosen."""
+"""Rows that are measured for the width of a column."""
 
 Index = QModelIndex | QPersistentModelIndex
 
 
 class PreviewRows(QAbstractTableModel):
-    """Of a Preview."""
+    """The model of a Preview."""
 
     def __init__(self, preview: Preview, parent: QObject) -> None:
         super().__init__(parent)
         self._preview = preview
 
     def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - as Qt has it
-        """How many rows there are."""
         return 0 if parent.isValid() else len(self._preview.rows)
 
     def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - as Qt has it
-        """How many columns there are."""
         return 0 if parent.isValid() else len(self._preview.columns)
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
-        """A cell, always plain."""
         cell = self._preview.rows[index.row()][index.column()]
         if role == Qt.ItemDataRole.DisplayRole:
             return cell
@@ -54,7 +51,6 @@ class PreviewRows(QAbstractTableModel):
     def headerData(
         self, section: int, side: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
     ) -> object:
-        """The name of a column, or the number of a row."""
         if role != Qt.ItemDataRole.DisplayRole:
             return None
         if side == Qt.Orientation.Vertical:
@@ -63,7 +59,7 @@ class PreviewRows(QAbstractTableModel):
 
 
 class PreviewTable(QTableView):
-    """Shows rows; scrolls by the wheel only once it was clicked, else the conversation does."""
+    """Shows the rows; leaves scrolling to the conversation unless it has the keyboard."""
 
     def __init__(self, name: str) -> None:
         super().__init__()
@@ -83,7 +79,7 @@ class PreviewTable(QTableView):
         self.verticalHeader().setHighlightSections(False)
 
     def show_preview(self, preview: Preview) -> None:
-        """Show these rows, as many as fit at once."""
+        """Show the rows, as many as fit."""
         self.setModel(PreviewRows(preview, self))
         head, metrics = self.horizontalHeader(), self.fontMetrics()
         row = metrics.height() + 8
@@ -99,14 +95,13 @@ class PreviewTable(QTableView):
         self.setFixedHeight(head.sizeHint().height() + shown * row + bar)
 
     def chosen(self) -> str:
-        """The cells that are selected, as programs for tables take them."""
+        """The selected cells as tab-separated text."""
         rows: dict[int, list[str]] = {}
         for index in sorted(self.selectedIndexes(), key=lambda each: (each.row(), each.column())):
             rows.setdefault(index.row(), []).append(str(index.data()))
         return "\n".join("\t".join(row) for row in rows.values())
 
     def wheelEvent(self, event: QWheelEvent) -> None:
-        """Scroll where it has the keyboard."""
         if self.hasFocus():
             super().wheelEvent(event)
         else:
@@ -114,7 +109,7 @@ class PreviewTable(QTableView):
 
 
 class TableCard(QFrame):
-    """The file, and its first rows in a grid."""
+    """The file, and its first rows as a grid."""
 
     def __init__(self, artifact: Artifact, actions: Actions) -> None:
         super().__init__()
@@ -144,14 +139,13 @@ class TableCard(QFrame):
         layout.addLayout(foot)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Look into the file once it is seen."""
+        """Read the file once the card is visible."""
         super().paintEvent(event)
         if not self._seen:
             self._seen = True
             self._actions.media.look(self, "table", self._path, then=self._found)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Copy what is selected."""
         if event.matches(QKeySequence.StandardKey.Copy) and (chosen := self.grid.chosen()):
             self._actions.copy_text.emit(chosen)
         else:
@@ -177,6 +171,6 @@ class TableCard(QFrame):
 
 
 def is_number(cell: str) -> bool:
-    """Whether a cell is to be set like a number."""
+    """Whether a cell is aligned like a number."""
     digits = sum(letter.isdigit() for letter in cell)
     return digits > 0 and digits * 2 >= len(cell) and not any(map(str.isalpha, cell))

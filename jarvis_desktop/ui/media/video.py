@@ -1,6 +1,4 @@
-"""The place where a film is seen, and the process that decodes it while it is.
-
-A film over the whole screen."""
+"""Video on screen: decoding frames in a child process, showing them, and full screen."""
 
 from __future__ import annotations
 
@@ -31,21 +29,21 @@ from jarvis_desktop.ui.widgets import icons, theme
 FASTEST = 1 / 30
 """Seconds between two frames, at least."""
 LINGER = 700
-"""Milliseconds that the process stays after the last frame that was asked for."""
+"""Milliseconds that the process stays after the last requested frame."""
 LOOK = 250
-"""Milliseconds between two looks whether the film is seen at all."""
+"""Milliseconds between two checks whether the video is visible."""
 FRAME_SECONDS = 10.0
 WIDEST, TALLEST = 640, 420
-"""Pixels of the screen, before it is scaled."""
+"""Largest size of the video on a card, in pixels."""
 SCRIM = QColor(0, 0, 0, 140)
-"""Beneath what stands on a film, which may have any colour."""
+"""Behind signs on a video, which may have any colour."""
 
 
 class Frames(QObject):
-    """Follows a Transport with the frames of its film.
+    """Shows the frames of a video in step with a Playback.
 
-    A frame is asked for when the one before was drawn: a window that is busy, or a film that is too
-    heavy, loses frames and never gathers them.
+    A frame is requested once the one before was drawn: a busy window or a heavy video drops frames
+    instead of queueing them.
     """
 
     came = Signal(QImage)
@@ -66,12 +64,12 @@ class Frames(QObject):
         self._looking.timeout.connect(self._look)
         transport.changed.connect(self._changed)
         transport.jumped.connect(self._jumped)
-        # Not a method: what is destroyed has none left.
+        # not a method: a destroyed object has none left
         self.destroyed.connect(partial(_end_child, media, self._child))
 
     @property
     def pid(self) -> int | None:
-        """The process, where one runs."""
+        """The process id, if it is running."""
         return self._child.pid
 
     def _changed(self) -> None:
@@ -89,7 +87,7 @@ class Frames(QObject):
         self._ask()
 
     def _look(self) -> None:
-        """A film that nobody sees pauses."""
+        """Pause a video that is not visible."""
         window = self._screen.window()
         if window.isMinimized() or self._screen.visibleRegion().isEmpty():
             self._transport.pause()
@@ -118,13 +116,13 @@ class Frames(QObject):
             self._end()
             self.failed.emit(outcome.error.message)
         elif self._sought:
-            self._ask()  # somebody jumped meanwhile
+            self._ask()  # the position changed in the meantime
         elif outcome.value:
             self._frame = outcome.value
             self._wait()
 
     def _wait(self) -> None:
-        """Show the frame when its time has come."""
+        """Show the frame when it is due."""
         assert self._frame
         early = self._frame.at - self._transport.position
         if self._transport.playing and early > 0.004:
@@ -155,17 +153,17 @@ def _end_child(media: Media, child: Child, _gone: object = None) -> None:
 
 
 def picture_of(frame: FilmFrame) -> QImage:
-    """A frame as Qt has pictures."""
+    """A frame as a QImage."""
     stride = 4 * frame.width
     image = QImage(frame.pixels, frame.width, frame.height, stride, QImage.Format.Format_RGB32)
-    return image.copy()  # it does not keep the bytes
+    return image.copy()  # QImage does not own the bytes
 
 
 class Screen(QWidget):
-    """Shows frames in the film's proportions; a click plays and pauses."""
+    """Shows frames in the video's proportions; a click plays and pauses."""
 
     seen = Signal()
-    """It is on the screen of the computer for the first time."""
+    """It is visible for the first time."""
     clicked = Signal()
     double_clicked = Signal()
 
@@ -183,12 +181,12 @@ class Screen(QWidget):
         self.show_proportions(16, 9)
 
     def show_proportions(self, width: int, height: int) -> None:
-        """The film is so wide and high."""
+        """Set the size of the video, for its proportions."""
         self._ratio = height / max(width, 1)
         self.fill(self._fills)
 
     def fill(self, fills: bool) -> None:
-        """Take all the room there is, or no more than a card has."""
+        """Use all the room there is, or no more than a card has."""
         self._fills = fills
         if fills:
             self.setMaximumSize(QSize(2**24 - 1, 2**24 - 1))
@@ -208,31 +206,26 @@ class Screen(QWidget):
         self.update()
 
     def sizeHint(self) -> QSize:
-        """As large as it may be."""
         width = WIDEST if self._fills else self.maximumWidth()
         return QSize(width, self.heightForWidth(width))
 
     def hasHeightForWidth(self) -> bool:
-        """It keeps the film's proportions."""
         return True
 
     def heightForWidth(self, width: int) -> int:
-        """The height that belongs to a width."""
         return max(90, min(TALLEST, round(min(width, self.maximumWidth()) * self._ratio)))
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """Play or pause."""
         inside = self.rect().contains(event.position().toPoint())
         if event.button() == Qt.MouseButton.LeftButton and inside:
             self.clicked.emit()
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
-        """Tell of it; the two clicks together leave it playing, or not, as it was."""
+        """The two single clicks before it cancel each other out."""
         if event.button() == Qt.MouseButton.LeftButton:
             self.double_clicked.emit()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw the frame with round corners, and the sign."""
         if not self._seen:
             self._seen = True
             self.seen.emit()
@@ -265,10 +258,11 @@ class Screen(QWidget):
 
 
 class FilmWindow(QWidget):
-    """Borrows the screen and the controls of a card, so that the film plays on without a break."""
+    """A full-screen window that borrows the canvas and controls of a card, so that playback
+    continues."""
 
     left = Signal()
-    """It is closed; what was borrowed is to be taken back."""
+    """It was closed, and what it borrowed must be taken back."""
 
     def __init__(self, card: QWidget, canvas: Screen, bar: QWidget, name: str) -> None:
         super().__init__(card, Qt.WindowType.Window)
@@ -286,17 +280,14 @@ class FilmWindow(QWidget):
         column.addWidget(foot)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Esc and F lead back."""
         if event.key() in (Qt.Key.Key_Escape, Qt.Key.Key_F):
             self.close()
         else:
             super().keyPressEvent(event)
 
     def closeEvent(self, event: QCloseEvent) -> None:
-        """Give back what was borrowed."""
         self.left.emit()
         super().closeEvent(event)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Black, as where films are shown."""
         QPainter(self).fillRect(event.rect(), Qt.GlobalColor.black)

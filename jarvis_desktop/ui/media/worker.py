@@ -1,8 +1,4 @@
-"""Looks into files that are shown: sounds, films, tables. Only imported in child processes.
-
-Works out how loud a sound of any length is. Only imported in child processes.
-
-Decodes the pictures of films. Only imported in child processes."""
+"""Reads sounds, videos and tables for display. Only imported in child processes."""
 
 from __future__ import annotations
 
@@ -31,22 +27,20 @@ from jarvis_desktop.tasks.documents.tables import read_tables
 from jarvis_desktop.ui.media.previews import Film, FilmFrame, Peaks, Preview
 
 FINEST = 0.005
-"""Seconds that one value stands for at first; twice as many whenever there are too many values."""
+"""Seconds per value at first; doubled whenever there are too many values."""
 MOST = 1200
 LONGEST = 24 * 3600.0
-"""Seconds of sound that are listened to."""
+"""Seconds of sound that are analysed."""
 
 
 def peaks(path: Path, stretch: float) -> Iterator[Peaks]:
-    """What is known after each `stretch` seconds of work; the last is all of it.
-
-    Raises InputError where there is no sound.
-    """
+    """Yield the loudness known after each `stretch` seconds of work; the last one is complete.
+    Raises InputError if there is no sound."""
     until = time.monotonic() + stretch
     with opened(path, 0.0) as file:
         loudness = _Loudness(max(1, round(FINEST * file.rate)))
         for block in file.blocks:
-            # numpy takes ten times as long to reduce a short axis itself.
+            # numpy itself is ten times slower on a short axis
             loudness.add(reduce(np.maximum, np.abs(block).T))
             length = loudness.frames / file.rate
             if length > LONGEST:
@@ -61,7 +55,7 @@ def peaks(path: Path, stretch: float) -> Iterator[Peaks]:
 
 
 class _Loudness:
-    """The loudest frame of each stretch; the stretches grow so that there are never many."""
+    """The peak of each interval; the intervals grow so that there are never too many."""
 
     def __init__(self, size: int) -> None:
         self.frames = 0
@@ -89,20 +83,18 @@ class _Loudness:
 
 MOST_PIXELS = 40_000_000
 MOST_MEMORY = 4 * 1024**3
-"""Bytes that a film may make its process take."""
+"""Memory limit of the process for a video, in bytes."""
 JUMP = 3.0
-"""Seconds ahead, from which on it is quicker to seek than to decode all that lies between."""
+"""Seconds ahead from which seeking is faster than decoding."""
 PATIENCE = 0.25
-"""Seconds after which a frame that is late by now is better than none."""
+"""Seconds after which a late frame is better than none."""
 LONGEST_SIDE = 960
-"""Pixels, of what is sent."""
+"""Longest side of a frame that is sent, in pixels."""
 
 
 def make_frames() -> Handler:
-    """The handler: the frame of a film that is to be seen at some second; None after the last.
-
-    The film stays open until another one is asked for.
-    """
+    """The handler: the frame at a given second, None after the last. The video stays open between
+    calls."""
     bound_memory()
     shown: list[OpenFilm] = []
 
@@ -117,7 +109,7 @@ def make_frames() -> Handler:
 
 
 def bound_memory() -> None:
-    """Let a hostile file take no more than MOST_MEMORY, where the system knows such bounds."""
+    """Limit the memory a hostile file can take, if the system supports it."""
     if sys.platform != "win32":
         import resource
 
@@ -127,7 +119,7 @@ def bound_memory() -> None:
 
 
 class OpenFilm:
-    """A film. Raises InputError where it is none that can be shown."""
+    """A video file. Raises InputError if it cannot be shown."""
 
     def __init__(self, path: Path) -> None:
         self._name = path.name
@@ -148,7 +140,7 @@ class OpenFilm:
         self._last = -1.0
 
     def described(self, width: int, height: int) -> Film:
-        """What it is, with its first frame in a box of that size."""
+        """The properties of the video, with its first frame in a box of that size."""
         poster = self.frame(0.0, width, height, sought=False)
         if poster is None:
             raise InputError(tr("{name} is damaged and cannot be shown.", name=self._name))
@@ -170,8 +162,8 @@ class OpenFilm:
         return begin + float(track.duration * track.time_base)
 
     def frame(self, at: float, width: int, height: int, *, sought: bool) -> FilmFrame | None:
-        """The first frame from `at` seconds on that fits the box, or a late one after a while;
-        with `sought` the one that is seen at that moment."""
+        """The first frame from `at` seconds on, scaled into the box, or a late one after a while;
+        with `sought` the frame visible at that moment."""
         if at > self._last + JUMP or (sought and at < self._last):
             self._seek(at)
         begun = time.monotonic()
@@ -207,21 +199,21 @@ class OpenFilm:
 
 
 def _is_cover(stream: Any) -> bool:
-    """Whether a picture track is only the cover of a record."""
+    """Whether a video track is only the cover of an album."""
     return bool(stream.disposition & stream.disposition.__class__.attached_pic)
 
 
 STRETCH = 0.4
-"""Seconds of work, after which others have their turn."""
+"""Seconds of work before others get their turn."""
 MOST_AT_ONCE = 4
-"""Sounds that are listened to in turns."""
+"""Sounds that are analysed in turns."""
 MOST_ROWS = 200
 MOST_COLUMNS = 60
 LONGEST_CELL = 200
 
 
 def make_reader() -> Handler:
-    """The handler: the first argument names what to look for, the second is the file."""
+    """The handler: the first argument names the kind of preview, the second is the file."""
     bound_memory()
     heard: OrderedDict[Path, Iterator[Peaks]] = OrderedDict()
 

@@ -1,4 +1,4 @@
-"""Adding a step: all kinds there are, those first that go on with what there is."""
+"""The panel that adds a step: all task types, with those first that can use what the plan has."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _offer = Qt.ItemDataRole.UserRole
 
 
 class AddPanel(QFrame):
-    """Search, choose, and give what a step needs besides."""
+    """Search, choose, and fill in the missing inputs."""
 
     closed = Signal()
 
@@ -93,16 +93,15 @@ class AddPanel(QFrame):
 
     @property
     def offer(self) -> StepOffer | None:
-        """The kind of step that is chosen."""
+        """The chosen kind of step."""
         item = self.list.currentItem()
         return item.data(_offer) if item else None
 
     def take_focus(self) -> None:
-        """Into the search."""
         self.search.setFocus()
 
     def _fill(self) -> None:
-        """The kinds whose name or purpose has all words of the search."""
+        """List the kinds whose name or summary has all words of the search."""
         words = self.search.text().casefold().split()
         self.list.clear()
         group = ""
@@ -125,19 +124,19 @@ class AddPanel(QFrame):
         self._chosen()
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Only now is it known how tall the rows are."""
+        """Fit the list once its rows have a height."""
         super().showEvent(event)
         self.list.doItemsLayout()
         self._fit()
 
     def _fit(self) -> None:
-        """As tall as what is listed, up to a limit."""
+        """Be as tall as the rows, up to a limit."""
         rows = sum(self.list.sizeHintForRow(at) for at in range(self.list.count()))
         self.list.setFixedHeight(min(max(rows, LEAST) + 2 * self.list.frameWidth(), TALLEST))
         self.list.scrollToTop()
 
     def _move(self, by: int) -> None:
-        """Choose the next kind in that direction; headings are passed."""
+        """Select the next kind in that direction, skipping headings."""
         at = self.list.currentRow() + by
         while 0 <= at < self.list.count():
             if self.list.item(at).flags() & Qt.ItemFlag.ItemIsSelectable:
@@ -173,7 +172,7 @@ class AddPanel(QFrame):
         self._show_ready()
 
     def _words(self, offer: StepOffer | None) -> str:
-        """What would happen."""
+        """What the new step would take."""
         if offer is None:
             return tr("There is no such step.")
         for arg in offer.args.values():
@@ -188,7 +187,7 @@ class AddPanel(QFrame):
         self._show_ready()
 
     def _wanted(self) -> dict[str, Arg]:
-        """What the step would take, with what was given here."""
+        """The inputs of the new step, including those given here."""
         given = {row.name: row.value for row in self.rows}
         return self._args | {name: value for name, value in given.items() if value is not None}
 
@@ -217,12 +216,11 @@ class AddPanel(QFrame):
 
 
 class _Search(QLineEdit):
-    """Leaves the arrow keys to the list below it."""
+    """Leaves the up and down keys to the list below it."""
 
     moved = Signal(int)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Up and down choose; all else is typed."""
         if event.key() in (Qt.Key.Key_Up, Qt.Key.Key_Down):
             self.moved.emit(1 if event.key() == Qt.Key.Key_Down else -1)
         else:

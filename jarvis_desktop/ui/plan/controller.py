@@ -1,5 +1,4 @@
-"""Where the views of plans in a window get what lies behind the plan: the kinds of steps there are,
-the experts, and the engine that carries a changed plan out."""
+"""What the plans of a window need from the application: task types, experts, and running plans."""
 
 from __future__ import annotations
 
@@ -23,10 +22,10 @@ KEPT_AS = "plan_form"
 
 
 class PlanDesk(QObject):
-    """One for a window; all plans in it are shown in the form that was chosen last."""
+    """One per window; all its plans are shown in the form chosen last."""
 
     formed = Signal()
-    """Plans are shown in the other form now."""
+    """The form changed."""
 
     def __init__(
         self, session: WindowSession, settings: QSettings, parent: QObject | None = None
@@ -38,7 +37,7 @@ class PlanDesk(QObject):
         self.form: Form = "outline" if kept == "outline" else "graph"
 
     def show_form(self, form: Form) -> None:
-        """Show plans in that form from now on."""
+        """Show all plans in that form from now on."""
         if form != self.form:
             self.form = form
             self._settings.setValue(KEPT_AS, form)
@@ -46,35 +45,35 @@ class PlanDesk(QObject):
 
     @property
     def inventory(self) -> Sequence[TaskType]:
-        """The kinds of steps there are; none before the application is ready."""
+        """The available task types; none before the application is ready."""
         app = self._session.app
         return tuple(app.inventory.values()) if app else ()
 
     def runs(self, turn: Turn) -> bool:
-        """Whether that turn is carried out now."""
+        """Whether that turn is running."""
         running = self._session.running
         return bool(turn.id) and running is not None and running.turn.id == turn.id
 
     def ask_experts(self, task: Task, then: Then) -> None:
-        """Ask who could do a task; the outcome carries Candidates, the best first."""
+        """Ask which experts could do a task; the outcome carries Candidates, the best first."""
         self._ask(lambda app: app.assistant.experts_for(task), then)
 
     def revise(self, plan: Plan, words: str, then: Then) -> None:
-        """Have a plan changed by words; the outcome carries the new one."""
+        """Change a plan by an instruction; the outcome carries the new one."""
         place = self._session.open.id
         self._ask(lambda app: app.assistant.revise(plan, words, conversation=place), then)
 
     def change(self, again: Again, then: Then) -> None:
-        """Let a turn that runs go on with another plan; the outcome carries whether it does."""
+        """Let a running turn continue with another plan; the outcome carries whether it does."""
         turn_id, plan, afresh = again.turn.id, again.plan, again.afresh
         self._ask(lambda app: app.assistant.change(plan, turn_id=turn_id, afresh=afresh), then)
 
     def run_again(self, again: Again) -> None:
-        """Carry out a plan once more, as a new turn of the conversation."""
+        """Run a plan again, as a new turn of the conversation."""
         self._session.run_again(again)
 
     def choose_file(self, asker: QWidget, then: Callable[[Path], None]) -> None:
-        """Let the person choose a file; nothing waits for the dialog."""
+        """Let the user choose a file; returns at once."""
         dialog = QFileDialog(asker.window())
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.setFileMode(QFileDialog.FileMode.ExistingFile)

@@ -1,4 +1,4 @@
-"""What is said about the steps of a plan: on cards, in rows, and by a screen reader."""
+"""The texts that describe the steps of a plan: on cards, in rows, and for a screen reader."""
 
 from __future__ import annotations
 
@@ -33,40 +33,40 @@ LONGEST_REASON = 600
 
 @dataclass(frozen=True, slots=True)
 class CardState:
-    """All that is shown of a step. Equal faces need not be drawn again."""
+    """Everything shown of a step. Equal states need no redrawing."""
 
     task_id: int
     number: int
-    """Its place in the plan, counted from 1."""
+    """Its position in the plan, counted from 1."""
     name: str
     state: str
     """waiting, fetching, running, done, failed, skipped or cancelled."""
     gives: Kind
     subject: str
-    """What it works on, or while it runs what it does."""
+    """What it works on, or its progress message."""
     details: str
-    """The same without what an arrow shows."""
+    """The same without results of other steps, which arrows show."""
     expert: str
     pinned: bool
-    """Whether the person chose the expert."""
+    """Whether the user chose the expert."""
     fraction: float | None
     trouble: str
     """What went wrong with it."""
     seconds: float | None
     """How long it took, once it ended."""
     result: str
-    """The first words of a text that it gave, or the name of a file."""
+    """The first words of its text, or the name of its file."""
     picture: Path | None
     inputs: tuple[int, ...]
     """The numbers of the steps whose results it takes."""
     edited: bool = False
-    """Whether the person changed it, and that is not carried out yet."""
+    """Whether the user changed it since it last ran."""
     again: bool = False
-    """Whether it is to be done once more."""
+    """Whether it will run again."""
 
     @property
     def spoken(self) -> str:
-        """What a screen reader says: state, inputs and results."""
+        """The text for a screen reader: state, inputs and results."""
         parts = [
             tr("Step {number}, {name}: {state}", number=self.number, name=self.name, state=self.how)
         ]
@@ -99,10 +99,8 @@ def faces(
     edited: Collection[int] = (),
     again: Collection[int] = (),
 ) -> list[CardState]:
-    """How the steps of a plan look in a turn, in their order.
-
-    `edited` are those that the person changed, `again` those that are to be done once more.
-    """
+    """The steps of a plan as they look in a turn. `edited` ones were changed by the user, `again`
+    ones will run again."""
     tasks = {task.id: (number, task) for number, task in enumerate(plan, 1)}
     chosen = {item.task_id: item for item in turn.selections}
     made = []
@@ -123,7 +121,7 @@ def faces(
                 task.type.gives[0] if task.type.gives else Kind.TEXT,
                 message or _subject(task, tasks, turn.text),
                 message or _details(task, turn.text) or _line(tr(task.type.summary), limit=120),
-                # What is fetched is named by its progress, and needs the room in a narrow row.
+                # a download is named by its message, which needs the room in a narrow row
                 ""
                 if state == "fetching" and message
                 else task.expert or _expert(turn, task.id, chosen.get(task.id)),
@@ -144,7 +142,7 @@ def faces(
 
 
 def name_of(task_type: TaskType) -> str:
-    """What a step is called."""
+    """The display name of a step."""
     return labels.upper_first(_line(task_type.called, limit=48))
 
 
@@ -156,12 +154,12 @@ def state_of(turn: Turn, task_id: int) -> str:
         return "running"
     if turn.status is not None:
         return "skipped"
-    # What tells of itself before it is begun has its expert fetched.
+    # progress before the start means that the expert is being downloaded
     return "fetching" if task_id in turn.progress else "waiting"
 
 
 def _expert(turn: Turn, task_id: int, chosen: Selection | None) -> str:
-    """The expert that does or did a task, or is to do it."""
+    """The expert that does, did or will do a task."""
     if (result := turn.results.get(task_id)) and result.attempts:
         return result.attempts[-1].candidate.label
     if task_id in turn.running and (trying := turn.trying.get(task_id)):
@@ -172,7 +170,7 @@ def _expert(turn: Turn, task_id: int, chosen: Selection | None) -> str:
 
 
 def reason(turn: Turn, task_id: int) -> str:
-    """Why a task failed, or what went wrong with one that goes on and what is done about it."""
+    """Why a task failed, or what went wrong so far and how it continues."""
     if result := turn.results.get(task_id):
         return result.reason
     failed, trying = turn.failed_attempts.get(task_id, ()), turn.trying.get(task_id)
@@ -187,7 +185,7 @@ def reason(turn: Turn, task_id: int) -> str:
 
 
 def why(turn: Turn, task_id: int) -> str:
-    """Why this expert was chosen for a task; "" where there was none, which the task says."""
+    """Why this expert was chosen for a task; "" without a reason."""
     for chosen in turn.selections:
         if chosen.task_id == task_id and chosen.candidates and chosen.reason:
             return tr("Why this expert: {reason}", reason=_line(chosen.reason, limit=400))
@@ -195,7 +193,7 @@ def why(turn: Turn, task_id: int) -> str:
 
 
 def _subject(task: Task, tasks: Mapping[int, tuple[int, Task]], request: str) -> str:
-    """What a task works on: files and texts by name, results by what made them."""
+    """What a task works on: files and texts by name, results by their steps."""
     parts = [
         tr("from {step}", step=tasks[item.task_id][1].type.called)
         if isinstance(item, Ref)
@@ -207,7 +205,7 @@ def _subject(task: Task, tasks: Mapping[int, tuple[int, Task]], request: str) ->
 
 
 def _details(task: Task, request: str) -> str:
-    """The same without the results."""
+    """The inputs and options of a task without results of other steps."""
     given = [
         (name, item)
         for name, item in task.items()
@@ -217,14 +215,14 @@ def _details(task: Task, request: str) -> str:
 
 
 def _tells(task_type: TaskType, name: str, item: Item, request: str) -> bool:
-    """Whether it says more than the request and the name of the step do."""
+    """Whether an input adds anything to the request and the step's name."""
     option = task_type.option(name)
     usual = option is not None and option.choices and item == option.default
     return not (usual or _repeats(item, request))
 
 
 def _repeats(item: Item, request: str) -> bool:
-    """Whether it is the request, which stands above the plan, be it without "Hey Jarvis"."""
+    """Whether an input is the request itself, with or without "Hey Jarvis"."""
     said, asked = (str(text)[:LONGEST_REASON].casefold().strip(" .?!") for text in (item, request))
     return isinstance(item, str) and asked.endswith(said) and 2 * len(said) >= len(asked)
 
@@ -241,7 +239,7 @@ def _words(task_type: TaskType, name: str, item: Artifact | Value) -> str:
 
 
 def summary(turn: Turn, plan: Plan) -> str:
-    """The heading of a plan: how many steps there are and how they fare."""
+    """The heading of a plan: the number of steps and their progress."""
     name = tr("Experts") if turn.agentic else tr("Plan")
     ids = {task.id for task in plan}
     ended = [item.status for number, item in turn.results.items() if number in ids]
@@ -256,25 +254,25 @@ def summary(turn: Turn, plan: Plan) -> str:
 
 
 class Stopwatch:
-    """For how long each task has been running."""
+    """The time each task has been running."""
 
     def __init__(self) -> None:
         self._began: dict[int, float] = {}
 
     def look(self, turn: Turn) -> None:
-        """Take note of what runs now."""
+        """Note which tasks are running now."""
         now = time.monotonic()
         self._began = {task_id: self._began.get(task_id, now) for task_id in turn.running}
 
     def words(self, face: CardState) -> str:
-        """The time that a step took or takes."""
+        """The time a step took, or takes so far."""
         if (began := self._began.get(face.task_id)) is not None and face.state == "running":
             return labels.seconds(time.monotonic() - began)
         return "" if face.seconds is None else labels.seconds(face.seconds)
 
 
 def _line(text: str, limit: int = 80) -> str:
-    """The text on one line; the same ones are shown again and again."""
+    """The text on one line; cached, because the same texts are drawn often."""
     return _short_line(text[: 8 * limit], limit)
 
 
@@ -284,7 +282,7 @@ def _short_line(text: str, limit: int) -> str:
 
 
 def _shown(result: TaskResult | None) -> Artifact | None:
-    """What of a result stands on a card: a picture, else the first."""
+    """The artifact of a result that a card shows: an image, else the first."""
     made = result.artifacts if result else ()
     pictures = (item for item in made if item.kind is Kind.IMAGE and item.path)
     return next(pictures, made[0] if made else None)

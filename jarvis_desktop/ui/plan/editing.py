@@ -1,9 +1,5 @@
-"""What a person does with a plan, whichever way it is shown: before it runs, while it does, and
-after it ended.
-
-A plan as the person edits it: every edit can be taken back, and it is known what it costs.
-
-What fits what: which results an input takes, and which steps can go on with what there is."""
+"""Editing a plan before it runs, while it runs, and after it ended: undo, costs, and what fits
+what."""
 
 from __future__ import annotations
 
@@ -31,65 +27,65 @@ from jarvis_desktop.ui.widgets import labels
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """A plan, and what of it is to be done once more although it did not change."""
+    """A plan, and the unchanged steps that should run again."""
 
     plan: Plan
     afresh: frozenset[int] = frozenset()
 
 
 class PlanDraft:
-    """Begins as the plan of a turn."""
+    """The edited plan of a turn, with undo."""
 
     def __init__(self, plan: Plan) -> None:
         self.base = plan
-        """What the turn goes by."""
+        """The plan that the turn follows."""
         self.now = Version(plan)
         self._past: list[Version] = []
         self._future: list[Version] = []
 
     @property
     def plan(self) -> Plan:
-        """As it stands now."""
+        """The plan as edited."""
         return self.now.plan
 
     @property
     def is_edited(self) -> bool:
-        """Whether it is another one than that of the turn."""
+        """Whether it differs from the plan of the turn."""
         return self.now != Version(self.base)
 
     @property
     def can_undo(self) -> bool:
-        """Whether there is an edit to take back."""
+        """Whether there is an edit to undo."""
         return bool(self._past)
 
     @property
     def can_redo(self) -> bool:
-        """Whether an edit was taken back."""
+        """Whether an edit was undone."""
         return bool(self._future)
 
     def put(self, plan: Plan) -> None:
-        """Take an edited plan."""
+        """Add an edited plan."""
         ids = {task.id for task in plan}
         self._take(Version(plan, self.now.afresh & ids))
 
     def mark(self, task_id: int) -> None:
-        """Have a step done once more."""
+        """Let a step run again."""
         self._take(replace(self.now, afresh=self.now.afresh | {task_id}))
 
     def undo(self) -> None:
-        """Take the last edit back."""
+        """Undo the last edit."""
         if self._past:
             self._future.append(self.now)
             self.now = self._past.pop()
 
     def redo(self) -> None:
-        """Make the edit again that was taken back last."""
+        """Redo the edit that was undone last."""
         if self._future:
             self._past.append(self.now)
             self.now = self._future.pop()
 
     def rebase(self, plan: Plan) -> None:
-        """The turn goes by this plan now. What the person has not handed over yet stays."""
+        """Follow a new plan of the turn; edits that were not applied yet stay."""
         if plan != self.base:
             untouched = not self.is_edited
             self.base = plan
@@ -99,19 +95,19 @@ class PlanDraft:
                 self.now = Version(plan)
 
     def handed_over(self) -> None:
-        """The turn goes on with all of it: what was marked is under way, and cannot be undone."""
+        """The turn has taken over the draft: its reruns have started and cannot be undone."""
         self.now = Version(self.plan)
         self._past = [Version(version.plan) for version in self._past]
         while self._past and self._past[-1] == self.now:
             self._past.pop()
 
     def edited(self) -> frozenset[int]:
-        """The steps that are not as they are in the turn's plan."""
+        """The steps that differ from the turn's plan."""
         before = {task.id: task for task in self.base}
         return frozenset(task.id for task in self.plan if before.get(task.id) != task)
 
     def again(self, turn: Turn) -> frozenset[int]:
-        """The steps that have run in the turn, or do so now, and are to begin anew."""
+        """The steps that have started in the turn and will start again."""
         begun = turn.results.keys() | turn.running
         same = self.plan.unchanged(self.base, afresh=self.now.afresh)
         return frozenset(task.id for task in self.plan if task.id in begun and task.id not in same)
@@ -124,7 +120,7 @@ class PlanDraft:
 
 
 def changes(before: Plan, after: Plan) -> list[str]:
-    """What is different, a sentence each."""
+    """Describe the differences, one sentence each."""
     was = {task.id: task for task in before}
     now = {task.id: task for task in after}
     told = [tr("New: {step}.", step=name_of(now[key].type)) for key in now if key not in was]
@@ -166,47 +162,44 @@ class StepOffer:
 
     type: TaskType
     args: dict[str, Arg]
-    """What it would take of what there is."""
+    """The inputs that the plan and the request provide."""
     group: str
     """FITS, NEEDS_NOTHING or NEEDS_MORE."""
 
     @property
     def missing(self) -> tuple[Port, ...]:
-        """The inputs that it must have and does not get by itself."""
+        """The required inputs without a value."""
         return missing(self.type, self.args)
 
 
 def missing(task_type: TaskType, args: dict[str, Arg]) -> tuple[Port, ...]:
-    """The inputs that a step must have and are not among `args`."""
+    """The required inputs that are not among `args`."""
     return tuple(port for port in task_type.ports if port.required and not args.get(port.name))
 
 
 def takes(port: Port, task_type: TaskType) -> bool:
-    """Whether an input takes what such a step gives."""
+    """Whether an input accepts the output of a task type."""
     return not set(port.kinds).isdisjoint(task_type.gives)
 
 
 def ports_for(target: Task, source: Task) -> list[Port]:
-    """The inputs of a step that take the result of another one."""
+    """The inputs of a step that accept the result of another one."""
     return [port for port in target.type.ports if takes(port, source.type)]
 
 
 def sources_for(plan: Plan, task: Task, port: Port) -> list[Task]:
-    """The steps whose results an input of that step can take, in their order.
-
-    None that waits for the step itself.
-    """
+    """The steps whose results an input can take, in order; none that depends on the step itself."""
     later = plan.depending_on({task.id})
     return [other for other in plan if other.id not in later and takes(port, other.type)]
 
 
 def offers(inventory: Iterable[TaskType], plan: Plan, files: Sequence[Artifact]) -> list[StepOffer]:
-    """All kinds of steps, those first that go on with what there is."""
+    """All kinds of steps, those first that can use existing results."""
     groups = (FITS, NEEDS_NOTHING, NEEDS_MORE)
     places = {task.id: place for place, task in enumerate(plan)}
 
     def rank(offer: StepOffer) -> tuple[int, int, str]:
-        """Those first that go on with the last result."""
+        """Sort by group, then by the newest result that is used."""
         refs = [arg.task_id for arg in offer.args.values() if isinstance(arg, Ref)]
         newest = max((places[task_id] for task_id in refs), default=-1)
         return groups.index(offer.group), -newest, offer.type.called
@@ -215,7 +208,7 @@ def offers(inventory: Iterable[TaskType], plan: Plan, files: Sequence[Artifact])
 
 
 def given(path: Path, port: Port) -> Artifact:
-    """A file as what an input takes; it is looked into only when it is used."""
+    """A file as the artifact for an input; it is only inspected when it is used."""
     kind = labels.kind_of(path)
     if kind not in port.kinds and Kind.TEXT in port.kinds and path.suffix.lower() in _PLAIN:
         kind = Kind.TEXT
@@ -223,7 +216,7 @@ def given(path: Path, port: Port) -> Artifact:
 
 
 def _offer(task_type: TaskType, plan: Plan, files: Sequence[Artifact]) -> StepOffer:
-    """Its first input takes the last result that fits, or a file; more is left to the person."""
+    """Fill the first input with the last matching result, or with a file."""
     ports = [port for port in task_type.ports if port.required]
     if not ports:
         return StepOffer(task_type, {}, NEEDS_NOTHING)
@@ -237,57 +230,57 @@ def _offer(task_type: TaskType, plan: Plan, files: Sequence[Artifact]) -> StepOf
 
 
 Stage = Literal["shown", "before", "during", "after"]
-"""Whether a plan can only be looked at, waits to be approved, runs, or has ended."""
+"""Whether the plan is only shown, waits for approval, is running, or has ended."""
 
 WHOLE = -1
-"""Stands for the plan where something is said about a step."""
+"""Stands for the whole plan where a step's id is expected."""
 
 
 class Editing(QObject):
-    """The edits of one plan. They are checked at once; one that cannot be is told, and nothing
-    changes."""
+    """Edits one plan. Edits are validated at once; an invalid one is reported and changes
+    nothing."""
 
     changed = Signal()
-    """The plan is another one now, or what can be done with it."""
+    """The plan, or what can be done with it, changed."""
     refused = Signal(int, str)
-    """Carries a step, or WHOLE, and why something cannot be; "" where all is well again."""
+    """Carries a step's id, or WHOLE, and why an edit is impossible; "" clears the message."""
     told = Signal(str)
-    """Carries what became of an edit."""
+    """Carries the outcome of an edit."""
     revised = Signal()
-    """The plan was changed as the words wanted it."""
+    """The plan was changed by an instruction."""
 
     def __init__(self, desk: PlanDesk | None, parent: QObject | None = None) -> None:
-        """Without a desk there is nobody to carry anything out: plans are only shown."""
+        """Without a controller nothing can run: plans are only shown."""
         super().__init__(parent)
         self.desk = desk
         self.stage: Stage = "shown"
         self.revising = False
-        """Whether the plan is being changed by words."""
+        """Whether an instruction is being applied."""
         self.draft = PlanDraft(Plan(()))
         self._turn: Turn | None = None
         self._asked = 0
         self._handing = False
         self._handed_over: Version | None = None
-        """What the turn goes on with; it has not said so yet."""
+        """The version handed to the turn, which has not confirmed it yet."""
 
     @property
     def plan(self) -> Plan:
-        """The plan as it stands now."""
+        """The plan as edited."""
         return self.draft.plan
 
     @property
     def open(self) -> bool:
-        """Whether something can be changed."""
+        """Whether the plan can be edited."""
         return self.stage != "shown"
 
     @property
     def busy(self) -> bool:
-        """Whether the plan is being changed by words, or a change is on its way to the turn."""
+        """Whether an instruction is being applied, or a change is being handed to the turn."""
         return self.revising or self._handing
 
     @property
     def waits(self) -> bool:
-        """Whether something was changed that is not carried out yet."""
+        """Whether there are changes that do not run yet."""
         return (
             self.stage in ("during", "after")
             and self.draft.is_edited
@@ -295,7 +288,7 @@ class Editing(QObject):
         )
 
     def follow(self, turn: Turn, *, reviewed: bool) -> None:
-        """Take up what happened to the turn; `reviewed` says that its plan waits for a Yes."""
+        """Follow a change of the turn; `reviewed` means that its plan waits for approval."""
         assert turn.plan is not None
         if self._turn is None or (self._turn.id and self._turn.id != turn.id):
             self.draft = PlanDraft(turn.plan)
@@ -308,21 +301,21 @@ class Editing(QObject):
             self.changed.emit()
 
     def again(self) -> frozenset[int]:
-        """The steps that begin anew by what was changed."""
+        """The steps that will run again because of the edits."""
         return self.draft.again(self._turn) if self._turn and self.waits else frozenset()
 
     def edited(self) -> frozenset[int]:
-        """The steps that the person changed, as far as that is not carried out yet."""
+        """The steps with edits that do not run yet."""
         return self.draft.edited() if self.open else frozenset()
 
-    # What the person does
+    # user actions
 
     def set(self, task_id: int, name: str, arg: Arg | None) -> bool:
-        """Give a step another value; whether that can be."""
+        """Set an argument of a step. Return whether that is possible."""
         return self._edit(task_id, lambda plan: plan.with_arg(task_id, name, arg))
 
     def give_file(self, task_id: int, path: Path) -> bool:
-        """Let a step work on a file: the input that took one before takes it, or the first."""
+        """Give a file to the input that had one before, or to the first that accepts it."""
         task = self.plan.task(task_id)
         fitted = [(port, given(path, port)) for port in task.type.ports]
         fitted = [(port, file) for port, file in fitted if file.kind in port.kinds]
@@ -335,14 +328,14 @@ class Editing(QObject):
         return self.feed(task_id, first[0], first[1])
 
     def feed(self, task_id: int, port: Port, item: Item) -> bool:
-        """Let an input take something: besides what it has, where it takes several."""
+        """Give an input an item; one that takes several keeps the others."""
         before = self.plan.task(task_id).args.get(port.name, ())
         held = before if isinstance(before, tuple) else (before,)
         arg = (*(each for each in held if each != item), item) if port.many else item
         return self.set(task_id, port.name, arg)
 
     def connect_steps(self, source: int, target: int, port: Port | None = None) -> bool:
-        """Let a step take the result of another one, at that input or at the first that fits."""
+        """Pass the result of one step to another, to the given input or the first that fits."""
         giver, taker = self.plan.task(source), self.plan.task(target)
         ports = ports_for(taker, giver)
         if port is None and not ports:
@@ -353,11 +346,11 @@ class Editing(QObject):
         return self.feed(target, port or ports[0], Ref(source))
 
     def choose_expert(self, task_id: int, expert: str) -> bool:
-        """Have a step done by that expert; "" leaves it to JARVIS."""
+        """Pin the expert of a step; "" leaves the choice to JARVIS."""
         return self._edit(task_id, lambda plan: plan.pinned(task_id, expert))
 
     def remove(self, task_id: int) -> bool:
-        """Leave a step out, and those that can do nothing without it."""
+        """Remove a step, and those that depend on it."""
 
         def left(plan: Plan) -> Plan:
             rest = plan.without(task_id, cascade=True)
@@ -372,7 +365,7 @@ class Editing(QObject):
         return self._edit(WHOLE, lambda plan: plan.add(task_type, args))
 
     def move(self, task_id: int, by: int) -> bool:
-        """Let a step stand earlier (-1) or later (1) among the others."""
+        """Move a step earlier (-1) or later (1)."""
         order = [task.id for task in self.plan]
         at = order.index(task_id) + by
         if not 0 <= at < len(order):
@@ -382,7 +375,7 @@ class Editing(QObject):
         return self._edit(task_id, lambda plan: plan.moved(task_id, before=before))
 
     def can_run_afresh(self, task_id: int) -> bool:
-        """Whether a step was begun, so that it can be done once more."""
+        """Whether a step has started, so that it can run again."""
         if self._turn is None or self.stage not in ("during", "after"):
             return False
         result = self._turn.results.get(task_id)
@@ -390,31 +383,31 @@ class Editing(QObject):
         return self.stage == "after" or ended or task_id in self._turn.running
 
     def run_afresh(self, task_id: int) -> None:
-        """Have a step done once more, although nothing about it changed."""
+        """Let an unchanged step run again."""
         if self.can_run_afresh(task_id) and not self.busy:
             self.draft.mark(task_id)
             self._settle(task_id)
 
     def undo(self) -> None:
-        """Take the last edit back."""
+        """Undo the last edit."""
         if self.open and self.draft.can_undo and not self.busy:
             self.draft.undo()
             self._settle(WHOLE)
 
     def redo(self) -> None:
-        """Make the edit again that was taken back last."""
+        """Redo the edit that was undone last."""
         if self.open and self.draft.can_redo and not self.busy:
             self.draft.redo()
             self._settle(WHOLE)
 
     def drop(self) -> None:
-        """Forget all that is not carried out."""
+        """Drop all edits that do not run yet."""
         if self.draft.is_edited:
             self.draft = PlanDraft(self.draft.base)
             self.changed.emit()
 
     def revise(self, words: str) -> None:
-        """Have the plan changed by words."""
+        """Change the plan by an instruction."""
         if not words.strip() or self.busy or not (self.desk and self.open):
             return
         before = self.plan
@@ -437,10 +430,8 @@ class Editing(QObject):
         self.desk.revise(before, words, revised)
 
     def ask_experts(self, task_id: int, then: Callable[[list[Candidate], str], None]) -> None:
-        """Ask who could do a step; `then` gets them, the best first, or why nobody can be named.
-
-        Only the answer to the last question counts.
-        """
+        """Pass the experts for a step, the best first, or an error to `then`. Only the latest
+        question is answered."""
         if self.desk is None:
             return
         self._asked += 1
@@ -453,17 +444,17 @@ class Editing(QObject):
         self.desk.ask_experts(self.plan.task(task_id), answered)
 
     def choose_file(self, asker: QWidget, then: Callable[[Path], None]) -> None:
-        """Let the person choose a file."""
+        """Let the user choose a file."""
         if self.desk:
             self.desk.choose_file(asker, then)
 
     def approve(self) -> Plan:
-        """The plan as the person left it; the turn goes by it from now on."""
+        """Return the plan as edited; the turn follows it from now on."""
         self._handed_over = self.draft.now
         return self.plan
 
     def carry_out(self) -> None:
-        """Do what was changed: at once in a turn that runs, else in a new one."""
+        """Apply the changes: to a running turn at once, else in a new turn."""
         if not (self.desk and self._turn and self.waits) or self.busy:
             return
         again = Again(self._turn, self.plan, self.draft.now.afresh)
@@ -485,7 +476,7 @@ class Editing(QObject):
         if outcome.error:
             self.refused.emit(WHOLE, str(outcome.error))
         elif outcome.value is False:
-            # It ended in the meantime; the edit stays, and can be run as a new turn.
+            # the edit stays, and can run as a new turn
             self.told.emit(tr("This has just ended. You can run the changed plan again."))
         self.changed.emit()
 
@@ -502,8 +493,7 @@ class Editing(QObject):
         return True
 
     def _settle(self, task_id: int) -> None:
-        """Show the plan as it is now, and in a turn that runs go on with it, if that costs nothing
-        that is done already."""
+        """Show the edited plan, and apply it to a running turn if no finished step runs again."""
         self.refused.emit(task_id, "")
         self.changed.emit()
         if self.stage == "during" and self.draft.is_edited and not self.again() - {task_id}:

@@ -1,9 +1,9 @@
-"""Where the cards of a plan stand and which way its arrows go. Plain geometry, without Qt.
+"""The layout of a plan's graph: positions of cards and arrows. Plain geometry, without Qt.
 
-The layers follow each other in the direction of reading, as many beside each other as there is room
-for, and go on in the next band, as words do. So a plan is never wider than its place.
-
-Sorts the steps of a plan into layers, so that all arrows point forward and few of them cross."""
+Steps are sorted into layers so that all arrows point forward and few of them cross. Layers follow
+each other in reading direction, and wrap into bands like words, so a plan is never wider than its
+view.
+"""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from itertools import pairwise
 from math import ceil
 
 LAYER_SWEEPS = 8
-"""How often the order within the layers is improved; more of them hardly find a better one."""
+"""Passes that improve the order within the layers; more hardly help."""
 
 Graph = Mapping[int, Sequence[int]]
-"""Each step, in the order of the plan, and the steps whose results it takes."""
+"""Each step, in plan order, and the steps whose results it takes."""
 
 
 @dataclass(frozen=True, slots=True)
 class LayerSlot:
-    """A place in a layer: a step, or where the result of one passes by on its way."""
+    """A position in a layer: a step, or an arrow of one passing through."""
 
     task: int
     layer: int
@@ -33,19 +33,16 @@ class LayerSlot:
 
 @dataclass(frozen=True, slots=True)
 class Layers:
-    """Spots in their order, layer by layer, and the road of each arrow through them."""
+    """The slots of each layer in order, and the route of each arrow through them."""
 
     rows: tuple[tuple[LayerSlot, ...], ...]
     roads: Mapping[tuple[int, int], tuple[LayerSlot, ...]]
-    """By (source, target): from the source's spot to the target's, one in every layer between."""
+    """By (source, target): from the source's slot to the target's, one in every layer between."""
 
 
 def layered(graph: Graph, tallest: int) -> Layers:
-    """A step stands in the first layer after those it waits for that has less than `tallest` steps.
-
-    What passes several layers has a spot in each, which the arrows of one source share: the same
-    result goes to all of them.
-    """
+    """Put each step in the first layer after its sources that has fewer than `tallest` steps. An
+    arrow across layers has a slot in each, shared by all arrows of its source."""
     place = {task: number for number, task in enumerate(graph)}
     depth = _depths(graph, place, tallest)
     reach: dict[int, int] = {}
@@ -76,7 +73,7 @@ def layered(graph: Graph, tallest: int) -> Layers:
 
 
 def _depths(graph: Graph, place: Mapping[int, int], tallest: int) -> dict[int, int]:
-    """The layer of each step; what comes earlier in the plan takes its place first."""
+    """The layer of each step; earlier steps of the plan are placed first."""
     waits = {task: len(set(sources)) for task, sources in graph.items()}
     users: dict[int, list[int]] = {}
     for task, sources in graph.items():
@@ -103,7 +100,8 @@ def _depths(graph: Graph, place: Mapping[int, int], tallest: int) -> dict[int, i
 def _ordered(
     rows: list[list[LayerSlot]], steps: Iterable[tuple[LayerSlot, LayerSlot]]
 ) -> list[list[LayerSlot]]:
-    """The rows, each spot near the middle of those it is joined with (the barycentre's way)."""
+    """Order each layer so that its slots are near those they are connected to (barycentre
+    heuristic)."""
     before: dict[LayerSlot, list[LayerSlot]] = {}
     after: dict[LayerSlot, list[LayerSlot]] = {}
     for source, target in steps:
@@ -134,7 +132,7 @@ def _ordered(
 
 
 def _crossings(rows: list[list[LayerSlot]], after: Mapping[LayerSlot, Sequence[LayerSlot]]) -> int:
-    """How many pairs of arrows between neighbouring rows cross."""
+    """The number of crossing arrows between neighbouring layers."""
     found = 0
     for row, following in pairwise(rows):
         at = {spot: index for index, spot in enumerate(following)}
@@ -148,13 +146,13 @@ def _crossings(rows: list[list[LayerSlot]], after: Mapping[LayerSlot, Sequence[L
 
 
 TALLEST = 8
-"""Steps below each other, before those that could begin beside them move on to the next layer."""
+"""Steps in a layer before further ones move to the next layer."""
 LEAST_COLUMNS = 3
-"""Bands of fewer are harder to follow than cards below each other."""
+"""Bands of fewer columns are harder to follow than a single column."""
 SWEEPS = 7
-"""How often what stands in a band is moved; the last time from the first column to the last."""
+"""Passes that align a band; the last one goes from the first column to the last."""
 MOST_LANES = 6
-"""Arrows that turn beside each other; more of them share their lanes."""
+"""Parallel lanes for turning arrows; more arrows share lanes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,17 +166,17 @@ class LayoutBox:
 
     @property
     def right(self) -> float:
-        """Its far edge."""
+        """The x of its far edge."""
         return self.x + self.width
 
     @property
     def bottom(self) -> float:
-        """Its lower edge."""
+        """The y of its lower edge."""
         return self.y + self.height
 
     @property
     def middle(self) -> float:
-        """Half way down."""
+        """The y of its middle."""
         return self.y + self.height / 2
 
 
@@ -187,25 +185,25 @@ Point = tuple[float, float]
 
 @dataclass(frozen=True, slots=True)
 class LayoutSizes:
-    """The sizes that a layout keeps to, in pixels."""
+    """The sizes that a layout uses, in pixels."""
 
     narrowest: float = 148
     widest: float = 240
     height: float = 72
     between: float = 34
-    """From one layer to the next: room for the arrows."""
+    """Between layers, for the arrows."""
     apart: float = 12
-    """Between what stands in one layer."""
+    """Between cards of a layer."""
     lane: float = 7
-    """Between arrows that run beside each other."""
+    """Between parallel arrows."""
     margin: float = 20
-    """Where arrows turn into the next band."""
+    """At the sides, where arrows turn into the next band."""
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """All places. An arrow is a line through points; where it is neither level nor upright, it
-    swings from one level to the other."""
+    """All positions. An arrow is a polyline; a segment that is neither level nor upright is drawn
+    as a curve."""
 
     cards: Mapping[int, LayoutBox]
     arrows: Mapping[tuple[int, int], tuple[Point, ...]]
@@ -213,24 +211,24 @@ class Layout:
     width: float
     height: float
     stacked: bool = False
-    """Whether there is one card beside another nowhere: arrows leave at the bottom then."""
+    """Whether all cards are in one column: then arrows leave at the bottom."""
 
 
 def laid_out(graph: Graph, width: float, measures: LayoutSizes) -> Layout:
-    """The places of all steps within that width."""
+    """Lay out all steps within that width."""
     room = width - 2 * measures.margin
     step = measures.narrowest + measures.between
     fitting = int((room + measures.between) // step)
     layers = layered(graph, max(TALLEST, ceil(len(graph) / max(fitting, 1))))
     if len(layers.rows) * step - measures.between <= width:
-        fitting, room = len(layers.rows), width  # one band, whose arrows turn nowhere
+        fitting, room = len(layers.rows), width  # a single band, without turning arrows
     if fitting < LEAST_COLUMNS and len(layers.rows) > fitting:
         return _Stack(graph, layers, width, measures).layout()
     return _Bands(layers, max(fitting, 1), room, width, measures).layout()
 
 
 class _Bands:
-    """Layers as columns, and as many bands of them as it takes."""
+    """Layers as columns, in as many bands as needed."""
 
     def __init__(
         self, layers: Layers, fitting: int, room: float, width: float, measures: LayoutSizes
@@ -247,12 +245,11 @@ class _Bands:
             for start in range(0, len(layers.rows), self.columns)
         ]
         self.gutters: list[float] = []
-        """The middle of the room below each band."""
+        """The middle of the gap below each band."""
         self.turning: list[list[LayerSlot]] = []
-        """What goes on from each band into the next one, from above to below."""
+        """The slots whose arrows continue in the next band, from top to bottom."""
 
     def layout(self) -> Layout:
-        """All places."""
         top = 0.0
         for number, band in enumerate(self.bands):
             bottom = self._place(band, top)
@@ -268,7 +265,7 @@ class _Bands:
         return Layout(cards, arrows, self.width, height)
 
     def _place(self, band: Sequence[Sequence[LayerSlot]], top: float) -> float:
-        """Give the spots of a band their boxes; its lower edge."""
+        """Set the boxes of a band's slots; return its lower edge."""
         sizes = self.measures
         at: dict[LayerSlot, float] = {}
         for row in band:
@@ -295,8 +292,8 @@ class _Bands:
         *,
         straight: bool,
     ) -> float:
-        """Where a spot would stand: in the middle of what it is joined with. In the end cards stay,
-        and what passes by goes straight on."""
+        """The preferred position of a slot: the middle of its connected ones. In the last pass
+        cards stay, and passing arrows continue straight."""
         joined = beside.get(spot, ())
         if straight:
             before = (other for other in joined if other.layer < spot.layer)
@@ -304,7 +301,7 @@ class _Bands:
         return sum(at[other] for other in joined) / len(joined) if joined else at[spot]
 
     def _beside(self, band: Sequence[Sequence[LayerSlot]]) -> dict[LayerSlot, list[LayerSlot]]:
-        """The spots of the same band with which each is joined."""
+        """The connected slots within the same band."""
         there = {spot for row in band for spot in row}
         beside: dict[LayerSlot, list[LayerSlot]] = {}
         for road in self.layers.roads.values():
@@ -318,11 +315,9 @@ class _Bands:
         return self.measures.lane if spot.passing else self.measures.height
 
     def _spread(self, row: Sequence[LayerSlot], wanted: Sequence[float]) -> list[float]:
-        """Middles in their order and far enough apart, as near to those wanted as can be.
-
-        Blocks of spots that push each other are merged and stand at the mean of their wishes
-        (isotonic regression by pooling).
-        """
+        """Positions in order and far enough apart, as near to the wanted ones as possible: blocks
+        that push each other are merged at the mean of their wishes (isotonic regression by
+        pooling)."""
         offsets, reached = [0.0], 0.0
         for one, other in pairwise(row):
             gap = 0.0 if one.passing and other.passing else self.measures.apart
@@ -349,7 +344,7 @@ class _Bands:
         return sorted(leaving, key=lambda spot: self.boxes[spot].middle)
 
     def _ends(self) -> dict[tuple[LayerSlot, LayerSlot], float]:
-        """At which height an arrow reaches a card: several do so beside each other."""
+        """The heights at which arrows enter each card, side by side."""
         entering: dict[LayerSlot, list[LayerSlot]] = {}
         for road in self.layers.roads.values():
             entering.setdefault(road[-1], []).append(road[-2])
@@ -378,10 +373,8 @@ class _Bands:
         return tuple(points)
 
     def _turn(self, spot: LayerSlot, y: float) -> list[Point]:
-        """Down beside the last column, back below the band, and down to where it goes on.
-
-        Whoever leaves above goes round whoever leaves below.
-        """
+        """Down beside the last column, back below the band, and down to the target. Upper arrows go
+        around lower ones."""
         band = spot.layer // self.columns
         leaving = self.turning[band]
         lane = min(len(leaving) - 1 - leaving.index(spot), MOST_LANES - 1)
@@ -395,7 +388,7 @@ class _Bands:
 
 
 class _Stack:
-    """One card below the other, in the order of the layers, with the arrows beside them."""
+    """One card below the other, with the arrows beside them."""
 
     def __init__(self, graph: Graph, layers: Layers, width: float, measures: LayoutSizes) -> None:
         self.graph, self.width, self.measures = graph, width, measures
@@ -403,7 +396,6 @@ class _Stack:
         self.at = {task: number for number, task in enumerate(self.order)}
 
     def layout(self) -> Layout:
-        """All places."""
         sizes = self.measures
         lanes = self._lanes()
         used = min(1 + max(lanes.values(), default=-1), MOST_LANES)
@@ -433,7 +425,7 @@ class _Stack:
         return Layout(cards, arrows, self.width, len(cards) * step - 2 * sizes.apart, stacked=True)
 
     def _lanes(self) -> dict[int, int]:
-        """A lane for each step whose result goes past the next card; nearest first."""
+        """A lane for each step whose result skips the next card; nearest first."""
         last = {
             source: self.at[task]
             for task in self.order

@@ -1,6 +1,4 @@
-"""The plan as a graph: cards where the layout puts them, arrows behind them.
-
-The arrows of a plan: which way a result goes, and whether it is there yet."""
+"""The plan as a graph: cards at the places of the layout, and arrows between them."""
 
 from __future__ import annotations
 
@@ -29,7 +27,7 @@ from jarvis_desktop.ui.plan.task_card import EDGE, TaskCard, measures
 from jarvis_desktop.ui.widgets import theme
 
 TURN = 8.0
-"""Pixels of the radius where an arrow turns."""
+"""The corner radius of arrows, in pixels."""
 HEAD = 7.0
 FAR = 46.0
 """Pixels between the dots that move along an arrow."""
@@ -37,7 +35,7 @@ FAR = 46.0
 
 @dataclass(slots=True)
 class Arrow:
-    """From one step to another."""
+    """An arrow from one step to another."""
 
     source: int
     target: int
@@ -47,15 +45,15 @@ class Arrow:
     """Whether it ends pointing down."""
     mirrored: bool
     state: str = "waiting"
-    """waiting, there, moving, or broken where nothing will come."""
+    """waiting, there, moving, or broken if no result will come."""
 
     @property
     def bounds(self) -> QRectF:
-        """What has to be drawn anew when it moves."""
+        """The area to redraw when it changes."""
         return self.path.boundingRect().adjusted(-HEAD, -HEAD, HEAD, HEAD)
 
     def draw(self, painter: QPainter, phase: float) -> None:
-        """Draw it; `phase` from 0 to 1 is how far its dots are."""
+        """Draw it; `phase` from 0 to 1 is the progress of its dots."""
         colour = {"moving": "accent", "there": "muted"}.get(self.state, "control")
         pen = QPen(theme.colour(colour), 2.0 if self.state == "moving" else 1.4)
         pen.setCapStyle(Qt.PenCapStyle.RoundCap)
@@ -87,7 +85,7 @@ class Arrow:
 
 
 class PulledArrow(QWidget):
-    """The arrow that the person is drawing, above all cards."""
+    """The arrow that the user is drawing, above all cards."""
 
     def __init__(self, canvas: QWidget) -> None:
         super().__init__(canvas)
@@ -106,7 +104,6 @@ class PulledArrow(QWidget):
         self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw it."""
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(QPen(theme.colour("accent"), 2.0, Qt.PenStyle.DashLine))
@@ -119,10 +116,8 @@ class PulledArrow(QWidget):
 def arrow(
     ends: tuple[int, int], points: Sequence[Point], *, mirrored_in: float, stacked: bool
 ) -> Arrow:
-    """The arrow through these points, in the graph's coordinates, where cards have their edge.
-
-    `mirrored_in` is the width of the graph where one reads from the right, else 0.
-    """
+    """The arrow through these points of the graph. `mirrored_in` is the graph's width for a
+    right-to-left layout, else 0."""
     placed = [QPointF((mirrored_in - x if mirrored_in else x) + EDGE, y + EDGE) for x, y in points]
     down = stacked and len(points) == 2
     way = QPointF(0, -2) if down else QPointF(2 if mirrored_in else -2, 0)
@@ -132,7 +127,7 @@ def arrow(
 
 
 def curve(points: Sequence[QPointF]) -> QPainterPath:
-    """A line through the points that swings between two levels, and turns round corners."""
+    """A path through the points with rounded corners, and a curve between two levels."""
     path = QPainterPath(points[0])
     for index, point in enumerate(points[1:], 1):
         before = points[index - 1]
@@ -156,21 +151,21 @@ def curve(points: Sequence[QPointF]) -> QPainterPath:
 
 
 def _towards(corner: QPointF, other: QPointF) -> QPointF:
-    """A step from a corner along one of its legs, half of it at most."""
+    """A step from a corner along one of its legs, at most half of it."""
     leg = other - corner
     length = abs(leg.x()) + abs(leg.y())
     return leg * (min(TURN, length / 2) / length) if length else QPointF()
 
 
 TALLEST = 520
-"""Pixels; what is taller scrolls."""
+"""Pixels; taller graphs scroll."""
 SMALLEST, LARGEST = 0.3, 1.6
 WHOLE = (1.0, 0.85, 0.72, 0.62, 0.52, 0.44, 0.36, SMALLEST)
-"""The sizes that are tried until all of a plan is in view."""
+"""The scales tried until the whole plan fits."""
 FINER = 1.12
-"""By how much one step of the wheel changes the size."""
+"""The change of scale per step of the wheel."""
 BEAT = 50
-"""Milliseconds between two pictures of what moves."""
+"""Milliseconds between two frames of the animation."""
 
 Graph = Mapping[int, Sequence[int]]
 
@@ -186,7 +181,6 @@ class Canvas(QWidget):
         self.pulled = PulledArrow(self)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw the arrows that are in sight."""
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.scale(self.scale, self.scale)
@@ -199,7 +193,7 @@ class Canvas(QWidget):
         painter.end()
 
     def move_dots(self) -> None:
-        """Draw what moves a little further on."""
+        """Move the dots of active arrows."""
         self.phase = (self.phase + 0.08) % 1
         for item in self.arrows.values():
             if item.state == "moving":
@@ -210,20 +204,20 @@ class Canvas(QWidget):
 
 
 class GraphView(QScrollArea):
-    """All cards. As wide as its place, as tall as it needs to be up to a limit."""
+    """All cards: as wide as its place, as tall as needed up to a limit."""
 
     opened = Signal(int)
     menu_wanted = Signal(int, QPointF)
     remove_wanted = Signal(int)
     move_wanted = Signal(int, int)
     connect_wanted = Signal(int, int)
-    """Carries the step whose result is to go, and the one that is to take it."""
+    """Carries the step with the result, and the one that should take it."""
     file_dropped = Signal(int, object)
     arranged = Signal()
-    """Everything stands somewhere else now."""
+    """The layout changed."""
 
     def __init__(self, could_take: Callable[[int], frozenset[int]]) -> None:
-        """`could_take` says which steps could take the result of one."""
+        """`could_take` returns the steps that could take the result of one."""
         super().__init__()
         self._could_take = could_take
         self._takers: frozenset[int] = frozenset()
@@ -242,21 +236,20 @@ class GraphView(QScrollArea):
         self.editable = False
         self.zoom = 1.0
         self.whole = False
-        """Whether all of it is to be in view at once, as far as that can be."""
+        """Whether the whole plan should be visible at once, as far as possible."""
         self._graph: Graph = {}
         self._drawn: tuple[object, ...] = ()
         self._order: list[int] = []
         self._followed = -1
-        """What ran when it was brought into view last."""
-        """The steps as one reads them."""
+        """The running step that was scrolled to last."""
         self._beat = QTimer(self)
         self._beat.setInterval(BEAT)
         self._beat.timeout.connect(self._move)
 
-    # What is shown
+    # content
 
     def show_plan(self, faces: Sequence[CardState], graph: Graph, times: Mapping[int, str]) -> int:
-        """Show the steps; how many cards were drawn anew."""
+        """Show the steps; return how many cards were redrawn."""
         drawn = 0
         for face in faces:
             card = self.cards.get(face.task_id)
@@ -281,30 +274,30 @@ class GraphView(QScrollArea):
         return drawn
 
     def show_times(self, times: Mapping[int, str]) -> None:
-        """Show how long what runs has been running."""
+        """Show how long running steps have taken."""
         for task_id, words in times.items():
             card = self.cards[task_id]
             card.show_face(card.face, words)
 
     def show_open(self, task_id: int) -> None:
-        """Mark the step that is looked at; -1 is none."""
+        """Mark the step whose panel is open; -1 is none."""
         for number, card in self.cards.items():
             card.show_open(number == task_id)
 
     def focus_step(self, task_id: int) -> None:
-        """Give a step the keyboard, and bring it into view."""
+        """Focus a step and scroll to it."""
         if card := self.cards.get(task_id):
             card.setFocus(Qt.FocusReason.OtherFocusReason)
             self.ensureWidgetVisible(card, 8, 8)
 
     def show_whole(self, whole: bool) -> None:
-        """Show all of the plan at once, or at its usual size."""
+        """Show the whole plan at once, or at its usual size."""
         self.whole, self.zoom = whole, 1.0
         self._arrange()
 
     @property
     def is_folded(self) -> bool:
-        """Whether not all of it is in view, or it was made smaller for that."""
+        """Whether part of it is out of view, or it was scaled."""
         return self.whole or self.zoom != 1.0 or self.canvas.height() > TALLEST
 
     def _card(self, face: CardState) -> TaskCard:
@@ -320,7 +313,7 @@ class GraphView(QScrollArea):
         return card
 
     def _arrange(self) -> None:
-        """Put everything in its place, if anything is another than it was."""
+        """Lay everything out again if anything relevant changed."""
         mirrored = self.layoutDirection() == Qt.LayoutDirection.RightToLeft
         key = (self._key_of_graph(), self.width(), self.zoom, self.whole, mirrored, self.font())
         if key == self._drawn or self.width() < 60:
@@ -338,7 +331,7 @@ class GraphView(QScrollArea):
         self._put(placed, scale, mirrored)
 
     def _layout(self, scale: float, beside: int = 0) -> Layout:
-        """The places at that scale, with room left beside them."""
+        """The layout at that scale, leaving `beside` pixels free."""
         sizes = measures(self.font(), {card.face.name for card in self.cards.values()})
         room = (self.width() - beside) / scale - 2 * EDGE
         return laid_out(self._graph, max(room, 120.0), sizes)
@@ -379,10 +372,10 @@ class GraphView(QScrollArea):
                 item.state = state
                 self.canvas.update()
 
-    # What moves
+    # animation
 
     def _follow(self) -> None:
-        """Keep what runs in view, unless one works in here or has scrolled away from it."""
+        """Scroll to the running step, unless the user works here or has scrolled away."""
         runs = next((each for each in self._order if self.cards[each].face.state == "running"), -1)
         if runs in (-1, self._followed) or not self.isVisible():
             return
@@ -407,30 +400,26 @@ class GraphView(QScrollArea):
                 card.turn()
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Move only while it can be seen."""
         super().showEvent(event)
         self._arrange()
         self._pace()
         self._follow()
 
     def hideEvent(self, event: QHideEvent) -> None:
-        """Rest while it cannot be seen."""
         super().hideEvent(event)
         self._beat.stop()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Lay it out anew."""
         super().resizeEvent(event)
         self._arrange()
 
     def changeEvent(self, change: QEvent) -> None:
-        """Follow the type and the direction of reading."""
         super().changeEvent(change)
         if change.type() in (QEvent.Type.FontChange, QEvent.Type.LayoutDirectionChange):
             self._arrange()
 
     def wheelEvent(self, event: QWheelEvent) -> None:
-        """With Ctrl change the size; else scroll the conversation, unless one works in here."""
+        """Zoom with Ctrl; else leave scrolling to the conversation unless the user works here."""
         if event.modifiers() & Qt.KeyboardModifier.ControlModifier:
             steps = event.angleDelta().y() / 120
             self.whole = False
@@ -444,14 +433,15 @@ class GraphView(QScrollArea):
         else:
             event.ignore()
 
-    # The keyboard
+    # keyboard
 
     def _focused(self, task_id: int) -> None:
         self.current = task_id
         self._rove()
 
     def _rove(self) -> None:
-        """Tab reaches the step that had the keyboard last; from there the arrow keys go on."""
+        """Make Tab reach the step that was focused last (roving focus); arrow keys continue from
+        there."""
         for number, card in self.cards.items():
             here = number == self.current
             card.setFocusPolicy(Qt.FocusPolicy.StrongFocus if here else Qt.FocusPolicy.ClickFocus)
@@ -487,7 +477,8 @@ class GraphView(QScrollArea):
         event.accept()
 
     def _neighbour(self, task_id: int, x: int, y: int) -> int:
-        """The nearest card in that direction; at the end of a band the one that follows."""
+        """The nearest card in that direction; at the end of a band the next one in reading
+        order."""
         here = self.cards[task_id].geometry().center()
         best, nearest = task_id, float("inf")
         for number, card in self.cards.items():
@@ -504,7 +495,7 @@ class GraphView(QScrollArea):
             return order[at] if 0 <= at < len(order) else task_id
         return best
 
-    # Arrows that the person draws
+    # arrows drawn by the user
 
     def _pull(self, source: int, at: QPointF) -> None:
         card = self.cards[source]

@@ -1,7 +1,7 @@
-"""The plan as a list, one compact row for each step. It says what the graph says.
+"""The plan as a list with one compact row per step, and the menu of a step.
 
-What can be done with a step, as a menu. Everything is in it, so that it all can be done without
-a mouse."""
+Everything the graph shows is in the list, and every action is in the menu, so no mouse is needed.
+"""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from jarvis_desktop.ui.widgets.icons import IconButton, StateIcon
 from jarvis_desktop.ui.widgets.labels import ElidedLabel, Label
 
 SHOWN = 40
-"""Rows that are shown at first."""
+"""Rows shown at first."""
 INDENT = 26
 
 
 class TaskRow(QWidget):
-    """One task: state, name, what it works on, expert, progress, time, and why it failed."""
+    """One task: its state, name, subject, expert, progress, time, and why it failed."""
 
     opened = Signal(int)
     menu_wanted = Signal(int, QPointF)
@@ -80,7 +80,7 @@ class TaskRow(QWidget):
         self._name_toggle()
 
     def show_face(self, face: CardState, time: str, *, has_more: bool) -> None:
-        """Show how the step is doing; `has_more` says whether there is more to see of it."""
+        """Show the state of the step; `has_more` offers its details."""
         self.elapsed.setText(time)
         self.toggle.setVisible(has_more)
         if face == self._drawn:
@@ -100,7 +100,7 @@ class TaskRow(QWidget):
         self._name_toggle()
 
     def show_details(self, details: QWidget | None) -> None:
-        """Show a widget below the row; None takes the one away that is there."""
+        """Show a widget below the row; None removes it."""
         if self._details is not None:
             self._details.hide()
             self._outer.removeWidget(self._details)
@@ -122,12 +122,11 @@ class TaskRow(QWidget):
             )
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Left to the outline, which knows the others."""
+        """The list handles the keys, because it knows the other rows."""
         event.ignore()
         self.key_pressed.emit(self.face.task_id, event)
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        """Offer what can be done."""
         self.menu_wanted.emit(self.face.task_id, QPointF(event.globalPos()))
 
 
@@ -155,17 +154,17 @@ class PlanListView(QWidget):
         self._layout.addWidget(self.more, alignment=Qt.AlignmentFlag.AlignLeading)
 
     def rows(self) -> Iterator[TaskRow]:
-        """The rows that are shown."""
+        """The visible rows."""
         return iter(self._rows.values())
 
     def row(self, task_id: int) -> TaskRow | None:
-        """The row of a step, if it is shown."""
+        """The row of a step, if it is visible."""
         return self._rows.get(task_id)
 
     def show_plan(
         self, faces: Sequence[CardState], times: Mapping[int, str], *, more: frozenset[int]
     ) -> None:
-        """Show the steps; `more` are those of which there is more to see."""
+        """Show the steps; those in `more` have details."""
         self._again = lambda: self.show_plan(faces, times, more=more)
         shown = faces[: self._shown]
         there = {face.task_id for face in shown}
@@ -187,13 +186,13 @@ class PlanListView(QWidget):
         self.more.setAccessibleName(self.more.text())
 
     def show_times(self, times: Mapping[int, str]) -> None:
-        """Show how long what runs has been running."""
+        """Show how long running steps have taken."""
         for task_id, words in times.items():
             if row := self._rows.get(task_id):
                 row.elapsed.setText(words)
 
     def focus_step(self, task_id: int) -> None:
-        """Give a row the keyboard."""
+        """Focus a row."""
         if row := self._rows.get(task_id):
             row.setFocus(Qt.FocusReason.OtherFocusReason)
 
@@ -240,7 +239,7 @@ MOST_EXPERTS = 20
 def step_menu(
     editing: Editing, task_id: int, parent: QWidget, *, open_step: Callable[[], None]
 ) -> QMenu:
-    """The menu of a step; it goes away with its last choice."""
+    """The menu of a step; it deletes itself when it closes."""
     menu = plain_menu(parent, tr("What to do with this step"))
     task = editing.plan.task(task_id)
     _add(menu, "edit", tr("Look at it or change it"), open_step, "Return")
@@ -271,7 +270,7 @@ def step_menu(
 
 
 def fill_inputs(menu: QMenu, editing: Editing, task: Task, port: Port, choices: list[Task]) -> None:
-    """The steps whose results fit an input, with those it takes ticked."""
+    """List the steps whose results fit an input; those it takes are checked."""
     numbers = {each.id: number for number, each in enumerate(editing.plan, 1)}
     for source in choices:
         words = tr("{number} · {step}", number=numbers[source.id], step=name_of(source.type))
@@ -302,7 +301,7 @@ def described(candidate: Candidate) -> str:
 
 
 def plain_menu(parent: QWidget, name: str) -> QMenu:
-    """An empty menu that deletes itself."""
+    """An empty menu that deletes itself when it closes."""
     menu = QMenu(parent)
     menu.setAccessibleName(name)
     menu.aboutToHide.connect(menu.deleteLater)
@@ -310,7 +309,7 @@ def plain_menu(parent: QWidget, name: str) -> QMenu:
 
 
 def escaped(words: str) -> str:
-    """Words for a menu, in which "&" marks a letter."""
+    """Escape words for a menu, in which "&" marks a letter."""
     return one_line(words, limit=90).replace("&", "&&")
 
 
@@ -323,7 +322,7 @@ def _fill_experts(menu: QMenu, editing: Editing, task: Task) -> None:
 def _show_experts(
     menu: QMenu, editing: Editing, task: Task, candidates: list[Candidate], trouble: str
 ) -> None:
-    if not isValid(menu):  # it was closed in the meantime
+    if not isValid(menu):  # it was closed before the answer came
         return
     menu.clear()
     choices = [("", tr("The best one (JARVIS chooses)"))]

@@ -1,4 +1,4 @@
-"""The plan waits to be approved: it is edited where it stands, and below it are the answers."""
+"""Asks for approval of a plan, which is edited in its view."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from jarvis_desktop.ui.plan.plan_view import PlanView
 
 
 class PlanReviewPanel(ApprovalPanel):
-    """Run it, as it stands now, or not."""
+    """Asks for approval of a plan, which is edited in its view."""
 
     def __init__(self, question: EngineQuestion, view: PlanView) -> None:
         """`view` shows the plan."""

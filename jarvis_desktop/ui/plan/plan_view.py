@@ -1,6 +1,4 @@
-"""The plan of a turn as it runs: as a graph or as an outline, and what can be done with it.
-
-Below the steps of a plan: what edits cost, and what to change in words."""
+"""The plan of a turn as it runs: as a graph or a list, with all its editing."""
 
 from __future__ import annotations
 
@@ -29,11 +27,12 @@ from jarvis_desktop.ui.widgets.labels import Label
 
 MOST_NAMES = 5
 NARROW = 160
-"""Pixels of words that are worth a line beside the answers."""
+"""Pixels of text that are worth a line beside the buttons."""
 
 
 class PlanFoot(QWidget):
-    """There while there is something to say or to be said."""
+    """The footer: what edits cost, and an instruction to change the plan; hidden while it is
+    empty."""
 
     add_wanted = Signal()
 
@@ -98,7 +97,7 @@ class PlanFoot(QWidget):
         return strip
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Do with little room: the answers go below what they answer, and a button is an icon."""
+        """Stack the text and the buttons in a narrow window."""
         super().resizeEvent(event)
         unit = self.drop.sizeHint().width()
         self.add.setText(tr("Add a step") if event.size().width() > 3 * unit else "")
@@ -107,7 +106,7 @@ class PlanFoot(QWidget):
         self._costs_row.setDirection(ways.LeftToRight if beside else ways.TopToBottom)
 
     def draw(self, turn: Turn, *, unfolded: bool) -> None:
-        """Show what there is to say; `unfolded` says whether words are invited."""
+        """Show what edits cost; `unfolded` offers the instruction field."""
         editing = self._editing
         waits = editing.waits
         self._costs.setVisible(waits)
@@ -129,7 +128,7 @@ class PlanFoot(QWidget):
         self.setVisible(waits or self._wishes.isVisibleTo(self) or bool(self.told.text()))
 
     def tell(self, words: str) -> None:
-        """Say what became of the last wish; "" takes it back."""
+        """Show the outcome of the last instruction; "" clears it."""
         shown = one_line(words, limit=400)
         self.told.setText(shown)
         self.told.setAccessibleName(shown)
@@ -138,11 +137,11 @@ class PlanFoot(QWidget):
             self.show()
 
     def _cost(self, turn: Turn) -> str:
-        """What carrying it out will do again, and what stays."""
+        """Describe which steps will run again, and which stay."""
         editing = self._editing
         again = editing.again()
         if editing.stage == "after":
-            # What was not done then is tried now.
+            # steps without a result are tried again
             done = {key for key, item in turn.results.items() if item.artifacts}
             again |= {task.id for task in editing.plan if task.id not in done}
         if not again:
@@ -231,17 +230,17 @@ class PlanView(QFrame):
         return row
 
     def rows(self) -> Iterator[TaskRow]:
-        """The rows of the outline, where the plan is shown as one."""
+        """The rows, if the plan is shown as a list."""
         return self._outline.rows() if self._outline else iter(())
 
     @property
     def graph(self) -> GraphView | None:
-        """The graph, where the plan is shown as one."""
+        """The graph, if the plan is shown as one."""
         return self._graph
 
     @property
     def panel(self) -> StepPanel | AddPanel | None:
-        """What is looked at closely."""
+        """The open panel."""
         return self._panel
 
     def draw(self, turn: Turn) -> None:
@@ -259,12 +258,12 @@ class PlanView(QFrame):
             self._timer.stop()
 
     def review(self, reviewed: bool) -> None:
-        """Let the plan be edited before it runs, or end that."""
+        """Start or end the approval of the plan."""
         self._reviewed = reviewed
         if self._turn:
             self.editing.follow(self._turn, reviewed=reviewed)
 
-    # What is drawn
+    # drawing
 
     def _redraw(self) -> None:
         turn, editing = self._turn, self.editing
@@ -303,7 +302,7 @@ class PlanView(QFrame):
         return desk is not None and desk.form == "graph" and 1 < steps <= MOST_CARDS
 
     def _choose_body(self, *, as_graph: bool) -> bool:
-        """Show the form that is wanted; whether another one had the keyboard."""
+        """Switch between graph and list. Return whether the old view had the keyboard."""
         if as_graph == (self._graph is not None) and (self._graph or self._outline):
             return False
         old: QWidget | None = self._graph or self._outline
@@ -377,10 +376,10 @@ class PlanView(QFrame):
         others = (task for task in plan if task.id != task_id)
         return frozenset(task.id for task in others if fitting.ports_for(task, source))
 
-    # What the person does
+    # user actions
 
     def open_step(self, task_id: int) -> None:
-        """Look at a step closely, or close it where it is open."""
+        """Open the panel of a step, or close it."""
         if isinstance(self._panel, StepPanel) and self._panel.task_id == task_id:
             self.close_panel()
             return
@@ -391,13 +390,13 @@ class PlanView(QFrame):
         self._put_panel(panel, task_id)
 
     def add_step(self) -> None:
-        """Offer the kinds of steps that could be added."""
+        """Open the panel that adds a step."""
         self._close_panel()
         assert self._turn is not None
         self._put_panel(AddPanel(self.editing, self._turn.attachments), NONE)
 
     def remove_step(self, task_id: int) -> None:
-        """Leave a step out; the one that follows gets the keyboard."""
+        """Remove a step and focus the one that follows."""
         order = [face.task_id for face in self._faces]
         at = order.index(task_id)
         if self.editing.remove(task_id):
@@ -405,7 +404,7 @@ class PlanView(QFrame):
             self._body_view().focus_step(left[min(at, len(left) - 1)])
 
     def close_panel(self) -> None:
-        """Look at the plan as a whole again."""
+        """Close the open panel."""
         was = self._panel.task_id if isinstance(self._panel, StepPanel) else NONE
         self._close_panel()
         if was == NONE and self._faces:
@@ -457,7 +456,7 @@ class PlanView(QFrame):
             desk.show_form("outline" if desk.form == "graph" else "graph")
 
     def _refused(self, task_id: int, words: str) -> None:
-        """Told in the panel of the step where it is open, else below the steps."""
+        """Show an error in the panel of its step if it is open, else below the steps."""
         inside = isinstance(self._panel, StepPanel) and self._panel.task_id == task_id
         if task_id == WHOLE and isinstance(self._panel, AddPanel):
             inside = True
@@ -467,7 +466,7 @@ class PlanView(QFrame):
         self.trouble.setVisible(bool(shown))
 
     def event(self, event: QEvent) -> bool:
-        """Take the keys that mean something here before the window's shortcuts do."""
+        """Take Esc before the window's shortcuts do."""
         if (
             event.type() == QEvent.Type.ShortcutOverride
             and isinstance(event, QKeyEvent)
@@ -479,7 +478,7 @@ class PlanView(QFrame):
         return super().event(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Esc closes what is open; Ctrl+Z and Ctrl+Shift+Z take edits back and make them again."""
+        """Esc closes the panel; Ctrl+Z and Ctrl+Shift+Z undo and redo."""
         control = event.modifiers() & Qt.KeyboardModifier.ControlModifier
         shift = event.modifiers() & Qt.KeyboardModifier.ShiftModifier
         if event.key() == Qt.Key.Key_Escape and self._panel:
@@ -493,7 +492,7 @@ class PlanView(QFrame):
 
 
 def _bring_into_view(widget: QWidget) -> None:
-    """Scroll whatever holds a widget, once it has its size."""
+    """Scroll all parents to a widget, once it has its size."""
     holder = widget.parentWidget()
     while holder is not None:
         if isinstance(holder, QScrollArea):

@@ -1,6 +1,4 @@
-"""One step, close up: what became of it, and all that can be changed about it.
-
-The controls for what a step takes: one for each input, and the right one for each option."""
+"""The panel of one step: its results, and a control for each input and option."""
 
 from __future__ import annotations
 
@@ -45,10 +43,10 @@ ChooseFile = Callable[[QWidget, Callable[[Path], None]], None]
 
 
 class _Row(QWidget):
-    """A name, and below it what can be changed."""
+    """A name, and a control below it."""
 
     given = Signal(str, object)
-    """Carries the name of what is given, and the value; None leaves it open."""
+    """Carries the name of the input or option, and its value; None for the default."""
 
     def __init__(self, name: str, title: str) -> None:
         super().__init__()
@@ -62,7 +60,7 @@ class _Row(QWidget):
 
 
 class PortRow(_Row):
-    """One input: words that can be typed, a file, or the results of other steps."""
+    """One input: typed words, a file, or the results of other steps."""
 
     def __init__(
         self,
@@ -91,7 +89,7 @@ class PortRow(_Row):
 
     @property
     def value(self) -> Arg | None:
-        """What it takes now."""
+        """The current value."""
         items = self._items
         if self.field is not None:
             typed = self.field.toPlainText()
@@ -102,7 +100,6 @@ class PortRow(_Row):
         return items if self._port.many else items[0]
 
     def take_focus(self) -> None:
-        """Into the words, or to the choice of what else it takes."""
         (self.field or self.more).setFocus()
 
     def _show(self, items: tuple[Item, ...]) -> None:
@@ -138,7 +135,7 @@ class PortRow(_Row):
             self.given.emit(self.name, self.value)
 
     def _line(self, item: Item) -> QWidget:
-        """A file or the result of a step, with a button that takes it away where there are more."""
+        """A file or the result of a step, with a remove button if there are several."""
         holder = QWidget()
         row = QHBoxLayout(holder)
         row.setContentsMargins(0, 3, 0, 3)
@@ -171,7 +168,7 @@ class PortRow(_Row):
         self.menu().popup(self.more.mapToGlobal(self.more.rect().bottomLeft()))
 
     def menu(self) -> QMenu:
-        """What it could take."""
+        """The menu of possible values."""
         menu = plain_menu(self, self.more.accessibleName())
         if Kind.TEXT in self._port.kinds:
             action = menu.addAction(icons.icon("text", "muted"), escaped(tr("Words of your own")))
@@ -227,14 +224,14 @@ def option_row(option: TaskOption, value: Value) -> OptionRow:
 
 
 class OptionRow(_Row):
-    """Gives None where the value is the usual one: then nothing need be said of it."""
+    """An option; its value is None if it is the default."""
 
     def __init__(self, option: TaskOption) -> None:
         super().__init__(option.name, option.name)
         self.option = option
 
     def _show(self, control: QWidget, read: Callable[[], Value]) -> None:
-        """`read` gives what the control shows."""
+        """Add the control; `read` returns its value."""
         self._control, self._read = control, read
         control.setAccessibleName(self.title)
         control.setAccessibleDescription(tr(self.option.summary))
@@ -242,12 +239,11 @@ class OptionRow(_Row):
         self.column.addWidget(control)
 
     def take_focus(self) -> None:
-        """Into its control."""
         self._control.setFocus()
 
     @property
     def value(self) -> Arg | None:
-        """What it shows now."""
+        """The current value."""
         value = self._read()
         return None if value == self.option.default else value
 
@@ -287,7 +283,9 @@ class _NumberRow(OptionRow):
         self.box = box
         box.setRange(-LARGEST, LARGEST)
         box.setKeyboardTracking(False)
-        box.lineEdit().setTextMargins(8, 0, 8, 0)  # its place in a style sheet has no padding
+        box.lineEdit().setTextMargins(
+            8, 0, 8, 0
+        )  # a spin box's line edit gets no padding from the style sheet
         if isinstance(box, QDoubleSpinBox):
             box.setDecimals(2)
             box.setValue(float(value))
@@ -317,7 +315,7 @@ Row = PortRow | OptionRow
 
 
 def _words(item: Item) -> str | None:
-    """The text that an input was given; None where it is a file or a result."""
+    """The text of an input; None for a file or a result."""
     if isinstance(item, Artifact):
         return item.text
     return None if isinstance(item, Ref) else str(item)
@@ -325,12 +323,12 @@ def _words(item: Item) -> str | None:
 
 MOST_RESULTS = 20
 CELL = 168
-"""Pixels of the control of an option."""
+"""Pixels of an option's control."""
 LONGEST_REASON = 600
 
 
 class StepPanel(QFrame):
-    """Shows a step of a plan; draw it again whenever the turn or the plan changed."""
+    """Shows a step of a plan; redraw it whenever the turn or the plan changes."""
 
     closed = Signal()
 
@@ -385,7 +383,7 @@ class StepPanel(QFrame):
         return row
 
     def draw(self, turn: Turn) -> None:
-        """Show how the step is now."""
+        """Show the current state of the step."""
         plan = self._editing.plan
         task = plan.task(self.task_id)
         number = [each.id for each in plan].index(self.task_id) + 1
@@ -411,7 +409,7 @@ class StepPanel(QFrame):
             self._draw_form(task, plan, editable)
 
     def take_focus(self) -> None:
-        """Into the first thing that can be changed."""
+        """Focus the first control."""
         first = next(iter(self.rows.values()), None)
         if first is not None:
             first.take_focus()
@@ -432,7 +430,7 @@ class StepPanel(QFrame):
             self._made.addWidget(cards.card(artifact, self._actions))
 
     def _draw_form(self, task: Task, plan: Plan, editable: bool) -> None:
-        """The fields, unless they show just that already."""
+        """Rebuild the fields, unless they show just that already."""
         known = self._task is not None and self._editable == editable
         self._task, self._editable = task, editable
         if known and all(self._holds(row, task) for row in self.rows.values()):
@@ -442,7 +440,7 @@ class StepPanel(QFrame):
         held = next((name for name, row in self.rows.items() if _has_focus(row)), "")
         if self._form:
             for row in self.rows.values():
-                row.blockSignals(True)  # what loses the keyboard here is not entered by that
+                row.blockSignals(True)  # losing focus here must not enter anything
             self.expert.setParent(None)
             self._form.hide()
             self._form.deleteLater()
@@ -529,7 +527,6 @@ class StepPanel(QFrame):
             self.trouble.setVisible(bool(shown))
 
     def sizeHint(self) -> QSize:
-        """As wide as its place."""
         return QSize(200, super().sizeHint().height())
 
 

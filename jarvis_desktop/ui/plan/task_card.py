@@ -1,7 +1,5 @@
-"""One step of a plan as a card: a widget of its own, so that a screen reader and the keyboard find
-it, which draws itself, so that two hundred of them are quick and can be drawn at any size.
-
-How a step looks as a card. It is drawn at any scale."""
+"""One step of a plan as a card: a widget, for screen readers and the keyboard, that paints itself
+at any scale, so that two hundred of them are fast."""
 
 from __future__ import annotations
 
@@ -39,21 +37,20 @@ from jarvis_desktop.ui.widgets.icons import draw_state
 from jarvis_desktop.ui.widgets.images import Picture
 
 EDGE = 11
-"""Pixels around a card that belong to its widget: there are the sign of what it gives and the sign
-that it has the keyboard."""
+"""Pixels of the widget around the card, for the output's icon and the focus frame."""
 PAD = 10
 AFTER_ICON = 24
 PREVIEW = 48
 RADIUS = 10.0
 LEGIBLE = 0.62
-"""At a smaller scale a card shows only how its step is doing, and its name."""
+"""At a smaller scale a card shows only its state and name."""
 
 CROWDED = 0.8
-"""How much of the longest name must fit, rather than that the plan goes on in a further band."""
+"""The share of the longest name that must fit before the plan wraps into another band."""
 
 
 def small_font(font: QFont) -> QFont:
-    """The type of what is less important."""
+    """The font of secondary text."""
     scale = theme.tokens().scale
     small = QFont(font)
     small.setPointSizeF(font.pointSizeF() * scale["small"] / scale["body"])
@@ -61,14 +58,14 @@ def small_font(font: QFont) -> QFont:
 
 
 def strong_font(font: QFont) -> QFont:
-    """The type of names."""
+    """The font of names."""
     strong = QFont(font)
     strong.setWeight(QFont.Weight.DemiBold)
     return strong
 
 
 def measures(font: QFont, names: Collection[str]) -> LayoutSizes:
-    """The sizes of cards with that type, and with these names."""
+    """The sizes of cards for that font and these names."""
     large, small = QFontMetricsF(strong_font(font)), QFontMetricsF(small_font(font))
     letter = small.averageCharWidth()
     longest = max((large.horizontalAdvance(name) for name in names), default=0.0)
@@ -83,35 +80,35 @@ def measures(font: QFont, names: Collection[str]) -> LayoutSizes:
 
 @dataclass(slots=True)
 class CardLook:
-    """All that is to be seen of a card."""
+    """Everything visible of a card."""
 
     face: CardState
     time: str = ""
     picture: QPixmap | None = None
-    """The thumbnail of what was made."""
+    """The thumbnail of the result."""
     body: QRectF = field(default_factory=QRectF)
-    """Where the card itself is within its edge."""
+    """The card within its margin."""
     scale: float = 1.0
     stacked: bool = False
-    """Whether what follows stands below."""
+    """Whether the next step is below."""
     mirrored: bool = False
-    """Whether one reads from the right."""
+    """Whether the layout is right-to-left."""
     angle: int = 0
-    """How far the sign of what runs has turned."""
+    """The rotation of the running icon, in degrees."""
     has_focus: bool = False
     is_open: bool = False
     fits: bool | None = None
-    """Whether it takes what is held over the graph; None where nothing is."""
+    """Whether it accepts the arrow that is being drawn; None if there is none."""
     inviting: bool = False
-    """Whether it takes the file that is held over it."""
+    """Whether it accepts the file that is dragged over it."""
     pulls: bool = False
-    """Whether its result is held."""
+    """Whether an arrow is being drawn from it."""
     _font: QFont = field(default_factory=QFont)
     _ratio: float = 1.0
 
     @property
     def outlet(self) -> QRectF:
-        """The sign of what it gives, from which an arrow can be drawn."""
+        """The icon of its output, from which an arrow can be drawn."""
         at = QPointF(self.body.right(), self.body.center().y())
         if self.stacked:
             at = QPointF(self.body.center().x(), self.body.bottom())
@@ -124,7 +121,9 @@ class CardLook:
         self._font, self._ratio = font, ratio * max(self.scale, 1.0)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform)
-        painter.setLayoutDirection(Qt.LayoutDirection.LayoutDirectionAuto)  # each text has its own
+        painter.setLayoutDirection(
+            Qt.LayoutDirection.LayoutDirectionAuto
+        )  # each text has its own direction
         painter.scale(self.scale, self.scale)
         if self.fits is False:
             painter.setOpacity(0.4)
@@ -164,7 +163,7 @@ class CardLook:
             self._draw_progress(painter)
 
     def _draw_progress(self, painter: QPainter) -> None:
-        """A line along the lower edge; where nobody knows how far it is there is none."""
+        """Draw the progress along the lower edge, if it is known."""
         if self.face.fraction is None:
             return
         inner = QPainterPath()
@@ -180,7 +179,7 @@ class CardLook:
         painter.restore()
 
     def _draw_small(self, painter: QPainter) -> None:
-        """As little as can be read from afar."""
+        """Draw the name as large as possible, for a small scale."""
         font = QFont(self._font)
         font.setPointSizeF(font.pointSizeF() * min(1.7, LEGIBLE / self.scale))
         row = self.body.adjusted(PAD, 0, -PAD, 0)
@@ -209,7 +208,7 @@ class CardLook:
         self._draw_third(painter, second.translated(0, low + 2), small)
 
     def _draw_third(self, painter: QPainter, line: QRectF, font: QFont) -> None:
-        """Who does it, and the time; or that it is another step now than was done."""
+        """Draw the expert and the time, or that the step was changed."""
         face, colour, words = self.face, "muted", self.face.expert
         if self.time:
             wide = QFontMetricsF(font).horizontalAdvance(self.time) + 1
@@ -262,7 +261,7 @@ class CardLook:
         painter.restore()
 
     def _draw_outlet(self, painter: QPainter) -> None:
-        """The kind of what it gives, as the arrow's beginning."""
+        """Draw the kind of the output at the arrow's start."""
         at, there = self.outlet, self.face.state == "done"
         painter.setPen(QPen(theme.colour("accent" if there or self.pulls else "border"), 1.0))
         painter.setBrush(theme.colour("soft" if there or self.pulls else "card"))
@@ -272,7 +271,7 @@ class CardLook:
         painter.drawPixmap(at.adjusted(3, 3, -3, -3), picture, QRectF(picture.rect()))
 
     def _write(self, painter: QPainter, at: QRectF, words: str, font: QFont, colour: str) -> None:
-        """One line of plain text, which ends in "…" where it does not fit."""
+        """Draw one line of plain text, elided if it does not fit."""
         if at.width() < 8 or not words:
             return
         elide = Qt.TextElideMode.ElideRight
@@ -284,7 +283,7 @@ class CardLook:
         painter.drawText(self._turned(at), int(flags) | Qt.TextFlag.TextSingleLine, shown)
 
     def _turned(self, at: QRectF) -> QRectF:
-        """The place as it is where one reads from the right."""
+        """Mirror a rectangle in a right-to-left layout."""
         if not self.mirrored:
             return at
         return QRectF(
@@ -293,16 +292,16 @@ class CardLook:
 
 
 class TaskCard(QWidget):
-    """Shows a Face; what is done with it is told to the graph."""
+    """Shows a CardState and reports what the user does with it."""
 
     opened = Signal(int)
-    """The person wants to look at the step, or change it."""
+    """The user wants to see or edit the step."""
     menu_wanted = Signal(int, QPointF)
-    """Carries where on the screen."""
+    """Carries the position on the screen."""
     key_pressed = Signal(int, QKeyEvent)
     focused = Signal(int)
     dragged = Signal(int, QPointF)
-    """The result of the step is held there, in the coordinates of the graph."""
+    """An arrow is being drawn to that point of the graph."""
     let_go = Signal(int, QPointF)
     file_dropped = Signal(int, object)
     """Carries a path."""
@@ -324,29 +323,29 @@ class TaskCard(QWidget):
 
     @property
     def outlet(self) -> QRectF:
-        """Where its result can be taken hold of, in its own coordinates."""
+        """Where an arrow can be drawn from, in its own coordinates."""
         at, scale = self.look.outlet.adjusted(-4, -4, 4, 4), self.look.scale
         return QRectF(at.topLeft() * scale, at.size() * scale)
 
     def show_open(self, is_open: bool) -> None:
-        """Show whether the step is looked at closely."""
+        """Show whether the step's panel is open."""
         if is_open != self.look.is_open:
             self.look.is_open = is_open
             self.update()
 
     def show_fits(self, fits: bool | None) -> None:
-        """Show whether it takes what is held over it; None where it need not be shown."""
+        """Show whether it accepts the arrow that is being drawn; None if there is none."""
         if fits is not self.look.fits:
             self.look.fits = fits
             self.update()
 
     def turn(self) -> None:
-        """Draw the sign of what runs a little further on."""
+        """Rotate the running icon a little further."""
         self.look.angle = (self.look.angle + 18) % 360
         self.update()
 
     def show_face(self, face: CardState, time: str) -> bool:
-        """Show how the step is doing now; whether that is anything new."""
+        """Show the state of the step. Return whether anything changed."""
         look, before = self.look, self.face
         if face == before and time == look.time:
             return False
@@ -364,7 +363,7 @@ class TaskCard(QWidget):
     def place(
         self, box: LayoutBox, scale: float, *, stacked: bool, mirrored_in: float = 0.0
     ) -> None:
-        """Stand there; `mirrored_in` is the width of the graph where one reads from the right."""
+        """Position it; `mirrored_in` is the graph's width for a right-to-left layout, else 0."""
         x = mirrored_in - box.right if mirrored_in else box.x
         look = self.look
         look.body = QRectF(EDGE, EDGE, box.width, box.height)
@@ -392,30 +391,26 @@ class TaskCard(QWidget):
             self.look.picture = QPixmap.fromImage(image)
             self.update()
 
-    # What Qt says
+    # Qt events
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw it."""
         painter = QPainter(self)
         self.look.has_focus = self.hasFocus()
         self.look.draw(painter, self.font(), ratio=self.devicePixelRatioF())
         painter.end()
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Take hold of its result, where that is pressed."""
         if event.button() == Qt.MouseButton.LeftButton and self.editable:
             self.look.pulls = self.outlet.contains(event.position())
             self.update()
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        """Draw an arrow out of it."""
         grabs = self.editable and self.outlet.contains(event.position())
         self.setCursor(Qt.CursorShape.CrossCursor if grabs else Qt.CursorShape.PointingHandCursor)
         if self.look.pulls and event.buttons() & Qt.MouseButton.LeftButton:
             self.dragged.emit(self.face.task_id, self.mapToParent(event.position()))
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """End the arrow, or open the step."""
         if event.button() != Qt.MouseButton.LeftButton:
             return
         if self.look.pulls:
@@ -426,35 +421,29 @@ class TaskCard(QWidget):
             self.opened.emit(self.face.task_id)
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        """Offer what can be done."""
         self.menu_wanted.emit(self.face.task_id, QPointF(event.globalPos()))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Left to the graph, which knows the others."""
+        """The graph handles the keys, because it knows the other cards."""
         event.ignore()
         self.key_pressed.emit(self.face.task_id, event)
 
     def focusInEvent(self, event: QFocusEvent) -> None:
-        """Tell of it."""
         self.focused.emit(self.face.task_id)
         self.update()
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
-        """Show it."""
         self.update()
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        """Invite a file."""
         if self.editable and _file(event.mimeData()):
             self._invite(True)
             event.acceptProposedAction()
 
     def dragLeaveEvent(self, event: QDragLeaveEvent) -> None:
-        """Take the invitation back."""
         self._invite(False)
 
     def dropEvent(self, event: QDropEvent) -> None:
-        """Work on that file."""
         self._invite(False)
         event.acceptProposedAction()
         self.file_dropped.emit(self.face.task_id, _file(event.mimeData()))
@@ -465,6 +454,6 @@ class TaskCard(QWidget):
 
 
 def _file(dropped: QMimeData) -> Path | None:
-    """The one file that is dropped; None where it is none, or several."""
+    """The dropped file; None if there is none, or several."""
     urls = dropped.urls()
     return Path(urls[0].toLocalFile()) if len(urls) == 1 and urls[0].isLocalFile() else None

@@ -1,6 +1,6 @@
-"""A window without a frame: a rounded plate with a shadow, above the others.
+"""A frameless window on top: a rounded plate with a shadow.
 
-Where nothing composes windows there is no shadow, and the corners are cut.
+Without a compositor there is no shadow, and the corners are cut off.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ from PySide6.QtWidgets import QFrame, QVBoxLayout, QWidget
 from jarvis_desktop.ui.widgets import theme
 
 SHADOW = 24
-"""Pixels around the plate that its shadow takes."""
+"""Pixels around the plate for its shadow."""
 DARKEST = 62
-"""How dark the shadow is at the plate, of 255."""
+"""Opacity of the shadow at the plate, of 255."""
 SUNK = 6
-"""Pixels that the shadow lies lower than the plate."""
+"""Pixels by which the shadow is lower than the plate."""
 
 
 class Floating(QWidget):
-    """Fill `plate`; it is `name` in the style sheet."""
+    """Fill `plate`; `name` is its name in the style sheet."""
 
     def __init__(self, name: str, flags: Qt.WindowType, *, radius: str = "large") -> None:
         super().__init__(None, Qt.WindowType.FramelessWindowHint | flags)
@@ -53,18 +53,17 @@ class Floating(QWidget):
 
     @property
     def edge(self) -> int:
-        """Pixels from the window's side to that of the plate."""
+        """Pixels from the window's edge to that of the plate."""
         return self._edge
 
     def look_at_desktop(self) -> None:
-        """Have a shadow where the desktop can show one, as it is now. To be called before each
-        showing: the window that JARVIS starts with must not wait for the answer."""
+        """Use a shadow if the desktop composes windows now. Call it before each showing: the first
+        window must not wait for the answer."""
         self._edge = SHADOW if composes() else 0
         self._around.setContentsMargins(*[self._edge] * 4)
         self._cut_corners()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw the shadow, piece by piece from one that was drawn before."""
         if not self._edge:
             return
         painter = QPainter(self)
@@ -79,7 +78,6 @@ class Floating(QWidget):
         painter.end()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Cut the corners anew."""
         super().resizeEvent(event)
         self._cut_corners()
 
@@ -93,7 +91,7 @@ class Floating(QWidget):
 
 
 def composes() -> bool:
-    """Whether the desktop lets what is behind a window shine through."""
+    """Whether the desktop composes windows, so that they can be translucent."""
     if QGuiApplication.platformName() != "xcb" or sys.platform != "linux":
         return True
     try:
@@ -116,25 +114,26 @@ def composes() -> bool:
 
 
 def places_windows() -> bool:
-    """Whether a program may say where its windows are; on Wayland the desktop alone does."""
+    """Whether a program can place its windows; on Wayland only the desktop does."""
     return not QGuiApplication.platformName().startswith("wayland")
 
 
 def screen_of_cursor() -> QScreen:
-    """The screen that the person looks at."""
+    """The screen with the pointer."""
     return QGuiApplication.screenAt(QCursor.pos()) or QGuiApplication.primaryScreen()
 
 
 def within(place: QRect, room: QRect) -> QPoint:
-    """Where the place begins when it is moved into the room, its beginning first."""
+    """The top left corner of a rectangle after moving it into `room`; its start takes
+    precedence."""
     left = max(room.left(), min(place.left(), room.right() - place.width() + 1))
     top = max(room.top(), min(place.top(), room.bottom() - place.height() + 1))
     return QPoint(left, top)
 
 
 def _parts(whole: int, corner: int, wanted: int) -> tuple[tuple[int, int, int, int], ...]:
-    """Of one direction: where each of three pieces is taken from and how long it is, and where it
-    goes and how long it becomes."""
+    """For one axis: (source start, source length, target start, target length) of the three
+    pieces."""
     first = min(corner, wanted // 2)
     last = min(corner, wanted - first)
     between = wanted - first - last
@@ -147,7 +146,7 @@ def _parts(whole: int, corner: int, wanted: int) -> tuple[tuple[int, int, int, i
 
 @cache
 def _shadow(radius: int, ratio: float) -> QPixmap:
-    """The shadow of a small plate."""
+    """The shadow around a small plate."""
     side = 2 * (SHADOW + SUNK + radius) + 2
     drawn = QPixmap(round(side * ratio), round(side * ratio))
     drawn.setDevicePixelRatio(ratio)
@@ -158,7 +157,7 @@ def _shadow(radius: int, ratio: float) -> QPixmap:
     plate = QRectF(0, 0, side, side).adjusted(SHADOW, SHADOW, -SHADOW, -SHADOW)
     before = 0.0
     for step in range(SHADOW, 0, -1):
-        # Laid over those before, each ring makes it as dark as it is to be there.
+        # painted over the ones before, each ring adds up to the wanted opacity
         wanted = DARKEST / 255 * (1 - step / SHADOW) ** 2
         alpha = (wanted - before) / (1 - before)
         before = wanted

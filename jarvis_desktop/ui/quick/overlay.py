@@ -1,8 +1,5 @@
-"""A small sign above all windows that JARVIS listens, thinks or speaks, while its own window is not
-looked at. It takes no click and no keyboard.
-
-What JARVIS does for the person at this moment, in one word for the tray, the overlay and all
-else that has room for no more."""
+"""The overlay: a small sign above all windows that shows what JARVIS is doing while its window is
+not in front. It takes neither clicks nor the keyboard."""
 
 from __future__ import annotations
 
@@ -29,15 +26,15 @@ from jarvis_desktop.ui.widgets.labels import ElidedLabel
 
 
 class Phase(StrEnum):
-    """One at a time; the voice of the person comes first."""
+    """What JARVIS is doing, in one word; the user's voice comes first."""
 
     IDLE = "idle"
     LISTENING = "listening"
     THINKING = "thinking"
-    """What was said is written down, or a plan is made."""
+    """Speech is being recognised, or a plan is being made."""
     WORKING = "working"
     ASKING = "asking"
-    """The person is to answer."""
+    """The user has a question to answer."""
     SPEAKING = "speaking"
 
 
@@ -53,7 +50,7 @@ OPEN = mark("The microphone is open")
 
 
 class Phases(QObject):
-    """Follows the session and the voice."""
+    """Follows the session and the voice input, and emits `changed` when the phase does."""
 
     changed = Signal()
 
@@ -65,7 +62,7 @@ class Phases(QObject):
         self._talker = talker
         self.now = self._phase()
         self.microphone_open = False
-        """Whether it hears although nobody is listened to."""
+        """Whether the microphone is open although nothing is being recorded."""
         session.changed.connect(self._look)
         session.asked.connect(self._look)
         session.busy_changed.connect(self._look)
@@ -105,15 +102,15 @@ NOT_HERE = mark(
     "This desktop lets no program place a sign above other windows; the tray shows what JARVIS "
     "does."
 )
-"""What the settings say where `places_windows` is false."""
+"""Shown in the settings if `places_windows` is false."""
 WIDTHS = {Phase.LISTENING: 460, Phase.THINKING: 300, Phase.SPEAKING: 460}
 USUAL, HEIGHT = 260, 44
 RISE = 56
-"""Pixels between it and the bottom of the screen."""
+"""Pixels between the overlay and the bottom of the screen."""
 LAST = 400
-"""Characters of what was said that are looked at."""
+"""Characters of live speech that are considered."""
 LONGEST = 10_000
-"""Milliseconds for which work is shown: of longer work the desktop notifies."""
+"""Milliseconds for which work is shown; longer work is notified by the desktop."""
 
 _looks = {
     Phase.LISTENING: ("mic", "danger"),
@@ -139,7 +136,7 @@ class Overlay(Floating):
         self._phases = phases
         self._wanted = False
         self._seen = False
-        """Whether a window of ours is looked at, which shows as much."""
+        """Whether one of our windows is in front, which shows the same."""
         self._worked_long = False
         self.plate.setMinimumHeight(HEIGHT)
         row = QHBoxLayout(self.plate)
@@ -162,12 +159,12 @@ class Overlay(Floating):
         talker.partial.connect(self._show_partial)
 
     def want(self, wanted: bool) -> None:
-        """Be shown at all, as the settings say."""
+        """Allow or forbid the overlay, as the settings say."""
         self._wanted = wanted
         self._show()
 
     def see(self, seen: bool) -> None:
-        """A window of ours is looked at now, or none."""
+        """Report whether one of our windows is in front."""
         self._seen = seen
         self._show()
 
@@ -198,7 +195,7 @@ class Overlay(Floating):
         self._show_sentence()
 
     def _matters(self, phase: Phase) -> bool:
-        """Whether it is about what was spoken, or is heard: who typed has a window for it."""
+        """Whether the phase is about speech: whoever typed has a window that shows it."""
         if phase in (Phase.LISTENING, Phase.SPEAKING):
             return True
         if phase is Phase.IDLE or self._worked_long:
@@ -212,7 +209,7 @@ class Overlay(Floating):
 
     def _show_partial(self, partial: Partial) -> None:
         if self._phases.now is Phase.LISTENING and partial.text.strip():
-            # The end is what is being said.
+            # the end is what is being said
             self.words.show_text(self._end_of(one_line(partial.text[-LAST:], limit=LAST)))
 
     def _end_of(self, text: str) -> str:

@@ -1,7 +1,4 @@
-"""The quick box: one key away, near the cursor, it asks and answers without the window.
-
-The quick box and the overlay at work: the key that opens the box, what is said to it, and the
-way of its conversation into the window."""
+"""The quick box: a small window, one key away, to ask and get answers without the main window."""
 
 from __future__ import annotations
 
@@ -54,15 +51,15 @@ if TYPE_CHECKING:
 
 
 WIDTH = 660
-"""Pixels of the plate at the usual size of type."""
+"""Pixels of the plate at the usual text size."""
 MOST_OF_SCREEN = 0.62
-"""How much of the screen's height the box takes at most."""
+"""The largest share of the screen's height that the box takes."""
 CONTINUES = 300.0
-"""Seconds after its last answer for which the box goes on with its conversation."""
+"""Seconds after its last answer for which the box continues its conversation."""
 LINE = 1
 """Pixels of the line above the answer."""
 DRAWING = 33
-"""Milliseconds between two looks at an answer that streams in."""
+"""Milliseconds between two redraws of an answer that is streaming in."""
 
 
 class QuickBox(Floating):
@@ -71,9 +68,9 @@ class QuickBox(Floating):
     sent = Signal(object)
     """Carries a Request for the conversation of the box, without its `speak`."""
     window_wanted = Signal()
-    """The conversation is to move to the window, with what is typed and attached."""
+    """The conversation, with everything typed and attached, should move to the window."""
     shown = Signal(bool)
-    """Whether it is there."""
+    """Whether the box is visible."""
 
     def __init__(self, session: WindowSession, talker: Talker, actions: Actions) -> None:
         flags = Qt.WindowType.Tool | Qt.WindowType.WindowStaysOnTopHint
@@ -81,7 +78,7 @@ class QuickBox(Floating):
         self.setWindowTitle(tr("Ask JARVIS"))
         self.setAccessibleName(tr("Ask JARVIS"))
         self.setAttribute(Qt.WidgetAttribute.WA_MacAlwaysShowToolWindow)
-        # Heavy, and the box is made when it first appears.
+        # Heavy, and the box is only built when it first appears.
         from jarvis_desktop.ui.quick.reply import Reply
 
         self.setAcceptDrops(True)
@@ -147,11 +144,11 @@ class QuickBox(Floating):
 
     @property
     def listens(self) -> bool:
-        """Whether what is said belongs here."""
+        """Whether speech belongs here."""
         return self.isVisible() and self.isActiveWindow()
 
     def appear(self, files: Sequence[Path] = ()) -> None:
-        """Open near the cursor, or come to the front; with files to attach."""
+        """Open near the cursor, or come to the front; optionally attach files."""
         if not self.isVisible():
             self._place()
         self.show()
@@ -163,27 +160,27 @@ class QuickBox(Floating):
         self.shown.emit(True)
 
     def toggle(self) -> None:
-        """What the key does."""
+        """Open or close, as the hotkey does."""
         if self.isVisible() and self.isActiveWindow():
             self.leave()
         else:
             self.appear()
 
     def leave(self) -> None:
-        """Go away; what runs goes on."""
+        """Close the box; a running request continues."""
         self._left_at = time.monotonic()
         self.keys.let_go()
         self.hide()
         self.shown.emit(False)
 
     def begin(self) -> None:
-        """Begin another conversation."""
+        """Start another conversation."""
         self._session.quick = Open()
         self._show_conversation()
         self.line.field.setFocus()
 
     def show_mode(self, mode: Mode) -> None:
-        """Say in the foot how far what is asked here may travel."""
+        """Show in the footer what the mode allows."""
         meaning = MEANINGS[mode]
         self.symbol.show_icon(meaning.icon, "muted")
         self.mode.show_text(tr(meaning.name))
@@ -191,7 +188,7 @@ class QuickBox(Floating):
         self.mode.setAccessibleDescription(tr(meaning.means))
 
     def take(self, heard: Transcript) -> None:
-        """Something was said to the box: the answer to its question, or a new request."""
+        """Take speech: the answer to the open question, or a new request."""
         panel = self.reply.panel
         if panel and panel.dictation and not panel.answered:
             panel.dictation.take(heard)
@@ -200,7 +197,7 @@ class QuickBox(Floating):
             self.line.send_spoken(heard)
 
     def fail(self, reason: str) -> None:
-        """Nothing came of what was said to the box."""
+        """Show why the speech was not understood."""
         panel = self.reply.panel
         if panel and panel.dictation and not panel.answered:
             panel.dictation.fail(reason)
@@ -208,11 +205,11 @@ class QuickBox(Floating):
             self.line.unheard.say(reason)
 
     def closeEvent(self, event: QCloseEvent) -> None:
-        """The desktop closes it as Esc does. To refuse would keep JARVIS from ending."""
+        """The desktop closes it just as Esc does; refusing would keep JARVIS from quitting."""
         self.leave()
         super().closeEvent(event)
 
-    # What the person does
+    # User input
 
     def _send(self, request: object) -> None:
         self.sent.emit(request)
@@ -227,28 +224,25 @@ class QuickBox(Floating):
             self.leave()
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        """Invite what can be attached or typed."""
         if accepts(event.mimeData()):
             self._invite(True)
             event.acceptProposedAction()
 
     def dragLeaveEvent(self, event: QDragLeaveEvent) -> None:
-        """Take the invitation back."""
         self._invite(False)
 
     def dropEvent(self, event: QDropEvent) -> None:
-        """Attach files, take over text."""
         self._invite(False)
         if self.line.take(event.mimeData()):
             event.acceptProposedAction()
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Let it be moved by any place where nothing is to be pressed."""
+        """Let the box be moved by any empty place."""
         handle = self.windowHandle()
         if handle and event.button() == Qt.MouseButton.LeftButton:
             handle.startSystemMove()
 
-    # What the session says
+    # Session events
 
     def _changed(self, exchange: Exchange) -> None:
         if exchange.place is self._session.quick and not self._later.isActive():
@@ -264,7 +258,7 @@ class QuickBox(Floating):
             self.line.field.setFocus()
 
     def _switched(self) -> None:
-        """The window may have taken the conversation of the box, which would only stand over it."""
+        """The window may have taken over this conversation, and the box would only cover it."""
         if self._showing is self._session.quick:
             return
         self._show_conversation()
@@ -272,7 +266,7 @@ class QuickBox(Floating):
             self.leave()
 
     def _talked(self, talking: Talking) -> None:
-        """Words for a question are written into its field, and read before they are sent."""
+        """Speech that answers a question goes into its field, to be read before it is sent."""
         dictation = self.reply.panel.dictation if self.reply.panel else None
         self.line.strip.show_answers(dictation is not None)
         if dictation is None or not self.listens:
@@ -301,7 +295,7 @@ class QuickBox(Floating):
             self.reply.leave()
         self._fitting.start()
 
-    # Its place and size
+    # Geometry
 
     def _place(self) -> None:
         entries = self._session.quick.entries
@@ -321,7 +315,7 @@ class QuickBox(Floating):
         self.move(within(wanted, room))
 
     def _fit(self) -> None:
-        """Be as high as what is shown, up to a share of the screen."""
+        """Be as high as the content, up to a share of the screen."""
         room = (self.screen() or screen_of_cursor()).availableGeometry()
         scale = max(1.0, self.fontMetrics().height() / 20)
         wide = min(round(WIDTH * scale) + 2 * self.edge, room.width())
@@ -355,14 +349,13 @@ class QuickBox(Floating):
         self.plate.style().polish(self.plate)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Follow the height of what is shown."""
         if event.type() == QEvent.Type.LayoutRequest:
             self._fitting.start()
         return super().eventFilter(watched, event)
 
 
 def _hint(text: str, keys: str, act: object) -> QPushButton:
-    """A button that names its key."""
+    """A button that shows its shortcut."""
     button = QPushButton(f"{text}   {LEFT_TO_RIGHT}{keys}{AS_BEFORE}")
     button.setProperty("kind", "hint")
     button.setAccessibleName(text)
@@ -373,16 +366,17 @@ def _hint(text: str, keys: str, act: object) -> QPushButton:
 
 
 WARMING = 2000
-"""Milliseconds after the start at which the box is made, so that the key opens it at once."""
+"""Milliseconds after the start when the box is built, so that the hotkey opens it at once."""
 
 
 class QuickDesk(QObject):
-    """Belongs to the window."""
+    """Runs the quick box and the overlay: the hotkey, speech, and moving the conversation to the
+    window."""
 
     window_wanted = Signal(str)
-    """The window is to be shown; carries a token of the desktop."""
+    """The window should be shown; carries an activation token of the desktop."""
     key_changed = Signal(str)
-    """Carries the key that opens the box, as the desktop names it, or ""."""
+    """Carries the hotkey of the box as the desktop names it, or ""."""
 
     def __init__(self, window: MainWindow, phases: Phases, parent: QObject) -> None:
         super().__init__(parent)
@@ -391,7 +385,7 @@ class QuickDesk(QObject):
         self._box: QuickBox | None = None
         self._key: Hotkey | None = None
         self._wanted_key: str | None = None
-        """As the settings have it; the key was made with the first of them."""
+        """The hotkey in the settings, which it was created with."""
         self._mode = Mode.LOCAL
         self.overlay = Overlay(self._session, window.talker, phases)
         self._told = _Told()
@@ -403,7 +397,7 @@ class QuickDesk(QObject):
 
     @property
     def box(self) -> QuickBox:
-        """The box, made where it was not needed yet."""
+        """The box; built on first use."""
         if self._box is None:
             window = self._window
             box = self._box = QuickBox(self._session, window.talker, window.wishes)
@@ -423,11 +417,11 @@ class QuickDesk(QObject):
 
     @property
     def is_open(self) -> bool:
-        """Whether the box is on the screen."""
+        """Whether the box is visible."""
         return self._box is not None and self._box.isVisible()
 
     def take_over(self, other: QuickDesk) -> None:
-        """Go on with what was being written in the box of another one."""
+        """Adopt what was being written in another box."""
         if other._box:
             self.box.line.take_over(other._box.line)
 
@@ -437,17 +431,17 @@ class QuickDesk(QObject):
         self.box.appear()
 
     def talk(self) -> None:
-        """Listen, or stop where it listens."""
+        """Start or stop listening."""
         talker = self._window.talker
         talker.stop() if talker.active else talker.start()
 
     def bind(self, key: Hotkey) -> None:
-        """Be opened by this key of the desktop."""
+        """Let a global hotkey open the box."""
         self._key = key
         told = self._told
 
         async def bind() -> HotkeyStatus:
-            await key.close()  # a window before this one may have had it
+            await key.close()  # the previous window may have held it
             key.watch(while_there(told, told.changed.emit))
             return await key.bind(told.pressed.emit, lambda: None)
 
@@ -455,7 +449,7 @@ class QuickDesk(QObject):
         self._warming.start()
 
     def adopt(self, settings: Settings) -> None:
-        """Be as the settings say."""
+        """Apply the settings."""
         self._mode = settings.mode
         if self._box:
             self._box.show_mode(self._mode)
@@ -467,11 +461,11 @@ class QuickDesk(QObject):
             self._session.engine.run(lambda: key.choose(wanted), lambda outcome: None)
 
     def see(self, seen: bool) -> None:
-        """The window is looked at now, or not: what it shows needs no sign above others."""
+        """Report whether the window is in front: then the overlay is not needed."""
         self.overlay.see(seen or self.is_looked_at)
 
     def close(self) -> None:
-        """The window goes, and all of this with it."""
+        """Close the box and the overlay, with the window."""
         self._warming.stop()
         for widget in (self.overlay, self._box):
             if widget:
@@ -483,7 +477,7 @@ class QuickDesk(QObject):
         self._window.send(request, self._session.quick)
 
     def _move(self) -> None:
-        """Let the conversation, and what is not sent yet, go on in the window."""
+        """Move the conversation, and what is not sent yet, to the window."""
         line, composer = self.box.line, self._window.composer
         text, files = line.field.toPlainText(), line.attached.files()
         self.box.leave()
@@ -511,13 +505,13 @@ class QuickDesk(QObject):
 
 
 class _Told(QObject):
-    """Told on the engine's loop."""
+    """Receives hotkey events on the engine's loop."""
 
     pressed = Signal()
     changed = Signal(object)
 
 
 def _use(token: str) -> None:
-    """Qt looks for it there when a window is to come to the front, on Wayland."""
+    """Put the token where Qt looks for it on Wayland when it activates a window."""
     if token:
         os.environ["XDG_ACTIVATION_TOKEN"] = token

@@ -1,5 +1,4 @@
-"""What came of the request in the quick box: what is done for it, the answer, what was made, and
-what the person is asked."""
+"""The reply in the quick box: progress, the answer, results, and questions."""
 
 from __future__ import annotations
 
@@ -24,14 +23,14 @@ from jarvis_desktop.ui.widgets.icons import IconButton, StateIcon, Symbol
 from jarvis_desktop.ui.widgets.labels import ElidedLabel, Label
 
 MOST_RESULTS = 3
-"""Results that are shown; the window has all."""
+"""Results that are shown; the window has all of them."""
 
 
 class Reply(QWidget):
-    """Draws the newest exchange of the box."""
+    """Draws the newest turn of the box."""
 
     window_wanted = Signal()
-    """The person wants to see it in the window."""
+    """The user wants to see it in the window."""
 
     def __init__(self, actions: Actions) -> None:
         super().__init__()
@@ -82,11 +81,11 @@ class Reply(QWidget):
 
     @property
     def exchange(self) -> Exchange | None:
-        """What is shown."""
+        """The turn that is shown."""
         return self._shown
 
     def draw(self, exchange: Exchange) -> None:
-        """Show an exchange, or what is new of it."""
+        """Show a turn, or what is new in it."""
         if exchange is not self._shown:
             self._shown = exchange
             self._drop_cards(set(self._cards))
@@ -106,7 +105,7 @@ class Reply(QWidget):
             button.setVisible(over and bool(turn.reply))
 
     def leave(self) -> None:
-        """Nothing is shown any more; a question goes where its turn is."""
+        """Show nothing; the panel of its question is removed."""
         self._shown = None
         self._draw_question(None)
 
@@ -155,7 +154,7 @@ class Reply(QWidget):
 
 
 class _StateLine(QWidget):
-    """What is done at this moment."""
+    """The current step."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -174,7 +173,7 @@ class _StateLine(QWidget):
 
 
 class _Handed(QWidget):
-    """A question that needs more room than there is here."""
+    """A question that needs the larger window."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -196,7 +195,7 @@ class _Handed(QWidget):
 
 
 def _going_on(exchange: Exchange) -> str:
-    """What is done, in a few words; "" where it can be seen, or nothing is."""
+    """The current step in a few words; "" if it is visible anyway, or nothing runs."""
     turn = exchange.turn
     if exchange.waiting:
         return exchange.waiting
@@ -215,5 +214,5 @@ def _going_on(exchange: Exchange) -> str:
 
 
 def is_over(turn: Turn) -> bool:
-    """Whether the turn ended by itself."""
+    """Whether the turn ended without being stopped."""
     return turn.status is not None and turn.status is not Status.CANCELLED

@@ -1,9 +1,8 @@
-"""The icon in the desktop's tray: what JARVIS does, and what one may want of it without its window.
+"""The tray icon: what JARVIS is doing, and a menu for use without the window.
 
-Not every desktop has a tray, and one may come and go: whoever hides the window asks first.
-
-The icon in the tray for each state, drawn from one SVG. Panels are light or dark whatever our
-own scheme is, so that it brings its own ground along."""
+Not every desktop has a tray, and one may come and go: check before hiding the window. Panels are
+light or dark regardless of our theme, so the icon has its own background.
+"""
 
 from __future__ import annotations
 
@@ -32,14 +31,14 @@ _grounds = {
     Phase.ASKING: "warning",
     Phase.SPEAKING: "done",
 }
-"""Tokens of the light scheme: white stands out on each."""
+"""Tokens of the light theme: white stands out on each."""
 LIGHTER = 128
-"""Where the ground begins, in percent of the token's lightness."""
+"""The lightest part of the background, in percent of the token's lightness."""
 
 
 @cache
 def tray_icon(phase: Phase, *, microphone_open: bool = False) -> QIcon:
-    """The icon of a phase, with a mark where the microphone is open besides."""
+    """The icon of a phase, marked if the microphone is open as well."""
     renderer = QSvgRenderer(QByteArray(_svg(phase, microphone_open).encode()))
     icon = QIcon()
     for pixels in SIZES:
@@ -70,20 +69,20 @@ NO_TRAY = mark(
     "This desktop has no tray: the window is never hidden, and closing it ends JARVIS. On GNOME "
     "the extension “AppIndicator” adds one."
 )
-"""What the settings say where `is_available` is false."""
+"""Shown in the settings if `is_available` is false."""
 LOOKING = 5000
-"""Milliseconds between two looks whether the desktop has a tray; nothing tells of it."""
+"""Milliseconds between two checks for a tray; there is no signal for it."""
 
 _clicks = (QSystemTrayIcon.ActivationReason.Trigger, QSystemTrayIcon.ActivationReason.DoubleClick)
 
 
 def is_available() -> bool:
-    """Whether the desktop has a tray at this moment."""
+    """Whether the desktop has a tray now."""
     return QSystemTrayIcon.isSystemTrayAvailable()
 
 
 class Tray(QObject):
-    """The icon, there as long as it is wanted and the desktop shows it."""
+    """The icon, present while it is wanted and the desktop can show it."""
 
     show_wanted = Signal()
     hide_wanted = Signal()
@@ -91,16 +90,16 @@ class Tray(QObject):
     talk_wanted = Signal()
     stop_wanted = Signal()
     speak_wanted = Signal(bool)
-    """Whether answers are to be spoken."""
+    """Whether answers should be spoken."""
     mode_wanted = Signal(str)
-    """Carries the value of a Mode; the one that holds stays checked until it is another one."""
+    """Carries the value of a Mode; the current one stays checked until the change is confirmed."""
     settings_wanted = Signal()
     quit_wanted = Signal()
     came = Signal()
     went = Signal()
     """The desktop has no tray any more."""
     clicked_note = Signal()
-    """A message that the tray showed was clicked."""
+    """A message shown by the tray was clicked."""
 
     def __init__(self, phases: Phases, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -133,17 +132,17 @@ class Tray(QObject):
 
     @property
     def is_there(self) -> bool:
-        """Whether a person can reach JARVIS by it now."""
+        """Whether the user can reach JARVIS by the icon now."""
         return self._icon is not None and is_available()
 
     def want(self, wanted: bool) -> None:
-        """Be in the tray, as the settings say, whenever there is one."""
+        """Show the icon whenever there is a tray, as the settings say."""
         self._wanted = wanted
         self._looking.start() if wanted else self._looking.stop()
         self.look()
 
     def look(self) -> None:
-        """Look whether the desktop has a tray."""
+        """Check whether the desktop has a tray."""
         there = self._wanted and is_available()
         if there and self._icon is None:
             self._appear()
@@ -153,36 +152,36 @@ class Tray(QObject):
             self.went.emit()
 
     def show_keys(self, quick: str) -> None:
-        """Say by which key the quick box opens; "" for none."""
+        """Show the hotkey of the quick box; "" for none."""
         self.quick.setText(f"{tr('Ask quickly')}\t{quick}" if quick else tr("Ask quickly"))
 
     def show_window_shown(self, shown: bool) -> None:
-        """Say whether the window is on the screen."""
+        """Show whether the window is visible."""
         self._is_shown = shown
         self.show_window.setText(tr("Hide the window") if shown else tr("Show JARVIS"))
 
     def show_speaks(self, speaks: bool) -> None:
-        """Say whether answers are spoken."""
+        """Show whether answers are spoken."""
         self.speak.setChecked(speaks)
 
     def show_mode(self, mode: Mode) -> None:
-        """Say which mode holds."""
+        """Show the current mode."""
         self.mode = mode
         self.modes.setEnabled(True)
         for each, action in self._modes.items():
             action.setChecked(each is mode)
 
     def show_busy(self, busy: bool) -> None:
-        """Say whether there is anything to be stopped."""
+        """Show whether there is anything to stop."""
         self.stop.setEnabled(busy)
 
     def tell(self, title: str, text: str) -> None:
-        """Show a message, where nothing else of the desktop does."""
+        """Show a message through the tray."""
         if self._icon:
             self._icon.showMessage(title, text, tray_icon(Phase.IDLE))
 
     def close(self) -> None:
-        """JARVIS ends."""
+        """Remove the icon."""
         self._looking.stop()
         self._vanish()
 
@@ -224,7 +223,7 @@ class Tray(QObject):
         return action
 
     def _choose_mode(self, mode: Mode) -> None:
-        self.show_mode(self.mode)  # Qt has checked it, and it may be refused
+        self.show_mode(self.mode)  # Qt has checked it, but the change may be refused
         if mode is not self.mode:
             self.mode_wanted.emit(mode.value)
 

@@ -1,1 +1,1 @@
-"""Where a request is made: words and files."""
+"""The input of a request: its words and its files."""

@@ -1,11 +1,5 @@
-"""The files that will go with the next request: dropped, pasted or chosen, and shown as chips.
-
-What is dropped, pasted or chosen, on its way into a request: files are looked over on the engine
-before they are attached, and what cannot be used is told with its reason.
-
-The small cards that stand for attached files.
-
-What happens while something is held over the window, and when it is let go there."""
+"""The files of the next request: dropped, pasted or chosen, inspected on the engine, shown as
+chips."""
 
 from __future__ import annotations
 
@@ -46,17 +40,18 @@ if TYPE_CHECKING:
     Look = Callable[[AppPort], Coroutine[None, None, FileInspection]]
 
 LARGEST = 64 * 1024 * 1024
-"""Bytes of a picture that is not a file."""
+"""Bytes of a pasted picture."""
 LONGEST = 1_000_000
-"""Characters of a text that is dropped."""
+"""Characters of a dropped text."""
 PATIENCE = 0.95
 """Seconds until a disk that does not answer is given up."""
 TOLD = 3
-"""Reasons that are told at once; the others are counted."""
+"""Reasons shown at once; further ones are only counted."""
 
 
 class FileOffers(QObject):
-    """One for each place that takes files. Nothing here waits, and no file is touched here."""
+    """Inspects files before they are attached. It never blocks and touches no file on this
+    thread."""
 
     offered = Signal(object)
     """Carries the Offered files that can be used."""
@@ -65,24 +60,24 @@ class FileOffers(QObject):
     refused = Signal(str)
     """Carries why something cannot be used."""
     looking = Signal(bool)
-    """Whether something is looked over now."""
+    """Whether an inspection is running."""
 
     def __init__(self, session: WindowSession, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._session = session
         self._under_way = 0
         self._early: list[Look] = []
-        """What came before there was an application that looks."""
+        """Inspections requested before the application was ready."""
         self._drawn: dict[Path, Path] = {}
-        """Pictures that were no files, and the folders made for them."""
+        """Pasted pictures, and the folders created for them."""
         session.ready.connect(self._ready)
         session.failed.connect(self._give_up)
         session.changed.connect(self._ended)
         session.forgotten.connect(self._forgotten)
 
     def take(self, held: QMimeData, *, room: int) -> bool:
-        """Take what is dropped or pasted, into a request with room for so many files more; False
-        where there is nothing that can be used."""
+        """Take dropped or pasted data into a request with room for that many more files. Return
+        False if none of it can be used."""
         if files := local_files(held):
             self.offer(files, room=room)
         elif (picture := _picture(held)) and (held.hasUrls() or not held.text().strip()):
@@ -94,7 +89,7 @@ class FileOffers(QObject):
         return True
 
     def offer(self, files: Sequence[Path], *, room: int) -> None:
-        """Look these files and folders over."""
+        """Inspect these files and folders."""
 
         async def look(app: AppPort) -> FileInspection:
             try:
@@ -109,18 +104,18 @@ class FileOffers(QObject):
         self._begin(look)
 
     def take_over(self, other: FileOffers) -> None:
-        """Know what another one knew of the pictures that it made files of."""
+        """Adopt the temporary pictures of another instance."""
         self._drawn, other._drawn = other._drawn, {}
 
     def forget(self, path: Path) -> None:
-        """It is not wanted any more; a picture that was kept for it goes."""
+        """Forget a file; a temporary picture is deleted."""
         folder = self._drawn.pop(path, None)
         app = self._session.app
         if folder and app:
             self._session.engine.call(app.store.discard, folder)
 
     def _keep(self, content: bytes | QImage, suffix: str, *, room: int) -> None:
-        """Make a file of a picture that is none."""
+        """Save a pasted picture as a file."""
         from jarvis_desktop.storage.file_inspection import look_over
 
         async def keep(app: AppPort) -> FileInspection:
@@ -156,7 +151,7 @@ class FileOffers(QObject):
             self._session.engine.run(partial(look, app), self._looked)
 
     def _give_up(self) -> None:
-        """Nobody will look, where there is no application and will be none."""
+        """Drop the pending inspections if the application failed to start."""
         if self._early and self._session.broken:
             self._under_way -= len(self._early)
             self._early = []
@@ -180,7 +175,7 @@ class FileOffers(QObject):
         drawn = [path for path in exchange.request.files if path in self._drawn]
         if exchange.turn.status is None or not drawn:
             return
-        # One that never began shows no copies, and may have been sent again.
+        # A turn that never started shows no copies, and may have been sent again.
         turns = [exchange.turn, *(entry.turn for entry in exchange.place.entries)]
         shown = {item.path for turn in turns for item in turn.attachments}
         for path in drawn:
@@ -194,17 +189,17 @@ class FileOffers(QObject):
 
 
 def local_files(held: QMimeData) -> list[Path]:
-    """The local files among what is held out."""
+    """The local files in the data."""
     return [Path(url.toLocalFile()) for url in held.urls() if url.isLocalFile()]
 
 
 def accepts(held: QMimeData) -> bool:
-    """Whether there is anything in it that can be used."""
+    """Whether any of the data can be used."""
     return held.hasUrls() or held.hasText() or holds_picture(held)
 
 
 def _picture(held: QMimeData) -> tuple[bytes | QImage, str] | None:
-    """A picture as its bytes, which nobody has looked into, or as it is in this process."""
+    """A picture: its undecoded bytes, or the image held by this process."""
     for name, suffix in PICTURES.items():
         if held.hasFormat(name):
             content = bytes(held.data(name).data())
@@ -215,7 +210,7 @@ def _picture(held: QMimeData) -> tuple[bytes | QImage, str] | None:
 
 
 def _text(held: QMimeData) -> str:
-    """Addresses, one after the other, or the plain text."""
+    """Web addresses, separated by spaces, or the plain text."""
     urls = [url for url in held.urls() if url.scheme() in ("http", "https")]
     if urls:
         return " ".join(url.toString(url.ComponentFormattingOption.FullyEncoded) for url in urls)
@@ -223,10 +218,9 @@ def _text(held: QMimeData) -> str:
 
 
 async def _aside(look: Callable[[], FileInspection]) -> FileInspection:
-    """What `look` gives, in a thread of its own: one that waits for a disk for ever would take a
-    place of those that everything else is done in."""
+    """Run `look` in its own thread: a disk that never answers must not occupy a pool thread."""
     found = Future[FileInspection]()
-    found.set_running_or_notify_cancel()  # it may be late, but is not called off
+    found.set_running_or_notify_cancel()  # it may be late, but is never cancelled
 
     def work() -> None:
         try:
@@ -242,13 +236,13 @@ PREVIEW = 28
 
 
 class Chip(QFrame):
-    """A file's kind or picture, its name and size; with a button to take it away, if asked for."""
+    """A file's kind or thumbnail, its name and size, and optionally a remove button."""
 
     removed = Signal(object)
     """Carries the path."""
 
     def __init__(self, artifact: Artifact, *, size: str = "", removable: bool = False) -> None:
-        """`size` in words."""
+        """`size` is formatted for display."""
         super().__init__()
         self.setObjectName("chip")
         self.artifact = artifact
@@ -309,7 +303,7 @@ class FileChip(Chip):
 
 
 def given(path: Path) -> Artifact:
-    """What a file seems to be before it has been looked into."""
+    """An artifact for a file that has not been inspected yet."""
     return Artifact(labels.kind_of(path), path=path, name=path.name or str(path))
 
 
@@ -318,12 +312,12 @@ SHOWN = 12
 
 
 class Attachments(QWidget):
-    """There only while it holds something."""
+    """The attached files as a row of chips, hidden while it is empty."""
 
     changed = Signal()
-    """Other files are attached, or `looks` is another."""
+    """The files changed, or `looks` did."""
     typed = Signal(str)
-    """Carries a text or addresses that belong into the field."""
+    """Carries a text or addresses that belong in the field."""
     refused = Signal(str)
     """Carries why something cannot be attached."""
 
@@ -337,7 +331,7 @@ class Attachments(QWidget):
         self._offering.typed.connect(self.typed)
         self._offering.refused.connect(self.refused)
         self.looks = False
-        """Whether something is looked over that may come to it."""
+        """Whether an inspection that may add files is running."""
         self.more = Label(role="small")
         self.clear_all = IconButton(
             "close", tr("Remove all files"), kind="quiet", text=tr("Remove all")
@@ -346,25 +340,25 @@ class Attachments(QWidget):
         self._show()
 
     def files(self) -> tuple[Path, ...]:
-        """The files, in the order in which they came."""
+        """The files, in the order in which they were added."""
         return tuple(self._chips)
 
     def take(self, held: QMimeData) -> bool:
-        """Take what is dropped or pasted; False where nothing of it can be used."""
+        """Take dropped or pasted data. Return False if none of it can be used."""
         return self._offering.take(held, room=MOST - len(self._chips))
 
     def offer(self, files: Sequence[Path]) -> None:
-        """Attach files and those in folders, once they were looked over."""
+        """Attach files, and those in folders, after inspecting them."""
         self._offering.offer(files, room=MOST - len(self._chips))
 
     def take_over(self, other: Attachments) -> None:
-        """Hold what another one holds, which holds nothing any more."""
+        """Move the files of another instance here."""
         self._offering.take_over(other._offering)
         self._attach([chip.offered for chip in other._chips.values()])
         other.clear()
 
     def clear(self) -> None:
-        """They went with a request."""
+        """Remove all files, after they were sent."""
         for path in self.files():
             self._remove(path)
         self._show()
@@ -414,10 +408,11 @@ class Attachments(QWidget):
 
 
 class Dropping(QObject):
-    """Invites what can be used, and hands it on."""
+    """Shows the drop zone while usable data is dragged over a window, and passes on what is
+    dropped."""
 
     def __init__(self, window: QWidget, zone: DropZone, take: Callable[[QMimeData], bool]) -> None:
-        """`take` says False to what it cannot use."""
+        """`take` returns False if it cannot use the data."""
         super().__init__(window)
         self._zone = zone
         self._take = take
@@ -425,7 +420,6 @@ class Dropping(QObject):
         window.installEventFilter(self)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Qt's events of dragging, wherever on the window."""
         if isinstance(event, QDragEnterEvent):
             if accepts(event.mimeData()):
                 self._zone.appear()

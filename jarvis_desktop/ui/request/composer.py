@@ -245,7 +245,6 @@ class Composer(QFrame):
         self.go.setEnabled(full and not active)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Say what fits."""
         super().resizeEvent(event)
         self._show_state()
 
@@ -272,7 +271,6 @@ class TypedAnywhere(QWidget):
         """It takes the letters."""
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """A key that no widget inside took."""
         text = event.text()
         is_letter = text.isprintable() and text.strip() and not event.modifiers() & _command
         if self.field and is_letter and self.field.isEnabled() and not self.field.hasFocus():

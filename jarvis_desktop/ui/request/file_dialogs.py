@@ -1,6 +1,4 @@
-"""What is done with files by way of the system: choosing, opening and saving them.
-
-Writes to where the person wants it, whole or not at all."""
+"""Dialogs and programs of the desktop for files: choose, open and save."""
 
 from __future__ import annotations
 
@@ -22,8 +20,8 @@ from jarvis_desktop.ui.engine import EngineThread, Outcome
 
 
 def save(to: Path, write: Callable[[Path], object]) -> None:
-    """Let `write` write a file beside `to`, and put it in its place: where the disk is full, what
-    was there before stays. Raises StorageError."""
+    """Write a file atomically: `write` writes beside `to`, so a full disk leaves the old file
+    intact. Raises StorageError."""
     part = to.with_name(f".{to.name}.part")
     try:
         try:
@@ -40,12 +38,12 @@ def save(to: Path, write: Callable[[Path], object]) -> None:
 
 
 class Filing(QObject):
-    """Asks for files and opens them; nothing here waits for its dialog."""
+    """Asks for files and opens them without blocking."""
 
     chosen = Signal(object)
     """Carries the list of files to attach."""
     failed = Signal(str)
-    """Carries what the person should know."""
+    """Carries a message for the user."""
 
     def __init__(self, window: QWidget, engine: EngineThread) -> None:
         super().__init__(window)
@@ -60,8 +58,7 @@ class Filing(QObject):
         dialog.open()
 
     def open(self, path: Path) -> None:
-        """Open a file or folder with its usual program; first ask, where that may run what is in
-        it."""
+        """Open a file or folder with its usual program; ask first if that may run code."""
 
         def look() -> bool | None:
             from jarvis_desktop.tasks.everyday.files import may_run_code
@@ -84,7 +81,7 @@ class Filing(QObject):
         self._engine.run(lambda: asyncio.to_thread(look), looked)
 
     def save_as(self, artifact: Artifact) -> None:
-        """Ask where a copy of a result is wanted."""
+        """Ask where to save a copy of a result."""
         if artifact.path is None:
             return
         source = artifact.path
@@ -95,7 +92,7 @@ class Filing(QObject):
         dialog.open()
 
     def save_copy(self, source: Path, to: Path) -> None:
-        """Copy a result to where the person wants it."""
+        """Copy a result to a place the user chose."""
 
         async def work() -> None:
             await asyncio.to_thread(save, to, partial(shutil.copyfile, source))

@@ -166,7 +166,6 @@ class AskLine(QWidget):
         self.field.invite(tr(NEXT if more else FIRST, key=TALK_KEY))
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Recall earlier requests as a shell does."""
         if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress:
             step = {Qt.Key.Key_Up: 1, Qt.Key.Key_Down: -1}.get(Qt.Key(event.key()), 0)
             if step and not event.modifiers() and self._at_edge(up=step > 0):

@@ -1,7 +1,4 @@
-"""What is shown of the person's voice, above the field: that they are listened to, the words as
-they come, and why nothing came of it.
-
-What is understood while one speaks: words that stay are drawn as text, the rest lighter."""
+"""Live speech above the input field: the microphone's state, the words as they come, and errors."""
 
 from __future__ import annotations
 
@@ -31,7 +28,7 @@ MOST = 20_000
 
 
 class PartialText(QWidget):
-    """Always as tall as a few lines, of which it shows the last: what is read stays in its place,
+    """Two lines of live speech: settled words as text, the rest lighter. The text keeps its place
     and moves up by whole lines only."""
 
     def __init__(self) -> None:
@@ -39,17 +36,17 @@ class PartialText(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self._settled = self._rest = ""
         self._first = 0
-        """The first line that is shown; it never goes back."""
+        """The first visible line; it never goes back."""
         self._hint = ""
         self.clear()
 
     @property
     def text(self) -> str:
-        """All that is shown."""
+        """All the text that is shown."""
         return f"{self._settled} {self._rest}".strip()
 
     def clear(self, hint: str = "") -> None:
-        """Begin anew; `hint` stands there, lightly, until the first word."""
+        """Clear the text; `hint` is shown until the first word."""
         self._settled = self._rest = ""
         self._hint = hint
         self._first = 0
@@ -57,26 +54,23 @@ class PartialText(QWidget):
         self.update()
 
     def show_partial(self, partial: Partial) -> None:
-        """Show what was understood so far."""
+        """Show what was recognised so far."""
         self._settled, self._rest = (_plain(part) for part in (partial.settled, partial.rest))
         self.setAccessibleName(tr("Understood so far: {words}", words=self.text[-400:]))
         self.update()
 
     def sizeHint(self) -> QSize:
-        """A few lines."""
         return QSize(200, LINES * self.fontMetrics().lineSpacing() + 2)
 
     def minimumSizeHint(self) -> QSize:
-        """Any width will do."""
         return QSize(40, self.sizeHint().height())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Other lines: those that were scrolled away may be back."""
+        """The lines break differently now: those scrolled away may be back."""
         self._first = 0
         super().resizeEvent(event)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw the last lines."""
         layout = QTextLayout(self.text or self._hint, self.font(), self)
         option = QTextOption()
         option.setWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
@@ -122,10 +116,10 @@ LONGEST = 600
 
 
 class TalkStrip(QWidget):
-    """A line that says what happens, above the words."""
+    """The state of the microphone, above the live text."""
 
     def __init__(self, key: str) -> None:
-        """`key` is what talks in this window, as the person knows it."""
+        """`key` is the name of the talk key in this window."""
         super().__init__()
         self._key = key
         self._answers = False
@@ -147,11 +141,11 @@ class TalkStrip(QWidget):
         self.hide()
 
     def show_answers(self, answers: bool) -> None:
-        """Whether what is said is the answer to a question."""
+        """Set whether the speech answers a question."""
         self._answers = answers
 
     def show_talking(self, talking: Talking) -> None:
-        """Say what happens with the person's voice."""
+        """Show the state of the voice input."""
         before, self._shown = self._shown.state, talking
         state = talking.state
         listens = state in ("waiting", "listening")
@@ -172,17 +166,17 @@ class TalkStrip(QWidget):
         self.setVisible(state != "idle")
 
     def show_partial(self, partial: Partial) -> None:
-        """Show what was understood so far."""
+        """Show what was recognised so far."""
         self.words.show_partial(partial)
 
 
 class UnheardNotice(QFrame):
-    """Why nothing came of what was said, and what to do now."""
+    """Why speech was not understood, and what to do now."""
 
     again = Signal()
-    """The person wants to say it once more."""
+    """The user wants to say it again."""
     settings_wanted = Signal()
-    """The person wants to look at the microphone."""
+    """The user wants to check the microphone."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -1,5 +1,5 @@
-"""Where spoken words go: into the field of the question that was open when they began, to be read
-before it is sent, or else off as a new request. Nothing that acts is agreed to by voice alone."""
+"""Routes speech: into the field of the question that was open when it began, to be read before it
+is sent, or else into a new request. Speech alone never approves an action."""
 
 from __future__ import annotations
 
@@ -21,45 +21,45 @@ from jarvis_desktop.ui.session import WindowSession
 from jarvis_desktop.ui.voice.talk import NOTHING, Dictation, Talker
 
 LONGEST = 1500
-"""Characters of what was said too late that are shown."""
+"""Characters of late speech that are shown."""
 
 
 class Elsewhere(Protocol):
-    """Another place that takes what is said, while the person is there."""
+    """Another place that takes speech while it is in front, such as the quick box."""
 
     @property
     def listens(self) -> bool:
-        """Whether they are."""
+        """Whether it is in front."""
         ...
 
     def take(self, heard: Transcript) -> None:
-        """This was said there."""
+        """Take the words spoken there."""
         ...
 
     def fail(self, reason: str) -> None:
-        """Nothing came of what was said there."""
+        """Show why the words spoken there were not understood."""
         ...
 
 
 @dataclass(eq=False)
 class _Said:
-    """Something that is being said, or written down."""
+    """Speech that is being recorded or recognised."""
 
     question: EngineQuestion | None
-    """What it answers."""
+    """The question that it answers."""
     cut: Exchange | None = None
-    """The goal that speaking interrupted: it is about to ask what should be different."""
+    """The agent turn that it interrupted, which is about to ask what to change."""
     recognised: bool = False
-    """Whether it is being written down already."""
+    """Whether the recording is over."""
     elsewhere: Elsewhere | None = None
-    """Where it was said, if not in the window."""
+    """Where it was spoken, if not in the window."""
 
 
 class SpokenAnswers(QObject):
-    """Follows the voice, and the questions of the open conversation."""
+    """Follows the voice input and the questions of the open conversation."""
 
     late = Signal(str)
-    """Carries what was said for a question that is closed by the time it is written down."""
+    """Carries what was said for a question that was closed before the words were recognised."""
 
     def __init__(
         self,
@@ -80,7 +80,7 @@ class SpokenAnswers(QObject):
         self._listens = self._over = False
         self._cut: Exchange | None = None
         self._kept: tuple[Exchange, Transcript] | None = None
-        """What is for a goal that has not asked yet what should be different."""
+        """Words for an agent turn that has not asked yet what to change."""
         talker.barged_in.connect(self._barged_in)
         talker.talked.connect(self._talked)
         talker.heard.connect(self._heard)
@@ -88,13 +88,13 @@ class SpokenAnswers(QObject):
         session.busy_changed.connect(self._no_more_asked)
 
     def refresh(self) -> None:
-        """Say on the talk button what it does now; while one talks it does what it did."""
+        """Show on the talk button what it does now; during speech it keeps its meaning."""
         if not self._talker.active:
             self._composer.show_answers(self._open() is not None)
 
     def asked(self, exchange: Exchange) -> None:
-        """A question came, or went, and is drawn. A goal that was interrupted by the voice asks
-        what should be different, and is told just that."""
+        """Follow a question that was shown or closed. An agent turn that was interrupted by speech
+        asks what to change; the speech is the answer."""
         self.refresh()
         question = exchange.question
         if question is None:
@@ -110,19 +110,19 @@ class SpokenAnswers(QObject):
                 dictation.await_words() if said.recognised else dictation.listen()
 
     def _open(self) -> EngineQuestion | None:
-        """The question here that may be answered by voice."""
+        """The question here that can be answered by voice."""
         panels = self._conversation.panels()
         wanted = (item.question for item in panels if item.dictation and not item.answered)
         return next(wanted, None)
 
     def _dictation(self, question: EngineQuestion | None) -> Dictation | None:
-        """The line below its field; None where it is closed, or in another conversation."""
+        """The dictation line of a question; None if it is closed, or in another conversation."""
         panels = self._conversation.panels()
         own = (item for item in panels if item.question is question and not item.answered)
         return next((item.dictation for item in own), None)
 
     def _barged_in(self) -> None:
-        """Stop what runs, but for what waits for an answer: the words may be just that."""
+        """Stop what runs, unless it waits for an answer: the words may be the answer."""
         running = self._session.running
         self._cut = None
         if self._session.busy and not (running and running.question):
@@ -146,7 +146,7 @@ class SpokenAnswers(QObject):
 
     def _began(self) -> None:
         if self._over:
-            self._said.clear()  # what was dropped: of all else it was told before
+            self._said.clear()  # dropped speech; for all else the end was reported before
         if self.elsewhere and self.elsewhere.listens:
             self._said.append(_Said(None, elsewhere=self.elsewhere))
         else:
@@ -169,7 +169,7 @@ class SpokenAnswers(QObject):
             self._composer.send_spoken(transcript)
 
     def _unheard(self, reason: str) -> None:
-        # Of several at a time the first one is over; that of one alone may go on in spite of it.
+        # Of several at a time, the first one ended; a single one may still continue.
         said = self._said.popleft() if len(self._said) > 1 else next(iter(self._said), None)
         self._nothing_of(said, reason)
 
@@ -196,10 +196,10 @@ class SpokenAnswers(QObject):
 
     def _go_to(self, dictation: Dictation) -> None:
         if self._talker.held:
-            return  # the talk button counts as let go where the keyboard is taken from it
+            return  # losing the keyboard would release the talk button
         field, typed = dictation.field, self._composer.field
         if typed.window().focusWidget() is typed and typed.toPlainText():
-            return  # never under the fingers of one who types
+            return  # never take the keyboard from somebody who is typing
         if not field.hasFocus():
             field.moveCursor(QTextCursor.MoveOperation.End)
             field.setFocus()

@@ -1,8 +1,8 @@
-"""The window's side of talking: presses go to the engine's Talk, and what happens with the person's
-voice comes back as signals on the main thread. Nothing here waits for the engine.
+"""Voice input in the window: the talk button drives the engine's Talk, and its events come back as
+signals.
 
-Speaking instead of typing: what is said is written into the field of a question, where the
-person reads it before anything is done with it."""
+Dictation writes speech into a question's field, where the user reads it before it is sent.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 
 REACTING = 1000
-"""Milliseconds within which something is to be seen of a press."""
+"""Milliseconds within which a press must show an effect."""
 SLOW = mark(
     "JARVIS has not begun to listen yet: it is busy. Wait a moment and try again; where that does "
     "not help, close the window and open it anew."
@@ -49,7 +49,7 @@ _Wish = Literal["press", "release", "start", "stop", "cancel"]
 
 
 class Talker(QObject):
-    """Where the window talks; the `front` of the application's Talk."""
+    """The window's connection to the application's Talk; never blocks."""
 
     talked = Signal(object)
     """Carries a Talking."""
@@ -58,9 +58,9 @@ class Talker(QObject):
     partial = Signal(object)
     """Carries a Partial."""
     unheard = Signal(str)
-    """Carries why nothing came of it."""
+    """Carries why nothing was understood."""
     barged_in = Signal()
-    """The person is about to speak; what is done for them now is to stop."""
+    """The user is about to speak: whatever runs for them should stop."""
     heard = Signal(object)
     """Carries a Transcript."""
     microphone_changed = Signal(str)
@@ -73,7 +73,7 @@ class Talker(QObject):
         self._front = _Front()
         self._since = 0.0
         self.now = Talking("idle")
-        """What happens with the person's voice, as last told."""
+        """The state of the voice input, as last reported."""
         self.microphone: MicrophoneState = "closed"
         self._slow = QTimer(self, singleShot=True, interval=REACTING)
         self._slow.timeout.connect(lambda: self.unheard.emit(tr(SLOW)))
@@ -94,7 +94,7 @@ class Talker(QObject):
         self.attach(app.talk)
 
     def attach(self, talk: Talk) -> None:
-        """Be the one who is told of what is said, in the place of whoever was before."""
+        """Become the receiver of everything that is said, replacing the previous one."""
         self._talk = talk
 
         def attach() -> None:
@@ -105,22 +105,22 @@ class Talker(QObject):
 
     @property
     def active(self) -> bool:
-        """Whether the person is listened to."""
+        """Whether the microphone is recording."""
         return self.now.state in ("listening", "waiting")
 
     @property
     def held(self) -> bool:
-        """Whether that ends with the release of a key or button: one that loses the keyboard counts
-        as let go."""
+        """Whether releasing a key or button ends the recording; losing the keyboard counts as
+        release."""
         return self.active and self.now.held
 
     @property
     def seconds(self) -> float:
-        """For how long they have been listened to."""
+        """How long the recording has lasted, in seconds."""
         return time.monotonic() - self._since if self.active else 0.0
 
     def press(self) -> None:
-        """The talk key, or the button, went down."""
+        """The talk key or button was pressed."""
         if self._talk is None:
             self.unheard.emit(tr(NOT_READY))
             return
@@ -128,20 +128,20 @@ class Talker(QObject):
         self._tell("press")
 
     def release(self) -> None:
-        """It went up."""
+        """The talk key or button was released."""
         self._tell("release")
 
     def start(self) -> None:
-        """Listen until a silence."""
+        """Listen until the user falls silent."""
         self._await()
         self._tell("start")
 
     def stop(self) -> None:
-        """What was said is whole."""
+        """End the recording and use it."""
         self._tell("stop")
 
     def cancel(self) -> None:
-        """Forget what was said."""
+        """End the recording and drop it."""
         self._slow.stop()
         self._tell("cancel")
 
@@ -175,7 +175,7 @@ class Talker(QObject):
 
 
 class _Front(QObject):
-    """Told on the engine's loop; its signals are taken on the main thread, in their order."""
+    """Called on the engine's loop; its signals are delivered on the main thread, in order."""
 
     happened = Signal(object)
     interrupted = Signal()
@@ -196,11 +196,11 @@ LISTENING = mark("Listening… What you say is written here, Esc drops it")
 WRITING = mark("Writing down what you said…")
 NOTHING = mark("Nothing was heard. Hold the button while you speak, close to the microphone.")
 SHOWN = 160
-"""Characters of what was heard that are shown beside the field, which has all of them."""
+"""Characters shown beside the field, which has all of them."""
 
 
 class Dictation(QWidget):
-    """A line below a field: what goes on with words that are spoken into it."""
+    """The state of speech that is written into a field, shown below it."""
 
     def __init__(self, field: GrowingTextField) -> None:
         super().__init__()
@@ -224,28 +224,28 @@ class Dictation(QWidget):
 
     @property
     def awaited(self) -> bool:
-        """Whether words are on their way: what stands in the field is not yet all of it."""
+        """Whether speech is still being recorded or recognised: the field is not complete yet."""
         return self._listening or self._awaited > 0
 
     def listen(self) -> None:
-        """The person speaks."""
+        """Show that the user is speaking."""
         self._listening = True
         self._heard = self._reason = ""
         self._draw()
 
     def await_words(self) -> None:
-        """They speak no more, and it is being written down."""
+        """Show that the recording is being recognised."""
         self._listening = False
         self._awaited += 1
         self._draw()
 
     def leave(self) -> None:
-        """Nothing is on its way any more."""
+        """Show that nothing is pending any more."""
         self._listening, self._awaited = False, 0
         self._draw()
 
     def take(self, heard: Transcript) -> None:
-        """Put what was said at the end of the field."""
+        """Append what was said to the field."""
         self._awaited = max(0, self._awaited - 1)
         words = printable(heard.text).strip()
         if words:
@@ -258,14 +258,14 @@ class Dictation(QWidget):
         self._draw()
 
     def fail(self, reason: str) -> None:
-        """Say why nothing was written."""
+        """Show why nothing was written."""
         self._awaited = max(0, self._awaited - 1)
         self._reason = one_line(reason, limit=300)
         self._draw()
 
     def _append(self, words: str) -> None:
         before = self.field.toPlainText()
-        cursor = QTextCursor(self.field.document())  # that of the field stays where one types
+        cursor = QTextCursor(self.field.document())  # another cursor, so that the one in use stays
         cursor.movePosition(QTextCursor.MoveOperation.End)
         cursor.insertText(words if not before or before[-1].isspace() else f" {words}")
 

@@ -1,7 +1,5 @@
-"""What of the window has to do with the voice, wired: the keys that talk, and what is shown of the
-microphone and of what is done.
-
-F4 in the window is the talk button: held as a key, and let go in whatever way that is told."""
+"""Connects voice input to the window: the talk key, the microphone's state, and where speech
+goes."""
 
 from __future__ import annotations
 
@@ -17,12 +15,13 @@ from jarvis_desktop.ui.voice.talk import Talker
 
 KEY = Qt.Key.Key_F4
 REPEAT_GAP = 30
-"""Milliseconds within which a held key repeats on screens that tell it as release and press: only
-a release that no press follows is one."""
+"""Milliseconds between release and press of a held key on screens that repeat it so: only a release
+without a press after it is real."""
 
 
 class TalkKeys(QObject):
-    """Watches the keys that a window gets."""
+    """Makes F4 a talk button in a window: it is held like one, and released if the window loses
+    focus."""
 
     def __init__(self, window: QWidget, talker: Talker) -> None:
         super().__init__(window)
@@ -33,14 +32,14 @@ class TalkKeys(QObject):
         window.installEventFilter(self)
 
     def let_go(self) -> None:
-        """The key counts as up from now on, if it was down."""
+        """Treat the key as released."""
         self._released.stop()
         if self._held:
             self._held = False
             self._talker.release()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Take the key; a window that is left never hears of its release."""
+        """A window that loses focus never receives the key's release."""
         kind = event.type()
         if isinstance(event, QKeyEvent) and event.key() == KEY:
             if kind == QEvent.Type.KeyPress and not event.modifiers():
@@ -67,10 +66,10 @@ class TalkKeys(QObject):
 
 
 class VoiceParts(QObject):
-    """Belongs to the window."""
+    """Shows the microphone and the current work, and handles Esc."""
 
     settings_wanted = Signal()
-    """The person wants to choose or test what has to do with the voice."""
+    """The user wants to choose or test the microphone or voice."""
 
     def __init__(
         self,
@@ -95,8 +94,8 @@ class VoiceParts(QObject):
         composer.unheard.settings_wanted.connect(self.settings_wanted)
 
     def escape(self) -> bool:
-        """Esc: drop what is being said, and in any case be silent at once. False where nothing was
-        being said."""
+        """Handle Esc: drop the recording, or else silence the voice. Return whether something was
+        recorded."""
         if self._talker.now.state != "idle":
             self._talker.cancel()
             return True
@@ -104,7 +103,7 @@ class VoiceParts(QObject):
         return False
 
     def close(self) -> None:
-        """The window goes."""
+        """Stop the recording, with the window."""
         self.keys.let_go()
         self._talker.cancel()
 
