@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
-from jarvis_desktop.ui.media.controller import Media
+from jarvis_desktop.ui.media.controller import MediaController
 
 if TYPE_CHECKING:
     from jarvis_desktop.core.artifact import Artifact
     from jarvis_desktop.ui.history.controller import HistoryDesk
-    from jarvis_desktop.ui.plan.controller import PlanDesk
+    from jarvis_desktop.ui.plan.controller import PlanController
 
 
 class Actions(QObject):
@@ -54,12 +54,12 @@ class Actions(QObject):
 
     history: HistoryDesk | None = None
     """What all conversations are listed, exported and deleted with, where there is a window."""
-    plans: PlanDesk | None = None
+    plans: PlanController | None = None
     """What plans are edited with, where there is an application to carry them out."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self.media = Media(self)
+        self.media = MediaController(self)
         """What looks into files, and plays them."""
 
     def open(self, who: QObject, artifact: Artifact) -> None:

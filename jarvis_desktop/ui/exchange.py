@@ -23,7 +23,7 @@ from jarvis_desktop.core.ports import Frontend, Unfinished
 from jarvis_desktop.core.turn import Request, Turn
 from jarvis_desktop.ui.app_protocols import AppPort, AssistantPort
 from jarvis_desktop.ui.engine import EngineQuestion
-from jarvis_desktop.ui.request.attachments import given
+from jarvis_desktop.ui.request.attachments import uninspected
 
 if TYPE_CHECKING:
     from jarvis_desktop.app.single_instance import Handle
@@ -31,11 +31,11 @@ if TYPE_CHECKING:
 
 
 @dataclass(eq=False)
-class Open:
+class OpenConversation:
     """A conversation in the window; it has no id before its first turn begins."""
 
     id: str | None = None
-    entries: list[Exchange] = field(default_factory=list)
+    entries: list[PendingTurn] = field(default_factory=list)
     goal: bool = False
     """Whether what is asked here is worked on in several steps."""
     unkept: bool = False
@@ -47,7 +47,7 @@ class Open:
             self.id = (history.open_unkept() if self.unkept else history.open_conversation()).id
         return self.id
 
-    def take_out(self, turn_id: str) -> tuple[int, Exchange] | None:
+    def take_out(self, turn_id: str) -> tuple[int, PendingTurn] | None:
         """Take a turn out; where it stood, or None where there is none of that id."""
         found = [item for item in enumerate(self.entries) if item[1].turn.id == turn_id]
         for _, exchange in found:
@@ -56,25 +56,25 @@ class Open:
 
 
 @dataclass(eq=False)
-class Exchange:
+class PendingTurn:
     """A turn in the window: it waits, runs or is over."""
 
     turn: Turn
-    place: Open
+    place: OpenConversation
     request: Request = field(default_factory=Request)
     waiting: str = ""
     """Why it has not begun; "" once it has."""
     unfinished: Unfinished | None = None
     """What it goes on with; None where it is a new request."""
-    again: Again | None = None
+    again: Rerun | None = None
     """What it carries out once more; None where it is a new request."""
     question: EngineQuestion | None = None
     """What its turn waits to be told."""
 
     @classmethod
-    def of(cls, request: Request, place: Open) -> Exchange:
+    def of(cls, request: Request, place: OpenConversation) -> PendingTurn:
         """As it is before anybody has looked at the request."""
-        attachments = tuple(given(path) for path in request.files)
+        attachments = tuple(uninspected(path) for path in request.files)
         words = request.heard.text if request.heard else request.text
         turn = Turn("", datetime.now().astimezone(), words, attachments=attachments)
         return cls(turn, place, request)
@@ -102,7 +102,7 @@ class Exchange:
         return await app.assistant.set_aside(request, conversation=conversation)
 
 
-def behind(running: Exchange | None) -> str:
+def behind(running: PendingTurn | None) -> str:
     """Why a turn waits behind the one that runs."""
     if running and running.question:
         return tr("Waiting until you have answered what the request before it asks…")
@@ -110,7 +110,7 @@ def behind(running: Exchange | None) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Again:
+class Rerun:
     """What is run, and what of it is to be done afresh."""
 
     turn: Turn
@@ -126,7 +126,7 @@ class Again:
         )
 
 
-class Stopping(StrEnum):
+class StopScope(StrEnum):
     """What the next press ends."""
 
     TURN = "turn"
@@ -137,27 +137,27 @@ class Stopping(StrEnum):
     """The request, as its step was stopped already."""
 
 
-class Brake:
+class StopButtonState:
     """Follows a turn, to know what the next press ends."""
 
     def __init__(self) -> None:
-        self.next = Stopping.TURN
+        self.next = StopScope.TURN
         self._heard = False
 
     def press(self) -> None:
         """A step is to end."""
-        self.next, self._heard = Stopping.REST, False
+        self.next, self._heard = StopScope.REST, False
 
     def take(self, event: Event) -> None:
         """Something happened in the turn."""
         if isinstance(event, RoundStarted):
-            self.next = Stopping.STEP
+            self.next = StopScope.STEP
 
     def asked(self, *, waits: bool) -> None:
         """A question came, or went; the one that comes after a press goes with its answer."""
-        if self.next is Stopping.REST:
+        if self.next is StopScope.REST:
             if self._heard and not waits:
-                self.next = Stopping.STEP
+                self.next = StopScope.STEP
             self._heard = self._heard or waits
 
 

@@ -32,28 +32,28 @@ from jarvis_desktop.core.ports import Timer
 from jarvis_desktop.core.turn import Request
 from jarvis_desktop.ui.actions import Actions
 from jarvis_desktop.ui.conversation.conversation_view import ConversationView
-from jarvis_desktop.ui.conversation.notices import ElsewhereNotice, LeavingNotice, ResumeNotice
-from jarvis_desktop.ui.conversation.turn_controller import TurnDesk
+from jarvis_desktop.ui.conversation.notices import ElsewhereNotice, QuitNotice, ResumeNotice
+from jarvis_desktop.ui.conversation.turn_controller import TurnController
 from jarvis_desktop.ui.engine import Outcome
-from jarvis_desktop.ui.exchange import Exchange, Open
+from jarvis_desktop.ui.exchange import OpenConversation, PendingTurn
 from jarvis_desktop.ui.experts.controller import DownloadMark, LLMOverview, LLMWatch, described
 from jarvis_desktop.ui.experts.llm_notice import LLMNotice
 from jarvis_desktop.ui.header import Header
 from jarvis_desktop.ui.history.controller import HistoryDesk
 from jarvis_desktop.ui.history.wiring import HistoryParts
-from jarvis_desktop.ui.media.image_viewer import Viewer, pictures_of
+from jarvis_desktop.ui.media.image_viewer import ImageViewer, pictures_of
 from jarvis_desktop.ui.navigation import PLACES, Places
 from jarvis_desktop.ui.page_context import PageContext
-from jarvis_desktop.ui.plan.controller import PlanDesk
-from jarvis_desktop.ui.request.attachments import Dropping
-from jarvis_desktop.ui.request.composer import Composer, TypedAnywhere
-from jarvis_desktop.ui.request.file_dialogs import Filing
+from jarvis_desktop.ui.plan.controller import PlanController
+from jarvis_desktop.ui.request.attachments import DropTarget
+from jarvis_desktop.ui.request.composer import Composer, TypeAnywhere
+from jarvis_desktop.ui.request.file_dialogs import FileDialogs
 from jarvis_desktop.ui.session import WindowSession
 from jarvis_desktop.ui.settings.controller import SettingsDesk
 from jarvis_desktop.ui.shortcuts import WINDOW, bind
 from jarvis_desktop.ui.voice.spoken_answers import SpokenAnswers
 from jarvis_desktop.ui.voice.talk import Talker
-from jarvis_desktop.ui.voice.wiring import VoiceParts
+from jarvis_desktop.ui.voice.wiring import VoiceController
 from jarvis_desktop.ui.welcome import Welcome
 from jarvis_desktop.ui.widgets import theme
 from jarvis_desktop.ui.widgets.banners import Banner, DropZone
@@ -79,11 +79,11 @@ class MainWindow(QMainWindow):
         self.session = session
         self._settings = QSettings(str(settings), QSettings.Format.IniFormat)
         self._seen = False
-        self._viewer: Viewer | None = None
+        self._viewer: ImageViewer | None = None
         self.first: FirstStart | None = None
         self.wishes = Actions(self)
-        self.wishes.plans = PlanDesk(session, self._settings, self)
-        self.filing = Filing(self, session.engine)
+        self.wishes.plans = PlanController(session, self._settings, self)
+        self.filing = FileDialogs(self, session.engine)
         self.talker = Talker(session.engine, self)
         self.llms = LLMWatch(session, self)
         self.desk = SettingsDesk(session, self)
@@ -106,7 +106,7 @@ class MainWindow(QMainWindow):
         row.setSpacing(0)
         self.sidebar = self.past.sidebar
         row.addWidget(self.sidebar)
-        middle = TypedAnywhere()
+        middle = TypeAnywhere()
         right = QVBoxLayout(middle)
         right.setContentsMargins(0, 0, 0, 0)
         right.setSpacing(0)
@@ -117,7 +117,7 @@ class MainWindow(QMainWindow):
         right.addWidget(self.header)
         self.banner = Banner()
         self.llm_notice, self.resume_notice = LLMNotice(), ResumeNotice(self.session)
-        self.elsewhere, self.leaving = ElsewhereNotice(self.session), LeavingNotice()
+        self.elsewhere, self.leaving = ElsewhereNotice(self.session), QuitNotice()
         held = QVBoxLayout()
         held.setContentsMargins(theme.space("three"), theme.space(), theme.space("three"), 0)
         held.addWidget(self.banner)
@@ -146,8 +146,8 @@ class MainWindow(QMainWindow):
             composer=self.composer,
             parent=self,
         )
-        self.voice = VoiceParts(self, self.session, self.talker, self.header, self.composer)
-        self.turns = TurnDesk(
+        self.voice = VoiceController(self, self.session, self.talker, self.header, self.composer)
+        self.turns = TurnController(
             self.session, self.wishes, self.composer, self.conversation, self.send
         )
         foot = QHBoxLayout()
@@ -158,7 +158,7 @@ class MainWindow(QMainWindow):
         right.addLayout(foot)
         self.setCentralWidget(central)
         self.drop_zone = DropZone(central)
-        Dropping(self, self.drop_zone, self._drop)
+        DropTarget(self, self.drop_zone, self._drop)
 
     def _connect_session(self) -> None:
         session = self.session
@@ -216,7 +216,7 @@ class MainWindow(QMainWindow):
         notice.later.clicked.connect(self.composer.field.setFocus)
         self.header.llm_wanted.connect(lambda: watch.look(wanted=True))
 
-    def send(self, request: Request, place: Open | None = None) -> None:
+    def send(self, request: Request, place: OpenConversation | None = None) -> None:
         """Send a request, to be answered aloud if the switch says so; where `place` is not given,
         into the open conversation."""
         self.banner.hide()
@@ -270,7 +270,7 @@ class MainWindow(QMainWindow):
         if not place:
             self.composer.field.setFocus()
 
-    def _added(self, exchange: Exchange) -> None:
+    def _added(self, exchange: PendingTurn) -> None:
         self.places.back()
         self.stack.setCurrentWidget(self.conversation)
         self.conversation.append(exchange)
@@ -308,7 +308,7 @@ class MainWindow(QMainWindow):
                 tr("{llm} is ready. It is used now.", llm=described(outcome.value)), calm=True
             )
 
-    def _asked(self, exchange: Exchange) -> None:
+    def _asked(self, exchange: PendingTurn) -> None:
         self.conversation.refresh(exchange)
         self.conversation.draw_now()
         self.spoken.asked(exchange)
@@ -349,7 +349,7 @@ class MainWindow(QMainWindow):
 
     def _enlarge(self, artifact: Artifact) -> None:
         among = pictures_of(entry.turn for entry in self.session.open.entries)
-        self._viewer = Viewer(self._central, artifact, self.wishes, among)
+        self._viewer = ImageViewer(self._central, artifact, self.wishes, among)
         self._viewer.destroyed.connect(self._viewer_gone)
 
     def _viewer_gone(self) -> None:

@@ -19,12 +19,20 @@ from jarvis_desktop.core.ports import Unfinished
 from jarvis_desktop.core.turn import Conversation, Request, Turn
 from jarvis_desktop.ui.app_protocols import AppPort
 from jarvis_desktop.ui.engine import EngineJob, EngineQuestion, EngineThread, Outcome, QtFrontend
-from jarvis_desktop.ui.exchange import Again, Brake, Exchange, Lifetime, Open, Stopping, behind
+from jarvis_desktop.ui.exchange import (
+    Lifetime,
+    OpenConversation,
+    PendingTurn,
+    Rerun,
+    StopButtonState,
+    StopScope,
+    behind,
+)
 
 if TYPE_CHECKING:
     from jarvis_desktop.app.single_instance import Handle
 
-__all__ = ["Exchange", "Open", "WindowSession"]
+__all__ = ["OpenConversation", "PendingTurn", "WindowSession"]
 
 
 class WindowSession(QObject):
@@ -59,20 +67,20 @@ class WindowSession(QObject):
     def __init__(self, engine: EngineThread, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.engine = engine
-        self.open = Open()
-        self.aside: Open | None = None
+        self.open = OpenConversation()
+        self.aside: OpenConversation | None = None
         """The conversation that is not to be kept, from its opening until it is forgotten."""
-        self.quick = Open()
+        self.quick = OpenConversation()
         """The conversation in the quick box."""
         self.commands: dict[str, Handle] = {}
         """What other processes may ask of the window; carried out on the engine."""
         self.app: AppPort | None = None
         """Set once it is ready."""
         self._lifetime = Lifetime()
-        self._waiting: deque[Exchange] = deque()
-        self._running: tuple[Exchange, EngineJob] | None = None
+        self._waiting: deque[PendingTurn] = deque()
+        self._running: tuple[PendingTurn, EngineJob] | None = None
         self._frontend: QtFrontend | None = None
-        self._brake = Brake()
+        self._brake = StopButtonState()
         self.broken = ""
         """Why there will be no application; "" where there is one, or may be."""
 
@@ -95,18 +103,18 @@ class WindowSession(QObject):
         return self._running is not None or bool(self._waiting)
 
     @property
-    def running(self) -> Exchange | None:
+    def running(self) -> PendingTurn | None:
         """What is worked on now."""
         return self._running[0] if self._running else None
 
-    def send(self, request: Request, *, place: Open | None = None) -> Exchange:
+    def send(self, request: Request, *, place: OpenConversation | None = None) -> PendingTurn:
         """Put a request in line; where `place` is not given, in the open conversation."""
-        return self._put_in_line(Exchange.of(request, place or self.open))
+        return self._put_in_line(PendingTurn.of(request, place or self.open))
 
-    def run_again(self, again: Again) -> None:
+    def run_again(self, again: Rerun) -> None:
         """Carry out the plan of an earlier turn once more, in the conversation that is open."""
         turn = Turn("", datetime.now().astimezone(), again.turn.text)
-        self._put_in_line(Exchange(turn, self.open, again=again))
+        self._put_in_line(PendingTurn(turn, self.open, again=again))
 
     def go_on(self, unfinished: Unfinished) -> None:
         """Go on with a turn that was cut off, in its conversation, which is opened for it."""
@@ -126,11 +134,11 @@ class WindowSession(QObject):
             if not outcome.error:
                 # What was noted is told again with the rest.
                 turn = replace(unfinished.turn, notes=())
-                self._put_in_line(Exchange(turn, self.open, unfinished=unfinished))
+                self._put_in_line(PendingTurn(turn, self.open, unfinished=unfinished))
 
         self._ask_app(read, put)
 
-    def stop(self, place: Open | None = None) -> None:
+    def stop(self, place: OpenConversation | None = None) -> None:
         """Stop what goes on in a conversation, the open one where none is given; where nothing
         does, what runs. What a goal's controller does is stopped first, which asks the person
         then; a second time, or where there is no such step, the turn, with those of its
@@ -139,7 +147,7 @@ class WindowSession(QObject):
         if running and running.place is not here and not self._waiting_in(here):
             here = running.place
         if running and running.place is here:
-            if running.turn.agentic and self._brake.next is not Stopping.REST:
+            if running.turn.agentic and self._brake.next is not StopScope.REST:
                 self._interrupt(running)
             else:
                 self._halt(running)
@@ -167,9 +175,9 @@ class WindowSession(QObject):
     def new_conversation(self, *, kept: bool = True) -> None:
         """Open an empty conversation. One that is not to be kept is there until `forget_aside`."""
         if kept:
-            self._switch(Open())
+            self._switch(OpenConversation())
         else:
-            self.aside = self.aside or Open(unkept=True)
+            self.aside = self.aside or OpenConversation(unkept=True)
             self._switch(self.aside)
 
     def forget_aside(self) -> None:
@@ -203,10 +211,10 @@ class WindowSession(QObject):
 
         self._ask_app(read, show)
 
-    def open_place(self, place: Open) -> None:
+    def open_place(self, place: OpenConversation) -> None:
         """Open a conversation that goes on; the quick box begins another one after its own."""
         if place is self.quick:
-            self.quick = Open()
+            self.quick = OpenConversation()
         self._switch(place)
 
     def greet(self) -> None:
@@ -232,7 +240,7 @@ class WindowSession(QObject):
         self._next()
         self.kept.emit()
 
-    def _put_in_line(self, exchange: Exchange) -> Exchange:
+    def _put_in_line(self, exchange: PendingTurn) -> PendingTurn:
         exchange.waiting = behind(self.running) if self.app else tr("Getting ready…")
         exchange.place.entries.append(exchange)
         self._waiting.append(exchange)
@@ -243,7 +251,7 @@ class WindowSession(QObject):
         self.busy_changed.emit(self.busy)
         return exchange
 
-    def _place_of(self, conversation_id: str) -> Open | None:
+    def _place_of(self, conversation_id: str) -> OpenConversation | None:
         """The conversation, where it is open or a turn of it runs or waits."""
         active = [*self._waiting, *([self._running[0]] if self._running else [])]
         aside = [self.aside] if self.aside else []
@@ -288,12 +296,12 @@ class WindowSession(QObject):
 
         job = self.engine.run(work, lambda outcome: self._ended(exchange, outcome))
         self._running = exchange, job
-        self._brake = Brake()
+        self._brake = StopButtonState()
         self._show_brake()
         exchange.waiting = ""
         self.changed.emit(exchange)
 
-    def _happened(self, exchange: Exchange, event: Event) -> None:
+    def _happened(self, exchange: PendingTurn, event: Event) -> None:
         exchange.take(event)
         self._brake.take(event)
         self._show_brake()
@@ -301,7 +309,7 @@ class WindowSession(QObject):
         if isinstance(event, Kept):
             self.kept.emit()
 
-    def _asked(self, exchange: Exchange, question: EngineQuestion | None) -> None:
+    def _asked(self, exchange: PendingTurn, question: EngineQuestion | None) -> None:
         exchange.question = question
         self._brake.asked(waits=question is not None)
         self._show_brake()
@@ -313,7 +321,7 @@ class WindowSession(QObject):
     def _show_brake(self) -> None:
         self.stops_next.emit(self._brake.next)
 
-    def _interrupt(self, exchange: Exchange) -> None:
+    def _interrupt(self, exchange: PendingTurn) -> None:
         self._brake.press()
         self._show_brake()
 
@@ -322,21 +330,21 @@ class WindowSession(QObject):
 
         self._ask_app(interrupt, lambda outcome: self._interrupted(exchange, outcome))
 
-    def _interrupted(self, exchange: Exchange, outcome: Outcome) -> None:
+    def _interrupted(self, exchange: PendingTurn, outcome: Outcome) -> None:
         """Nothing was there to interrupt, or the engine failed: then the turn itself is to end."""
         if not outcome.value and self.running is exchange:
             self._halt(exchange)
         self._tell(outcome)
 
-    def _halt(self, exchange: Exchange) -> None:
+    def _halt(self, exchange: PendingTurn) -> None:
         self._drop(self._waiting_in(exchange.place))
         if self._running:
             self._running[1].cancel()
 
-    def _waiting_in(self, place: Open) -> list[Exchange]:
+    def _waiting_in(self, place: OpenConversation) -> list[PendingTurn]:
         return [exchange for exchange in self._waiting if exchange.place is place]
 
-    def _drop(self, exchanges: Iterable[Exchange], status: Status = Status.CANCELLED) -> None:
+    def _drop(self, exchanges: Iterable[PendingTurn], status: Status = Status.CANCELLED) -> None:
         for exchange in exchanges:
             self._waiting.remove(exchange)
             exchange.finish(status)
@@ -345,7 +353,7 @@ class WindowSession(QObject):
                 self._keep(exchange)
         self.busy_changed.emit(self.busy)
 
-    def _keep(self, exchange: Exchange) -> None:
+    def _keep(self, exchange: PendingTurn) -> None:
         """Leave in the history what was asked for, though nobody began with it."""
 
         def kept(outcome: Outcome) -> None:
@@ -359,7 +367,7 @@ class WindowSession(QObject):
 
         self._ask_app(exchange.set_aside, kept)
 
-    def _ended(self, exchange: Exchange, outcome: Outcome) -> None:
+    def _ended(self, exchange: PendingTurn, outcome: Outcome) -> None:
         self._running = None
         if isinstance(outcome.value, Turn):
             exchange.turn = outcome.value
@@ -375,12 +383,12 @@ class WindowSession(QObject):
 
     def _read(self, outcome: Outcome) -> None:
         if isinstance(outcome.value, Conversation):
-            place = Open(outcome.value.id)
-            place.entries = [Exchange(turn, place) for turn in outcome.value.turns]
+            place = OpenConversation(outcome.value.id)
+            place.entries = [PendingTurn(turn, place) for turn in outcome.value.turns]
             self._switch(place)
         self._tell(outcome)
 
-    def _forget(self, place: Open) -> None:
+    def _forget(self, place: OpenConversation) -> None:
         self.forgotten.emit(place)
 
         async def forget(app: AppPort) -> None:
@@ -393,6 +401,6 @@ class WindowSession(QObject):
             if turn_id and entry.turn.id == turn_id:
                 self.sought.emit(number)
 
-    def _switch(self, place: Open) -> None:
+    def _switch(self, place: OpenConversation) -> None:
         self.open = place
         self.switched.emit()

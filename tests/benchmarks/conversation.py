@@ -21,7 +21,7 @@ from jarvis_desktop.core.expert import Status
 from jarvis_desktop.core.turn import Turn
 from jarvis_desktop.ui.actions import Actions
 from jarvis_desktop.ui.conversation.conversation_view import ConversationView
-from jarvis_desktop.ui.exchange import Exchange, Open
+from jarvis_desktop.ui.exchange import OpenConversation, PendingTurn
 from jarvis_desktop.ui.widgets.theme import Theme
 from tests.ui.markdown_samples import HOSTILE_MARKDOWN
 
@@ -86,13 +86,13 @@ def answer(length: int) -> str:
     return "".join(parts)[:length]
 
 
-def conversation(count: int) -> list[Exchange]:
+def conversation(count: int) -> list[PendingTurn]:
     """A conversation of turns of different lengths."""
-    place = Open("a")
+    place = OpenConversation("a")
     now = datetime(2026, 5, 4, tzinfo=UTC)
     replies = [answer(length) for length in (80, 200, 600, 1500, 4000)]
     return [
-        Exchange(
+        PendingTurn(
             Turn(
                 f"t{number}",
                 now,
@@ -217,7 +217,9 @@ def nudge(view: ConversationView, pixels: Iterator[int]) -> bool:
 
 def stream(view: ConversationView, text: str, *, pieces: int = 400) -> None:
     """Let an answer be written in pieces."""
-    exchange = Exchange(Turn("new", datetime(2026, 5, 4, tzinfo=UTC), "Write"), Open("a"))
+    exchange = PendingTurn(
+        Turn("new", datetime(2026, 5, 4, tzinfo=UTC), "Write"), OpenConversation("a")
+    )
     view.append(exchange)
     size = max(1, len(text) // pieces)
     ends = iter(range(size, len(text) + size, size))

@@ -28,7 +28,7 @@ from jarvis_desktop.experts.search import Hit, Sought
 from jarvis_desktop.ui.actions import Actions
 from jarvis_desktop.ui.conversation.conversation_view import ConversationView
 from jarvis_desktop.ui.engine import EngineThread
-from jarvis_desktop.ui.exchange import Exchange, Open
+from jarvis_desktop.ui.exchange import OpenConversation, PendingTurn
 from jarvis_desktop.ui.experts.page import ExpertsPage
 from jarvis_desktop.ui.page_context import PageContext
 from jarvis_desktop.ui.session import WindowSession
@@ -83,7 +83,7 @@ def of_plan(heart: Heart, engine: EngineThread, folder: Path) -> list[Row]:
     view.show()
     idle()
     turn = plan(STEPS)
-    exchange = Exchange(turn, Open("a"))
+    exchange = PendingTurn(turn, OpenConversation("a"))
     rows = [watched(heart, f"a plan of {STEPS} steps is drawn", lambda: view.append(exchange))]
 
     def start() -> None:

@@ -27,7 +27,7 @@ from jarvis_desktop.core.artifact import Artifact, Kind
 from jarvis_desktop.speech.player import SoundPlayer
 from jarvis_desktop.ui.actions import Actions
 from jarvis_desktop.ui.engine import EngineThread
-from jarvis_desktop.ui.media.cards import FilmCard
+from jarvis_desktop.ui.media.cards import VideoCard
 from jarvis_desktop.ui.media.previews import Peaks
 from jarvis_desktop.ui.session import WindowSession
 from jarvis_desktop.ui.widgets.theme import Theme
@@ -73,7 +73,7 @@ class Bench:
 
     def film(self, path: Path) -> list[Row]:
         """Play a film with its sound."""
-        card = FilmCard(Artifact(Kind.VIDEO, path=path), self.actions)
+        card = VideoCard(Artifact(Kind.VIDEO, path=path), self.actions)
         self.column.addWidget(card)
         poster = self.wait(lambda: card.transport.length > 0)
         beats: list[float] = []

@@ -38,7 +38,7 @@ from jarvis_desktop.speech.devices import Device
 from jarvis_desktop.storage.artifacts import FileStore
 from jarvis_desktop.ui.conversation.turn_view import TurnView
 from jarvis_desktop.ui.plan.list_view import TaskRow
-from jarvis_desktop.ui.request.attachments import Chip
+from jarvis_desktop.ui.request.attachments import AttachmentChip
 from tests.fake_fetcher import FakeFetcher
 from tests.fake_house import fake_shelf
 from tests.fake_voice import FakeHotkey, FakeMicrophone, FakePlayer, FakeRecogniser, FakeVoice
@@ -393,6 +393,6 @@ def words(view: QWidget) -> str:
     )
 
 
-def visible_chips(view: QWidget) -> list[Chip]:
+def visible_chips(view: QWidget) -> list[AttachmentChip]:
     """The files that are shown."""
-    return [chip for chip in view.findChildren(Chip) if not chip.isHidden()]
+    return [chip for chip in view.findChildren(AttachmentChip) if not chip.isHidden()]

@@ -19,7 +19,7 @@ from jarvis_desktop.core.turn import Conversation, Request, Turn
 from jarvis_desktop.ui.conversation import code_review
 from jarvis_desktop.ui.conversation.approvals import ApprovalPanel, OutlineReview, QuestionPanel
 from jarvis_desktop.ui.engine import Outcome
-from jarvis_desktop.ui.exchange import Brake, Stopping
+from jarvis_desktop.ui.exchange import StopButtonState, StopScope
 from jarvis_desktop.ui.main_window import MainWindow
 from tests.ui import goal_scene, scene
 from tests.ui.scene import NOW, FakeApp, Shown
@@ -250,18 +250,18 @@ def test_an_interruption_that_comes_too_late_stops_nothing_else(
 
 
 def test_only_an_answer_to_what_is_asked_after_a_stop_goes_on() -> None:
-    def after(*asked: bool) -> Stopping:
-        brake = Brake()
+    def after(*asked: bool) -> StopScope:
+        brake = StopButtonState()
         brake.take(RoundStarted(1, "assistant", "coder", ""))
         brake.press()
         for waits in asked:
             brake.asked(waits=waits)
         return brake.next
 
-    assert after() is Stopping.REST
-    assert after(False) is Stopping.REST  # the question that the stop took away
-    assert after(False, True) is Stopping.REST
-    assert after(False, True, False) is Stopping.STEP
+    assert after() is StopScope.REST
+    assert after(False) is StopScope.REST  # the question that the stop took away
+    assert after(False, True) is StopScope.REST
+    assert after(False, True, False) is StopScope.STEP
 
 
 def test_a_goal_that_was_cut_off_is_offered_and_goes_on(

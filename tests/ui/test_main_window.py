@@ -24,7 +24,7 @@ from jarvis_desktop.storage.file_inspection import Offered
 from jarvis_desktop.ui.engine import Outcome
 from jarvis_desktop.ui.history.drawer import BESIDE
 from jarvis_desktop.ui.main_window import MainWindow
-from jarvis_desktop.ui.request.attachments import Chip
+from jarvis_desktop.ui.request.attachments import AttachmentChip
 from jarvis_desktop.ui.session import WindowSession
 from jarvis_desktop.ui.welcome import EXAMPLES
 from tests.ui import scene
@@ -84,7 +84,7 @@ def test_files_dropped_anywhere_become_chips_and_go_with_the_request(
     two.write_text("words")
     drop(window, files_of(one, two, one))
     qtbot.waitUntil(lambda: len(window.composer.attached.files()) == 2)
-    chips = window.composer.findChildren(Chip)
+    chips = window.composer.findChildren(AttachmentChip)
     assert [chip.accessibleName() for chip in chips] == [
         "one.csv, table, 3 bytes",
         "two.txt, document, 5 bytes",

@@ -14,7 +14,7 @@ from jarvis_desktop.core.events import Kept, ReplyChunk
 from jarvis_desktop.core.expert import Status
 from jarvis_desktop.core.turn import Conversation, Request, Turn
 from jarvis_desktop.ui.engine import EngineThread, QtFrontend
-from jarvis_desktop.ui.exchange import Open
+from jarvis_desktop.ui.exchange import OpenConversation
 from jarvis_desktop.ui.main_window import MainWindow
 from jarvis_desktop.ui.request.attachments import FileOffers
 from jarvis_desktop.ui.session import WindowSession
@@ -118,7 +118,7 @@ def test_stop_lets_other_conversations_go_on(
     behind = ready.send(Request("behind it"))
     qtbot.waitUntil(lambda: bool(app.assistant.handled))
     ready.new_conversation()
-    waits, elsewhere = ready.send(Request("two")), Open()
+    waits, elsewhere = ready.send(Request("two")), OpenConversation()
     other = ready.send(Request("three"), place=elsewhere)
     ready.stop()
     assert waits.turn.status is Status.CANCELLED

@@ -33,7 +33,7 @@ from jarvis_desktop.tasks.registry import DEFINITIONS
 from jarvis_desktop.ui.conversation.turn_view import TurnView
 from jarvis_desktop.ui.main_window import MainWindow
 from jarvis_desktop.ui.navigation import PLACES
-from jarvis_desktop.ui.plan.descriptions import faces
+from jarvis_desktop.ui.plan.descriptions import card_states
 from jarvis_desktop.ui.welcome import EXAMPLES
 from tests.ui import scene
 from tests.ui.pseudo import Pseudo, untranslated
@@ -105,7 +105,7 @@ def test_a_turn_is_translated(window: MainWindow, app: FakeApp, qtbot: QtBot) ->
     assert untranslated(window, DATA) == []
     turn = app.assistant.turns[0]
     assert turn.plan
-    spoken = " ".join(face.spoken for face in faces(turn.plan, turn))
+    spoken = " ".join(face.spoken for face in card_states(turn.plan, turn))
     label = QLabel(spoken, window)
     assert untranslated(label, DATA) == []
 

@@ -32,8 +32,8 @@ MOST_RESULTS = 12
 PRINTED_LINES = 12
 CAME = mark("What came of it")
 
-_who = {"assistant": "JARVIS", "coder": mark("Coder"), "librarian": mark("Librarian")}
-_doing = {
+_roles = {"assistant": "JARVIS", "coder": mark("Coder"), "librarian": mark("Librarian")}
+_branches = {
     "run_experts": mark("Experts"),
     "coder": mark("Hand over to the coder"),
     "ask_user": mark("Question to you"),
@@ -46,7 +46,7 @@ _doing = {
     "write_function": mark("Write a function"),
     "finish": mark("Hand back"),
 }
-_words = {
+_outcomes = {
     Status.PARTLY: mark("partly"),
     Status.FAILED: mark("failed"),
     Status.SKIPPED: mark("left out"),
@@ -54,16 +54,16 @@ _words = {
 }
 
 
-def who(path: str) -> str:
+def role_name(path: str) -> str:
     """Whose round it is, for display."""
     role = path.rpartition("/")[2]
-    return tr(_who.get(role, "")) or labels.upper_first(one_line(role, limit=24))
+    return tr(_roles.get(role, "")) or labels.upper_first(one_line(role, limit=24))
 
 
-def branch_words(item: Round) -> str:
+def branch_name(item: Round) -> str:
     """What a round does, in a word or two."""
     branch = one_line(item.branch.replace("_", " "), limit=28)
-    return tr(_doing[item.branch]) if item.branch in _doing else labels.upper_first(branch)
+    return tr(_branches[item.branch]) if item.branch in _branches else labels.upper_first(branch)
 
 
 class RoundRow(QWidget):
@@ -75,7 +75,7 @@ class RoundRow(QWidget):
         self._actions = actions
         self._round: Round | None = None
         self._over = False
-        self._details: _Details | None = None
+        self._details: _RoundDetails | None = None
         self._outer = QVBoxLayout(self)
         self._outer.setContentsMargins(0, 0, 0, 0)
         self._outer.setSpacing(2)
@@ -124,11 +124,11 @@ class RoundRow(QWidget):
         self._outer.setContentsMargins(INDENT * depth, 0, 0, 0)
         self.reason.setContentsMargins(26, 0, 26, 2)
         self.icon.show_state("running" if status is None else status.value)
-        self.title.setText(branch_words(item))
+        self.title.setText(branch_name(item))
         latest = "" if status else _latest(item)
         self.what.show_text(latest or one_line(item.what, limit=300))
-        self.who.setText(who(item.path))
-        word = tr(_words.get(status, "")) if status else ""
+        self.who.setText(role_name(item.path))
+        word = tr(_outcomes.get(status, "")) if status else ""
         count = len(item.artifacts)
         made = trn("{count} result", "{count} results", count) if count else ""
         self.facts.setText(" · ".join(part for part in (made, word) if part))
@@ -146,7 +146,7 @@ class RoundRow(QWidget):
 
     def _toggle(self) -> None:
         if self._details is None:
-            self._details = _Details(self.number, self._actions)
+            self._details = _RoundDetails(self.number, self._actions)
             self._outer.addWidget(self._details)
             self._details.show()
         else:
@@ -161,7 +161,7 @@ class RoundRow(QWidget):
             self.toggle.show_icon("right", name, tip=tr("Show more"))
 
 
-class _Details(QFrame):
+class _RoundDetails(QFrame):
     """Everything known about a round."""
 
     def __init__(self, number: int, actions: Actions) -> None:
@@ -209,14 +209,14 @@ class _Details(QFrame):
             for artifact in item.artifacts[:MOST_RESULTS]:
                 self._made.addWidget(cards.card(artifact, self._actions))
 
-    def _block(self, column: QVBoxLayout, title: str, *, numbered: bool = True) -> _Block:
+    def _block(self, column: QVBoxLayout, title: str, *, numbered: bool = True) -> _CodeSection:
         name = tr("{what} of round {number}", what=title, number=self._number)
-        block = _Block(title, name, actions=self._actions, numbered=numbered)
+        block = _CodeSection(title, name, actions=self._actions, numbered=numbered)
         column.addWidget(block)
         return block
 
 
-class _Block(QWidget):
+class _CodeSection(QWidget):
     """Code or output under a heading, with a copy button."""
 
     def __init__(self, title: str, name: str, *, actions: Actions, numbered: bool) -> None:
@@ -338,7 +338,7 @@ class RoundsView(QWidget):
             self.draw(self._turn)
 
 
-def tally(turn: Turn) -> str:
+def tally_rounds(turn: Turn) -> str:
     """The number of rounds: "12, 1 failed"."""
     failed = sum(item.status is Status.FAILED for item in turn.rounds.values())
     if failed:

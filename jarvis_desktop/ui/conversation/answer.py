@@ -25,8 +25,8 @@ from jarvis_desktop.ui.actions import Actions
 from jarvis_desktop.ui.conversation.code_view import CodeBlock
 from jarvis_desktop.ui.conversation.markdown import (
     Block,
-    Code,
-    Growing,
+    CodeFence,
+    IncrementalMarkdown,
     MarkdownTable,
     MarkdownText,
     ThematicBreak,
@@ -39,7 +39,7 @@ from jarvis_desktop.ui.widgets.labels import FIRST, MORE, more_of
 Texts = (QTextEdit, QPlainTextEdit)
 
 
-class Selecting(QObject):
+class AnswerSelection(QObject):
     """Extends a selection over all parts of one answer."""
 
     def __init__(self, answer: QWidget) -> None:
@@ -172,14 +172,14 @@ class AnswerText(QWidget):
         self._text = ""
         self._plain = False
         self._limit = FIRST
-        self._reading = Growing()
+        self._reading = IncrementalMarkdown()
         self._read = 0
         """Characters parsed so far."""
         self._wanted: Sequence[Block] = ()
         self._shown: list[Block] = []
         self._parts: list[tuple[int, Part, QWidget]] = []
         """For each part: the index of its first block, the part, and the widget that holds it."""
-        self._selecting = Selecting(self)
+        self._selecting = AnswerSelection(self)
         self._column = QVBoxLayout(self)
         self._column.setContentsMargins(0, 0, 0, 0)
         self._column.setSpacing(10)
@@ -202,7 +202,7 @@ class AnswerText(QWidget):
         if text == self._text and plain == self._plain:
             return
         if plain != self._plain or not text.startswith(self._text[: self._read]):
-            self._reading, self._read = Growing(), 0
+            self._reading, self._read = IncrementalMarkdown(), 0
         self._text, self._plain = text, plain
         more = more_of(self._limit, len(text))
         self.more.setVisible(bool(more))
@@ -273,11 +273,11 @@ class AnswerText(QWidget):
         if type(before) is not type(block) or before.place != block.place:
             return False
         self._cut(number + 1)
-        if isinstance(part, CodeBlock) and isinstance(block, Code):
+        if isinstance(part, CodeBlock) and isinstance(block, CodeFence):
             part.show_code(block)
         elif isinstance(part, TableBlock) and isinstance(block, MarkdownTable):
             part.show_grid(block)
-        elif isinstance(part, Prose) and not isinstance(block, Code | MarkdownTable):
+        elif isinstance(part, Prose) and not isinstance(block, CodeFence | MarkdownTable):
             part.replace_last(block)
         self._shown[number] = block
         return True
@@ -298,7 +298,7 @@ class AnswerText(QWidget):
         """Draw the missing blocks, at least one."""
         for block in self._wanted[len(self._shown) :]:
             last = self._parts[-1][1] if self._parts else None
-            if isinstance(block, Code):
+            if isinstance(block, CodeFence):
                 self._add(CodeBlock(block, self._actions), block)
             elif isinstance(block, MarkdownTable):
                 self._add(TableBlock(block, self._actions), block)
@@ -312,7 +312,7 @@ class AnswerText(QWidget):
             if time.perf_counter() > until:
                 return
 
-    def _add(self, part: Part, block: Code | MarkdownTable | None) -> None:
+    def _add(self, part: Part, block: CodeFence | MarkdownTable | None) -> None:
         holder: QWidget = part
         by = 0
         if block:

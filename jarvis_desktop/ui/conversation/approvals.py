@@ -86,7 +86,7 @@ class ApprovalPanel(QFrame):
         return True
 
 
-def named(button: QPushButton, text: str, *, tip: str = "", kind: str = "") -> QPushButton:
+def label_button(button: QPushButton, text: str, *, tip: str = "", kind: str = "") -> QPushButton:
     """Label a button; `tip` explains what it does."""
     button.setText(text)
     button.setAccessibleName(text)
@@ -130,7 +130,9 @@ class QuestionPanel(ApprovalPanel):
             (self.yes, yes, "primary", self._agree),
         ):
             button.clicked.connect(act)
-            row.addWidget(named(button, text, kind=kind), alignment=Qt.AlignmentFlag.AlignBottom)
+            row.addWidget(
+                label_button(button, text, kind=kind), alignment=Qt.AlignmentFlag.AlignBottom
+            )
         self.column.addLayout(row)
         if question.open_ended:
             self.column.addWidget(self.dictated(self.words))
@@ -172,7 +174,7 @@ class OutlineReview(ApprovalPanel):
         self.head("review", question.text)
         self.why = LongText(tr("Why the plan is as it is"), role="note", first=1200)
         self.column.addWidget(self.why)
-        told = _told(question.why, changes(before, self.outline))
+        told = _explanation(question.why, changes(before, self.outline))
         self.why.show_text(told)
         self.why.setVisible(bool(told))
         self.text = CodeText(
@@ -223,7 +225,7 @@ class OutlineReview(ApprovalPanel):
                 self._accept,
             ),
         ):
-            named(button, text, tip=tip)
+            label_button(button, text, tip=tip)
             button.clicked.connect(act)
         row.addWidget(self.no)
         row.addStretch(1)
@@ -247,7 +249,7 @@ class OutlineReview(ApprovalPanel):
                 made = changes(self.outline, self.edited)
         self.wrong.setText(words)
         self.wrong.setVisible(bool(words))
-        self.mine.setText(_listed(made))
+        self.mine.setText(_list_changes(made))
         self.mine.setVisible(bool(made))
         self._show_state()
 
@@ -258,7 +260,7 @@ class OutlineReview(ApprovalPanel):
         self.revise.setEnabled(sound and (commented or edited))
         # accepting would lose the comment, so the other button is the default
         for button, primary in ((self.yes, not commented), (self.revise, commented)):
-            named(
+            label_button(
                 button,
                 button.text(),
                 tip=button.toolTip(),
@@ -296,16 +298,16 @@ def _steps(text: str) -> str:
     return "\n".join(line if _marked.match(line) else f"- {line.strip()}" for line in lines)
 
 
-def _told(why: str, changed: Sequence[str]) -> str:
+def _explanation(why: str, changed: Sequence[str]) -> str:
     """The explanation, and the changes that it does not mention."""
-    return "\n".join([*([why.strip()] if why.strip() else []), *_new(why, changed)])
+    return "\n".join([*([why.strip()] if why.strip() else []), *_missing_from(why, changed)])
 
 
-def _new(why: str, changed: Sequence[str]) -> list[str]:
+def _missing_from(why: str, changed: Sequence[str]) -> list[str]:
     return [line for line in changed if line not in why]
 
 
-def _listed(made: Sequence[str]) -> str:
+def _list_changes(made: Sequence[str]) -> str:
     more = len(made) - MOST_CHANGES
     rest = [trn("And {count} more.", "And {count} more.", more)] if more > 0 else []
     return "\n".join([tr("You changed:"), *made[:MOST_CHANGES], *rest])

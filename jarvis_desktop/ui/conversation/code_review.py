@@ -9,8 +9,8 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QVBoxLayout
 from jarvis_desktop.core.code import Allow, CodeRequest, Verdict
 from jarvis_desktop.core.display import one_line
 from jarvis_desktop.core.i18n import mark, tr
-from jarvis_desktop.ui.conversation.approvals import FIRST, ApprovalPanel, named
-from jarvis_desktop.ui.conversation.code_view import CodeText, seen
+from jarvis_desktop.ui.conversation.approvals import FIRST, ApprovalPanel, label_button
+from jarvis_desktop.ui.conversation.code_view import CodeText, escape_invisible
 from jarvis_desktop.ui.engine import EngineQuestion
 from jarvis_desktop.ui.widgets import theme
 from jarvis_desktop.ui.widgets.forms import Fold, GrowingTextField
@@ -30,7 +30,7 @@ UNSEEN = mark(
 )
 
 
-class Shield(QFrame):
+class SandboxBanner(QFrame):
     """Which sandbox confines the code, or a warning that none does."""
 
     def __init__(self, code: CodeRequest) -> None:
@@ -68,11 +68,13 @@ class CodeReview(ApprovalPanel):
         purpose.show_text(code.purpose.strip())
         self.column.addWidget(purpose)
         purpose.setVisible(bool(code.purpose.strip()))
-        self.shield = Shield(code)
+        self.shield = SandboxBanner(code)
         self.column.addWidget(self.shield)
         self.unseen = Label(tr(UNSEEN), role="warning", wrap=True)
         self.column.addWidget(self.unseen)
-        self.unseen.setVisible("\\" in seen(code.source) and seen(code.source) != _lines(code))
+        self.unseen.setVisible(
+            "\\" in escape_invisible(code.source) and escape_invisible(code.source) != _lines(code)
+        )
         self.difference = CodeText(tr("What changes in the function"), numbered=False)
         self.source = CodeText(tr("The code"), editable=True)
         self.source.show_text(code.source)
@@ -123,7 +125,7 @@ class CodeReview(ApprovalPanel):
         self._compare()
 
     def _compare(self) -> None:
-        before, now = seen(self.code.replaces), self.source.toPlainText()
+        before, now = escape_invisible(self.code.replaces), self.source.toPlainText()
         if not self.difference.show_difference(before, now):
             self.difference.show_text(tr("Nothing changes."))
 
@@ -140,18 +142,22 @@ class CodeReview(ApprovalPanel):
         saves, safe = bool(self.code.saves), self.code.protection.sandboxed
         row = QHBoxLayout()
         self.goal = QPushButton(self)
-        named(self.no, tr("Refuse"), tip=tr("It does not run (Esc)"))
-        named(
+        label_button(self.no, tr("Refuse"), tip=tr("It does not run (Esc)"))
+        label_button(
             self.goal,
             tr("Allow for this goal"),
             tip=tr("This, and other code for the same goal that runs in the sandbox"),
         )
         if saves:
             tip = tr("It goes into the code library as it stands here")
-            named(self.yes, tr("Keep it"), tip=tip)
+            label_button(self.yes, tr("Keep it"), tip=tip)
         else:
-            named(self.yes, tr("Run once"), tip=tr("It runs as it stands here, this time only"))
-        named(self.yes, self.yes.text(), tip=self.yes.toolTip(), kind="primary" if safe else "risk")
+            label_button(
+                self.yes, tr("Run once"), tip=tr("It runs as it stands here, this time only")
+            )
+        label_button(
+            self.yes, self.yes.text(), tip=self.yes.toolTip(), kind="primary" if safe else "risk"
+        )
         self.goal.setVisible(safe and not saves)
         for button, allow in (
             (self.no, Allow.NO),
@@ -177,7 +183,7 @@ class CodeReview(ApprovalPanel):
     def _as_it_stands(self) -> str:
         """The given code unchanged, to the byte, unless the user edited it."""
         shown = self.source.toPlainText()
-        return self.code.source if shown == seen(self.code.source) else shown
+        return self.code.source if shown == escape_invisible(self.code.source) else shown
 
 
 def _lines(code: CodeRequest) -> str:

@@ -36,9 +36,9 @@ from jarvis_desktop.ui.widgets.icons import IconButton
 from jarvis_desktop.ui.widgets.labels import Label, goes_through
 
 if TYPE_CHECKING:
-    from jarvis_desktop.ui.conversation.markdown import Code
+    from jarvis_desktop.ui.conversation.markdown import CodeFence
     from jarvis_desktop.ui.conversation.syntax_worker import Lines
-    from jarvis_desktop.ui.media.controller import Media
+    from jarvis_desktop.ui.media.controller import MediaController
 
 
 MOST_LINES = 18
@@ -51,7 +51,7 @@ MOST_COMPARED = 1500
 _unseen = {"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp", "Zs"}
 
 
-def seen(source: str) -> str:
+def escape_invisible(source: str) -> str:
     """Code with invisible characters written as Python escapes: direction marks, zero-width
     characters, unusual spaces. Lines end where Python ends them."""
     lines = source.replace("\r\n", "\n").replace("\r", "\n")
@@ -69,7 +69,7 @@ def _escaped(letter: str) -> str:
     return f"\\u{number:04x}" if number < 0x10000 else f"\\U{number:08x}"
 
 
-def difference(before: str, after: str) -> str:
+def unified_diff(before: str, after: str) -> str:
     """A unified diff of two sources; "" if they are equal."""
     old, new = before.splitlines(), after.splitlines()
     if max(len(old), len(new)) > MOST_COMPARED:
@@ -122,7 +122,7 @@ class CodeText(QPlainTextEdit):
         if role == "code":
             self.setFont(monospaced())
         self.setTabStopDistance(4.0 * self.fontMetrics().horizontalAdvance(" "))
-        self._numbers = _Numbers(self) if numbered else None
+        self._numbers = _LineNumbers(self) if numbered else None
         if self._numbers:
             self.blockCountChanged.connect(self._make_room)
             self.updateRequest.connect(self._follow)
@@ -134,7 +134,7 @@ class CodeText(QPlainTextEdit):
         """Show another text; `at_end` keeps the end in view, as a terminal does."""
         if text == self._given:
             return
-        self._given, text = text, seen(text)
+        self._given, text = text, escape_invisible(text)
         bar = self.verticalScrollBar()
         follow = at_end and bar.value() >= bar.maximum() - 1
         if self._shown and text.startswith(self._shown):
@@ -151,7 +151,7 @@ class CodeText(QPlainTextEdit):
     def show_difference(self, before: str, after: str) -> bool:
         """Show what changes, line by line, marked with "-" and "+". Return whether anything
         does."""
-        text = difference(before, after)
+        text = unified_diff(before, after)
         self.show_text(text)
         self._is_difference = True
         self._mark()
@@ -247,7 +247,7 @@ class CodeText(QPlainTextEdit):
         self.setFixedHeight(min(max(lines, 1), self._most_lines) * line + self._around)
 
 
-class _Numbers(QWidget):
+class _LineNumbers(QWidget):
     """The column of line numbers."""
 
     def __init__(self, code: CodeText) -> None:
@@ -276,10 +276,10 @@ PAUSE = 150
 """Milliseconds between two colourings of a growing text."""
 
 
-class Coloured(QSyntaxHighlighter):
+class CodeHighlighter(QSyntaxHighlighter):
     """Colours the code in one CodeText."""
 
-    def __init__(self, view: CodeText, media: Media) -> None:
+    def __init__(self, view: CodeText, media: MediaController) -> None:
         super().__init__(view.document())
         self._view, self._media = view, media
         self._language = self._read = ""
@@ -359,7 +359,7 @@ MAX_BLOCK_LINES = 40
 class CodeBlock(QFrame):
     """A block of code with its language and a copy button."""
 
-    def __init__(self, code: Code, actions: Actions) -> None:
+    def __init__(self, code: CodeFence, actions: Actions) -> None:
         super().__init__()
         self.setObjectName("code")
         self.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
@@ -379,10 +379,10 @@ class CodeBlock(QFrame):
         column.addLayout(head)
         self.text = CodeText(tr("Code"), numbered=False, most_lines=MAX_BLOCK_LINES)
         column.addWidget(self.text)
-        self._colours = Coloured(self.text, actions.media)
+        self._colours = CodeHighlighter(self.text, actions.media)
         self.show_code(code)
 
-    def show_code(self, code: Code) -> None:
+    def show_code(self, code: CodeFence) -> None:
         """Show other code; code that was only appended is only added."""
         self._code = code
         self.language.setText(one_line(code.language, limit=40) or tr("Code"))

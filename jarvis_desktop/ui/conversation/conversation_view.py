@@ -12,7 +12,12 @@ from PySide6.QtWidgets import QApplication, QWidget
 from jarvis_desktop.core.i18n import tr, trn
 from jarvis_desktop.ui.actions import Actions
 from jarvis_desktop.ui.conversation.approvals import ApprovalPanel
-from jarvis_desktop.ui.conversation.virtual_list import Heights, TurnEntry, TurnList, estimated
+from jarvis_desktop.ui.conversation.virtual_list import (
+    TurnEntry,
+    TurnHeights,
+    TurnList,
+    estimate_height,
+)
 from jarvis_desktop.ui.widgets import theme
 from jarvis_desktop.ui.widgets.icons import IconButton
 
@@ -64,7 +69,7 @@ class ConversationView(TurnList):
         self._entries = list(entries)
         self._number()
         width = self._width()
-        self._heights = Heights([estimated(entry.turn, width) for entry in entries])
+        self._heights = TurnHeights([estimate_height(entry.turn, width) for entry in entries])
         self.to_end()
 
     def append(self, entry: TurnEntry) -> None:
@@ -73,7 +78,7 @@ class ConversationView(TurnList):
             view.look_at(newest=False)
         self._places[id(entry)] = len(self._entries)
         self._entries.append(entry)
-        self._heights.append(estimated(entry.turn, self._width()))
+        self._heights.append(estimate_height(entry.turn, self._width()))
         self.to_end()
 
     def remove(self, entry: TurnEntry) -> None:
@@ -91,7 +96,7 @@ class ConversationView(TurnList):
     def insert(self, index: int, entry: TurnEntry) -> None:
         """Insert a turn before others, such as one that was deleted and restored."""
         self._entries.insert(index, entry)
-        self._heights.insert(index, estimated(entry.turn, self._width()))
+        self._heights.insert(index, estimate_height(entry.turn, self._width()))
         self._shift(lambda number: number + (number >= index))
         self._arrange()
 
@@ -114,7 +119,7 @@ class ConversationView(TurnList):
             elif entry.question:
                 self._build(index)
             else:
-                self._heights[index] = estimated(entry.turn, self._width())
+                self._heights[index] = estimate_height(entry.turn, self._width())
         if not self._follow:
             self._unseen |= stale
         self._arrange()

@@ -10,7 +10,7 @@ from jarvis_desktop.core.i18n import mark, tr, trn
 from jarvis_desktop.core.turn import Turn
 from jarvis_desktop.ui.actions import Actions
 from jarvis_desktop.ui.conversation import agent_rounds
-from jarvis_desktop.ui.conversation.agent_rounds import RoundsView, who
+from jarvis_desktop.ui.conversation.agent_rounds import RoundsView, role_name
 from jarvis_desktop.ui.widgets import theme
 from jarvis_desktop.ui.widgets.forms import Fold
 from jarvis_desktop.ui.widgets.icons import StateIcon
@@ -118,7 +118,7 @@ class GoalOutlineView(QWidget):
             self._rows[place].draw(step)
 
 
-def tally(outline: Outline) -> str:
+def tally_steps(outline: Outline) -> str:
     """The progress of a plan: "1 of 4 steps done"."""
     states = [step.state for step in outline]
     done = states.count(StepState.DONE)
@@ -177,12 +177,12 @@ class GoalView(QFrame):
         outline = None if drafted or turn.outline == reviewed else turn.outline
         self.plan.setVisible(outline is not None)
         if outline:
-            self.heading.setText(tr("Plan · {tally}", tally=tally(outline)))
+            self.heading.setText(tr("Plan · {tally}", tally=tally_steps(outline)))
             self.outline.draw(outline)
         for path, inner in turn.inner_outlines.items():
             self._draw_inner(path, inner, shown=inner != reviewed)
         self.fold.setVisible(bool(turn.rounds))
-        self.fold.say(tr("Rounds · {tally}", tally=agent_rounds.tally(turn)))
+        self.fold.say(tr("Rounds · {tally}", tally=agent_rounds.tally_rounds(turn)))
         self._draw_rounds()
         self.setVisible(bool(outline or turn.inner_outlines or turn.rounds))
 
@@ -191,7 +191,7 @@ class GoalView(QFrame):
             self.rounds.draw(self._turn)
 
     def _draw_inner(self, path: str, outline: Outline, *, shown: bool) -> None:
-        whose = tr("{who}’s plan", who=who(path))
+        whose = tr("{who}’s plan", who=role_name(path))
         if path not in self._inner:
             fold, view = Fold(whose, unfolded=self._unfolded), GoalOutlineView(small=True)
             fold.column.setContentsMargins(agent_rounds.INDENT, 0, 0, 0)
@@ -200,5 +200,5 @@ class GoalView(QFrame):
             self._inner_place.addWidget(fold)
         fold, view = self._inner[path]
         fold.setVisible(shown)
-        fold.say(f"{whose} · {tally(outline)}")
+        fold.say(f"{whose} · {tally_steps(outline)}")
         view.draw(outline)

@@ -37,13 +37,13 @@ class Span:
     """The target of a click; "" for none."""
 
 
-def inline(source: str) -> tuple[Span, ...]:
+def parse_inline(source: str) -> tuple[Span, ...]:
     """Parse the words of a paragraph with their styles."""
     if len(source) > LONGEST or source.count("[") > MOST_BRACKETS:
         return (Span(source),)
     tokens: list[Token] = []
     parser().inline.parse(source, parser(), {}, tokens)
-    return tuple(_linked(_joined(_spans(tokens))))
+    return tuple(_link_addresses(_merge_alike(_spans(tokens))))
 
 
 @cache
@@ -54,19 +54,19 @@ def parser() -> MarkdownIt:
     made.enable(["table", "strikethrough"])
     made.disable(["code", "lheading", "reference", "html_block", "html_inline"])
     made.core.ruler.enableOnly(["normalize", "block"])  # the words are read when they are shown
-    made.inline.ruler.before("emphasis", "factor", _factor)
+    made.inline.ruler.before("emphasis", "factor", _literal_stars)
     return made
 
 
-def _factor(state: StateInline, silent: bool) -> bool:
+def _literal_stars(state: StateInline, silent: bool) -> bool:
     """Treat the stars in 2*3*4 as text."""
     source, at = state.src, state.pos
-    if source[at] != "*" or not at or not _joins(source[at - 1]):
+    if source[at] != "*" or not at or not _is_alphanumeric(source[at - 1]):
         return False
     end = at
     while end < state.posMax and source[end] == "*":
         end += 1
-    if end == state.posMax or not _joins(source[end]):
+    if end == state.posMax or not _is_alphanumeric(source[end]):
         return False
     if not silent:
         state.pending += source[at:end]
@@ -74,28 +74,28 @@ def _factor(state: StateInline, silent: bool) -> bool:
     return True
 
 
-def _joins(letter: str) -> bool:
+def _is_alphanumeric(letter: str) -> bool:
     return letter.isascii() and letter.isalnum()
 
 
-_looks = {"em": "italic", "strong": "bold", "s": "struck"}
+_styles = {"em": "italic", "strong": "bold", "s": "struck"}
 
 
 def _spans(tokens: Sequence[Token]) -> Iterator[Span]:
-    deep = dict.fromkeys(_looks.values(), 0)
+    deep = dict.fromkeys(_styles.values(), 0)
     link = label = ""
     for token in tokens:
         name, _, end = token.type.rpartition("_")
-        if name in _looks:
-            deep[_looks[name]] += 1 if end == "open" else -1
+        if name in _styles:
+            deep[_styles[name]] += 1 if end == "open" else -1
             continue
         bold, italic, struck = (bool(deep[look]) for look in ("bold", "italic", "struck"))
-        look = Span("", bold=bold, italic=italic, struck=struck, link=_opened(link))
+        look = Span("", bold=bold, italic=italic, struck=struck, link=_openable(link))
         if token.type == "link_open":
             link, label = str(token.attrs.get("href", "")), ""
             continue
         if token.type == "link_close":
-            if link and not _opened(link) and link != label:
+            if link and not _openable(link) and link != label:
                 yield replace(look, text=f" ({link})")
             link = ""
             continue
@@ -109,39 +109,39 @@ def _spans(tokens: Sequence[Token]) -> Iterator[Span]:
         yield replace(look, text=text, code=token.type == "code_inline")
 
 
-def _opened(link: str) -> str:
+def _openable(link: str) -> str:
     return link if link.lower().startswith(SCHEMES) else ""
 
 
-def _joined(spans: Iterator[Span]) -> Iterator[Span]:
+def _merge_alike(spans: Iterator[Span]) -> Iterator[Span]:
     """Merge neighbours of the same style."""
     pending: list[Span] = []
     for span in spans:
         if not span.text:
             continue
         if pending and replace(pending[-1], text="") != replace(span, text=""):
-            yield _one(pending)
+            yield _merge(pending)
             pending = []
         pending.append(span)
     if pending:
-        yield _one(pending)
+        yield _merge(pending)
 
 
-def _one(alike: Sequence[Span]) -> Span:
+def _merge(alike: Sequence[Span]) -> Span:
     return replace(alike[0], text="".join(span.text for span in alike))
 
 
-_address = re.compile(r"\bhttps?://[^\s<>\"`]{2,2000}")
+_web_address = re.compile(r"\bhttps?://[^\s<>\"`]{2,2000}")
 
 
-def _linked(spans: Iterator[Span]) -> Iterator[Span]:
+def _link_addresses(spans: Iterator[Span]) -> Iterator[Span]:
     """Turn addresses in the words into links."""
     for span in spans:
         if span.link or span.code or "://" not in span.text:
             yield span
             continue
         at = 0
-        for found in _address.finditer(span.text):
+        for found in _web_address.finditer(span.text):
             address = found[0].rstrip(".,;:!?'*_…")
             if address.endswith(")") and address.count(")") > address.count("("):
                 address = address.rstrip(")")
@@ -185,7 +185,7 @@ class MarkdownText:
 
     def spans(self) -> tuple[Span, ...]:
         """The words with their styles."""
-        return (Span(self.source),) if self.plain else inline(self.source)
+        return (Span(self.source),) if self.plain else parse_inline(self.source)
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,7 +196,7 @@ class ThematicBreak:
 
 
 @dataclass(frozen=True, slots=True)
-class Code:
+class CodeFence:
     """A code block, literally."""
 
     text: str
@@ -219,18 +219,18 @@ class MarkdownTable:
     def spans(self, row: int, column: int) -> tuple[Span, ...]:
         """The words of a cell with their styles."""
         cell = self.rows[row][column]
-        return (Span(cell),) if self.plain else inline(cell)
+        return (Span(cell),) if self.plain else parse_inline(cell)
 
     def words(self, row: int, column: int) -> str:
         """The words of a cell, on one line."""
         return " ".join("".join(span.text for span in self.spans(row, column)).split())
 
 
-Block = MarkdownText | ThematicBreak | Code | MarkdownTable
+Block = MarkdownText | ThematicBreak | CodeFence | MarkdownTable
 
 
 @dataclass
-class Growing:
+class IncrementalMarkdown:
     """Parses a text that may still be growing."""
 
     _text: str = ""
@@ -289,10 +289,10 @@ def plain_blocks(text: str) -> list[Block]:
     return [MarkdownText(line, place=place, plain=True) for line in text.splitlines() or [""]]
 
 
-def as_words(text: str) -> str:
+def to_plain_text(text: str) -> str:
     """A Markdown text as plain text, as one would write a letter."""
     lines: list[str] = []
-    for block in Growing().read(text):
+    for block in IncrementalMarkdown().read(text):
         place = block.place
         if lines and not place.tight:
             lines.append("")
@@ -300,15 +300,15 @@ def as_words(text: str) -> str:
         mark = "" if place.done is None else "☑ " if place.done else "☐ "
         if place.lists:
             lead += mark or (f"{place.marker} " if place.marker else "  ")
-        lines += [lead + line for line in _worded(block)]
+        lines += [lead + line for line in _plain_lines(block)]
     return "\n".join(lines)
 
 
-def _worded(block: Block) -> list[str]:
+def _plain_lines(block: Block) -> list[str]:
     match block:
         case MarkdownText():
             return ["".join(span.text for span in block.spans())]
-        case Code(text=text):
+        case CodeFence(text=text):
             return text.splitlines()
         case MarkdownTable(rows=rows, sides=sides):
             lines = range(len(rows))
@@ -330,7 +330,7 @@ def _offset(text: str, line: int) -> int:
 
 
 @dataclass
-class _Within:
+class _ListContext:
     """The quotes and lists around a token."""
 
     quotes: int = 0
@@ -352,7 +352,7 @@ def _blocks(text: str, tokens: Sequence[Token], *, goes_on: bool) -> list[Block]
     """Convert tokens to blocks; `goes_on` means that the text begins inside a list."""
     if any(token.level >= DEEPEST - 1 for token in tokens):  # the parser left out the rest
         return plain_blocks(text)
-    within, made = _Within(), list[Block]()
+    within, made = _ListContext(), list[Block]()
     level, tight = 0, False
     number = 0
     while number < len(tokens):
@@ -377,17 +377,17 @@ def _blocks(text: str, tokens: Sequence[Token], *, goes_on: bool) -> list[Block]
             case "paragraph_open":
                 level, tight = 0, token.hidden
             case "inline":
-                made.append(_words(token.content, level, within.place(tight=tight)))
+                made.append(_paragraph(token.content, level, within.place(tight=tight)))
             case "hr":
                 made.append(ThematicBreak(within.place()))
             case "fence":
                 language = token.info.split()[0] if token.info.strip() else ""
-                made.append(Code(token.content.rstrip("\n"), language, within.place()))
+                made.append(CodeFence(token.content.rstrip("\n"), language, within.place()))
             case "table_open":
                 end = next(
                     at for at in range(number, len(tokens)) if tokens[at].type == "table_close"
                 )
-                made.append(_grid(tokens[number:end], within.place()))
+                made.append(_table(tokens[number:end], within.place()))
                 number = end
         number += 1
     return made
@@ -401,17 +401,17 @@ def _marker(counters: list[int | None]) -> str:
     return f"{number}."
 
 
-_task = re.compile(r"\[([ xX])\]\s+")
+_task_marker = re.compile(r"\[([ xX])\]\s+")
 
 
-def _words(source: str, level: int, place: BlockContext) -> MarkdownText:
-    if place.marker and (task := _task.match(source)):
+def _paragraph(source: str, level: int, place: BlockContext) -> MarkdownText:
+    if place.marker and (task := _task_marker.match(source)):
         place = replace(place, done=task[1] != " ")
         source = source[task.end() :]
     return MarkdownText(source, level, place)
 
 
-def _grid(tokens: Sequence[Token], place: BlockContext) -> MarkdownTable:
+def _table(tokens: Sequence[Token], place: BlockContext) -> MarkdownTable:
     rows: list[list[str]] = []
     sides: list[str] = []
     for token in tokens:

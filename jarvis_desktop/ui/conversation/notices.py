@@ -15,7 +15,7 @@ from jarvis_desktop.core.ports import Timer, Unfinished
 from jarvis_desktop.core.turn import Turn
 from jarvis_desktop.ui.app_protocols import AppPort
 from jarvis_desktop.ui.engine import Outcome
-from jarvis_desktop.ui.exchange import Exchange
+from jarvis_desktop.ui.exchange import PendingTurn
 from jarvis_desktop.ui.session import WindowSession
 from jarvis_desktop.ui.widgets import labels
 from jarvis_desktop.ui.widgets.banners import BannerCard
@@ -60,7 +60,7 @@ class ResumeNotice(BannerCard):
         unnamed = tr("A goal was cut off") if item.goal else tr("A plan was cut off")
         title = tr("“{request}” was cut off", request=words) if words else unnamed
         stuck = item.turn.plan is None and not item.goal
-        parts = [f"{labels.upper_first(progress(item))}.", tr(STUCK if stuck else KEPT)]
+        parts = [f"{labels.upper_first(format_progress(item))}.", tr(STUCK if stuck else KEPT)]
         if not (stuck or item.begun):
             parts = [tr(UNBEGUN)]
         if more:
@@ -95,12 +95,12 @@ class ResumeNotice(BannerCard):
             self._session.failed.emit(str(outcome.error))
 
 
-def progress(item: Unfinished) -> str:
+def format_progress(item: Unfinished) -> str:
     """The progress of a request; for a goal with a plan: "a goal: 1 of 4 steps done"."""
     if item.goal and item.turn.outline:
-        from jarvis_desktop.ui.conversation.goal_view import tally
+        from jarvis_desktop.ui.conversation.goal_view import tally_steps
 
-        return tr("a goal: {tally}", tally=tally(item.turn.outline))
+        return tr("a goal: {tally}", tally=tally_steps(item.turn.outline))
     return item.progress
 
 
@@ -117,7 +117,7 @@ class ElsewhereNotice(BannerCard):
         session.switched.connect(self._look)
         session.busy_changed.connect(self._look)
 
-    def _asking(self) -> Exchange | None:
+    def _asking(self) -> PendingTurn | None:
         """The running turn, if its question is in a conversation that is not shown."""
         running = self._session.running
         hidden = running and running.question and running.place is not self._session.open
@@ -137,7 +137,7 @@ class ElsewhereNotice(BannerCard):
             self._session.open_place(asking.place)
 
 
-class LeavingNotice(BannerCard):
+class QuitNotice(BannerCard):
     """Warns at exit that timers only ring while JARVIS is running."""
 
     agreed = Signal()

@@ -56,7 +56,7 @@ def direction(spans: Sequence[Span]) -> Qt.LayoutDirection:
     return Qt.LayoutDirection.LeftToRight
 
 
-def look(span: Span, level: int, *, quoted: bool) -> QTextCharFormat:
+def char_format(span: Span, level: int, *, quoted: bool) -> QTextCharFormat:
     """The format of words in a heading of that level (0 for none), or in a quote."""
     made = QTextCharFormat()
     if level:
@@ -80,48 +80,48 @@ def look(span: Span, level: int, *, quoted: bool) -> QTextCharFormat:
     return made
 
 
-def fit(spans: Sequence[Span]) -> tuple[Span, ...]:
+def clean_spans(spans: Sequence[Span]) -> tuple[Span, ...]:
     """The spans without characters that are special in Qt's documents."""
     return tuple(replace(span, text=encodable(span.text).translate(_foreign)) for span in spans)
 
 
-def common(before: Sequence[Span], now: Sequence[Span]) -> int:
+def common_prefix(before: Sequence[Span], now: Sequence[Span]) -> int:
     """The number of leading Qt characters that have the same text and style."""
     kept = ""
-    for old, new in zip_longest(before, fit(now), fillvalue=Span("")):
+    for old, new in zip_longest(before, clean_spans(now), fillvalue=Span("")):
         if replace(old, text="") != replace(new, text=""):
             break
         same = takewhile(lambda pair: pair[0] == pair[1], zip(old.text, new.text, strict=False))
         kept += "".join(letter for letter, _ in same)
         if old.text != new.text:
             break
-    return _length(kept)
+    return utf16_length(kept)
 
 
-def after(spans: Sequence[Span], kept: int) -> list[Span]:
+def spans_after(spans: Sequence[Span], kept: int) -> list[Span]:
     """The spans that are left after so many Qt characters."""
     left: list[Span] = []
     for span in spans:
-        long = _length(span.text)
+        long = utf16_length(span.text)
         if kept < long:
-            left.append(replace(span, text=units(span.text, kept, long)))
+            left.append(replace(span, text=utf16_slice(span.text, kept, long)))
         kept = max(0, kept - long)
     return left
 
 
-def _length(text: str) -> int:
+def utf16_length(text: str) -> int:
     """The length in UTF-16 code units, which Qt counts in."""
     return len(text) if text.isascii() else len(text.encode("utf-16-le")) // 2
 
 
-def units(text: str, begin: int, end: int) -> str:
+def utf16_slice(text: str, begin: int, end: int) -> str:
     """A slice of a text in UTF-16 code units."""
     if text.isascii():
         return text[begin:end]
     return text.encode("utf-16-le")[2 * begin : 2 * end].decode("utf-16-le", "replace")
 
 
-Flowing = MarkdownText | ThematicBreak
+ProseBlock = MarkdownText | ThematicBreak
 
 LINE = 128
 """Line height in percent."""
@@ -138,7 +138,7 @@ class Prose(TextView):
 
     def __init__(self) -> None:
         super().__init__(tr("Answer"))
-        self._blocks: list[Flowing] = []
+        self._blocks: list[ProseBlock] = []
         self._spans: tuple[Span, ...] = ()
         """The spans of the last block."""
         self.setMouseTracking(True)
@@ -151,7 +151,7 @@ class Prose(TextView):
         """Whether further blocks need a new field: a whole field is laid out again as it grows."""
         return len(self._blocks) >= MOST or self.document().characterCount() > MOST_LETTERS
 
-    def add(self, block: Flowing) -> None:
+    def add(self, block: ProseBlock) -> None:
         """Append a block."""
         cursor = self._end()
         if self._blocks:
@@ -159,14 +159,14 @@ class Prose(TextView):
         self._blocks.append(block)
         self._write(cursor, block, kept=0)
 
-    def replace_last(self, block: Flowing) -> None:
+    def replace_last(self, block: ProseBlock) -> None:
         """Show another block in place of the last one; the common beginning stays, and stays
         selected."""
         before, self._blocks[-1] = self._blocks[-1], block
         same = isinstance(before, MarkdownText) and isinstance(block, MarkdownText)
         kept = 0
         if same and before.level == block.level:  # type: ignore[union-attr]
-            kept = common(self._spans, block.spans())  # type: ignore[union-attr]
+            kept = common_prefix(self._spans, block.spans())  # type: ignore[union-attr]
         cursor = self._end()
         cursor.setPosition(cursor.block().position() + kept)
         cursor.movePosition(QTextCursor.MoveOperation.End, QTextCursor.MoveMode.KeepAnchor)
@@ -187,32 +187,34 @@ class Prose(TextView):
         cursor.removeSelectedText()
         del self._blocks[count:]
         last_block = self._blocks[-1] if self._blocks else None
-        self._spans = fit(last_block.spans()) if isinstance(last_block, MarkdownText) else ()
+        self._spans = (
+            clean_spans(last_block.spans()) if isinstance(last_block, MarkdownText) else ()
+        )
 
     def _end(self) -> QTextCursor:
         cursor = QTextCursor(self.document())
         cursor.movePosition(QTextCursor.MoveOperation.End)
         return cursor
 
-    def _write(self, cursor: QTextCursor, block: Flowing, *, kept: int) -> None:
+    def _write(self, cursor: QTextCursor, block: ProseBlock, *, kept: int) -> None:
         """Write the last block, whose first `kept` characters are there already."""
         chosen = self.textCursor()
         ends = chosen.anchor(), chosen.position()
-        spans = fit(block.spans()) if isinstance(block, MarkdownText) else ()
+        spans = clean_spans(block.spans()) if isinstance(block, MarkdownText) else ()
         self._spans = spans
         level = block.level if isinstance(block, MarkdownText) else 0
         cursor.beginEditBlock()
         cursor.setBlockFormat(self._shape(block, spans))
-        cursor.setBlockCharFormat(look(Span(""), level, quoted=False))
-        for span in after(spans, kept):
-            cursor.insertText(span.text, look(span, level, quoted=bool(block.place.quotes)))
+        cursor.setBlockCharFormat(char_format(Span(""), level, quoted=False))
+        for span in spans_after(spans, kept):
+            cursor.insertText(span.text, char_format(span, level, quoted=bool(block.place.quotes)))
         cursor.endEditBlock()
         if ends[0] != ends[1]:  # keep the selection from growing with the text behind it
             chosen.setPosition(ends[0])
             chosen.setPosition(ends[1], QTextCursor.MoveMode.KeepAnchor)
             self.setTextCursor(chosen)
 
-    def _shape(self, block: Flowing, spans: Sequence[Span]) -> QTextBlockFormat:
+    def _shape(self, block: ProseBlock, spans: Sequence[Span]) -> QTextBlockFormat:
         shape = QTextBlockFormat()
         plain = isinstance(block, MarkdownText) and block.plain
         height = QTextBlockFormat.LineHeightTypes.ProportionalHeight
@@ -280,7 +282,7 @@ class Prose(TextView):
             self._mark(painter, shown, QPointF(across(outer, wide), base), wide, mirrored)
 
     def _mark(
-        self, painter: QPainter, block: Flowing, at: QPointF, wide: float, mirrored: bool
+        self, painter: QPainter, block: ProseBlock, at: QPointF, wide: float, mirrored: bool
     ) -> None:
         """Draw a list marker into the space that begins at `at` on its baseline."""
         place = block.place
@@ -378,7 +380,7 @@ class Prose(TextView):
 
     def _tell(self, address: str, at: QPoint) -> None:
         self.viewport().setAccessibleDescription(address)
-        shown = spelled(address) if address else ""
+        shown = readable_address(address) if address else ""
         if shown != self.viewport().toolTip():
             self.viewport().setToolTip(shown)
             QToolTip.showText(at, shown, self.viewport())
@@ -398,9 +400,11 @@ class Prose(TextView):
         lines: list[str] = []
         block = self.document().findBlock(begin)
         while block.isValid() and block.position() <= end and begin != end:
-            text = units(block.text(), max(0, begin - block.position()), end - block.position())
+            text = utf16_slice(
+                block.text(), max(0, begin - block.position()), end - block.position()
+            )
             whole = begin <= block.position()
-            mark = _marks(self._blocks[block.blockNumber()]) if whole else ""
+            mark = _plain_markers(self._blocks[block.blockNumber()]) if whole else ""
             lines.append(mark + text.replace(CONTINUED, "\n"))
             block = block.next()
         return "\n".join(lines)
@@ -411,14 +415,14 @@ def inset(quotes: int, lists: int, line: int) -> int:
     return quotes * theme.space("two") + lists * round(1.15 * line + 8)
 
 
-def spelled(address: str) -> str:
+def readable_address(address: str) -> str:
     """An address for display: without lookalike letters, shortened."""
     shown = QUrl(address).toString(QUrl.ComponentFormattingOption.FullyEncoded)
     shown = shown.replace("<", "%3C")  # Qt parses tool tips as HTML
     return shown if len(shown) <= 200 else shown[:199] + "…"
 
 
-def _marks(block: Flowing) -> str:
+def _plain_markers(block: ProseBlock) -> str:
     place = block.place
     mark = "> " * place.quotes + "  " * max(0, place.lists - 1)
     if place.done is not None:

@@ -18,16 +18,16 @@ from jarvis_desktop.core.turn import Request, Turn
 from jarvis_desktop.ui.actions import Actions
 from jarvis_desktop.ui.conversation.conversation_view import ConversationView
 from jarvis_desktop.ui.engine import EngineJob, Outcome
-from jarvis_desktop.ui.exchange import Again, Open
+from jarvis_desktop.ui.exchange import OpenConversation, Rerun
 from jarvis_desktop.ui.request.composer import Composer
-from jarvis_desktop.ui.request.file_dialogs import save
+from jarvis_desktop.ui.request.file_dialogs import write_atomically
 from jarvis_desktop.ui.session import WindowSession
 
 if TYPE_CHECKING:
     from jarvis_desktop.ui.history.controller import HistoryDesk
 
 
-class TurnDesk(QObject):
+class TurnController(QObject):
     """Handles the actions of turns; lives on the main thread."""
 
     def __init__(
@@ -36,7 +36,7 @@ class TurnDesk(QObject):
         actions: Actions,
         composer: Composer,
         conversation: ConversationView,
-        send: Callable[[Request, Open], None],
+        send: Callable[[Request, OpenConversation], None],
     ) -> None:
         """`send` sends a request in a conversation, as the input does."""
         super().__init__(conversation)
@@ -107,7 +107,7 @@ class TurnDesk(QObject):
         """Run the same request as a new turn, by its plan if it has one."""
         if turn.plan and len(turn.plan) and not turn.agentic:
             afresh = frozenset(task.id for task in turn.plan)
-            self._session.run_again(Again(turn, turn.plan, afresh))
+            self._session.run_again(Rerun(turn, turn.plan, afresh))
             return
         terms, place = Terms() if turn.agentic else None, self._session.open
 
@@ -127,12 +127,14 @@ class TurnDesk(QObject):
     def open_link(self, address: str) -> None:
         """Open a web or mail address with the desktop's program."""
         from jarvis_desktop.ui.conversation.markdown import SCHEMES
-        from jarvis_desktop.ui.conversation.prose import spelled
+        from jarvis_desktop.ui.conversation.prose import readable_address
 
         if not address.lower().startswith(SCHEMES):
             return
         if not QDesktopServices.openUrl(QUrl(address)):
-            words = tr("This computer has no program set to open {name}.", name=spelled(address))
+            words = tr(
+                "This computer has no program set to open {name}.", name=readable_address(address)
+            )
             self._session.failed.emit(words)
 
     def save_text(self, name: str, text: str) -> None:
@@ -149,7 +151,7 @@ class TurnDesk(QObject):
 
         async def work() -> None:
             content = text.encode("utf-8", "replace")
-            await asyncio.to_thread(save, path, lambda part: part.write_bytes(content))
+            await asyncio.to_thread(write_atomically, path, lambda part: part.write_bytes(content))
 
         def then(outcome: Outcome) -> None:
             if outcome.error:

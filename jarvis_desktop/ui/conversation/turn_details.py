@@ -18,7 +18,7 @@ from jarvis_desktop.core.expert import Attempt, Candidate, Spent, Status, TaskRe
 from jarvis_desktop.core.i18n import mark, tr, trn
 from jarvis_desktop.core.turn import Round, Turn
 from jarvis_desktop.ui.actions import Actions
-from jarvis_desktop.ui.conversation.agent_rounds import branch_words, who
+from jarvis_desktop.ui.conversation.agent_rounds import branch_name, role_name
 from jarvis_desktop.ui.conversation.markdown import MarkdownTable
 from jarvis_desktop.ui.widgets import icons, labels
 from jarvis_desktop.ui.widgets.flow_layout import FlowLayout
@@ -40,7 +40,7 @@ Line = tuple[str, str, str, str, str, str]
 """Step, expert, outcome, where, time, cost."""
 
 
-def account(turn: Turn) -> MarkdownTable | None:
+def attempts_table(turn: Turn) -> MarkdownTable | None:
     """A table with a row for each attempt; None if nothing was done yet."""
     lines = [*_of_tasks(turn), *_of_rounds(turn)]
     if not lines:
@@ -49,7 +49,7 @@ def account(turn: Turn) -> MarkdownTable | None:
     return MarkdownTable((head, *lines), ("", "", "", "", "right", "right"), plain=True)
 
 
-def where(candidate: Candidate) -> str:
+def format_place(candidate: Candidate) -> str:
     """Where an attempt ran."""
     if candidate.remote:
         if candidate.provider:
@@ -82,7 +82,7 @@ def _tried(title: str, attempt: Attempt, result: TaskResult | None) -> Line:
         title,
         one_line(candidate.expert.id, limit=60),
         outcome,
-        where(candidate),
+        format_place(candidate),
         labels.seconds(attempt.seconds),
         _cost(attempt),
     )
@@ -94,9 +94,9 @@ def _cost(attempt: Attempt) -> str:
         return tr("free")
     told = _told(spent)
     if spent.dollars is None and not attempt.error:
-        who = one_line(candidate.provider, limit=40)
-        known = who and who != "auto"
-        told.append(tr("price not told by {provider}", provider=who) if known else _untold())
+        role_name = one_line(candidate.provider, limit=40)
+        known = role_name and role_name != "auto"
+        told.append(tr("price not told by {provider}", provider=role_name) if known else _untold())
     return ", ".join(told) or "–"
 
 
@@ -120,7 +120,7 @@ def _price(dollars: float) -> str:
     return f"{dollars:.{1 - math.floor(math.log10(max(dollars, 1e-9)))}f}"
 
 
-def calls_in_all(turn: Turn) -> str:
+def format_api_calls(turn: Turn) -> str:
     """The number of API calls in a turn and their total cost, as far as known; "" if there were
     none."""
     tries = [
@@ -158,7 +158,7 @@ def _outcome(result: TaskResult) -> str:
 def _of_rounds(turn: Turn) -> Iterator[Line]:
     for item in turn.rounds.values():
         spent = labels.seconds(item.seconds) if item.seconds else "–"
-        yield branch_words(item), who(item.path), _ended(item), "–", spent, "–"
+        yield branch_name(item), role_name(item.path), _ended(item), "–", spent, "–"
 
 
 def _ended(item: Round) -> str:
@@ -180,7 +180,7 @@ def sources(turn: Turn) -> tuple[Artifact, ...]:
     return tuple(found.values())
 
 
-class Sources(QWidget):
+class SourceChips(QWidget):
     """The sources of an answer as chips that open them."""
 
     def __init__(self, actions: Actions) -> None:

@@ -14,7 +14,7 @@ from jarvis_desktop.core.expert import Status
 from jarvis_desktop.core.i18n import mark, tr
 from jarvis_desktop.core.turn import Turn
 from jarvis_desktop.ui.actions import Actions
-from jarvis_desktop.ui.conversation.markdown import as_words
+from jarvis_desktop.ui.conversation.markdown import to_plain_text
 from jarvis_desktop.ui.widgets import icons, labels, theme
 from jarvis_desktop.ui.widgets.icons import IconButton, Symbol
 from jarvis_desktop.ui.widgets.labels import ElidedLabel
@@ -38,7 +38,7 @@ _timed = {
 }
 
 
-def ending(turn: Turn) -> str:
+def format_ending(turn: Turn) -> str:
     """How the turn ended, how long it took and which recogniser heard it."""
     if turn.status is None:
         return ""
@@ -52,7 +52,7 @@ def ending(turn: Turn) -> str:
     return " · ".join(parts)
 
 
-def doing(turn: Turn, *, asked: bool) -> str:
+def current_activity(turn: Turn, *, asked: bool) -> str:
     """What is being done before anything is visible; `asked` means that the user must answer
     first."""
     if turn.agentic:
@@ -76,7 +76,7 @@ def all_ended(turn: Turn) -> bool:
     return not turn.running and all(task.id in turn.results for task in turn.plan or ())
 
 
-def said(artifact: Artifact, reply: str) -> bool:
+def is_in_reply(artifact: Artifact, reply: str) -> bool:
     """Whether a text is part of the answer already. The whitespace of `reply` must be
     normalized."""
     return artifact.text is not None and " ".join(artifact.text.split()) in reply
@@ -101,7 +101,7 @@ def spoken_name(turn: Turn) -> str:
     return tr("You: {request} Answer: {answer}", request=request, answer=answer)
 
 
-def menu(
+def turn_menu(
     turn: Turn, actions: Actions, parent: QWidget, *, selected: str, link: str, read: bool
 ) -> QMenu:
     """The menu of a turn. `selected` and `link` are under the pointer; `read` means that its answer
@@ -145,10 +145,10 @@ def menu(
 
 def copy_answer(turn: Turn, actions: Actions) -> None:
     """Copy the words of an answer without Markdown marks."""
-    actions.copy_text.emit(turn.reply if is_plain(turn) else as_words(turn.reply))
+    actions.copy_text.emit(turn.reply if is_plain(turn) else to_plain_text(turn.reply))
 
 
-class TurnFoot(QWidget):
+class TurnFooter(QWidget):
     """The footer; its buttons are shown while the turn is hovered or focused."""
 
     menu_wanted = Signal()
@@ -181,7 +181,7 @@ class TurnFoot(QWidget):
         self._turn = turn
         self.setVisible(bool(turn.status or turn.reply or closer))
         self.ending.setVisible(turn.status is not None)
-        self.ending.show_text(ending(turn))
+        self.ending.show_text(format_ending(turn))
         self.closer.setVisible(closer)
         if turn.pinned and self._pinned is None:
             self._pinned = Symbol("pin", "accent", size=14)

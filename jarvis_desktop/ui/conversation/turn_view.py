@@ -29,13 +29,18 @@ from jarvis_desktop.ui.conversation.goal_view import GoalView
 from jarvis_desktop.ui.conversation.markdown import MarkdownTable
 from jarvis_desktop.ui.conversation.prose import Prose
 from jarvis_desktop.ui.conversation.table_view import TableBlock
-from jarvis_desktop.ui.conversation.turn_details import Sources, account, calls_in_all, sources
-from jarvis_desktop.ui.conversation.turn_footer import TurnFoot, copy_answer, menu
+from jarvis_desktop.ui.conversation.turn_details import (
+    SourceChips,
+    attempts_table,
+    format_api_calls,
+    sources,
+)
+from jarvis_desktop.ui.conversation.turn_footer import TurnFooter, copy_answer, turn_menu
 from jarvis_desktop.ui.engine import EngineQuestion
 from jarvis_desktop.ui.media import cards
 from jarvis_desktop.ui.plan.plan_review import PlanReviewPanel
 from jarvis_desktop.ui.plan.plan_view import PlanView
-from jarvis_desktop.ui.request.attachments import Chip
+from jarvis_desktop.ui.request.attachments import AttachmentChip
 from jarvis_desktop.ui.widgets import theme
 from jarvis_desktop.ui.widgets.banners import SpeakingStrip
 from jarvis_desktop.ui.widgets.flow_layout import FlowLayout
@@ -87,7 +92,7 @@ class RequestBubble(QWidget):
         self._chips = QWidget()
         flow = FlowLayout(self._chips, right=True)
         for artifact in attachments[:MOST_CHIPS]:
-            flow.addWidget(Chip(artifact))
+            flow.addWidget(AttachmentChip(artifact))
         self._column.addWidget(self._chips)
         self._chips.setVisible(bool(attachments))
 
@@ -121,15 +126,15 @@ class TurnView(QFrame):
         layout.setContentsMargins(side, side, side, theme.space("two"))
         layout.setSpacing(12)
         self.request = RequestBubble()
-        self._goal_place, self._plan_place, self._question_place = _Box(), _Box(), _Box()
-        self._results_place, self._notes_place = _Box(), _Box(spacing=4)
-        self._speaking_place = _Box()
+        self._goal_place, self._plan_place, self._question_place = _Slot(), _Slot(), _Slot()
+        self._results_place, self._notes_place = _Slot(), _Slot(spacing=4)
+        self._speaking_place = _Slot()
         self.status = StatusLine()
         self.reply = AnswerText(actions)
-        self.sources: Sources | None = None
+        self.sources: SourceChips | None = None
         self.speaking: SpeakingStrip | None = None
-        self.details: Details | None = None
-        self.foot = TurnFoot(actions)
+        self.details: TurnDetails | None = None
+        self.foot = TurnFooter(actions)
         self.foot.menu_wanted.connect(self._open_menu_below)
         self.foot.closer_wanted.connect(self._look_closer)
         actions.reading.connect(self._show_reading)
@@ -165,7 +170,7 @@ class TurnView(QFrame):
         self.setAccessibleName(turn_footer.spoken_name(turn))
         self.request.draw(turn)
         self._draw_goal(turn, question)
-        doing = waiting or turn_footer.doing(turn, asked=question is not None)
+        doing = waiting or turn_footer.current_activity(turn, asked=question is not None)
         self.status.say(doing, busy=not waiting)
         self._draw_plan(turn)
         self._draw_question(question)
@@ -245,7 +250,7 @@ class TurnView(QFrame):
     def open_menu(self, at: QPoint, *, link: str = "") -> None:
         """Open the menu of the turn at a place on the screen."""
         if self._turn:
-            made = menu(
+            made = turn_menu(
                 self._turn,
                 self._actions,
                 self,
@@ -313,7 +318,7 @@ class TurnView(QFrame):
     def _draw_results(self, turn: Turn) -> None:
         reply = " ".join(turn.reply.split())
         made = () if turn.agentic and turn.status is None else turn.artifacts[:MOST_RESULTS]
-        wanted = [item for item in made if not turn_footer.said(item, reply)]
+        wanted = [item for item in made if not turn_footer.is_in_reply(item, reply)]
         for artifact in self._cards.keys() - set(wanted):
             old = self._cards.pop(artifact)
             old.hide()
@@ -326,7 +331,7 @@ class TurnView(QFrame):
 
     def _draw_sources(self, turn: Turn) -> None:
         if self.sources is None and turn.status and sources(turn):
-            self.sources = Sources(self._actions)
+            self.sources = SourceChips(self._actions)
             self._insert(self.sources, after=self.reply)
         if self.sources:
             self.sources.draw(turn)
@@ -359,7 +364,7 @@ class TurnView(QFrame):
 
     def _look_closer(self) -> None:
         if self.details is None:
-            self.details = Details(self._actions)
+            self.details = TurnDetails(self._actions)
             self._insert(self.details, after=self.foot)
         self.details.setVisible(self.details.isHidden())
         if self._turn and not self.details.isHidden():
@@ -387,7 +392,7 @@ class StatusLine(QWidget):
         self._icon.show_state("running" if busy else "waiting")
 
 
-class Details(QFrame):
+class TurnDetails(QFrame):
     """How a turn was answered: who did what, which prompts, what was left out."""
 
     def __init__(self, actions: Actions) -> None:
@@ -406,7 +411,7 @@ class Details(QFrame):
 
     def draw(self, turn: Turn) -> None:
         """Show what is known of `turn`."""
-        grid = account(turn)
+        grid = attempts_table(turn)
         if grid and grid != self._grid:
             self._grid = grid
             if self.account is None:
@@ -416,7 +421,7 @@ class Details(QFrame):
             else:
                 self.account.show_grid(grid)
         lines = (one_line(line, limit=400) for line in turn.trace[:MOST_LINES])
-        shown = "\n".join(filter(None, (calls_in_all(turn), *lines)))
+        shown = "\n".join(filter(None, (format_api_calls(turn), *lines)))
         self.lines.setVisible(bool(shown))
         if shown != self.lines.accessibleName():
             self.lines.setAccessibleName(shown)
@@ -431,7 +436,7 @@ def _selected_in(view: QWidget) -> str:
     return ""
 
 
-class _Box(QWidget):
+class _Slot(QWidget):
     """A place in the column that is hidden while it is empty."""
 
     def __init__(self, *, spacing: int = 8) -> None:

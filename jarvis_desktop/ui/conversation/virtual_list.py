@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from jarvis_desktop.ui.conversation.turn_view import TurnView
 
 
-class Heights:
+class TurnHeights:
     """Heights in pixels with fast prefix sums: a Fenwick tree (Fenwick, "A new data structure for
     cumulative frequency tables", 1994)."""
 
@@ -119,7 +119,7 @@ class TurnList(QAbstractScrollArea):
         super().__init__()
         self._actions = actions
         self._entries: list[TurnEntry] = []
-        self._heights = Heights()
+        self._heights = TurnHeights()
         self._views: dict[int, TurnView] = {}
         """By the index of the entry."""
         self._threaded: list[TurnView] = []
@@ -326,7 +326,7 @@ class TurnList(QAbstractScrollArea):
             self._soon.start()
 
 
-def estimated(turn: Turn, width: int) -> int:
+def estimate_height(turn: Turn, width: int) -> int:
     """Estimate the height of a turn before it is drawn, in pixels."""
     across = max(20, width // 8)
 

@@ -27,7 +27,7 @@ from jarvis_desktop.paths import APP_ID, shipped
 from jarvis_desktop.platform.dbus import BusSignal, CallError, MessageBus
 from jarvis_desktop.text.speakable import plain
 from jarvis_desktop.ui.engine import EngineThread, Outcome
-from jarvis_desktop.ui.exchange import Exchange
+from jarvis_desktop.ui.exchange import PendingTurn
 from jarvis_desktop.ui.session import WindowSession
 
 NAME = "org.freedesktop.Notifications"
@@ -242,7 +242,7 @@ class Telling(QObject):
         self,
         session: WindowSession,
         notifier: Notifier,
-        is_seen: Callable[[Exchange], bool],
+        is_seen: Callable[[PendingTurn], bool],
         parent: QObject | None = None,
     ) -> None:
         """`is_seen` says whether the person looks at the window where an exchange is shown."""
@@ -251,8 +251,8 @@ class Telling(QObject):
         self._notifier = notifier
         self._is_seen = is_seen
         self._wanted = True
-        self._running: set[Exchange] = set()
-        self._told: dict[str, Exchange] = {}
+        self._running: set[PendingTurn] = set()
+        self._told: dict[str, PendingTurn] = {}
         """What is told of, by the key of its note."""
         self._timers: dict[str, Timer] = {}
         session.changed.connect(self._changed)
@@ -271,7 +271,7 @@ class Telling(QObject):
                 del self._told[key]
                 self._notifier.withdraw(key)
 
-    def _changed(self, exchange: Exchange) -> None:
+    def _changed(self, exchange: PendingTurn) -> None:
         turn = exchange.turn
         if turn.status is None:
             self._running.add(exchange)
@@ -282,12 +282,12 @@ class Telling(QObject):
             if turn.status in _endings and (took >= LONG or in_box):
                 self._tell_of(exchange, tr(_endings[turn.status]), first_words(turn))
 
-    def _asked(self, exchange: Exchange) -> None:
+    def _asked(self, exchange: PendingTurn) -> None:
         if exchange.question:
             title = tr("JARVIS asks you something")
             self._tell_of(exchange, title, one_line(exchange.question.text, limit=400))
 
-    def _tell_of(self, exchange: Exchange, title: str, body: str) -> None:
+    def _tell_of(self, exchange: PendingTurn, title: str, body: str) -> None:
         if not self._wanted or self._is_seen(exchange):
             return
         key = f"turn-{id(exchange)}"

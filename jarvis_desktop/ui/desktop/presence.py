@@ -19,12 +19,12 @@ from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.policy import Mode
 from jarvis_desktop.ui.app_protocols import AppPort
 from jarvis_desktop.ui.desktop.notifications import Note, Notifier, Telling
-from jarvis_desktop.ui.exchange import Exchange
+from jarvis_desktop.ui.exchange import PendingTurn
 from jarvis_desktop.ui.main_window import MainWindow
 from jarvis_desktop.ui.mode_picker import opens_more
-from jarvis_desktop.ui.quick.overlay import Phases
-from jarvis_desktop.ui.quick.quick_box import QuickDesk
-from jarvis_desktop.ui.quick.tray import Tray
+from jarvis_desktop.ui.quick.overlay import PhaseTracker
+from jarvis_desktop.ui.quick.quick_box import QuickBoxController
+from jarvis_desktop.ui.quick.tray import TrayIcon
 
 if TYPE_CHECKING:
     from jarvis_desktop.app.single_instance import Handle
@@ -51,9 +51,9 @@ class Presence(QObject):
         self._session = session
         self._kept = QSettings(str(kept), QSettings.Format.IniFormat)
         self._leaving = False
-        self.phases = Phases(session, window.talker, self)
-        self.tray = Tray(self.phases, self)
-        self.quick = QuickDesk(window, self.phases, self)
+        self.phases = PhaseTracker(session, window.talker, self)
+        self.tray = TrayIcon(self.phases, self)
+        self.quick = QuickBoxController(window, self.phases, self)
         self.notifier = Notifier(session.engine, self.tray.tell, self)
         self.telling = Telling(session, self.notifier, self._is_seen, self)
         self._late = QTimer(self, singleShot=True, interval=LATE)
@@ -249,13 +249,13 @@ class Presence(QObject):
         self.quick.see(self.window.isActiveWindow())
         self.telling.seen()
 
-    def _is_seen(self, exchange: Exchange) -> bool:
+    def _is_seen(self, exchange: PendingTurn) -> bool:
         # The window may have opened the conversation of the box.
         if exchange.place is self._session.quick and self.quick.is_looked_at:
             return True
         return self.window.isActiveWindow() and exchange.place is self._session.open
 
-    def _show_exchange(self, exchange: Exchange | None, token: str) -> None:
+    def _show_exchange(self, exchange: PendingTurn | None, token: str) -> None:
         session = self._session
         if exchange and exchange.place is session.quick and session.quick is not session.open:
             self.quick.appear(token)

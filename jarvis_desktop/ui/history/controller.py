@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from jarvis_desktop.storage.deletion import Trashed
     from jarvis_desktop.storage.export import Exported, Form, Media
     from jarvis_desktop.storage.import_ import Imported
-    from jarvis_desktop.ui.exchange import Exchange
+    from jarvis_desktop.ui.exchange import PendingTurn
     from jarvis_desktop.ui.session import WindowSession
 
 PAGE = 200
@@ -54,7 +54,7 @@ class Removal:
     """What was deleted, as a sentence."""
     open: str = ""
     """The conversation that was open and is gone."""
-    turn: tuple[int, Exchange] | None = None
+    turn: tuple[int, PendingTurn] | None = None
     """The turn of the open conversation that is gone, and where it stood."""
 
 

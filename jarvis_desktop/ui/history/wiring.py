@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QHBoxLayout
 
 from jarvis_desktop.ui import shortcuts
-from jarvis_desktop.ui.exchange import Exchange
+from jarvis_desktop.ui.exchange import PendingTurn
 from jarvis_desktop.ui.history.controller import HistoryDesk, Removal
 from jarvis_desktop.ui.history.drawer import HistoryDrawer, UndoBar
 from jarvis_desktop.ui.history.rows import ROW, HistoryRow
@@ -29,7 +29,7 @@ class HistoryParts(QObject):
         self.sidebar = Sidebar()
         self.sign = AsideSign()
         self._unread: set[str] = set()
-        self.is_seen: Callable[[Exchange], bool] = lambda exchange: False
+        self.is_seen: Callable[[PendingTurn], bool] = lambda exchange: False
         """Whether the person looks at it elsewhere, as in the quick box."""
 
     def connect_parts(self) -> None:
@@ -104,7 +104,7 @@ class HistoryParts(QObject):
     def _removed(self, removal: Removal | None) -> None:
         self.undo.show_removal(removal)
 
-    def _changed(self, exchange: Exchange) -> None:
+    def _changed(self, exchange: PendingTurn) -> None:
         """A turn that ends elsewhere is news."""
         place = exchange.place
         over = exchange.turn.status is not None and not exchange.waiting

@@ -32,18 +32,18 @@ from jarvis_desktop.core.display import one_line
 from jarvis_desktop.core.i18n import mark, tr
 from jarvis_desktop.ui.actions import Actions
 from jarvis_desktop.ui.engine import Outcome
-from jarvis_desktop.ui.media.file_actions import Deed, DragOut, FileCard, FileLine, Trouble
-from jarvis_desktop.ui.media.playback import Timeline, Transport
-from jarvis_desktop.ui.media.previews import Film, Peaks
+from jarvis_desktop.ui.media.file_actions import DragOut, FileAction, FileCard, FileError, FileLine
+from jarvis_desktop.ui.media.playback import Playback, Timeline
+from jarvis_desktop.ui.media.previews import Peaks, VideoInfo
 from jarvis_desktop.ui.media.table_card import TableCard
 from jarvis_desktop.ui.media.video import (
     SCRIM,
     TALLEST,
     WIDEST,
-    FilmWindow,
-    Frames,
-    Screen,
-    picture_of,
+    FrameLoader,
+    VideoCanvas,
+    VideoWindow,
+    frame_image,
 )
 from jarvis_desktop.ui.widgets import labels, theme
 from jarvis_desktop.ui.widgets.icons import IconButton
@@ -129,7 +129,7 @@ class Thumbnail(QPushButton):
         painter.drawText(place, Qt.AlignmentFlag.AlignCenter, self.tag)
 
 
-class PictureCard(QWidget):
+class ImageCard(QWidget):
     """A thumbnail; a click enlarges it, and it can be dragged elsewhere."""
 
     def __init__(self, artifact: Artifact, actions: Actions) -> None:
@@ -140,10 +140,12 @@ class PictureCard(QWidget):
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(theme.space("half"))
         self.thumbnail = Thumbnail(one_line(artifact.title))
-        self._enlarge = Deed("image", mark("Show large"), lambda: actions.enlarge.emit(artifact))
+        self._enlarge = FileAction(
+            "image", mark("Show large"), lambda: actions.enlarge.emit(artifact)
+        )
         self.thumbnail.clicked.connect(self._enlarge.act)
         layout.addWidget(self.thumbnail, alignment=Qt.AlignmentFlag.AlignLeading)
-        self.trouble = Trouble(artifact, actions)
+        self.trouble = FileError(artifact, actions)
         layout.addWidget(self.trouble)
         self.line = FileLine(artifact, actions)
         self.line.setMaximumWidth(BOX.width())
@@ -169,11 +171,11 @@ class PictureCard(QWidget):
         self.line.show_facts(f"{size.width()} × {size.height()}")
 
 
-class Controls(QWidget):
+class PlayerControls(QWidget):
     """The timeline and time of a Playback, and the button that plays it, which is placed
     elsewhere."""
 
-    def __init__(self, transport: Transport, name: str, *, waves: bool, kind: str) -> None:
+    def __init__(self, transport: Playback, name: str, *, waves: bool, kind: str) -> None:
         super().__init__()
         self._transport, self._name = transport, name
         self._went_on = False
@@ -238,11 +240,13 @@ class SoundCard(QFrame):
         assert artifact.path is not None
         self.setObjectName("card")
         self._path, self._media = artifact.path, actions.media
-        self.transport = Transport(actions.media.sounds, artifact.path, self)
-        self.controls = Controls(self.transport, one_line(artifact.title), waves=True, kind="round")
+        self.transport = Playback(actions.media.sounds, artifact.path, self)
+        self.controls = PlayerControls(
+            self.transport, one_line(artifact.title), waves=True, kind="round"
+        )
         self.button = self.controls.button
         self.line = FileLine(artifact, actions)
-        self.trouble = Trouble(artifact, actions)
+        self.trouble = FileError(artifact, actions)
         layout = QGridLayout(self)
         layout.setContentsMargins(12, theme.space(), theme.space(), 12)
         layout.setHorizontalSpacing(12)
@@ -277,7 +281,7 @@ LISTENED = 1800.0
 """Seconds of video whose sound is analysed for its waveform: hours of it would keep a core busy."""
 
 
-class FilmCard(QFrame):
+class VideoCard(QFrame):
     """A video with its sound."""
 
     def __init__(self, artifact: Artifact, actions: Actions) -> None:
@@ -285,15 +289,15 @@ class FilmCard(QFrame):
         assert artifact.path is not None
         self.setObjectName("card")
         self._name = name = one_line(artifact.title)
-        self.window_of_film: FilmWindow | None = None
+        self.window_of_film: VideoWindow | None = None
         self._path, self._media = artifact.path, actions.media
-        self.transport = Transport(actions.media.sounds, artifact.path, self)
+        self.transport = Playback(actions.media.sounds, artifact.path, self)
         self.transport.shows = True
-        self.canvas = Screen()
-        self.frames = Frames(actions.media, self.transport, artifact.path, self.canvas)
+        self.canvas = VideoCanvas()
+        self.frames = FrameLoader(actions.media, self.transport, artifact.path, self.canvas)
         self.line = FileLine(artifact, actions)
-        self.trouble = Trouble(artifact, actions)
-        self.controls = Controls(self.transport, name, waves=False, kind="icon")
+        self.trouble = FileError(artifact, actions)
+        self.controls = PlayerControls(self.transport, name, waves=False, kind="icon")
         self.mute = IconButton("speaker", tr("Mute {file}", file=name), tip=tr("Mute"))
         self.mute.setCheckable(True)
         self.mute.toggled.connect(self._mute)
@@ -344,7 +348,7 @@ class FilmCard(QFrame):
         if self.window_of_film:
             self.window_of_film.close()
         elif self._bar.isEnabled():
-            self.window_of_film = FilmWindow(self, self.canvas, self._bar, self._name)
+            self.window_of_film = VideoWindow(self, self.canvas, self._bar, self._name)
             self.window_of_film.left.connect(self._take_back)
             self.window_of_film.showFullScreen()
             self.controls.button.setFocus()
@@ -370,13 +374,13 @@ class FilmCard(QFrame):
     def _described(self, outcome: Outcome) -> None:
         if outcome.error:
             self._give_up(outcome.error.message)
-        elif isinstance(film := outcome.value, Film):
+        elif isinstance(film := outcome.value, VideoInfo):
             self.transport.sound = film.sound
             self.mute.setVisible(film.sound > 0)
             self.controls.show_length(film.length)
             self.line.show_facts(f"{film.width} × {film.height}")
             self.canvas.show_proportions(film.poster.width, film.poster.height)
-            self.canvas.show_picture(picture_of(film.poster))
+            self.canvas.show_picture(frame_image(film.poster))
             self.canvas.show_sign("play")
             self._bar.setEnabled(True)
             if film.sound > 0 and 0 < film.length <= LISTENED:
@@ -384,7 +388,7 @@ class FilmCard(QFrame):
                 then = partial(self._heard, film)
                 self._media.look(self, "peaks", self._path, then=then)
 
-    def _heard(self, film: Film, outcome: Outcome) -> None:
+    def _heard(self, film: VideoInfo, outcome: Outcome) -> None:
         if isinstance(heard := outcome.value, Peaks):  # its sound may end before its pictures do
             share = heard.share * min(1.0, heard.length / film.length)
             self.controls.timeline.show_waves(replace(heard, share=share))
@@ -413,9 +417,9 @@ class FilmCard(QFrame):
 
 
 _cards = {
-    Kind.IMAGE: PictureCard,
+    Kind.IMAGE: ImageCard,
     Kind.AUDIO: SoundCard,
-    Kind.VIDEO: FilmCard,
+    Kind.VIDEO: VideoCard,
     Kind.TABLE: TableCard,
 }
 

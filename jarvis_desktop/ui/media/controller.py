@@ -24,11 +24,11 @@ from jarvis_desktop.ui.media.previews import Peaks
 if TYPE_CHECKING:
     from jarvis_desktop.ui.app_protocols import AppPort, Store
     from jarvis_desktop.ui.engine import EngineThread
-    from jarvis_desktop.ui.exchange import Exchange
+    from jarvis_desktop.ui.exchange import PendingTurn
     from jarvis_desktop.ui.session import WindowSession
 
 
-class Sounds(QObject):
+class SharedPlayer(QObject):
     """Plays one sound at a time through the application's player, so that silencing works for it
     too."""
 
@@ -91,7 +91,7 @@ def _nothing(paths: list[Path]) -> None:
     """Ignore the paths."""
 
 
-class Media(QObject):
+class MediaController(QObject):
     """One per window. Requests wait until `serve` is called."""
 
     failed = Signal(str)
@@ -99,7 +99,7 @@ class Media(QObject):
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self.sounds = Sounds(self)
+        self.sounds = SharedPlayer(self)
         self.sounds.failed.connect(self.failed)
         self._session: WindowSession | None = None
         self._waiting: list[tuple[Work, Then]] = []
@@ -191,7 +191,7 @@ class Media(QObject):
         """The copy of a file that may be given away."""
         return self._handed.get(path, path)
 
-    def _changed(self, exchange: Exchange) -> None:
+    def _changed(self, exchange: PendingTurn) -> None:
         """Stop playback when an answer is about to be spoken: it may go on for an hour."""
         turn = exchange.turn
         if exchange.request.speak and turn.status is None and turn.reply:

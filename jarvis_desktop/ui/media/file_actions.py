@@ -47,7 +47,7 @@ HELD = 96
 
 
 @dataclass(frozen=True, slots=True)
-class Deed:
+class FileAction:
     """An icon, a name and what happens."""
 
     icon: str
@@ -56,7 +56,7 @@ class Deed:
     act: Callable[[], None]
 
 
-class Deeds(QObject):
+class FileActions(QObject):
     """The actions of one file; lives as long as the widget that shows it."""
 
     def __init__(self, artifact: Artifact, actions: Actions, parent: QWidget) -> None:
@@ -66,18 +66,18 @@ class Deeds(QObject):
         """Text for the clipboard besides the file."""
         self._actions = actions
         self.all = (
-            Deed("open", mark("Open"), lambda: actions.open(self, artifact)),
-            Deed("folder", mark("Show in folder"), self._show),
-            Deed("save", mark("Save a copy"), lambda: actions.save_as.emit(artifact)),
-            Deed("copy", mark("Copy"), self.copy),
+            FileAction("open", mark("Open"), lambda: actions.open(self, artifact)),
+            FileAction("folder", mark("Show in folder"), self._show),
+            FileAction("save", mark("Save a copy"), lambda: actions.save_as.emit(artifact)),
+            FileAction("copy", mark("Copy"), self.copy),
         )
-        self.use = Deed("attach", mark("Use in the next request"), self._use)
+        self.use = FileAction("attach", mark("Use in the next request"), self._use)
 
     def copy(self) -> None:
         """Copy the file; a picture also as a picture, a table as text."""
         self._actions.media.hand_out(self, self.artifact, then=lambda _: self._put())
 
-    def menu(self, parent: QWidget, at: QPoint, *more: Deed) -> None:
+    def menu(self, parent: QWidget, at: QPoint, *more: FileAction) -> None:
         """Show a menu of all actions, after those in `more`."""
         menu = QMenu(parent)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
@@ -135,7 +135,7 @@ class DragOut(QObject):
     def __init__(
         self,
         widget: QWidget,
-        deeds: Deeds,
+        deeds: FileActions,
         picture: Callable[[], QImage] = QImage,
         may: Callable[[], bool] = lambda: True,
     ) -> None:
@@ -175,7 +175,7 @@ class FileLine(QWidget):
 
     def __init__(self, artifact: Artifact, actions: Actions) -> None:
         super().__init__()
-        self.deeds = Deeds(artifact, actions, self)
+        self.deeds = FileActions(artifact, actions, self)
         self._facts: list[str] = []
         self._size = ""
         name = one_line(artifact.title)
@@ -212,7 +212,7 @@ class FileLine(QWidget):
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
         self.deeds.menu(self, event.globalPos())
 
-    def _button(self, deed: Deed, name: str) -> IconButton:
+    def _button(self, deed: FileAction, name: str) -> IconButton:
         label = tr(deed.name)
         button = IconButton(deed.icon, tr("{deed}: {file}", deed=label, file=name), tip=label)
         button.clicked.connect(deed.act)
@@ -232,7 +232,7 @@ class FileLine(QWidget):
         self.facts.show_text(" · ".join((*self._facts, *([self._size] if self._size else []))))
 
 
-class Trouble(QWidget):
+class FileError(QWidget):
     """Why a file cannot be shown here, and a button that opens it elsewhere."""
 
     def __init__(self, artifact: Artifact, actions: Actions) -> None:

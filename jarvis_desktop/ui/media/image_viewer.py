@@ -35,7 +35,7 @@ from jarvis_desktop.core.display import one_line
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.turn import Turn
 from jarvis_desktop.ui.actions import Actions
-from jarvis_desktop.ui.media.file_actions import DragOut, FileLine, Trouble
+from jarvis_desktop.ui.media.file_actions import DragOut, FileError, FileLine
 from jarvis_desktop.ui.widgets import tab_order, theme
 from jarvis_desktop.ui.widgets.banners import Covering
 from jarvis_desktop.ui.widgets.icons import IconButton
@@ -50,7 +50,7 @@ WHEEL = 480.0
 """Wheel rotation that zooms by a factor of 2, in Qt's units."""
 
 
-class PictureView(QWidget):
+class ImageView(QWidget):
     """One picture. The zoom is screen pixels per picture pixel; 0 fits it into the view."""
 
     zoomed = Signal(float)
@@ -264,7 +264,7 @@ def pictures_of(turns: Iterable[Turn]) -> list[Artifact]:
     return list(dict.fromkeys(item for item in items if item.kind is Kind.IMAGE and item.path))
 
 
-class Viewer(QFrame):
+class ImageViewer(QFrame):
     """Covers its parent; Esc or a click beside the picture closes it."""
 
     def __init__(
@@ -278,8 +278,8 @@ class Viewer(QFrame):
         self._index = self._among.index(artifact)
         self._before = parent.window().focusWidget()
         self._left = False
-        self.view = PictureView()
-        self.trouble: Trouble | None = None
+        self.view = ImageView()
+        self.trouble: FileError | None = None
         self.line: FileLine | None = None
         self._picture: Picture | None = None
         self._image = QImage()
@@ -413,7 +413,7 @@ class Viewer(QFrame):
                 old.deleteLater()
         self.line = FileLine(artifact, self._actions)
         self._head.insertWidget(0, self.line, 1)
-        self.trouble = Trouble(artifact, self._actions)
+        self.trouble = FileError(artifact, self._actions)
         body = self.layout()
         assert isinstance(body, QVBoxLayout)
         body.insertWidget(1, self.trouble)

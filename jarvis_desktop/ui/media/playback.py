@@ -14,7 +14,7 @@ from shiboken6 import isValid
 from jarvis_desktop.core.errors import UnavailableError
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.ui.engine import EngineJob, Outcome
-from jarvis_desktop.ui.media.controller import Sounds
+from jarvis_desktop.ui.media.controller import SharedPlayer
 from jarvis_desktop.ui.media.previews import Peaks
 from jarvis_desktop.ui.widgets import labels, theme
 
@@ -26,7 +26,7 @@ NEARLY = 0.6
 """A sound that stops within so many seconds of its end has ended."""
 
 
-class Transport(QObject):
+class Playback(QObject):
     """Plays, pauses and seeks. The clock is what was heard; without sound it is the computer's."""
 
     changed = Signal()
@@ -38,7 +38,7 @@ class Transport(QObject):
     failed = Signal(str)
     """Carries why it cannot be played or heard."""
 
-    def __init__(self, sounds: Sounds, path: Path, parent: QObject) -> None:
+    def __init__(self, sounds: SharedPlayer, path: Path, parent: QObject) -> None:
         super().__init__(parent)
         self.length = 0.0
         """Seconds; 0 if unknown."""

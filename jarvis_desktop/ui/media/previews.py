@@ -18,7 +18,7 @@ class Peaks:
 
 
 @dataclass(frozen=True, slots=True)
-class FilmFrame:
+class VideoFrame:
     """A frame of a video."""
 
     at: float
@@ -30,7 +30,7 @@ class FilmFrame:
 
 
 @dataclass(frozen=True, slots=True)
-class Film:
+class VideoInfo:
     """The properties of a video."""
 
     length: float
@@ -39,11 +39,11 @@ class Film:
     height: int
     sound: float
     """Seconds until the sound ends; 0 without sound."""
-    poster: FilmFrame
+    poster: VideoFrame
 
 
 @dataclass(frozen=True, slots=True)
-class Preview:
+class TablePreview:
     """The first rows of a table."""
 
     columns: tuple[str, ...]

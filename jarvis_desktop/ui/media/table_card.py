@@ -11,8 +11,8 @@ from jarvis_desktop.core.display import one_line
 from jarvis_desktop.core.i18n import tr, trn
 from jarvis_desktop.ui.actions import Actions
 from jarvis_desktop.ui.engine import Outcome
-from jarvis_desktop.ui.media.file_actions import FileLine, Trouble
-from jarvis_desktop.ui.media.previews import Preview
+from jarvis_desktop.ui.media.file_actions import FileError, FileLine
+from jarvis_desktop.ui.media.previews import TablePreview
 from jarvis_desktop.ui.widgets import icons, theme
 from jarvis_desktop.ui.widgets.icons import Symbol
 from jarvis_desktop.ui.widgets.labels import Label
@@ -30,7 +30,7 @@ Index = QModelIndex | QPersistentModelIndex
 class PreviewRows(QAbstractTableModel):
     """The model of a Preview."""
 
-    def __init__(self, preview: Preview, parent: QObject) -> None:
+    def __init__(self, preview: TablePreview, parent: QObject) -> None:
         super().__init__(parent)
         self._preview = preview
 
@@ -78,7 +78,7 @@ class PreviewTable(QTableView):
         )
         self.verticalHeader().setHighlightSections(False)
 
-    def show_preview(self, preview: Preview) -> None:
+    def show_preview(self, preview: TablePreview) -> None:
         """Show the rows, as many as fit."""
         self.setModel(PreviewRows(preview, self))
         head, metrics = self.horizontalHeader(), self.fontMetrics()
@@ -119,7 +119,7 @@ class TableCard(QFrame):
         self.line = FileLine(artifact, actions)
         self.grid = PreviewTable(tr("Rows of {file}", file=one_line(artifact.title)))
         self.grid.hide()
-        self.trouble = Trouble(artifact, actions)
+        self.trouble = FileError(artifact, actions)
         self.note = Label(role="small", wrap=True)
         self.note.hide()
         head = QHBoxLayout()
@@ -155,7 +155,7 @@ class TableCard(QFrame):
         preview = outcome.value
         if outcome.error:
             self.trouble.say(outcome.error.message)
-        elif isinstance(preview, Preview):
+        elif isinstance(preview, TablePreview):
             rows = (preview.columns, *preview.rows) if any(preview.columns) else preview.rows
             self.line.deeds.text = "\n".join("\t".join(row) for row in rows)
             columns = trn("{count} column", "{count} columns", len(preview.columns))

@@ -21,9 +21,9 @@ from PySide6.QtWidgets import QFrame, QSizePolicy, QVBoxLayout, QWidget
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.process.child import Child
 from jarvis_desktop.ui.engine import Outcome
-from jarvis_desktop.ui.media.controller import Media
-from jarvis_desktop.ui.media.playback import Transport
-from jarvis_desktop.ui.media.previews import FilmFrame
+from jarvis_desktop.ui.media.controller import MediaController
+from jarvis_desktop.ui.media.playback import Playback
+from jarvis_desktop.ui.media.previews import VideoFrame
 from jarvis_desktop.ui.widgets import icons, theme
 
 FASTEST = 1 / 30
@@ -39,7 +39,7 @@ SCRIM = QColor(0, 0, 0, 140)
 """Behind signs on a video, which may have any colour."""
 
 
-class Frames(QObject):
+class FrameLoader(QObject):
     """Shows the frames of a video in step with a Playback.
 
     A frame is requested once the one before was drawn: a busy window or a heavy video drops frames
@@ -49,12 +49,14 @@ class Frames(QObject):
     came = Signal(QImage)
     failed = Signal(str)
 
-    def __init__(self, media: Media, transport: Transport, path: Path, screen: QWidget) -> None:
+    def __init__(
+        self, media: MediaController, transport: Playback, path: Path, screen: QWidget
+    ) -> None:
         super().__init__(screen)
         self._media, self._transport, self._path, self._screen = media, transport, path, screen
         self._child = Child("jarvis_desktop.ui.media.worker:make_frames", name="film player")
         self._asked = self._sought = False
-        self._frame: FilmFrame | None = None
+        self._frame: VideoFrame | None = None
         self._last = -1.0
         self._due = QTimer(self, singleShot=True, timerType=Qt.TimerType.PreciseTimer)
         self._due.timeout.connect(self._show)
@@ -139,7 +141,7 @@ class Frames(QObject):
             self._wait()
             return
         self._frame, self._last = None, frame.at
-        self.came.emit(picture_of(frame))
+        self.came.emit(frame_image(frame))
         self._ask()
 
     def _end(self) -> None:
@@ -147,19 +149,19 @@ class Frames(QObject):
         _end_child(self._media, self._child)
 
 
-def _end_child(media: Media, child: Child, _gone: object = None) -> None:
+def _end_child(media: MediaController, child: Child, _gone: object = None) -> None:
     if engine := media.engine:
         engine.call(child.kill)
 
 
-def picture_of(frame: FilmFrame) -> QImage:
+def frame_image(frame: VideoFrame) -> QImage:
     """A frame as a QImage."""
     stride = 4 * frame.width
     image = QImage(frame.pixels, frame.width, frame.height, stride, QImage.Format.Format_RGB32)
     return image.copy()  # QImage does not own the bytes
 
 
-class Screen(QWidget):
+class VideoCanvas(QWidget):
     """Shows frames in the video's proportions; a click plays and pauses."""
 
     seen = Signal()
@@ -257,14 +259,14 @@ class Screen(QWidget):
         painter.drawPixmap(place.toRect(), sign)
 
 
-class FilmWindow(QWidget):
+class VideoWindow(QWidget):
     """A full-screen window that borrows the canvas and controls of a card, so that playback
     continues."""
 
     left = Signal()
     """It was closed, and what it borrowed must be taken back."""
 
-    def __init__(self, card: QWidget, canvas: Screen, bar: QWidget, name: str) -> None:
+    def __init__(self, card: QWidget, canvas: VideoCanvas, bar: QWidget, name: str) -> None:
         super().__init__(card, Qt.WindowType.Window)
         self.setWindowTitle(tr("{file}, full screen", file=name))
         foot = QFrame(self)

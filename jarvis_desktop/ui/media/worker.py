@@ -24,7 +24,7 @@ from jarvis_desktop.process.child_main import Handler
 from jarvis_desktop.speech.audio_output_worker import opened, sound_frames
 from jarvis_desktop.tasks.audio.media import open_media
 from jarvis_desktop.tasks.documents.tables import read_tables
-from jarvis_desktop.ui.media.previews import Film, FilmFrame, Peaks, Preview
+from jarvis_desktop.ui.media.previews import Peaks, TablePreview, VideoFrame, VideoInfo
 
 FINEST = 0.005
 """Seconds per value at first; doubled whenever there are too many values."""
@@ -96,13 +96,13 @@ def make_frames() -> Handler:
     """The handler: the frame at a given second, None after the last. The video stays open between
     calls."""
     bound_memory()
-    shown: list[OpenFilm] = []
+    shown: list[VideoReader] = []
 
     def handle(
         report: Report, path: Path, at: float, width: int, height: int, sought: bool
-    ) -> FilmFrame | None:
+    ) -> VideoFrame | None:
         if not shown:
-            shown.append(OpenFilm(path))
+            shown.append(VideoReader(path))
         return shown[0].frame(at, width, height, sought=sought)
 
     return handle
@@ -118,7 +118,7 @@ def bound_memory() -> None:
         resource.setrlimit(resource.RLIMIT_AS, (limit, most))
 
 
-class OpenFilm:
+class VideoReader:
     """A video file. Raises InputError if it cannot be shown."""
 
     def __init__(self, path: Path) -> None:
@@ -139,13 +139,13 @@ class OpenFilm:
         self._frames: Iterator[Any] = sound_frames(self._container, self._stream)
         self._last = -1.0
 
-    def described(self, width: int, height: int) -> Film:
+    def described(self, width: int, height: int) -> VideoInfo:
         """The properties of the video, with its first frame in a box of that size."""
         poster = self.frame(0.0, width, height, sought=False)
         if poster is None:
             raise InputError(tr("{name} is damaged and cannot be shown.", name=self._name))
         context = self._stream.codec_context
-        return Film(self._length, context.width, context.height, self._sound, poster)
+        return VideoInfo(self._length, context.width, context.height, self._sound, poster)
 
     @property
     def _length(self) -> float:
@@ -161,7 +161,7 @@ class OpenFilm:
         begin = float((track.start_time or 0) * track.time_base) - self._zero
         return begin + float(track.duration * track.time_base)
 
-    def frame(self, at: float, width: int, height: int, *, sought: bool) -> FilmFrame | None:
+    def frame(self, at: float, width: int, height: int, *, sought: bool) -> VideoFrame | None:
         """The first frame from `at` seconds on, scaled into the box, or a late one after a while;
         with `sought` the frame visible at that moment."""
         if at > self._last + JUMP or (sought and at < self._last):
@@ -186,7 +186,7 @@ class OpenFilm:
         self._frames = sound_frames(self._container, self._stream)
         self._last = -1.0
 
-    def _scaled(self, frame: Any, width: int, height: int) -> FilmFrame:
+    def _scaled(self, frame: Any, width: int, height: int) -> VideoFrame:
         turned = frame.rotation % 180 != 0
         aspect = float(self._stream.sample_aspect_ratio or 1)
         full = (frame.width * (aspect if 0.1 < aspect < 10 else 1.0), float(frame.height))
@@ -195,7 +195,7 @@ class OpenFilm:
         size = [max(2, round(side * scale)) for side in full]
         pixels = frame.reformat(*size, format="bgra").to_ndarray()
         pixels = np.ascontiguousarray(np.rot90(pixels, round(frame.rotation / 90)))
-        return FilmFrame(max(self._last, 0.0), pixels.shape[1], pixels.shape[0], pixels.tobytes())
+        return VideoFrame(max(self._last, 0.0), pixels.shape[1], pixels.shape[0], pixels.tobytes())
 
 
 def _is_cover(stream: Any) -> bool:
@@ -231,19 +231,21 @@ def make_reader() -> Handler:
             del heard[path]
         return found
 
-    def handle(report: Report, what: str, path: Path, *args: Any) -> Peaks | Film | Preview:
+    def handle(
+        report: Report, what: str, path: Path, *args: Any
+    ) -> Peaks | VideoInfo | TablePreview:
         if what == "peaks":
             return listen(path)
-        return OpenFilm(path).described(*args) if what == "film" else preview(path)
+        return VideoReader(path).described(*args) if what == "film" else preview(path)
 
     return handle
 
 
-def preview(path: Path) -> Preview:
+def preview(path: Path) -> TablePreview:
     """The first rows of a table. Raises InputError."""
     table = read_tables(path, most=MOST_ROWS + 2)[0]
     rows = [_cells(row) for row in islice(table.rows, MOST_ROWS)]
-    return Preview(_cells(table.columns), tuple(rows), len(table.rows) > MOST_ROWS)
+    return TablePreview(_cells(table.columns), tuple(rows), len(table.rows) > MOST_ROWS)
 
 
 def _cells(row: tuple[str, ...]) -> tuple[str, ...]:

@@ -21,7 +21,7 @@ from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.task import Arg
 from jarvis_desktop.ui.plan import editing as fitting
 from jarvis_desktop.ui.plan.descriptions import name_of
-from jarvis_desktop.ui.plan.editing import WHOLE, Editing, StepOffer
+from jarvis_desktop.ui.plan.editing import WHOLE, PlanEditor, StepOffer
 from jarvis_desktop.ui.plan.step_panel import PortRow
 from jarvis_desktop.ui.widgets import icons, theme
 from jarvis_desktop.ui.widgets.forms import button
@@ -33,18 +33,18 @@ LEAST, TALLEST = 40, 240
 _offer = Qt.ItemDataRole.UserRole
 
 
-class AddPanel(QFrame):
+class AddStepPanel(QFrame):
     """Search, choose, and fill in the missing inputs."""
 
     closed = Signal()
 
-    def __init__(self, editing: Editing, files: Sequence[Artifact]) -> None:
+    def __init__(self, editing: PlanEditor, files: Sequence[Artifact]) -> None:
         """`files` are those of the request."""
         super().__init__()
         self.setObjectName("step")
         self._editing = editing
         inventory = editing.desk.inventory if editing.desk else ()
-        self._offers = fitting.offers(inventory, editing.plan, files)
+        self._offers = fitting.step_offers(inventory, editing.plan, files)
         self._args: dict[str, Arg] = {}
         self.rows: list[PortRow] = []
         self.column = QVBoxLayout(self)
@@ -56,7 +56,7 @@ class AddPanel(QFrame):
         self.close_button.clicked.connect(self.closed)
         head.addWidget(self.close_button)
         self.column.addLayout(head)
-        self.search = _Search()
+        self.search = _SearchField()
         self.search.setProperty("role", "plain")
         self.search.setPlaceholderText(tr("What is to be done?"))
         self.search.setAccessibleName(tr("Search the kinds of steps"))
@@ -215,7 +215,7 @@ class AddPanel(QFrame):
         self.trouble.setVisible(bool(words))
 
 
-class _Search(QLineEdit):
+class _SearchField(QLineEdit):
     """Leaves the up and down keys to the list below it."""
 
     moved = Signal(int)

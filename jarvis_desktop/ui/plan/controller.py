@@ -14,14 +14,14 @@ from jarvis_desktop.core.task import Task, TaskType
 from jarvis_desktop.core.turn import Turn
 from jarvis_desktop.ui.app_protocols import AppPort
 from jarvis_desktop.ui.engine import Outcome, Then
-from jarvis_desktop.ui.exchange import Again
+from jarvis_desktop.ui.exchange import Rerun
 from jarvis_desktop.ui.session import WindowSession
 
 Form = Literal["graph", "outline"]
 KEPT_AS = "plan_form"
 
 
-class PlanDesk(QObject):
+class PlanController(QObject):
     """One per window; all its plans are shown in the form chosen last."""
 
     formed = Signal()
@@ -63,12 +63,12 @@ class PlanDesk(QObject):
         place = self._session.open.id
         self._ask(lambda app: app.assistant.revise(plan, words, conversation=place), then)
 
-    def change(self, again: Again, then: Then) -> None:
+    def change(self, again: Rerun, then: Then) -> None:
         """Let a running turn continue with another plan; the outcome carries whether it does."""
         turn_id, plan, afresh = again.turn.id, again.plan, again.afresh
         self._ask(lambda app: app.assistant.change(plan, turn_id=turn_id, afresh=afresh), then)
 
-    def run_again(self, again: Again) -> None:
+    def run_again(self, again: Rerun) -> None:
         """Run a plan again, as a new turn of the conversation."""
         self._session.run_again(again)
 

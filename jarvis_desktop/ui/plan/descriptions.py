@@ -92,7 +92,7 @@ class CardState:
         return tr(STATES[self.state])
 
 
-def faces(
+def card_states(
     plan: Plan,
     turn: Turn,
     *,
@@ -238,7 +238,7 @@ def _words(task_type: TaskType, name: str, item: Artifact | Value) -> str:
     return f"{tr(as_words(name))}: {_line(value, limit=30)}"
 
 
-def summary(turn: Turn, plan: Plan) -> str:
+def plan_heading(turn: Turn, plan: Plan) -> str:
     """The heading of a plan: the number of steps and their progress."""
     name = tr("Experts") if turn.agentic else tr("Plan")
     ids = {task.id for task in plan}

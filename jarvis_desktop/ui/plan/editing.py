@@ -19,14 +19,14 @@ from jarvis_desktop.core.plan import Plan
 from jarvis_desktop.core.task import Arg, Item, Port, Ref, Task, TaskType
 from jarvis_desktop.core.turn import Turn
 from jarvis_desktop.ui.engine import Outcome
-from jarvis_desktop.ui.exchange import Again
-from jarvis_desktop.ui.plan.controller import PlanDesk
+from jarvis_desktop.ui.exchange import Rerun
+from jarvis_desktop.ui.plan.controller import PlanController
 from jarvis_desktop.ui.plan.descriptions import name_of
 from jarvis_desktop.ui.widgets import labels
 
 
 @dataclass(frozen=True, slots=True)
-class Version:
+class PlanVersion:
     """A plan, and the unchanged steps that should run again."""
 
     plan: Plan
@@ -39,9 +39,9 @@ class PlanDraft:
     def __init__(self, plan: Plan) -> None:
         self.base = plan
         """The plan that the turn follows."""
-        self.now = Version(plan)
-        self._past: list[Version] = []
-        self._future: list[Version] = []
+        self.now = PlanVersion(plan)
+        self._past: list[PlanVersion] = []
+        self._future: list[PlanVersion] = []
 
     @property
     def plan(self) -> Plan:
@@ -51,7 +51,7 @@ class PlanDraft:
     @property
     def is_edited(self) -> bool:
         """Whether it differs from the plan of the turn."""
-        return self.now != Version(self.base)
+        return self.now != PlanVersion(self.base)
 
     @property
     def can_undo(self) -> bool:
@@ -66,7 +66,7 @@ class PlanDraft:
     def put(self, plan: Plan) -> None:
         """Add an edited plan."""
         ids = {task.id for task in plan}
-        self._take(Version(plan, self.now.afresh & ids))
+        self._take(PlanVersion(plan, self.now.afresh & ids))
 
     def mark(self, task_id: int) -> None:
         """Let a step run again."""
@@ -90,14 +90,14 @@ class PlanDraft:
             untouched = not self.is_edited
             self.base = plan
             if untouched:
-                self.now, self._past, self._future = Version(plan), [], []
+                self.now, self._past, self._future = PlanVersion(plan), [], []
             elif plan == self.plan:
-                self.now = Version(plan)
+                self.now = PlanVersion(plan)
 
     def handed_over(self) -> None:
         """The turn has taken over the draft: its reruns have started and cannot be undone."""
-        self.now = Version(self.plan)
-        self._past = [Version(version.plan) for version in self._past]
+        self.now = PlanVersion(self.plan)
+        self._past = [PlanVersion(version.plan) for version in self._past]
         while self._past and self._past[-1] == self.now:
             self._past.pop()
 
@@ -112,14 +112,14 @@ class PlanDraft:
         same = self.plan.unchanged(self.base, afresh=self.now.afresh)
         return frozenset(task.id for task in self.plan if task.id in begun and task.id not in same)
 
-    def _take(self, version: Version) -> None:
+    def _take(self, version: PlanVersion) -> None:
         if version != self.now:
             self._past.append(self.now)
             self._future.clear()
             self.now = version
 
 
-def changes(before: Plan, after: Plan) -> list[str]:
+def describe_changes(before: Plan, after: Plan) -> list[str]:
     """Describe the differences, one sentence each."""
     was = {task.id: task for task in before}
     now = {task.id: task for task in after}
@@ -193,7 +193,9 @@ def sources_for(plan: Plan, task: Task, port: Port) -> list[Task]:
     return [other for other in plan if other.id not in later and takes(port, other.type)]
 
 
-def offers(inventory: Iterable[TaskType], plan: Plan, files: Sequence[Artifact]) -> list[StepOffer]:
+def step_offers(
+    inventory: Iterable[TaskType], plan: Plan, files: Sequence[Artifact]
+) -> list[StepOffer]:
     """All kinds of steps, those first that can use existing results."""
     groups = (FITS, NEEDS_NOTHING, NEEDS_MORE)
     places = {task.id: place for place, task in enumerate(plan)}
@@ -207,7 +209,7 @@ def offers(inventory: Iterable[TaskType], plan: Plan, files: Sequence[Artifact])
     return sorted((_offer(item, plan, files) for item in inventory), key=rank)
 
 
-def given(path: Path, port: Port) -> Artifact:
+def file_input(path: Path, port: Port) -> Artifact:
     """A file as the artifact for an input; it is only inspected when it is used."""
     kind = labels.kind_of(path)
     if kind not in port.kinds and Kind.TEXT in port.kinds and path.suffix.lower() in _PLAIN:
@@ -236,7 +238,7 @@ WHOLE = -1
 """Stands for the whole plan where a step's id is expected."""
 
 
-class Editing(QObject):
+class PlanEditor(QObject):
     """Edits one plan. Edits are validated at once; an invalid one is reported and changes
     nothing."""
 
@@ -249,7 +251,7 @@ class Editing(QObject):
     revised = Signal()
     """The plan was changed by an instruction."""
 
-    def __init__(self, desk: PlanDesk | None, parent: QObject | None = None) -> None:
+    def __init__(self, desk: PlanController | None, parent: QObject | None = None) -> None:
         """Without a controller nothing can run: plans are only shown."""
         super().__init__(parent)
         self.desk = desk
@@ -260,7 +262,7 @@ class Editing(QObject):
         self._turn: Turn | None = None
         self._asked = 0
         self._handing = False
-        self._handed_over: Version | None = None
+        self._handed_over: PlanVersion | None = None
         """The version handed to the turn, which has not confirmed it yet."""
 
     @property
@@ -317,7 +319,7 @@ class Editing(QObject):
     def give_file(self, task_id: int, path: Path) -> bool:
         """Give a file to the input that had one before, or to the first that accepts it."""
         task = self.plan.task(task_id)
-        fitted = [(port, given(path, port)) for port in task.type.ports]
+        fitted = [(port, file_input(path, port)) for port in task.type.ports]
         fitted = [(port, file) for port, file in fitted if file.kind in port.kinds]
         held = (pair for pair in fitted if isinstance(task.args.get(pair[0].name), Artifact))
         first = next(held, fitted[0] if fitted else None)
@@ -417,7 +419,7 @@ class Editing(QObject):
             if outcome.error:
                 self.refused.emit(WHOLE, str(outcome.error))
             elif isinstance(outcome.value, Plan):
-                made = changes(before, outcome.value)
+                made = describe_changes(before, outcome.value)
                 self.draft.put(outcome.value)
                 self._settle(WHOLE)
                 self.told.emit(" ".join(made) if made else tr("Nothing changed."))
@@ -457,7 +459,7 @@ class Editing(QObject):
         """Apply the changes: to a running turn at once, else in a new turn."""
         if not (self.desk and self._turn and self.waits) or self.busy:
             return
-        again = Again(self._turn, self.plan, self.draft.now.afresh)
+        again = Rerun(self._turn, self.plan, self.draft.now.afresh)
         if self.stage == "after":
             self.draft = PlanDraft(self.draft.base)
             self.changed.emit()

@@ -40,7 +40,7 @@ class Layers:
     """By (source, target): from the source's slot to the target's, one in every layer between."""
 
 
-def layered(graph: Graph, tallest: int) -> Layers:
+def assign_layers(graph: Graph, tallest: int) -> Layers:
     """Put each step in the first layer after its sources that has fewer than `tallest` steps. An
     arrow across layers has a slot in each, shared by all arrows of its source."""
     place = {task: number for number, task in enumerate(graph)}
@@ -201,7 +201,7 @@ class LayoutSizes:
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class GraphLayout:
     """All positions. An arrow is a polyline; a segment that is neither level nor upright is drawn
     as a curve."""
 
@@ -214,20 +214,20 @@ class Layout:
     """Whether all cards are in one column: then arrows leave at the bottom."""
 
 
-def laid_out(graph: Graph, width: float, measures: LayoutSizes) -> Layout:
+def lay_out(graph: Graph, width: float, measures: LayoutSizes) -> GraphLayout:
     """Lay out all steps within that width."""
     room = width - 2 * measures.margin
     step = measures.narrowest + measures.between
     fitting = int((room + measures.between) // step)
-    layers = layered(graph, max(TALLEST, ceil(len(graph) / max(fitting, 1))))
+    layers = assign_layers(graph, max(TALLEST, ceil(len(graph) / max(fitting, 1))))
     if len(layers.rows) * step - measures.between <= width:
         fitting, room = len(layers.rows), width  # a single band, without turning arrows
     if fitting < LEAST_COLUMNS and len(layers.rows) > fitting:
-        return _Stack(graph, layers, width, measures).layout()
-    return _Bands(layers, max(fitting, 1), room, width, measures).layout()
+        return _StackLayout(graph, layers, width, measures).layout()
+    return _BandLayout(layers, max(fitting, 1), room, width, measures).layout()
 
 
-class _Bands:
+class _BandLayout:
     """Layers as columns, in as many bands as needed."""
 
     def __init__(
@@ -249,7 +249,7 @@ class _Bands:
         self.turning: list[list[LayerSlot]] = []
         """The slots whose arrows continue in the next band, from top to bottom."""
 
-    def layout(self) -> Layout:
+    def layout(self) -> GraphLayout:
         top = 0.0
         for number, band in enumerate(self.bands):
             bottom = self._place(band, top)
@@ -262,7 +262,7 @@ class _Bands:
         ends = self._ends()
         arrows = {ends_of: self._arrow(road, ends) for ends_of, road in self.layers.roads.items()}
         cards = {spot.task: box for spot, box in self.boxes.items() if not spot.passing}
-        return Layout(cards, arrows, self.width, height)
+        return GraphLayout(cards, arrows, self.width, height)
 
     def _place(self, band: Sequence[Sequence[LayerSlot]], top: float) -> float:
         """Set the boxes of a band's slots; return its lower edge."""
@@ -387,7 +387,7 @@ class _Bands:
         return [(right, box.middle), (right, below), (left, below), (left, y)]
 
 
-class _Stack:
+class _StackLayout:
     """One card below the other, with the arrows beside them."""
 
     def __init__(self, graph: Graph, layers: Layers, width: float, measures: LayoutSizes) -> None:
@@ -395,7 +395,7 @@ class _Stack:
         self.order = [spot.task for row in layers.rows for spot in row if not spot.passing]
         self.at = {task: number for number, task in enumerate(self.order)}
 
-    def layout(self) -> Layout:
+    def layout(self) -> GraphLayout:
         sizes = self.measures
         lanes = self._lanes()
         used = min(1 + max(lanes.values(), default=-1), MOST_LANES)
@@ -422,7 +422,9 @@ class _Stack:
                     (x, y),
                     (end.x, y),
                 )
-        return Layout(cards, arrows, self.width, len(cards) * step - 2 * sizes.apart, stacked=True)
+        return GraphLayout(
+            cards, arrows, self.width, len(cards) * step - 2 * sizes.apart, stacked=True
+        )
 
     def _lanes(self) -> dict[int, int]:
         """A lane for each step whose result skips the next card; nearest first."""

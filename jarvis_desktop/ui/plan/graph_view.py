@@ -22,8 +22,8 @@ from PySide6.QtWidgets import QFrame, QScrollArea, QWidget
 
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.ui.plan.descriptions import CardState
-from jarvis_desktop.ui.plan.graph_layout import Layout, Point, laid_out
-from jarvis_desktop.ui.plan.task_card import EDGE, TaskCard, measures
+from jarvis_desktop.ui.plan.graph_layout import GraphLayout, Point, lay_out
+from jarvis_desktop.ui.plan.task_card import EDGE, TaskCard, card_sizes
 from jarvis_desktop.ui.widgets import theme
 
 TURN = 8.0
@@ -330,19 +330,19 @@ class GraphView(QScrollArea):
             placed = self._layout(scale, beside=self.verticalScrollBar().sizeHint().width())
         self._put(placed, scale, mirrored)
 
-    def _layout(self, scale: float, beside: int = 0) -> Layout:
+    def _layout(self, scale: float, beside: int = 0) -> GraphLayout:
         """The layout at that scale, leaving `beside` pixels free."""
-        sizes = measures(self.font(), {card.face.name for card in self.cards.values()})
+        sizes = card_sizes(self.font(), {card.face.name for card in self.cards.values()})
         room = (self.width() - beside) / scale - 2 * EDGE
-        return laid_out(self._graph, max(room, 120.0), sizes)
+        return lay_out(self._graph, max(room, 120.0), sizes)
 
-    def _height(self, placed: Layout, scale: float) -> int:
+    def _height(self, placed: GraphLayout, scale: float) -> int:
         return round((placed.height + 2 * EDGE) * scale)
 
     def _key_of_graph(self) -> tuple[tuple[int, tuple[int, ...]], ...]:
         return tuple((task, tuple(sources)) for task, sources in self._graph.items())
 
-    def _put(self, placed: Layout, scale: float, mirrored: bool) -> None:
+    def _put(self, placed: GraphLayout, scale: float, mirrored: bool) -> None:
         room = placed.width if mirrored else 0.0
         self._order = [*placed.cards]
         for task_id, box in placed.cards.items():

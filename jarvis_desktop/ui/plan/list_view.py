@@ -19,7 +19,7 @@ from jarvis_desktop.core.i18n import tr, trn
 from jarvis_desktop.core.task import Port, Task, as_words
 from jarvis_desktop.ui.plan import editing as fitting
 from jarvis_desktop.ui.plan.descriptions import CardState, name_of
-from jarvis_desktop.ui.plan.editing import Editing
+from jarvis_desktop.ui.plan.editing import PlanEditor
 from jarvis_desktop.ui.widgets import icons, theme
 from jarvis_desktop.ui.widgets.icons import IconButton, StateIcon
 from jarvis_desktop.ui.widgets.labels import ElidedLabel, Label
@@ -237,7 +237,7 @@ MOST_EXPERTS = 20
 
 
 def step_menu(
-    editing: Editing, task_id: int, parent: QWidget, *, open_step: Callable[[], None]
+    editing: PlanEditor, task_id: int, parent: QWidget, *, open_step: Callable[[], None]
 ) -> QMenu:
     """The menu of a step; it deletes itself when it closes."""
     menu = plain_menu(parent, tr("What to do with this step"))
@@ -251,10 +251,10 @@ def step_menu(
         if choices := fitting.sources_for(editing.plan, task, port):
             label = tr("Take as {input}", input=tr(as_words(port.name)))
             inputs = menu.addMenu(
-                icons.icon(icons.FOR_KIND[port.kinds[0]], "muted"), escaped(label)
+                icons.icon(icons.FOR_KIND[port.kinds[0]], "muted"), menu_text(label)
             )
             fill_inputs(inputs, editing, task, port, choices)
-    experts = menu.addMenu(icons.icon("llm", "muted"), escaped(tr("Expert")))
+    experts = menu.addMenu(icons.icon("llm", "muted"), menu_text(tr("Expert")))
     experts.addAction(tr("Looking for experts…")).setEnabled(False)
     experts.aboutToShow.connect(partial(_fill_experts, experts, editing, task))
     menu.addSeparator()
@@ -269,12 +269,14 @@ def step_menu(
     return menu
 
 
-def fill_inputs(menu: QMenu, editing: Editing, task: Task, port: Port, choices: list[Task]) -> None:
+def fill_inputs(
+    menu: QMenu, editing: PlanEditor, task: Task, port: Port, choices: list[Task]
+) -> None:
     """List the steps whose results fit an input; those it takes are checked."""
     numbers = {each.id: number for number, each in enumerate(editing.plan, 1)}
     for source in choices:
         words = tr("{number} · {step}", number=numbers[source.id], step=name_of(source.type))
-        action = menu.addAction(escaped(words))
+        action = menu.addAction(menu_text(words))
         action.setCheckable(True)
         held = task.args.get(port.name, ())
         refs = held if isinstance(held, tuple) else (held,)
@@ -282,7 +284,7 @@ def fill_inputs(menu: QMenu, editing: Editing, task: Task, port: Port, choices: 
         action.triggered.connect(partial(editing.connect_steps, source.id, task.id, port))
 
 
-def described(candidate: Candidate) -> str:
+def describe_expert(candidate: Candidate) -> str:
     """An expert, where it runs and how large it is."""
     expert = candidate.expert
     if candidate.built_in:
@@ -308,36 +310,36 @@ def plain_menu(parent: QWidget, name: str) -> QMenu:
     return menu
 
 
-def escaped(words: str) -> str:
+def menu_text(words: str) -> str:
     """Escape words for a menu, in which "&" marks a letter."""
     return one_line(words, limit=90).replace("&", "&&")
 
 
-def _fill_experts(menu: QMenu, editing: Editing, task: Task) -> None:
+def _fill_experts(menu: QMenu, editing: PlanEditor, task: Task) -> None:
     menu.clear()
     menu.addAction(tr("Looking for experts…")).setEnabled(False)
     editing.ask_experts(task.id, partial(_show_experts, menu, editing, task))
 
 
 def _show_experts(
-    menu: QMenu, editing: Editing, task: Task, candidates: list[Candidate], trouble: str
+    menu: QMenu, editing: PlanEditor, task: Task, candidates: list[Candidate], trouble: str
 ) -> None:
     if not isValid(menu):  # it was closed before the answer came
         return
     menu.clear()
     choices = [("", tr("The best one (JARVIS chooses)"))]
-    choices += [(item.kept_as, described(item)) for item in candidates[:MOST_EXPERTS]]
+    choices += [(item.kept_as, describe_expert(item)) for item in candidates[:MOST_EXPERTS]]
     for pin, words in choices:
-        action = menu.addAction(escaped(words))
+        action = menu.addAction(menu_text(words))
         action.setCheckable(True)
         action.setChecked(pin == task.expert)
         action.triggered.connect(partial(editing.choose_expert, task.id, pin))
     if trouble:
-        menu.addAction(escaped(trouble)).setEnabled(False)
+        menu.addAction(menu_text(trouble)).setEnabled(False)
 
 
 def _add(menu: QMenu, icon: str, words: str, act: Callable[..., object], keys: str = "") -> QAction:
-    action = menu.addAction(icons.icon(icon, "muted"), escaped(words))
+    action = menu.addAction(icons.icon(icon, "muted"), menu_text(words))
     if keys:
         action.setShortcut(QKeySequence(keys))
         action.setShortcutVisibleInContextMenu(True)

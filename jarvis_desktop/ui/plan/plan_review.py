@@ -5,9 +5,9 @@ from __future__ import annotations
 from PySide6.QtWidgets import QHBoxLayout
 
 from jarvis_desktop.core.i18n import tr
-from jarvis_desktop.ui.conversation.approvals import ApprovalPanel, named
+from jarvis_desktop.ui.conversation.approvals import ApprovalPanel, label_button
 from jarvis_desktop.ui.engine import EngineQuestion
-from jarvis_desktop.ui.plan.editing import Editing
+from jarvis_desktop.ui.plan.editing import PlanEditor
 from jarvis_desktop.ui.plan.plan_view import PlanView
 
 
@@ -18,7 +18,7 @@ class PlanReviewPanel(ApprovalPanel):
         """`view` shows the plan."""
         super().__init__(question)
         self._view = view
-        self.editing: Editing = view.editing
+        self.editing: PlanEditor = view.editing
         view.review(True)
         self.head("review", question.text)
         self.column.addWidget(self.dictated(view.foot.words))
@@ -29,7 +29,7 @@ class PlanReviewPanel(ApprovalPanel):
             (self.yes, tr("Run the plan"), "primary", self._agree),
         ):
             button.clicked.connect(act)
-            row.addWidget(named(button, text, kind=kind))
+            row.addWidget(label_button(button, text, kind=kind))
         self.column.addLayout(row)
         self.editing.changed.connect(self._show_state)
         self._show_state()
@@ -38,7 +38,7 @@ class PlanReviewPanel(ApprovalPanel):
         self.yes.setEnabled(not self.editing.busy and not self.answered)
         edited = self.editing.draft.is_edited
         text = tr("Run the changed plan") if edited else tr("Run the plan")
-        named(self.yes, text, kind="primary")
+        label_button(self.yes, text, kind="primary")
 
     def _agree(self) -> None:
         if self.yes.isEnabled() and self.answer(self.editing.approve()):

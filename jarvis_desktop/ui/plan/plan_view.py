@@ -14,9 +14,9 @@ from jarvis_desktop.core.turn import Turn
 from jarvis_desktop.ui.actions import Actions
 from jarvis_desktop.ui.plan import descriptions
 from jarvis_desktop.ui.plan import editing as fitting
-from jarvis_desktop.ui.plan.add_step import AddPanel
+from jarvis_desktop.ui.plan.add_step import AddStepPanel
 from jarvis_desktop.ui.plan.descriptions import name_of
-from jarvis_desktop.ui.plan.editing import WHOLE, Editing
+from jarvis_desktop.ui.plan.editing import WHOLE, PlanEditor
 from jarvis_desktop.ui.plan.graph_view import GraphView
 from jarvis_desktop.ui.plan.list_view import PlanListView, TaskRow, step_menu
 from jarvis_desktop.ui.plan.step_panel import StepPanel
@@ -30,13 +30,13 @@ NARROW = 160
 """Pixels of text that are worth a line beside the buttons."""
 
 
-class PlanFoot(QWidget):
+class PlanFooter(QWidget):
     """The footer: what edits cost, and an instruction to change the plan; hidden while it is
     empty."""
 
     add_wanted = Signal()
 
-    def __init__(self, editing: Editing) -> None:
+    def __init__(self, editing: PlanEditor) -> None:
         super().__init__()
         self._editing = editing
         column = QVBoxLayout(self)
@@ -182,11 +182,11 @@ class PlanView(QFrame):
         self._turn: Turn | None = None
         self._faces: list[descriptions.CardState] = []
         self._reviewed = False
-        self._panel: StepPanel | AddPanel | None = None
+        self._panel: StepPanel | AddStepPanel | None = None
         self._graph: GraphView | None = None
         self._outline: PlanListView | None = None
         self._clock = descriptions.Stopwatch()
-        self.editing = Editing(actions.plans, self)
+        self.editing = PlanEditor(actions.plans, self)
         self._layout = QVBoxLayout(self)
         self._layout.setContentsMargins(theme.space("two"), 12, 12, 12)
         self._layout.setSpacing(6)
@@ -196,7 +196,7 @@ class PlanView(QFrame):
         self.trouble = Label(role="warning", wrap=True)
         self.trouble.hide()
         self._layout.addWidget(self.trouble)
-        self.foot = PlanFoot(self.editing)
+        self.foot = PlanFooter(self.editing)
         self.foot.add_wanted.connect(self.add_step)
         self._layout.addWidget(self.foot)
         self._timer = QTimer(self)
@@ -239,7 +239,7 @@ class PlanView(QFrame):
         return self._graph
 
     @property
-    def panel(self) -> StepPanel | AddPanel | None:
+    def panel(self) -> StepPanel | AddStepPanel | None:
         """The open panel."""
         return self._panel
 
@@ -270,7 +270,7 @@ class PlanView(QFrame):
         if turn is None:
             return
         plan = editing.plan
-        self._faces = descriptions.faces(
+        self._faces = descriptions.card_states(
             plan, turn, edited=editing.edited(), again=editing.again() if editing.waits else ()
         )
         held = self._choose_body(as_graph=self._is_graph(len(plan)))
@@ -278,7 +278,7 @@ class PlanView(QFrame):
         if held:
             self._body_view().focus_step(self._faces[0].task_id)
         self._draw_panel(turn)
-        self.heading.setText(descriptions.summary(turn, plan))
+        self.heading.setText(descriptions.plan_heading(turn, plan))
         reviewed = editing.stage == "before"
         self.undo.setVisible(editing.open and (editing.draft.can_undo or editing.draft.can_redo))
         self.redo.setVisible(self.undo.isVisibleTo(self))
@@ -393,7 +393,7 @@ class PlanView(QFrame):
         """Open the panel that adds a step."""
         self._close_panel()
         assert self._turn is not None
-        self._put_panel(AddPanel(self.editing, self._turn.attachments), NONE)
+        self._put_panel(AddStepPanel(self.editing, self._turn.attachments), NONE)
 
     def remove_step(self, task_id: int) -> None:
         """Remove a step and focus the one that follows."""
@@ -411,7 +411,7 @@ class PlanView(QFrame):
             was = self._faces[-1].task_id
         self._body_view().focus_step(was)
 
-    def _put_panel(self, panel: StepPanel | AddPanel, task_id: int) -> None:
+    def _put_panel(self, panel: StepPanel | AddStepPanel, task_id: int) -> None:
         self._panel = panel
         panel.closed.connect(self.close_panel)
         row = self._outline.row(task_id) if self._outline else None
@@ -458,7 +458,7 @@ class PlanView(QFrame):
     def _refused(self, task_id: int, words: str) -> None:
         """Show an error in the panel of its step if it is open, else below the steps."""
         inside = isinstance(self._panel, StepPanel) and self._panel.task_id == task_id
-        if task_id == WHOLE and isinstance(self._panel, AddPanel):
+        if task_id == WHOLE and isinstance(self._panel, AddStepPanel):
             inside = True
         shown = "" if inside else one_line(words, limit=400)
         self.trouble.setText(shown)

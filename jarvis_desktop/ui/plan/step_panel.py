@@ -30,8 +30,14 @@ from jarvis_desktop.ui.media import cards
 from jarvis_desktop.ui.plan import descriptions
 from jarvis_desktop.ui.plan import editing as fitting
 from jarvis_desktop.ui.plan.descriptions import name_of
-from jarvis_desktop.ui.plan.editing import Editing
-from jarvis_desktop.ui.plan.list_view import MOST_EXPERTS, described, escaped, plain_menu, step_menu
+from jarvis_desktop.ui.plan.editing import PlanEditor
+from jarvis_desktop.ui.plan.list_view import (
+    MOST_EXPERTS,
+    describe_expert,
+    menu_text,
+    plain_menu,
+    step_menu,
+)
 from jarvis_desktop.ui.widgets import icons, labels, theme
 from jarvis_desktop.ui.widgets.flow_layout import FlowLayout
 from jarvis_desktop.ui.widgets.forms import GrowingTextField, SelectOption, Tick, unmoved
@@ -42,7 +48,7 @@ LARGEST = 1_000_000_000
 ChooseFile = Callable[[QWidget, Callable[[Path], None]], None]
 
 
-class _Row(QWidget):
+class _FieldRow(QWidget):
     """A name, and a control below it."""
 
     given = Signal(str, object)
@@ -59,7 +65,7 @@ class _Row(QWidget):
         self.column.addWidget(self.label)
 
 
-class PortRow(_Row):
+class PortRow(_FieldRow):
     """One input: typed words, a file, or the results of other steps."""
 
     def __init__(
@@ -171,9 +177,9 @@ class PortRow(_Row):
         """The menu of possible values."""
         menu = plain_menu(self, self.more.accessibleName())
         if Kind.TEXT in self._port.kinds:
-            action = menu.addAction(icons.icon("text", "muted"), escaped(tr("Words of your own")))
+            action = menu.addAction(icons.icon("text", "muted"), menu_text(tr("Words of your own")))
             action.triggered.connect(self._begin_words)
-        action = menu.addAction(icons.icon("folder", "muted"), escaped(tr("A file…")))
+        action = menu.addAction(icons.icon("folder", "muted"), menu_text(tr("A file…")))
         action.triggered.connect(lambda: self._choose_file(self, self._take_file))
         if self._sources:
             menu.addSeparator()
@@ -182,13 +188,13 @@ class PortRow(_Row):
                 "The result of step {number}, {step}", number=number, step=name_of(task.type)
             )
             icon = icons.icon(icons.FOR_KIND[task.type.gives[0]], "muted")
-            action = menu.addAction(icon, escaped(words))
+            action = menu.addAction(icon, menu_text(words))
             action.setCheckable(True)
             action.setChecked(Ref(task.id) in self._items)
             action.triggered.connect(partial(self._take, Ref(task.id)))
         if self._items and not self._port.required:
             menu.addSeparator()
-            action = menu.addAction(icons.icon("close", "muted"), escaped(tr("Nothing")))
+            action = menu.addAction(icons.icon("close", "muted"), menu_text(tr("Nothing")))
             action.triggered.connect(lambda: self._give(()))
         return menu
 
@@ -199,7 +205,7 @@ class PortRow(_Row):
         self.take_focus()
 
     def _take_file(self, path: Path) -> None:
-        self._take(fitting.given(path, self._port))
+        self._take(fitting.file_input(path, self._port))
 
     def _take(self, item: Item) -> None:
         kept = tuple(each for each in self._items if each not in (item, ""))
@@ -223,7 +229,7 @@ def option_row(option: TaskOption, value: Value) -> OptionRow:
     return _WordsRow(option, str(value))
 
 
-class OptionRow(_Row):
+class OptionRow(_FieldRow):
     """An option; its value is None if it is the default."""
 
     def __init__(self, option: TaskOption) -> None:
@@ -332,7 +338,7 @@ class StepPanel(QFrame):
 
     closed = Signal()
 
-    def __init__(self, task_id: int, editing: Editing, actions: Actions) -> None:
+    def __init__(self, task_id: int, editing: PlanEditor, actions: Actions) -> None:
         super().__init__()
         self.setObjectName("step")
         self.task_id = task_id
@@ -507,7 +513,7 @@ class StepPanel(QFrame):
 
     def _offer_experts(self, task: Task, candidates: list[Candidate]) -> None:
         choices = [("", tr("The best one (JARVIS chooses)"))]
-        choices += [(item.kept_as, described(item)) for item in candidates[:MOST_EXPERTS]]
+        choices += [(item.kept_as, describe_expert(item)) for item in candidates[:MOST_EXPERTS]]
         if task.expert not in dict(choices):
             choices.append((task.expert, task.expert))
         self.expert.offer(choices, task.expert)

@@ -64,7 +64,7 @@ def strong_font(font: QFont) -> QFont:
     return strong
 
 
-def measures(font: QFont, names: Collection[str]) -> LayoutSizes:
+def card_sizes(font: QFont, names: Collection[str]) -> LayoutSizes:
     """The sizes of cards for that font and these names."""
     large, small = QFontMetricsF(strong_font(font)), QFontMetricsF(small_font(font))
     letter = small.averageCharWidth()

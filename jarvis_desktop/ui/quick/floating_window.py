@@ -35,7 +35,7 @@ SUNK = 6
 """Pixels by which the shadow is lower than the plate."""
 
 
-class Floating(QWidget):
+class FloatingWindow(QWidget):
     """Fill `plate`; `name` is its name in the style sheet."""
 
     def __init__(self, name: str, flags: Qt.WindowType, *, radius: str = "large") -> None:

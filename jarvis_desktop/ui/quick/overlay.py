@@ -11,9 +11,9 @@ from PySide6.QtWidgets import QHBoxLayout
 from jarvis_desktop.core.display import one_line
 from jarvis_desktop.core.i18n import mark, tr
 from jarvis_desktop.core.speech import Partial
-from jarvis_desktop.ui.exchange import Exchange
+from jarvis_desktop.ui.exchange import PendingTurn
 from jarvis_desktop.ui.quick.floating_window import (
-    Floating,
+    FloatingWindow,
     places_windows,
     screen_of_cursor,
     within,
@@ -49,7 +49,7 @@ WORDS = {
 OPEN = mark("The microphone is open")
 
 
-class Phases(QObject):
+class PhaseTracker(QObject):
     """Follows the session and the voice input, and emits `changed` when the phase does."""
 
     changed = Signal()
@@ -85,7 +85,7 @@ class Phases(QObject):
         return _phase_of(running) if running else Phase.IDLE
 
 
-def _phase_of(exchange: Exchange) -> Phase:
+def _phase_of(exchange: PendingTurn) -> Phase:
     turn = exchange.turn
     if turn.status is not None:
         return Phase.IDLE
@@ -119,10 +119,10 @@ _looks = {
 }
 
 
-class Overlay(Floating):
+class Overlay(FloatingWindow):
     """Shows itself when it is wanted and something happens."""
 
-    def __init__(self, session: WindowSession, talker: Talker, phases: Phases) -> None:
+    def __init__(self, session: WindowSession, talker: Talker, phases: PhaseTracker) -> None:
         flags = (
             Qt.WindowType.ToolTip
             | Qt.WindowType.WindowStaysOnTopHint

@@ -26,18 +26,18 @@ from jarvis_desktop.core.turn import Request
 from jarvis_desktop.ui import shortcuts
 from jarvis_desktop.ui.actions import Actions
 from jarvis_desktop.ui.engine import Outcome, while_there
-from jarvis_desktop.ui.exchange import Exchange, Open
+from jarvis_desktop.ui.exchange import OpenConversation, PendingTurn
 from jarvis_desktop.ui.main_window import MainWindow
 from jarvis_desktop.ui.mode_picker import MEANINGS
 from jarvis_desktop.ui.quick.floating_window import (
-    Floating,
+    FloatingWindow,
     places_windows,
     screen_of_cursor,
     within,
 )
-from jarvis_desktop.ui.quick.overlay import Overlay, Phases
+from jarvis_desktop.ui.quick.overlay import Overlay, PhaseTracker
 from jarvis_desktop.ui.request.attachments import accepts
-from jarvis_desktop.ui.request.quick_input import AskLine
+from jarvis_desktop.ui.request.quick_input import QuickInput
 from jarvis_desktop.ui.session import WindowSession
 from jarvis_desktop.ui.shortcuts import AS_BEFORE, LEFT_TO_RIGHT
 from jarvis_desktop.ui.voice.talk import Talker
@@ -62,7 +62,7 @@ DRAWING = 33
 """Milliseconds between two redraws of an answer that is streaming in."""
 
 
-class QuickBox(Floating):
+class QuickBox(FloatingWindow):
     """Shows `session.quick`."""
 
     sent = Signal(object)
@@ -79,15 +79,15 @@ class QuickBox(Floating):
         self.setAccessibleName(tr("Ask JARVIS"))
         self.setAttribute(Qt.WidgetAttribute.WA_MacAlwaysShowToolWindow)
         # Heavy, and the box is only built when it first appears.
-        from jarvis_desktop.ui.quick.reply import Reply
+        from jarvis_desktop.ui.quick.reply import QuickReply
 
         self.setAcceptDrops(True)
         self._session = session
         self._talker = talker
         self._left_at = 0.0
-        self._showing: Open | None = None
-        self.line = AskLine(session, talker)
-        self.reply = Reply(actions)
+        self._showing: OpenConversation | None = None
+        self.line = QuickInput(session, talker)
+        self.reply = QuickReply(actions)
         self._build()
         self.keys = TalkKeys(self, talker)
         self._later = QTimer(self, singleShot=True, interval=DRAWING)
@@ -175,7 +175,7 @@ class QuickBox(Floating):
 
     def begin(self) -> None:
         """Start another conversation."""
-        self._session.quick = Open()
+        self._session.quick = OpenConversation()
         self._show_conversation()
         self.line.field.setFocus()
 
@@ -244,11 +244,11 @@ class QuickBox(Floating):
 
     # Session events
 
-    def _changed(self, exchange: Exchange) -> None:
+    def _changed(self, exchange: PendingTurn) -> None:
         if exchange.place is self._session.quick and not self._later.isActive():
             self._later.start()
 
-    def _asked(self, exchange: Exchange) -> None:
+    def _asked(self, exchange: PendingTurn) -> None:
         if exchange.place is not self._session.quick:
             return
         self._draw()
@@ -301,7 +301,7 @@ class QuickBox(Floating):
         entries = self._session.quick.entries
         old = time.monotonic() - self._left_at > CONTINUES
         if entries and old and entries[-1].turn.status is not None:
-            self._session.quick = Open()
+            self._session.quick = OpenConversation()
         self.look_at_desktop()
         self._show_conversation()
         self._fit()
@@ -369,7 +369,7 @@ WARMING = 2000
 """Milliseconds after the start when the box is built, so that the hotkey opens it at once."""
 
 
-class QuickDesk(QObject):
+class QuickBoxController(QObject):
     """Runs the quick box and the overlay: the hotkey, speech, and moving the conversation to the
     window."""
 
@@ -378,7 +378,7 @@ class QuickDesk(QObject):
     key_changed = Signal(str)
     """Carries the hotkey of the box as the desktop names it, or ""."""
 
-    def __init__(self, window: MainWindow, phases: Phases, parent: QObject) -> None:
+    def __init__(self, window: MainWindow, phases: PhaseTracker, parent: QObject) -> None:
         super().__init__(parent)
         self._window = window
         self._session = window.session
@@ -388,7 +388,7 @@ class QuickDesk(QObject):
         """The hotkey in the settings, which it was created with."""
         self._mode = Mode.LOCAL
         self.overlay = Overlay(self._session, window.talker, phases)
-        self._told = _Told()
+        self._told = _HotkeySignals()
         queued = Qt.ConnectionType.QueuedConnection
         self._told.pressed.connect(self._pressed, queued)
         self._told.changed.connect(self._show_key, queued)
@@ -420,7 +420,7 @@ class QuickDesk(QObject):
         """Whether the box is visible."""
         return self._box is not None and self._box.isVisible()
 
-    def take_over(self, other: QuickDesk) -> None:
+    def take_over(self, other: QuickBoxController) -> None:
         """Adopt what was being written in another box."""
         if other._box:
             self.box.line.take_over(other._box.line)
@@ -504,7 +504,7 @@ class QuickDesk(QObject):
         self.key_changed.emit("" if status.way == "none" else status.key)
 
 
-class _Told(QObject):
+class _HotkeySignals(QObject):
     """Receives hotkey events on the engine's loop."""
 
     pressed = Signal()

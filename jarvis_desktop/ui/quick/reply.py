@@ -13,9 +13,14 @@ from jarvis_desktop.core.turn import Turn
 from jarvis_desktop.ui.actions import Actions
 from jarvis_desktop.ui.conversation.answer import AnswerText
 from jarvis_desktop.ui.conversation.approvals import ApprovalPanel, QuestionPanel
-from jarvis_desktop.ui.conversation.turn_footer import doing, ending, is_plain, said
+from jarvis_desktop.ui.conversation.turn_footer import (
+    current_activity,
+    format_ending,
+    is_in_reply,
+    is_plain,
+)
 from jarvis_desktop.ui.engine import EngineQuestion
-from jarvis_desktop.ui.exchange import Exchange
+from jarvis_desktop.ui.exchange import PendingTurn
 from jarvis_desktop.ui.media import cards
 from jarvis_desktop.ui.widgets import theme
 from jarvis_desktop.ui.widgets.banners import SpeakingStrip
@@ -26,7 +31,7 @@ MOST_RESULTS = 3
 """Results that are shown; the window has all of them."""
 
 
-class Reply(QWidget):
+class QuickReply(QWidget):
     """Draws the newest turn of the box."""
 
     window_wanted = Signal()
@@ -36,7 +41,7 @@ class Reply(QWidget):
         super().__init__()
         self.setObjectName("quickreply")
         self._actions = actions
-        self._shown: Exchange | None = None
+        self._shown: PendingTurn | None = None
         self._cards: dict[Artifact, QWidget] = {}
         self.panel: ApprovalPanel | None = None
         """The question that can be answered here."""
@@ -56,7 +61,7 @@ class Reply(QWidget):
         column.addWidget(self.more)
         self._question = QVBoxLayout()
         column.addLayout(self._question)
-        self.handed = _Handed()
+        self.handed = _LargeQuestion()
         self.handed.button.clicked.connect(self.window_wanted)
         column.addWidget(self.handed)
         self.speaking = SpeakingStrip(actions)
@@ -80,11 +85,11 @@ class Reply(QWidget):
         return row
 
     @property
-    def exchange(self) -> Exchange | None:
+    def exchange(self) -> PendingTurn | None:
         """The turn that is shown."""
         return self._shown
 
-    def draw(self, exchange: Exchange) -> None:
+    def draw(self, exchange: PendingTurn) -> None:
         """Show a turn, or what is new in it."""
         if exchange is not self._shown:
             self._shown = exchange
@@ -98,7 +103,7 @@ class Reply(QWidget):
         self._draw_results(turn)
         self._draw_question(exchange.question)
         self.speaking.show_sentence(turn.speaking)
-        self.ending.show_text(ending(turn))
+        self.ending.show_text(format_ending(turn))
         over = turn.status is not None
         self.ending.setVisible(over)
         for button in (self.copy, self.speak):
@@ -116,7 +121,7 @@ class Reply(QWidget):
     def _draw_results(self, turn: Turn) -> None:
         words = " ".join(turn.reply.split())
         over = turn.status is not None
-        made = [item for item in turn.artifacts if not said(item, words)] if over else []
+        made = [item for item in turn.artifacts if not is_in_reply(item, words)] if over else []
         wanted = made[:MOST_RESULTS]
         self._drop_cards(self._cards.keys() - set(wanted))
         for artifact in wanted:
@@ -172,7 +177,7 @@ class _StateLine(QWidget):
         self._icon.show_state("running" if busy else "waiting")
 
 
-class _Handed(QWidget):
+class _LargeQuestion(QWidget):
     """A question that needs the larger window."""
 
     def __init__(self) -> None:
@@ -194,14 +199,14 @@ class _Handed(QWidget):
         self.button.setAccessibleName(f"{self.words.text()} {self.button.text()}")
 
 
-def _going_on(exchange: Exchange) -> str:
+def _going_on(exchange: PendingTurn) -> str:
     """The current step in a few words; "" if it is visible anyway, or nothing runs."""
     turn = exchange.turn
     if exchange.waiting:
         return exchange.waiting
     if exchange.question or turn.status is not None:
         return ""
-    if words := doing(turn, asked=False):
+    if words := current_activity(turn, asked=False):
         return words
     tasks = tuple(turn.plan or ())
     if not tasks or turn.reply:

@@ -19,7 +19,7 @@ from jarvis_desktop import paths
 from jarvis_desktop.core.i18n import mark, tr
 from jarvis_desktop.core.policy import Mode
 from jarvis_desktop.ui.mode_picker import MEANINGS
-from jarvis_desktop.ui.quick.overlay import OPEN, WORDS, Phase, Phases
+from jarvis_desktop.ui.quick.overlay import OPEN, WORDS, Phase, PhaseTracker
 from jarvis_desktop.ui.widgets import theme
 
 SIZES = (16, 20, 22, 24, 32, 44, 48, 64)
@@ -81,7 +81,7 @@ def is_available() -> bool:
     return QSystemTrayIcon.isSystemTrayAvailable()
 
 
-class Tray(QObject):
+class TrayIcon(QObject):
     """The icon, present while it is wanted and the desktop can show it."""
 
     show_wanted = Signal()
@@ -101,7 +101,7 @@ class Tray(QObject):
     clicked_note = Signal()
     """A message shown by the tray was clicked."""
 
-    def __init__(self, phases: Phases, parent: QObject | None = None) -> None:
+    def __init__(self, phases: PhaseTracker, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._phases = phases
         self._wanted = False

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 if TYPE_CHECKING:
-    from jarvis_desktop.ui.exchange import Exchange, Open
+    from jarvis_desktop.ui.exchange import OpenConversation, PendingTurn
     from jarvis_desktop.ui.session import WindowSession
 
     Look = Callable[[AppPort], Coroutine[None, None, FileInspection]]
@@ -171,7 +171,7 @@ class FileOffers(QObject):
             self.refused.emit(" ".join(words))
         self.looking.emit(self._under_way > 0)
 
-    def _ended(self, exchange: Exchange) -> None:
+    def _ended(self, exchange: PendingTurn) -> None:
         drawn = [path for path in exchange.request.files if path in self._drawn]
         if exchange.turn.status is None or not drawn:
             return
@@ -182,7 +182,7 @@ class FileOffers(QObject):
             if path not in shown:
                 self.forget(path)
 
-    def _forgotten(self, place: Open) -> None:
+    def _forgotten(self, place: OpenConversation) -> None:
         for exchange in place.entries:
             for path in exchange.request.files:
                 self.forget(path)
@@ -235,7 +235,7 @@ async def _aside(look: Callable[[], FileInspection]) -> FileInspection:
 PREVIEW = 28
 
 
-class Chip(QFrame):
+class AttachmentChip(QFrame):
     """A file's kind or thumbnail, its name and size, and optionally a remove button."""
 
     removed = Signal(object)
@@ -292,7 +292,7 @@ class Chip(QFrame):
         self.removed.emit(self.artifact.path)
 
 
-class FileChip(Chip):
+class FileChip(AttachmentChip):
     """A file that is about to be sent."""
 
     def __init__(self, offered: Offered) -> None:
@@ -302,7 +302,7 @@ class FileChip(Chip):
         super().__init__(artifact, size=labels.size(offered.size), removable=True)
 
 
-def given(path: Path) -> Artifact:
+def uninspected(path: Path) -> Artifact:
     """An artifact for a file that has not been inspected yet."""
     return Artifact(labels.kind_of(path), path=path, name=path.name or str(path))
 
@@ -407,7 +407,7 @@ class Attachments(QWidget):
         self.changed.emit()
 
 
-class Dropping(QObject):
+class DropTarget(QObject):
     """Shows the drop zone while usable data is dragged over a window, and passes on what is
     dropped."""
 

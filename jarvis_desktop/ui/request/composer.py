@@ -14,7 +14,7 @@ from jarvis_desktop.core.goal import Terms
 from jarvis_desktop.core.i18n import mark, tr
 from jarvis_desktop.core.speech import Talking, Transcript
 from jarvis_desktop.core.turn import Request
-from jarvis_desktop.ui.exchange import Stopping
+from jarvis_desktop.ui.exchange import StopScope
 from jarvis_desktop.ui.request.attachments import Attachments
 from jarvis_desktop.ui.voice.live_transcript import TalkStrip, UnheardNotice
 from jarvis_desktop.ui.voice.talk import Talker
@@ -48,12 +48,12 @@ ANSWER_HINT = mark("Enter sends a new request · hold {key} to answer")
 ANSWER_TIP = mark("Hold this, or {key}, while you speak; you read it before it is sent")
 
 _stops = {
-    Stopping.TURN: (mark("Stop"), mark("Stop (Esc)")),
-    Stopping.STEP: (
+    StopScope.TURN: (mark("Stop"), mark("Stop (Esc)")),
+    StopScope.STEP: (
         mark("Stop this step"),
         mark("Stop what is done now, and say what should change (Esc)"),
     ),
-    Stopping.REST: (mark("End"), mark("End this request; its step was stopped already (Esc)")),
+    StopScope.REST: (mark("End"), mark("End this request; its step was stopped already (Esc)")),
 }
 
 
@@ -119,7 +119,7 @@ class Composer(QFrame):
         self.talk.released.connect(self._talker.release)
         self.stop = IconButton("stop", tr("Stop"), kind="quiet", text=tr("Stop"), colour="danger")
         self.stop.clicked.connect(self.stop_wanted)
-        self.show_stop(Stopping.TURN)
+        self.show_stop(StopScope.TURN)
         self.stop.hide()
         self.go = IconButton("send", tr("Send"), kind="round", colour="on_accent")
         self.go.setToolTip(tr("Send (Enter)"))
@@ -180,7 +180,7 @@ class Composer(QFrame):
             self._show_hint()
             self._show_state()
 
-    def show_stop(self, stops: Stopping) -> None:
+    def show_stop(self, stops: StopScope) -> None:
         """Say on the stop button what it ends."""
         text, tip = map(tr, _stops[stops])
         if text != self.stop.text() or not self.stop.toolTip():
@@ -261,7 +261,7 @@ _command = (
 )
 
 
-class TypedAnywhere(QWidget):
+class TypeAnywhere(QWidget):
     """Holds a field with what stands around it. Whoever just types, with the keyboard on a button
     or an answer, loses no letter; a space is left alone, it presses buttons."""
 

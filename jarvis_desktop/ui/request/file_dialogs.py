@@ -19,7 +19,7 @@ from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.ui.engine import EngineThread, Outcome
 
 
-def save(to: Path, write: Callable[[Path], object]) -> None:
+def write_atomically(to: Path, write: Callable[[Path], object]) -> None:
     """Write a file atomically: `write` writes beside `to`, so a full disk leaves the old file
     intact. Raises StorageError."""
     part = to.with_name(f".{to.name}.part")
@@ -37,7 +37,7 @@ def save(to: Path, write: Callable[[Path], object]) -> None:
         ) from error
 
 
-class Filing(QObject):
+class FileDialogs(QObject):
     """Asks for files and opens them without blocking."""
 
     chosen = Signal(object)
@@ -95,7 +95,7 @@ class Filing(QObject):
         """Copy a result to a place the user chose."""
 
         async def work() -> None:
-            await asyncio.to_thread(save, to, partial(shutil.copyfile, source))
+            await asyncio.to_thread(write_atomically, to, partial(shutil.copyfile, source))
 
         self._engine.run(work, self._saved)
 

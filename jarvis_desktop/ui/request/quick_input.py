@@ -31,7 +31,7 @@ MOST_RECALLED = 50
 """Requests that are remembered while JARVIS runs."""
 
 
-class AskLine(QWidget):
+class QuickInput(QWidget):
     """Makes Requests, as the window's composer does."""
 
     sent = Signal(object)
@@ -140,7 +140,7 @@ class AskLine(QWidget):
         self.attached.clear()
         self._refuse("")
 
-    def take_over(self, other: AskLine) -> None:
+    def take_over(self, other: QuickInput) -> None:
         """Go on with the request that another one was to make."""
         self.field.setPlainText(other.field.toPlainText())
         self.attached.take_over(other.attached)

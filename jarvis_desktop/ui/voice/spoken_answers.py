@@ -15,7 +15,7 @@ from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.speech import Talking, Transcript
 from jarvis_desktop.ui.conversation.conversation_view import ConversationView
 from jarvis_desktop.ui.engine import EngineQuestion
-from jarvis_desktop.ui.exchange import Exchange
+from jarvis_desktop.ui.exchange import PendingTurn
 from jarvis_desktop.ui.request.composer import Composer
 from jarvis_desktop.ui.session import WindowSession
 from jarvis_desktop.ui.voice.talk import NOTHING, Dictation, Talker
@@ -24,7 +24,7 @@ LONGEST = 1500
 """Characters of late speech that are shown."""
 
 
-class Elsewhere(Protocol):
+class SpeechTarget(Protocol):
     """Another place that takes speech while it is in front, such as the quick box."""
 
     @property
@@ -42,16 +42,16 @@ class Elsewhere(Protocol):
 
 
 @dataclass(eq=False)
-class _Said:
+class _Utterance:
     """Speech that is being recorded or recognised."""
 
     question: EngineQuestion | None
     """The question that it answers."""
-    cut: Exchange | None = None
+    cut: PendingTurn | None = None
     """The agent turn that it interrupted, which is about to ask what to change."""
     recognised: bool = False
     """Whether the recording is over."""
-    elsewhere: Elsewhere | None = None
+    elsewhere: SpeechTarget | None = None
     """Where it was spoken, if not in the window."""
 
 
@@ -75,11 +75,11 @@ class SpokenAnswers(QObject):
         self._talker = talker
         self._conversation = conversation
         self._composer = composer
-        self.elsewhere: Elsewhere | None = None
-        self._said: deque[_Said] = deque()
+        self.elsewhere: SpeechTarget | None = None
+        self._said: deque[_Utterance] = deque()
         self._listens = self._over = False
-        self._cut: Exchange | None = None
-        self._kept: tuple[Exchange, Transcript] | None = None
+        self._cut: PendingTurn | None = None
+        self._kept: tuple[PendingTurn, Transcript] | None = None
         """Words for an agent turn that has not asked yet what to change."""
         talker.barged_in.connect(self._barged_in)
         talker.talked.connect(self._talked)
@@ -92,7 +92,7 @@ class SpokenAnswers(QObject):
         if not self._talker.active:
             self._composer.show_answers(self._open() is not None)
 
-    def asked(self, exchange: Exchange) -> None:
+    def asked(self, exchange: PendingTurn) -> None:
         """Follow a question that was shown or closed. An agent turn that was interrupted by speech
         asks what to change; the speech is the answer."""
         self.refresh()
@@ -148,15 +148,15 @@ class SpokenAnswers(QObject):
         if self._over:
             self._said.clear()  # dropped speech; for all else the end was reported before
         if self.elsewhere and self.elsewhere.listens:
-            self._said.append(_Said(None, elsewhere=self.elsewhere))
+            self._said.append(_Utterance(None, elsewhere=self.elsewhere))
         else:
-            self._said.append(_Said(self._open(), self._cut))
+            self._said.append(_Utterance(self._open(), self._cut))
         self._cut = None
         if dictation := self._dictation(self._said[-1].question):
             dictation.listen()
 
     def _heard(self, transcript: Transcript) -> None:
-        said = self._said.popleft() if self._said else _Said(None)
+        said = self._said.popleft() if self._said else _Utterance(None)
         if not transcript.text.strip():
             self._nothing_of(said, NOTHING)
         elif said.elsewhere:
@@ -173,7 +173,7 @@ class SpokenAnswers(QObject):
         said = self._said.popleft() if len(self._said) > 1 else next(iter(self._said), None)
         self._nothing_of(said, reason)
 
-    def _nothing_of(self, said: _Said | None, reason: str) -> None:
+    def _nothing_of(self, said: _Utterance | None, reason: str) -> None:
         if said and said.elsewhere:
             said.elsewhere.fail(reason)
         elif said is None or said.question is None:

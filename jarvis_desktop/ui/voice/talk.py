@@ -70,7 +70,7 @@ class Talker(QObject):
         super().__init__(parent)
         self._engine = engine
         self._talk: Talk | None = None
-        self._front = _Front()
+        self._front = _TalkListener()
         self._since = 0.0
         self.now = Talking("idle")
         """The state of the voice input, as last reported."""
@@ -174,7 +174,7 @@ class Talker(QObject):
         self.microphone_changed.emit(state)
 
 
-class _Front(QObject):
+class _TalkListener(QObject):
     """Called on the engine's loop; its signals are delivered on the main thread, in order."""
 
     happened = Signal(object)

@@ -65,7 +65,7 @@ class TalkKeys(QObject):
             self._released.start()
 
 
-class VoiceParts(QObject):
+class VoiceController(QObject):
     """Shows the microphone and the current work, and handles Esc."""
 
     settings_wanted = Signal()

@@ -15,7 +15,7 @@ from pytestqt.qtbot import QtBot
 from jarvis_desktop.ui.actions import Actions
 from jarvis_desktop.ui.conversation.answer import AnswerText
 from jarvis_desktop.ui.conversation.code_view import CodeBlock
-from jarvis_desktop.ui.conversation.prose import Prose, spelled
+from jarvis_desktop.ui.conversation.prose import Prose, readable_address
 from jarvis_desktop.ui.conversation.table_view import TableBlock
 from jarvis_desktop.ui.widgets import theme as look
 from jarvis_desktop.ui.widgets.theme import Theme
@@ -190,10 +190,10 @@ def test_a_link_is_followed_by_mouse_and_by_keyboard(
 
 
 def test_an_address_is_spelled_so_that_it_can_be_checked() -> None:
-    assert spelled("http://раypal.example/<b>").startswith("http://xn--")
-    assert "<" not in spelled("http://a.example/<img src=x>")
-    assert len(spelled("http://a.example/" + "x" * 5000)) == 200
-    assert QUrl(spelled("https://a.example/1")).host() == "a.example"
+    assert readable_address("http://раypal.example/<b>").startswith("http://xn--")
+    assert "<" not in readable_address("http://a.example/<img src=x>")
+    assert len(readable_address("http://a.example/" + "x" * 5000)) == 200
+    assert QUrl(readable_address("https://a.example/1")).host() == "a.example"
 
 
 def test_code_is_copied_as_it_was_written(

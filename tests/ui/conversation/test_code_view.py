@@ -12,7 +12,12 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
-from jarvis_desktop.ui.conversation.code_view import MOST_COMPARED, CodeText, difference, seen
+from jarvis_desktop.ui.conversation.code_view import (
+    MOST_COMPARED,
+    CodeText,
+    escape_invisible,
+    unified_diff,
+)
 from jarvis_desktop.ui.widgets import theme as look
 from jarvis_desktop.ui.widgets.theme import Theme
 from tests.ui import goal_scene
@@ -43,18 +48,18 @@ def code(qtbot: QtBot, theme: Theme) -> Iterator[CodeText]:
     ],
 )
 def test_what_cannot_be_seen_is_written_out(source: str, shown: str) -> None:
-    assert seen(source) == shown
+    assert escape_invisible(source) == shown
 
 
 def test_what_is_written_out_means_the_same_in_a_string() -> None:
     source = "'a\u202eb\u200bc\u00a0d\U000e0041'"
-    assert ast.literal_eval(seen(source)) == ast.literal_eval(source)
+    assert ast.literal_eval(escape_invisible(source)) == ast.literal_eval(source)
 
 
 @pytest.mark.parametrize("hostile", HOSTILE, ids=range(len(HOSTILE)))
 def test_what_is_shown_is_read_back_as_it_is(code: CodeText, hostile: str) -> None:
     code.show_text(hostile)
-    assert code.toPlainText() == seen(hostile)
+    assert code.toPlainText() == escape_invisible(hostile)
     code.grab()
 
 
@@ -127,5 +132,5 @@ def test_a_difference_has_marks_and_grounds(code: CodeText, theme: Theme) -> Non
 
 def test_sources_of_any_length_are_dealt_with_at_once() -> None:
     long = "x\n" * (MOST_COMPARED + 1)
-    assert "too long" in difference(long, "y")
-    assert difference(goal_scene.FUNCTION, goal_scene.FUNCTION) == ""
+    assert "too long" in unified_diff(long, "y")
+    assert unified_diff(goal_scene.FUNCTION, goal_scene.FUNCTION) == ""

@@ -15,8 +15,8 @@ from jarvis_desktop.core.errors import ExpertError
 from jarvis_desktop.ui.actions import Actions
 from jarvis_desktop.ui.app import _kill_children
 from jarvis_desktop.ui.conversation import code_view
-from jarvis_desktop.ui.conversation.code_view import CodeBlock, seen
-from jarvis_desktop.ui.conversation.markdown import Code
+from jarvis_desktop.ui.conversation.code_view import CodeBlock, escape_invisible
+from jarvis_desktop.ui.conversation.markdown import CodeFence
 from jarvis_desktop.ui.conversation.syntax_highlighter import CodeReader
 from jarvis_desktop.ui.conversation.syntax_worker import MOST_WORDS, words
 from jarvis_desktop.ui.session import WindowSession
@@ -35,7 +35,7 @@ def block(qtbot: QtBot, theme: Theme, session: WindowSession, app: FakeApp) -> I
     actions.media.serve(session)
     holder = QWidget()
     qtbot.addWidget(holder)
-    block = CodeBlock(Code("", "python"), actions)
+    block = CodeBlock(CodeFence("", "python"), actions)
     QVBoxLayout(holder).addWidget(block)
     holder.show()
     yield block
@@ -75,7 +75,7 @@ def test_an_unknown_language_has_no_colours(language: str) -> None:
 @pytest.mark.parametrize("language", ["python", "html", "diff", "bash", "json", "c++"])
 @pytest.mark.parametrize("hostile", HOSTILE, ids=range(len(HOSTILE)))
 def test_no_word_is_out_of_its_line(hostile: str, language: str) -> None:
-    text = seen(hostile)[:5000]
+    text = escape_invisible(hostile)[:5000]
     lines = words(text, language)
     assert len(lines) in (0, text.count("\n") + 1)
     for line, found in zip(text.split("\n"), lines, strict=False):
@@ -86,7 +86,7 @@ def test_no_word_is_out_of_its_line(hostile: str, language: str) -> None:
 def test_code_is_coloured_soon_and_again_in_another_theme(
     block: CodeBlock, theme: Theme, qtbot: QtBot
 ) -> None:
-    block.show_code(Code(SOURCE, "python"))
+    block.show_code(CodeFence(SOURCE, "python"))
     assert block.text.toPlainText() == SOURCE, "the code does not wait for its colours"
     qtbot.waitUntil(lambda: len(colours(block, 0)) == 2, timeout=20_000)
     for dark in (False, True):
@@ -94,16 +94,16 @@ def test_code_is_coloured_soon_and_again_in_another_theme(
         assert colours(block, 0) == named("code_keyword", "code_name")
         assert colours(block, 1) == named("muted")
         assert colours(block, 2)[0] == named("code_keyword")[0]
-    block.show_code(Code("0", "python"))
+    block.show_code(CodeFence("0", "python"))
     assert colours(block, 0) == [], "those of another text"
-    block.show_code(Code(SOURCE, "python"))
+    block.show_code(CodeFence(SOURCE, "python"))
     assert colours(block, 0) == named("code_keyword", "code_name"), "known by now"
 
 
 def test_what_grows_keeps_its_colours(block: CodeBlock, qtbot: QtBot) -> None:
-    block.show_code(Code(SOURCE, "python"))
+    block.show_code(CodeFence(SOURCE, "python"))
     qtbot.waitUntil(lambda: bool(colours(block, 0)), timeout=20_000)
-    block.show_code(Code(SOURCE + "class A: pass", "python"))
+    block.show_code(CodeFence(SOURCE + "class A: pass", "python"))
     assert colours(block, 0)
     qtbot.waitUntil(lambda: bool(colours(block, 3)), timeout=20_000)
 
@@ -128,7 +128,7 @@ def test_long_code_is_coloured_at_its_beginning_alone(
     block: CodeBlock, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(code_view, "MOST_COLOURED", 30)
-    block.show_code(Code("x = 1\n" * 50, "python"))
+    block.show_code(CodeFence("x = 1\n" * 50, "python"))
     qtbot.waitUntil(lambda: bool(colours(block, 0)), timeout=20_000)
     assert colours(block, 4)
     assert not colours(block, 5)

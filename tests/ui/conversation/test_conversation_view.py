@@ -17,11 +17,11 @@ from jarvis_desktop.core.turn import Turn
 from jarvis_desktop.ui.actions import Actions
 from jarvis_desktop.ui.conversation.conversation_view import ConversationView
 from jarvis_desktop.ui.conversation.turn_view import TurnView
-from jarvis_desktop.ui.exchange import Exchange, Open
+from jarvis_desktop.ui.exchange import OpenConversation, PendingTurn
 from jarvis_desktop.ui.widgets.theme import Theme
 from tests.ui.scene import NOW
 
-PLACE = Open("a")
+PLACE = OpenConversation("a")
 
 
 class Shown(ConversationView):
@@ -52,8 +52,8 @@ def turn(number: int, *, reply: str = "") -> Turn:
     return Turn(f"t{number}", NOW, f"question {number}", reply=words, status=Status.DONE)
 
 
-def entries(count: int) -> list[Exchange]:
-    return [Exchange(turn(number), PLACE) for number in range(count)]
+def entries(count: int) -> list[PendingTurn]:
+    return [PendingTurn(turn(number), PLACE) for number in range(count)]
 
 
 def settle(milliseconds: int = 150) -> None:
@@ -157,7 +157,7 @@ def test_away_from_the_end_a_button_counts_what_is_new(view: Shown) -> None:
 def test_a_new_turn_is_gone_to(view: Shown) -> None:
     view.show_entries(entries(50))
     view.verticalScrollBar().setValue(0)
-    view.append(Exchange(turn(50), PLACE))
+    view.append(PendingTurn(turn(50), PLACE))
     settle()
     assert seen(view)[-1] == "question 50"
 

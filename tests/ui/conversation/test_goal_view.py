@@ -32,7 +32,7 @@ from jarvis_desktop.ui.conversation import agent_rounds, goal_view
 from jarvis_desktop.ui.conversation.agent_rounds import MORE, NEWEST, RoundRow, RoundsView
 from jarvis_desktop.ui.conversation.goal_view import GoalOutlineView, GoalView
 from jarvis_desktop.ui.conversation.turn_view import TurnView
-from jarvis_desktop.ui.media.cards import PictureCard
+from jarvis_desktop.ui.media.cards import ImageCard
 from jarvis_desktop.ui.widgets import images
 from jarvis_desktop.ui.widgets.forms import Fold
 from tests.ui import goal_scene, scene
@@ -238,13 +238,13 @@ def test_what_a_round_made_is_shown_with_it_and_in_the_end(
     turn = folded(ended(made)[:-2])
     view.draw(turn)
     assert rounds(view)[4].facts.text() == "1 result"
-    assert not view.findChildren(PictureCard)
+    assert not view.findChildren(ImageCard)
     open_round(view, 4)
-    assert only(view, PictureCard)
+    assert only(view, ImageCard)
     rounds(view)[4].toggle.click()
     turn = turn.apply(TurnFinished(Status.DONE, NOW + timedelta(seconds=80)))
     view.draw(turn)
-    assert only(view, PictureCard)
+    assert only(view, ImageCard)
     assert view.foot.ending.full_text() == "Done in 1 min 20 s"
     assert images.finish_reading(5000)
 
@@ -371,4 +371,4 @@ def test_how_far_a_plan_is(states: str, told: str) -> None:
     by_mark = {"x": StepState.DONE, "!": StepState.FAILED, "-": StepState.DROPPED}
     for number, mark in enumerate(states, 1):
         outline = outline.with_state(number, by_mark[mark])
-    assert goal_view.tally(outline) == told
+    assert goal_view.tally_steps(outline) == told

@@ -6,21 +6,21 @@ import pytest
 
 from jarvis_desktop.ui.conversation.markdown import (
     Block,
-    Code,
-    Growing,
+    CodeFence,
+    IncrementalMarkdown,
     MarkdownTable,
     MarkdownText,
     Span,
     ThematicBreak,
-    as_words,
-    inline,
+    parse_inline,
+    to_plain_text,
 )
 from tests.ui.markdown_samples import HOSTILE_MARKDOWN
 from tests.ui.scene import HOSTILE
 
 
 def blocks(text: str) -> list[Block]:
-    return list(Growing().read(text))
+    return list(IncrementalMarkdown().read(text))
 
 
 def words(text: str) -> str:
@@ -29,7 +29,7 @@ def words(text: str) -> str:
         "".join(span.text for span in block.spans())
         if isinstance(block, MarkdownText)
         else block.text
-        if isinstance(block, Code)
+        if isinstance(block, CodeFence)
         else "\n".join("\t".join(row) for row in block.rows)
         if isinstance(block, MarkdownTable)
         else "---"
@@ -43,13 +43,13 @@ def test_every_kind_of_block_is_known() -> None:
         MarkdownText,
         MarkdownText,
         ThematicBreak,
-        Code,
+        CodeFence,
         MarkdownTable,
     ]
     heading, _, _, code, grid = found
     assert isinstance(heading, MarkdownText)
     assert heading.level == 1
-    assert code == Code("x = 1", "py")
+    assert code == CodeFence("x = 1", "py")
     assert isinstance(grid, MarkdownTable)
     assert grid.rows == (("a", "b"), ("1", "2"))
     assert grid.sides == ("", "right")
@@ -67,11 +67,11 @@ def test_lists_and_quotes_say_where_they_stand() -> None:
 def test_an_item_without_words_and_one_with_code() -> None:
     found = blocks("- \n- ```\n  x\n  ```\n")
     assert [block.place.marker for block in found] == ["•", "•"]
-    assert found[1] == Code("x", "", found[1].place)
+    assert found[1] == CodeFence("x", "", found[1].place)
 
 
 def test_looks_within_a_line() -> None:
-    spans = inline("a **b _c_** ~~d~~ `e*f*`")
+    spans = parse_inline("a **b _c_** ~~d~~ `e*f*`")
     assert [span.text for span in spans] == ["a ", "b ", "c", " ", "d", " ", "e*f*"]
     assert spans[2] == Span("c", bold=True, italic=True)
     assert spans[4] == Span("d", struck=True)
@@ -109,19 +109,21 @@ def test_lines_stay_lines() -> None:
 
 
 def test_links_are_kept_where_they_may_be_opened() -> None:
-    assert inline("[site](https://a.example/x)") == (Span("site", link="https://a.example/x"),)
-    assert inline("<mailto:a@b.example>")[0].link == "mailto:a@b.example"
-    assert inline("see https://a.example/x_(y).")[1] == Span(
+    assert parse_inline("[site](https://a.example/x)") == (
+        Span("site", link="https://a.example/x"),
+    )
+    assert parse_inline("<mailto:a@b.example>")[0].link == "mailto:a@b.example"
+    assert parse_inline("see https://a.example/x_(y).")[1] == Span(
         "https://a.example/x_(y)", link="https://a.example/x_(y)"
     )
-    assert inline("(http://a.example)")[1].text == "http://a.example"
+    assert parse_inline("(http://a.example)")[1].text == "http://a.example"
 
 
 @pytest.mark.parametrize(
     "address", ["file:///etc/passwd", "javascript:alert(1)", "data:text/html,x", "ftp://a", "a.md"]
 )
 def test_any_other_address_is_words(address: str) -> None:
-    spans = inline(f"[click]({address})")
+    spans = parse_inline(f"[click]({address})")
     assert not any(span.link for span in spans)
     assert address in "".join(span.text for span in spans)
 
@@ -156,7 +158,7 @@ def test_a_text_that_grows_is_read_as_one_that_is_there(seed: int) -> None:
     pieces = ["- a", "\n", "\n\n", "1. b", "2", "> ", "  ", "```", "```py\n", "|a|b|\n", "|-|-|\n"]
     pieces += ["text ", "**b**", "# h\n", "---\n", "*", "`c`", "   "]
     text = "".join(chance.choice(pieces) for _ in range(120))
-    growing, end = Growing(), 0
+    growing, end = IncrementalMarkdown(), 0
     while end < len(text):
         end += chance.randint(1, 9)
         assert list(growing.read(text[:end])) == blocks(text[:end])
@@ -164,7 +166,7 @@ def test_a_text_that_grows_is_read_as_one_that_is_there(seed: int) -> None:
 
 def test_a_long_list_is_settled_item_by_item() -> None:
     text = "".join(f"{number}. item **{number}**\n\n   more\n" for number in range(1, 400))
-    growing = Growing()
+    growing = IncrementalMarkdown()
     for end in range(0, len(text), 97):
         growing.read(text[:end])
     assert list(growing.read(text)) == blocks(text)
@@ -172,7 +174,7 @@ def test_a_long_list_is_settled_item_by_item() -> None:
 
 
 def test_a_text_that_changed_is_read_anew() -> None:
-    growing = Growing()
+    growing = IncrementalMarkdown()
     growing.read("# one\n\ntwo\n\nthree")
     assert list(growing.read("other")) == blocks("other")
 
@@ -182,6 +184,6 @@ def test_an_answer_is_copied_as_words() -> None:
         "# Title\n\nSome **bold** words.\n\n- one\n  - two\n- [x] done\n\n"
         "```\ncode\n```\n\n|a|b|\n|-|-|\n|1|`2`|\n\n---\n"
     )
-    assert as_words(text) == (
+    assert to_plain_text(text) == (
         "Title\n\nSome bold words.\n\n• one\n  ◦ two\n☑ done\n\ncode\n\na\tb\n1\t2\n\n———"
     )

@@ -6,7 +6,7 @@ from PySide6.QtWidgets import QPushButton
 from pytestqt.qtbot import QtBot
 
 from jarvis_desktop.ui.actions import Actions
-from jarvis_desktop.ui.conversation.markdown import Growing, MarkdownTable
+from jarvis_desktop.ui.conversation.markdown import IncrementalMarkdown, MarkdownTable
 from jarvis_desktop.ui.conversation.table_view import AT_ONCE, TableBlock
 from jarvis_desktop.ui.widgets.theme import Theme
 
@@ -15,7 +15,7 @@ TEXT = "|City|**People**|\n|:-|-:|\n|Lisbon|`545,000`|\n|a \\| b|[x](https://a.e
 
 @pytest.fixture
 def table(qtbot: QtBot, theme: Theme, actions: Actions) -> TableBlock:
-    (grid,) = Growing().read(TEXT)
+    (grid,) = IncrementalMarkdown().read(TEXT)
     assert isinstance(grid, MarkdownTable)
     table = TableBlock(grid, actions)
     qtbot.addWidget(table)

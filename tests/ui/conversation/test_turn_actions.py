@@ -25,7 +25,7 @@ from jarvis_desktop.core.events import (
 from jarvis_desktop.core.expert import Attempt, Candidate, Expert, Spent, Status, TaskResult
 from jarvis_desktop.core.turn import Request, Turn
 from jarvis_desktop.ui.actions import Actions
-from jarvis_desktop.ui.conversation.turn_details import account, calls_in_all
+from jarvis_desktop.ui.conversation.turn_details import attempts_table, format_api_calls
 from jarvis_desktop.ui.conversation.turn_footer import is_plain
 from jarvis_desktop.ui.conversation.turn_view import TurnView
 from jarvis_desktop.ui.main_window import MainWindow
@@ -177,7 +177,7 @@ def tried(picture: Path) -> Turn:
 
 
 def test_who_did_what_is_told_try_by_try(picture: Path) -> None:
-    grid = account(tried(picture))
+    grid = attempts_table(tried(picture))
     assert grid is not None
     full = "failed: It ran out of memory. Then the next was tried."
     busy = "failed: It is busy. Then the next was tried."
@@ -188,7 +188,7 @@ def test_who_did_what_is_told_try_by_try(picture: Path) -> None:
         ("Summarization", "qwen3:4b", "done", "this computer", "2.0 s", "free"),
         ("Text to speech", "–", "left out: There is no loudspeaker.", "–", "–", "–"),
     )
-    assert account(OVER) is None
+    assert attempts_table(OVER) is None
 
 
 def test_what_an_api_costs_is_told_as_far_as_it_was_told() -> None:
@@ -196,7 +196,7 @@ def test_what_an_api_costs_is_told_as_far_as_it_was_told() -> None:
         return OVER.apply(TaskFinished(TaskResult(0, Status.DONE, (), attempts)))
 
     def costs(*attempts: Attempt) -> list[str]:
-        grid = account(ended(*attempts))
+        grid = attempts_table(ended(*attempts))
         assert grid is not None
         return [row[5] for row in grid.rows[1:]]
 
@@ -211,16 +211,18 @@ def test_what_an_api_costs_is_told_as_far_as_it_was_told() -> None:
     ]
     assert costs(Attempt(replace(SERVED, provider="auto"), 1.0)) == ["price not told"]
     assert costs(Attempt(SERVED, 1.0, spent=Spent(dollars=0.0))) == ["$0.00"]
-    assert calls_in_all(ended(silent, lost)) == "3 calls of an API: price not told."
-    assert calls_in_all(ended(frank)) == "1 call of an API: $0.00042, 1,200 tokens."
-    assert calls_in_all(ended(silent, frank)).endswith("1,200 tokens, not all prices were told.")
-    assert calls_in_all(ended(Attempt(LOCAL, 1.0))) == ""
+    assert format_api_calls(ended(silent, lost)) == "3 calls of an API: price not told."
+    assert format_api_calls(ended(frank)) == "1 call of an API: $0.00042, 1,200 tokens."
+    assert format_api_calls(ended(silent, frank)).endswith(
+        "1,200 tokens, not all prices were told."
+    )
+    assert format_api_calls(ended(Attempt(LOCAL, 1.0))) == ""
 
 
 def test_what_fails_while_it_runs_is_told_too(picture: Path) -> None:
     plan = three_steps(picture)
     running = Turn("t", NOW, "x").apply(PlanAccepted(plan))
-    grid = account(running.apply(AttemptFailed(0, Attempt(LOCAL, 1.0, "No."))))
+    grid = attempts_table(running.apply(AttemptFailed(0, Attempt(LOCAL, 1.0, "No."))))
     assert grid is not None
     assert grid.rows[1][2] == "failed: No. Then the next was tried."
 
@@ -231,7 +233,7 @@ def test_rounds_are_told_with_their_time() -> None:
         .apply(RoundStarted(1, "assistant/coder", "run_code", "count"))
         .apply(RoundEnded(1, Status.FAILED, "Traceback", seconds=3.0))
     )
-    grid = account(turn)
+    grid = attempts_table(turn)
     assert grid is not None
     assert grid.rows[1] == ("Run code", "Coder", "failed", "–", "3.0 s", "–")
 

@@ -28,7 +28,7 @@ from jarvis_desktop.core.turn import Turn
 from jarvis_desktop.ui.actions import Actions
 from jarvis_desktop.ui.conversation.prose import Prose
 from jarvis_desktop.ui.conversation.turn_view import TurnView
-from jarvis_desktop.ui.media.cards import PictureCard, SoundCard, TextCard
+from jarvis_desktop.ui.media.cards import ImageCard, SoundCard, TextCard
 from jarvis_desktop.ui.media.file_actions import FileCard
 from jarvis_desktop.ui.plan import list_view
 from jarvis_desktop.ui.widgets import images
@@ -162,10 +162,10 @@ def test_every_kind_of_result_has_its_card(
     view.draw(turn.apply(TaskFinished(done(2, *artifacts))))
     shown = {
         type(card)
-        for kind in (TextCard, PictureCard, SoundCard, FileCard)
+        for kind in (TextCard, ImageCard, SoundCard, FileCard)
         for card in view.findChildren(kind)
     }
-    assert shown == {TextCard, PictureCard, SoundCard, FileCard}
+    assert shown == {TextCard, ImageCard, SoundCard, FileCard}
     assert images.finish_reading(5000)
 
 
@@ -194,7 +194,7 @@ def test_a_picture_is_read_and_can_be_enlarged(
 ) -> None:
     made = Artifact(Kind.IMAGE, path=picture)
     view.draw(turn.apply(TaskFinished(done(2, made))))
-    card = view.findChild(PictureCard)
+    card = view.findChild(ImageCard)
     assert card is not None
     qtbot.waitUntil(lambda: not card.thumbnail.icon().isNull())
     with qtbot.waitSignal(actions.enlarge) as wanted:
@@ -208,7 +208,7 @@ def test_a_picture_that_cannot_be_shown_says_why(
     broken = tmp_path / "broken.png"
     broken.write_bytes(b"no picture")
     view.draw(turn.apply(TaskFinished(done(2, Artifact(Kind.IMAGE, path=broken)))))
-    card = view.findChild(PictureCard)
+    card = view.findChild(ImageCard)
     assert card is not None
     qtbot.waitUntil(card.trouble.isVisible)
     assert "cannot be shown" in card.trouble.words.text()

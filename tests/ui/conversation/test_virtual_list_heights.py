@@ -1,12 +1,12 @@
 import random
 
-from jarvis_desktop.ui.conversation.virtual_list import Heights
+from jarvis_desktop.ui.conversation.virtual_list import TurnHeights
 
 
 def test_they_agree_with_plain_sums() -> None:
     chance = random.Random(1)
     plain = [chance.randint(1, 500) for _ in range(97)]
-    heights = Heights(plain)
+    heights = TurnHeights(plain)
     for _ in range(300):
         match chance.randint(0, 4):
             case 0:
@@ -34,5 +34,5 @@ def test_they_agree_with_plain_sums() -> None:
 
 
 def test_there_may_be_none() -> None:
-    assert Heights().total == 0
-    assert Heights().at(5) == 0
+    assert TurnHeights().total == 0
+    assert TurnHeights().at(5) == 0

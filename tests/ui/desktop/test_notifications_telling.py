@@ -17,7 +17,7 @@ from jarvis_desktop.ui.desktop import notifications
 from jarvis_desktop.ui.desktop.notifications import Note, Notifier
 from jarvis_desktop.ui.desktop.presence import Presence
 from jarvis_desktop.ui.engine import EngineThread
-from jarvis_desktop.ui.exchange import Exchange, Open
+from jarvis_desktop.ui.exchange import OpenConversation, PendingTurn
 from tests.ui.desktop.conftest import Desktop
 from tests.ui.scene import HOSTILE, NOW, FakeApp, Shown
 
@@ -30,10 +30,10 @@ def away(presence: Presence) -> None:
     presence.telling._is_seen = lambda exchange: False
 
 
-def ended(presence: Presence, seconds: float, reply: str = "It is **42**.") -> Exchange:
+def ended(presence: Presence, seconds: float, reply: str = "It is **42**.") -> PendingTurn:
     """A turn that took so long."""
     session = presence.window.session
-    turn = Exchange(session_turn(), session.open, Request("What is it?"))
+    turn = PendingTurn(session_turn(), session.open, Request("What is it?"))
     session.changed.emit(turn)
     finished = turn.turn.started + timedelta(seconds=seconds)
     turn.turn = replace(turn.turn, reply=reply, status=Status.DONE, finished=finished)
@@ -78,8 +78,8 @@ def test_what_was_stopped_and_what_comes_from_the_history_is_not_told(
 ) -> None:
     session = presence.window.session
     turn = replace(session_turn(), status=Status.DONE, finished=NOW + timedelta(hours=1))
-    session.changed.emit(Exchange(turn, session.open))
-    running = Exchange(session_turn(), session.open)
+    session.changed.emit(PendingTurn(turn, session.open))
+    running = PendingTurn(session_turn(), session.open)
     session.changed.emit(running)
     running.turn = replace(turn, status=Status.CANCELLED)
     session.changed.emit(running)
@@ -144,7 +144,7 @@ def test_a_click_shows_the_conversation(
 
     exchange = ended(presence, 60)
     app.history.conversations["c-1"] = Conversation("c-1", (exchange.turn,))
-    exchange.place = Open("c-1")
+    exchange.place = OpenConversation("c-1")
     presence.window.close()
     presence.notifier.acted.emit(desktop.notes[0].key, "default", "tok")
     assert presence.window.isVisible()

@@ -10,7 +10,7 @@ from pytestqt.qtbot import QtBot
 
 from jarvis_desktop.core.artifact import Kind
 from jarvis_desktop.ui.actions import Actions
-from jarvis_desktop.ui.media.cards import FilmCard
+from jarvis_desktop.ui.media.cards import VideoCard
 from jarvis_desktop.ui.media.playback import FLAT, TALL
 from tests.films import STEP, write_film
 from tests.ui.media.conftest import WAYS, Show, card_of, spoilt
@@ -18,19 +18,19 @@ from tests.ui.scene import FakeApp
 
 
 @pytest.fixture
-def card(film: Path, actions: Actions, show: Show, qtbot: QtBot) -> FilmCard:
+def card(film: Path, actions: Actions, show: Show, qtbot: QtBot) -> VideoCard:
     return shown(film, actions, show, qtbot)
 
 
-def shown(film: Path, actions: Actions, show: Show, qtbot: QtBot) -> FilmCard:
+def shown(film: Path, actions: Actions, show: Show, qtbot: QtBot) -> VideoCard:
     card = card_of(Kind.VIDEO, film, actions, "A film.mp4")
-    assert isinstance(card, FilmCard)
+    assert isinstance(card, VideoCard)
     show(card)
     qtbot.waitUntil(lambda: card.transport.length > 0)
     return card
 
 
-def second(card: FilmCard) -> int:
+def second(card: VideoCard) -> int:
     """Of which second of the film the picture is that is seen."""
     picture = card.canvas._picture
     return round(picture.pixelColor(picture.width() // 2, picture.height() // 2).red() / STEP)
@@ -46,14 +46,14 @@ def lives(pid: int | None) -> bool:
     return True
 
 
-def test_it_shows_its_first_picture_and_what_it_is(card: FilmCard) -> None:
+def test_it_shows_its_first_picture_and_what_it_is(card: VideoCard) -> None:
     assert card.transport.length == pytest.approx(4)
     assert second(card) == 0
     assert card.line.facts.full_text().startswith("64 × 48 · ")
     assert card.mute.isVisible()
 
 
-def test_it_shows_the_waves_of_its_sound(card: FilmCard, qtbot: QtBot) -> None:
+def test_it_shows_the_waves_of_its_sound(card: VideoCard, qtbot: QtBot) -> None:
     line = card.controls.timeline
     qtbot.waitUntil(lambda: line._peaks is not None)
     assert line._peaks
@@ -65,7 +65,7 @@ def test_it_shows_the_waves_of_its_sound(card: FilmCard, qtbot: QtBot) -> None:
 
 @pytest.mark.parametrize(("to", "expected"), [(2.5, 2), (0.5, 0), (3.9, 3), (1.02, 1), (4.0, 3)])
 def test_a_jump_shows_the_picture_of_that_moment(
-    card: FilmCard, qtbot: QtBot, to: float, expected: int
+    card: VideoCard, qtbot: QtBot, to: float, expected: int
 ) -> None:
     card.transport.seek(1.5)
     qtbot.waitUntil(lambda: second(card) == 1)
@@ -73,7 +73,7 @@ def test_a_jump_shows_the_picture_of_that_moment(
     qtbot.waitUntil(lambda: second(card) == expected)
 
 
-def test_its_pictures_follow_its_sound(card: FilmCard, app: FakeApp, qtbot: QtBot) -> None:
+def test_its_pictures_follow_its_sound(card: VideoCard, app: FakeApp, qtbot: QtBot) -> None:
     QTest.mouseClick(card.canvas, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: card.transport.runs)
 
@@ -90,7 +90,7 @@ def test_its_pictures_follow_its_sound(card: FilmCard, app: FakeApp, qtbot: QtBo
     assert not card.transport.playing
 
 
-def test_muted_it_plays_by_the_clock(card: FilmCard, app: FakeApp, qtbot: QtBot) -> None:
+def test_muted_it_plays_by_the_clock(card: VideoCard, app: FakeApp, qtbot: QtBot) -> None:
     QTest.mouseClick(card.mute, Qt.MouseButton.LeftButton)
     card.transport.seek(1.8)
     card.transport.play()
@@ -98,7 +98,7 @@ def test_muted_it_plays_by_the_clock(card: FilmCard, app: FakeApp, qtbot: QtBot)
     assert app.player.played == []
 
 
-def test_its_process_ends_when_it_pauses(card: FilmCard, qtbot: QtBot) -> None:
+def test_its_process_ends_when_it_pauses(card: VideoCard, qtbot: QtBot) -> None:
     card.mute.setChecked(True)
     card.transport.play()
     qtbot.waitUntil(lambda: card.frames.pid is not None)
@@ -107,7 +107,7 @@ def test_its_process_ends_when_it_pauses(card: FilmCard, qtbot: QtBot) -> None:
     qtbot.waitUntil(lambda: not lives(pid), timeout=2000)
 
 
-def test_a_film_that_nobody_sees_pauses(card: FilmCard, qtbot: QtBot) -> None:
+def test_a_film_that_nobody_sees_pauses(card: VideoCard, qtbot: QtBot) -> None:
     card.mute.setChecked(True)
     card.transport.play()
     qtbot.waitUntil(lambda: card.frames.pid is not None)
@@ -117,7 +117,7 @@ def test_a_film_that_nobody_sees_pauses(card: FilmCard, qtbot: QtBot) -> None:
     qtbot.waitUntil(lambda: not lives(pid), timeout=2000)
 
 
-def test_its_process_ends_with_it(card: FilmCard, qtbot: QtBot) -> None:
+def test_its_process_ends_with_it(card: VideoCard, qtbot: QtBot) -> None:
     card.mute.setChecked(True)
     card.transport.play()
     qtbot.waitUntil(lambda: card.frames.pid is not None)
@@ -152,7 +152,7 @@ def test_what_cannot_be_shown_says_so_in_a_sentence(
     film: Path, actions: Actions, show: Show, qtbot: QtBot, how: str
 ) -> None:
     card = card_of(Kind.VIDEO, spoilt(film, how), actions)
-    assert isinstance(card, FilmCard)
+    assert isinstance(card, VideoCard)
     show(card)
     qtbot.waitUntil(card.trouble.isVisible)
     assert card.trouble.words.text().endswith(".")
@@ -162,7 +162,7 @@ def test_what_cannot_be_shown_says_so_in_a_sentence(
 
 
 def test_a_file_that_goes_away_while_it_plays_is_told_of(
-    card: FilmCard, film: Path, qtbot: QtBot
+    card: VideoCard, film: Path, qtbot: QtBot
 ) -> None:
     film.unlink()
     card.mute.setChecked(True)
@@ -175,13 +175,13 @@ def test_a_sound_that_says_it_is_a_film_has_no_pictures(
     tone: Path, actions: Actions, show: Show, qtbot: QtBot
 ) -> None:
     card = card_of(Kind.VIDEO, tone, actions)
-    assert isinstance(card, FilmCard)
+    assert isinstance(card, VideoCard)
     show(card)
     qtbot.waitUntil(card.trouble.isVisible)
     assert card.trouble.words.text() == "tone.wav has no pictures."
 
 
-def test_all_of_it_is_reached_by_tab_and_has_a_name(card: FilmCard) -> None:
+def test_all_of_it_is_reached_by_tab_and_has_a_name(card: VideoCard) -> None:
     for widget in (card.controls.timeline, *card.findChildren(QPushButton)):
         assert widget.accessibleName()
         assert widget.focusPolicy() & Qt.FocusPolicy.TabFocus

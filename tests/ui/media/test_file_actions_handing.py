@@ -10,7 +10,7 @@ from pytestqt.qtbot import QtBot
 from jarvis_desktop.core.artifact import Kind
 from jarvis_desktop.ui.actions import Actions
 from jarvis_desktop.ui.media import file_actions
-from jarvis_desktop.ui.media.cards import PictureCard
+from jarvis_desktop.ui.media.cards import ImageCard
 from jarvis_desktop.ui.media.file_actions import FileCard
 from jarvis_desktop.ui.widgets.icons import IconButton
 from tests.ui.media.conftest import Show, card_of
@@ -42,7 +42,7 @@ def test_a_thumbnail_is_dragged_out_as_file_and_picture(
 ) -> None:
     photo = stored(app, photo)
     card = card_of(Kind.IMAGE, photo, actions, "A photo.png")
-    assert isinstance(card, PictureCard)
+    assert isinstance(card, ImageCard)
     show(card)
     qtbot.waitUntil(lambda: not card.thumbnail.icon().isNull())
     QTest.mousePress(card.thumbnail, Qt.MouseButton.LeftButton, pos=QPoint(50, 50))
@@ -61,7 +61,7 @@ def test_a_click_is_no_drag(
     photo: Path, actions: Actions, show: Show, dragged: list[QDrag], qtbot: QtBot
 ) -> None:
     card = card_of(Kind.IMAGE, photo, actions)
-    assert isinstance(card, PictureCard)
+    assert isinstance(card, ImageCard)
     show(card)
     with qtbot.waitSignal(actions.enlarge):
         QTest.mouseClick(card.thumbnail, Qt.MouseButton.LeftButton)
@@ -86,7 +86,7 @@ def test_it_is_opened_and_used_by_its_name(
 ) -> None:
     photo = stored(app, photo)
     card = card_of(Kind.IMAGE, photo, actions, "A photo.png")
-    assert isinstance(card, PictureCard)
+    assert isinstance(card, ImageCard)
     show(card)
     for signal, deed in (
         (actions.open_file, card.line.deeds.all[0]),
@@ -103,7 +103,7 @@ def test_the_menu_offers_the_same_as_the_buttons_and_to_go_on_with_it(
     photo: Path, actions: Actions, show: Show, qtbot: QtBot
 ) -> None:
     card = card_of(Kind.IMAGE, photo, actions)
-    assert isinstance(card, PictureCard)
+    assert isinstance(card, ImageCard)
     show(card)
     card.line.deeds.menu(card, card.mapToGlobal(QPoint(5, 5)), card._enlarge)
     menu = card.findChild(QMenu)

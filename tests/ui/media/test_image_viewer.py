@@ -11,12 +11,12 @@ from pytestqt.qtbot import QtBot
 from jarvis_desktop.core.artifact import Artifact, Kind
 from jarvis_desktop.core.turn import Turn
 from jarvis_desktop.ui.actions import Actions
-from jarvis_desktop.ui.media.image_viewer import Viewer, pictures_of
+from jarvis_desktop.ui.media.image_viewer import ImageViewer, pictures_of
 from jarvis_desktop.ui.widgets.theme import Theme, ThemeChoice
 from tests.ui.media.conftest import Show
 from tests.ui.scene import NOW, text
 
-Open = Callable[..., Viewer]
+Open = Callable[..., ImageViewer]
 
 
 @pytest.fixture
@@ -29,12 +29,12 @@ def field() -> QLineEdit:
 def open_(actions: Actions, show: Show, field: QLineEdit, qtbot: QtBot) -> Open:
     """Opens the viewer over a window."""
 
-    def open_(*paths: Path, read: bool = True) -> Viewer:
+    def open_(*paths: Path, read: bool = True) -> ImageViewer:
         among = [Artifact(Kind.IMAGE, path=path, name=path.name) for path in paths]
         window: QWidget = show(field)
         window.activateWindow()
         field.setFocus()
-        viewer = Viewer(window, among[0], actions, among)
+        viewer = ImageViewer(window, among[0], actions, among)
         if read:
             qtbot.waitUntil(lambda: not viewer.view._pixmap.isNull())
         return viewer

@@ -8,13 +8,13 @@ from pytestqt.qtbot import QtBot
 from jarvis_desktop.core.errors import InputError, UnavailableError
 from jarvis_desktop.core.turn import Request, Turn
 from jarvis_desktop.ui.actions import Actions
-from jarvis_desktop.ui.exchange import Exchange, Open
+from jarvis_desktop.ui.exchange import OpenConversation, PendingTurn
 from jarvis_desktop.ui.media import playback as transport_module
-from jarvis_desktop.ui.media.playback import Transport
+from jarvis_desktop.ui.media.playback import Playback
 from jarvis_desktop.ui.session import WindowSession
 from tests.ui.scene import NOW, FakeApp
 
-Make = Callable[[str], Transport]
+Make = Callable[[str], Playback]
 
 
 class Clock:
@@ -38,8 +38,8 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 def make(actions: Actions, clock: Clock) -> Make:
     """Makes a transport of a file of one minute."""
 
-    def make(name: str) -> Transport:
-        made = Transport(actions.media.sounds, Path(name), actions)
+    def make(name: str) -> Playback:
+        made = Playback(actions.media.sounds, Path(name), actions)
         made.length = 60.0
         return made
 
@@ -47,18 +47,18 @@ def make(actions: Actions, clock: Clock) -> Make:
 
 
 @pytest.fixture
-def letter(make: Make) -> Transport:
+def letter(make: Make) -> Playback:
     return make("letter.wav")
 
 
 @pytest.fixture
-def film(make: Make) -> Transport:
+def film(make: Make) -> Playback:
     film = make("film.mp4")
     film.shows, film.sound = True, 60.0
     return film
 
 
-def start(transport: Transport, app: FakeApp, qtbot: QtBot) -> None:
+def start(transport: Playback, app: FakeApp, qtbot: QtBot) -> None:
     transport.play()
     qtbot.waitUntil(lambda: transport.runs)
 
@@ -68,7 +68,7 @@ def silence(session: WindowSession, app: FakeApp) -> None:
     session.engine.call(app.player.silence)
 
 
-def test_it_is_where_the_sound_is(letter: Transport, app: FakeApp, qtbot: QtBot) -> None:
+def test_it_is_where_the_sound_is(letter: Playback, app: FakeApp, qtbot: QtBot) -> None:
     start(letter, app, qtbot)
     assert app.player.played == [Path("letter.wav")]
     app.player.position = 12.5
@@ -83,7 +83,7 @@ def test_it_is_where_the_sound_is(letter: Transport, app: FakeApp, qtbot: QtBot)
     assert app.player.starts == [12.5]
 
 
-def test_it_plays_again_at_once(letter: Transport, app: FakeApp, qtbot: QtBot) -> None:
+def test_it_plays_again_at_once(letter: Playback, app: FakeApp, qtbot: QtBot) -> None:
     start(letter, app, qtbot)
     app.player.position = 9.0
     letter.pause()
@@ -95,7 +95,7 @@ def test_it_plays_again_at_once(letter: Transport, app: FakeApp, qtbot: QtBot) -
     assert letter.playing
 
 
-def test_what_is_gone_is_not_heard_any_more(letter: Transport, app: FakeApp, qtbot: QtBot) -> None:
+def test_what_is_gone_is_not_heard_any_more(letter: Playback, app: FakeApp, qtbot: QtBot) -> None:
     start(letter, app, qtbot)
     letter.deleteLater()
     QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)
@@ -103,7 +103,7 @@ def test_what_is_gone_is_not_heard_any_more(letter: Transport, app: FakeApp, qtb
 
 
 def test_a_jump_while_it_plays_begins_the_sound_anew_once(
-    letter: Transport, app: FakeApp, qtbot: QtBot
+    letter: Playback, app: FakeApp, qtbot: QtBot
 ) -> None:
     start(letter, app, qtbot)
     for place in (10, 20, 30):
@@ -116,13 +116,13 @@ def test_a_jump_while_it_plays_begins_the_sound_anew_once(
     assert letter.position == 60
 
 
-def test_a_jump_while_it_stands_is_only_remembered(letter: Transport, app: FakeApp) -> None:
+def test_a_jump_while_it_stands_is_only_remembered(letter: Playback, app: FakeApp) -> None:
     letter.seek(40)
     assert (letter.position, letter.playing, app.player.played) == (40, False, [])
 
 
 def test_what_ends_goes_back_to_its_beginning(
-    letter: Transport, app: FakeApp, session: WindowSession, qtbot: QtBot
+    letter: Playback, app: FakeApp, session: WindowSession, qtbot: QtBot
 ) -> None:
     start(letter, app, qtbot)
     app.player.position = 59.8
@@ -134,7 +134,7 @@ def test_what_ends_goes_back_to_its_beginning(
 
 
 def test_what_is_silenced_by_somebody_else_pauses(
-    letter: Transport, app: FakeApp, session: WindowSession, qtbot: QtBot
+    letter: Playback, app: FakeApp, session: WindowSession, qtbot: QtBot
 ) -> None:
     start(letter, app, qtbot)
     app.player.position = 20.0
@@ -146,7 +146,7 @@ def test_what_is_silenced_by_somebody_else_pauses(
 
 
 def test_one_thing_sounds_at_a_time(
-    make: Make, letter: Transport, app: FakeApp, qtbot: QtBot
+    make: Make, letter: Playback, app: FakeApp, qtbot: QtBot
 ) -> None:
     other = make("other.wav")
     start(letter, app, qtbot)
@@ -157,20 +157,20 @@ def test_one_thing_sounds_at_a_time(
 
 
 def test_an_answer_that_is_spoken_and_a_timer_stop_what_plays(
-    letter: Transport, app: FakeApp, session: WindowSession, qtbot: QtBot
+    letter: Playback, app: FakeApp, session: WindowSession, qtbot: QtBot
 ) -> None:
     start(letter, app, qtbot)
     session.rang.emit(None)
     qtbot.waitUntil(lambda: not letter.playing)
     start(letter, app, qtbot)
     turn = Turn("t", NOW, "What time is it?", reply="It is ten.")
-    session.changed.emit(Exchange(turn, Open(), Request(speak=False)))
+    session.changed.emit(PendingTurn(turn, OpenConversation(), Request(speak=False)))
     assert letter.playing
-    session.changed.emit(Exchange(turn, Open(), Request(speak=True)))
+    session.changed.emit(PendingTurn(turn, OpenConversation(), Request(speak=True)))
     qtbot.waitUntil(lambda: not letter.playing)
 
 
-def test_what_cannot_be_played_says_why(letter: Transport, app: FakeApp, qtbot: QtBot) -> None:
+def test_what_cannot_be_played_says_why(letter: Playback, app: FakeApp, qtbot: QtBot) -> None:
     app.player.error = InputError("letter.wav is damaged.")
     with qtbot.waitSignal(letter.failed) as told:
         letter.play()
@@ -179,7 +179,7 @@ def test_what_cannot_be_played_says_why(letter: Transport, app: FakeApp, qtbot: 
 
 
 def test_a_film_goes_on_where_nothing_can_be_heard(
-    film: Transport, app: FakeApp, clock: Clock, qtbot: QtBot
+    film: Playback, app: FakeApp, clock: Clock, qtbot: QtBot
 ) -> None:
     app.player.error = UnavailableError("There is no sound output.")
     with qtbot.waitSignal(film.failed) as told:
@@ -191,7 +191,7 @@ def test_a_film_goes_on_where_nothing_can_be_heard(
 
 
 def test_a_film_without_sound_goes_by_the_clock_and_ends(
-    film: Transport, app: FakeApp, clock: Clock, qtbot: QtBot
+    film: Playback, app: FakeApp, clock: Clock, qtbot: QtBot
 ) -> None:
     film.sound = 0.0
     film.play()
@@ -208,7 +208,7 @@ def test_a_film_without_sound_goes_by_the_clock_and_ends(
 
 
 def test_a_film_outlasts_its_sound(
-    film: Transport, app: FakeApp, session: WindowSession, clock: Clock, qtbot: QtBot
+    film: Playback, app: FakeApp, session: WindowSession, clock: Clock, qtbot: QtBot
 ) -> None:
     film.sound = 40.0
     start(film, app, qtbot)
@@ -223,7 +223,7 @@ def test_a_film_outlasts_its_sound(
 
 
 def test_it_can_be_muted_and_heard_again(
-    film: Transport, app: FakeApp, clock: Clock, qtbot: QtBot
+    film: Playback, app: FakeApp, clock: Clock, qtbot: QtBot
 ) -> None:
     start(film, app, qtbot)
     app.player.position = 10.0
@@ -237,6 +237,6 @@ def test_it_can_be_muted_and_heard_again(
 
 def test_before_there_is_an_application_nothing_plays(qapp: object, tmp_path: Path) -> None:
     idle = Actions()
-    transport = Transport(idle.media.sounds, tmp_path / "a.wav", idle)
+    transport = Playback(idle.media.sounds, tmp_path / "a.wav", idle)
     transport.toggle()
     assert not transport.playing

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from jarvis_desktop.ui.actions import Actions
-from jarvis_desktop.ui.media.cards import FilmCard
+from jarvis_desktop.ui.media.cards import VideoCard
 from jarvis_desktop.ui.media.playback import TALL
 from jarvis_desktop.ui.media.video import TALLEST
 from tests.ui.media.conftest import Show
@@ -19,11 +19,11 @@ from tests.ui.media.test_cards_film_card import shown
 
 
 @pytest.fixture
-def card(film: Path, actions: Actions, show: Show, qtbot: QtBot) -> FilmCard:
+def card(film: Path, actions: Actions, show: Show, qtbot: QtBot) -> VideoCard:
     return shown(film, actions, show, qtbot)
 
 
-def enter(card: FilmCard, way: str) -> None:
+def enter(card: VideoCard, way: str) -> None:
     if way == "double click":
         QTest.mouseDClick(card.canvas, Qt.MouseButton.LeftButton)
     elif way == "button":
@@ -33,13 +33,13 @@ def enter(card: FilmCard, way: str) -> None:
     QApplication.processEvents()
 
 
-def test_there_and_back(card: FilmCard, qtbot: QtBot) -> None:
+def test_there_and_back(card: VideoCard, qtbot: QtBot) -> None:
     ways = ("double click", "button", "F")
     for way, out in (*zip(ways, ways, strict=True), ("F", "Esc"), ("button", "close")):
         go_there_and_back(card, way, out, qtbot)
 
 
-def go_there_and_back(card: FilmCard, way: str, out: str, qtbot: QtBot) -> None:
+def go_there_and_back(card: VideoCard, way: str, out: str, qtbot: QtBot) -> None:
     # Each layout tells the one around it in another pass of the event loop.
     qtbot.waitUntil(lambda: card._bar.height() == TALL and card.canvas.height() == TALLEST)
     window, size = card.window(), card.canvas.size()
@@ -66,7 +66,7 @@ def go_there_and_back(card: FilmCard, way: str, out: str, qtbot: QtBot) -> None:
     assert not card.transport.playing
 
 
-def test_it_plays_on_without_a_break(card: FilmCard, qtbot: QtBot) -> None:
+def test_it_plays_on_without_a_break(card: VideoCard, qtbot: QtBot) -> None:
     card.transport.play()
     changes: list[bool] = []
     card.transport.changed.connect(lambda: changes.append(card.transport.playing))
@@ -76,13 +76,13 @@ def test_it_plays_on_without_a_break(card: FilmCard, qtbot: QtBot) -> None:
     assert card.transport.playing
 
 
-def test_a_film_that_cannot_be_shown_has_no_full_screen(card: FilmCard) -> None:
+def test_a_film_that_cannot_be_shown_has_no_full_screen(card: VideoCard) -> None:
     card._bar.setEnabled(False)
     QTest.keyClick(card, Qt.Key.Key_F)
     assert card.window_of_film is None
 
 
-def test_the_window_goes_with_its_card(card: FilmCard, qtbot: QtBot) -> None:
+def test_the_window_goes_with_its_card(card: VideoCard, qtbot: QtBot) -> None:
     enter(card, "F")
     film = card.window_of_film
     assert film

@@ -9,8 +9,8 @@ import pytest
 import soundfile
 
 from jarvis_desktop.core.errors import InputError
-from jarvis_desktop.ui.media.previews import Film, Peaks
-from jarvis_desktop.ui.media.worker import MOST, OpenFilm, make_reader, peaks, preview
+from jarvis_desktop.ui.media.previews import Peaks, VideoInfo
+from jarvis_desktop.ui.media.worker import MOST, VideoReader, make_reader, peaks, preview
 from tests.films import STEP, write_film
 from tests.sound import write_tone
 
@@ -66,7 +66,7 @@ def test_several_are_listened_to_in_turns(tmp_path: Path, monkeypatch: pytest.Mo
 
 def test_a_film_is_described(film: Path) -> None:
     found = make_reader()(None, "film", film, 640, 480)
-    assert isinstance(found, Film)
+    assert isinstance(found, VideoInfo)
     assert (found.width, found.height) == (64, 48)
     assert found.length == pytest.approx(4, abs=0.1)
     assert found.sound == pytest.approx(4, abs=0.1)
@@ -75,7 +75,7 @@ def test_a_film_is_described(film: Path) -> None:
 
 @pytest.mark.parametrize("at", [0.0, 0.5, 1.0, 1.98, 2.02, 3.3, 3.95])
 def test_a_jump_is_exact_to_the_frame(film: Path, at: float) -> None:
-    open_film = OpenFilm(film)
+    open_film = VideoReader(film)
     open_film.frame(3.0, 64, 48, sought=True)
     frame = open_film.frame(at, 64, 48, sought=True)
     assert frame is not None
@@ -84,13 +84,13 @@ def test_a_jump_is_exact_to_the_frame(film: Path, at: float) -> None:
 
 
 def test_late_frames_are_passed_over(film: Path) -> None:
-    open_film = OpenFilm(film)
+    open_film = VideoReader(film)
     times = [open_film.frame(at, 64, 48, sought=False) for at in (0.0, 0.5, 1.5, 3.9, 5.0)]
     assert [frame and round(frame.at, 2) for frame in times] == [0.0, 0.52, 1.52, 3.92, None]
 
 
 def test_frames_are_no_larger_than_they_are_seen(tmp_path: Path) -> None:
-    film = OpenFilm(write_film(tmp_path / "wide.mp4", seconds=0.2, size=(1920, 1080)))
+    film = VideoReader(write_film(tmp_path / "wide.mp4", seconds=0.2, size=(1920, 1080)))
     for box, size in (((480, 480), (480, 270)), ((4000, 4000), (960, 540))):
         frame = film.frame(0.0, *box, sought=True)
         assert frame is not None
@@ -103,7 +103,7 @@ def test_a_film_of_gigantic_pictures_is_refused(
 ) -> None:
     monkeypatch.setattr("jarvis_desktop.ui.media.worker.MOST_PIXELS", 1000)
     with pytest.raises(InputError, match="too large"):
-        OpenFilm(write_film(tmp_path / "a.mp4", seconds=0.2))
+        VideoReader(write_film(tmp_path / "a.mp4", seconds=0.2))
 
 
 def test_a_cover_is_no_film(tmp_path: Path, tone: Path) -> None:
@@ -111,7 +111,7 @@ def test_a_cover_is_no_film(tmp_path: Path, tone: Path) -> None:
         track = container.add_stream("aac", rate=8000, layout="mono")
         container.mux(track.encode(None))
     with pytest.raises(InputError):
-        OpenFilm(tmp_path / "a.m4a")
+        VideoReader(tmp_path / "a.m4a")
 
 
 def test_a_preview_is_short_and_each_cell_one_line(tmp_path: Path) -> None:
@@ -127,4 +127,4 @@ def test_a_playlist_opens_no_other_file(tmp_path: Path, film: Path) -> None:
     (tmp_path / "concat.mp4").write_text(f"ffconcat version 1.0\nfile {os.fspath(film)}\n")
     for name in ("list.mp4", "concat.mp4"):
         with pytest.raises(InputError):
-            OpenFilm(tmp_path / name)
+            VideoReader(tmp_path / name)

@@ -24,8 +24,8 @@ from jarvis_desktop.core.task import Port, Ref, Task, TaskOption, TaskType
 from jarvis_desktop.core.turn import Turn
 from jarvis_desktop.ui.actions import Actions
 from jarvis_desktop.ui.engine import EngineThread, Outcome, Then
-from jarvis_desktop.ui.exchange import Again
-from jarvis_desktop.ui.plan.controller import PlanDesk
+from jarvis_desktop.ui.exchange import Rerun
+from jarvis_desktop.ui.plan.controller import PlanController
 from jarvis_desktop.ui.plan.list_view import step_menu
 from jarvis_desktop.ui.plan.plan_view import PlanView
 from jarvis_desktop.ui.plan.task_card import TaskCard
@@ -74,7 +74,7 @@ FAR = Candidate(
 )
 
 
-class FakeDesk(PlanDesk):
+class FakeDesk(PlanController):
     """Knows experts, and answers when the test lets it."""
 
     def __init__(self, engine: EngineThread, settings: Path) -> None:
@@ -88,7 +88,7 @@ class FakeDesk(PlanDesk):
         self.changes: list[tuple[Plan, Then]] = []
         self.afresh: list[frozenset[int]] = []
         """What was to be done once more with each of the changes."""
-        self.again: list[Again] = []
+        self.again: list[Rerun] = []
         self.file = Path("/nowhere/other.png")
 
     @property
@@ -104,11 +104,11 @@ class FakeDesk(PlanDesk):
     def revise(self, plan: Plan, words: str, then: Then) -> None:
         self.wishes.append((plan, words, then))
 
-    def change(self, again: Again, then: Then) -> None:
+    def change(self, again: Rerun, then: Then) -> None:
         self.changes.append((again.plan, then))
         self.afresh.append(again.afresh)
 
-    def run_again(self, again: Again) -> None:
+    def run_again(self, again: Rerun) -> None:
         self.again.append(again)
 
     def choose_file(self, asker: object, then: object) -> None:
@@ -166,7 +166,7 @@ def all_done(plan: Plan) -> Turn:
     return turn.apply(TurnFinished(Status.DONE, NOW))
 
 
-def shown(qtbot: QtBot, desk: PlanDesk | None, turn: Turn, *, width: int = 780) -> PlanView:
+def shown(qtbot: QtBot, desk: PlanController | None, turn: Turn, *, width: int = 780) -> PlanView:
     """The plan of a turn on the screen."""
     actions = Actions()
     actions.plans = desk

@@ -10,7 +10,7 @@ from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.plan import Plan
 from jarvis_desktop.core.task import Ref, Task
 from jarvis_desktop.ui.plan import editing
-from jarvis_desktop.ui.plan.add_step import AddPanel
+from jarvis_desktop.ui.plan.add_step import AddStepPanel
 from jarvis_desktop.ui.plan.plan_view import PlanView
 from tests.ui.plan.plan_scene import (
     DRAW,
@@ -31,19 +31,19 @@ def view(qtbot: QtBot, desk: FakeDesk) -> PlanView:
     return view
 
 
-def adding(view: PlanView) -> AddPanel:
+def adding(view: PlanView) -> AddStepPanel:
     QTest.mouseClick(view.foot.add, Qt.MouseButton.LeftButton)
     QApplication.processEvents()
-    assert isinstance(view.panel, AddPanel)
+    assert isinstance(view.panel, AddStepPanel)
     return view.panel
 
 
-def listed(panel: AddPanel) -> list[str]:
+def listed(panel: AddStepPanel) -> list[str]:
     return [panel.list.item(at).text() for at in range(panel.list.count())]
 
 
 def test_what_goes_on_with_the_last_results_comes_first() -> None:
-    offers = editing.offers(INVENTORY, diamond(), [letter()])
+    offers = editing.step_offers(INVENTORY, diamond(), [letter()])
     first = [(offer.type.name, offer.args) for offer in offers[:2]]
     assert first[0] == ("save-file", {"content": Ref(3)})
     groups = [offer.group for offer in offers]
@@ -57,7 +57,7 @@ def test_what_goes_on_with_the_last_results_comes_first() -> None:
 
 
 def test_an_empty_plan_goes_on_with_the_files() -> None:
-    offers = {item.type.name: item for item in editing.offers(INVENTORY, Plan(()), [letter()])}
+    offers = {item.type.name: item for item in editing.step_offers(INVENTORY, Plan(()), [letter()])}
     assert offers["image-to-text"].args == {"image": letter()}
     assert offers["summarization"].missing
 

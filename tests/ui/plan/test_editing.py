@@ -14,7 +14,7 @@ from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.plan import Plan
 from jarvis_desktop.core.task import Ref
 from jarvis_desktop.ui.engine import Outcome
-from jarvis_desktop.ui.plan.list_view import described
+from jarvis_desktop.ui.plan.list_view import describe_expert
 from jarvis_desktop.ui.plan.plan_view import PlanView
 from tests.ui.plan.plan_scene import (
     FAR,
@@ -170,8 +170,8 @@ def test_an_expert_is_chosen_from_the_menu(before: PlanView) -> None:
 
 
 def test_experts_say_where_they_run_and_how_large_they_are() -> None:
-    assert described(LARGE) == "reader-large · on this computer · 1.3 GB"
-    assert described(FAR) == "reader-far · by nearby, over the network"
+    assert describe_expert(LARGE) == "reader-large · on this computer · 1.3 GB"
+    assert describe_expert(FAR) == "reader-far · by nearby, over the network"
 
 
 def test_trouble_with_experts_is_said_in_the_menu(before: PlanView, desk: FakeDesk) -> None:

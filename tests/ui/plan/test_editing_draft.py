@@ -2,7 +2,7 @@
 
 from jarvis_desktop.core.plan import Plan
 from jarvis_desktop.core.task import Task
-from jarvis_desktop.ui.plan.editing import PlanDraft, changes
+from jarvis_desktop.ui.plan.editing import PlanDraft, describe_changes
 from tests.ui.plan.plan_scene import CLOCK, all_done, diamond, half_done
 from tests.ui.scene import SAY
 
@@ -60,15 +60,15 @@ def test_a_turn_that_goes_by_another_plan() -> None:
 
 def test_changes_are_told_in_sentences() -> None:
     plan = diamond()
-    assert changes(plan, plan) == []
-    assert changes(plan, plan.add(CLOCK, {})) == ["New: Clock."]
-    assert changes(plan, plan.without(2)) == [
+    assert describe_changes(plan, plan) == []
+    assert describe_changes(plan, plan.add(CLOCK, {})) == ["New: Clock."]
+    assert describe_changes(plan, plan.without(2)) == [
         "Left out: Text to image.",
         "Changed: Save file (content).",
     ]
-    assert changes(plan, plan.with_arg(1, "sentences", 4).pinned(1, "me")) == [
+    assert describe_changes(plan, plan.with_arg(1, "sentences", 4).pinned(1, "me")) == [
         "Changed: Summarization (sentences, expert)."
     ]
-    assert changes(plan, plan.moved(2, before=1)) == ["The order of the steps changed."]
+    assert describe_changes(plan, plan.moved(2, before=1)) == ["The order of the steps changed."]
     swapped = Plan((*plan.tasks[:2], Task(2, SAY, {"text": "x"}), plan.tasks[3]))
-    assert changes(plan, swapped) == ["Text to speech in the place of Text to image."]
+    assert describe_changes(plan, swapped) == ["Text to speech in the place of Text to image."]

@@ -6,7 +6,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from jarvis_desktop.ui.plan.graph_layout import Layout, LayoutBox, LayoutSizes, laid_out, layered
+from jarvis_desktop.ui.plan.graph_layout import (
+    GraphLayout,
+    LayoutBox,
+    LayoutSizes,
+    assign_layers,
+    lay_out,
+)
 
 SIZES = LayoutSizes()
 Graph = dict[int, tuple[int, ...]]
@@ -37,14 +43,14 @@ def apart(one: LayoutBox, other: LayoutBox) -> bool:
     )
 
 
-def order(layout: Layout) -> dict[int, int]:
+def order(layout: GraphLayout) -> dict[int, int]:
     return {task: number for number, task in enumerate(layout.cards)}
 
 
 @settings(deadline=None)
 @given(graphs(), widths)
 def test_no_card_covers_another_and_all_have_room(graph: Graph, width: float) -> None:
-    layout = laid_out(graph, width, SIZES)
+    layout = lay_out(graph, width, SIZES)
     assert set(layout.cards) == set(graph)
     assert all(apart(*pair) for pair in combinations(layout.cards.values(), 2))
     for box in layout.cards.values():
@@ -57,7 +63,7 @@ def test_no_card_covers_another_and_all_have_room(graph: Graph, width: float) ->
 @settings(deadline=None)
 @given(graphs(), widths)
 def test_arrows_go_from_card_to_card_and_forward(graph: Graph, width: float) -> None:
-    layout = laid_out(graph, width, SIZES)
+    layout = lay_out(graph, width, SIZES)
     assert set(layout.arrows) == {(one, task) for task in graph for one in graph[task]}
     at = order(layout)
     for (source, target), points in layout.arrows.items():
@@ -76,13 +82,13 @@ def test_arrows_go_from_card_to_card_and_forward(graph: Graph, width: float) -> 
 @settings(deadline=None)
 @given(graphs(), widths)
 def test_the_same_plan_looks_the_same(graph: Graph, width: float) -> None:
-    assert laid_out(graph, width, SIZES) == laid_out(dict(graph), width, SIZES)
+    assert lay_out(graph, width, SIZES) == lay_out(dict(graph), width, SIZES)
 
 
 @settings(deadline=None)
 @given(graphs(), st.integers(1, 9))
 def test_layers_are_forward_and_no_higher_than_allowed(graph: Graph, tallest: int) -> None:
-    layers = layered(graph, tallest)
+    layers = assign_layers(graph, tallest)
     depth = {spot.task: spot.layer for row in layers.rows for spot in row if not spot.passing}
     assert set(depth) == set(graph)
     for task, sources in graph.items():
@@ -95,7 +101,7 @@ def test_layers_are_forward_and_no_higher_than_allowed(graph: Graph, tallest: in
 
 
 def test_a_chain_is_a_straight_line() -> None:
-    layout = laid_out({0: (), 1: (0,), 2: (1,)}, 730, SIZES)
+    layout = lay_out({0: (), 1: (0,), 2: (1,)}, 730, SIZES)
     assert len({box.y for box in layout.cards.values()}) == 1
     assert [len(points) for points in layout.arrows.values()] == [2, 2]
     assert layout.height == SIZES.height
@@ -103,14 +109,14 @@ def test_a_chain_is_a_straight_line() -> None:
 
 def test_arrows_that_need_not_cross_do_not() -> None:
     # Drawn in the order of the plan, 0 to 3 and 1 to 2 would cross.
-    layout = laid_out({0: (), 1: (), 2: (1,), 3: (0,)}, 730, SIZES)
+    layout = lay_out({0: (), 1: (), 2: (1,), 3: (0,)}, 730, SIZES)
     higher = layout.cards[0].y < layout.cards[1].y
     assert (layout.cards[3].y < layout.cards[2].y) == higher
 
 
 def test_what_does_not_fit_goes_on_in_the_next_band() -> None:
     chain: Graph = {number: (number - 1,) if number else () for number in range(7)}
-    layout = laid_out(chain, 600, SIZES)
+    layout = lay_out(chain, 600, SIZES)
     assert len({box.x for box in layout.cards.values()}) == 3
     assert len({box.y for box in layout.cards.values()}) == 3
     turning = layout.arrows[2, 3]
@@ -120,7 +126,7 @@ def test_what_does_not_fit_goes_on_in_the_next_band() -> None:
 
 @pytest.mark.parametrize("width", [120.0, 340.0])
 def test_a_narrow_place_has_cards_below_each_other(width: float) -> None:
-    layout = laid_out({0: (), 1: (0,), 2: (0,), 3: (1, 2)}, width, SIZES)
+    layout = lay_out({0: (), 1: (0,), 2: (0,), 3: (1, 2)}, width, SIZES)
     assert layout.stacked
     assert len({box.x for box in layout.cards.values()}) == 1
     assert len(layout.arrows[0, 1]) == 2, "the next card is reached at once"
@@ -128,10 +134,10 @@ def test_a_narrow_place_has_cards_below_each_other(width: float) -> None:
 
 
 def test_a_plan_without_steps_takes_no_room() -> None:
-    assert laid_out({}, 730, SIZES).cards == {}
+    assert lay_out({}, 730, SIZES).cards == {}
 
 
 def test_many_steps_beside_each_other_use_the_width() -> None:
-    layout = laid_out(dict.fromkeys(range(60), ()), 730, SIZES)
+    layout = lay_out(dict.fromkeys(range(60), ()), 730, SIZES)
     assert len({box.x for box in layout.cards.values()}) > 1
     assert layout.height < 60 * SIZES.height / 2

@@ -23,7 +23,7 @@ from jarvis_desktop.core.expert import Status
 from jarvis_desktop.core.plan import Plan
 from jarvis_desktop.core.task import Ref, Task
 from jarvis_desktop.core.turn import Turn
-from jarvis_desktop.ui.plan.controller import PlanDesk
+from jarvis_desktop.ui.plan.controller import PlanController
 from jarvis_desktop.ui.widgets import images
 from jarvis_desktop.ui.widgets.theme import Theme, ThemeChoice
 from tests.ui import scene
@@ -354,6 +354,6 @@ def test_a_file_is_asked_for_without_waiting(
     monkeypatch.setattr(QFileDialog, "open", lambda dialog: dialogs.append(dialog))
     view = shown(qtbot, desk, half_done(diamond()))
     chosen: list[Path] = []
-    PlanDesk.choose_file(desk, view, chosen.append)
+    PlanController.choose_file(desk, view, chosen.append)
     dialogs[0].fileSelected.emit("/nowhere/letter.png")
     assert chosen == [Path("/nowhere/letter.png")]

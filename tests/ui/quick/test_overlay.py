@@ -14,7 +14,7 @@ from jarvis_desktop.core.expert import Status
 from jarvis_desktop.core.speech import Loudness, Partial, Talking, Transcript
 from jarvis_desktop.core.turn import Request
 from jarvis_desktop.ui.quick import overlay as overlay_module
-from jarvis_desktop.ui.quick.overlay import Overlay, Phases
+from jarvis_desktop.ui.quick.overlay import Overlay, PhaseTracker
 from jarvis_desktop.ui.session import WindowSession
 from jarvis_desktop.ui.voice.talk import Talker
 from jarvis_desktop.ui.widgets.theme import Theme
@@ -28,7 +28,7 @@ def talker(session: WindowSession) -> Talker:
 
 @pytest.fixture
 def overlay(session: WindowSession, talker: Talker, theme: Theme, qtbot: QtBot) -> Overlay:
-    overlay = Overlay(session, talker, Phases(session, talker, session))
+    overlay = Overlay(session, talker, PhaseTracker(session, talker, session))
     qtbot.addWidget(overlay)
     overlay.want(True)
     return overlay

@@ -11,7 +11,7 @@ from jarvis_desktop.core.events import ReplyChunk, Speaking
 from jarvis_desktop.core.expert import Status
 from jarvis_desktop.core.speech import Talking
 from jarvis_desktop.core.turn import Request
-from jarvis_desktop.ui.quick.overlay import Phase, Phases
+from jarvis_desktop.ui.quick.overlay import Phase, PhaseTracker
 from jarvis_desktop.ui.session import WindowSession
 from jarvis_desktop.ui.voice.talk import Talker
 from tests.ui.scene import FakeApp, FakeAssistant, Shown
@@ -23,12 +23,12 @@ def talker(session: WindowSession) -> Talker:
 
 
 @pytest.fixture
-def phases(session: WindowSession, talker: Talker) -> Phases:
-    return Phases(session, talker, session)
+def phases(session: WindowSession, talker: Talker) -> PhaseTracker:
+    return PhaseTracker(session, talker, session)
 
 
 def test_a_turn_thinks_asks_works_and_speaks(
-    session: WindowSession, app: FakeApp, phases: Phases, qtbot: QtBot
+    session: WindowSession, app: FakeApp, phases: PhaseTracker, qtbot: QtBot
 ) -> None:
     told: list[Phase] = []
     phases.changed.connect(lambda: told.append(phases.now))
@@ -56,7 +56,7 @@ def test_a_turn_thinks_asks_works_and_speaks(
     session.engine.submit(session.close_app()).result(5)
 
 
-def test_the_voice_comes_first(talker: Talker, phases: Phases) -> None:
+def test_the_voice_comes_first(talker: Talker, phases: PhaseTracker) -> None:
     for state, phase in (
         ("waiting", Phase.LISTENING),
         ("listening", Phase.LISTENING),
@@ -67,7 +67,7 @@ def test_the_voice_comes_first(talker: Talker, phases: Phases) -> None:
         assert phases.now is phase
 
 
-def test_an_open_microphone_is_told_unless_it_listens(talker: Talker, phases: Phases) -> None:
+def test_an_open_microphone_is_told_unless_it_listens(talker: Talker, phases: PhaseTracker) -> None:
     talker._opened("open")
     assert phases.microphone_open
     talker._happened(Talking("listening"))

@@ -17,21 +17,21 @@ from jarvis_desktop.core.speech import HotkeyStatus, Talking, Transcript
 from jarvis_desktop.core.turn import Request
 from jarvis_desktop.settings import Settings, WindowSettings
 from jarvis_desktop.ui.main_window import MainWindow
-from jarvis_desktop.ui.quick.overlay import Phases
-from jarvis_desktop.ui.quick.quick_box import QuickDesk
+from jarvis_desktop.ui.quick.overlay import PhaseTracker
+from jarvis_desktop.ui.quick.quick_box import QuickBoxController
 from tests.ui.scene import FakeApp, Shown
 
 
 @pytest.fixture
-def desk(window: MainWindow, qtbot: QtBot) -> Iterator[QuickDesk]:
-    desk = QuickDesk(window, Phases(window.session, window.talker, window), window)
+def desk(window: MainWindow, qtbot: QtBot) -> Iterator[QuickBoxController]:
+    desk = QuickBoxController(window, PhaseTracker(window.session, window.talker, window), window)
     yield desk
     if isValid(desk.overlay):
         desk.close()
 
 
 def test_the_key_of_the_desktop_opens_the_box_with_its_token(
-    desk: QuickDesk, app: FakeApp, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+    desk: QuickBoxController, app: FakeApp, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_ACTIVATION_TOKEN", "")
     key = app.quick_key
@@ -51,7 +51,7 @@ def test_the_key_of_the_desktop_opens_the_box_with_its_token(
 
 
 def test_another_key_is_asked_for_only_where_it_changed(
-    desk: QuickDesk, app: FakeApp, qtbot: QtBot
+    desk: QuickBoxController, app: FakeApp, qtbot: QtBot
 ) -> None:
     desk.bind(app.quick_key)
     desk.adopt(Settings())
@@ -60,7 +60,7 @@ def test_another_key_is_asked_for_only_where_it_changed(
     qtbot.waitUntil(lambda: app.quick_key.chosen == ["F9"])
 
 
-def test_the_box_is_made_before_it_is_needed(desk: QuickDesk, app: FakeApp) -> None:
+def test_the_box_is_made_before_it_is_needed(desk: QuickBoxController, app: FakeApp) -> None:
     desk.bind(app.quick_key)
     assert desk._warming.isActive()
     assert desk._box is None
@@ -70,7 +70,7 @@ def test_the_box_is_made_before_it_is_needed(desk: QuickDesk, app: FakeApp) -> N
 
 
 def test_answers_are_spoken_as_in_the_window(
-    desk: QuickDesk, window: MainWindow, app: FakeApp, qtbot: QtBot
+    desk: QuickBoxController, window: MainWindow, app: FakeApp, qtbot: QtBot
 ) -> None:
     window.header.speak.setChecked(True)
     desk.appear()
@@ -83,7 +83,7 @@ def test_answers_are_spoken_as_in_the_window(
 
 
 def test_ctrl_enter_moves_all_of_it_into_the_window(
-    desk: QuickDesk, window: MainWindow, picture: Path, qtbot: QtBot
+    desk: QuickBoxController, window: MainWindow, picture: Path, qtbot: QtBot
 ) -> None:
     desk.appear()
     box = desk.box
@@ -107,7 +107,7 @@ def test_ctrl_enter_moves_all_of_it_into_the_window(
 
 
 def test_with_nothing_asked_it_only_shows_the_window(
-    desk: QuickDesk, window: MainWindow, qtbot: QtBot
+    desk: QuickBoxController, window: MainWindow, qtbot: QtBot
 ) -> None:
     place = window.session.open
     desk.appear()
@@ -117,7 +117,7 @@ def test_with_nothing_asked_it_only_shows_the_window(
 
 
 def test_the_boxs_conversation_is_the_same_where_the_window_opens_it(
-    desk: QuickDesk, window: MainWindow, app: FakeApp, qtbot: QtBot
+    desk: QuickBoxController, window: MainWindow, app: FakeApp, qtbot: QtBot
 ) -> None:
     desk.appear()
     session = window.session
@@ -131,7 +131,7 @@ def test_the_boxs_conversation_is_the_same_where_the_window_opens_it(
 
 
 def test_a_question_of_the_box_is_no_news_for_the_window(
-    desk: QuickDesk, window: MainWindow, app: FakeApp, qtbot: QtBot
+    desk: QuickBoxController, window: MainWindow, app: FakeApp, qtbot: QtBot
 ) -> None:
     async def script(request: Request, shown: Shown) -> Status:
         await shown.frontend.confirm("Sure?")
@@ -146,7 +146,7 @@ def test_a_question_of_the_box_is_no_news_for_the_window(
 
 
 def test_a_question_goes_with_its_conversation_into_the_window(
-    desk: QuickDesk, window: MainWindow, app: FakeApp, qtbot: QtBot
+    desk: QuickBoxController, window: MainWindow, app: FakeApp, qtbot: QtBot
 ) -> None:
     async def script(request: Request, shown: Shown) -> Status:
         shown.show(ReplyChunk(await shown.frontend.ask("Which language?")))
@@ -189,7 +189,7 @@ def speak(window: MainWindow, words: str) -> None:
 
 
 def test_what_is_said_goes_to_where_the_person_is(
-    desk: QuickDesk, window: MainWindow, app: FakeApp, qtbot: QtBot
+    desk: QuickBoxController, window: MainWindow, app: FakeApp, qtbot: QtBot
 ) -> None:
     session = window.session
     desk.appear()
@@ -205,7 +205,7 @@ def test_what_is_said_goes_to_where_the_person_is(
 
 
 def test_nothing_heard_is_told_in_the_box(
-    desk: QuickDesk, window: MainWindow, qtbot: QtBot
+    desk: QuickBoxController, window: MainWindow, qtbot: QtBot
 ) -> None:
     desk.appear()
     qtbot.waitUntil(lambda: desk.is_looked_at)
@@ -216,7 +216,7 @@ def test_nothing_heard_is_told_in_the_box(
 
 
 def test_the_overlay_is_not_there_while_the_box_is_looked_at(
-    desk: QuickDesk, window: MainWindow, qtbot: QtBot
+    desk: QuickBoxController, window: MainWindow, qtbot: QtBot
 ) -> None:
     desk.adopt(Settings())
     desk.appear()
@@ -230,7 +230,7 @@ def test_the_overlay_is_not_there_while_the_box_is_looked_at(
 
 
 def test_talking_begins_and_ends_by_the_same_wish(
-    desk: QuickDesk, window: MainWindow, monkeypatch: pytest.MonkeyPatch
+    desk: QuickBoxController, window: MainWindow, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     told: list[str] = []
     for name in ("start", "stop"):
@@ -242,13 +242,13 @@ def test_talking_begins_and_ends_by_the_same_wish(
 
 
 def test_a_window_that_is_made_anew_takes_the_key_over(
-    desk: QuickDesk, window: MainWindow, app: FakeApp, qtbot: QtBot
+    desk: QuickBoxController, window: MainWindow, app: FakeApp, qtbot: QtBot
 ) -> None:
     desk.bind(app.quick_key)
     qtbot.waitUntil(lambda: app.quick_key.press is not None)
     first = app.quick_key.press
     desk.close()
-    other = QuickDesk(window, Phases(window.session, window.talker, window), window)
+    other = QuickBoxController(window, PhaseTracker(window.session, window.talker, window), window)
     other.bind(app.quick_key)
     qtbot.waitUntil(lambda: app.quick_key.press not in (None, first))
     assert app.quick_key.press

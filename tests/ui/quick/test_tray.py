@@ -9,8 +9,8 @@ from pytestqt.qtbot import QtBot
 
 from jarvis_desktop.ui.engine import EngineThread
 from jarvis_desktop.ui.quick import tray as tray_module
-from jarvis_desktop.ui.quick.overlay import OPEN, WORDS, Phase, Phases
-from jarvis_desktop.ui.quick.tray import SIZES, Tray, tray_icon
+from jarvis_desktop.ui.quick.overlay import OPEN, WORDS, Phase, PhaseTracker
+from jarvis_desktop.ui.quick.tray import SIZES, TrayIcon, tray_icon
 from jarvis_desktop.ui.session import WindowSession
 from jarvis_desktop.ui.voice.talk import Talker
 from jarvis_desktop.ui.widgets.theme import Theme
@@ -34,29 +34,29 @@ def desktop(monkeypatch: pytest.MonkeyPatch) -> Desktop:
 
 
 @pytest.fixture
-def phases(engine: EngineThread, theme: Theme) -> Phases:
+def phases(engine: EngineThread, theme: Theme) -> PhaseTracker:
     session = WindowSession(engine)
     talker = Talker(engine, session)
-    return Phases(session, talker, session)
+    return PhaseTracker(session, talker, session)
 
 
 @pytest.fixture
-def tray(desktop: Desktop, phases: Phases, qtbot: QtBot) -> Tray:
-    return Tray(phases)
+def tray(desktop: Desktop, phases: PhaseTracker, qtbot: QtBot) -> TrayIcon:
+    return TrayIcon(phases)
 
 
-def shown(tray: Tray) -> QSystemTrayIcon:
+def shown(tray: TrayIcon) -> QSystemTrayIcon:
     (icon,) = tray.findChildren(QSystemTrayIcon)
     assert isinstance(icon, QSystemTrayIcon)
     return icon
 
 
-def become(phases: Phases, phase: Phase, *, microphone_open: bool = False) -> None:
+def become(phases: PhaseTracker, phase: Phase, *, microphone_open: bool = False) -> None:
     phases.now, phases.microphone_open = phase, microphone_open
     phases.changed.emit()
 
 
-def test_it_is_there_only_while_it_is_wanted(tray: Tray) -> None:
+def test_it_is_there_only_while_it_is_wanted(tray: TrayIcon) -> None:
     assert not tray.is_there
     tray.want(True)
     assert tray.is_there
@@ -67,7 +67,7 @@ def test_it_is_there_only_while_it_is_wanted(tray: Tray) -> None:
 
 
 def test_without_a_tray_it_is_not_there_and_one_that_comes_is_used(
-    tray: Tray, desktop: Desktop, qtbot: QtBot
+    tray: TrayIcon, desktop: Desktop, qtbot: QtBot
 ) -> None:
     desktop.has_tray = False
     tray.want(True)
@@ -83,7 +83,7 @@ def test_without_a_tray_it_is_not_there_and_one_that_comes_is_used(
     tray.close()
 
 
-def test_it_looks_seldom(tray: Tray) -> None:
+def test_it_looks_seldom(tray: TrayIcon) -> None:
     tray.want(True)
     assert tray._looking.isActive()
     assert tray._looking.interval() >= 5000
@@ -92,7 +92,9 @@ def test_it_looks_seldom(tray: Tray) -> None:
 
 
 @pytest.mark.parametrize("phase", list(Phase))
-def test_each_phase_has_an_icon_and_words(tray: Tray, phases: Phases, phase: Phase) -> None:
+def test_each_phase_has_an_icon_and_words(
+    tray: TrayIcon, phases: PhaseTracker, phase: Phase
+) -> None:
     tray.want(True)
     become(phases, phase)
     icon = shown(tray)
@@ -159,7 +161,9 @@ def _luminance(colour: QColor) -> float:
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
-def test_the_menu_says_what_can_be_wanted(tray: Tray, phases: Phases, qtbot: QtBot) -> None:
+def test_the_menu_says_what_can_be_wanted(
+    tray: TrayIcon, phases: PhaseTracker, qtbot: QtBot
+) -> None:
     for action, signal in (
         (tray.quick, tray.quick_wanted),
         (tray.talk, tray.talk_wanted),
@@ -198,7 +202,7 @@ def test_the_menu_says_what_can_be_wanted(tray: Tray, phases: Phases, qtbot: QtB
     ],
 )
 def test_clicks_mean_something(
-    tray: Tray, qtbot: QtBot, reason: QSystemTrayIcon.ActivationReason, wanted: str
+    tray: TrayIcon, qtbot: QtBot, reason: QSystemTrayIcon.ActivationReason, wanted: str
 ) -> None:
     tray.want(True)
     with qtbot.waitSignal(getattr(tray, wanted)):

@@ -19,7 +19,7 @@ from jarvis_desktop.core.turn import Request
 from jarvis_desktop.storage.file_inspection import MOST
 from jarvis_desktop.ui.main_window import MainWindow
 from jarvis_desktop.ui.request import attachments
-from jarvis_desktop.ui.request.attachments import SHOWN, Chip
+from jarvis_desktop.ui.request.attachments import SHOWN, AttachmentChip
 from tests.ui import scene
 from tests.ui.scene import FakeApp, visible_chips
 
@@ -36,7 +36,7 @@ def picture() -> bytes:
     return content.getvalue()
 
 
-def chips(window: MainWindow) -> list[Chip]:
+def chips(window: MainWindow) -> list[AttachmentChip]:
     return visible_chips(window.composer)
 
 

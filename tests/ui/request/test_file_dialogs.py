@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QApplication, QMessageBox, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from jarvis_desktop.ui.engine import EngineThread
-from jarvis_desktop.ui.request.file_dialogs import Filing
+from jarvis_desktop.ui.request.file_dialogs import FileDialogs
 
 
 def test_a_copy_is_saved_and_a_folder_that_is_closed_is_told(
@@ -15,7 +15,7 @@ def test_a_copy_is_saved_and_a_folder_that_is_closed_is_told(
 ) -> None:
     window = QWidget()
     qtbot.addWidget(window)
-    filing = Filing(window, engine)
+    filing = FileDialogs(window, engine)
     source = tmp_path / "a.txt"
     source.write_text("words")
     filing.save_copy(source, tmp_path / "b.txt")
@@ -38,7 +38,7 @@ def test_a_file_that_may_run_code_is_opened_only_after_a_question(
     window = QWidget()
     qtbot.addWidget(window)
     window.show()
-    filing = Filing(window, engine)
+    filing = FileDialogs(window, engine)
     page, words = tmp_path / "<b>answer.html", tmp_path / "words.txt"
     page.write_text("<script>1</script>")
     words.write_text("words")
@@ -70,7 +70,7 @@ def test_what_is_gone_or_cannot_be_looked_at_is_told(
 ) -> None:
     window = QWidget()
     qtbot.addWidget(window)
-    filing = Filing(window, engine)
+    filing = FileDialogs(window, engine)
     for path in (tmp_path / "gone", tmp_path / ("long" * 100)):
         with qtbot.waitSignal(filing.failed) as told:
             filing.open(path)

@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 from jarvis_desktop.core.errors import StorageError
-from jarvis_desktop.ui.request.file_dialogs import save
+from jarvis_desktop.ui.request.file_dialogs import write_atomically
 
 
 def test_the_file_takes_the_place_of_the_one_before(tmp_path: Path) -> None:
     path = tmp_path / "a.txt"
     path.write_text("before")
-    save(path, lambda part: part.write_text("after"))
+    write_atomically(path, lambda part: part.write_text("after"))
     assert path.read_text() == "after"
     assert not list(tmp_path.glob(".*"))
 
@@ -28,6 +28,6 @@ def test_a_full_disk_leaves_what_was_there(tmp_path: Path) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
     with pytest.raises(StorageError, match=r"a\.txt could not be saved: No space left on device"):
-        save(path, fill)
+        write_atomically(path, fill)
     assert path.read_text() == "before"
     assert not list(tmp_path.glob(".*"))
