@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, NoReturn
 
 if TYPE_CHECKING:
-    from jarvis_desktop.app.launch_options import LaunchRequest
+    from jarvis_desktop.app.ipc_client import LaunchRequest
 
 
 def main() -> int:
@@ -25,9 +25,9 @@ def main() -> int:
 
     hide()  # before there is any process that would inherit them
 
-    from jarvis_desktop.app import launch_options
+    from jarvis_desktop.app import ipc_client
 
-    wish = launch_options.read(sys.argv[1:])
+    wish = ipc_client.read(sys.argv[1:])
     if wish and not has_no_display():
         return _window(wish)
     from jarvis_desktop.cli.main import main as command_line
@@ -41,11 +41,11 @@ def _window(wish: LaunchRequest) -> int:
     import gc
 
     from jarvis_desktop import paths
-    from jarvis_desktop.app import launch_options
+    from jarvis_desktop.app import ipc_client
     from jarvis_desktop.app.single_instance import Instance
 
     instance = Instance(paths.run_folder())
-    if launch_options.hand_over(wish, paths.run_folder(), instance.claim):
+    if ipc_client.hand_over(wish, paths.run_folder(), instance.claim):
         return 0
     gc.disable()  # what is imported stays, there is nothing to find; later `Tidying` looks
     from jarvis_desktop.ui.app import composed, run

@@ -21,7 +21,7 @@ from jarvis_desktop.assistant.agent.controller import Controller
 from jarvis_desktop.assistant.agent.function_tests import FunctionTester, LibraryTester
 from jarvis_desktop.assistant.agent.outline_writer import OutlineWriter
 from jarvis_desktop.assistant.agent.roles import BranchRunner, roles
-from jarvis_desktop.assistant.execution.replanning import Campaign
+from jarvis_desktop.assistant.execution.executor import ReplanningRunner
 from jarvis_desktop.assistant.prompts import Prompts
 from jarvis_desktop.backends.task_encoder import BackgroundScorer
 from jarvis_desktop.core.expert import Expert
@@ -90,7 +90,7 @@ def build_agent(
     house: AgentDependencies,
     *,
     planner: Planner,
-    campaign: Campaign,
+    campaign: ReplanningRunner,
     inventory: Sequence[TaskType],
 ) -> AgentMode:
     """Agent mode. `planner` and `campaign` are those of any request; nothing heavy is loaded."""

@@ -24,14 +24,13 @@ from jarvis_desktop.app.single_instance import Handle
 from jarvis_desktop.app.speech import VoiceRoad
 from jarvis_desktop.assistant.agent.function_tests import LibraryTester
 from jarvis_desktop.assistant.assistant import Assistant
-from jarvis_desktop.assistant.attachments import Intake
 from jarvis_desktop.assistant.planning.llm_planner import LlmPlanner
-from jarvis_desktop.assistant.planning.planner import LayeredPlanner
+from jarvis_desktop.assistant.planning.planner import ConfiguredPlanner, LayeredPlanner
 from jarvis_desktop.assistant.planning.rule_planner import EmbeddedPlanner
 from jarvis_desktop.assistant.prompts import Prompts
-from jarvis_desktop.assistant.selection.acquire import Obtainer
-from jarvis_desktop.assistant.selection.eligibility import Fitting
-from jarvis_desktop.assistant.selection.selector import Selector
+from jarvis_desktop.assistant.request_reader import AttachmentIntake
+from jarvis_desktop.assistant.selection.acquire import ExpertAcquirer
+from jarvis_desktop.assistant.selection.selector import Eligibility, Selector
 from jarvis_desktop.assistant.speaker import AnswerSpeaker
 from jarvis_desktop.assistant.talk.talk import Talk
 from jarvis_desktop.assistant.timers import Bell, RingingTimers
@@ -41,12 +40,11 @@ from jarvis_desktop.backends.local.backend import LocalBackend
 from jarvis_desktop.backends.task_encoder import BackgroundScorer, TaskEncoder
 from jarvis_desktop.core.context import works_unkept
 from jarvis_desktop.core.errors import JarvisError
-from jarvis_desktop.core.expert import Expert, TaskResult
+from jarvis_desktop.core.expert import Expert
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.placement import MB
-from jarvis_desktop.core.plan import Plan
 from jarvis_desktop.core.policy import Mode, Policy
-from jarvis_desktop.core.ports import Context, Declined, Direct, ForAgent, Planner
+from jarvis_desktop.core.ports import Planner
 from jarvis_desktop.core.task import TaskType
 from jarvis_desktop.experts.catalogue import ShippedCatalogue
 from jarvis_desktop.experts.hub.entry import HubQuery as WantedOfHub
@@ -92,8 +90,8 @@ class Adoption:
     road: VoiceRoad
     llms: LLMChoice
     selector: Selector
-    fitting: Callable[[ExpertSettings], Fitting]
-    obtainer: Obtainer
+    fitting: Callable[[ExpertSettings], Eligibility]
+    obtainer: ExpertAcquirer
     weights: Weights
     local: LocalBackend
     api: ApiBackend
@@ -152,42 +150,6 @@ def changes(before: BaseModel, after: BaseModel) -> frozenset[str]:
     return frozenset(found)
 
 
-class NamedPlanner:
-    """Implements Planner with the one of `planners` that the settings name at that moment."""
-
-    def __init__(self, planners: Mapping[str, Planner], current: Current) -> None:
-        self.planners = planners
-        self._current = current
-
-    @property
-    def _planner(self) -> Planner:
-        return self.planners[self._current.settings.planner.kind]
-
-    async def plan(
-        self, text: str, inventory: Sequence[TaskType], context: Context
-    ) -> Plan | Direct | Declined | ForAgent:
-        """See Planner."""
-        return await self._planner.plan(text, inventory, context)
-
-    async def replan(
-        self,
-        text: str,
-        inventory: Sequence[TaskType],
-        context: Context,
-        *,
-        plan: Plan,
-        results: Mapping[int, TaskResult],
-    ) -> Plan | Declined:
-        """See Planner."""
-        return await self._planner.replan(text, inventory, context, plan=plan, results=results)
-
-    async def revise(
-        self, words: str, inventory: Sequence[TaskType], context: Context, *, plan: Plan
-    ) -> Plan | Declined:
-        """See Planner."""
-        return await self._planner.revise(words, inventory, context, plan=plan)
-
-
 def embedded_planner() -> EmbeddedPlanner:
     """The planner that needs nothing but its own weights."""
     return EmbeddedPlanner(TaskEncoder(shipped("models", "planner")))
@@ -201,13 +163,13 @@ def build_planner(
     selector: Selector,
     *,
     agent: bool,
-) -> NamedPlanner:
+) -> ConfiguredPlanner:
     """`agent`: whether a request may be a goal; what is done for one is none of its own."""
     llm = LlmPlanner(llms, prompts, fallback=embedded, runnable=selector.can_do, agent=agent)
     # What no cue tells is left to the LLM, and to the encoder's guess only where there is none.
     layered = LayeredPlanner(EmbeddedPlanner(), llm, agent=agent)
     planners: dict[str, Planner] = {"auto": layered, "embedded": embedded, "llm": llm}
-    return NamedPlanner(planners, current)
+    return ConfiguredPlanner(planners, lambda: current.settings.planner.kind)
 
 
 log = logging.getLogger(__name__)
@@ -263,11 +225,11 @@ class Application:
     adoption: Adoption
     policy: Policy
     assistant: Assistant
-    planner: NamedPlanner
+    planner: ConfiguredPlanner
     apart: BackgroundProcess
     scorer: BackgroundScorer
     languages: BackgroundLanguages
-    intake: Intake
+    intake: AttachmentIntake
     history: SqliteHistory
     store: UnkeptStore
     road: VoiceRoad

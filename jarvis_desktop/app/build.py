@@ -18,19 +18,16 @@ from jarvis_desktop.app.experts import (
 )
 from jarvis_desktop.app.single_instance import Instance
 from jarvis_desktop.app.speech import build_voice
-from jarvis_desktop.assistant.answer_writer import Answerer, guarded
-from jarvis_desktop.assistant.assistant import Assistant
-from jarvis_desktop.assistant.attachments import Intake
-from jarvis_desktop.assistant.execution.executor import Executor
-from jarvis_desktop.assistant.execution.replanning import Campaign
+from jarvis_desktop.assistant.answer_writer import AnswerWriter, without_invented_files
+from jarvis_desktop.assistant.assistant import Assistant, AssistantDependencies
+from jarvis_desktop.assistant.execution.executor import Executor, ReplanningRunner
 from jarvis_desktop.assistant.memory import ConversationMemory
-from jarvis_desktop.assistant.pipeline import Parts
 from jarvis_desktop.assistant.planning.rule_planner import EmbeddedPlanner
 from jarvis_desktop.assistant.prompts import Prompts
-from jarvis_desktop.assistant.selection.acquire import Obtainer
-from jarvis_desktop.assistant.selection.eligibility import Fitting
-from jarvis_desktop.assistant.selection.ranking import Chooser
-from jarvis_desktop.assistant.selection.selector import Selector
+from jarvis_desktop.assistant.request_reader import AttachmentIntake
+from jarvis_desktop.assistant.selection.acquire import ExpertAcquirer
+from jarvis_desktop.assistant.selection.ranking import ExpertChooser
+from jarvis_desktop.assistant.selection.selector import Eligibility, Selector
 from jarvis_desktop.assistant.timers import Bell, RingingTimers
 from jarvis_desktop.backends.builtin import BuiltinBackend, SkillBackend
 from jarvis_desktop.backends.inference_api.backend import ApiBackend
@@ -159,17 +156,17 @@ def build(
             builtin,
             local,
             api,
-            LLMBackend(llms, prompts, definitions, guard=guarded),
+            LLMBackend(llms, prompts, definitions, guard=without_invented_files),
         )
     }
-    intake = Intake(
+    intake = AttachmentIntake(
         store,
         folders=usual_folders(),
         web=WebFetcher(),
         online=lambda: policy.allows_downloads,
     )
 
-    def fitting(experts: ExpertSettings) -> Fitting:
+    def fitting(experts: ExpertSettings) -> Eligibility:
         return fitting_of(experts, paths, local, languages.is_clearly_not)
 
     selector = Selector(
@@ -178,7 +175,7 @@ def build(
         fitting=fitting(settings.experts),
         record=history.records,
         llms=llms,
-        chooser=Chooser(prompts),
+        chooser=ExpertChooser(prompts),
         barred=api.objection,
     )
 
@@ -200,7 +197,7 @@ def build(
         inspect=partial(inspect, ruled_out=languages.is_clearly_not),
     )
     fetcher = ListedFetcher(weights, lambda: app.shelf.downloads)
-    obtainer = Obtainer(fetcher, policy, ask_above_mb=settings.experts.ask_above_mb)
+    obtainer = ExpertAcquirer(fetcher, policy, ask_above_mb=settings.experts.ask_above_mb)
     mode = build_agent(
         settings.agent,
         AgentDependencies(
@@ -217,13 +214,13 @@ def build(
             records.goal_folder,
         ),
         planner=inner,
-        campaign=Campaign(
+        campaign=ReplanningRunner(
             inner, INVENTORY, selector=selector, executor=executor, obtainer=obtainer
         ),
         inventory=INVENTORY,
     )
     assistant = Assistant(
-        Parts(
+        AssistantDependencies(
             planner=planner,
             inventory=INVENTORY,
             selector=selector,
@@ -232,7 +229,7 @@ def build(
             obtainer=obtainer,
             recogniser=road.recogniser,
             speaker=road.speaker,
-            answerer=Answerer(llms, prompts),
+            answerer=AnswerWriter(llms, prompts),
             memory=ConversationMemory(history, history.facts, llms, prompts),
             history=history,
             journal=history.journal,

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
-from jarvis_desktop.assistant.selection.eligibility import ExpertCapacity, Fitting, Licences
+from jarvis_desktop.assistant.selection.selector import Eligibility, ExpertCapacity, LicenceRules
 from jarvis_desktop.backends.local.backend import LocalBackend, Tried, can_be_tried, works_by_parts
 from jarvis_desktop.backends.local.backend import tried as expert_tried
 from jarvis_desktop.core.errors import InputError
@@ -356,7 +356,7 @@ def fitting_of(
     paths: Paths,
     local: LocalBackend,
     ruled_out: Callable[[str, str], bool],
-) -> Fitting:
+) -> Eligibility:
     """The rules by which an expert fits this person and this computer."""
 
     def room() -> ExpertCapacity:
@@ -364,9 +364,9 @@ def fitting_of(
         hardware, measured = local.probe.guess(), local.measures.known()
         return ExpertCapacity(hardware, disk, experts.disk_budget, local.budget, measured)
 
-    return Fitting(
+    return Eligibility(
         room=room,
-        licences=Licences(experts.allowed_licences, experts.denied_licences),
+        licences=LicenceRules(experts.allowed_licences, experts.denied_licences),
         gated=experts.gated,
         ruled_out=ruled_out,
     )

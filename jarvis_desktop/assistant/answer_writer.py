@@ -15,7 +15,6 @@ import secrets
 import unicodedata
 from collections.abc import Callable, Sequence
 
-from jarvis_desktop.assistant import answer_template
 from jarvis_desktop.assistant.memory import messages
 from jarvis_desktop.assistant.planning.request_parser import EXTENSIONS
 from jarvis_desktop.assistant.prompts import Prompts
@@ -23,7 +22,7 @@ from jarvis_desktop.core.artifact import Artifact, Kind, kind_of_name
 from jarvis_desktop.core.display import one_line
 from jarvis_desktop.core.errors import ExpertError, JarvisError, UnavailableError
 from jarvis_desktop.core.expert import Status, TaskResult
-from jarvis_desktop.core.i18n import tr
+from jarvis_desktop.core.i18n import both, mark, tr
 from jarvis_desktop.core.llm import (
     LLM,
     PICTURE,
@@ -34,21 +33,224 @@ from jarvis_desktop.core.llm import (
     estimated_tokens,
 )
 from jarvis_desktop.core.ports import Context
-from jarvis_desktop.core.task import Task
+from jarvis_desktop.core.task import Ref, Task
 from jarvis_desktop.core.turn import Turn
 
-SHORTEST = 200
+SPEECH_TASK = "text-to-speech"
+"""The task whose result is played rather than shown."""
+
+SKILL = "skill"
+"""The backend of what the application does itself, at once: the time, a timer, a sum."""
+
+SHORT_TEXT_CHARS = 200
+"""Characters; a text up to this long may be told in other words, where its numbers are kept."""
+
+_nouns = {
+    Kind.IMAGE: mark("the picture {name}"),
+    Kind.AUDIO: mark("the recording {name}"),
+    Kind.VIDEO: mark("the video {name}"),
+    Kind.TABLE: mark("the table {name}"),
+    Kind.DOCUMENT: mark("the document {name}"),
+}
+
+
+def turn_status(turn: Turn) -> Status:
+    """Done when every task was, partly when some were, failed when none was."""
+    results = list(turn.results.values())
+    done = sum(result.status is Status.DONE for result in results)
+    if done == len(results):
+        return Status.DONE
+    asked = {task.id for task in turn.plan.answers} if turn.plan else set()
+    answered = any(result.status is Status.DONE and result.task_id in asked for result in results)
+    return Status.PARTLY if answered or done else Status.FAILED
+
+
+def compose_answer(turn: Turn) -> str:
+    """The answer: each asked-for result, then what could not be done."""
+    if turn.plan is None:
+        return ""
+    done = shown_results(turn)
+    several = len(done) > 1
+    parts = [_labelled(turn, task, result, several) for task, result in done]
+    return "\n\n".join(part for part in [*parts, *_not_done(turn), *_instead(turn)] if part)
+
+
+def needs_no_words(turn: Turn) -> bool:
+    """Whether the results need no words around them.
+
+    So it is with skills, with a sole text, which is wanted as it is, and where nothing was asked
+    in words.
+    """
+    if turn.plan is None or not turn.text:
+        return True
+    ended = [item for item in turn.results.values() if item.status is not Status.SKIPPED]
+    if all(item.attempts and _by_a_skill(item) for item in ended):
+        return True
+    if len(turn.plan.answers) > 1 or any(item.status is not Status.DONE for item in ended):
+        return False
+    task = turn.plan.answers[0]
+    artifacts = turn.results[task.id].artifacts
+    return task.type.name == SPEECH_TASK or all(item.text for item in artifacts)
+
+
+def text_below(turn: Turn, words: str) -> str:
+    """What stands under an LLM's `words` about the results; "" where they say it all.
+
+    The texts that were asked for, as they are; the exact reasons of what failed; and who did it.
+    """
+    assert turn.plan is not None
+    done = shown_results(turn)
+    texts = [
+        (task, result)
+        for task, result in done
+        if task.type.name != SPEECH_TASK
+        and any(item.text and not _is_said(item.text, words) for item in result.artifacts)
+    ]
+    parts = [_labelled(turn, task, result, len(done) > 1) for task, result in texts]
+    experts = dict.fromkeys(
+        result.attempts[-1].candidate
+        for result in turn.results.values()
+        if result.status is Status.DONE and result.attempts
+    )
+    unnamed = [
+        item.expert.id
+        for item in experts
+        if not item.built_in and item.expert.id.lower() not in words.lower()
+    ]
+    by = [tr("Done by {experts}.", experts=both(*unnamed))] if unnamed else []
+    return "\n\n".join([*parts, *_not_done(turn), *_instead(turn), *by])
+
+
+def shown_results(turn: Turn) -> list[tuple[Task, TaskResult]]:
+    """What the answer shows: what was asked for, or the half that came out of it."""
+    assert turn.plan is not None
+    done = [task for task in turn.plan if _status(turn, task) is Status.DONE]
+    asked = [task for task in turn.plan.answers if task in done]
+    return [(task, turn.results[task.id]) for task in asked or done[-1:]]
+
+
+def _not_done(turn: Turn) -> list[str]:
+    assert turn.plan is not None
+    failed = [task for task in turn.plan if _status(turn, task) is Status.FAILED]
+    skipped = [task for task in turn.plan if _status(turn, task) is Status.SKIPPED]
+    parts = [
+        tr("Not done: {step}. {reason}", step=task.type.called, reason=turn.results[task.id].reason)
+        for task in failed
+    ]
+    if skipped:
+        titles = ", ".join(task.type.called for task in skipped)
+        parts.append(tr("Left out, because it needed that: {steps}.", steps=titles))
+    return parts
+
+
+def _instead(turn: Turn) -> list[str]:
+    """Who did what other experts had failed at."""
+    parts: dict[str, None] = {}
+    for result in turn.results.values():
+        if result.status is not Status.DONE or not result.attempts:
+            continue
+        doer = result.attempts[-1].candidate
+        failures = {
+            item.candidate.expert.id: item.error
+            for item in result.attempts[:-1]
+            if item.candidate.expert != doer.expert and not item.candidate.built_in
+        }
+        if failures:
+            names, why = both(*failures), list(failures.values())[-1]
+            format_results = (
+                tr(
+                    "The built-in way was used, because {experts} failed: {reason}",
+                    experts=names,
+                    reason=why,
+                )
+                if doer.built_in
+                else tr(
+                    "{expert} was used, because {experts} failed: {reason}",
+                    expert=doer.expert.id,
+                    experts=names,
+                    reason=why,
+                )
+            )
+            parts[format_results] = None
+    return list(parts)
+
+
+def _by_a_skill(result: TaskResult) -> bool:
+    return all(attempt.candidate.backend == SKILL for attempt in result.attempts)
+
+
+def _is_said(text: str, words: str) -> bool:
+    """Whether the words say it: a long text whole, of a short one the numbers and half the rest."""
+    plain, spoken_text = " ".join(text.split()).lower(), " ".join(words.split()).lower()
+    if plain in spoken_text:
+        return True
+    if len(text) > SHORT_TEXT_CHARS:
+        return False
+    numbers = re.findall(r"\d+(?:[.,:]\d+)*", plain)
+    there = set(re.findall(r"\d+(?:[.,:]\d+)*|[^\W\d]+", spoken_text))
+    others = re.findall(r"[^\W\d]{3,}", plain)
+    kept = sum(word in there for word in others)
+    return there.issuperset(numbers) and 2 * kept >= len(others)
+
+
+def _status(turn: Turn, task: Task) -> Status | None:
+    result = turn.results.get(task.id)
+    return result.status if result else None
+
+
+def _labelled(turn: Turn, task: Task, result: TaskResult, several: bool) -> str:
+    words = (
+        spoken_text(turn, task) if task.type.name == SPEECH_TASK else _describe(result.artifacts)
+    )
+    return f"{_label(turn, task)}: {words}" if several else words
+
+
+def _label(turn: Turn, task: Task) -> str:
+    """The task's name, with the file it was done to where several tasks share the name."""
+    title = task.type.called.capitalize()
+    assert turn.plan is not None
+    twins = [other for other in turn.plan.answers if other.type == task.type]
+    names = [item.title for _, item in task.items() if isinstance(item, Artifact) and item.path]
+    return f"{title} ({names[0]})" if len(twins) > 1 and names else title
+
+
+def _describe(artifacts: tuple[Artifact, ...]) -> str:
+    texts = [item.text for item in artifacts if item.text]
+    if texts:
+        return "\n".join(texts)
+    names = [
+        tr(_nouns.get(item.kind, mark("the result {name}")), name=item.title) for item in artifacts
+    ]
+    # TRANSLATORS: the files that were made, such as "the picture a.png and the table b.csv"
+    return tr("Here is {files}.", files=both(*names))
+
+
+def spoken_text(turn: Turn, task: Task) -> str:
+    """The text that a speech task spoke."""
+    texts: list[str] = []
+    for _, item in task.items():
+        if isinstance(item, Ref):
+            result = turn.results[item.task_id]
+            texts += [made.text for made in result.of_kind((Kind.TEXT,)) if made.text]
+        elif isinstance(item, Artifact):
+            texts.append(item.text or "")
+        else:
+            texts.append(str(item))
+    return "\n\n".join(texts)
+
+
+MIN_TEXT_BYTES = 200
 """Bytes that every text gets, however little room there is."""
 
 
-def told(turn: Turn, mark: str, *, budget: int) -> tuple[str, str]:
+def format_results(turn: Turn, mark: str, *, budget: int) -> tuple[str, str]:
     """What every task of the turn's plan gave, in about `budget` tokens, between marks.
 
     Long texts are cut, the longest first. The second value says so for the trace; "" where
     nothing was cut.
     """
     assert turn.plan is not None
-    asked = {task.id for task, _ in answer_template.shown(turn)}
+    asked = {task.id for task, _ in shown_results(turn)}
     blocks = [(task, turn.results[task.id]) for task in turn.plan if task.id in turn.results]
     texts = [_text(result) if task.id in asked else "" for task, result in blocks]
     heads = [_head(task, result) for task, result in blocks]
@@ -95,7 +297,7 @@ def _shares(sizes: Sequence[int], room: int) -> list[int]:
     shares = [0] * len(sizes)
     texts = sorted((size, place) for place, size in enumerate(sizes) if size)
     for number, (size, place) in enumerate(texts):
-        fair = max(room // (len(texts) - number), SHORTEST)
+        fair = max(room // (len(texts) - number), MIN_TEXT_BYTES)
         shares[place] = min(size, fair)
         room -= shares[place]
     return shares
@@ -109,10 +311,10 @@ def _cut(text: str, size: int) -> str:
     return f"{kept} … (the first {len(kept):,} of {len(text):,} characters)"
 
 
-NO_FILE = "(a file that is not there)"
-NO_LINK = "(a link that nobody gave)"
+MISSING_FILE = "(a file that is not there)"
+MISSING_LINK = "(a link that nobody gave)"
 
-LONGEST_WORD = 1000
+MAX_WORD_CHARS = 1000
 """Characters; a longer run without a space is no name of a file, and is not waited for."""
 
 _STOPS = ".,;:!?"
@@ -138,10 +340,10 @@ _token = re.compile(
 _open = re.compile(rf"(?:`+|[{_UNSPACED}]?[^\s\"'`<>()\[\]{{}}{_UNSPACED}]*)\Z")
 
 
-def guarded(known: str, said: str) -> str:
+def without_invented_files(known: str, spoken_text: str) -> str:
     """A whole text without the files and links that do not stand in `known`."""
     guard = FileGuard(known)
-    return guard.feed(said) + guard.rest()
+    return guard.feed(spoken_text) + guard.rest()
 
 
 class FileGuard:
@@ -165,14 +367,14 @@ class FileGuard:
     def feed(self, piece: str) -> str:
         """What of the answer may be shown now."""
         # In slices, because the search for an open word takes the square of a long run.
-        slices = range(0, len(piece), LONGEST_WORD)
-        return "".join(self._fed(piece[at : at + LONGEST_WORD]) for at in slices)
+        slices = range(0, len(piece), MAX_WORD_CHARS)
+        return "".join(self._fed(piece[at : at + MAX_WORD_CHARS]) for at in slices)
 
     def _fed(self, piece: str) -> str:
         self._held += piece
         cut = _open.search(self._held)
         end = cut.start() if cut else len(self._held)
-        return self._let_out(len(self._held) if len(self._held) - end > LONGEST_WORD else end)
+        return self._let_out(len(self._held) if len(self._held) - end > MAX_WORD_CHARS else end)
 
     def rest(self) -> str:
         """What was held back, once nothing follows."""
@@ -215,7 +417,7 @@ class FileGuard:
         if not match["link"] and kind_of_name(name) and _plain(name) in self._known:
             return name + ending  # a file that is there, in a folder that is not
         self.taken_out += 1
-        return (NO_LINK if match["link"] else NO_FILE) + ending
+        return (MISSING_LINK if match["link"] else MISSING_FILE) + ending
 
 
 def _plain(word: str) -> str:
@@ -227,13 +429,13 @@ def _last(path: str) -> str:
     return re.split(r"[/\\]", path.rstrip(_STOPS + "/\\"))[-1]
 
 
-LONGEST = 1500
+MAX_ANSWER_TOKENS = 1500
 """Tokens of an answer; of a small window a quarter."""
 
 Say = Callable[[str], None]
 
 
-class Answerer:
+class AnswerWriter:
     """Writes answers piece by piece into a `say`."""
 
     def __init__(self, llms: LLMs, prompts: Prompts) -> None:
@@ -268,36 +470,34 @@ class Answerer:
         Where no words are needed, no LLM is there or it fails before it said anything, the answer
         is the template's.
         """
-        said: list[str] = []
+        spoken_text: list[str] = []
 
         def keep(piece: str) -> None:
-            said.append(piece)
+            spoken_text.append(piece)
             say(piece)
 
-        outcome = answer_template.outcome(turn)
+        status = turn_status(turn)
         try:
-            llm = None if answer_template.speaks_for_itself(turn) else await self._llms.current()
+            llm = None if needs_no_words(turn) else await self._llms.current()
             if llm is None:
-                say(answer_template.compose(turn))
-                return outcome
+                say(compose_answer(turn))
+                return status
             broken = await _stream(llm, self._about(turn, llm, context), context, keep)
         except JarvisError as error:
             context.trace(f"The answer is not the LLM's: {error}")
-            say(answer_template.compose(turn))
-            return outcome
-        rest = (
-            answer_template.compose(turn) if broken else answer_template.below(turn, "".join(said))
-        )
+            say(compose_answer(turn))
+            return status
+        rest = compose_answer(turn) if broken else text_below(turn, "".join(spoken_text))
         for paragraph in filter(None, (broken, rest)):
             say(f"\n\n{paragraph}")
-        return Status.PARTLY if broken and outcome is Status.DONE else outcome
+        return Status.PARTLY if broken and status is Status.DONE else status
 
     def _about(self, turn: Turn, llm: LLM, context: Context) -> Prompt:
         mark = secrets.token_hex(6)
         system = self._system("answer", context, mark=mark)
         request = f"My request: {_with_names(turn.text, turn.attachments)}"
         room = _room(llm, system, Message(MessageRole.USER, request))
-        results, left_out = told(turn, mark, budget=room * 3 // 4)
+        results, left_out = format_results(turn, mark, budget=room * 3 // 4)
         if left_out:
             context.trace(left_out)
         return _prompt(
@@ -327,7 +527,7 @@ def _room(llm: LLM, *fixed: Message) -> int:
 
 
 def _longest(llm: LLM) -> int:
-    return min(LONGEST, llm.window // 4)
+    return min(MAX_ANSWER_TOKENS, llm.window // 4)
 
 
 async def _stream(

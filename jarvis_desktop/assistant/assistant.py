@@ -7,29 +7,265 @@ import logging
 import secrets
 from collections.abc import Awaitable, Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from datetime import datetime
 from functools import partial
+from pathlib import Path
 from typing import NamedTuple
 
-from jarvis_desktop.assistant.journal import Scribe, blank, given_up, retold
-from jarvis_desktop.assistant.live_turn import Live
-from jarvis_desktop.assistant.pipeline import Parts, Stages, speech_of
+from jarvis_desktop.assistant import answer_writer
+from jarvis_desktop.assistant.agent.agent import Agent
+from jarvis_desktop.assistant.answer_writer import AnswerWriter
+from jarvis_desktop.assistant.execution.executor import (
+    MAX_REPLANS,
+    Executor,
+    ReplanningRunner,
+    RunningPlan,
+)
+from jarvis_desktop.assistant.live_turn import (
+    JournalWriter,
+    LiveTurn,
+    abandoned_turn,
+    empty_turn,
+    replayed_events,
+)
+from jarvis_desktop.assistant.memory import ConversationMemory
+from jarvis_desktop.assistant.request_reader import AttachmentIntake, RequestReader
+from jarvis_desktop.assistant.selection.acquire import ExpertAcquirer
+from jarvis_desktop.assistant.selection.selector import Selector
+from jarvis_desktop.assistant.speaker import AnswerSpeaker
 from jarvis_desktop.assistant.talk.hands_free import HandsFree
+from jarvis_desktop.core.artifact import Artifact
 from jarvis_desktop.core.context import current_conversation, current_note, current_turn
 from jarvis_desktop.core.display import frames
 from jarvis_desktop.core.errors import InputError, JarvisError
-from jarvis_desktop.core.events import Kept, Noted, Speaking, TurnFinished, TurnStarted
+from jarvis_desktop.core.events import (
+    ExpertsSelected,
+    Kept,
+    Noted,
+    PlanAccepted,
+    PlanProposed,
+    Speaking,
+    TaskFinished,
+    TurnFinished,
+    TurnStarted,
+)
 from jarvis_desktop.core.expert import Candidate, Status
+from jarvis_desktop.core.goal import Terms
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.plan import Plan
-from jarvis_desktop.core.ports import Frontend, Unfinished
-from jarvis_desktop.core.task import Task
+from jarvis_desktop.core.ports import (
+    Context,
+    Declined,
+    Direct,
+    ForAgent,
+    Frontend,
+    History,
+    Journal,
+    Planner,
+    Unfinished,
+)
+from jarvis_desktop.core.speech import Recogniser
+from jarvis_desktop.core.task import Task, TaskType
 from jarvis_desktop.core.turn import Conversation, Request, Turn
 
 log = logging.getLogger(__name__)
 
-ENDING_SECONDS = 2.0
+STOP_TIMEOUT_S = 2.0
 """How long what was asked for last waits for the turn before it, which is being stopped."""
+
+
+@dataclass(frozen=True, slots=True)
+class AssistantDependencies:
+    """The stages of a turn, and what they need."""
+
+    planner: Planner
+    inventory: Sequence[TaskType]
+    selector: Selector
+    executor: Executor
+    intake: AttachmentIntake
+    obtainer: ExpertAcquirer
+    recogniser: Recogniser
+    speaker: AnswerSpeaker
+    answerer: AnswerWriter
+    memory: ConversationMemory
+    history: History
+    journal: Journal
+    agent: Agent
+    acting: Collection[str]
+    """The tasks that do something outside of the store, which must not be done twice unasked."""
+    now: Callable[[], datetime]
+    hands_free: Callable[[], HandsFree | None] = lambda: None
+    """Asks aloud about what was asked aloud; None where nobody wants that now."""
+
+
+class TurnPipeline:
+    """Goes that way for one turn after the other; each gives how its turn went."""
+
+    def __init__(self, parts: AssistantDependencies) -> None:
+        self._parts = parts
+        self._understanding = RequestReader(parts.intake, parts.recogniser, parts.memory)
+        self._campaign = ReplanningRunner(
+            parts.planner,
+            parts.inventory,
+            selector=parts.selector,
+            executor=parts.executor,
+            obtainer=parts.obtainer,
+        )
+
+    @property
+    def names(self) -> Sequence[str]:
+        """Of the files that were given lately."""
+        return self._understanding.names
+
+    def running_plan(self, turn_id: str) -> RunningPlan | None:
+        """The plan that this turn is carrying out now, if it is one of experts."""
+        return self._campaign.running_plan(turn_id)
+
+    async def answer(
+        self, request: Request, plan: Plan | None, known: Conversation, live: LiveTurn
+    ) -> Status:
+        """Everything up to the written answer, with a `plan` that is there already or one to be
+        made."""
+        if plan is not None:
+            given = await self._parts.intake.settled(plan, request.folder)
+            context = Context(folder=request.folder, trace=live.trace)
+            return await self._carry_out(given, context, live, rounds=0)
+        inventory = self._parts.inventory
+        words, context = await self._understanding.of(
+            request, known, live, inventory=inventory, links=request.terms is None
+        )
+        if request.terms is not None:
+            return await self._reach(words, request.terms, context, known, live)
+        planned = await self._parts.planner.plan(words, inventory, context)
+        if isinstance(planned, Direct):
+            return await self._parts.answerer.direct(live.turn.text, context, live.say)
+        if isinstance(planned, Plan):
+            return await self._carry_out(planned, context, live, rounds=MAX_REPLANS)
+        if isinstance(planned, ForAgent):
+            return await self._reach(words, Terms(), context, known, live)
+        live.say(planned.reason)
+        return Status.FAILED
+
+    async def go_on(self, left: Unfinished, known: Conversation, live: LiveTurn) -> Status:
+        """Everything that is missing for the written answer of a turn that was cut off."""
+        context = await self._context(known, left.turn, left.folder, live)
+        if left.goal:
+            return await self._parts.agent.go_on(context, live, conversation=known.id)
+        plan = left.turn.plan
+        assert plan is not None
+        # A plan that was given is carried out as it is, this time too.
+        rounds = 0 if left.fixed else MAX_REPLANS
+        if not left.begun:
+            return await self._carry_out(plan, context, live, rounds=rounds)
+        withheld: dict[int, str] = {}
+        for task in plan:
+            if task.id in left.perhaps and not await live.confirm(_again(task)):
+                withheld[task.id] = tr("It may have been done already, so it was not done again.")
+        await self._campaign.carry_out(plan, context, live, rounds=rounds, withheld=withheld)
+        return await self._from_results(context, live)
+
+    async def once_more(
+        self,
+        turn: Turn,
+        plan: Plan,
+        afresh: Collection[int],
+        known: Conversation,
+        live: LiveTurn,
+    ) -> Status:
+        """Everything up to the written answer of another turn, by a plan like that of `turn`.
+
+        What that one has done of it is not done again, but for the tasks `afresh`, those whose
+        files are gone, and all that depends on them.
+        """
+        plan = await self._parts.intake.settled(plan, None)
+        same = plan.unchanged(turn.plan) if turn.plan else frozenset()
+        done = {
+            task_id: result
+            for task_id, result in turn.results.items()
+            if task_id in same
+            and result.status is Status.DONE
+            and await self._parts.intake.holds(result.artifacts)
+        }
+        stale = plan.depending_on({*afresh, *(task.id for task in plan if task.id not in done)})
+        kept = [done[task.id] for task in plan if task.id not in stale]
+        live.show(PlanAccepted(plan))
+        by_whom = (item for item in turn.selections if item.task_id in done.keys() - stale)
+        live.show(ExpertsSelected(tuple(by_whom)))
+        for result in kept:
+            live.show(TaskFinished(result))
+        context = await self._context(known, turn, None, live)
+        await self._campaign.carry_out(plan, context, live, rounds=0)
+        return await self._from_results(context, live)
+
+    async def revise(self, plan: Plan, words: str, known: Conversation) -> Plan:
+        """The plan as the words want it. Raises InputError that says what was not understood."""
+        given = (item for task in plan for _, item in task.items() if isinstance(item, Artifact))
+        context = await self._parts.memory.context(
+            known, tuple(dict.fromkeys(given)), folder=None, trace=log.debug
+        )
+        inventory = self._parts.inventory
+        revised = await self._parts.planner.revise(words, inventory, context, plan=plan)
+        if isinstance(revised, Declined):
+            raise InputError(revised.reason)
+        return revised
+
+    async def _context(
+        self, known: Conversation, turn: Turn, folder: Path | None, live: LiveTurn
+    ) -> Context:
+        return await self._parts.memory.context(
+            known, turn.attachments, folder=folder, trace=live.trace
+        )
+
+    async def _reach(
+        self, words: str, terms: Terms, context: Context, known: Conversation, live: LiveTurn
+    ) -> Status:
+        """Everything up to the answer, in agent mode."""
+        agent = self._parts.agent
+        return await agent.take(words, terms, context, live, conversation=known.id)
+
+    async def _carry_out(
+        self, plan: Plan, context: Context, live: LiveTurn, *, rounds: int
+    ) -> Status:
+        """Run a plan that the person agrees to, and answer from its results."""
+        live.show(PlanProposed(plan))
+        accepted = await live.review(plan)
+        if accepted is None:
+            live.say(tr("The plan was not accepted, so nothing was done."))
+            return Status.CANCELLED
+        if accepted != plan:
+            accepted = await self._parts.intake.settled(accepted, context.folder)
+        live.show(PlanAccepted(accepted))
+        await self._campaign.carry_out(accepted, context, live, rounds=rounds)
+        return await self._from_results(context, live)
+
+    async def _from_results(self, context: Context, live: LiveTurn) -> Status:
+        if live.turn.plan is not None and not live.turn.plan.tasks:
+            live.say(tr("No step is left in the plan, so there was nothing to do."))
+            return Status.CANCELLED
+        if speech_of(live.turn):
+            live.hush()  # what is heard then is the speech that was asked for
+        return await self._parts.answerer.of_results(live.turn, context, live.say)
+
+
+def speech_of(turn: Turn) -> list[tuple[Path, str]]:
+    """The speech that was asked for: (audio file, what it says)."""
+    if turn.plan is None:
+        return []
+    return [
+        (item.path, answer_writer.spoken_text(turn, task))
+        for task in turn.plan.tasks
+        if task.type.name == answer_writer.SPEECH_TASK and task.id in turn.results
+        for item in turn.results[task.id].artifacts
+        if item.path is not None
+    ]
+
+
+def _again(task: Task) -> str:
+    return tr(
+        "{step}: this may have been done already when JARVIS was cut off. Do it again?",
+        step=task.type.called.capitalize(),
+    )
 
 
 class _Running(NamedTuple):
@@ -40,11 +276,11 @@ class _Running(NamedTuple):
 class Assistant:
     """Handles requests, each as one turn of a conversation."""
 
-    def __init__(self, parts: Parts) -> None:
+    def __init__(self, parts: AssistantDependencies) -> None:
         self._parts = parts
-        self._stages = Stages(parts)
+        self._stages = TurnPipeline(parts)
         self._running: dict[str, _Running] = {}
-        self._lives: list[Live] = []
+        self._lives: list[LiveTurn] = []
         """The turns that run, the last begun last."""
         self._settling: set[asyncio.Task[None]] = set()
         self._keeping: set[asyncio.Task[None]] = set()
@@ -106,12 +342,14 @@ class Assistant:
         them: those give up what they gave, and begin anew. False where no such turn runs, or its
         plan is carried out already. Raises InputError where a file of the plan cannot be used.
         """
-        turns = [live for live in self._lives if turn_id in ("", live.turn.id)]
-        changeable = [live for live in turns if live.course and not live.turn.agentic]
-        if not changeable:
+        turns = [live.turn for live in self._lives if turn_id in ("", live.turn.id)]
+        running = [
+            turn.id for turn in turns if not turn.agentic and self._stages.running_plan(turn.id)
+        ]
+        if not running:
             return False
         settled = await self._parts.intake.settled(plan, None)
-        if (course := changeable[-1].course) is None:
+        if (course := self._stages.running_plan(running[-1])) is None:
             return False
         course.change(settled, afresh=afresh)
         return True
@@ -150,9 +388,9 @@ class Assistant:
             await self._parts.agent.check()
         left = self._take_over(unfinished)
         known = self._open(left.conversation)
-        live = self._live(left, blank(left), frontend)
+        live = self._live(left, empty_turn(left), frontend)
         with self._under_way(live, known.id):
-            for event in retold(left):
+            for event in replayed_events(left):
                 live.retell(event)
             if left.goal:
                 for event in self._parts.agent.retold(left.turn.id):
@@ -170,7 +408,7 @@ class Assistant:
         rounds = tuple(self._parts.agent.retold(left.turn.id)) if left.goal else ()
         if left.goal:
             self._parts.agent.give_up(left.turn.id)
-        turn = given_up(left, self._parts.now(), rounds)
+        turn = abandoned_turn(left, self._parts.now(), rounds)
         self._parts.history.save(left.conversation, turn)
         self._parts.journal.end(turn.id)
         return turn
@@ -225,7 +463,7 @@ class Assistant:
         """Behind what is being stopped in its conversation: in that order it was asked for."""
         ending = {task for task, place in self._running.values() if place == conversation}
         if ending:
-            await asyncio.wait(ending, timeout=ENDING_SECONDS)
+            await asyncio.wait(ending, timeout=STOP_TIMEOUT_S)
         self._parts.history.save(conversation, turn)
 
     def _take_over(self, unfinished: Unfinished) -> Unfinished:
@@ -242,14 +480,14 @@ class Assistant:
         turn: Turn,
         frontend: Frontend,
         hands_free: HandsFree | None = None,
-    ) -> Live:
+    ) -> LiveTurn:
         parts = self._parts
-        scribe = Scribe(parts.journal, unfinished, acting=parts.acting)
+        scribe = JournalWriter(parts.journal, unfinished, acting=parts.acting)
         speaker = parts.speaker if unfinished.speak else None
-        return Live(turn, frontend, scribe=scribe, speaker=speaker, hands_free=hands_free)
+        return LiveTurn(turn, frontend, scribe=scribe, speaker=speaker, hands_free=hands_free)
 
     @contextmanager
-    def _under_way(self, live: Live, conversation: str) -> Iterator[None]:
+    def _under_way(self, live: LiveTurn, conversation: str) -> Iterator[None]:
         """While the turn runs it can be stopped, and what runs for it knows that it does."""
         turn_id = live.turn.id
         note = current_note.set(live.note)
@@ -282,7 +520,7 @@ class Assistant:
         return len(others)
 
     async def _complete(
-        self, answer: Callable[[], Awaitable[Status]], known: Conversation, live: Live
+        self, answer: Callable[[], Awaitable[Status]], known: Conversation, live: LiveTurn
     ) -> None:
         """Answer, keep, and speak to the end."""
         try:
@@ -309,7 +547,7 @@ class Assistant:
         finally:
             live.show(ended)
 
-    async def _answered(self, answer: Callable[[], Awaitable[Status]], live: Live) -> Status:
+    async def _answered(self, answer: Callable[[], Awaitable[Status]], live: LiveTurn) -> Status:
         """How it went; what kept from it is said."""
         try:
             return await answer()
@@ -325,7 +563,7 @@ class Assistant:
             )
         return Status.FAILED
 
-    def _keep(self, known: Conversation, live: Live, ended: TurnFinished) -> bool:
+    def _keep(self, known: Conversation, live: LiveTurn, ended: TurnFinished) -> bool:
         try:
             self._parts.history.save(known.id, live.turn.apply(ended))
         except JarvisError as error:

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Callable, Sequence
 
 from jarvis_desktop import __version__
-from jarvis_desktop.app.launch_options import FLAGS
+from jarvis_desktop.app.ipc_client import FLAGS
 from jarvis_desktop.cli import output
 from jarvis_desktop.cli.commands import (
     agent,
@@ -20,7 +20,6 @@ from jarvis_desktop.cli.commands import (
     speech,
     system,
     talk,
-    transcribe,
 )
 from jarvis_desktop.core.errors import JarvisError, UnavailableError
 
@@ -59,8 +58,8 @@ def parser() -> argparse.ArgumentParser:
         agent.add_agent,
         plan.add,
         ask.add_resume,
-        transcribe.add,
-        speech.add,
+        speech.add_transcribe,
+        speech.add_speech,
         talk.add,
         history.add,
         agent.add_goals,
@@ -94,9 +93,7 @@ def _run(args: argparse.Namespace) -> int:
         if command is None:
             if any(vars(args)[flag.removeprefix("--")] for flag in FLAGS):
                 raise UnavailableError("There is no screen here to open a window on.")
-            from jarvis_desktop.cli.commands import conversation
-
-            return conversation.start(args)
+            return ask.start(args)
         return command(args)
     except JarvisError as error:
         return output.complain(error, as_json=getattr(args, "json", False))

@@ -35,7 +35,7 @@ from PySide6.QtWidgets import QApplication
 from shiboken6 import delete
 
 from jarvis_desktop import localization, paths
-from jarvis_desktop.app.launch_options import LaunchRequest
+from jarvis_desktop.app.ipc_client import LaunchRequest
 from jarvis_desktop.paths import log_to_file
 from jarvis_desktop.ui.app_protocols import AppPort
 from jarvis_desktop.ui.desktop.presence import Presence

@@ -11,15 +11,14 @@ from typing import cast
 import pytest
 
 from jarvis_desktop.assistant.agent.agent import Agent
-from jarvis_desktop.assistant.answer_writer import Answerer
-from jarvis_desktop.assistant.assistant import Assistant
-from jarvis_desktop.assistant.attachments import Intake
+from jarvis_desktop.assistant.answer_writer import AnswerWriter
+from jarvis_desktop.assistant.assistant import Assistant, AssistantDependencies
 from jarvis_desktop.assistant.execution.executor import Executor
-from jarvis_desktop.assistant.live_turn import Live
+from jarvis_desktop.assistant.live_turn import LiveTurn
 from jarvis_desktop.assistant.memory import ConversationMemory
-from jarvis_desktop.assistant.pipeline import Parts
 from jarvis_desktop.assistant.prompts import Prompts
-from jarvis_desktop.assistant.selection.acquire import Obtainer
+from jarvis_desktop.assistant.request_reader import AttachmentIntake
+from jarvis_desktop.assistant.selection.acquire import ExpertAcquirer
 from jarvis_desktop.assistant.selection.selector import Selector
 from jarvis_desktop.assistant.speaker import AnswerSpeaker
 from jarvis_desktop.core.artifact import text_artifact
@@ -105,14 +104,14 @@ class FakeAgent:
     missing: UnavailableError | None = None
 
     async def take(
-        self, text: str, terms: Terms, context: Context, live: Live, *, conversation: str
+        self, text: str, terms: Terms, context: Context, live: LiveTurn, *, conversation: str
     ) -> Status:
         self.taken.append((text, terms, context))
         live.show(GoalTaken())
         live.say("March.")
         return Status.DONE
 
-    async def go_on(self, context: Context, live: Live, *, conversation: str) -> Status:
+    async def go_on(self, context: Context, live: LiveTurn, *, conversation: str) -> Status:
         self.gone_on.append(live.turn.id)
         live.say("March.")
         return Status.DONE
@@ -153,16 +152,16 @@ class House:
         self.agent = FakeAgent()
         self.prompts = Prompts(shipped("resources", "prompts"))
         self.assistant = Assistant(
-            Parts(
+            AssistantDependencies(
                 planner=self.planner,
                 inventory=(),
                 selector=Selector(self.catalogue, Policy()),
                 executor=Executor({"builtin": self.backend}, self.store, lanes={}),
-                intake=Intake(self.store, folders=(folder / "usual",), web=self.web),
-                obtainer=Obtainer(self.fetcher, Policy()),
+                intake=AttachmentIntake(self.store, folders=(folder / "usual",), web=self.web),
+                obtainer=ExpertAcquirer(self.fetcher, Policy()),
                 recogniser=self.recogniser,
                 speaker=AnswerSpeaker(self.voice, self.player, self.store),
-                answerer=Answerer(self.llms, self.prompts),
+                answerer=AnswerWriter(self.llms, self.prompts),
                 memory=ConversationMemory(self.history, self.facts, self.llms, self.prompts),
                 history=self.history,
                 journal=self.journal,

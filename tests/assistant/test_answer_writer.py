@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from jarvis_desktop.assistant.answer_writer import NO_FILE, Answerer
+from jarvis_desktop.assistant.answer_writer import MISSING_FILE, AnswerWriter
 from jarvis_desktop.assistant.prompts import Prompts
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.errors import ExpertError, JarvisError, StorageError, UnavailableError
@@ -39,7 +39,7 @@ class Desk:
         self.traced: list[str] = []
         self.context = Context(trace=self.traced.append)
         folder = shipped("resources", "prompts")
-        self._answerer = Answerer(FakeLLMs(llm), Prompts(folder, prompts))
+        self._answerer = AnswerWriter(FakeLLMs(llm), Prompts(folder, prompts))
 
     @property
     def reply(self) -> str:
@@ -160,14 +160,14 @@ async def test_ten_thousand_pieces() -> None:
 async def test_an_invented_file_does_not_come_through() -> None:
     desk = Desk(llm("I saved it as /tmp/cat.png, see `setup.toml`."))
     await desk.direct("Draw a cat.")
-    assert desk.reply == f"I saved it as {NO_FILE}, see `setup.toml`."
+    assert desk.reply == f"I saved it as {MISSING_FILE}, see `setup.toml`."
     assert desk.traced[-1] == "Names that nobody gave, taken out of the answer: 1."
 
 
 async def test_the_answer_about_results() -> None:
     desk = Desk(llm("I blurred scan.png with trocr; it reads: No entry. See cat.png."))
     assert await desk.of_results(turn()) is Status.DONE
-    assert desk.reply == f"I blurred scan.png with trocr; it reads: No entry. See {NO_FILE}."
+    assert desk.reply == f"I blurred scan.png with trocr; it reads: No entry. See {MISSING_FILE}."
     mark = desk.prompt.split("<data-")[1].split(">")[0]
     assert desk.prompt.count(f"</data-{mark}>") == 2  # once in the instructions
     assert "files: scan-blur.png" in desk.prompt

@@ -9,7 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from jarvis_desktop.assistant import answer_writer
-from jarvis_desktop.assistant.answer_writer import LONGEST_WORD, NO_FILE, NO_LINK, FileGuard, _open
+from jarvis_desktop.assistant.answer_writer import (
+    MAX_WORD_CHARS,
+    MISSING_FILE,
+    MISSING_LINK,
+    FileGuard,
+    _open,
+)
 
 KNOWN = "Rotate scan.png and 报告.pdf; see /data/notes.txt and https://example.org/a."
 ANSWERS = st.lists(
@@ -59,18 +65,21 @@ def test_what_is_known_or_no_file_passes(text: str, size: int) -> None:
 @pytest.mark.parametrize(
     ("text", "shown"),
     [
-        ("Saved as cat.png.", f"Saved as {NO_FILE}."),
-        ("**cat.png** and cat.png_", f"**{NO_FILE}** and {NO_FILE}_"),
-        ("in /home/me/out and ~/Music or ./x", f"in {NO_FILE} and {NO_FILE} or {NO_FILE}"),
-        (r"C:\Users\me, \\server\share", f"{NO_FILE}, {NO_FILE}"),
-        ("made/cat.png is not made/scan.png", f"{NO_FILE} is not scan.png"),
+        ("Saved as cat.png.", f"Saved as {MISSING_FILE}."),
+        ("**cat.png** and cat.png_", f"**{MISSING_FILE}** and {MISSING_FILE}_"),
+        (
+            "in /home/me/out and ~/Music or ./x",
+            f"in {MISSING_FILE} and {MISSING_FILE} or {MISSING_FILE}",
+        ),
+        (r"C:\Users\me, \\server\share", f"{MISSING_FILE}, {MISSING_FILE}"),
+        ("made/cat.png is not made/scan.png", f"{MISSING_FILE} is not scan.png"),
         ("/tmp/scan.png, please", "scan.png, please"),
-        ("已保存为cat.png。", f"已保存为{NO_FILE}。"),
-        ("已保存为图.png。", f"已保存为{NO_FILE}。"),
-        ("[it](https://x.org/cat.png)!", f"[it]({NO_LINK})!"),
-        ("www.x.org, sandbox:/mnt/cat.png", f"{NO_LINK}, {NO_LINK}"),
-        ("data:image/png;base64,AAA and attachment:cat", f"{NO_LINK} and {NO_LINK}"),
-        ("in `cat.png`\n```\ncat.png\n```", f"in `{NO_FILE}`\n```\n{NO_FILE}\n```"),
+        ("已保存为cat.png。", f"已保存为{MISSING_FILE}。"),
+        ("已保存为图.png。", f"已保存为{MISSING_FILE}。"),
+        ("[it](https://x.org/cat.png)!", f"[it]({MISSING_LINK})!"),
+        ("www.x.org, sandbox:/mnt/cat.png", f"{MISSING_LINK}, {MISSING_LINK}"),
+        ("data:image/png;base64,AAA and attachment:cat", f"{MISSING_LINK} and {MISSING_LINK}"),
+        ("in `cat.png`\n```\ncat.png\n```", f"in `{MISSING_FILE}`\n```\n{MISSING_FILE}\n```"),
     ],
 )
 @pytest.mark.parametrize("size", [1, 4, 1000])
@@ -80,18 +89,20 @@ def test_what_nobody_gave_is_taken_out(text: str, shown: str, size: int) -> None
 
 def test_examples_in_code_stay() -> None:
     text = "Put it into `setup.toml`:\n~~~\nopen('cat.png')\n~~~\nnot setup.toml, nor `cat.png`."
-    shown = text.replace("not setup.toml", f"not {NO_FILE}").replace("`cat.png`", f"`{NO_FILE}`")
+    shown = text.replace("not setup.toml", f"not {MISSING_FILE}").replace(
+        "`cat.png`", f"`{MISSING_FILE}`"
+    )
     assert guarded(text, examples=True) == shown
 
 
 def test_a_code_mark_ends_with_its_line() -> None:
-    assert guarded("a ` b\nsetup.toml", examples=True) == f"a ` b\n{NO_FILE}"
+    assert guarded("a ` b\nsetup.toml", examples=True) == f"a ` b\n{MISSING_FILE}"
 
 
 def test_a_word_is_held_back_until_it_is_whole() -> None:
     guard = FileGuard("")
     assert [guard.feed(piece) for piece in ("I made ca", "t.p", "ng", " for")] == [
-        "I made ", "", "", f"{NO_FILE} ",
+        "I made ", "", "", f"{MISSING_FILE} ",
     ]  # fmt: skip
     assert guard.rest() == "for"
     assert guard.taken_out == 1
@@ -99,7 +110,7 @@ def test_a_word_is_held_back_until_it_is_whole() -> None:
 
 def test_a_word_without_end_is_let_out() -> None:
     guard = FileGuard("")
-    assert guard.feed("x" * (LONGEST_WORD + 1)) == "x" * (LONGEST_WORD + 1)
+    assert guard.feed("x" * (MAX_WORD_CHARS + 1)) == "x" * (MAX_WORD_CHARS + 1)
 
 
 @settings(deadline=None)
@@ -124,6 +135,6 @@ def test_a_long_piece_is_looked_at_in_slices(monkeypatch: pytest.MonkeyPatch) ->
             return _open.search(text)
 
     monkeypatch.setattr(answer_writer, "_open", Watched())
-    text = "x" * 20 * LONGEST_WORD + " and cat.png"
-    assert guarded(text, size=len(text)) == text.replace("cat.png", NO_FILE)
-    assert max(looked) <= 2 * LONGEST_WORD
+    text = "x" * 20 * MAX_WORD_CHARS + " and cat.png"
+    assert guarded(text, size=len(text)) == text.replace("cat.png", MISSING_FILE)
+    assert max(looked) <= 2 * MAX_WORD_CHARS

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from jarvis_desktop.assistant.pipeline import LONGEST_REQUEST
+from jarvis_desktop.assistant.request_reader import MAX_REQUEST_CHARS
 from jarvis_desktop.core import events
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.errors import ExpertError, InputError, StorageError, UnavailableError
@@ -188,7 +188,7 @@ async def test_every_file_that_cannot_be_used_is_named(house: House) -> None:
 
 
 async def test_a_far_too_long_request_is_refused(house: House) -> None:
-    turn = await house.handle(Request(text="x" * (LONGEST_REQUEST + 1)))
+    turn = await house.handle(Request(text="x" * (MAX_REQUEST_CHARS + 1)))
     assert turn.reply.startswith("The text is 200,001 characters long")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from jarvis_desktop.assistant.prompts import Prompts
-from jarvis_desktop.assistant.selection.ranking import Chooser
+from jarvis_desktop.assistant.selection.ranking import ExpertChooser
 from jarvis_desktop.assistant.selection.selector import Selector
 from jarvis_desktop.core.artifact import Artifact
 from jarvis_desktop.core.expert import Candidate, Expert, Selection
@@ -34,7 +34,7 @@ async def chosen(task: Task, *listed: Candidate, mode: Mode = Mode.LOCAL) -> Sel
         catalogue,
         Policy(mode),
         llms=FakeLLMs(FakeLLM()),
-        chooser=Chooser(Prompts(shipped("resources", "prompts"))),
+        chooser=ExpertChooser(Prompts(shipped("resources", "prompts"))),
     )
     (selection,) = await selector.select([task], "edit it")
     return selection

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from jarvis_desktop.assistant.journal import Scribe
-from jarvis_desktop.assistant.live_turn import Live
+from jarvis_desktop.assistant.live_turn import JournalWriter, LiveTurn
 from jarvis_desktop.assistant.speaker import AnswerSpeaker
 from jarvis_desktop.assistant.talk.hands_free import HandsFree
 from jarvis_desktop.core.events import Event, Noted, TurnFinished
@@ -22,10 +21,10 @@ from tests.fake_voice import FakePlayer, FakeVoice
 from tests.fakes import FakeFrontend, FakeStore
 
 
-def live_on(frontend: FakeFrontend, speaker: AnswerSpeaker | None = None) -> Live:
+def live_on(frontend: FakeFrontend, speaker: AnswerSpeaker | None = None) -> LiveTurn:
     turn = Turn("t", NOON)
-    scribe = Scribe(FakeJournal(), Unfinished("c", turn), acting=())
-    return Live(turn, frontend, scribe=scribe, speaker=speaker)
+    scribe = JournalWriter(FakeJournal(), Unfinished("c", turn), acting=())
+    return LiveTurn(turn, frontend, scribe=scribe, speaker=speaker)
 
 
 async def test_a_note_of_a_thread_is_shown_and_a_late_one_is_logged(
@@ -108,8 +107,8 @@ class Aloud:
         raise AssertionError("nobody wants that")
 
 
-def hands_free_live(person: Aloud, *, speaker: AnswerSpeaker | None = None) -> Live:
-    scribe = Scribe(FakeJournal(), Unfinished("c", Turn("t", NOON)), acting=())
+def hands_free_live(person: Aloud, *, speaker: AnswerSpeaker | None = None) -> LiveTurn:
+    scribe = JournalWriter(FakeJournal(), Unfinished("c", Turn("t", NOON)), acting=())
     asks = HandsFree(person, person)
     frontend = FakeFrontend(answer="typed")
 
@@ -118,7 +117,7 @@ def hands_free_live(person: Aloud, *, speaker: AnswerSpeaker | None = None) -> L
         return ""
 
     frontend.ask = frontend.confirm = never  # type: ignore[method-assign, assignment]
-    return Live(Turn("t", NOON), frontend, scribe=scribe, speaker=speaker, hands_free=asks)
+    return LiveTurn(Turn("t", NOON), frontend, scribe=scribe, speaker=speaker, hands_free=asks)
 
 
 async def test_questions_are_put_hands_free_where_that_is_wanted() -> None:
@@ -143,7 +142,7 @@ async def test_what_was_said_before_a_question_is_heard_before_it(tmp_path: Path
 
 
 def test_a_note_after_the_end_of_everything_is_logged(caplog: pytest.LogCaptureFixture) -> None:
-    async def made() -> Live:
+    async def made() -> LiveTurn:
         return live_on(FakeFrontend())
 
     live = asyncio.run(made())

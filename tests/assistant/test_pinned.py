@@ -7,9 +7,8 @@ from dataclasses import replace
 import pytest
 
 from jarvis_desktop.assistant.prompts import Prompts
-from jarvis_desktop.assistant.selection.eligibility import Fitting, Licences
-from jarvis_desktop.assistant.selection.ranking import Chooser
-from jarvis_desktop.assistant.selection.selector import Selector
+from jarvis_desktop.assistant.selection.ranking import ExpertChooser
+from jarvis_desktop.assistant.selection.selector import Eligibility, LicenceRules, Selector
 from jarvis_desktop.core.expert import Candidate, Expert
 from jarvis_desktop.core.policy import Mode, Policy
 from jarvis_desktop.core.task import Task, TaskOption, TaskType
@@ -63,7 +62,7 @@ async def test_one_behind_an_api_is_meant_wherever_it_runs_or_at_its_provider() 
 async def test_one_that_may_not_run_is_told_in_a_sentence(
     expert: str, mode: Mode, why: str
 ) -> None:
-    fitting = Fitting(licences=Licences(denied=("CC-BY-NC-*",)))
+    fitting = Eligibility(licences=LicenceRules(denied=("CC-BY-NC-*",)))
     order, reason = await chosen(
         expert, selector(METHOD, BART, PEGASUS, FAR, mode=mode, fitting=fitting)
     )
@@ -101,7 +100,7 @@ async def test_where_nobody_is_left_the_reason_tells_of_both() -> None:
 
 async def test_no_llm_is_asked_about_it() -> None:
     llm = FakeLLM(('{"0": {"id": "bart (local)", "reason": "small"}}',))
-    chooser = Chooser(Prompts(shipped("resources", "prompts")))
+    chooser = ExpertChooser(Prompts(shipped("resources", "prompts")))
     asks = selector(METHOD, BART, PEGASUS, llms=FakeLLMs(llm), chooser=chooser)
     order, why = await chosen("pegasus", asks)
     assert (order[0], why) == ("pegasus", "You chose pegasus.")

@@ -7,9 +7,14 @@ from dataclasses import replace
 import pytest
 
 from jarvis_desktop.assistant.prompts import Prompts
-from jarvis_desktop.assistant.selection.eligibility import ExpertCapacity, Fitting, Licences
-from jarvis_desktop.assistant.selection.ranking import Chooser
-from jarvis_desktop.assistant.selection.selector import OTHER_MODES, Selector
+from jarvis_desktop.assistant.selection.ranking import ExpertChooser
+from jarvis_desktop.assistant.selection.selector import (
+    OTHER_MODES,
+    Eligibility,
+    ExpertCapacity,
+    LicenceRules,
+    Selector,
+)
 from jarvis_desktop.core.expert import Candidate, Experience, Expert
 from jarvis_desktop.core.placement import Hardware
 from jarvis_desktop.core.policy import Mode, Policy
@@ -47,7 +52,7 @@ async def chosen(
     *candidates: Candidate,
     mode: Mode = Mode.HYBRID,
     key: bool = True,
-    fitting: Fitting | None = None,
+    fitting: Eligibility | None = None,
     known: dict[str, Experience] | None = None,
     to_fetch: tuple[Expert, ...] = (),
 ) -> tuple[list[str], str]:
@@ -121,12 +126,12 @@ async def test_what_failed_at_one_provider_is_tried_last_there_alone() -> None:
 
 
 async def test_the_room_here_does_not_count_for_them_but_licence_and_language_do() -> None:
-    small = Fitting(room=lambda: ExpertCapacity(Hardware(memory=10**9)))
+    small = Eligibility(room=lambda: ExpertCapacity(Hardware(memory=10**9)))
     assert len((await chosen(*FAR, fitting=small))[0]) == 2
-    german = Fitting(ruled_out=lambda text, code: code == "en")
+    german = Eligibility(ruled_out=lambda text, code: code == "en")
     order, why = await chosen(*FAR, fitting=german)
     assert (order, why) == ([], "None of its experts is for this: far understands English only.")
-    strict = Fitting(licences=Licences(denied=("CC*",)))
+    strict = Eligibility(licences=LicenceRules(denied=("CC*",)))
     assert "CC-BY-NC" in (await chosen(*behind("nc", "x", licence="CC-BY-NC"), fitting=strict))[1]
 
 
@@ -148,7 +153,7 @@ async def test_the_llm_chooses_among_experts_not_among_providers() -> None:
         FakeCatalogue(listed={NAME: (*FAR, *OTHER)}),
         Policy(Mode.LITE),
         llms=FakeLLMs(llm),
-        chooser=Chooser(Prompts(shipped("resources", "prompts"))),
+        chooser=ExpertChooser(Prompts(shipped("resources", "prompts"))),
     )
     (selection,) = await selector.select(TASKS)
     assert selection.candidates[0].kept_as == "other@hf-inference"
@@ -164,7 +169,7 @@ async def test_other_providers_of_the_chosen_one_come_next() -> None:
         Policy(Mode.LITE),
         record=FakeTrackRecord({"other@hf-inference": Experience(9, 9, 0.1)}),
         llms=FakeLLMs(llm),
-        chooser=Chooser(Prompts(shipped("resources", "prompts"))),
+        chooser=ExpertChooser(Prompts(shipped("resources", "prompts"))),
     )
     (selection,) = await selector.select(TASKS)
     order = [item.kept_as for item in selection.candidates]
@@ -172,11 +177,11 @@ async def test_other_providers_of_the_chosen_one_come_next() -> None:
 
 
 def test_a_task_that_only_the_network_does_can_be_planned() -> None:
-    def able(*candidates: Candidate, mode: Mode, fitting: Fitting | None = None) -> bool:
+    def able(*candidates: Candidate, mode: Mode, fitting: Eligibility | None = None) -> bool:
         catalogue = FakeCatalogue(listed={NAME: candidates})
         return Selector(catalogue, Policy(mode), fitting=fitting).can_do(SHORTEN, FakeLLM())
 
     assert able(*FAR, mode=Mode.HYBRID)
     assert not able(*FAR, mode=Mode.LOCAL)
-    denied = Fitting(licences=Licences(denied=("MIT",)))
+    denied = Eligibility(licences=LicenceRules(denied=("MIT",)))
     assert not able(*behind("x", "y", licence="MIT"), mode=Mode.LITE, fitting=denied)

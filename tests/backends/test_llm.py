@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from jarvis_desktop.assistant.answer_writer import guarded
+from jarvis_desktop.assistant.answer_writer import without_invented_files
 from jarvis_desktop.assistant.prompts import Prompts
 from jarvis_desktop.backends.llm import WAYS, LLMBackend
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
@@ -78,7 +78,7 @@ async def run(llm: LLM | None, asked: Call, own: Path | None = None) -> str:
 
 async def test_files_and_links_that_nobody_gave_are_taken_out():
     llm = FakeLLM(("It is in a.txt, and saved as /home/me/out.png: see https://x.example/y",))
-    backend = LLMBackend(FakeLLMs(llm), Prompts(SHIPPED), BY_NAME, guard=guarded)
+    backend = LLMBackend(FakeLLMs(llm), Prompts(SHIPPED), BY_NAME, guard=without_invented_files)
     candidate = Candidate(Expert("fake:1b", "summarization"), "llm")
     asked = call("summarization", text=text_artifact("Read a.txt."))
     (result,) = await backend.run(candidate, asked, report)

@@ -14,7 +14,7 @@ import asyncio
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from jarvis_desktop.assistant.execution.retry import RetryLimits
+from jarvis_desktop.assistant.execution.task_runner import RetryLimits
 from jarvis_desktop.assistant.selection.selector import Selector
 from jarvis_desktop.core.expert import Candidate, Expert, Selection, Status, TaskResult
 from jarvis_desktop.core.plan import Plan

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from jarvis_desktop.assistant.execution.executor import Executor
-from jarvis_desktop.assistant.execution.retry import RetryLimits
+from jarvis_desktop.assistant.execution.task_runner import RetryLimits
 from jarvis_desktop.assistant.prompts import Template
 from jarvis_desktop.backends.llm import LLMBackend, LLMMethod
 from jarvis_desktop.backends.result_checks import checked, inspect

@@ -11,7 +11,7 @@ import pytest
 
 from jarvis_desktop.app.application import Application
 from jarvis_desktop.assistant.agent.goal_run import Interrupts, StoppedError
-from jarvis_desktop.cli.commands import conversation
+from jarvis_desktop.cli.commands import ask
 from jarvis_desktop.core.expert import Status
 from jarvis_desktop.core.goal import Terms, outline_from_markdown
 from jarvis_desktop.core.ports import Context, ForAgent, Frontend, Unfinished
@@ -36,7 +36,7 @@ CUT_OFF = Unfinished("c", turn(id="aa" * 8, text="Plot the prices", status=None)
 async def test_a_line_of_the_conversation_may_be_a_goal(
     house: House, line: str, text: str, terms: Terms | None
 ) -> None:
-    assert await conversation._turn(cast(Application, house), line, "c") == 0
+    assert await ask._turn(cast(Application, house), line, "c") == 0
     (request,) = house.assistant.requests
     assert (request.text, request.terms) == (text, terms)
     assert house.assistant.conversations == ["c"]
@@ -44,7 +44,7 @@ async def test_a_line_of_the_conversation_may_be_a_goal(
 
 @pytest.mark.parametrize("line", ["/agent", "/agent  "])
 async def test_no_goal_is_none(house: House, capsys: Shown, line: str) -> None:
-    assert await conversation._turn(cast(Application, house), line, "c") == 2
+    assert await ask._turn(cast(Application, house), line, "c") == 2
     assert not house.assistant.requests
     assert "Say after /agent what is to be reached." in capsys.readouterr().err
 
@@ -59,7 +59,7 @@ async def test_in_the_conversation_ctrl_c_stops_a_branch(house: House, person: P
 
     house.assistant.play, house.assistant.stop = play, interrupts.stop
     person.says(CTRL_C)
-    assert await conversation._turn(cast(Application, house), "/agent plot", "c") == 3
+    assert await ask._turn(cast(Application, house), "/agent plot", "c") == 3
 
 
 def test_a_goal_that_was_cut_off_is_listed(house: House, capsys: Shown) -> None:

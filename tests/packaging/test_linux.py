@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from jarvis_desktop import __version__
-from jarvis_desktop.app.launch_options import FLAGS
+from jarvis_desktop.app.ipc_client import FLAGS
 from jarvis_desktop.paths import APP, APP_ID
 
 ROOT = Path(__file__).parents[2]

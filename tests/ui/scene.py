@@ -11,7 +11,7 @@ from pathlib import Path
 from PySide6.QtWidgets import QLabel, QPushButton, QTextEdit, QWidget
 
 from jarvis_desktop.app.single_instance import Handle
-from jarvis_desktop.assistant.journal import retold
+from jarvis_desktop.assistant.live_turn import replayed_events
 from jarvis_desktop.assistant.speaker import AnswerSpeaker
 from jarvis_desktop.assistant.talk.talk import Talk
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
@@ -170,7 +170,7 @@ class FakeAssistant:
             shown.show(TurnStarted(turn.id, turn.started, turn.text))
             shown.show(GoalTaken())
         else:
-            for event in retold(unfinished):
+            for event in replayed_events(unfinished):
                 shown.show(event)
         status = await self.script(Request(text=turn.text), shown)
         shown.show(TurnFinished(status, NOW))

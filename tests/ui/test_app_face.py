@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from jarvis_desktop import localization
-from jarvis_desktop.app.launch_options import LaunchRequest
+from jarvis_desktop.app.ipc_client import LaunchRequest
 from jarvis_desktop.core.artifact import Kind
 from jarvis_desktop.core.expert import Expert
 from jarvis_desktop.core.task import Report

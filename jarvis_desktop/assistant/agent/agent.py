@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from jarvis_desktop.assistant.agent.approvals import Approvals
 from jarvis_desktop.assistant.agent.code_extraction import preview
 from jarvis_desktop.assistant.agent.goal_run import GoalRun
-from jarvis_desktop.assistant.live_turn import Live
+from jarvis_desktop.assistant.live_turn import LiveTurn
 from jarvis_desktop.core.errors import JarvisError, StorageError, UnavailableError
 from jarvis_desktop.core.events import Event, GoalTaken, OutlineChanged, RoundEnded, RoundStarted
 from jarvis_desktop.core.expert import Status
@@ -55,7 +55,7 @@ class Agent:
         self._runs: dict[str, GoalRun] = {}
 
     async def take(
-        self, text: str, terms: Terms, context: Context, live: Live, *, conversation: str
+        self, text: str, terms: Terms, context: Context, live: LiveTurn, *, conversation: str
     ) -> Status:
         """Work on a new goal; how it went.
 
@@ -67,7 +67,7 @@ class Agent:
         self._memory.begin(goal, [ControllerFrame(OUTERMOST, text)])
         return await self._reach(goal, (), context, live)
 
-    async def go_on(self, context: Context, live: Live, *, conversation: str) -> Status:
+    async def go_on(self, context: Context, live: LiveTurn, *, conversation: str) -> Status:
         """Work on with the goal of a turn that was cut off: no finished round is done again."""
         await self.check()
         turn = live.turn
@@ -118,7 +118,7 @@ class Agent:
             )
 
     async def _reach(
-        self, goal: Goal, log: Sequence[LogEntry], context: Context, live: Live
+        self, goal: Goal, log: Sequence[LogEntry], context: Context, live: LiveTurn
     ) -> Status:
         run = GoalRun(
             goal,

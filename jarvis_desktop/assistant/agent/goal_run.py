@@ -13,7 +13,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any, TypeVar
 
-from jarvis_desktop.assistant.live_turn import Live
+from jarvis_desktop.assistant.live_turn import LiveTurn
 from jarvis_desktop.assistant.planning.inputs import name_resources
 from jarvis_desktop.assistant.planning.plan_builder import NamedArtifacts
 from jarvis_desktop.core.artifact import Artifact, Kind
@@ -101,7 +101,7 @@ class GoalRun:
         goal: Goal,
         frames: Sequence[ControllerFrame],
         *,
-        live: Live,
+        live: LiveTurn,
         context: Context,
         memory: GoalMemory,
         limits: GoalLimits,

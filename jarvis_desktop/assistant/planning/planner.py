@@ -6,7 +6,7 @@ reaches."""
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from jarvis_desktop.assistant.planning import request_parser
 from jarvis_desktop.core.expert import TaskResult
@@ -96,3 +96,39 @@ class LayeredPlanner:
     ) -> Plan | Declined:
         """What the LLM planner says, which leaves it to the embedded one where there is no LLM."""
         return await self._llm.revise(words, inventory, context, plan=plan)
+
+
+class ConfiguredPlanner:
+    """Plans with the planner that `kind` names when a request comes."""
+
+    def __init__(self, planners: Mapping[str, Planner], kind: Callable[[], str]) -> None:
+        self.planners = planners
+        self._kind = kind
+
+    @property
+    def _planner(self) -> Planner:
+        return self.planners[self._kind()]
+
+    async def plan(
+        self, text: str, inventory: Sequence[TaskType], context: Context
+    ) -> Plan | Direct | Declined | ForAgent:
+        """See Planner."""
+        return await self._planner.plan(text, inventory, context)
+
+    async def replan(
+        self,
+        text: str,
+        inventory: Sequence[TaskType],
+        context: Context,
+        *,
+        plan: Plan,
+        results: Mapping[int, TaskResult],
+    ) -> Plan | Declined:
+        """See Planner."""
+        return await self._planner.replan(text, inventory, context, plan=plan, results=results)
+
+    async def revise(
+        self, words: str, inventory: Sequence[TaskType], context: Context, *, plan: Plan
+    ) -> Plan | Declined:
+        """See Planner."""
+        return await self._planner.revise(words, inventory, context, plan=plan)

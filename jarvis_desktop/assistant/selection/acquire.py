@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from jarvis_desktop.assistant.live_turn import Live
+from jarvis_desktop.assistant.live_turn import LiveTurn
 from jarvis_desktop.assistant.selection.selector import described
 from jarvis_desktop.core.errors import GivenUpError, JarvisError
 from jarvis_desktop.core.events import Noted, TaskProgress
@@ -16,7 +16,7 @@ from jarvis_desktop.core.ports import Fetcher
 
 
 @dataclass(frozen=True, slots=True)
-class Obtained:
+class Acquisition:
     """What came of it."""
 
     fetched: bool
@@ -27,7 +27,7 @@ class Obtained:
     """Why others could not be fetched, by their ids."""
 
 
-class Obtainer:
+class ExpertAcquirer:
     """Fetches what is offered by selections.
 
     A download larger than `ask_above_mb` is asked about; in the local mode, where the network is
@@ -41,8 +41,8 @@ class Obtainer:
         self.ask_above_mb = ask_above_mb
 
     async def obtain(
-        self, selections: Sequence[Selection], live: Live, *, ask: bool = False
-    ) -> Obtained:
+        self, selections: Sequence[Selection], live: LiveTurn, *, ask: bool = False
+    ) -> Acquisition:
         """Fetch the experts that the selections offer; each is asked about with `ask`.
 
         None that another task of theirs needs is deleted for it.
@@ -65,10 +65,10 @@ class Obtainer:
                     live.show(TaskProgress(task_id, None, str(error)))
             except JarvisError as error:
                 failed[expert.id] = str(error)
-        return Obtained(fetched, frozenset(stopped), failed)
+        return Acquisition(fetched, frozenset(stopped), failed)
 
     async def _agreed(
-        self, expert: Expert, live: Live, spared: Collection[str], *, ask: bool
+        self, expert: Expert, live: LiveTurn, spared: Collection[str], *, ask: bool
     ) -> bool:
         gone, parts = self._fetcher.displaced(expert, spared=spared), self._fetcher.missing(expert)
         small = 0 < sum(each.download_mb for each in parts) <= self.ask_above_mb
@@ -101,7 +101,7 @@ class Obtainer:
         )
 
     async def _fetch(
-        self, expert: Expert, task_ids: Sequence[int], live: Live, spared: Collection[str]
+        self, expert: Expert, task_ids: Sequence[int], live: LiveTurn, spared: Collection[str]
     ) -> None:
         def report(fraction: float | None, message: str) -> None:
             for task_id in task_ids:

@@ -44,7 +44,7 @@ WEIGHTS: Mapping[str, float] = {
     "speed": 0.15,
     "downloads": 0.10,
 }
-MIDDLING = 10.0
+TYPICAL_SECONDS = 10.0
 """Seconds; an expert that takes as long is neither quick nor slow."""
 
 CHOICE, SKILL, NETWORK, BUILT_IN, LAST = range(5)
@@ -74,7 +74,7 @@ def rank(
     network_first: bool = False,
 ) -> tuple[Ranked, ...]:
     """The candidates, best first; of equals the one that was listed first."""
-    matches = similarity(request, [described(item.expert) for item in candidates])
+    matches = similarity(request, [searchable_text(item.expert) for item in candidates])
     found = []
     for candidate, match in zip(candidates, matches, strict=True):
         experience = known.get(candidate.kept_as, UNTRIED)
@@ -82,7 +82,7 @@ def rank(
             match=match,
             success=(experience.worked + 1) / (experience.runs + 2),
             size=1.0 if candidate.backend == "llm" else _size(candidate.expert),
-            speed=MIDDLING / (MIDDLING + _seconds(experience)),
+            speed=TYPICAL_SECONDS / (TYPICAL_SECONDS + _seconds(experience)),
             downloads=_popularity(candidate.expert),
         )
         found.append(
@@ -95,7 +95,7 @@ def rank_to_fetch(
     experts: Sequence[Expert], request: str, *, similarity: Similarity
 ) -> tuple[Expert, ...]:
     """Experts that are not here, best first: the same, but what is sooner here comes first."""
-    matches = similarity(request, [described(expert) for expert in experts])
+    matches = similarity(request, [searchable_text(expert) for expert in experts])
     scores = {
         expert: _score(match=match, size=1.0 - _size(expert), downloads=_popularity(expert))
         for expert, match in zip(experts, matches, strict=True)
@@ -103,7 +103,7 @@ def rank_to_fetch(
     return tuple(sorted(experts, key=lambda expert: -scores[expert]))
 
 
-def overlap(request: str, texts: Sequence[str]) -> list[float]:
+def word_overlap(request: str, texts: Sequence[str]) -> list[float]:
     """How much of the request each text speaks of: the share of its words, rare ones counting more.
 
     The weight of a word is BM25's (Robertson and Zaragoza, 2009), over these texts. Words that
@@ -121,7 +121,7 @@ def overlap(request: str, texts: Sequence[str]) -> list[float]:
     return [sum(weight for word, weight in weights.items() if word in bag) / whole for bag in bags]
 
 
-def described(expert: Expert) -> str:
+def searchable_text(expert: Expert) -> str:
     """What a request is compared with."""
     return f"{expert.id.replace('-', ' ')}. {expert.summary}"
 
@@ -145,7 +145,7 @@ def _size(expert: Expert) -> float:
 
 
 def _seconds(experience: Experience) -> float:
-    return MIDDLING if experience.seconds is None else experience.seconds
+    return TYPICAL_SECONDS if experience.seconds is None else experience.seconds
 
 
 def _popularity(expert: Expert) -> float:
@@ -153,16 +153,16 @@ def _popularity(expert: Expert) -> float:
     return min(1.0, log10(1 + expert.downloads) / 7)
 
 
-TOP = 5
+MAX_CANDIDATES = 5
 """Candidates of a task that the LLM sees."""
 
-PER_TASK = 120
+TOKENS_PER_TASK = 120
 """Tokens of its answer for one task."""
 
-LONGEST_REQUEST = 2000
+MAX_REQUEST_CHARS = 2000
 """Characters; more of a request does not help to choose."""
 
-LONGEST_REASON = 160
+MAX_REASON_CHARS = 160
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +181,7 @@ class ExpertChoice:
     reason: str
 
 
-class Chooser:
+class ExpertChooser:
     """Makes one call for all tasks of a plan, which may take `timeout` seconds."""
 
     def __init__(self, prompts: Prompts, *, timeout: float = 20.0) -> None:
@@ -220,13 +220,13 @@ class Chooser:
         steps = {str(item.task.id): _step(item) for item in questions}
         text = template.filled(
             mark=secrets.token_hex(4),
-            request=request[:LONGEST_REQUEST],
+            request=request[:MAX_REQUEST_CHARS],
             steps=json.dumps(steps, ensure_ascii=False, indent=1),
         )
         return Prompt(
             (Message(MessageRole.USER, text),),
             schema=_schema(questions),
-            longest=PER_TASK * len(steps),
+            longest=TOKENS_PER_TASK * len(steps),
         )
 
 
@@ -245,12 +245,12 @@ def _expert(ranked: Ranked) -> dict[str, str]:
         "size": readable_size(expert.download_mb) if expert.download_mb else "",
         "licence": one_line(expert.licence),
         "languages": ", ".join(expert.languages),
-        "here": told(ranked.experience),
+        "here": format_experience(ranked.experience),
     }
     return {name: value for name, value in facts.items() if value}
 
 
-def told(experience: Experience) -> str:
+def format_experience(experience: Experience) -> str:
     """How an expert did here, in a few words; "" where it has not run."""
     if not experience.runs:
         return ""
@@ -307,6 +307,6 @@ def _choice(entry: object, among: Sequence[Ranked]) -> ExpertChoice | None:
     name, reason = entry.get("id"), entry.get("reason")
     for item in among:
         if name in (item.candidate.label, item.candidate.expert.id):
-            words = one_line(reason, limit=LONGEST_REASON) if isinstance(reason, str) else ""
+            words = one_line(reason, limit=MAX_REASON_CHARS) if isinstance(reason, str) else ""
             return ExpertChoice(item.candidate, words)
     return None

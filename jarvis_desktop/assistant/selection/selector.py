@@ -4,33 +4,170 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from fnmatch import fnmatchcase
 
-from jarvis_desktop.assistant.selection.eligibility import ExpertCapacity, Fitting
 from jarvis_desktop.assistant.selection.ranking import (
     CHOICE,
-    TOP,
-    Chooser,
+    MAX_CANDIDATES,
     ExpertChoice,
+    ExpertChooser,
     ExpertQuestion,
     Ranked,
     Similarity,
-    overlap,
+    format_experience,
     rank,
     rank_to_fetch,
-    told,
+    word_overlap,
 )
-from jarvis_desktop.core.display import readable_size
+from jarvis_desktop.core.artifact import Artifact
+from jarvis_desktop.core.display import one_line, readable_size
 from jarvis_desktop.core.expert import Candidate, Experience, Expert, Selection
 from jarvis_desktop.core.i18n import mark, tr, trn
 from jarvis_desktop.core.llm import LLM, LLMs
+from jarvis_desktop.core.placement import (
+    MB,
+    NOTHING_MEASURED,
+    Hardware,
+    Measured,
+    limits,
+    places,
+    too_large,
+)
 from jarvis_desktop.core.policy import Policy
 from jarvis_desktop.core.ports import Catalogue, TrackRecord
 from jarvis_desktop.core.task import Task, TaskType
+from jarvis_desktop.tasks.text.classification import NAMES
+
+DISK_RESERVE_MB = 500
+"""What a download leaves free on the disk."""
+
+_codes = {name.casefold(): code for code, name in NAMES.items()}
 
 
 @dataclass(frozen=True, slots=True)
-class _Known:
+class ExpertCapacity:
+    """What this computer has for experts.
+
+    What other programs take of the memory at this moment does not count: that is another when an
+    expert is loaded, and then experts that are idle, and the LLM, make room.
+    """
+
+    hardware: Hardware = field(default_factory=Hardware)
+    disk: int = 0
+    """Bytes that are free where experts are kept; 0 where that is not known."""
+    disk_budget: int = 0
+    """The most bytes of the disk that experts may take together; 0 is no limit."""
+    budget: int = 0
+    """The most bytes of memory that the person lets experts have; 0 for the usual share."""
+    measured: Measured = field(default_factory=lambda: NOTHING_MEASURED)
+    """What experts were seen to take here."""
+
+
+@dataclass(frozen=True, slots=True)
+class LicenceRules:
+    """Which licences a person wants: patterns such as "CC-BY-NC-*", whatever their case."""
+
+    allowed: tuple[str, ...] = ("*",)
+    denied: tuple[str, ...] = ()
+
+    def allow(self, licence: str) -> bool:
+        """Whether experts with this licence may be used."""
+        return _matches(licence, self.allowed) and not _matches(licence, self.denied)
+
+
+@dataclass(frozen=True, slots=True)
+class Eligibility:
+    """The rules. `room` may take a while: it is asked off the event loop, once per plan.
+
+    `gated` says whether experts behind the Hub's terms are offered. `ruled_out` says whether a
+    text is without a doubt not in the language of a code, such as "en".
+    """
+
+    room: Callable[[], ExpertCapacity] = ExpertCapacity
+    licences: LicenceRules = field(default_factory=LicenceRules)
+    gated: bool = False
+    ruled_out: Callable[[str, str], bool] = lambda text, code: False
+
+    def objection(self, expert: Expert, task: Task, *, request: str, room: ExpertCapacity) -> str:
+        """Why an expert that is here is not for the task, after its name; "" where it is."""
+        limit = limits(room.hardware, room.budget)
+        if not places(expert, room.hardware, limit, measured=room.measured):
+            return too_large(expert, room.hardware, limit, measured=room.measured)
+        return self.objection_to_asking(expert, task, request=request)
+
+    def objection_to_asking(self, expert: Expert, task: Task, *, request: str) -> str:
+        """The same for one behind an API, which takes no room here."""
+        if expert.licence and not self.licences.allow(expert.licence):
+            return tr(
+                "has the licence {licence}, which your settings leave out", licence=expert.licence
+            )
+        return self._wrong_language(expert, task, request)
+
+    def objection_to_fetching(
+        self, expert: Expert, task: Task, *, request: str, room: ExpertCapacity
+    ) -> str:
+        """The same for one that would have to be fetched."""
+        if expert.gated and not self.gated:
+            return tr("is only given to people who accepted its terms on the Hub")
+        if room.disk and (expert.whole_mb + DISK_RESERVE_MB) * MB > room.disk:
+            return tr(
+                "takes {size} of the disk, and {room} are free",
+                size=readable_size(expert.whole_mb),
+                room=readable_size(room.disk / MB),
+            )
+        if 0 < room.disk_budget < expert.whole_mb * MB:
+            return tr(
+                "takes {size} of the disk, and your settings let experts have {room}",
+                size=readable_size(expert.whole_mb),
+                room=readable_size(room.disk_budget / MB),
+            )
+        return self.objection(expert, task, request=request, room=room)
+
+    def _wrong_language(self, expert: Expert, task: Task, request: str) -> str:
+        """An expert with one language understands that; one with two translates from to."""
+        if not expert.languages or "*" in expert.languages:
+            return ""
+        source, own = expert.languages[0], _own_text(task)
+        if len(expert.languages) == 1:
+            if self.ruled_out(own or request, source):
+                return tr("understands {language} only", language=tr(NAMES.get(source, source)))
+            return ""
+        target, wanted = expert.languages[1], _language(task)
+        if (wanted and wanted != target) or (own and self.ruled_out(own, source)):
+            return tr(
+                "translates from {source} into {target} only",
+                source=tr(NAMES.get(source, source)),
+                target=tr(NAMES.get(target, target)),
+            )
+        return ""
+
+
+def _matches(licence: str, patterns: tuple[str, ...]) -> bool:
+    return any(fnmatchcase(licence.casefold(), pattern.casefold()) for pattern in patterns)
+
+
+def _own_text(task: Task) -> str:
+    """The text that stands in the task itself; "" where it comes from a file or another task."""
+    texts = []
+    for name, item in task.items():
+        if task.type.port(name):
+            text = item.text if isinstance(item, Artifact) else item
+            texts += [text] if isinstance(text, str) else []
+    return "\n".join(texts)
+
+
+def _language(task: Task) -> str:
+    """The code of the language that is asked for; "" where none is, or an unheard-of one."""
+    option = task.type.option("language")
+    if option is None:
+        return ""
+    name = one_line(str(task.args.get("language", option.default))).casefold()
+    return name if name in NAMES else _codes.get(name, "")
+
+
+@dataclass(frozen=True, slots=True)
+class _TaskCandidates:
     """What the event loop found out about a task, for the thread that ranks."""
 
     task: Task
@@ -45,7 +182,7 @@ class _Known:
 OTHER_MODES = mark("In the modes hybrid and lite, experts on the network do it.")
 
 
-async def _unbarred() -> str:
+async def _no_objection() -> str:
     """Nothing is known against experts behind an API."""
     return ""
 
@@ -62,16 +199,16 @@ class Selector:
         catalogue: Catalogue,
         policy: Policy,
         *,
-        fitting: Fitting | None = None,
+        fitting: Eligibility | None = None,
         record: TrackRecord | None = None,
-        similarity: Similarity = overlap,
+        similarity: Similarity = word_overlap,
         llms: LLMs | None = None,
-        chooser: Chooser | None = None,
-        barred: Callable[[], Awaitable[str]] = _unbarred,
+        chooser: ExpertChooser | None = None,
+        barred: Callable[[], Awaitable[str]] = _no_objection,
     ) -> None:
         self._catalogue = catalogue
         self._policy = policy
-        self.fitting = fitting or Fitting()
+        self.fitting = fitting or Eligibility()
         self._record = record
         self._similarity = similarity
         self._llms = llms
@@ -179,26 +316,26 @@ class Selector:
 
     def _known(
         self, task: Task, found: tuple[Candidate, ...], llm: LLM | None, barred: str = ""
-    ) -> _Known:
+    ) -> _TaskCandidates:
         name = task.type.name
         if not any(item.provider for item in found):
-            told = self._policy.prefers_network or not found
-            barred = self._kept_away(name) if told else ""
+            format_experience = self._policy.prefers_network or not found
+            barred = self._kept_away(name) if format_experience else ""
         elif barred:
             found = tuple(item for item in found if not item.provider)
         if llm and not (found and _instant(found)):
             itself = self._catalogue.by_llm(name, llm)
             found = (*found, itself) if itself else found
-        return _Known(task, found, self._record.of(name) if self._record else {}, barred)
+        return _TaskCandidates(task, found, self._record.of(name) if self._record else {}, barred)
 
     def _ordered(
-        self, known: Sequence[_Known], text: str
+        self, known: Sequence[_TaskCandidates], text: str
     ) -> list[tuple[Selection, ExpertQuestion | None]]:
         room = self.fitting.room()
         return [self._order(item, text, room) for item in known]
 
     def _order(
-        self, known: _Known, text: str, room: ExpertCapacity
+        self, known: _TaskCandidates, text: str, room: ExpertCapacity
     ) -> tuple[Selection, ExpertQuestion | None]:
         """One task's selection; with it a question, where there is one to ask."""
         task = known.task
@@ -221,7 +358,7 @@ class Selector:
             ranked = tuple(sorted(ranked, key=lambda item: not item.candidate.built_in))
         order = tuple(item.candidate for item in ranked)
         choice = [item for item in ranked if item.tier == CHOICE and not task.is_exact]
-        apart = _each_once(choice)[:TOP]
+        apart = _each_once(choice)[:MAX_CANDIDATES]
         question = ExpertQuestion(task, apart) if len(apart) > 1 else None
         why = _why(ranked)
         if known.barred and self._policy.prefers_network:
@@ -232,7 +369,7 @@ class Selector:
         return selection, question
 
     def _as_pinned(
-        self, selection: Selection, known: _Known, objections: Mapping[Candidate, str]
+        self, selection: Selection, known: _TaskCandidates, objections: Mapping[Candidate, str]
     ) -> Selection:
         """The expert that the person chose comes first; why not, where it may not run."""
         wanted = known.task.expert
@@ -267,7 +404,11 @@ class Selector:
         return self.fitting.objection(candidate.expert, task, request=text, room=room)
 
     def _none(
-        self, known: _Known, objections: Mapping[Candidate, str], text: str, room: ExpertCapacity
+        self,
+        known: _TaskCandidates,
+        objections: Mapping[Candidate, str],
+        text: str,
+        room: ExpertCapacity,
     ) -> Selection:
         """Why a task has no candidate, and an expert to fetch where that would help."""
         task = known.task
@@ -361,7 +502,7 @@ def _why(ranked: Sequence[Ranked]) -> str:
         if first.candidate.remote
         else tr("{name} runs on this computer now", name=name)
     ]
-    if experience := told(first.experience):
+    if experience := format_experience(first.experience):
         parts.append(experience)
     others = _each_once([item for item in ranked if item.tier == first.tier])[1:]
     if others:

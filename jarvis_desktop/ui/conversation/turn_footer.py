@@ -7,7 +7,7 @@ from collections.abc import Callable
 from PySide6.QtCore import QSize, Signal
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QSizePolicy, QWidget
 
-from jarvis_desktop.assistant.answer_template import compose
+from jarvis_desktop.assistant.answer_writer import compose_answer
 from jarvis_desktop.core.artifact import Artifact
 from jarvis_desktop.core.display import one_line
 from jarvis_desktop.core.expert import Status
@@ -89,7 +89,7 @@ def is_plain(turn: Turn) -> bool:
     doers = [item.attempts[-1].candidate for item in turn.results.values() if item.attempts]
     if any(doer.backend == LLM for doer in doers) or not all_ended(turn):
         return False
-    return compose(turn) == turn.reply
+    return compose_answer(turn) == turn.reply
 
 
 def spoken_name(turn: Turn) -> str:

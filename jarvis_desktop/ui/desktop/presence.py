@@ -13,7 +13,7 @@ from PySide6.QtCore import QEvent, QObject, QSettings, Qt, QTimer
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication
 
-from jarvis_desktop.app.launch_options import LaunchRequest
+from jarvis_desktop.app.ipc_client import LaunchRequest
 from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.policy import Mode

@@ -13,11 +13,9 @@ import pytest
 from jarvis_desktop.assistant.agent.approvals import Approvals
 from jarvis_desktop.assistant.agent.branches.run_experts import RunExperts
 from jarvis_desktop.assistant.agent.roles import Observation
-from jarvis_desktop.assistant.execution.executor import Executor
-from jarvis_desktop.assistant.execution.replanning import Campaign
-from jarvis_desktop.assistant.journal import Scribe, blank, retold
-from jarvis_desktop.assistant.live_turn import Live
-from jarvis_desktop.assistant.selection.acquire import Obtainer
+from jarvis_desktop.assistant.execution.executor import Executor, ReplanningRunner
+from jarvis_desktop.assistant.live_turn import JournalWriter, LiveTurn, empty_turn, replayed_events
+from jarvis_desktop.assistant.selection.acquire import ExpertAcquirer
 from jarvis_desktop.assistant.selection.selector import Selector
 from jarvis_desktop.core.artifact import Artifact, text_artifact
 from jarvis_desktop.core.errors import ExpertError
@@ -73,18 +71,18 @@ class Room:
         self.goal_run = goal_run_for(self.person, memory=self.memory, context=self.context)
         begun = Unfinished("c", self.goal_run.live.turn, goal=True)
         self.journal.begin(begun)
-        self.goal_run.live.scribe = Scribe(self.journal, begun, acting=("clock",))
+        self.goal_run.live.scribe = JournalWriter(self.journal, begun, acting=("clock",))
         self.goal_run.begin_round()
         self.inventory = inventory
         self.branch = self.branch_of(self.planner)
 
     def branch_of(self, planner: Any) -> RunExperts:
-        campaign = Campaign(
+        campaign = ReplanningRunner(
             planner,
             self.inventory,
             selector=Selector(self.catalogue, Policy()),
             executor=Executor({"builtin": self.backend}, self.store, lanes={}),
-            obtainer=Obtainer(FakeFetcher(), Policy()),
+            obtainer=ExpertAcquirer(FakeFetcher(), Policy()),
         )
         approvals = Approvals(code=CodeTerms.ASK, acting=("clock",))
         return RunExperts(planner, self.inventory, campaign, approvals)
@@ -130,8 +128,12 @@ class Room:
         """JARVIS was killed, and goes on with the goal."""
         left = self.journal.take_over("g")
         assert left
-        live = Live(blank(left), self.person, scribe=Scribe(self.journal, left, acting=("clock",)))
-        for event in retold(left):
+        live = LiveTurn(
+            empty_turn(left),
+            self.person,
+            scribe=JournalWriter(self.journal, left, acting=("clock",)),
+        )
+        for event in replayed_events(left):
             live.retell(event)
         number = self.goal_run.number
         self.goal_run = goal_run_for(

@@ -12,8 +12,7 @@ from jarvis_desktop.assistant.agent.branches.conversation import CONVERSATION_BR
 from jarvis_desktop.assistant.agent.controller import Controller
 from jarvis_desktop.assistant.agent.goal_run import GoalRun
 from jarvis_desktop.assistant.agent.roles import BranchRunner, Observation, roles
-from jarvis_desktop.assistant.journal import Scribe
-from jarvis_desktop.assistant.live_turn import Live
+from jarvis_desktop.assistant.live_turn import JournalWriter, LiveTurn
 from jarvis_desktop.assistant.prompts import Prompts
 from jarvis_desktop.core.artifact import Artifact
 from jarvis_desktop.core.errors import JarvisError
@@ -105,9 +104,11 @@ def outline(text: str = PLAN) -> Outline:
     return outline_from_markdown(text)
 
 
-def live_on(frontend: FakeFrontend) -> Live:
+def live_on(frontend: FakeFrontend) -> LiveTurn:
     turn = Turn("g", NOON, text=GOAL, agentic=True)
-    return Live(turn, frontend, scribe=Scribe(FakeJournal(), Unfinished("c", turn), acting=()))
+    return LiveTurn(
+        turn, frontend, scribe=JournalWriter(FakeJournal(), Unfinished("c", turn), acting=())
+    )
 
 
 def goal_run_for(

@@ -10,10 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from jarvis_desktop.assistant.execution.executor import Executor
-from jarvis_desktop.assistant.execution.replanning import mendable
-from jarvis_desktop.assistant.execution.retry import RetryLimits
-from jarvis_desktop.assistant.execution.task_runner import REFUSED
+from jarvis_desktop.assistant.execution.executor import Executor, mendable
+from jarvis_desktop.assistant.execution.task_runner import REFUSED, RetryLimits
 from jarvis_desktop.core import events
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.context import current_account

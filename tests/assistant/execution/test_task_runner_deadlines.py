@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from jarvis_desktop.assistant.execution.task_runner import SHORTEST, deadline
+from jarvis_desktop.assistant.execution.task_runner import MIN_DEADLINE_S, deadline
 from jarvis_desktop.core.expert import Candidate, Experience, Expert
 
 HERE = Candidate(Expert("nllb", "translation", download_mb=2000), "local")
@@ -27,8 +27,8 @@ def test_it_is_some_times_the_slowest_run_and_more_for_larger_work() -> None:
 
 def test_what_is_quick_gets_time_for_loading_its_weights() -> None:
     quick = replace(KNOWN, slowest=0.5)
-    assert deadline(HERE, quick, size=10) == SHORTEST + 100
-    assert deadline(AFAR, quick, size=10) == SHORTEST
+    assert deadline(HERE, quick, size=10) == MIN_DEADLINE_S + 100
+    assert deadline(AFAR, quick, size=10) == MIN_DEADLINE_S
 
 
 def test_what_ran_out_of_time_gets_more_the_next_time() -> None:

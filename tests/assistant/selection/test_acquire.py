@@ -4,9 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from jarvis_desktop.assistant.journal import Scribe
-from jarvis_desktop.assistant.live_turn import Live
-from jarvis_desktop.assistant.selection.acquire import Obtained, Obtainer
+from jarvis_desktop.assistant.live_turn import JournalWriter, LiveTurn
+from jarvis_desktop.assistant.selection.acquire import Acquisition, ExpertAcquirer
 from jarvis_desktop.core.errors import UnavailableError
 from jarvis_desktop.core.events import Noted, TaskProgress
 from jarvis_desktop.core.expert import Candidate, Expert, Selection
@@ -33,14 +32,14 @@ class Scene:
         self.fetcher = FakeFetcher()
         self.frontend = FakeFrontend(consent=consent)
         turn = Turn("t", NOON)
-        scribe = Scribe(FakeJournal(), Unfinished("c", turn), acting=())
-        self.live = Live(turn, self.frontend, scribe=scribe)
-        self.obtainer = Obtainer(self.fetcher, Policy(mode), ask_above_mb=500)
+        scribe = JournalWriter(FakeJournal(), Unfinished("c", turn), acting=())
+        self.live = LiveTurn(turn, self.frontend, scribe=scribe)
+        self.obtainer = ExpertAcquirer(self.fetcher, Policy(mode), ask_above_mb=500)
 
     async def obtain(self, *experts: Expert) -> bool:
         return (await self.obtained(*experts)).fetched
 
-    async def obtained(self, *experts: Expert, ask: bool = False) -> Obtained:
+    async def obtained(self, *experts: Expert, ask: bool = False) -> Acquisition:
         offers = [offer(item) for item in experts]
         return await self.obtainer.obtain(offers, self.live, ask=ask)
 
@@ -99,7 +98,7 @@ async def test_one_that_cannot_be_had_does_not_keep_the_next_one_away():
     scene.fetcher.error = UnavailableError("The Hub cannot be reached.")
     why = "The Hub cannot be reached."
     failed = {SMALL.id: why, OTHER.id: why}
-    assert await scene.obtained(SMALL, OTHER) == Obtained(False, frozenset(), failed)
+    assert await scene.obtained(SMALL, OTHER) == Acquisition(False, frozenset(), failed)
 
 
 async def test_the_same_one_is_fetched_once_for_two_tasks():
@@ -110,14 +109,14 @@ async def test_the_same_one_is_fetched_once_for_two_tasks():
     told = [event for event in scene.frontend.events if isinstance(event, TaskProgress)]
     assert {event.task_id for event in told} == {1, 2}, "each of them tells how far it is"
     nobody = [Selection(1, (), "None.")]
-    assert await scene.obtainer.obtain(nobody, scene.live) == Obtained(False, frozenset(), {})
+    assert await scene.obtainer.obtain(nobody, scene.live) == Acquisition(False, frozenset(), {})
 
 
 async def test_one_that_the_person_stops_is_told_of_and_the_next_one_is_fetched():
     scene = Scene()
     scene.fetcher.stopped = {"small-one"}
     obtained = await scene.obtained(SMALL, OTHER)
-    assert obtained == Obtained(True, frozenset({"small-one"}), {})
+    assert obtained == Acquisition(True, frozenset({"small-one"}), {})
     assert scene.fetcher.fetched == [OTHER]
     assert "You stopped the download of small-one." in scene.notes
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from jarvis_desktop.assistant.selection.ranking import WEIGHTS, overlap, rank, rank_to_fetch
+from jarvis_desktop.assistant.selection.ranking import WEIGHTS, rank, rank_to_fetch, word_overlap
 from jarvis_desktop.core.expert import Candidate, Experience, Expert
 
 
@@ -23,7 +23,7 @@ LLM = Candidate(Expert("qwen:4b", "any"), "llm")
 def order(
     *candidates: Candidate, request: str = "", known: Mapping[str, Experience] | None = None
 ) -> list[str]:
-    ranked = rank(candidates, request, known=known or {}, similarity=overlap)
+    ranked = rank(candidates, request, known=known or {}, similarity=word_overlap)
     return [item.candidate.expert.id for item in ranked]
 
 
@@ -82,7 +82,7 @@ def test_of_what_is_to_be_fetched_the_smaller_comes_first_unless_the_words_say_o
     music = Expert("m", "any", "Makes music.", download_mb=2000)
     noise = Expert("n", "any", "Makes noises.", download_mb=100)
     unknown = Expert("u", "any", "Makes films.")
-    similar = overlap
+    similar = word_overlap
     assert rank_to_fetch([music, noise], "", similarity=similar) == (noise, music)
     assert rank_to_fetch([noise, music], "some music please", similarity=similar) == (music, noise)
     assert rank_to_fetch([music, unknown], "", similarity=similar) == (unknown, music)
@@ -90,10 +90,10 @@ def test_of_what_is_to_be_fetched_the_smaller_comes_first_unless_the_words_say_o
 
 def test_rare_words_count_more_and_words_that_none_has_do_not_count() -> None:
     texts = ["draws a picture", "draws a picture of a cat", "sings"]
-    picture, cat, sings = overlap("Draw me a picture of my cat, quickly!", texts)
+    picture, cat, sings = word_overlap("Draw me a picture of my cat, quickly!", texts)
     assert cat == pytest.approx(1)
     assert 0 < picture < cat
     assert sings == 0
-    assert overlap("", texts) == [0, 0, 0]
-    assert overlap("xyz", texts) == [0, 0, 0]
-    assert overlap("anything", []) == []
+    assert word_overlap("", texts) == [0, 0, 0]
+    assert word_overlap("xyz", texts) == [0, 0, 0]
+    assert word_overlap("anything", []) == []

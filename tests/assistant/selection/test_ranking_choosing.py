@@ -8,7 +8,12 @@ from typing import Any
 import pytest
 
 from jarvis_desktop.assistant.prompts import Prompts
-from jarvis_desktop.assistant.selection.ranking import UNTRIED, Chooser, ExpertQuestion, Ranked
+from jarvis_desktop.assistant.selection.ranking import (
+    UNTRIED,
+    ExpertChooser,
+    ExpertQuestion,
+    Ranked,
+)
 from jarvis_desktop.core.errors import UnavailableError
 from jarvis_desktop.core.expert import Candidate, Experience, Expert
 from jarvis_desktop.core.task import Task
@@ -36,7 +41,7 @@ TWO = [*ONE, ExpertQuestion(Task(7, CLOCK), AMONG)]
 class Asked:
     def __init__(self, answer: Any, *, hold: bool = False, timeout: float = 20.0) -> None:
         self.llm = FakeLLM(([answer],), hold=hold)
-        self.chooser = Chooser(PROMPTS, timeout=timeout)
+        self.chooser = ExpertChooser(PROMPTS, timeout=timeout)
         self.trace: list[str] = []
 
     async def choices(self, questions: list[ExpertQuestion]) -> dict[int, tuple[Candidate, str]]:

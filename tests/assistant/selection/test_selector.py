@@ -5,9 +5,13 @@ from __future__ import annotations
 import pytest
 
 from jarvis_desktop.assistant.prompts import Prompts
-from jarvis_desktop.assistant.selection.eligibility import ExpertCapacity, Fitting, Licences
-from jarvis_desktop.assistant.selection.ranking import Chooser
-from jarvis_desktop.assistant.selection.selector import Selector
+from jarvis_desktop.assistant.selection.ranking import ExpertChooser
+from jarvis_desktop.assistant.selection.selector import (
+    Eligibility,
+    ExpertCapacity,
+    LicenceRules,
+    Selector,
+)
 from jarvis_desktop.core.expert import Candidate, Experience, Expert, Selection
 from jarvis_desktop.core.llm import LLM
 from jarvis_desktop.core.placement import Hardware
@@ -32,7 +36,7 @@ PROMPTS = Prompts(shipped("resources", "prompts"))
 
 
 async def reason(
-    catalogue: FakeCatalogue, mode: Mode = Mode.LOCAL, fitting: Fitting | None = None
+    catalogue: FakeCatalogue, mode: Mode = Mode.LOCAL, fitting: Eligibility | None = None
 ) -> str:
     (selection,) = await Selector(catalogue, Policy(mode), fitting=fitting).select(PLAN)
     assert selection.candidates == ()
@@ -60,7 +64,7 @@ def selector(
         Policy(mode),
         record=FakeTrackRecord(known or {}),
         llms=FakeLLMs(llm),
-        chooser=Chooser(PROMPTS),
+        chooser=ExpertChooser(PROMPTS),
     )
 
 
@@ -113,7 +117,7 @@ async def test_no_expert_at_all() -> None:
 async def test_what_does_not_fit_is_left_out_and_something_that_fits_is_offered() -> None:
     large = Expert("large", "clock", memory_mb=9000, download_mb=9000)
     small = Expert("small", "clock", memory_mb=100, download_mb=100)
-    small_room = Fitting(room=lambda: ExpertCapacity(Hardware(memory=4 * 10**9)))
+    small_room = Eligibility(room=lambda: ExpertCapacity(Hardware(memory=4 * 10**9)))
     here = Candidate(large, "local")
     catalogue = FakeCatalogue(listed={"clock": (here, LOCAL)})
     (selection,) = await Selector(catalogue, Policy(), fitting=small_room).select(PLAN)
@@ -133,7 +137,7 @@ async def test_what_does_not_fit_is_left_out_and_something_that_fits_is_offered(
 
 async def test_a_licence_that_is_not_wanted_is_neither_used_nor_offered() -> None:
     theirs = Expert("nc", "clock", licence="CC-BY-NC-4.0", download_mb=5)
-    fitting = Fitting(licences=Licences(denied=("CC-BY-NC-*",)))
+    fitting = Eligibility(licences=LicenceRules(denied=("CC-BY-NC-*",)))
     catalogue = FakeCatalogue(listed={"clock": ()}, to_fetch={"clock": (theirs,)})
     assert "nc has the licence CC-BY-NC-4.0" in await reason(catalogue, fitting=fitting)
 
@@ -239,9 +243,9 @@ def test_a_task_can_be_done_by_what_fits_here_or_could_be_fetched(mode: Mode) ->
     large = Expert("large", NAME, memory_mb=9000, download_mb=9000)
     gated = Expert("gated", NAME, gated=True)
     greek = Expert("greek", NAME, download_mb=50, languages=("el", "de"))
-    there = Fitting(
+    there = Eligibility(
         room=lambda: ExpertCapacity(Hardware(memory=4 * 10**9)),
-        licences=Licences(denied=("MIT",)),
+        licences=LicenceRules(denied=("MIT",)),
         ruled_out=lambda text, code: True,
     )
 

@@ -13,7 +13,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from jarvis_desktop.app.launch_options import LaunchRequest
+from jarvis_desktop.app.ipc_client import LaunchRequest
 from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.policy import Mode
 from jarvis_desktop.core.turn import Request

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from jarvis_desktop.assistant.agent.goal_run import GoalRun, available_artifacts, resolve_names
 from jarvis_desktop.assistant.agent.roles import BranchRunner, Observation
-from jarvis_desktop.assistant.answer_writer import guarded
+from jarvis_desktop.assistant.answer_writer import without_invented_files
 from jarvis_desktop.core.artifact import Artifact
 from jarvis_desktop.core.display import printable
 from jarvis_desktop.core.errors import InputError
@@ -97,7 +97,7 @@ def _used(run: GoalRun, names: Sequence[str], text: str) -> tuple[Artifact, ...]
 async def _safe(run: GoalRun, text: str) -> str:
     """The text without files and links that nobody gave."""
     known = "\n".join(_known(run))
-    return await asyncio.to_thread(guarded, known, printable(text))
+    return await asyncio.to_thread(without_invented_files, known, printable(text))
 
 
 def _known(run: GoalRun) -> Iterable[str]:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Protocol
 
-from jarvis_desktop.assistant import answer_template, answer_writer
+from jarvis_desktop.assistant import answer_writer
 from jarvis_desktop.assistant.agent.goal_run import (
     GoalRun,
     available_artifacts,
@@ -19,7 +19,7 @@ from jarvis_desktop.assistant.agent.goal_run import (
     resolve_names,
 )
 from jarvis_desktop.assistant.agent.roles import Observation
-from jarvis_desktop.assistant.execution.replanning import Campaign, mendable
+from jarvis_desktop.assistant.execution.executor import ReplanningRunner, mendable
 from jarvis_desktop.core.display import one_line
 from jarvis_desktop.core.errors import JarvisError, PlanError, StorageError
 from jarvis_desktop.core.events import Noted, PlanAccepted, Replanned
@@ -99,7 +99,7 @@ class RunExperts:
         self,
         planner: Planner,
         inventory: Sequence[TaskType],
-        campaign: Campaign,
+        campaign: ReplanningRunner,
         approvals: ActingApprovals,
     ) -> None:
         self._planner = planner
@@ -210,15 +210,17 @@ def _own(turn: Turn, plan: Plan) -> Turn:
 def _told(run: GoalRun, plan: Plan) -> Observation:
     own = _own(run.live.turn, plan)
     mark = secrets.token_hex(6)
-    words, _ = answer_writer.told(own, mark, budget=RESULT_TOKENS)
+    words, _ = answer_writer.format_results(own, mark, budget=RESULT_TOKENS)
     words = words.removeprefix(f"<data-{mark}>\n").removesuffix(f"\n</data-{mark}>")
-    artifacts = tuple(item for _, result in answer_template.shown(own) for item in result.artifacts)
+    artifacts = tuple(
+        item for _, result in answer_writer.shown_results(own) for item in result.artifacts
+    )
     names = [
         name for name, item in available_artifacts(run, artifacts).items() if item in artifacts
     ]
     if names:
         words += f"\n\nAt hand from now on: {', '.join(f'“{one_line(name)}”' for name in names)}."
-    return Observation(words, answer_template.outcome(own), artifacts)
+    return Observation(words, answer_writer.turn_status(own), artifacts)
 
 
 def _advice(planned: Direct | Declined | ForAgent) -> str:

@@ -24,12 +24,11 @@ from jarvis_desktop.assistant.agent.controller import Controller
 from jarvis_desktop.assistant.agent.function_tests import FunctionTester
 from jarvis_desktop.assistant.agent.outline_writer import OutlineWriter
 from jarvis_desktop.assistant.agent.roles import BranchRunner, roles
-from jarvis_desktop.assistant.execution.executor import Executor
-from jarvis_desktop.assistant.execution.replanning import Campaign
+from jarvis_desktop.assistant.execution.executor import Executor, ReplanningRunner
 from jarvis_desktop.assistant.planning.llm_planner import LlmPlanner
 from jarvis_desktop.assistant.planning.rule_planner import EmbeddedPlanner
 from jarvis_desktop.assistant.prompts import Prompts
-from jarvis_desktop.assistant.selection.acquire import Obtainer
+from jarvis_desktop.assistant.selection.acquire import ExpertAcquirer
 from jarvis_desktop.assistant.selection.selector import Selector
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.code import (
@@ -234,12 +233,12 @@ class World:
         )
         candidate = Candidate(Expert(self.expert, "any"), "builtin")
         catalogue = FakeCatalogue({item.name: (candidate,) for item in TYPES})
-        campaign = Campaign(
+        campaign = ReplanningRunner(
             planner,
             TYPES,
             selector=Selector(catalogue, Policy()),
             executor=Executor({"builtin": self.backend}, store, lanes={}),
-            obtainer=Obtainer(_NoFetcher(), Policy()),  # type: ignore[arg-type]
+            obtainer=ExpertAcquirer(_NoFetcher(), Policy()),  # type: ignore[arg-type]
         )
         workshop = CodeWorkspaces(
             self.sandbox, self.library, folder_of=lambda goal_id: self.folder / goal_id

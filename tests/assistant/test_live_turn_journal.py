@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from jarvis_desktop.assistant.journal import Scribe
+from jarvis_desktop.assistant.live_turn import JournalWriter
 from jarvis_desktop.core import events
 from jarvis_desktop.core.artifact import Artifact, text_artifact
 from jarvis_desktop.core.context import current_note, current_turn
@@ -232,7 +232,7 @@ async def test_what_is_run_again_is_not_written_down_as_done_or_begun(house: Hou
 
 
 async def test_a_change_of_a_plan_that_was_not_written_down(house: House) -> None:
-    scribe = Scribe(house.journal, Unfinished("c", Turn("t", NOON)), acting=())
+    scribe = JournalWriter(house.journal, Unfinished("c", Turn("t", NOON)), acting=())
     turn = Turn("t", NOON, plan=CHAIN)
     assert scribe.take(events.PlanChanged(CHAIN), turn) == ""
     assert house.journal.kept["t"][1].turn == turn

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from jarvis_desktop.cli.agent_progress import MOST_PRINTED, TOLD, Rounds
-from jarvis_desktop.cli.terminal import TerminalFrontend
+from jarvis_desktop.cli.terminal import MOST_PRINTED, TOLD, Rounds, TerminalFrontend
 from jarvis_desktop.core.artifact import Artifact, Kind
 from jarvis_desktop.core.display import one_line
 from jarvis_desktop.core.events import (

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from jarvis_desktop.assistant.execution.retry import Ladder, RetryLimits, RetryStep
+from jarvis_desktop.assistant.execution.task_runner import RetryLimits, RetryPolicy, RetryStep
 from jarvis_desktop.core.errors import ExpertError, Fault
 from jarvis_desktop.core.expert import Candidate, Expert
 
@@ -19,7 +19,7 @@ class Climb:
     def __init__(self, *candidates: Candidate, patience: RetryLimits | None = None) -> None:
         self.time = 0.0
         self.steps: list[RetryStep] = []
-        self.ladder = Ladder(
+        self.ladder = RetryPolicy(
             candidates,
             patience=patience or RetryLimits(),
             clock=lambda: self.time,

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from jarvis_desktop.assistant.execution.retry import (
-    COOL_DOWN,
-    CRASH_WINDOW,
-    LONGEST_COOL_DOWN,
-    MOST_CRASHES,
-    MOST_FAILURES,
-    Breakers,
+from jarvis_desktop.assistant.execution.task_runner import (
+    COOL_DOWN_S,
+    CRASH_WINDOW_S,
+    MAX_COOL_DOWN_S,
+    MAX_CRASHES,
+    MAX_FAILURES,
+    CircuitBreakers,
 )
 from jarvis_desktop.core.errors import Fault
 from jarvis_desktop.core.expert import Candidate, Expert
@@ -35,25 +35,25 @@ def clock() -> Clock:
 
 
 @pytest.fixture
-def breakers(clock: Clock) -> Breakers:
-    return Breakers(clock=clock)
+def breakers(clock: Clock) -> CircuitBreakers:
+    return CircuitBreakers(clock=clock)
 
 
-def fail(breakers: Breakers, candidate: Candidate, fault: Fault, times: int) -> None:
+def fail(breakers: CircuitBreakers, candidate: Candidate, fault: Fault, times: int) -> None:
     for _ in range(times):
         breakers.failed(candidate, fault)
 
 
-def test_nothing_is_held_against_what_never_failed(breakers: Breakers) -> None:
+def test_nothing_is_held_against_what_never_failed(breakers: CircuitBreakers) -> None:
     assert breakers.objection(HERE) == ""
     assert breakers.admit(AFAR) == ""
     breakers.worked(HERE)
 
 
-def test_failures_in_a_row_open_it_and_a_success_closes_it(breakers: Breakers) -> None:
-    fail(breakers, HERE, Fault.ANSWER, MOST_FAILURES - 1)
+def test_failures_in_a_row_open_it_and_a_success_closes_it(breakers: CircuitBreakers) -> None:
+    fail(breakers, HERE, Fault.ANSWER, MAX_FAILURES - 1)
     breakers.worked(HERE)
-    fail(breakers, HERE, Fault.ANSWER, MOST_FAILURES - 1)
+    fail(breakers, HERE, Fault.ANSWER, MAX_FAILURES - 1)
     assert breakers.objection(HERE) == ""
     fail(breakers, HERE, Fault.OTHER, 1)
     assert breakers.objection(HERE) == (
@@ -64,57 +64,59 @@ def test_failures_in_a_row_open_it_and_a_success_closes_it(breakers: Breakers) -
     assert breakers.objection(HERE) == ""
 
 
-def test_trouble_of_a_service_is_trouble_of_all_behind_it(breakers: Breakers) -> None:
-    fail(breakers, AFAR, Fault.TIMEOUT, MOST_FAILURES)
+def test_trouble_of_a_service_is_trouble_of_all_behind_it(breakers: CircuitBreakers) -> None:
+    fail(breakers, AFAR, Fault.TIMEOUT, MAX_FAILURES)
     assert breakers.objection(ALSO_AFAR).startswith("api:together failed 3 times in a row")
     assert breakers.objection(ELSEWHERE) == ""
     breakers.worked(ALSO_AFAR)
     assert breakers.objection(AFAR) == ""
 
 
-def test_an_experts_own_fault_is_its_own(breakers: Breakers) -> None:
-    fail(breakers, AFAR, Fault.ANSWER, MOST_FAILURES)
+def test_an_experts_own_fault_is_its_own(breakers: CircuitBreakers) -> None:
+    fail(breakers, AFAR, Fault.ANSWER, MAX_FAILURES)
     assert breakers.objection(AFAR).startswith("gpt failed")
     assert breakers.objection(ALSO_AFAR) == ""
 
 
 def test_after_its_cool_down_one_is_let_through_and_the_others_wait(
-    breakers: Breakers, clock: Clock
+    breakers: CircuitBreakers, clock: Clock
 ) -> None:
-    fail(breakers, HERE, Fault.TIMEOUT, MOST_FAILURES)
-    clock.time += COOL_DOWN
+    fail(breakers, HERE, Fault.TIMEOUT, MAX_FAILURES)
+    clock.time += COOL_DOWN_S
     assert breakers.objection(HERE) == ""
     assert breakers.admit(HERE) == ""
     assert breakers.admit(HERE) != ""
     fail(breakers, HERE, Fault.TIMEOUT, 1)
-    clock.time += COOL_DOWN
+    clock.time += COOL_DOWN_S
     assert breakers.objection(HERE) != "", "it failed once more, and waits twice as long"
-    clock.time += COOL_DOWN
+    clock.time += COOL_DOWN_S
     assert breakers.admit(HERE) == ""
     breakers.worked(HERE)
     assert breakers.admit(HERE) == breakers.admit(HERE) == ""
 
 
-def test_no_cool_down_is_longer_than_the_longest(breakers: Breakers, clock: Clock) -> None:
+def test_no_cool_down_is_longer_than_the_longest(breakers: CircuitBreakers, clock: Clock) -> None:
     fail(breakers, HERE, Fault.TIMEOUT, 5000)
-    clock.time += LONGEST_COOL_DOWN
+    clock.time += MAX_COOL_DOWN_S
     assert breakers.objection(HERE) == ""
 
 
-def test_crashes_count_even_where_it_worked_in_between(breakers: Breakers, clock: Clock) -> None:
-    for _ in range(MOST_CRASHES + 1):
+def test_crashes_count_even_where_it_worked_in_between(
+    breakers: CircuitBreakers, clock: Clock
+) -> None:
+    for _ in range(MAX_CRASHES + 1):
         assert breakers.objection(HERE) == ""
-        clock.time += CRASH_WINDOW / MOST_CRASHES
+        clock.time += CRASH_WINDOW_S / MAX_CRASHES
         breakers.failed(HERE, Fault.CRASH)
         breakers.worked(HERE)
     assert breakers.objection(HERE) == "nllb crashed again and again, so it is tried last for now."
-    clock.time += LONGEST_COOL_DOWN
+    clock.time += MAX_COOL_DOWN_S
     assert breakers.objection(HERE) == ""
 
 
-def test_crashes_that_are_far_between_are_forgiven(breakers: Breakers, clock: Clock) -> None:
-    for _ in range(3 * MOST_CRASHES):
-        clock.time += CRASH_WINDOW / 2
+def test_crashes_that_are_far_between_are_forgiven(breakers: CircuitBreakers, clock: Clock) -> None:
+    for _ in range(3 * MAX_CRASHES):
+        clock.time += CRASH_WINDOW_S / 2
         breakers.failed(HERE, Fault.CRASH)
         breakers.worked(HERE)
     assert breakers.objection(HERE) == ""

@@ -6,7 +6,12 @@ from dataclasses import replace
 
 import pytest
 
-from jarvis_desktop.assistant.journal import Scribe, blank, given_up, retold
+from jarvis_desktop.assistant.live_turn import (
+    JournalWriter,
+    abandoned_turn,
+    empty_turn,
+    replayed_events,
+)
 from jarvis_desktop.core import events
 from jarvis_desktop.core.artifact import text_artifact
 from jarvis_desktop.core.expert import Candidate, Expert, Status, TaskResult
@@ -35,7 +40,7 @@ class Desk:
     def __init__(self, unfinished: Unfinished) -> None:
         self.journal = FakeJournal()
         self.turn = unfinished.turn
-        self.scribe = Scribe(self.journal, unfinished, acting=("clock",))
+        self.scribe = JournalWriter(self.journal, unfinished, acting=("clock",))
 
     def show(self, *happened: events.Event) -> None:
         for event in happened:
@@ -88,11 +93,11 @@ def test_one_that_goes_on_is_in_the_journal_already() -> None:
 def test_it_is_retold_up_to_its_rounds(plan: Plan | None) -> None:
     results = {0: DONE} if plan else {}
     left = replace(GOAL, turn=replace(GOAL.turn, plan=plan, results=results))
-    told = list(retold(left))
+    told = list(replayed_events(left))
     names = ["TurnStarted", "Transcribed", "Noted", "GoalTaken"]
     names += ["PlanAccepted", "TaskFinished"] if plan else []
     assert [type(event).__name__ for event in told] == [*names, "Noted"]
-    turn = blank(left)
+    turn = empty_turn(left)
     for event in told:
         turn = turn.apply(event)
     again = "It goes on where it was cut off: a goal of agent mode."
@@ -105,17 +110,17 @@ def test_it_is_given_up_with_what_its_rounds_did() -> None:
         events.RoundEnded(1, Status.DONE, "Drawn.", (text_artifact("picture"),)),
         events.OutlineChanged(OUTLINE),
     )
-    turn = given_up(GOAL, NOON, rounds)
+    turn = abandoned_turn(GOAL, NOON, rounds)
     assert turn.status is Status.PARTLY
     assert turn.agentic
     assert turn.outline == OUTLINE
     assert turn.artifacts == (text_artifact("picture"),)
     assert turn.finished == NOON
     assert turn.reply == "This was cut off, and not gone on with."
-    nothing = given_up(GOAL, NOON, rounds[:1])
+    nothing = abandoned_turn(GOAL, NOON, rounds[:1])
     assert (nothing.status, nothing.agentic) == (Status.CANCELLED, True)
     within = replace(GOAL, turn=replace(GOAL.turn, plan=CHAIN, results={0: DONE}))
-    kept = given_up(within, NOON)
+    kept = abandoned_turn(within, NOON)
     assert kept.status is Status.PARTLY
     assert [kept.results[number].status.value for number in (0, 1, 2)] == [
         "done",

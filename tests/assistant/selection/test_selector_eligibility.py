@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from jarvis_desktop.assistant.selection.eligibility import ExpertCapacity, Fitting, Licences
+from jarvis_desktop.assistant.selection.selector import Eligibility, ExpertCapacity, LicenceRules
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.expert import Expert
 from jarvis_desktop.core.placement import PROCESSOR, Graphics, Hardware, MemorySize, Placement
@@ -52,28 +52,28 @@ def objection(
     expert: Expert,
     task: Task | None = None,
     *,
-    fitting: Fitting | None = None,
+    fitting: Eligibility | None = None,
     room: ExpertCapacity | None = None,
     request: str = "",
 ) -> str:
-    rules = fitting or Fitting(ruled_out=ruled_out)
+    rules = fitting or Eligibility(ruled_out=ruled_out)
     return rules.objection(
         expert, task or shorten("Hello."), request=request, room=room or ExpertCapacity()
     )
 
 
 def to_fetch(expert: Expert, *, room: ExpertCapacity | None = None, gated: bool = False) -> str:
-    return Fitting(gated=gated).objection_to_fetching(
+    return Eligibility(gated=gated).objection_to_fetching(
         expert, shorten("Hello."), request="", room=room or ExpertCapacity()
     )
 
 
 def test_nothing_is_held_against_an_expert_of_which_nothing_is_known() -> None:
     assert (
-        Fitting().objection(Expert("x", "any"), shorten("a"), request="", room=ExpertCapacity())
+        Eligibility().objection(Expert("x", "any"), shorten("a"), request="", room=ExpertCapacity())
         == ""
     )
-    assert Fitting().room() == ExpertCapacity()
+    assert Eligibility().room() == ExpertCapacity()
 
 
 def test_the_memory_must_suffice() -> None:
@@ -125,10 +125,10 @@ def test_the_licence_must_be_wanted() -> None:
         Expert("a", "any", licence="MIT"),
         Expert("b", "any", licence="CC-BY-NC-4.0"),
     )
-    no_nc = Fitting(licences=Licences(denied=("cc-by-nc-*",)))
+    no_nc = Eligibility(licences=LicenceRules(denied=("cc-by-nc-*",)))
     assert objection(free, fitting=no_nc) == ""
     assert "has the licence CC-BY-NC-4.0" in objection(not_for_sale, fitting=no_nc)
-    only_mit = Fitting(licences=Licences(allowed=("MIT",)))
+    only_mit = Eligibility(licences=LicenceRules(allowed=("MIT",)))
     assert objection(free, fitting=only_mit) == ""
     assert "your settings leave out" in objection(not_for_sale, fitting=only_mit)
     assert objection(Expert("c", "any"), fitting=only_mit) == ""

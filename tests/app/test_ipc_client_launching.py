@@ -9,9 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from jarvis_desktop.app import launch_options
-from jarvis_desktop.app.ipc_client import LONGEST_LINE
-from jarvis_desktop.app.launch_options import LaunchRequest, commands, hand_over, read
+from jarvis_desktop.app import ipc_client
+from jarvis_desktop.app.ipc_client import LONGEST_LINE, LaunchRequest, commands, hand_over, read
 from jarvis_desktop.app.single_instance import Instance
 from jarvis_desktop.core.errors import InputError
 
@@ -21,7 +20,7 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there it is a n
 
 @pytest.fixture(autouse=True)
 def no_token(monkeypatch):
-    for name in launch_options.TOKENS:
+    for name in ipc_client.TOKENS:
         monkeypatch.delenv(name, raising=False)
 
 
@@ -149,8 +148,8 @@ async def test_one_that_is_only_starting_is_waited_for(tmp_path):
 
 
 async def test_one_that_never_answers_is_left_alone(tmp_path, monkeypatch):
-    monkeypatch.setattr(launch_options, "STARTING", 0.05)
-    monkeypatch.setattr(launch_options, "LOOKING", 0.01)
+    monkeypatch.setattr(ipc_client, "STARTING", 0.05)
+    monkeypatch.setattr(ipc_client, "LOOKING", 0.01)
     hangs, other = Instance(tmp_path), Instance(tmp_path)
     assert hangs.claim()
     assert not await asyncio.to_thread(hand_over, LaunchRequest(), tmp_path, other.claim)
@@ -174,7 +173,7 @@ def test_a_folder_that_cannot_be_used_keeps_no_window_away(tmp_path):
 
 def test_what_a_click_waits_for_is_little():
     code = (
-        "import jarvis_desktop.app.launch_options, sys;"
+        "import jarvis_desktop.app.ipc_client, sys;"
         "heavy = {'asyncio', 'PySide6', 'pydantic', 'filelock', 'argparse', 'urllib.request'};"
         "print(sorted(heavy & set(sys.modules)))"
     )

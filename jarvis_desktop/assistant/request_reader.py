@@ -1,4 +1,4 @@
-"""Brings the files of a request into the artifact store: those given, and those it names."""
+"""Takes in a request: its words, the files given with it, and the files and addresses it names."""
 
 from __future__ import annotations
 
@@ -8,22 +8,34 @@ from dataclasses import replace
 from itertools import count
 from pathlib import Path, PurePath
 
+from jarvis_desktop.assistant.live_turn import LiveTurn
+from jarvis_desktop.assistant.memory import ConversationMemory
 from jarvis_desktop.assistant.planning import request_parser
-from jarvis_desktop.core.artifact import Artifact
+from jarvis_desktop.core.artifact import Artifact, Kind
 from jarvis_desktop.core.context import current_note
 from jarvis_desktop.core.display import one_line
 from jarvis_desktop.core.errors import InputError
+from jarvis_desktop.core.events import (
+    Attached,
+    Noted,
+    Transcribed,
+)
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.plan import Plan
-from jarvis_desktop.core.ports import ArtifactStore, Web
-from jarvis_desktop.core.task import Arg, Item
-from jarvis_desktop.core.turn import Request
+from jarvis_desktop.core.ports import (
+    ArtifactStore,
+    Context,
+    Web,
+)
+from jarvis_desktop.core.speech import Recogniser, Transcript
+from jarvis_desktop.core.task import Arg, Item, TaskType
+from jarvis_desktop.core.turn import Conversation, Request
 
-MOST_LINKS = 10
+MAX_LINKS = 10
 """Addresses in one request."""
 
 
-class Intake:
+class AttachmentIntake:
     """Checks and copies files, so that nothing outside the store is touched later on."""
 
     def __init__(
@@ -75,9 +87,9 @@ class Intake:
         Raises InputError, UnavailableError and StorageError where one of them cannot be had.
         """
         urls = {text[item.start : item.end]: item.text for item in request_parser.find_urls(text)}
-        if len(urls) > MOST_LINKS:
+        if len(urls) > MAX_LINKS:
             raise InputError(
-                tr("Those are more than {most_links} addresses at once.", most_links=MOST_LINKS)
+                tr("Those are more than {most_links} addresses at once.", most_links=MAX_LINKS)
             )
         try:
             async with asyncio.TaskGroup() as group:
@@ -90,7 +102,7 @@ class Intake:
         found = {}
         for written, fetch in fetches.items():
             taken = fetch.result()
-            found[written] = replace(taken, name=_apart(taken.title, titles))
+            found[written] = replace(taken, name=_unique_name(taken.title, titles))
             titles.add(found[written].title.casefold())
         return found
 
@@ -164,7 +176,7 @@ class Intake:
         return tuple(taken)
 
 
-def _apart(name: str, taken: Collection[str]) -> str:
+def _unique_name(name: str, taken: Collection[str]) -> str:
     """The name, or else "x-2.png" and so on: one that is not taken, whatever its case."""
     path, number = PurePath(name), count(2)
     while name.casefold() in taken:
@@ -188,3 +200,105 @@ def _absolute(path: Path, folder: Path | None) -> Path:
             tr("There is no file {shown}.", shown=shown), hint=tr("Check its name.")
         ) from error
     return path if path.is_absolute() or folder is None else folder / path
+
+
+MAX_NAMES = 10
+MAX_REQUEST_CHARS = 200_000
+"""Characters; a longer text belongs in a file."""
+
+
+class RequestReader:
+    """Takes in what a person said and gave."""
+
+    def __init__(
+        self, intake: AttachmentIntake, recogniser: Recogniser, memory: ConversationMemory
+    ) -> None:
+        self._intake = intake
+        self._recogniser = recogniser
+        self._memory = memory
+        self.names: tuple[str, ...] = ()
+        """Of the files that were given lately, without their endings, the newest first: words that
+        the person may say."""
+
+    async def of(
+        self,
+        request: Request,
+        known: Conversation,
+        live: LiveTurn,
+        *,
+        inventory: Sequence[TaskType],
+        links: bool = True,
+    ) -> tuple[str, Context]:
+        """What is asked, a file's name in the place of each address, and what is known beside it.
+
+        Without `links` the addresses stay as they are, and nothing is fetched for them.
+
+        Raises JarvisError where the words cannot be heard, or a file cannot be had or used.
+        """
+        text = request.text.strip()
+        if len(text) > MAX_REQUEST_CHARS:
+            raise InputError(
+                tr(
+                    "The text is {text:,} characters long; the most is {longest_request:,}.",
+                    text=len(text),
+                    longest_request=MAX_REQUEST_CHARS,
+                ),
+                hint=tr("Put it in a file and give the file."),
+            )
+        attachments = await self._intake.given(request)
+        audio = Artifact(Kind.AUDIO, path=request.audio) if request.audio else None
+        if request.heard:
+            text = _show_transcript(request.heard, live)
+        elif not text and audio is None:
+            audio, attachments = _recorded_request(attachments)
+        if attachments:
+            live.show(Attached(attachments))
+        if audio is not None:
+            text = await self._listen(audio, live)
+        # Names and addresses in a pasted text are content: no file is fetched for them.
+        instruction, _ = request_parser.split_pasted(text, inventory)
+        named = await self._intake.named(instruction, request, attachments)
+        linked = await self._intake.linked(instruction, (*attachments, *named)) if links else {}
+        if named or linked:
+            attachments = (*attachments, *named, *linked.values())
+            live.show(Attached(attachments))
+        for written in sorted(linked, key=len, reverse=True):  # one may begin another
+            text = text.replace(written, linked[written].title)
+        given = (Path(item.name).stem for item in reversed(attachments) if item.name)
+        self.names = tuple(dict.fromkeys((*given, *self.names)))[:MAX_NAMES]
+        context = await self._memory.context(
+            known, attachments, folder=request.folder, trace=live.trace
+        )
+        return text, context
+
+    async def _listen(self, audio: Artifact, live: LiveTurn) -> str:
+        def report(fraction: float | None, message: str) -> None:
+            """Speech is quick enough to need no progress of its own."""
+
+        assert audio.path is not None
+        try:
+            heard = await self._recogniser.transcribe(audio.path, report)
+        except InputError as error:
+            # The store's name for it means nothing to the person who gave the file.
+            message = error.message.replace(audio.path.name, audio.title)
+            raise InputError(message, hint=error.hint) from error
+        return _show_transcript(heard, live)
+
+
+def _show_transcript(heard: Transcript, live: LiveTurn) -> str:
+    """Its words, and what to know about them, once the person sees both."""
+    live.show(Transcribed(heard.text, heard.engine))
+    if heard.note:
+        live.show(Noted(heard.note))
+    return heard.text
+
+
+def _recorded_request(
+    attachments: tuple[Artifact, ...],
+) -> tuple[Artifact | None, tuple[Artifact, ...]]:
+    """With no words at all, the one recording among the files is the request."""
+    recordings = [item for item in attachments if item.kind is Kind.AUDIO]
+    if len(recordings) != 1:
+        return None, attachments
+    rest = tuple(item for item in attachments if item is not recordings[0])
+    return recordings[0], rest

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from jarvis_desktop.assistant import answer_template
+from jarvis_desktop.assistant import answer_writer
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.expert import Attempt, Candidate, Expert, Status, TaskResult
 from jarvis_desktop.core.plan import Plan
@@ -34,29 +34,33 @@ def failed(number: int, reason: str = "It broke.") -> TaskResult:
 
 
 def test_no_plan_no_answer() -> None:
-    assert answer_template.compose(turn(None)) == ""
-    assert answer_template.outcome(turn(None, failed(0))) is Status.FAILED
+    assert answer_writer.compose_answer(turn(None)) == ""
+    assert answer_writer.turn_status(turn(None, failed(0))) is Status.FAILED
 
 
 def test_one_text_is_the_answer() -> None:
     made = turn(Plan((Task(0, CLOCK),)), done(0, text_artifact("It is noon.")))
-    assert answer_template.compose(made) == "It is noon."
-    assert answer_template.outcome(made) is Status.DONE
+    assert answer_writer.compose_answer(made) == "It is noon."
+    assert answer_writer.turn_status(made) is Status.DONE
 
 
 def test_files_are_named() -> None:
     plan = Plan((Task(0, BLUR, {"image": PICTURE}),))
     assert (
-        answer_template.compose(turn(plan, done(0, MADE))) == "Here is the picture scan-blur.png."
+        answer_writer.compose_answer(turn(plan, done(0, MADE)))
+        == "Here is the picture scan-blur.png."
     )
     two = turn(plan, done(0, MADE, Artifact(Kind.TABLE, path=Path("t.csv"))))
-    assert answer_template.compose(two) == "Here is the picture scan-blur.png and the table t.csv."
+    assert (
+        answer_writer.compose_answer(two)
+        == "Here is the picture scan-blur.png and the table t.csv."
+    )
 
 
 def test_words_beside_a_picture_are_enough() -> None:
     plan = Plan((Task(0, FIND, {"image": PICTURE}),))
     assert (
-        answer_template.compose(turn(plan, done(0, text_artifact("Two faces."), MADE)))
+        answer_writer.compose_answer(turn(plan, done(0, text_artifact("Two faces."), MADE)))
         == "Two faces."
     )
 
@@ -70,7 +74,7 @@ def test_several_answers_have_labels() -> None:
         )
     )
     made = turn(plan, *(done(n, text_artifact(str(n))) for n in range(3)))
-    assert answer_template.compose(made) == (
+    assert answer_writer.compose_answer(made) == (
         "Image to text (scan.png): 0\n\nImage to text (scan-blur.png): 1\n\nSummarization: 2"
     )
 
@@ -78,7 +82,7 @@ def test_several_answers_have_labels() -> None:
 def test_twins_without_files_keep_the_plain_label() -> None:
     plan = Plan((Task(0, SHORTEN, {"text": "a"}), Task(1, SHORTEN, {"text": "b"})))
     made = turn(plan, done(0, text_artifact("x")), done(1, text_artifact("y")))
-    assert answer_template.compose(made) == "Summarization: x\n\nSummarization: y"
+    assert answer_writer.compose_answer(made) == "Summarization: x\n\nSummarization: y"
 
 
 def test_it_is_told_who_stood_in_for_an_expert_that_failed() -> None:
@@ -93,21 +97,27 @@ def test_it_is_told_who_stood_in_for_an_expert_that_failed() -> None:
         replace(done(1, text_artifact("y")), attempts=again),
     )
     words = "The built-in way was used, because a and b failed: Never."
-    assert answer_template.compose(made).endswith(f"y\n\n{words}")
-    assert words in answer_template.below(made, "x and y")
+    assert answer_writer.compose_answer(made).endswith(f"y\n\n{words}")
+    assert words in answer_writer.text_below(made, "x and y")
     other = replace(done(0), attempts=(Attempt(first, 1.0, "No."), Attempt(second, 1.0)))
-    assert answer_template.compose(turn(plan, other)).endswith("b was used, because a failed: No.")
+    assert answer_writer.compose_answer(turn(plan, other)).endswith(
+        "b was used, because a failed: No."
+    )
 
 
 def test_speech_is_shown_as_what_it_says() -> None:
     speech = Artifact(Kind.AUDIO, path=Path("s.wav"))
     plan = Plan((Task(0, CLOCK), Task(1, SPEAK, {"text": Ref(0)})))
     made = turn(plan, done(0, text_artifact("It is noon.")), done(1, speech))
-    assert answer_template.compose(made) == "It is noon."
-    assert answer_template.said(made, Task(1, SPEAK, {"text": "typed"})) == "typed"
-    assert answer_template.said(made, Task(1, SPEAK, {"text": text_artifact("kept")})) == "kept"
+    assert answer_writer.compose_answer(made) == "It is noon."
+    assert answer_writer.spoken_text(made, Task(1, SPEAK, {"text": "typed"})) == "typed"
     assert (
-        answer_template.said(made, Task(1, SPEAK, {"text": Artifact(Kind.TEXT, path=Path("a"))}))
+        answer_writer.spoken_text(made, Task(1, SPEAK, {"text": text_artifact("kept")})) == "kept"
+    )
+    assert (
+        answer_writer.spoken_text(
+            made, Task(1, SPEAK, {"text": Artifact(Kind.TEXT, path=Path("a"))})
+        )
         == ""
     )
 
@@ -118,29 +128,32 @@ def test_failures_and_what_they_kept_from_running() -> None:
     )
     skipped = TaskResult(2, Status.SKIPPED, reason="It needs …")
     made = turn(plan, done(0, text_artifact("It is noon.")), failed(1), skipped)
-    assert answer_template.compose(made) == (
+    assert answer_writer.compose_answer(made) == (
         "It is noon.\n\nNot done: image to text. It broke.\n\n"
         "Left out, because it needed that: summarization."
     )
-    assert answer_template.outcome(made) is Status.PARTLY
+    assert answer_writer.turn_status(made) is Status.PARTLY
 
 
 def test_half_a_chain_is_better_than_nothing() -> None:
     plan = Plan((Task(0, READ, {"image": PICTURE}), Task(1, SHORTEN, {"text": Ref(0)})))
     made = turn(plan, done(0, text_artifact("The whole text.")), failed(1))
-    assert answer_template.compose(made) == "The whole text.\n\nNot done: summarization. It broke."
-    assert answer_template.outcome(made) is Status.PARTLY
+    assert (
+        answer_writer.compose_answer(made)
+        == "The whole text.\n\nNot done: summarization. It broke."
+    )
+    assert answer_writer.turn_status(made) is Status.PARTLY
 
 
 def test_nothing_done() -> None:
     made = turn(Plan((Task(0, CLOCK),)), failed(0))
-    assert answer_template.compose(made) == "Not done: clock. It broke."
-    assert answer_template.outcome(made) is Status.FAILED
+    assert answer_writer.compose_answer(made) == "Not done: clock. It broke."
+    assert answer_writer.turn_status(made) is Status.FAILED
 
 
 def test_a_turn_that_was_cut_off_has_fewer_results() -> None:
     made = turn(Plan((Task(0, CLOCK), Task(1, CLOCK))), done(0, text_artifact("noon")))
-    assert answer_template.compose(made) == "noon"
+    assert answer_writer.compose_answer(made) == "noon"
 
 
 def by(number: int, backend: str, *artifacts: Artifact, failed: str = "") -> TaskResult:
@@ -179,7 +192,7 @@ TWO = Plan((Task(0, CLOCK), Task(1, SHORTEN, {"text": "a"})))
     ],
 )
 def test_when_no_words_are_needed(made: Turn, expected: bool) -> None:
-    assert answer_template.speaks_for_itself(made) is expected
+    assert answer_writer.needs_no_words(made) is expected
 
 
 def test_below_an_answer_stands_what_it_kept_quiet_about() -> None:
@@ -193,7 +206,7 @@ def test_below_an_answer_stands_what_it_kept_quiet_about() -> None:
     )
     skipped = TaskResult(3, Status.SKIPPED, reason="It needs …")
     made = asked(plan, by(0, "local", LONG), by(1, "local", NOON), failed(2), skipped)
-    assert answer_template.below(made, "It is noon now, and I read the scan.") == (
+    assert answer_writer.text_below(made, "It is noon now, and I read the scan.") == (
         f"Image to text: {LONG.text}\n\nNot done: image to text. It broke.\n\n"
         "Left out, because it needed that: summarization.\n\nDone by local-one."
     )
@@ -212,19 +225,19 @@ def test_below_an_answer_stands_what_it_kept_quiet_about() -> None:
 )
 def test_which_texts_are_told(text: str, words: str, expected: str) -> None:
     made = asked(Plan((Task(0, READ, {"image": PICTURE}),)), done(0, text_artifact(text)))
-    assert answer_template.below(made, words) == expected
+    assert answer_writer.text_below(made, words) == expected
 
 
 def test_experts_are_named_once_and_what_came_along_is_not() -> None:
     builtin = Candidate(Expert("builtin/clock", "clock"), "builtin")
     own = TaskResult(1, Status.DONE, (MADE,), (Attempt(builtin, 1.0),))
     made = asked(TWO, by(0, "local", MADE), own)
-    assert answer_template.below(made, "Here it is.") == "Done by local-one."
-    assert answer_template.below(made, "LOCAL-ONE made it.") == ""
+    assert answer_writer.text_below(made, "Here it is.") == "Done by local-one."
+    assert answer_writer.text_below(made, "LOCAL-ONE made it.") == ""
 
 
 def test_speech_is_not_repeated_below() -> None:
     made = asked(
         Plan((Task(0, SPEAK, {"text": "a"}), Task(1, CLOCK))), done(0, MADE), done(1, NOON)
     )
-    assert answer_template.below(made, "It is noon.") == ""
+    assert answer_writer.text_below(made, "It is noon.") == ""

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from jarvis_desktop.assistant.attachments import Intake
+from jarvis_desktop.assistant.request_reader import AttachmentIntake
 from jarvis_desktop.core.artifact import Artifact, Kind
 from jarvis_desktop.core.context import current_turn
 from jarvis_desktop.core.errors import InputError
@@ -24,9 +24,9 @@ def store(tmp_path: Path) -> FakeStore:
 
 
 @pytest.fixture
-def intake(store: FakeStore, tmp_path: Path) -> Intake:
+def intake(store: FakeStore, tmp_path: Path) -> AttachmentIntake:
     (tmp_path / "usual").mkdir()
-    return Intake(store, folders=(tmp_path / "usual",))
+    return AttachmentIntake(store, folders=(tmp_path / "usual",))
 
 
 def written(path: Path, content: str = "words") -> Path:
@@ -34,19 +34,21 @@ def written(path: Path, content: str = "words") -> Path:
     return path
 
 
-async def named(intake: Intake, text: str, folder: Path | None = None) -> list[str]:
+async def named(intake: AttachmentIntake, text: str, folder: Path | None = None) -> list[str]:
     return [item.name for item in await intake.named(text, Request(text, folder=folder), ())]
 
 
 @pytest.mark.parametrize(
     "name", ["~nobody9/x.txt", "x" * 300 + ".txt", "/" + "y" * 5000 + ".txt", "a\0b.txt"]
 )
-async def test_names_that_no_file_can_have_are_left_to_the_planner(intake: Intake, name: str):
+async def test_names_that_no_file_can_have_are_left_to_the_planner(
+    intake: AttachmentIntake, name: str
+):
     assert await named(intake, f"Read {name}") == []
 
 
 async def test_a_folder_that_may_not_be_looked_into_has_no_such_file(
-    intake: Intake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    intake: AttachmentIntake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     written(tmp_path / "usual" / "note.txt")
     look = Path.stat
@@ -60,18 +62,20 @@ async def test_a_folder_that_may_not_be_looked_into_has_no_such_file(
     assert await named(intake, "Read note.txt", tmp_path / "closed") == ["note.txt"]
 
 
-async def test_a_named_file_is_found_in_the_home_folder(intake: Intake, home: Path):
+async def test_a_named_file_is_found_in_the_home_folder(intake: AttachmentIntake, home: Path):
     written(home / "note.txt")
     assert await named(intake, "Read ~/note.txt") == ["note.txt"]
 
 
-async def test_a_full_path_without_an_ending_names_a_file(intake: Intake, tmp_path: Path):
+async def test_a_full_path_without_an_ending_names_a_file(intake: AttachmentIntake, tmp_path: Path):
     written(tmp_path / "notes")
     assert await named(intake, f"Open {tmp_path}/notes") == ["notes"]
     assert await named(intake, f"Open {tmp_path}/other") == []
 
 
-async def test_a_file_given_by_the_name_of_nobodys_home_is_refused_by_name(intake: Intake):
+async def test_a_file_given_by_the_name_of_nobodys_home_is_refused_by_name(
+    intake: AttachmentIntake,
+):
     with pytest.raises(InputError, match=r"no file ~nobody9/x\.txt") as caught:
         await intake.given(Request("Read", files=(Path("~nobody9/x.txt"),)))
     assert caught.value.hint
@@ -81,13 +85,13 @@ async def test_a_file_given_by_the_name_of_nobodys_home_is_refused_by_name(intak
 async def test_a_given_file_that_cannot_be_is_refused(tmp_path: Path, name: str):
     from jarvis_desktop.storage.artifacts import FileStore
 
-    intake = Intake(FileStore(tmp_path / "store"))
+    intake = AttachmentIntake(FileStore(tmp_path / "store"))
     with pytest.raises(InputError):
         await intake.given(Request("Read", files=(Path(name),), folder=tmp_path))
 
 
 async def test_a_plan_gets_its_files_from_the_folder_of_the_request(
-    intake: Intake, store: FakeStore, tmp_path: Path
+    intake: AttachmentIntake, store: FakeStore, tmp_path: Path
 ):
     written(tmp_path / "note.txt")
     bare = Artifact(Kind.DOCUMENT, path=Path("note.txt"))
@@ -106,7 +110,7 @@ async def test_a_plan_gets_its_files_from_the_folder_of_the_request(
 
 
 async def test_a_plan_may_name_what_lies_in_the_store_already(
-    intake: Intake, store: FakeStore, tmp_path: Path
+    intake: AttachmentIntake, store: FakeStore, tmp_path: Path
 ):
     kept = store.take_in(written(tmp_path / "note.txt")).path
     before = store.made
@@ -116,7 +120,7 @@ async def test_a_plan_may_name_what_lies_in_the_store_already(
     assert store.made == before
 
 
-async def test_a_plan_with_the_name_of_nobodys_home_is_refused(intake: Intake):
+async def test_a_plan_with_the_name_of_nobodys_home_is_refused(intake: AttachmentIntake):
     item = Artifact(Kind.DOCUMENT, path=Path("~nobody9/x.txt"))
     with pytest.raises(InputError, match="nobody9"):
         await intake.settled(Plan((Task(1, READ, {"text": item}),)), None)

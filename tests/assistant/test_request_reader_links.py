@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from jarvis_desktop.assistant.attachments import MOST_LINKS, Intake
 from jarvis_desktop.assistant.planning.request_parser import find_urls
+from jarvis_desktop.assistant.request_reader import MAX_LINKS, AttachmentIntake
 from jarvis_desktop.core.artifact import Artifact, Kind
 from jarvis_desktop.core.context import current_note
 from jarvis_desktop.core.errors import InputError, UnavailableError
@@ -46,24 +46,26 @@ def store(tmp_path: Path) -> FakeStore:
 
 
 async def test_files_are_fetched_by_their_addresses_once(store, web):
-    found = await Intake(store, web=web).linked(f"Blur {CAT}, read {PAGE}, and blur {CAT}.")
+    found = await AttachmentIntake(store, web=web).linked(
+        f"Blur {CAT}, read {PAGE}, and blur {CAT}."
+    )
     assert {url: item.name for url, item in found.items()} == {CAT: "cat.png", PAGE: "Cat.html"}
     assert web.asked == [CAT, PAGE]
 
 
 async def test_words_without_addresses_ask_for_nothing(store, web):
-    assert await Intake(store, web=web).linked("Blur cat.png") == {}
+    assert await AttachmentIntake(store, web=web).linked("Blur cat.png") == {}
     assert not web.asked
 
 
 async def test_nothing_is_fetched_where_nothing_may_be(store):
     with pytest.raises(InputError, match="the mode is offline"):
-        await Intake(store).linked(f"Blur {CAT}")
+        await AttachmentIntake(store).linked(f"Blur {CAT}")
 
 
 async def test_the_mode_of_the_moment_counts(store, web):
     online = False
-    intake = Intake(store, web=web, online=lambda: online)
+    intake = AttachmentIntake(store, web=web, online=lambda: online)
     with pytest.raises(InputError, match="the mode is offline"):
         await intake.linked(f"Blur {CAT}")
     assert not web.asked
@@ -73,7 +75,7 @@ async def test_the_mode_of_the_moment_counts(store, web):
 
 async def test_what_cannot_be_had_is_told(store, web):
     with pytest.raises(UnavailableError, match="not found"):
-        await Intake(store, web=web).linked("Blur https://example.com/dog.png")
+        await AttachmentIntake(store, web=web).linked("Blur https://example.com/dog.png")
 
 
 async def test_all_are_fetched_at_once_and_each_is_told(store):
@@ -91,7 +93,7 @@ async def test_all_are_fetched_at_once_and_each_is_told(store):
     both = asyncio.Event()
     current_note.set(note)
     web = Together({CAT: ("cat.png", "a cat"), PAGE: ("Cat.html", "<p>cats</p>")})
-    assert len(await Intake(store, web=web).linked(f"Blur {CAT}, read {PAGE}")) == 2
+    assert len(await AttachmentIntake(store, web=web).linked(f"Blur {CAT}, read {PAGE}")) == 2
     assert notes == [f"Fetching {CAT} …", f"Fetching {PAGE} …"]
 
 
@@ -103,18 +105,18 @@ async def test_one_that_fails_ends_the_others_with_its_own_sentence(store):
             return await super().fetch(url, folder)
 
     with pytest.raises(UnavailableError, match="not found"):
-        await Intake(store, web=Slow()).linked(f"Blur {CAT} and {PAGE}")
+        await AttachmentIntake(store, web=Slow()).linked(f"Blur {CAT} and {PAGE}")
     assert not list(store.root.iterdir())
 
 
 async def test_files_of_one_name_are_told_apart(store, web):
-    find_urls = [f"https://{host}.example.com/Cat.PNG" for host in "abc"]
-    web.pages |= {url: ("Cat.PNG", f"cat {url}") for url in find_urls}
+    urls = [f"https://{host}.example.com/Cat.PNG" for host in "abc"]
+    web.pages |= {url: ("Cat.PNG", f"cat {url}") for url in urls}
     given = (Artifact(Kind.IMAGE, path=Path("cat.png")), Artifact(Kind.IMAGE, path=Path("dog.png")))
-    found = await Intake(store, web=web).linked(" and ".join(find_urls), given)
-    assert [found[url].title for url in find_urls] == ["Cat-2.PNG", "Cat-3.PNG", "Cat-4.PNG"]
+    found = await AttachmentIntake(store, web=web).linked(" and ".join(urls), given)
+    assert [found[url].title for url in urls] == ["Cat-2.PNG", "Cat-3.PNG", "Cat-4.PNG"]
     read = [item.path.read_text() for item in found.values() if item.path]
-    assert read == [f"cat {url}" for url in find_urls]
+    assert read == [f"cat {url}" for url in urls]
 
 
 async def test_the_words_tell_an_address_from_a_file_that_was_given(house, tmp_path):
@@ -131,9 +133,9 @@ async def test_the_words_tell_an_address_from_a_file_that_was_given(house, tmp_p
 
 
 async def test_so_many_addresses_are_refused(store, web):
-    text = " ".join(f"https://example.com/{number}" for number in range(MOST_LINKS + 1))
+    text = " ".join(f"https://example.com/{number}" for number in range(MAX_LINKS + 1))
     with pytest.raises(InputError, match="more than"):
-        await Intake(store, web=web).linked(text)
+        await AttachmentIntake(store, web=web).linked(text)
     assert not web.asked
 
 
