@@ -98,6 +98,7 @@ class AddStepPanel(QFrame):
         return item.data(_offer) if item else None
 
     def take_focus(self) -> None:
+        """Focus the search field."""
         self.search.setFocus()
 
     def _fill(self) -> None:

@@ -106,6 +106,7 @@ class PortRow(_FieldRow):
         return items if self._port.many else items[0]
 
     def take_focus(self) -> None:
+        """Focus the text field, or the button with the choices."""
         (self.field or self.more).setFocus()
 
     def _show(self, items: tuple[Item, ...]) -> None:
@@ -245,6 +246,7 @@ class OptionRow(_FieldRow):
         self.column.addWidget(control)
 
     def take_focus(self) -> None:
+        """Focus the control."""
         self._control.setFocus()
 
     @property
