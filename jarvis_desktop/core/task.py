@@ -5,7 +5,7 @@ One call of an expert: a task with its inputs resolved. Crosses process borders.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from jarvis_desktop.core.artifact import Artifact, Kind
@@ -142,6 +142,24 @@ class Task:
         for name, arg in self.args.items():
             for item in arg if isinstance(arg, tuple) else (arg,):
                 yield name, item
+
+    def map_items(self, change: Callable[[str, Item], Item]) -> Task:
+        """Return the task with `change(name, item)` in place of each single value."""
+        args: dict[str, Arg] = {}
+        for name, arg in self.args.items():
+            if isinstance(arg, tuple):
+                args[name] = tuple(change(name, item) for item in arg)
+            else:
+                args[name] = change(name, arg)
+        return replace(self, args=args)
+
+    def with_refs(self, ids: Mapping[int, int]) -> Task:
+        """Return the task with its Refs pointing to new ids; a Ref that `ids` lacks stays."""
+
+        def moved(name: str, item: Item) -> Item:
+            return Ref(ids.get(item.task_id, item.task_id)) if isinstance(item, Ref) else item
+
+        return self.map_items(moved)
 
     @property
     def is_exact(self) -> bool:

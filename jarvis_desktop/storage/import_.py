@@ -34,7 +34,7 @@ from jarvis_desktop.core.goal import Outline
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.plan import Plan
 from jarvis_desktop.core.serialization import plan_from_wire
-from jarvis_desktop.core.task import Arg, Item, Task, TaskType
+from jarvis_desktop.core.task import Item, Task, TaskType
 from jarvis_desktop.core.turn import Round, Turn
 from jarvis_desktop.storage.agent_documents import (
     DamagedError,
@@ -231,15 +231,12 @@ def _plan(values: object, inventory: Mapping[str, TaskType], place: Place) -> Pl
 def _placed(task: Task, place: Place) -> Task:
     """The task with the files of its arguments where they lie."""
 
-    def moved(item: Item) -> Item:
+    def moved(name: str, item: Item) -> Item:
         if not isinstance(item, Artifact) or item.path is None:
             return item
         return replace(item, path=place(str(item.path), item.kind)[1])
 
-    def each(arg: Arg) -> Arg:
-        return tuple(map(moved, arg)) if isinstance(arg, tuple) else moved(arg)
-
-    return replace(task, args={key: each(arg) for key, arg in task.args.items()})
+    return task.map_items(moved)
 
 
 MOST_BYTES = 256 * 1024**2

@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 import json
 import re
-from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from graphlib import TopologicalSorter
 
@@ -55,7 +55,7 @@ def reuse_finished(new: Plan, old: Plan, done: Sequence[Task]) -> Plan:
         raise PlanError(
             tr("That plan does nothing differently from what failed; find another way.")
         )
-    return Plan(tuple(pointing(task, twice) for task in new if task.id not in twice))
+    return Plan(tuple(task.with_refs(twice) for task in new if task.id not in twice))
 
 
 def format_plan(plan: Plan, named: NamedArtifacts) -> str:
@@ -136,23 +136,6 @@ def _signed(arg: Arg, found: Mapping[int, int]) -> Hashable:
     )
 
 
-def pointing(task: Task, elsewhere: Mapping[int, int]) -> Task:
-    """The task with its Refs moved to other tasks."""
-
-    def moved(item: Item) -> Item:
-        if isinstance(item, Ref):
-            return Ref(elsewhere.get(item.task_id, item.task_id))
-        return item
-
-    return replace(
-        task,
-        args={
-            name: tuple(map(moved, arg)) if isinstance(arg, tuple) else moved(arg)
-            for name, arg in task.args.items()
-        },
-    )
-
-
 MAX_TEXT_CHARS = 300
 """Characters of a text within a plan; an LLM knows a longer one by a name, and need not repeat it.
 """
@@ -168,7 +151,7 @@ class ShortenedPlan:
 
     def __init__(self, plan: Plan, context: Context) -> None:
         self._texts: dict[Artifact, str] = {}
-        self.plan = _with_items(plan, self._named)
+        self.plan = Plan(tuple(self._shortened(task) for task in plan))
         given = dict.fromkeys(
             item
             for task in self.plan
@@ -179,17 +162,21 @@ class ShortenedPlan:
 
     def restored(self, plan: Plan) -> Plan:
         """A plan over that context, with the texts themselves again."""
-        return _with_items(plan, lambda task, name, item: self._text(item))
 
-    def _named(self, task: Task, name: str, item: Item) -> Item:
-        if not isinstance(item, str) or len(item) <= MAX_TEXT_CHARS or not task.type.port(name):
-            return item
-        named = text_artifact(item)
-        self._texts[named] = item
-        return named
+        def restore(name: str, item: Item) -> Item:
+            return self._texts.get(item, item) if isinstance(item, Artifact) else item
 
-    def _text(self, item: Item) -> Item:
-        return self._texts.get(item, item) if isinstance(item, Artifact) else item
+        return Plan(tuple(task.map_items(restore) for task in plan))
+
+    def _shortened(self, task: Task) -> Task:
+        def shorten(name: str, item: Item) -> Item:
+            if not isinstance(item, str) or len(item) <= MAX_TEXT_CHARS or not task.type.port(name):
+                return item
+            named = text_artifact(item)
+            self._texts[named] = item
+            return named
+
+        return task.map_items(shorten)
 
 
 def keep_unchanged(new: Plan, old: Plan) -> Plan:
@@ -221,22 +208,8 @@ def keep_unchanged(new: Plan, old: Plan) -> Plan:
         tuple(
             replace(same[task.id], wanted=same[task.id].wanted or task.wanted)
             if task.id in same
-            else replace(pointing(task, ids), id=ids[task.id], expert=experts.get(ids[task.id], ""))
+            else replace(task.with_refs(ids), id=ids[task.id], expert=experts.get(ids[task.id], ""))
             for task in new
-        )
-    )
-
-
-def _with_items(plan: Plan, changed: Callable[[Task, str, Item], Item]) -> Plan:
-    def given(task: Task, name: str, arg: Arg) -> Arg:
-        if isinstance(arg, tuple):
-            return tuple(changed(task, name, item) for item in arg)
-        return changed(task, name, arg)
-
-    return Plan(
-        tuple(
-            replace(task, args={name: given(task, name, arg) for name, arg in task.args.items()})
-            for task in plan
         )
     )
 

@@ -29,7 +29,7 @@ from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.plan import Plan
 from jarvis_desktop.core.ports import Context, Declined, Direct, ForAgent, Planner
 from jarvis_desktop.core.serialization import plan_from_wire, plan_to_wire
-from jarvis_desktop.core.task import Item, Ref, Task, TaskType
+from jarvis_desktop.core.task import Task, TaskType
 from jarvis_desktop.core.turn import Turn
 
 
@@ -47,7 +47,7 @@ def renumbered(plan: Plan, turn: Turn, *, but: Iterable[Task] = ()) -> Plan:
             ids[task.id] = task.id
         else:
             ids[task.id], following = following, following + 1
-    return Plan(tuple(_moved(task, ids) for task in plan))
+    return Plan(tuple(replace(task.with_refs(ids), id=ids[task.id]) for task in plan))
 
 
 def joined(plan: Plan, turn: Turn) -> Plan:
@@ -60,17 +60,6 @@ def joined(plan: Plan, turn: Turn) -> Plan:
 def _is_done(task: Task, turn: Turn) -> bool:
     result = turn.results.get(task.id)
     return result is not None and result.status is Status.DONE
-
-
-def _moved(task: Task, ids: dict[int, int]) -> Task:
-    def moved(item: Item) -> Item:
-        return Ref(ids[item.task_id]) if isinstance(item, Ref) else item
-
-    args = {
-        name: tuple(map(moved, arg)) if isinstance(arg, tuple) else moved(arg)
-        for name, arg in task.args.items()
-    }
-    return replace(task, id=ids[task.id], args=args)
 
 
 MAX_REQUEST_CHARS = 20_000
