@@ -17,7 +17,7 @@ from itertools import chain
 from pathlib import Path
 
 from jarvis_desktop.assistant.planning.inputs import name_resources, resources_of
-from jarvis_desktop.assistant.prompts import Prompts
+from jarvis_desktop.assistant.prompts import Prompts, longest_fitting
 from jarvis_desktop.core.artifact import Artifact
 from jarvis_desktop.core.display import one_line
 from jarvis_desktop.core.errors import JarvisError
@@ -168,16 +168,18 @@ class Recaps:
     def _prompt(self, llm: LLM, before: str, turns: Sequence[Turn]) -> Prompt | None:
         """The turns at such a length that they fit; None where they do not at any."""
         template, mark = self._prompts.template(TEMPLATE), secrets.token_hex(4)
-        for longest in (600, 200, 80):
+
+        def write(longest: int) -> Prompt:
             told = "\n\n".join(
                 f"Person: {asked(turn, {}, longest)}\nAssistant: {shortened(turn.reply, longest)}"
                 for turn in turns
             )
             text = template.filled(before=before or "(none)", turns=told, mark=mark)
-            prompt = Prompt((Message(MessageRole.USER, text),), longest=600)
-            if prompt.tokens + prompt.longest <= llm.window:
-                return prompt
-        return None
+            return Prompt((Message(MessageRole.USER, text),), longest=600)
+
+        room = llm.window - 600
+        prompt = longest_fitting(map(write, (600, 200, 80)), room, lambda each: each.tokens)
+        return prompt if prompt.tokens <= room else None
 
 
 def _ids(turns: Iterable[Turn]) -> list[str]:
@@ -270,7 +272,7 @@ def messages(context: Context, budget: int) -> tuple[list[Message], str]:
         return [], "Left out of the prompt: all that was said and remembered before."
     turns = context.conversation.turns if context.conversation else ()
     ways = [_told(context, turns, old, new) for old, new in _LEVELS]
-    told = next((way for way in ways if _total(*way) <= room), ways[-1])
+    told = longest_fitting(ways, room, lambda way: _total(*way))
     dropped = 0
     while _total(*told[dropped:]) > room:
         dropped += 1

@@ -7,22 +7,23 @@ Asks the LLM for a branch, by a schema that nobody relies on: what it answers is
 from __future__ import annotations
 
 import asyncio
-import json
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
 from difflib import SequenceMatcher
 from typing import Any
 
-from jarvis_desktop.assistant.agent.context_window import beginning
 from jarvis_desktop.assistant.agent.roles import AgentRole, Branch
-from jarvis_desktop.assistant.planning.llm_output import normalized, strip_reasoning
+from jarvis_desktop.assistant.planning.llm_output import (
+    ask_until_valid,
+    lower_keys,
+    normalized,
+    strip_reasoning,
+)
 from jarvis_desktop.core.display import one_line
 from jarvis_desktop.core.errors import ExpertError, PlanError
 from jarvis_desktop.core.goal import BranchChoice
 from jarvis_desktop.core.i18n import tr
-from jarvis_desktop.core.llm import LLM, Message, Prompt, answer, estimated_tokens
-from jarvis_desktop.core.llm import MessageRole as Speaker
+from jarvis_desktop.core.llm import LLM, Prompt, answer
 from jarvis_desktop.text.lenient_json import Loose
 
 MAX_ARGUMENT_CHARS = 40_000
@@ -342,12 +343,12 @@ def _of_script(text: str, role: AgentRole) -> BranchChoice | None:
 
 
 def _choice(value: Mapping[str, object], role: AgentRole) -> BranchChoice:
-    low = {normalized(str(key)): item for key, item in value.items()}
+    low = lower_keys(value)
     for key in _call_keys:
         inner = low.get(key)
         if isinstance(inner, Mapping):
             del low[key]
-            low |= {normalized(str(name)): item for name, item in inner.items()}
+            low |= lower_keys(inner)
     reasons = (low[key] for key in _why_keys if isinstance(low.get(key), str))
     why = one_line(str(next(reasons, "")), limit=MAX_WHY_CHARS)
     branch, args = _named(low, role)
@@ -398,7 +399,7 @@ def _args(low: Mapping[str, object], branch: Branch) -> Mapping[str, object]:
         return beside
     if not isinstance(inner, Mapping):
         inner = {(branch.required or ("",))[0]: inner}
-    return {**beside, **{normalized(str(key)): item for key, item in inner.items()}}
+    return {**beside, **lower_keys(inner)}
 
 
 def branch_named(name: str, role: AgentRole) -> Branch | None:
@@ -423,12 +424,10 @@ def _listed(role: AgentRole) -> str:
     return ", ".join(branch.name for branch in role.branches)
 
 
-MOST_REFUSALS = 3
-"""How often an answer is refused before the round is given up."""
 MAX_REJECTED_TOKENS = 300
-"""Of a refused answer, when the LLM is asked again."""
+"""Tokens of a rejected answer that the LLM sees when it is asked again."""
 REJECTION_TOKENS = MAX_REJECTED_TOKENS + 300
-"""Kept free in a prompt for a refused answer, and for what is wrong with it."""
+"""Tokens kept free in a prompt for a rejected answer and the reason."""
 
 
 async def choose(
@@ -445,25 +444,25 @@ async def choose(
     `spend` is told the tokens of each prompt and answer. Raises PlanError where none of its
     answers can be used, ExpertError where one takes too long, and what the LLM raises.
     """
-    asked, refusals = prompt, 0
-    while True:
-        spend(prompt_tokens(asked))
+
+    async def ask(llm: LLM, asked: Prompt) -> str:
         try:
             async with asyncio.timeout(timeout):
-                text = await answer(llm, asked)
+                return await answer(llm, asked)
         except TimeoutError as error:
             raise ExpertError(
                 tr("{name} took longer than {timeout:.0f} seconds.", name=llm.name, timeout=timeout)
             ) from error
-        spend(estimated_tokens(text))
-        try:
-            return parse_choice(text, role)
-        except PlanError as error:
-            refusals += 1
-            if refusals == MOST_REFUSALS:
-                raise
-            trace(f"{llm.name} is asked again: {error.message}")
-            asked = _with_refusal(prompt, text, error)
+
+    return await ask_until_valid(
+        llm,
+        prompt,
+        lambda text: parse_choice(text, role),
+        trace=trace,
+        spend=spend,
+        ask=ask,
+        shown_tokens=MAX_REJECTED_TOKENS,
+    )
 
 
 def choice_schema(role: AgentRole) -> dict[str, Any]:
@@ -471,14 +470,6 @@ def choice_schema(role: AgentRole) -> dict[str, Any]:
     return {
         "anyOf": [_variant(branch.name, branch.args, branch.required) for branch in role.branches]
     }
-
-
-def prompt_tokens(prompt: Prompt) -> int:
-    """About how many tokens a prompt is as it is sent: with its schema in the last message."""
-    if prompt.schema is None:
-        return prompt.tokens
-    text = json.dumps(prompt.schema, ensure_ascii=False, separators=(",", ":"))
-    return prompt.tokens + estimated_tokens(text) + 24
 
 
 def _variant(
@@ -501,10 +492,3 @@ def _plain(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {key: _plain(item) for key, item in value.items() if key != "default"}
     return value
-
-
-def _with_refusal(prompt: Prompt, text: str, error: PlanError) -> Prompt:
-    """The prompt with the beginning of its answer, and what is wrong with it."""
-    refusal = f"This cannot be used: {error.message} Write the whole JSON object again, mended."
-    said = Message(Speaker.ASSISTANT, beginning(text, MAX_REJECTED_TOKENS) or "(nothing)")
-    return replace(prompt, messages=(*prompt.messages, said, Message(Speaker.USER, refusal)))

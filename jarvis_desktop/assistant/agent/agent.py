@@ -9,8 +9,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from jarvis_desktop.assistant.agent.approvals import Approvals
-from jarvis_desktop.assistant.agent.code_extraction import preview
-from jarvis_desktop.assistant.agent.goal_run import GoalRun
+from jarvis_desktop.assistant.agent.goal_run import GoalRun, preview
 from jarvis_desktop.assistant.live_turn import LiveTurn
 from jarvis_desktop.core.errors import JarvisError, StorageError, UnavailableError
 from jarvis_desktop.core.events import Event, GoalTaken, OutlineChanged, RoundEnded, RoundStarted

@@ -8,17 +8,21 @@ Counts how often one piece of code was tried in vain, so that mending it comes t
 
 from __future__ import annotations
 
+import ast
 import asyncio
+import difflib
 import re
+import textwrap
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 
-from jarvis_desktop.assistant.agent.code_extraction import library_imports
 from jarvis_desktop.assistant.agent.goal_run import GoalRun, available_artifacts
 from jarvis_desktop.assistant.agent.roles import Observation
+from jarvis_desktop.assistant.prompts import cut_middle
 from jarvis_desktop.core.artifact import Artifact
 from jarvis_desktop.core.code import (
+    LIBRARY,
     CodeOutcome,
     CodeSession,
     Library,
@@ -26,8 +30,9 @@ from jarvis_desktop.core.code import (
     Protection,
     Sandbox,
     Script,
+    parsed,
 )
-from jarvis_desktop.core.display import one_line, printable
+from jarvis_desktop.core.display import encodable, one_line, printable
 from jarvis_desktop.core.errors import InputError, JarvisError, StorageError
 from jarvis_desktop.core.events import Noted, RoundProgress
 from jarvis_desktop.core.expert import Status
@@ -37,6 +42,7 @@ MAX_EARLIER_FILES = 10
 """Files of earlier turns that are given along, the newest."""
 MAX_NAME_CHARS = 80
 
+_fenced = re.compile(r"^[ \t]*```[\w+-]*[ \t]*\n(.*?)^[ \t]*```[ \t]*$", re.DOTALL | re.MULTILINE)
 _unwanted = re.compile(r"[^\w.\-() ]+")
 _devices = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)", re.IGNORECASE)
 
@@ -379,3 +385,61 @@ class RepairCounter:
 
     def _keep(self, changed: dict[str, str]) -> None:
         self._goal_run.remember(self._depth, **changed)
+
+
+def clean_code(code: str) -> str:
+    """The code of an LLM's answer, without the marks and escapes that LLMs put around it.
+
+    What is Python already stays as it is, but for its line ends. What cannot be made Python is
+    given back with its line ends mended alone.
+    """
+    code = encodable(code).removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+    code = f"{code.strip(chr(10)).rstrip()}\n"
+    fenced = textwrap.dedent("\n".join(_fenced.findall(code)))
+    escaped = code.replace("\\n", "\n").replace('\\"', '"') if code.count("\n") == 1 else ""
+    for tried in (code, textwrap.dedent(code), fenced, escaped):
+        if tried.strip() and is_python(tried):
+            return tried
+    return code
+
+
+def is_python(code: str) -> bool:
+    """Whether it has no syntax error."""
+    try:
+        parsed(code)
+    except InputError:
+        return False
+    return True
+
+
+def library_imports(code: str) -> tuple[str, ...]:
+    """The names that a script takes from the library, in their order; () where it is no Python."""
+    try:
+        tree = parsed(code)
+    except InputError:
+        return ()
+    aliases: set[str] = set()
+    found: dict[str, None] = {}
+    for node in ast.walk(tree):
+        match node:
+            case ast.ImportFrom(level=0, module=str(module), names=names):
+                whole, _, inner = module.partition(".")
+                if whole == LIBRARY:
+                    found |= dict.fromkeys([inner] if inner else [name.name for name in names])
+            case ast.Import(names=names):
+                for name in names:
+                    whole, _, inner = name.name.partition(".")
+                    if whole == LIBRARY:
+                        aliases.add(name.asname or whole)
+                        found |= {inner: None} if inner else {}
+    for node in ast.walk(tree):
+        match node:
+            case ast.Attribute(value=ast.Name(id=whole), attr=attribute) if whole in aliases:
+                found[attribute] = None
+    return tuple(found)
+
+
+def format_diff(before: str, after: str, *, longest: int = 2000) -> str:
+    """What was changed, line by line, as programmers write it."""
+    lines = difflib.unified_diff(before.splitlines(), after.splitlines(), lineterm="", n=1)
+    return cut_middle("\n".join(list(lines)[2:]), longest)

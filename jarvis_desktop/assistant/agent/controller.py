@@ -9,9 +9,7 @@ from typing import Any
 
 from jarvis_desktop.assistant.agent import stop_conditions
 from jarvis_desktop.assistant.agent.action_parser import choose, describe_choice
-from jarvis_desktop.assistant.agent.code_extraction import cut_middle, preview
-from jarvis_desktop.assistant.agent.context_window import summarize_rounds
-from jarvis_desktop.assistant.agent.goal_run import GoalRun, StoppedError
+from jarvis_desktop.assistant.agent.goal_run import GoalRun, StoppedError, preview
 from jarvis_desktop.assistant.agent.prompt import (
     GIVE_UP,
     TRUSTED_KEY,
@@ -19,10 +17,11 @@ from jarvis_desktop.assistant.agent.prompt import (
     PromptWriter,
     available_branches,
     format_answer,
+    summarize_rounds,
 )
 from jarvis_desktop.assistant.agent.roles import AgentRole, BranchRunner, Observation
 from jarvis_desktop.assistant.agent.stop_conditions import THINK, given_up
-from jarvis_desktop.assistant.prompts import Prompts
+from jarvis_desktop.assistant.prompts import Prompts, cut_middle
 from jarvis_desktop.core.code import Library
 from jarvis_desktop.core.display import one_line, printable
 from jarvis_desktop.core.errors import JarvisError, PlanError, UnavailableError

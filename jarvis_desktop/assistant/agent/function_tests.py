@@ -18,8 +18,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from jarvis_desktop.assistant.agent.branches import run_code
-from jarvis_desktop.assistant.agent.code_extraction import cut_middle
 from jarvis_desktop.assistant.agent.code_session import CodeWorkspaces
+from jarvis_desktop.assistant.prompts import cut_middle
 from jarvis_desktop.core.code import (
     CodeOutcome,
     Ending,

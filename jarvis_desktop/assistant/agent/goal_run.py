@@ -16,9 +16,10 @@ from typing import Any, TypeVar
 from jarvis_desktop.assistant.live_turn import LiveTurn
 from jarvis_desktop.assistant.planning.inputs import name_resources
 from jarvis_desktop.assistant.planning.plan_builder import NamedArtifacts
+from jarvis_desktop.assistant.prompts import cut_middle
 from jarvis_desktop.core.artifact import Artifact, Kind
 from jarvis_desktop.core.code import Function, Library
-from jarvis_desktop.core.display import one_line
+from jarvis_desktop.core.display import one_line, printable
 from jarvis_desktop.core.errors import InputError, JarvisError
 from jarvis_desktop.core.goal import ControllerFrame, Goal, GoalLimits, GoalMemory, LogEntry
 from jarvis_desktop.core.i18n import tr
@@ -235,6 +236,8 @@ class GoalRun:
 _plain = re.compile(r"[\w.()-]{1,32}(?: \(?\d{1,4}\)?)?")
 """What does not read as words: "prices_2025.csv", "cat.png (2)", "text 3"."""
 
+MAX_PREVIEW_CHARS = 2_000
+"""Characters of an observation that the user sees."""
 MAX_LISTED = 20
 """Names in the sentence that says which there are; the newest."""
 
@@ -324,3 +327,8 @@ def _named(run: GoalRun, also: Iterable[Artifact] = ()) -> NamedArtifacts:
     numbered = name_resources([*before, *(Resource("", item, given=False) for item in made)])
     files = (*run.context.attachments, *(item for item in made if item.path))
     return NamedArtifacts(replace(run.context, attachments=files, resources=numbered))
+
+
+def preview(observation: str) -> str:
+    """Return what the user sees of an observation."""
+    return printable(cut_middle(observation, MAX_PREVIEW_CHARS))

@@ -9,28 +9,42 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, Protocol
+from functools import partial
+from typing import Protocol
 
 from jarvis_desktop.assistant import memory
-from jarvis_desktop.assistant.agent import outline_parser
 from jarvis_desktop.assistant.agent.goal_run import (
     GoalRun,
     available_artifacts,
     is_foreign_name,
     search_functions,
 )
-from jarvis_desktop.assistant.agent.outline_parser import MAX_DRAFT_STEPS, SCHEMA, DraftStep
 from jarvis_desktop.assistant.agent.roles import AgentRole
-from jarvis_desktop.assistant.planning.llm_prompt import with_rejection
-from jarvis_desktop.assistant.prompts import Prompts, Template
+from jarvis_desktop.assistant.planning.llm_output import (
+    ask_until_valid,
+    lower_keys,
+    strip_reasoning,
+    whole_number,
+)
+from jarvis_desktop.assistant.prompts import Prompts, Template, longest_fitting
 from jarvis_desktop.core.artifact import Artifact
 from jarvis_desktop.core.code import Library
 from jarvis_desktop.core.display import one_line
 from jarvis_desktop.core.errors import JarvisError, PlanError, UnavailableError
 from jarvis_desktop.core.events import Noted, OutlineChanged
-from jarvis_desktop.core.goal import MARKS, Outline, OutlineStep, changes
+from jarvis_desktop.core.goal import (
+    LONGEST_STEP,
+    MARKS,
+    MOST_STEPS,
+    Outline,
+    OutlineStep,
+    StepState,
+    changes,
+    listed,
+)
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.llm import (
     LLM,
@@ -38,9 +52,42 @@ from jarvis_desktop.core.llm import (
     Message,
     MessageRole,
     Prompt,
-    answer,
     estimated_tokens,
 )
+from jarvis_desktop.core.plan import Ask
+from jarvis_desktop.text.lenient_json import Loose
+
+MAX_DRAFT_STEPS = 12
+"""Steps that an LLM may write; a person may have more."""
+MAX_CHARS = 20_000
+"""Of an answer; what is longer is no plan."""
+MAX_DEPTH = 4
+"""How deep in wrappers the steps are looked for."""
+
+SCHEMA: Mapping[str, object] = {
+    "type": "object",
+    "properties": {
+        "steps": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "properties": {"id": {"type": "integer"}, "text": {"type": "string"}},
+                "required": ["text"],
+            },
+        }
+    },
+    "required": ["steps"],
+}
+
+_lists = ("steps", "plan", "outline", "tasks", "todo", "todos", "list", "items", "newplan")
+_texts = ("text", "step", "title", "task", "description", "action", "name", "what", "content")
+_ids = ("id", "number", "step", "stepid", "index")
+
+_json = re.compile(r"^\s*(?:\{|\[\s*(?:[\"'{\[]|$))", re.MULTILINE)
+"""A line that begins with JSON. Other brackets may be the mark of a step, or a part of one."""
+
+_GIVEN_UP = (StepState.FAILED, StepState.DROPPED)
+
 
 DRAFT_TOKENS = 900
 """What a plan takes; of a small window a quarter."""
@@ -88,8 +135,10 @@ def outline_prompt(llm: LLM, template: Template, material: OutlineMaterial) -> P
     system = Message(MessageRole.SYSTEM, template.filled(most=str(MAX_DRAFT_STEPS)))
     longest = min(DRAFT_TOKENS, llm.window // 4)
     room = llm.window - 2 * longest - REFUSAL_TOKENS - estimated_tokens(json.dumps(SCHEMA))
-    told = [(system, Message(MessageRole.USER, _told(material, limit))) for limit in TEXT_LIMITS]
-    fitting = next((each for each in told if memory.tokens(each) <= room), told[-1])
+    versions = (
+        (system, Message(MessageRole.USER, _told(material, limit))) for limit in TEXT_LIMITS
+    )
+    fitting = longest_fitting(versions, room, memory.tokens)
     return Prompt(fitting, schema=SCHEMA, longest=longest)
 
 
@@ -130,8 +179,6 @@ def _list(title: str, lines: Sequence[str], limit: int) -> str:
     return memory.shortened("\n".join([title, *(f"- {line}" for line in lines)]), limit)
 
 
-MAX_REFUSALS = 3
-"""How often a draft is refused before the LLM is given up: once, and after each of two chances."""
 MAX_DRAFTS = 8
 """Drafts that a person is shown of one plan."""
 MAX_SIMPLE_STEPS = 3
@@ -144,8 +191,6 @@ MAX_COMMENT_CHARS = 1000
 
 HIGHEST_STEP_KEY = "highest step"
 """Of what a frame keeps: no step ever gets the number of one that was taken out."""
-
-AskPlan = Literal["always", "larger", "never"]
 
 
 class OutlineApproval(Protocol):
@@ -184,7 +229,7 @@ class OutlineWriter:
         *,
         roles: Mapping[str, AgentRole],
         approvals: OutlineApproval,
-        ask_plan: AskPlan,
+        ask_plan: Ask,
         library: Library | None = None,
         timeout: float = 600.0,
     ) -> None:
@@ -331,21 +376,15 @@ class OutlineWriter:
         work.run.live.trace(f"{llm.name} writes a plan by the prompt {template.label}.")
         material = replace(await self._material(work, role), plan=plan, wish=wish)
         prompt = outline_prompt(llm, template, material)
-        said, refusals = prompt, 0
-        while True:
-            text = await answer(llm, said)
-            work.run.spend(work.depth, said.tokens + estimated_tokens(text))
-            try:
-                draft = _drawn_up(work, outline_parser.read_outline(text), plan)
-            except PlanError as error:
-                refusals += 1
-                if refusals == MAX_REFUSALS:
-                    raise
-                work.run.live.trace(f"{llm.name} is asked again: {error.message}")
-                said = with_rejection(prompt, text, error)
-            else:
-                work.highest = max((work.highest, *(step.id for step in draft)))
-                return draft
+        draft = await ask_until_valid(
+            llm,
+            prompt,
+            lambda text: _drawn_up(work, read_outline(text), plan),
+            trace=work.run.live.trace,
+            spend=partial(work.run.spend, work.depth),
+        )
+        work.highest = max((work.highest, *(step.id for step in draft)))
+        return draft
 
     async def _material(self, work: _OutlineJob, role: AgentRole) -> OutlineMaterial:
         run, frame = work.run, work.run.frames[work.depth]
@@ -380,15 +419,13 @@ def _listed(name: str, item: Artifact, words: str) -> str:
 
 def _drawn_up(work: _OutlineJob, steps: Sequence[DraftStep], plan: Outline | None) -> Outline:
     """The draft of these steps. Raises PlanError where it is none, or is the same as `plan`."""
-    draft = outline_parser.merge_outline(steps, plan, above=work.highest)
+    draft = merge_outline(steps, plan, above=work.highest)
     if plan is None:
         return draft
     if not changes(plan, draft):
         raise PlanError(tr("That is the plan as it was."))
     if work.before is None and not any(plan.step(step.id) for step in draft):
-        return outline_parser.merge_outline(
-            steps, None
-        )  # of a first plan that is all new nobody knows numbers
+        return merge_outline(steps, None)  # of a first plan that is all new nobody knows numbers
     return draft
 
 
@@ -413,3 +450,145 @@ def _revised(shown: Outline, draft: Outline | None) -> str:
             "This is the plan as you left it: no other one was written. You can edit it yourself."
         )
     return " ".join(changes(shown, draft))
+
+
+@dataclass(frozen=True, slots=True)
+class DraftStep:
+    """A step as it was written: with the number that it was given, if any."""
+
+    text: str
+    number: int | None = None
+
+
+def read_outline(text: str) -> list[DraftStep]:
+    """The steps of an answer: JSON of some form, or a list; each once.
+
+    Raises PlanError, one sentence that tells an LLM what to do better.
+    """
+    if len(text) > MAX_CHARS:
+        raise PlanError(tr("That is too long for a plan; write the JSON of its steps alone."))
+    said = strip_reasoning(text)
+    found = _from_json(said) if _json.search(said) else []
+    found = found or [DraftStep(_worded(words), number) for number, words in listed(said)]
+    found = found or _from_json(said)
+    once = {_bare(step.text): step for step in reversed(found) if _bare(step.text)}
+    steps = [step for step in found if once.get(_bare(step.text)) is step]
+    if not steps:
+        raise PlanError(tr('There are no steps in that; write {"steps": [{"text": "..."}]}.'))
+    if len(steps) > MAX_DRAFT_STEPS:
+        raise PlanError(
+            tr(
+                "These are {steps} steps; write {most_drafted} at most, with more in each.",
+                steps=len(steps),
+                most_drafted=MAX_DRAFT_STEPS,
+            )
+        )
+    return steps
+
+
+def merge_outline(steps: Sequence[DraftStep], before: Outline | None, *, above: int = 0) -> Outline:
+    """The outline of these steps, which takes the place of `before`.
+
+    A step is one of `before` where its words are the same, or else by its number, if that one is
+    not settled yet: its words are changed then. The others are new, with numbers above all of
+    `before` and `above`; so is one that failed or was dropped, and is to be tried once more. Every
+    state stays as it was, and what is settled stays in the plan.
+    Raises PlanError where no step is left to do.
+    """
+    taken = _recognised(steps, before)
+    ids = {step.id for step in before or ()}
+    following = max((above, *ids), default=0) + 1
+    new: list[OutlineStep] = []
+    for written, step in zip(steps, taken, strict=True):
+        if step is None:
+            step, following = OutlineStep(following, written.text), following + 1
+        new.append(step)
+    outline = _with_settled(new, before)
+    if not outline.open:
+        raise PlanError(tr("That leaves nothing to do; write what is still to be done."))
+    return outline
+
+
+def _recognised(steps: Sequence[DraftStep], before: Outline | None) -> list[OutlineStep | None]:
+    """Which step of `before` each one is, with its new words; None for those that are new."""
+    known = {step.id: step for step in before or ()}
+    by_words = {_bare(step.text): step for step in before or () if step.state not in _GIVEN_UP}
+    taken = [by_words.get(_bare(written.text)) for written in steps]
+    used = {step.id for step in taken if step}
+    for place, written in enumerate(steps):
+        meant = known.get(-1 if written.number is None else written.number)
+        if taken[place] or meant is None or meant.is_settled or meant.id in used:
+            continue
+        taken[place] = replace(meant, text=written.text)
+        used.add(meant.id)
+    return taken
+
+
+def _with_settled(new: Sequence[OutlineStep], before: Outline | None) -> Outline:
+    """The steps, with those that are settled where they stood, the newest of them if there are
+    too many."""
+    steps, ids = list(new), {step.id for step in new}
+    lost = [step for step in before or () if step.is_settled and step.id not in ids]
+    kept = lost[-(MOST_STEPS - len(steps)) :]
+    place = 0
+    for step in before or ():
+        if step in kept:
+            steps.insert(place, step)
+        elif step.id not in ids:
+            continue
+        place = [item.id for item in steps].index(step.id) + 1
+    return Outline(tuple(steps))
+
+
+def _from_json(text: str) -> list[DraftStep]:
+    reader, alone = Loose(text), list[DraftStep]()
+    for value in reader.values():
+        found = _steps_in(value)
+        if reader.broken_off:
+            raise PlanError(tr("The answer breaks off within the plan; write it again, shorter."))
+        if len(found) > 1:
+            return found
+        alone += found
+    return alone
+
+
+def _steps_in(value: object, level: int = 0) -> list[DraftStep]:
+    if isinstance(value, list):
+        return [step for item in value for step in _step(item)]
+    if not isinstance(value, Mapping) or level == MAX_DEPTH:
+        return []
+    low = lower_keys(value)
+    for key in _lists:
+        if isinstance(low.get(key), list | Mapping):
+            return _steps_in(low[key], level + 1)
+    if low and all(re.fullmatch(r"(?:step)?\d{1,3}", key) for key in low):
+        return [
+            replace(step, number=whole_number(key))
+            for key, item in low.items()
+            for step in _step(item)
+        ]
+    return _step(value)
+
+
+def _step(item: object) -> list[DraftStep]:
+    """One step; of a text that is a list itself, all of it."""
+    if isinstance(item, str):
+        found = listed(item) or ((None, item),)
+        return [DraftStep(_worded(words), number) for number, words in found]
+    if not isinstance(item, Mapping):
+        return []
+    low = lower_keys(item)
+    words = next((low[key] for key in _texts if isinstance(low.get(key), str) and low[key]), "")
+    number = next(
+        (number for key in _ids if (number := whole_number(low.get(key))) is not None), None
+    )
+    return [replace(step, number=number) for step in _step(words)[:1]] if words else []
+
+
+def _worded(text: str) -> str:
+    """A step's words on one line; no dash in them is taken for the one before a note."""
+    return one_line(text.replace(" — ", " - ").strip("* "), limit=LONGEST_STEP)
+
+
+def _bare(text: str) -> str:
+    return " ".join(re.findall(r"\w+", text.casefold()))

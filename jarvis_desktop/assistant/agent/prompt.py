@@ -7,25 +7,18 @@ What a controller's prompt tells of: gathered from the run, each as text of a gi
 
 from __future__ import annotations
 
+import asyncio
 import json
+import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain
 from typing import Any
 
-from jarvis_desktop.assistant.agent import context_window
 from jarvis_desktop.assistant.agent.action_parser import (
     REJECTION_TOKENS,
     choice_schema,
-    prompt_tokens,
-)
-from jarvis_desktop.assistant.agent.context_window import (
-    beginning,
-    both_ends,
-    first_lines,
-    fits,
-    last_lines,
-    share_tokens,
 )
 from jarvis_desktop.assistant.agent.goal_run import (
     GoalRun,
@@ -36,15 +29,27 @@ from jarvis_desktop.assistant.agent.goal_run import (
 from jarvis_desktop.assistant.agent.roles import AgentRole, Branch
 from jarvis_desktop.assistant.agent.stop_conditions import THINK
 from jarvis_desktop.assistant.memory import QUOTATION_MARKS, marked_off, shortened
-from jarvis_desktop.assistant.prompts import Prompts
+from jarvis_desktop.assistant.planning.llm_output import prompt_tokens
+from jarvis_desktop.assistant.prompts import (
+    Prompts,
+    first_lines,
+    fits,
+    keep_ends,
+    keep_start,
+    last_lines,
+    longest_fitting,
+    share_tokens,
+)
 from jarvis_desktop.core.artifact import Artifact
 from jarvis_desktop.core.code import Library
 from jarvis_desktop.core.display import one_line
 from jarvis_desktop.core.errors import ExpertError, JarvisError
 from jarvis_desktop.core.goal import LONGEST_STEP, MARKS, ControllerFrame, LogEntry, Outline
 from jarvis_desktop.core.i18n import tr
-from jarvis_desktop.core.llm import LLM, Message, Prompt, estimated_tokens
+from jarvis_desktop.core.llm import LLM, Message, Prompt, answer, estimated_tokens
 from jarvis_desktop.core.llm import MessageRole as Speaker
+
+log = logging.getLogger(__name__)
 
 MAX_FUNCTIONS = 12
 MAX_EARLIER_GOALS = 2
@@ -147,7 +152,7 @@ def format_task(task: str, most: int, whose: str) -> str:
     if fits(task, most):
         return task
     opening, closing = marked_off("\n", whose).split()
-    text = beginning(task, most - estimated_tokens(closing) - 1)
+    text = keep_start(task, most - estimated_tokens(closing) - 1)
     return f"{text}\n{closing}" if text.count(opening) > text.count(closing) else text
 
 
@@ -155,47 +160,36 @@ def format_outline(outline: Outline | None, most: int) -> str:
     """The whole plan: where it is too long, its steps say less, and none is missing."""
     if outline is None:
         return ""
-    for longest in (LONGEST_STEP, 200, 100, 60, 30, 15):
-        text = "\n".join(
-            f"- [{MARKS[step.state]}] {step.id}. {one_line(step.text, limit=longest)}"
+    versions = (
+        "\n".join(
+            f"- [{MARKS[step.state]}] {step.id}. {one_line(step.text, limit=limit)}"
             for step in outline
         )
-        if fits(text, most):
-            return text
-    return "\n".join(first_lines(text.splitlines(), most))
+        for limit in (LONGEST_STEP, 200, 100, 60, 30, 15)
+    )
+    return first_lines(longest_fitting(versions, most, estimated_tokens).splitlines(), most)
 
 
 def format_notices(notices: Sequence[str], most: int) -> str:
     """What the controller must be told, all of it, each shorter where it is too long."""
     if not notices:
         return ""
-    for longest in (None, 1000, 400, 200, 100, 50):
-        text = "Note:\n" + "\n".join(f"- {shortened(notice, longest)}" for notice in notices)
-        if fits(text, most):
-            return text
-    return beginning(text, most)
+    versions = (
+        "Note:\n" + "\n".join(f"- {shortened(notice, limit)}" for notice in notices)
+        for limit in (None, 1000, 400, 200, 100, 50)
+    )
+    return keep_start(longest_fitting(versions, most, estimated_tokens), most)
 
 
 def format_last_answer(last: str, most: int) -> str:
     """The own last answer, still JSON where its texts are shortened; "" where there is none."""
     if not last or fits(last, most):
         return last
-    answer = json.loads(last)
-    for longest in (1200, 400, 120, 40, 10):
-        text = json.dumps(_shorter(answer, longest), ensure_ascii=False)
-        if fits(text, most):
-            return text
-    return json.dumps({"branch": answer["branch"], "args": {}})
-
-
-def newest_lines(lines: Sequence[str], most: int) -> str:
-    """The last of the lines."""
-    return "\n".join(last_lines(lines, most))
-
-
-def first_lines_text(lines: Sequence[str], most: int) -> str:
-    """The first of the lines."""
-    return "\n".join(first_lines(lines, most))
+    whole = json.loads(last)
+    shorter = (_shorter(whole, limit) for limit in (1200, 400, 120, 40, 10))
+    versions = (json.dumps(each, ensure_ascii=False) for each in shorter)
+    bare = json.dumps({"branch": whole["branch"], "args": {}})
+    return longest_fitting(chain(versions, [bare]), most, estimated_tokens)
 
 
 def _shorter(value: Any, longest: int) -> Any:
@@ -298,27 +292,27 @@ def _parts(run: GoalRun, depth: int, known: AvailableItems) -> Mapping[str, Prom
     """In the order in which what is left of the room goes to those that want more."""
     frame = run.frames[depth]
     mark = partial(_marked, whose=run.goal.id)
-    rounds = list(map(context_window.format_round, context_window.recent_rounds(run, depth)))
+    rounds = list(map(format_round, recent_rounds(run, depth)))
     observation = frame.observation
     if frame.kept.get(TRUSTED_KEY):
-        shown = PromptPart(0.18, lambda most: both_ends(observation, most))
+        shown = PromptPart(0.18, lambda most: keep_ends(observation, most))
     else:
-        shown = PromptPart(0.18, lambda most: mark(observation, most, both_ends))
+        shown = PromptPart(0.18, lambda most: mark(observation, most, keep_ends))
     return {
         "task": PromptPart(0.14, lambda most: format_task(frame.task, most, run.goal.id)),
         "plan": PromptPart(0.22, lambda most: format_outline(frame.outline, most)),
         "news": PromptPart(0.08, lambda most: format_notices(frame.notices, most)),
-        "said": PromptPart(0.05, lambda most: newest_lines(run.said, most)),
-        "resources": PromptPart(0.05, lambda most: mark(known.resources, most, first_lines_text)),
+        "said": PromptPart(0.05, lambda most: last_lines(run.said, most)),
+        "resources": PromptPart(0.05, lambda most: mark(known.resources, most, first_lines)),
         "answer": PromptPart(0.06, lambda most: format_last_answer(frame.last, most)),
-        "log": PromptPart(0.09, lambda most: mark(rounds, most, newest_lines)),
-        "summary": PromptPart(0.06, lambda most: mark(frame.summary, most, beginning)),
-        "library": PromptPart(0.07, lambda most: mark(known.functions, most, first_lines_text)),
+        "log": PromptPart(0.09, lambda most: mark(rounds, most, last_lines)),
+        "summary": PromptPart(0.06, lambda most: mark(frame.summary, most, keep_start)),
+        "library": PromptPart(0.07, lambda most: mark(known.functions, most, first_lines)),
         "observation": shown,
-        "facts": PromptPart(0.04, lambda most: newest_lines(known.facts, most)),
-        "notes": PromptPart(0.03, lambda most: mark(known.notes, most, newest_lines)),
-        "goal": PromptPart(0.03, lambda most: beginning(run.goal.text, most) if depth else ""),
-        "earlier": PromptPart(0.03, lambda most: mark(known.earlier, most, first_lines_text)),
+        "facts": PromptPart(0.04, lambda most: last_lines(known.facts, most)),
+        "notes": PromptPart(0.03, lambda most: mark(known.notes, most, last_lines)),
+        "goal": PromptPart(0.03, lambda most: keep_start(run.goal.text, most) if depth else ""),
+        "earlier": PromptPart(0.03, lambda most: mark(known.earlier, most, first_lines)),
     }
 
 
@@ -374,3 +368,94 @@ def available_branches(role: AgentRole, frame: ControllerFrame) -> AgentRole:
 def format_answer(why: str, branch: str, args: Mapping[str, Any]) -> str:
     """A choice as the LLM's own last answer."""
     return json.dumps({"why": why, "branch": branch, "args": dict(args)}, ensure_ascii=False)
+
+
+SUMMARY_TEMPLATE = "agent_log"
+MAX_SUMMARY_TOKENS = 400
+"""Of a summary; of a small window a twentieth."""
+ENTRY_TOKENS = 90
+"""Of a round in a prompt."""
+SUMMARIZED_ENTRY_TOKENS = 250
+"""Of a round when it is summed up, where there is room."""
+
+
+def summary_tokens(window: int) -> int:
+    """How long a summary may be, for an LLM with such a window."""
+    return min(MAX_SUMMARY_TOKENS, window // 20)
+
+
+def log_tokens(window: int) -> int:
+    """How long the rounds may be that are told one by one; when they are longer, the older half of
+    them is summed up."""
+    return window // 10
+
+
+def format_round(entry: LogEntry, tokens: int = ENTRY_TOKENS) -> str:
+    """A round in a line."""
+    # A token is at least three letters here; what is longer is not read to its end.
+    came = one_line(entry.observation[: 4 * tokens], limit=3 * tokens)
+    line = f"{entry.number}. {entry.branch}: {entry.what} → {entry.status.value}: {came}"
+    return keep_start(line, tokens)
+
+
+def recent_rounds(run: GoalRun, depth: int) -> Sequence[LogEntry]:
+    """The rounds of a controller that no summary covers, oldest first."""
+    summed = run.frames[depth].summed
+    return [entry for entry in run.done_by(depth) if entry.number > summed]
+
+
+async def summarize_rounds(
+    run: GoalRun, depth: int, llm: LLM, prompts: Prompts, *, timeout: float
+) -> None:
+    """Take rounds that have become too many into the summary of the frame.
+
+    Where the LLM fails, or takes longer than `timeout` seconds, each of them becomes a line.
+    Raises StorageError where the memory cannot be written.
+    """
+    entries = recent_rounds(run, depth)
+    sizes = [estimated_tokens(format_round(entry)) for entry in entries]
+    if sum(sizes) <= log_tokens(llm.window):
+        return
+    kept = 0
+    while sum(sizes[kept:]) > log_tokens(llm.window) // 2:
+        kept += 1
+    older = entries[:kept]
+    text = await _retold(run, depth, older, llm, prompts, timeout)
+    run.change(depth, summary=text, summed=older[-1].number)
+
+
+async def _retold(
+    run: GoalRun, depth: int, older: Sequence[LogEntry], llm: LLM, prompts: Prompts, timeout: float
+) -> str:
+    most, before = summary_tokens(llm.window), run.frames[depth].summary
+    try:
+        prompt = _summary_prompt(run, depth, older, llm, prompts)
+        async with asyncio.timeout(timeout):
+            written = (await answer(llm, prompt)).strip()
+        run.spend(depth, prompt.tokens + estimated_tokens(written))
+        if written:
+            return keep_start(written, most)
+    except (JarvisError, TimeoutError) as error:  # its message may quote what was said
+        log.info("An LLM summed up no rounds: %s.", type(error).__name__)
+    kept = keep_start(before, most // 2)
+    lines = last_lines(list(map(format_round, older)), most - estimated_tokens(kept))
+    return f"{kept}\n{lines}".strip()
+
+
+def _summary_prompt(
+    run: GoalRun, depth: int, older: Sequence[LogEntry], llm: LLM, prompts: Prompts
+) -> Prompt:
+    template, frame = prompts.template(SUMMARY_TEMPLATE), run.frames[depth]
+    run.live.trace(f"Older rounds are summed up by the prompt {template.label}.")
+    most = summary_tokens(llm.window)
+    room = llm.window // 2
+    each = min(SUMMARIZED_ENTRY_TOKENS, room // len(older))
+    lines = "\n".join(format_round(entry, each) for entry in older)
+    text = template.filled(
+        task=keep_start(frame.task, room // 8),
+        marks=QUOTATION_MARKS,
+        before=marked_off(keep_start(frame.summary, most) or "(none)", run.goal.id),
+        rounds=marked_off(lines, run.goal.id),
+        words=str(most // 2),
+    )
+    return Prompt((Message(Speaker.USER, text),), longest=most)

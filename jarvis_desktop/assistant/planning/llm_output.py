@@ -6,15 +6,23 @@ from __future__ import annotations
 
 import html
 import itertools
+import json
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
+from typing import Any, TypeVar
 
+from jarvis_desktop.assistant.prompts import keep_start
 from jarvis_desktop.core.errors import PlanError
 from jarvis_desktop.core.i18n import tr
+from jarvis_desktop.core.llm import LLM, Message, MessageRole, Prompt, answer, estimated_tokens
 from jarvis_desktop.text.lenient_json import Loose
 
+T = TypeVar("T")
+
+MAX_REJECTIONS = 3
+"""How often an answer is rejected before the LLM is given up."""
 MAX_CHARS = 20_000
 """Of an answer; what is longer is no plan."""
 MAX_TASKS = 32
@@ -84,10 +92,64 @@ def is_agent_goal(text: str) -> bool:
     not taken for it. Raises PlanError where it nests absurdly."""
     for value in Loose(strip_reasoning(text[:MAX_CHARS])).values():
         if isinstance(value, Mapping):
-            low = {normalized(str(key)): item for key, item in value.items()}
+            low = lower_keys(value)
             otherwise = _is_yes(_first(low, _direct_keys)) or _first(low, _plan_keys)
             return _is_yes(low.get("agent")) and not otherwise
     return False
+
+
+async def ask_until_valid(
+    llm: LLM,
+    prompt: Prompt,
+    parse: Callable[[str], T],
+    *,
+    trace: Callable[[str], None],
+    spend: Callable[[int], None] = lambda tokens: None,
+    ask: Callable[[LLM, Prompt], Awaitable[str]] = answer,
+    shown_tokens: int | None = None,
+) -> T:
+    """Ask the LLM until `parse` accepts its answer, and return what `parse` returns.
+
+    An answer with a PlanError goes back to the LLM with the error's message, cut to
+    `shown_tokens` tokens (by default to the length of an answer). `spend` gets the tokens of each
+    prompt and answer. Raises the last PlanError, and whatever `ask` raises.
+    """
+    asked, rejections = prompt, 0
+    while True:
+        spend(prompt_tokens(asked))
+        text = await ask(llm, asked)
+        spend(estimated_tokens(text))
+        try:
+            return parse(text)
+        except PlanError as error:
+            rejections += 1
+            if rejections == MAX_REJECTIONS:
+                raise
+            trace(f"{llm.name} is asked again: {error.message}")
+            asked = with_rejection(prompt, keep_start(text, shown_tokens or prompt.longest), error)
+
+
+def prompt_tokens(prompt: Prompt) -> int:
+    """Estimate the tokens of a prompt as it is sent: with its schema in the last message."""
+    if prompt.schema is None:
+        return prompt.tokens
+    text = json.dumps(prompt.schema, ensure_ascii=False, separators=(",", ":"))
+    return prompt.tokens + estimated_tokens(text) + 24
+
+
+def with_rejection(prompt: Prompt, text: str, error: PlanError) -> Prompt:
+    """Return the prompt with its rejected answer and the reason."""
+    reason = f"This cannot be used: {error.message} Write the whole JSON again, mended."
+    rejection = (
+        Message(MessageRole.ASSISTANT, text or "(nothing)"),
+        Message(MessageRole.USER, reason),
+    )
+    return replace(prompt, messages=(*prompt.messages, *rejection))
+
+
+def lower_keys(value: Mapping[Any, object]) -> dict[str, object]:
+    """Return a JSON object with its keys normalized."""
+    return {normalized(str(key)): item for key, item in value.items()}
 
 
 def normalized(name: str) -> str:
@@ -171,7 +233,7 @@ def _steps_in(value: object, known: Set[str], level: int = 0) -> list[WrittenSte
         ]
     if full:
         return full[0][1]
-    low = {normalized(str(key)): item for key, item in value.items()}
+    low = lower_keys(value)
     direct = _first(low, _direct_keys)
     if _is_yes(direct) or any(low.get(key) == [] for key in _plan_keys):
         return []
@@ -193,11 +255,11 @@ def _steps_of_list(value: list[object], known: Set[str], level: int) -> list[Wri
 
 
 def _step(value: Mapping[object, object], known: Set[str]) -> WrittenStep | None:
-    low = {normalized(str(key)): item for key, item in value.items()}
+    low = lower_keys(value)
     call = _first(low, _call_keys)
     if isinstance(call, Mapping):
         rest = {key: item for key, item in low.items() if key not in _call_keys}
-        low = rest | {normalized(str(key)): item for key, item in call.items()}
+        low = rest | lower_keys(call)
     if any(isinstance(low.get(key), list) for key in _plan_keys):
         return None  # a whole plan, whatever else it says of itself
     key = next((key for key in _name_keys if isinstance(low.get(key), str) and low[key]), None)

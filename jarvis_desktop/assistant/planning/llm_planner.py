@@ -8,19 +8,17 @@ from typing import TypeVar
 
 from jarvis_desktop.assistant import memory
 from jarvis_desktop.assistant.planning import llm_output, llm_prompt, plan_diff, planner
+from jarvis_desktop.assistant.planning.llm_output import ask_until_valid
 from jarvis_desktop.assistant.planning.plan_builder import NamedArtifacts, build_plan
 from jarvis_desktop.assistant.planning.plan_diff import check_own_words
 from jarvis_desktop.assistant.prompts import Prompts
 from jarvis_desktop.core.errors import ExpertError, JarvisError, PlanError, StorageError
 from jarvis_desktop.core.expert import TaskResult
 from jarvis_desktop.core.i18n import mark, tr
-from jarvis_desktop.core.llm import LLM, LLMs, Prompt, answer
+from jarvis_desktop.core.llm import LLM, LLMs
 from jarvis_desktop.core.plan import Plan
 from jarvis_desktop.core.ports import Context, Declined, Direct, ForAgent, Planner
 from jarvis_desktop.core.task import TaskType
-
-MAX_REFUSALS = 3
-"""How often a plan is refused before the LLM is given up: once, and after each of two chances."""
 
 Planned = TypeVar("Planned")
 
@@ -191,24 +189,8 @@ class LlmPlanner:
         )
         try:
             async with asyncio.timeout(self._timeout):
-                return await _tries(llm, prompt, context, read)
+                return await ask_until_valid(llm, prompt, read, trace=context.trace)
         except TimeoutError as error:
             raise ExpertError(
                 tr("It took longer than {timeout:.0f} seconds.", timeout=self._timeout)
             ) from error
-
-
-async def _tries(
-    llm: LLM, prompt: Prompt, context: Context, read: Callable[[str], Planned]
-) -> Planned:
-    said, refusals = prompt, 0
-    while True:
-        text = await answer(llm, said)
-        try:
-            return read(text)
-        except PlanError as error:
-            refusals += 1
-            if refusals == MAX_REFUSALS:
-                raise
-            context.trace(f"{llm.name} is asked again: {error.message}")
-            said = llm_prompt.with_rejection(prompt, text, error)

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
@@ -14,7 +14,7 @@ from jarvis_desktop.assistant import memory
 from jarvis_desktop.assistant.planning.plan_builder import NamedArtifacts
 from jarvis_desktop.assistant.prompts import Prompts
 from jarvis_desktop.core.artifact import Kind
-from jarvis_desktop.core.errors import ExpertError, PlanError, StorageError
+from jarvis_desktop.core.errors import ExpertError, StorageError
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.llm import LLM, Message, MessageRole, Prompt, estimated_tokens
 from jarvis_desktop.core.ports import Context
@@ -235,17 +235,6 @@ def planning_prompt(
             name=llm.name,
         )
     )
-
-
-def with_rejection(prompt: Prompt, text: str, error: PlanError) -> Prompt:
-    """The prompt with its answer, no longer than one may be, and what is wrong with it."""
-    beginning = text.encode(errors="replace")[: 3 * prompt.longest].decode(errors="ignore")
-    refusal = f"This cannot be used: {error.message} Write the whole JSON again, mended."
-    told = (
-        Message(MessageRole.ASSISTANT, beginning or "(nothing)"),
-        Message(MessageRole.USER, refusal),
-    )
-    return replace(prompt, messages=(*prompt.messages, *told))
 
 
 def _last(asked: str, told: Sequence[Message]) -> Message:

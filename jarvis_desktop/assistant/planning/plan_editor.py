@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from jarvis_desktop.assistant.planning import intents, slots, steps
+from jarvis_desktop.assistant.planning import intents, steps
 from jarvis_desktop.assistant.planning.intents import NUMBER_WORDS, CueMatch
 from jarvis_desktop.assistant.planning.request_parser import ParsedRequest
 from jarvis_desktop.assistant.planning.steps import NotUnderstoodError, PlannedStep
@@ -177,7 +177,7 @@ def _options(task: Task, read: ParsedRequest) -> dict[str, Value]:
     """The options that the words settle for the task without any doubt."""
     whole = PlannedStep(task.type, 0, len(read.text), CueMatch(task.type, 0, 0, 0.0))
     sure = {option.name for option in task.type.options if option.reads in _readers}
-    return {name: value for name, value in slots.read_options(whole, read).items() if name in sure}
+    return {name: value for name, value in steps.read_options(whole, read).items() if name in sure}
 
 
 def _explained(words: str, options: dict[str, Value], task_type: TaskType) -> str:

@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 
 from jarvis_desktop.assistant.planning import intents
 from jarvis_desktop.assistant.planning.inputs import CONVERTERS, FOLLOWING, PROMPT
-from jarvis_desktop.assistant.planning.intents import CueMatch
+from jarvis_desktop.assistant.planning.intents import NUMBER, NUMBER_WORDS, CueMatch
 from jarvis_desktop.assistant.planning.request_parser import ParsedRequest
 from jarvis_desktop.core.artifact import Kind
-from jarvis_desktop.core.task import TaskType, Value
+from jarvis_desktop.core.task import TaskOption, TaskType, Value
 
 _boundary = re.compile(
     r"[.!?;\n]+(?=\s|$)|,(?=\s|$)|"
@@ -217,3 +217,281 @@ def _is_implied(match: CueMatch, group: list[CueMatch]) -> bool:
         and set(match.type.gives) & set(other.type.ports[0].kinds)
         for other in group
     )
+
+
+LANGUAGES = (
+    "arabic bengali bulgarian catalan chinese mandarin croatian czech danish dutch english "
+    "estonian finnish french german greek hebrew hindi hungarian icelandic indonesian irish "
+    "italian japanese korean latin latvian lithuanian malay norwegian persian polish "
+    "portuguese romanian russian serbian slovak slovenian spanish swahili swedish thai "
+    "turkish ukrainian urdu vietnamese welsh"
+).split()
+
+MIN_TEXT_WORDS = 4
+"""A text to be worked on is at least this long; fewer words are a name for something else."""
+
+_says_nothing = frozenset(
+    "a an the this that these my it me for please picture pictures photo photos image images so "
+    "some of in to on and then better nicer different good great edit edits editing change make "
+    "turn transform restyle stylise stylize style another image into a like look apply use using "
+    "give replace swap add insert put remove erase take out convert more less bit little lot "
+    "effect effects tone tones filter colour colours color colors".split()
+)
+_object = re.compile(
+    r"\b(?:replace|swap|add|insert|put|remove|erase|take out|"
+    r"(?:turn|change|transform|convert)(?=\b.*\binto\b))\s"
+    r".*?(?=\s(?:with|by|for|from|to|into|in|on|of)\b|$)"
+)
+"""What is to be replaced, added or removed."""
+_in_picture = re.compile(
+    r"\s*\b(?:in|on|of|from|for) (?:the|this|that|my|an?) (?:picture|photo|image)$|"
+    r"\s+(?:is|are)$|^(?:of|for)\b\s*"
+)
+_joints = re.compile(r"(?:[\s,;]|\b(?:and|then|also|plus|afterwards|after that)\b)+$")
+"""What only joins one step to the next."""
+
+_by_the_way = re.compile(
+    rf"^(?:(?:please|for (?:me|us))\b[\s,:]*)+|\s*\bfrom (?:{'|'.join(LANGUAGES)})$", re.IGNORECASE
+)
+_names = re.compile(
+    r"^(?:the|this|that|these|those|my|our|your|his|her|its|their|all|both|each|every\w*|what\w*)\b"
+)
+_only_points = re.compile(
+    r"^(?:it|them|everything|(?:all )?(?:that|this|these|those|of (?:it|them)))$"
+)
+
+_settings = re.compile(
+    r"[,;]?\s*\b(?:(?:with|using|and)\s+)?(?:the\s+)?seed\s+(?:number\s+|of\s+)?\d+|"
+    r"[,;]?\s*\b(?:in\s+|at\s+|of\s+)?\d{2,5}\s*(?:x|×|by)\s*\d{2,5}(?:\s*(?:pixels|px))?\b|"
+    rf"[,;]?\s*\b(?:for\s+)?{NUMBER}\s+(?:seconds?|sec)\b(?:\s+long)?"
+)
+"""What settles how something is drawn, not what."""
+
+_ordered = re.compile(
+    r"^(?:\W|\b(?:to|and|then)\b)*"
+    r"(?:(?:draw|paint|make|create|generate|render|show|give)\b(?:\s+(?:me|us))?\s*)?"
+    r"(?:an?\s+(?:new\s+)?(?:picture|image|photo|painting|drawing)\s+of\s+)?"
+)
+_loose_end = re.compile(
+    r"(?:\W|\b(?:in|on|with|from|of|the|that|this|using|by|for|to|as|and|it|picture|image|photo)\b)+$"
+)
+_file_there = re.compile(
+    r"(?:\b(?:in|on|from|of|with|using|for|to|by|at|into|as)\s+)?"
+    r"(?:(?:the|this|my)\s+)?(?:(?:picture|photo|image|mask)\s+)?xfile\d+x[a-z]*"
+)
+
+_ones = {word: number for number, word in enumerate(NUMBER_WORDS[:20])}
+_tens = {word: 20 + 10 * number for number, word in enumerate(NUMBER_WORDS[20:28])}
+
+
+def read_options(step: PlannedStep, reading: ParsedRequest) -> dict[str, Value]:
+    """The options the words give; what they leave open keeps its default."""
+    found: dict[str, Value] = dict(step.options)
+    free = False
+    if step.type.exact:
+        if step.type.exact not in found:  # a longer cue stood over it
+            for cue in _named_edits(reading.text[step.start : step.end], step.type):
+                found |= cue.options
+        if free := _is_free(step, reading, settled=step.type.exact in found):
+            found = {}
+    for option in step.type.options:
+        if (option.name in found and not option.units) or (free and option.choices):
+            continue
+        value = _value(option, step, reading)
+        if value is not None:
+            found[option.name] = value
+    return found
+
+
+def _named_edits(words: str, task_type: TaskType) -> list[intents.CueMatch]:
+    return intents.find_cues(words, (replace(task_type, cues=(), name=""),))
+
+
+def _is_free(step: PlannedStep, reading: ParsedRequest, *, settled: bool) -> bool:
+    """Whether more is wished for than a named edit: "add a cartoon dog" is no cartoon."""
+    words = _settings.sub(" ", _file_there.sub(" ", reading.text[step.start : step.end]))
+    if not settled:
+        known = {choice for option in step.type.options for choice in option.choices}
+        return bool(_telling(words) - known)
+    for wished in _object.findall(words):
+        for cue in reversed(_named_edits(wished, step.type)):
+            wished = f"{wished[: cue.start]} {wished[cue.end :]}"
+        if _telling(wished):
+            return True
+    return False
+
+
+def _telling(words: str) -> set[str]:
+    """The words that say what is wished for."""
+    return set(re.findall(r"[a-z']+", words)) - _says_nothing
+
+
+def _value(option: TaskOption, step: PlannedStep, reading: ParsedRequest) -> Value | None:
+    words = reading.text[step.start : step.end]
+    if option.reads:
+        return _readers[option.reads](step, reading)
+    if option.choices:
+        spoken = (item for item in option.choices if item and _says(words, item))
+        return next(spoken, None)
+    if option.units and (amount := _number_with(words, option.units)) is not None:
+        # "darker by 40 percent": which way it goes was settled by the phrase.
+        settled = dict(step.options).get(option.name, 0.0)
+        amount = -amount if isinstance(settled, float) and settled < 0 else amount
+        return int(amount) if isinstance(option.default, int) else amount
+    return None
+
+
+def _says(words: str, choice: str) -> bool:
+    stem = re.escape(choice.lower()).replace(r"\-", r"[\s-]+")
+    return re.search(rf"\b{stem}(?:s|es|d|ed|ing)?\b", words) is not None
+
+
+def _number_with(words: str, units: tuple[str, ...]) -> float | None:
+    names = "|".join(re.escape(unit).replace(r"\*", r"\w*") for unit in units)
+    match = re.search(rf"(?<![\w.,])({NUMBER})[\s-]*(?:{names})(?!\w)", words)
+    return number(match[1]) if match else None
+
+
+def number(words: str) -> float:
+    """A number in digits or in words up to the thousands: "1,200", "twenty five"."""
+    words = re.sub(r"^(\d+),(\d{1,2})$", r"\1.\2", words)  # "2,5" has a decimal comma
+    digits = words.replace(",", "").rstrip(".")
+    if re.fullmatch(r"\d+(?:\.\d+)?", digits):
+        return float(digits)
+    total, current = 0.0, 0.0
+    for word in re.split(r"[\s-]+", words.strip()):
+        if word in _ones or word in _tens:
+            current += _ones.get(word, _tens.get(word, 0))
+        elif word == "half":
+            current += 0.5
+        elif word == "hundred":
+            current = max(current, 1) * 100
+        else:
+            scale = 1000 if word == "thousand" else 1_000_000
+            total, current = total + max(current, 1) * scale, 0.0
+    return total + current
+
+
+def after_cue(step: PlannedStep, reading: ParsedRequest) -> str:
+    """The words behind the cue, without what only joins them: "draw me a castle" → "a castle"."""
+    words = _joints.sub("", reading.words(step.cue.end, step.end))
+    return re.sub(r"^(?:me|us|of|for|that|about|to|:|,|-)\s+", "", words.strip(" .,!?;:")).strip()
+
+
+def between_cues(step: PlannedStep, reading: ParsedRequest) -> str:
+    """The words between two cues of the step: "translate good morning into French" → "good
+    morning". "" where they only name what is to be worked on: "the last page", "it"."""
+    own = intents.find_cues(reading.text[step.start : step.cue.start], (step.type,))
+    if not own:
+        return ""
+    words = reading.words(step.start + own[-1].end, step.cue.start)
+    words = _by_the_way.sub("", words.strip(" .,!?;:")).strip(" .,!?;:")
+    named = _names.search(words.lower()) and len(words.split()) < MIN_TEXT_WORDS
+    return "" if named or _only_points.search(words.lower()) else words
+
+
+def clause(step: PlannedStep, reading: ParsedRequest) -> str:
+    """All words of the step."""
+    return _joints.sub("", reading.words(step.start, step.end)).strip(" ,;")
+
+
+def prompt(step: PlannedStep, reading: ParsedRequest) -> str:
+    """What is to be drawn, as the words behind the cue say it, without how it is to be."""
+    words = _without_files(step.cue.end, step.end, reading)
+    return re.sub(
+        r"^(?:(?:me|us|of|for|that|about|to|so that|where)\b|[:,-])\s*", "", words
+    ).strip()
+
+
+def wish(step: PlannedStep, reading: ParsedRequest) -> str:
+    """What is wished for of a picture: "replace the dog in a.jpg with a cat" is "replace the dog
+    with a cat". "" where nothing is said but that it is to be changed."""
+    words = _without_files(step.start, step.end, reading)
+    return words if _telling(words.lower()) else ""
+
+
+def described(step: PlannedStep, reading: ParsedRequest) -> str:
+    """What is to be painted by the help of a picture: "draw a knight in the same pose as a.jpg" is
+    "a knight"."""
+    before = _loose_end.sub("", _without_files(step.start, step.cue.start, reading))
+    behind = _without_files(step.cue.end, step.end, reading)
+    before, behind = (_ordered.sub("", part).strip(" ,;:.") for part in (before, behind))
+    if step.type.port("mask"):
+        behind = re.split(r"\b(?:with|into)\s", behind, maxsplit=1)[-1]
+    return before or behind or clause(step, reading)
+
+
+def _without_files(start: int, end: int, reading: ParsedRequest) -> str:
+    plain = _settings.sub("", _file_there.sub(" ", reading.text[start:end]))
+    spelled = re.sub(r"\w+", lambda it: reading.spelling.get(it[0], it[0]), plain)
+    return _joints.sub("", " ".join(spelled.split())).strip(" ,;:")
+
+
+def _thing_named(step: PlannedStep, reading: ParsedRequest) -> str | None:
+    """What is to be found: "find the red car in a.jpg" is "the red car"."""
+    if step.cue.gap is None:
+        return _things(step.cue.end, step.end, reading)
+    return _things(*step.cue.gap, reading)
+
+
+def _things(start: int, end: int, reading: ParsedRequest) -> str | None:
+    words = _in_picture.sub("", _without_files(start, end, reading)).strip(" .!?")
+    return ", ".join(reading.quotes_in(start, end)) or (words if _telling(words) else None)
+
+
+def _language(step: PlannedStep, reading: ParsedRequest) -> str | None:
+    words = reading.text[step.start : step.end]
+    match = re.search(rf"\b(?:in|into|to)\s+({'|'.join(LANGUAGES)})\b", words) or re.search(
+        rf"\b({'|'.join(LANGUAGES)})\b", words
+    )
+    return match[1].capitalize() if match else None
+
+
+def _file_name(step: PlannedStep, reading: ParsedRequest) -> str | None:
+    named = [item for item in reading.files_in(step.start, step.end) if item.output]
+    return named[0].text if named else None
+
+
+def _size(step: PlannedStep, reading: ParsedRequest) -> str | None:
+    words = reading.text[step.start : step.end]
+    match = re.search(r"\b(\d{1,5})\s*(?:x|×|by)\s*(\d{1,5})\b", words)
+    return f"{match[1]}x{match[2]}" if match else None
+
+
+def _shape(step: PlannedStep, reading: ParsedRequest) -> str | None:
+    words = reading.text[step.start : step.end]
+    match = re.search(
+        r"\b(square|landscape|portrait|wide)[\s-]?(?:screen|format|orientation|shape)\b", words
+    ) or re.search(r"\b(landscape|portrait)\b", words)
+    return _size(step, reading) or (match[1] if match else None)
+
+
+def _without(step: PlannedStep, reading: ParsedRequest) -> str | None:
+    words = reading.words(step.start, step.end)
+    match = re.search(
+        r"\b(?:without|with no|but no)\s+(?:any\s+)?([\w' -]+?)(?=\W*$|[.,;!?]| (?:but|with|in)\b)",
+        words,
+    )
+    return match[1] if match else None
+
+
+def _seed(step: PlannedStep, reading: ParsedRequest) -> int | None:
+    words = reading.text[step.start : step.end]
+    match = re.search(r"\bseed\s+(?:number\s+|of\s+)?(\d{1,9})\b", words)
+    return int(match[1]) if match else None
+
+
+_readers: dict[str, Callable[[PlannedStep, ParsedRequest], Value | None]] = {
+    "as-said": lambda step, reading: reading.as_said(step.start, step.end),
+    "clause": clause,
+    "after-cue": after_cue,
+    "thing": _thing_named,
+    "gap": lambda step, reading: _things(*step.cue.gap, reading) if step.cue.gap else None,
+    "language": _language,
+    "file-name": _file_name,
+    "size": _size,
+    "shape": _shape,
+    "without": _without,
+    "seed": _seed,
+    "last-reply": lambda step, reading: reading.last_reply or None,
+}

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from jarvis_desktop.assistant.planning import inputs as references
 from jarvis_desktop.assistant.planning import inputs as sources
-from jarvis_desktop.assistant.planning import slots
+from jarvis_desktop.assistant.planning import steps
 from jarvis_desktop.assistant.planning.inputs import PortSource
 from jarvis_desktop.assistant.planning.request_parser import ParsedRequest
 from jarvis_desktop.assistant.planning.steps import PlannedStep
@@ -16,7 +16,7 @@ from jarvis_desktop.core.artifact import Artifact, Kind
 from jarvis_desktop.core.ports import Context
 from jarvis_desktop.core.task import Arg, Item, Port, Ref, Task, TaskType
 
-_in_language = re.compile(rf"\s*\b(?:in|into|to) (?:{'|'.join(slots.LANGUAGES)})$", re.IGNORECASE)
+_in_language = re.compile(rf"\s*\b(?:in|into|to) (?:{'|'.join(steps.LANGUAGES)})$", re.IGNORECASE)
 
 
 class MissingInputError(Exception):
@@ -60,10 +60,10 @@ class PlanWiring:
 
     def add(self, step: PlannedStep) -> None:
         """Add the task or tasks of a step. Raises MissingInput."""
-        options: dict[str, Arg] = {**slots.read_options(step, self._reading)}
+        options: dict[str, Arg] = {**steps.read_options(step, self._reading)}
         content = [port for port in step.type.ports if port.name != sources.QUESTION]
         if step.type.port(sources.QUESTION):
-            options[sources.QUESTION] = slots.clause(step, self._reading)
+            options[sources.QUESTION] = steps.clause(step, self._reading)
         inputs = self._inputs(step, content) if content else [{}]
         options |= self._free_wish(step, options)
         self._groups.append([self._append(step.type, {**item, **options}) for item in inputs])
@@ -111,7 +111,7 @@ class PlanWiring:
         if port is None or port.required or options.get(step.type.exact):
             return {}
         quoted = self._reading.quotes_in(step.start, step.end)
-        told = slots.wish if step.type.exact else slots.prompt
+        told = steps.wish if step.type.exact else steps.prompt
         text = quoted[0] if quoted else told(step, self._reading)
         return {port.name: text} if text else {}
 
@@ -257,18 +257,18 @@ class PlanWiring:
         text = self._said(step)
         if port.name == sources.PROMPT:
             steered = step.type.ports[0] is not port
-            told = slots.described if steered else slots.prompt
+            told = steps.described if steered else steps.prompt
             text = told(step, self._reading)
         short = step.type.gives[:1] != (Kind.TEXT,) or step.type.name in sources.FOLLOWING
-        fewest = 1 if short or port.name == sources.PROMPT else slots.MIN_TEXT_WORDS
+        fewest = 1 if short or port.name == sources.PROMPT else steps.MIN_TEXT_WORDS
         if port.name == sources.PROMPT and not text:
-            text = slots.clause(step, self._reading)
+            text = steps.clause(step, self._reading)
         return [PortSource(text, (Kind.TEXT,))] if len(text.split()) >= fewest else []
 
     def _said(self, step: PlannedStep) -> str:
         """The words that stand there to be worked on."""
-        behind = _in_language.sub("", slots.after_cue(step, self._reading))
-        return behind or slots.between_cues(step, self._reading)
+        behind = _in_language.sub("", steps.after_cue(step, self._reading))
+        return behind or steps.between_cues(step, self._reading)
 
     def _best(self, pool: Sequence[PortSource], port: Port) -> list[PortSource]:
         """The first whose main kind fits, else the first that fits at all, else can be brought;

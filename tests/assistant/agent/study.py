@@ -8,11 +8,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from jarvis_desktop.assistant.agent.goal_run import GoalRun
-from jarvis_desktop.assistant.agent.outline_writer import AskPlan, OutlineWriter
+from jarvis_desktop.assistant.agent.outline_writer import OutlineWriter
 from jarvis_desktop.assistant.agent.roles import roles
 from jarvis_desktop.assistant.prompts import Prompts
 from jarvis_desktop.core.events import Noted, OutlineChanged
 from jarvis_desktop.core.goal import Outline, outline_from_markdown
+from jarvis_desktop.core.plan import Ask
 from jarvis_desktop.core.ports import Review
 from tests.assistant.agent.scripted import Answer, ScriptedLLM, goal_run_for
 from tests.fakes import FakeFrontend, FakeLLMs
@@ -51,7 +52,7 @@ class Study:
         self,
         prompts: Prompts,
         *answers: Answer,
-        ask_plan: AskPlan = "always",
+        ask_plan: Ask = "always",
         trusts: bool = True,
         plan: str = "",
         timeout: float = 600.0,

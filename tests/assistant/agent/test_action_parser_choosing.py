@@ -13,7 +13,6 @@ from jarvis_desktop.assistant.agent.action_parser import (
     choose,
     describe_choice,
     parse_choice,
-    prompt_tokens,
 )
 from jarvis_desktop.assistant.agent.roles import (
     ASSISTANT,
@@ -23,6 +22,7 @@ from jarvis_desktop.assistant.agent.roles import (
     Branch,
     roles,
 )
+from jarvis_desktop.assistant.planning.llm_output import prompt_tokens
 from jarvis_desktop.assistant.prompts import Prompts
 from jarvis_desktop.core.code import FunctionDraft, objections
 from jarvis_desktop.core.errors import ExpertError, PlanError, UnavailableError

@@ -12,9 +12,8 @@ import pytest
 
 from jarvis_desktop.assistant.agent.agent import Agent
 from jarvis_desktop.assistant.agent.approvals import Approvals
-from jarvis_desktop.assistant.agent.code_extraction import MAX_PREVIEW_CHARS
 from jarvis_desktop.assistant.agent.controller import Controller
-from jarvis_desktop.assistant.agent.goal_run import GoalRun
+from jarvis_desktop.assistant.agent.goal_run import MAX_PREVIEW_CHARS, GoalRun
 from jarvis_desktop.assistant.agent.outline_writer import OutlineWriter
 from jarvis_desktop.assistant.agent.roles import Observation
 from jarvis_desktop.core.errors import ExpertError, StorageError, UnavailableError

@@ -4,14 +4,14 @@ from pathlib import Path
 
 import pytest
 
-from jarvis_desktop.assistant.agent.code_extraction import (
+from jarvis_desktop.assistant.agent.code_session import (
+    ScriptRun,
     clean_code,
-    cut_middle,
     format_diff,
     library_imports,
 )
-from jarvis_desktop.assistant.agent.code_session import ScriptRun
 from jarvis_desktop.assistant.agent.goal_run import GoalRun
+from jarvis_desktop.assistant.prompts import cut_middle
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.code import CodeOutcome, Ending, FunctionDraft, Script
 from jarvis_desktop.core.errors import ExpertError

@@ -10,13 +10,14 @@ from typing import Any
 
 import pytest
 
-from jarvis_desktop.assistant.agent.outline_writer import MAX_DRAFTS, AskPlan
+from jarvis_desktop.assistant.agent.outline_writer import MAX_DRAFTS
 from jarvis_desktop.assistant.prompts import Prompts
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.errors import JarvisError, StorageError, UnavailableError
 from jarvis_desktop.core.events import OutlineChanged
 from jarvis_desktop.core.goal import ControllerFrame, Outline, Terms
 from jarvis_desktop.core.llm import Prompt
+from jarvis_desktop.core.plan import Ask
 from jarvis_desktop.core.ports import Context, Review
 from tests.assistant.agent.scripted import GOAL, told
 from tests.assistant.agent.study import FIRST, OLD, Study, drafted, refuses, says
@@ -147,7 +148,7 @@ async def test_a_plan_that_is_not_accepted(prompts: Prompts) -> None:
     [("always", 1, True), ("larger", 3, False), ("larger", 4, True), ("never", 9, False)],
 )
 async def test_which_first_plans_are_asked_about(
-    prompts: Prompts, ask_plan: AskPlan, steps: int, asked: bool
+    prompts: Prompts, ask_plan: Ask, steps: int, asked: bool
 ) -> None:
     study = Study(prompts, drafted(*(f"Part {at}" for at in range(steps))), ask_plan=ask_plan)
     assert await study.first()

@@ -11,13 +11,6 @@ from hypothesis import strategies as st
 
 from jarvis_desktop.assistant.agent import prompt as material
 from jarvis_desktop.assistant.agent.action_parser import REJECTION_TOKENS
-from jarvis_desktop.assistant.agent.context_window import (
-    beginning,
-    both_ends,
-    first_lines,
-    last_lines,
-    share_tokens,
-)
 from jarvis_desktop.assistant.agent.goal_run import GoalRun
 from jarvis_desktop.assistant.agent.prompt import (
     ControllerPrompt,
@@ -27,7 +20,14 @@ from jarvis_desktop.assistant.agent.prompt import (
 )
 from jarvis_desktop.assistant.agent.roles import ASSISTANT, CODER, LIBRARIAN, AgentRole, Observation
 from jarvis_desktop.assistant.memory import marked_off
-from jarvis_desktop.assistant.prompts import Prompts
+from jarvis_desktop.assistant.prompts import (
+    Prompts,
+    first_lines,
+    keep_ends,
+    keep_start,
+    last_lines,
+    share_tokens,
+)
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.code import Function, FunctionDraft
 from jarvis_desktop.core.errors import ExpertError, StorageError
@@ -295,13 +295,13 @@ TEXT = st.text(max_size=300)
 
 @given(TEXT, st.integers(0, 120))
 def test_what_is_shortened_fits(text: str, most: int) -> None:
-    for cut in (beginning, both_ends):
+    for cut in (keep_start, keep_ends):
         short = cut(text, most)
         assert estimated_tokens(short) <= max(most, 1)
         assert short == text or "[…]" in short or short == ""
     lines = text.split("a")
     for keeps in (first_lines, last_lines):
-        assert estimated_tokens("\n".join(keeps(lines, most))) <= max(most, 1)
+        assert estimated_tokens(keeps(lines, most)) <= max(most, 1)
 
 
 @given(st.lists(st.tuples(st.sampled_from([0.1, 0.5, 1.0]), st.integers(0, 500)), min_size=1),
@@ -313,14 +313,14 @@ def test_shares_take_the_whole_room_and_no_more(wants: list[tuple[float, int]], 
 
 
 def test_the_ends_of_an_observation_are_kept() -> None:
-    text = both_ends("Traceback " + "x" * 5000 + " ValueError", 60)
+    text = keep_ends("Traceback " + "x" * 5000 + " ValueError", 60)
     assert text.startswith("Traceback xx")
     assert text.endswith("x ValueError")
-    assert both_ends(LONG, 12) == beginning(LONG, 12)
+    assert keep_ends(LONG, 12) == keep_start(LONG, 12)
 
 
 def test_lines_say_how_many_more_there_are() -> None:
-    assert first_lines([f"line {n} of them" for n in range(9)], 40) == [
+    assert first_lines([f"line {n} of them" for n in range(9)], 40).splitlines() == [
         *(f"line {n} of them" for n in range(4)),
         "[…] 5 more",
     ]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from jarvis_desktop.assistant.planning import intents, request_parser, slots
+from jarvis_desktop.assistant.planning import intents, request_parser, steps
 from jarvis_desktop.assistant.planning.intents import CueMatch
 from jarvis_desktop.assistant.planning.steps import PlannedStep
 from jarvis_desktop.core.artifact import Kind
@@ -283,7 +283,7 @@ def options(text: str, kind: TaskType, reply: str = "", **given: Value) -> dict[
     matches = [item for item in intents.find_cues(made.text, (kind,)) if item.type is kind]
     cue = matches[0] if matches else CueMatch(kind, 0, 0, 0.0)
     step = PlannedStep(kind, 0, len(made.text), cue, (*cue.options, *given.items()))
-    return slots.read_options(step, made)
+    return steps.read_options(step, made)
 
 
 def test_numbers_with_their_units() -> None:
@@ -335,7 +335,7 @@ def test_readers() -> None:
     ],
 )
 def test_number_words(words: str, value: float) -> None:
-    assert slots.number(words.removeprefix("a ")) == value
+    assert steps.number(words.removeprefix("a ")) == value
 
 
 @pytest.mark.parametrize(

@@ -11,12 +11,6 @@ from collections.abc import Iterator, Sequence
 from typing import assert_never
 
 from jarvis_desktop.assistant.agent.approvals import Approvals
-from jarvis_desktop.assistant.agent.code_extraction import (
-    clean_code,
-    cut_middle,
-    format_diff,
-    library_imports,
-)
 from jarvis_desktop.assistant.agent.code_session import (
     ANOTHER_WAY,
     CodeWorkspace,
@@ -24,9 +18,13 @@ from jarvis_desktop.assistant.agent.code_session import (
     PackageInstaller,
     RepairCounter,
     ScriptRun,
+    clean_code,
+    format_diff,
+    library_imports,
 )
 from jarvis_desktop.assistant.agent.goal_run import GoalRun
 from jarvis_desktop.assistant.agent.roles import Observation
+from jarvis_desktop.assistant.prompts import cut_middle
 from jarvis_desktop.core.artifact import Artifact
 from jarvis_desktop.core.code import (
     Allow,

@@ -10,12 +10,12 @@ from functools import partial
 from jarvis_desktop.assistant.agent import function_tests
 from jarvis_desktop.assistant.agent.approvals import Approvals
 from jarvis_desktop.assistant.agent.branches.run_code import record_comment, refusal, report_changes
-from jarvis_desktop.assistant.agent.code_extraction import clean_code
 from jarvis_desktop.assistant.agent.code_session import (
     ANOTHER_WAY,
     CodeWorkspaces,
     PackageInstaller,
     RepairCounter,
+    clean_code,
 )
 from jarvis_desktop.assistant.agent.function_tests import (
     FunctionTester,

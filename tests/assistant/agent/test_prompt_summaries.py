@@ -5,13 +5,13 @@ import logging
 
 import pytest
 
-from jarvis_desktop.assistant.agent import context_window
-from jarvis_desktop.assistant.agent.context_window import (
+from jarvis_desktop.assistant.agent import prompt as module
+from jarvis_desktop.assistant.agent.goal_run import GoalRun
+from jarvis_desktop.assistant.agent.prompt import (
     recent_rounds,
     summarize_rounds,
     summary_tokens,
 )
-from jarvis_desktop.assistant.agent.goal_run import GoalRun
 from jarvis_desktop.assistant.prompts import Prompts
 from jarvis_desktop.core.errors import ExpertError
 from jarvis_desktop.core.expert import Status
@@ -77,7 +77,7 @@ async def test_an_llm_that_fails_leaves_a_line_a_round(
     goal_run = goal_run_for(frontend)
     goal_run.change(0, summary="The person wants euros.")
     done(goal_run, 12)
-    with caplog.at_level(logging.INFO, context_window.__name__):
+    with caplog.at_level(logging.INFO, module.__name__):
         text = await summed(goal_run, prompts, ScriptedLLM([answer]))
     assert text.startswith("The person wants euros.")
     assert "8. coder: Part 8 → done" in text

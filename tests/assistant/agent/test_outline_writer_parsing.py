@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from jarvis_desktop.assistant.agent.outline_parser import (
+from jarvis_desktop.assistant.agent.outline_writer import (
     MAX_CHARS,
     DraftStep,
     merge_outline,
