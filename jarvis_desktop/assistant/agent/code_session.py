@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePath
 
 from jarvis_desktop.assistant.agent.goal_run import GoalRun, available_artifacts
-from jarvis_desktop.assistant.agent.roles import Observation
+from jarvis_desktop.assistant.agent.roles import Observation, failure
 from jarvis_desktop.assistant.prompts import cut_middle
 from jarvis_desktop.core.artifact import Artifact
 from jarvis_desktop.core.code import (
@@ -32,9 +32,9 @@ from jarvis_desktop.core.code import (
     Script,
     parsed,
 )
-from jarvis_desktop.core.display import encodable, one_line, printable
+from jarvis_desktop.core.display import encodable, one_line
 from jarvis_desktop.core.errors import InputError, JarvisError, StorageError
-from jarvis_desktop.core.events import Noted, RoundProgress
+from jarvis_desktop.core.events import Noted
 from jarvis_desktop.core.expert import Status
 from jarvis_desktop.core.i18n import trn
 
@@ -286,7 +286,7 @@ class PackageInstaller:
         if not names:
             return None
         if len(names) > MAX_PACKAGES:
-            return _failed(
+            return failure(
                 f"The code needs {len(names)} more packages; at most {MAX_PACKAGES} are added."
             )
         listed, them = _and(names), "it" if len(names) == 1 else "them"
@@ -299,17 +299,12 @@ class PackageInstaller:
             packages=listed,
         )
         if not await run.live.confirm(question):
-            return _failed(
+            return failure(
                 f"The code needs {listed}, and the person did not agree to install {them}. "
                 "Do without, or ask the person."
             )
-        number = run.number
-
-        def report(text: str) -> None:
-            run.live.show(RoundProgress(number, printable(text)))
-
         try:
-            await self._packages.install(names, report)
+            await self._packages.install(names, run.progress_reporter())
         except JarvisError as error:
             # The reason may quote the package index.
             reason = f"{listed} could not be installed: {error} Do without."
@@ -328,10 +323,6 @@ class PackageInstaller:
                     continue
                 found |= dict.fromkeys(self._packages.missing(function.draft.source))
         return tuple(found)
-
-
-def _failed(text: str) -> Observation:
-    return Observation(text, Status.FAILED, trusted=True)
 
 
 def _and(names: Sequence[str]) -> str:

@@ -19,7 +19,7 @@ from jarvis_desktop.assistant.agent.prompt import (
     format_answer,
     summarize_rounds,
 )
-from jarvis_desktop.assistant.agent.roles import AgentRole, BranchRunner, Observation
+from jarvis_desktop.assistant.agent.roles import AgentRole, BranchRunner, Observation, failure
 from jarvis_desktop.assistant.agent.stop_conditions import THINK, given_up
 from jarvis_desktop.assistant.prompts import Prompts, cut_middle
 from jarvis_desktop.core.code import Library
@@ -214,7 +214,7 @@ class Controller:
     async def _done(self, run: GoalRun, choice: BranchChoice) -> Observation:
         running = self._branches.get(choice.branch)
         if running is None:
-            return Observation("There is no such branch here.", Status.FAILED, trusted=True)
+            return failure("There is no such branch here.")
         try:
             return await running(run, choice)
         except JarvisError as error:

@@ -21,6 +21,7 @@ from jarvis_desktop.core.artifact import Artifact, Kind
 from jarvis_desktop.core.code import Function, Library
 from jarvis_desktop.core.display import one_line, printable
 from jarvis_desktop.core.errors import InputError, JarvisError
+from jarvis_desktop.core.events import RoundProgress
 from jarvis_desktop.core.goal import ControllerFrame, Goal, GoalLimits, GoalMemory, LogEntry
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.ports import Context, Resource
@@ -206,6 +207,11 @@ class GoalRun:
         path, rounds = self.path(depth), self.frames[depth].rounds
         own = [entry for entry in self.log if entry.path == path]
         return sorted(own, key=lambda entry: entry.number)[len(own) - min(rounds, len(own)) :]
+
+    def progress_reporter(self) -> Callable[[str], None]:
+        """Return a function that shows the progress of the current round."""
+        number = self.number
+        return lambda text: self.live.show(RoundProgress(number, printable(text)))
 
     @property
     def rounds(self) -> int:

@@ -13,9 +13,9 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Protocol
 
 from jarvis_desktop.assistant import memory
+from jarvis_desktop.assistant.agent.approvals import Approvals
 from jarvis_desktop.assistant.agent.goal_run import (
     GoalRun,
     available_artifacts,
@@ -193,16 +193,6 @@ HIGHEST_STEP_KEY = "highest step"
 """Of what a frame keeps: no step ever gets the number of one that was taken out."""
 
 
-class OutlineApproval(Protocol):
-    """Says whether a plan that was written anew holds without asking: `Approvals`."""
-
-    def trusts_outline(
-        self, run: GoalRun, depth: int, before: Outline | None, after: Outline
-    ) -> bool:
-        """Whether it does."""
-        ...
-
-
 @dataclass
 class _OutlineJob:
     """One plan while it is written."""
@@ -228,7 +218,7 @@ class OutlineWriter:
         prompts: Prompts,
         *,
         roles: Mapping[str, AgentRole],
-        approvals: OutlineApproval,
+        approvals: Approvals,
         ask_plan: Ask,
         library: Library | None = None,
         timeout: float = 600.0,

@@ -71,31 +71,26 @@ class AvailableItems:
     foreign: bool
 
 
-class PromptMaterial:
-    """Gathers it."""
+async def _gather(run: GoalRun, depth: int, role: AgentRole, library: Library) -> AvailableItems:
+    """Gather what is available; what cannot be read is left out, and the trace says so."""
+    outline = run.frames[depth].outline
+    things = _most_wanted_first(run)
+    return AvailableItems(
+        resources=[_list_items(run, *item) for item in things],
+        functions=await _functions(run, depth, library) if role.shows_library else (),
+        earlier=() if depth else _earlier(run),
+        facts=[f"- {one_line(fact, limit=300)}" for fact in run.context.facts],
+        notes=[f"{step.id}. {step.note}" for step in outline or () if step.note],
+        foreign=any(is_foreign_name(_title(item), run.goal.text) for _, item in things),
+    )
 
-    def __init__(self, library: Library) -> None:
-        self._library = library
 
-    async def gather(self, run: GoalRun, depth: int, role: AgentRole) -> AvailableItems:
-        """All of it; what cannot be read is left out, and the trace says so."""
-        outline = run.frames[depth].outline
-        things = _most_wanted_first(run)
-        return AvailableItems(
-            resources=[_list_items(run, *item) for item in things],
-            functions=await self._functions(run, depth) if role.shows_library else (),
-            earlier=() if depth else _earlier(run),
-            facts=[f"- {one_line(fact, limit=300)}" for fact in run.context.facts],
-            notes=[f"{step.id}. {step.note}" for step in outline or () if step.note],
-            foreign=any(is_foreign_name(_title(item), run.goal.text) for _, item in things),
-        )
-
-    async def _functions(self, run: GoalRun, depth: int) -> Sequence[str]:
-        frame = run.frames[depth]
-        steps = (step.text for step in (frame.outline.open if frame.outline else ()))
-        words = "\n".join((frame.task, *steps, run.goal.text))[:MAX_QUERY_CHARS]
-        found = await search_functions(run, self._library, words, MAX_FUNCTIONS)
-        return [one_line(f"{item.signature}: {item.summary}", limit=240) for item in found]
+async def _functions(run: GoalRun, depth: int, library: Library) -> Sequence[str]:
+    frame = run.frames[depth]
+    steps = (step.text for step in (frame.outline.open if frame.outline else ()))
+    words = "\n".join((frame.task, *steps, run.goal.text))[:MAX_QUERY_CHARS]
+    found = await search_functions(run, library, words, MAX_FUNCTIONS)
+    return [one_line(f"{item.signature}: {item.summary}", limit=240) for item in found]
 
 
 def _earlier(run: GoalRun) -> Sequence[str]:
@@ -250,7 +245,7 @@ class PromptWriter:
 
     def __init__(self, prompts: Prompts, library: Library) -> None:
         self._prompts = prompts
-        self._material = PromptMaterial(library)
+        self._library = library
 
     async def brief(self, run: GoalRun, depth: int, role: AgentRole, llm: LLM) -> ControllerPrompt:
         """The prompt for the next round of the controller at a depth.
@@ -266,7 +261,7 @@ class PromptWriter:
             "marks": QUOTATION_MARKS,
             "today": f"{run.now():%A, %d %B %Y}",
         }
-        known = await self._material.gather(run, depth, role)
+        known = await _gather(run, depth, role, self._library)
         parts = _parts(run, depth, known)
         answer_tokens = min(MAX_ANSWER_TOKENS, llm.window // 4)
 

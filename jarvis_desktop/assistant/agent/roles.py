@@ -68,6 +68,11 @@ class Observation:
     """Whether the controller has finished with it."""
 
 
+def failure(text: str, *, code: str = "") -> Observation:
+    """Return a failed observation in the application's own, trusted words."""
+    return Observation(text, Status.FAILED, code=code, trusted=True)
+
+
 class BranchRunner(Protocol):
     """What carries a branch out."""
 

@@ -54,9 +54,11 @@ PLURAL = re.compile(
     r"\b(?:both|all|each|every|these|those|them|pictures|photos|images|files|documents|"
     r"recordings|scans|videos|texts|pages)\b"
 )
-_ordinals = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth")
+ORDINALS = (
+    "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth"
+).split()
 _ordinal = re.compile(
-    rf"\b({'|'.join(_ordinals)}|last|other)"
+    rf"\b({'|'.join(ORDINALS)}|last|other)"
     r"(?: (?:picture|photo|image|file|document|recording|scan|video|text|page|one)\w*)?\b"
 )
 NOUNS: dict[str, Kind] = {
@@ -132,7 +134,7 @@ def parse_ordinal(words: str, count: int) -> int | None:
         return None
     if match[1] in ("last", "other"):
         return count - 1
-    index = _ordinals.index(match[1])
+    index = ORDINALS.index(match[1])
     return index if index < count else None
 
 
@@ -167,14 +169,11 @@ def conversation_sources(context: Context) -> list[PortSource]:
     ]
 
 
-_reference_ordinals = (
-    "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth"
-).split()
 _anything = ("file", "attachment", "thing", "one", "result", "output")
 _noun = rf"\b(?P<noun>{'|'.join((*NOUNS, *_anything))})(?P<several>s)?\b"
 _phrase = re.compile(
     r"\b(?P<the>(?:the|that|this|those|these|my|your|our|all)\s+(?:of the\s+|the\s+)?)?(?:very\s+)?"
-    rf"(?:(?P<place>{'|'.join(_reference_ordinals)}|\d{{1,3}}(?:st|nd|rd|th)|original|other|last|latest|"
+    rf"(?:(?P<place>{'|'.join(ORDINALS)}|\d{{1,3}}(?:st|nd|rd|th)|original|other|last|latest|"
     r"newest|most recent|previous)\s+)?(?P<adjective>[a-z'-]+\s+)??"
     rf"{_noun}(?P<whose>\s+(?:"
     r"(?P<given>(?:that |which )?(?:i|we)(?: have|'ve)? (?:gave|given|sent|show(?:ed|n)|dropped|"
@@ -229,12 +228,8 @@ def _meant(
         return [item for item in pool if item.given][:1]
     if place == "other":
         return pool[-2:-1]
-    if place and (place in _reference_ordinals or place[0].isdigit()):
-        at = (
-            _reference_ordinals.index(place)
-            if place in _reference_ordinals
-            else int(place[:-2]) - 1
-        )
+    if place and (place in ORDINALS or place[0].isdigit()):
+        at = ORDINALS.index(place) if place in ORDINALS else int(place[:-2]) - 1
         return pool[at : at + 1] if at >= 0 else []
     if match["begin"] and not place:
         return pool[:1]

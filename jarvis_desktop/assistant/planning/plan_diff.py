@@ -141,7 +141,7 @@ MAX_TEXT_CHARS = 300
 """
 
 
-def types_of(plan: Plan) -> Sequence[TaskType]:
+def types_of(plan: Iterable[Task]) -> list[TaskType]:
     """The task types of a plan, each once."""
     return list({task.type.name: task.type for task in plan}.values())
 

@@ -8,7 +8,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from jarvis_desktop.assistant.planning import intents, steps
+from jarvis_desktop.assistant.planning.inputs import ORDINALS
 from jarvis_desktop.assistant.planning.intents import NUMBER_WORDS, CueMatch
+from jarvis_desktop.assistant.planning.plan_diff import types_of
 from jarvis_desktop.assistant.planning.request_parser import ParsedRequest
 from jarvis_desktop.assistant.planning.steps import NotUnderstoodError, PlannedStep
 from jarvis_desktop.assistant.planning.wiring import MissingInputError, PlanWiring
@@ -36,10 +38,9 @@ _aside = re.compile(
     r"\b(?:too|also|as well|instead|rather|add|plus|at the end|in the end|afterwards|finally)\b"
 )
 _clauses = re.compile(r"\s*(?:[.;,]+(?=\s|$)|\b(?:and then|and|then)\b)\s*")
-_ordinals = "first second third fourth fifth sixth seventh eighth ninth".split()
 _place = re.compile(
     rf"\bstep (?:number )?(?P<number>\d{{1,3}})\b|"
-    rf"\b(?P<ordinal>{'|'.join(_ordinals)}|last) (?:step|one)\b"
+    rf"\b(?P<ordinal>{'|'.join(ORDINALS)}|last) (?:step|one)\b"
 )
 _small = frozenset(
     "a an all and any at be for from in into it its make change switch use set should of on one "
@@ -89,7 +90,7 @@ def _dropped(what: str, read: ParsedRequest, plan: Plan) -> Plan:
     tasks, rest = _named(what, plan)
     _all_understood(rest, read)
     several = re.search(r"\b(?:all|both|every|any)\b", what)
-    if len(tasks) > len(_types(tasks)) and not several:
+    if len(tasks) > len(types_of(tasks)) and not several:
         raise InputError(
             tr("The plan has several such steps: say which, such as “leave out step 2”.")
         )
@@ -107,11 +108,11 @@ def _named(words: str, plan: Plan) -> tuple[list[Task], str]:
         at = int(place["number"] or 0) - 1
         if place["ordinal"]:
             last = place["ordinal"] == "last"
-            at = len(tasks) - 1 if last else _ordinals.index(place["ordinal"])
+            at = len(tasks) - 1 if last else ORDINALS.index(place["ordinal"])
         if not 0 <= at < len(tasks):
             raise InputError(tr("The plan has no step {at}.", at=at + 1))
         return [tasks[at]], words.replace(place[0], " ")
-    heard = intents.find_cues(words, _types(tasks))
+    heard = intents.find_cues(words, types_of(tasks))
     best = max(heard, key=lambda item: item.weight, default=None)
     if best is None:
         said = _telling(words)
@@ -155,7 +156,7 @@ def _instead(arg: Arg, gone: Ref, fitting: Sequence[Item]) -> Arg:
 def _set(read: ParsedRequest, plan: Plan) -> Plan:
     """The plan with other options: "in Spanish", "in five sentences"."""
     found = {task.id: options for task in plan if (options := _options(task, read))}
-    heard = intents.find_cues(read.text, _types(plan))
+    heard = intents.find_cues(read.text, types_of(plan))
     names = {item.type.name for item in heard} or {task.type.name for task in plan}
     meant = [task for task in plan if task.id in found and task.type.name in names]
     said = [task for task in meant if found[task.id].keys() <= task.args.keys()]
@@ -243,7 +244,3 @@ def _blanked(words: str, heard: Iterable[CueMatch]) -> str:
     for match in heard:
         words = words[: match.start] + " " * (match.end - match.start) + words[match.end :]
     return words
-
-
-def _types(tasks: Iterable[Task]) -> list[TaskType]:
-    return list({task.type.name: task.type for task in tasks}.values())

@@ -6,9 +6,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from jarvis_desktop.assistant.planning import inputs as references
-from jarvis_desktop.assistant.planning import inputs as sources
-from jarvis_desktop.assistant.planning import steps
+from jarvis_desktop.assistant.planning import inputs, steps
 from jarvis_desktop.assistant.planning.inputs import PortSource
 from jarvis_desktop.assistant.planning.request_parser import ParsedRequest
 from jarvis_desktop.assistant.planning.steps import PlannedStep
@@ -42,9 +40,9 @@ class PlanWiring:
         """`tasks` are there already."""
         self._reading = reading
         self._inventory = inventory
-        self._given = [sources.artifact_source(item) for item in context.attachments]
-        self._earlier = sources.conversation_sources(context)
-        self._resources = sources.conversation_resources(context)
+        self._given = [inputs.artifact_source(item) for item in context.attachments]
+        self._earlier = inputs.conversation_sources(context)
+        self._resources = inputs.conversation_resources(context)
         self._converted: dict[tuple[PortSource, str], PortSource] = {}
         self._roads: dict[tuple[tuple[Kind, ...], tuple[Kind, ...]], bool] = {}
         self._used: set[PortSource] = set()
@@ -61,12 +59,12 @@ class PlanWiring:
     def add(self, step: PlannedStep) -> None:
         """Add the task or tasks of a step. Raises MissingInput."""
         options: dict[str, Arg] = {**steps.read_options(step, self._reading)}
-        content = [port for port in step.type.ports if port.name != sources.QUESTION]
-        if step.type.port(sources.QUESTION):
-            options[sources.QUESTION] = steps.clause(step, self._reading)
-        inputs = self._inputs(step, content) if content else [{}]
+        content = [port for port in step.type.ports if port.name != inputs.QUESTION]
+        if step.type.port(inputs.QUESTION):
+            options[inputs.QUESTION] = steps.clause(step, self._reading)
+        given = self._inputs(step, content) if content else [{}]
         options |= self._free_wish(step, options)
-        self._groups.append([self._append(step.type, {**item, **options}) for item in inputs])
+        self._groups.append([self._append(step.type, {**item, **options}) for item in given])
 
     def save_as(self, task_type: TaskType, names: Sequence[str]) -> None:
         """Save the newest results under the names that the words gave them."""
@@ -107,7 +105,7 @@ class PlanWiring:
 
     def _free_wish(self, step: PlannedStep, options: Mapping[str, Arg]) -> dict[str, Arg]:
         """What is asked for in words of one's own, where no word named it outright."""
-        port = step.type.port(sources.PROMPT)
+        port = step.type.port(inputs.PROMPT)
         if port is None or port.required or options.get(step.type.exact):
             return {}
         quoted = self._reading.quotes_in(step.start, step.end)
@@ -178,7 +176,7 @@ class PlanWiring:
 
     def _ordinal(self, words: str, port: Port) -> list[PortSource]:
         fitting = [item for item in self._given if self._leads(item, port)]
-        index = sources.parse_ordinal(words, len(fitting))
+        index = inputs.parse_ordinal(words, len(fitting))
         return [fitting[index]] if index is not None and len(fitting) > 1 else []
 
     def _meant(self, step: PlannedStep, words: str, port: Port) -> list[PortSource]:
@@ -191,35 +189,33 @@ class PlanWiring:
         pool = {
             item: source
             for item in self._resources
-            if self._leads(source := sources.artifact_source(item.artifact), port)
+            if self._leads(source := inputs.artifact_source(item.artifact), port)
         }
-        newest_here = self._outputs and references.NEWEST.search(words)
-        found = references.find_references(
-            words, list(pool), outright=bool(self._given or newest_here)
-        )
+        newest_here = self._outputs and inputs.NEWEST.search(words)
+        found = inputs.find_references(words, list(pool), outright=bool(self._given or newest_here))
         if found == [] and not self._given:
             raise MissingInputError(step.type, port)
         return [pool[item] for item in found or ()]
 
     def _plural(self, words: str, port: Port) -> list[PortSource]:
-        if not sources.PLURAL.search(words) or self._groups:
+        if not inputs.PLURAL.search(words) or self._groups:
             return []
         return [item for item in self._given if self._leads(item, port)]
 
     def _pointed_at(self, step: PlannedStep, words: str, port: Port) -> list[PortSource]:
         """What "it" is: the result before, else what the conversation had last."""
         rest = self._without_cue(step, words)
-        if not sources.PRONOUN.search(rest):
+        if not inputs.PRONOUN.search(rest):
             return []
         pool = self._outputs if self._given else [*self._outputs, *self._earlier]
-        if spoken_of := sources.mentioned_kinds(rest):
+        if spoken_of := inputs.mentioned_kinds(rest):
             meant = [item for item in (*pool, *self._given) if set(item.kinds) & spoken_of]
             pool = meant or pool
         return self._best(pool, port)
 
     def _spoken_of(self, step: PlannedStep, words: str) -> list[PortSource]:
         """What earlier turns have of the kinds that the words name: "the letter"."""
-        kinds = sources.mentioned_kinds(self._without_cue(step, words))
+        kinds = inputs.mentioned_kinds(self._without_cue(step, words))
         return [item for item in self._earlier if set(item.kinds) & kinds]
 
     def _without_cue(self, step: PlannedStep, words: str) -> str:
@@ -228,13 +224,13 @@ class PlanWiring:
 
     def _told(self, step: PlannedStep, port: Port) -> list[PortSource]:
         """The words themselves, for a task that takes a few words: "then say hello"."""
-        takes_words = step.type.name in sources.FOLLOWING and port.kinds == (Kind.TEXT,)
-        speaks_of = sources.mentioned_kinds(self._said(step).lower())
+        takes_words = step.type.name in inputs.FOLLOWING and port.kinds == (Kind.TEXT,)
+        speaks_of = inputs.mentioned_kinds(self._said(step).lower())
         return self._literal(step, port) if takes_words and not speaks_of else []
 
     def _following(self, step: PlannedStep, port: Port) -> list[PortSource]:
         """The result before, where this kind of task carries on with it without saying so."""
-        if step.type.name in sources.FOLLOWING:
+        if step.type.name in inputs.FOLLOWING:
             return self._best(self._outputs, port)
         changes_files = step.type.gives[:1] == port.kinds[:1] and Kind.TEXT not in port.kinds
         same = [item for item in self._outputs if item.kinds[0] in port.kinds]
@@ -242,7 +238,7 @@ class PlanWiring:
 
     def _attached(self, words: str, port: Port) -> list[PortSource]:
         fitting = [item for item in self._given if self._leads(item, port)]
-        spoken_of = sources.mentioned_kinds(words)
+        spoken_of = inputs.mentioned_kinds(words)
         fitting = [item for item in fitting if set(item.kinds) & spoken_of] or fitting
         fresh = [item for item in fitting if item not in self._used] or fitting
         direct = [item for item in fresh if set(item.kinds) & set(port.kinds)] or fresh
@@ -252,16 +248,16 @@ class PlanWiring:
         return chosen
 
     def _literal(self, step: PlannedStep, port: Port) -> list[PortSource]:
-        if Kind.TEXT not in port.kinds or step.type.port(sources.QUESTION):
+        if Kind.TEXT not in port.kinds or step.type.port(inputs.QUESTION):
             return []
         text = self._said(step)
-        if port.name == sources.PROMPT:
+        if port.name == inputs.PROMPT:
             steered = step.type.ports[0] is not port
             told = steps.described if steered else steps.prompt
             text = told(step, self._reading)
-        short = step.type.gives[:1] != (Kind.TEXT,) or step.type.name in sources.FOLLOWING
-        fewest = 1 if short or port.name == sources.PROMPT else steps.MIN_TEXT_WORDS
-        if port.name == sources.PROMPT and not text:
+        short = step.type.gives[:1] != (Kind.TEXT,) or step.type.name in inputs.FOLLOWING
+        fewest = 1 if short or port.name == inputs.PROMPT else steps.MIN_TEXT_WORDS
+        if port.name == inputs.PROMPT and not text:
             text = steps.clause(step, self._reading)
         return [PortSource(text, (Kind.TEXT,))] if len(text.split()) >= fewest else []
 
@@ -286,12 +282,12 @@ class PlanWiring:
     def _leads(self, source: PortSource, port: Port) -> bool:
         ends = (source.kinds, port.kinds)
         if ends not in self._roads:  # a long conversation has many things of few kinds
-            self._roads[ends] = sources.find_route(*ends, self._inventory) is not None
+            self._roads[ends] = inputs.find_route(*ends, self._inventory) is not None
         return self._roads[ends]
 
     def _bring(self, source: PortSource, port: Port) -> Item:
         """The source as the port takes it, through converters where it must be."""
-        converters = list(sources.find_route(source.kinds, port.kinds, self._inventory) or ())
+        converters = list(inputs.find_route(source.kinds, port.kinds, self._inventory) or ())
         if port.through and not self._is_already(source, port):
             converters += [item for item in self._inventory if item.name == port.through]
         for converter in converters:

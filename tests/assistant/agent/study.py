@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from typing import Any
 
+from jarvis_desktop.assistant.agent.approvals import Approvals
 from jarvis_desktop.assistant.agent.goal_run import GoalRun
 from jarvis_desktop.assistant.agent.outline_writer import OutlineWriter
 from jarvis_desktop.assistant.agent.roles import roles
 from jarvis_desktop.assistant.prompts import Prompts
 from jarvis_desktop.core.events import Noted, OutlineChanged
-from jarvis_desktop.core.goal import Outline, outline_from_markdown
+from jarvis_desktop.core.goal import CodeTerms, Outline, outline_from_markdown
 from jarvis_desktop.core.plan import Ask
 from jarvis_desktop.core.ports import Review
 from tests.assistant.agent.scripted import Answer, ScriptedLLM, goal_run_for
@@ -31,15 +31,16 @@ def drafted(*steps: str | tuple[int, str]) -> str:
     return json.dumps({"steps": listed})
 
 
-@dataclass
-class Trusting:
+class Trusting(Approvals):
     """Approvals that trust each change of a plan, or none."""
 
-    trusts: bool = True
-    asked: list[tuple[int, Outline | None, Outline]] = field(default_factory=list)
+    def __init__(self, trusts: bool = True) -> None:
+        super().__init__(code=CodeTerms.ASK, acting=())
+        self.trusts = trusts
+        self.asked: list[tuple[int, Outline | None, Outline]] = []
 
     def trusts_outline(
-        self, goal_run: GoalRun, depth: int, before: Outline | None, after: Outline
+        self, run: GoalRun, depth: int, before: Outline | None, after: Outline
     ) -> bool:
         self.asked.append((depth, before, after))
         return self.trusts

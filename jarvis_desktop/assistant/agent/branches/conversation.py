@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Iterable, Sequence
 
 from jarvis_desktop.assistant.agent.goal_run import GoalRun, available_artifacts, resolve_names
-from jarvis_desktop.assistant.agent.roles import BranchRunner, Observation
+from jarvis_desktop.assistant.agent.roles import BranchRunner, Observation, failure
 from jarvis_desktop.assistant.answer_writer import without_invented_files
 from jarvis_desktop.core.artifact import Artifact
 from jarvis_desktop.core.display import printable
@@ -26,7 +26,7 @@ async def ask_user(run: GoalRun, choice: BranchChoice) -> Observation:
     reply = (await run.live.ask(question)).strip()
     if not reply:
         text = "Nobody answered. Decide it without the person, or leave out what depends on it."
-        return Observation(text, Status.FAILED, trusted=True)
+        return failure(text)
     run.heard(question, reply)
     return Observation(reply, trusted=True)
 

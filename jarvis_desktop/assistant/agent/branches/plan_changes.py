@@ -8,11 +8,10 @@ from typing import Any
 
 from jarvis_desktop.assistant.agent.goal_run import GoalRun
 from jarvis_desktop.assistant.agent.outline_writer import OutlineWriter
-from jarvis_desktop.assistant.agent.roles import Observation
+from jarvis_desktop.assistant.agent.roles import Observation, failure
 from jarvis_desktop.core.display import one_line
 from jarvis_desktop.core.errors import PlanError
 from jarvis_desktop.core.events import OutlineChanged
-from jarvis_desktop.core.expert import Status
 from jarvis_desktop.core.goal import BranchChoice, Outline, StepState, changes
 
 MAX_NOTE_CHARS = 200
@@ -30,17 +29,17 @@ class RePlan:
         depth = run.inner
         before = run.frames[depth].outline
         if before is None:
-            return _failed(NO_PLAN)
+            return failure(NO_PLAN)
         reason = choice.args["reason"]
         after = await self._writer.write(run, depth, reason=reason, before=before, ask=False)
         if after is None:
-            return _failed(
+            return failure(
                 "The person did not accept the new plan, so the old one stays. Go on by it, or ask "
                 "them what they want."
             )
         told = changes(before, after)
         if not told:
-            return _failed(
+            return failure(
                 "No other plan was written, so the old one stays. Go on with its next step in "
                 "another way, or ask the person."
             )
@@ -55,17 +54,17 @@ class UpdatePlan:
         depth = run.inner
         before = run.frames[depth].outline
         if before is None:
-            return _failed(NO_PLAN)
+            return failure(NO_PLAN)
         after = before
         try:
             for mark in choice.args["steps"]:
                 after = _marked(after, mark)
         except PlanError as error:
             ids = ", ".join(str(step.id) for step in before)
-            return _failed(f"{error.message} Its steps are {ids}; re_plan adds or changes steps.")
+            return failure(f"{error.message} Its steps are {ids}; re_plan adds or changes steps.")
         told = _told(before, after)
         if not told:
-            return _failed(f"The plan says so already. {_next(after)}")
+            return failure(f"The plan says so already. {_next(after)}")
         run.change(depth, outline=after)
         run.live.show(OutlineChanged(after, run.path(depth), why=told))
         return Observation(f"{told} {_next(after)}", trusted=True)
@@ -100,7 +99,3 @@ def _next(outline: Outline) -> str:
         return "No step is left to do."
     step = outline.open[0]
     return f"The next step is {step.id}: {step.text}"
-
-
-def _failed(text: str) -> Observation:
-    return Observation(text, Status.FAILED, trusted=True)

@@ -23,7 +23,7 @@ from jarvis_desktop.assistant.agent.code_session import (
     library_imports,
 )
 from jarvis_desktop.assistant.agent.goal_run import GoalRun
-from jarvis_desktop.assistant.agent.roles import Observation
+from jarvis_desktop.assistant.agent.roles import Observation, failure
 from jarvis_desktop.assistant.prompts import cut_middle
 from jarvis_desktop.core.artifact import Artifact
 from jarvis_desktop.core.code import (
@@ -38,7 +38,6 @@ from jarvis_desktop.core.code import (
 )
 from jarvis_desktop.core.display import one_line, printable
 from jarvis_desktop.core.errors import ExpertError, InputError, JarvisError
-from jarvis_desktop.core.events import RoundProgress
 from jarvis_desktop.core.expert import Status
 from jarvis_desktop.core.goal import BranchChoice
 from jarvis_desktop.core.i18n import tr
@@ -174,12 +173,12 @@ class RunCode:
         mending = RepairCounter(run, said)
         if mending.is_over:
             text = f"Mending the code for this was given up, so nothing ran: {ANOTHER_WAY}."
-            return Observation(text, Status.FAILED, code=code, trusted=True)
+            return failure(text, code=code)
         try:
             parsed(code)
         except InputError as error:
             text = f"{error} Nothing ran. {mending.failed()}"
-            return Observation(text, Status.FAILED, code=code, trusted=True)
+            return failure(text, code=code)
         try:
             return await self._agreed(run, code, purpose, mending)
         except JarvisError as error:
@@ -206,15 +205,15 @@ class RunCode:
         self, run: GoalRun, script: Script, approved: str, mending: RepairCounter
     ) -> Observation:
         bench = self._workshop.bench(run)
-        number = run.number
         to = await asyncio.to_thread(self._store.workdir)
-
-        def report(text: str) -> None:
-            run.live.show(RoundProgress(number, printable(text)))
 
         try:
             ran = await bench.run(
-                script, approved=approved, to=to, timeout=self._timeout, report=report
+                script,
+                approved=approved,
+                to=to,
+                timeout=self._timeout,
+                report=run.progress_reporter(),
             )
             made, not_kept = await self._kept(ran.outcome.made)
         finally:
@@ -303,7 +302,7 @@ def refusal(verdict: Verdict, code: str) -> Observation:
     text += (
         f" They say: {comment}" if comment else " Take another way, or ask what they would like."
     )
-    return Observation(text, Status.FAILED, code=code, trusted=True)
+    return failure(text, code=code)
 
 
 def report_changes(run: GoalRun, code: str, verdict: Verdict) -> None:

@@ -9,9 +9,9 @@ import json
 import secrets
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Protocol
 
 from jarvis_desktop.assistant import answer_writer
+from jarvis_desktop.assistant.agent.approvals import Approvals
 from jarvis_desktop.assistant.agent.goal_run import (
     GoalRun,
     available_artifacts,
@@ -70,14 +70,6 @@ PLAN_KEY = "experts"
 """Where the frame keeps the plan under way, so that a crash does not have it planned anew."""
 
 
-class ActingApprovals(Protocol):
-    """Knows which tasks are not to be done: `Approvals`."""
-
-    async def acting(self, run: GoalRun, tasks: Iterable[Task]) -> dict[int, str]:
-        """Their ids, each with the reason."""
-        ...
-
-
 class RunExperts:
     """`run_experts`: what is asked for is planned over the tasks of the inventory, and done.
 
@@ -89,7 +81,7 @@ class RunExperts:
         planner: Planner,
         inventory: Sequence[TaskType],
         campaign: ReplanningRunner,
-        approvals: ActingApprovals,
+        approvals: Approvals,
     ) -> None:
         self._planner = planner
         self._inventory = inventory

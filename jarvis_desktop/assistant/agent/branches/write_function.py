@@ -24,7 +24,7 @@ from jarvis_desktop.assistant.agent.function_tests import (
     user_tests,
 )
 from jarvis_desktop.assistant.agent.goal_run import GoalRun
-from jarvis_desktop.assistant.agent.roles import Observation
+from jarvis_desktop.assistant.agent.roles import Observation, failure
 from jarvis_desktop.core.code import (
     Allow,
     CodeRequest,
@@ -35,9 +35,8 @@ from jarvis_desktop.core.code import (
     about_tests,
     objections,
 )
-from jarvis_desktop.core.display import one_line, printable
+from jarvis_desktop.core.display import one_line
 from jarvis_desktop.core.errors import InputError, JarvisError, StorageError
-from jarvis_desktop.core.events import RoundProgress
 from jarvis_desktop.core.expert import Status
 from jarvis_desktop.core.goal import BranchChoice
 
@@ -77,7 +76,7 @@ class WriteFunction:
         mending = RepairCounter(run, name)
         if mending.is_over:
             text = f"Mending {one_line(name)} was given up, so nothing was done: {ANOTHER_WAY}."
-            return Observation(text, Status.FAILED, trusted=True)
+            return failure(text)
         try:
             work = await self._begun(run, name, choice)
             return await self._taken_in(run, work, mending)
@@ -109,7 +108,7 @@ class WriteFunction:
         while True:
             if wrong := _wrong(work.draft):
                 text = f"{wrong}\nNothing was saved. {mending.failed()}"
-                return Observation(text, Status.FAILED, code=work.draft.source, trusted=True)
+                return failure(text, code=work.draft.source)
             tried = await self._tested(run, work)
             if isinstance(tried, Observation):
                 return tried
@@ -141,7 +140,7 @@ class WriteFunction:
 
         There is no report where the person gave tests of their own: those are to run as well.
         """
-        bench, number = self._workshop.bench(run), run.number
+        bench = self._workshop.bench(run)
         written = function_tests.write_script(work.draft, work.earlier)
         purpose = f"Test the function {work.draft.name} before it is kept in the library."
         protection = await bench.protection()
@@ -157,7 +156,7 @@ class WriteFunction:
             taken_out = function_tests.read_script(script.source, work.draft)
             if taken_out is None:
                 text = "The person changed the test so that the function cannot be told from it."
-                return Observation(text, Status.FAILED, code=work.draft.source, trusted=True)
+                return failure(text, code=work.draft.source)
             work = replace(work, draft=taken_out[0], earlier=taken_out[1])
         report_changes(run, written, verdict)
         draft = _with_comment(work.draft, verdict)
@@ -166,12 +165,13 @@ class WriteFunction:
             return replace(work, draft=draft), None
         if withheld := await self._providing.provide(run, draft.source, draft.tests, work.earlier):
             return withheld
-
-        def report(text: str) -> None:
-            run.live.show(RoundProgress(number, printable(text)))
-
         return work, await self._trying.run(
-            script, work.draft, work.earlier, approved=approved, hosts=bench.hosts, report=report
+            script,
+            work.draft,
+            work.earlier,
+            approved=approved,
+            hosts=bench.hosts,
+            report=run.progress_reporter(),
         )
 
     async def _request(self, run: GoalRun, work: _Work, report: FunctionTestReport) -> CodeRequest:
