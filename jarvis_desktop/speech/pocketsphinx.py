@@ -55,7 +55,6 @@ def make(command_lm: Path, command_dict: Path) -> Handler:
     """The handler: "hear" a file and give the seconds of speech, then "recognise" it; "listen" to
     speech that goes on; "ready" loads what they need.
     """
-
     state: dict[str, Any] = {}
     live = OneHearing()
 

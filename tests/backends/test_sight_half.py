@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from jarvis_desktop.backends.local.pipelines.vision import explained
+from jarvis_desktop.backends.local.pipelines.vision import requires_libraries
 from jarvis_desktop.backends.local.worker import Loading, Run
 from jarvis_desktop.core.errors import UnavailableError
 from jarvis_desktop.core.expert import Expert
@@ -72,4 +72,4 @@ def test_a_missing_library_is_named(message: str, missing: str):
         raise ImportError(message)
 
     with pytest.raises(UnavailableError, match=f"seer needs {missing}, which is not installed"):
-        explained(load)(Loading(Expert("seer", "image-segmentation"), Path()))
+        requires_libraries(load)(Loading(Expert("seer", "image-segmentation"), Path()))

@@ -6,19 +6,20 @@ from __future__ import annotations
 
 import csv
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 
 from jarvis_desktop.backends.inference_api.tasks import ApiQuestion, chatted, in_parts
-from jarvis_desktop.backends.local.pipelines.question_answering import evidence
+from jarvis_desktop.backends.local.pipelines.embeddings import format_similarity, save_vectors
+from jarvis_desktop.backends.local.pipelines.question_answering import evidence, largest_table
 from jarvis_desktop.backends.local.pipelines.text_generation import GAP
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.errors import ExpertError, InputError
 from jarvis_desktop.core.i18n import tr
-from jarvis_desktop.tasks.documents.tables import Table, read_tables
+from jarvis_desktop.tasks.documents.tables import Table
 from jarvis_desktop.tasks.images.findings import label_lines
 from jarvis_desktop.tasks.text.classification import labels_of
 from jarvis_desktop.tasks.text.question_answering import ExtractedAnswer
-from jarvis_desktop.tasks.text.similarity import LONGEST_SHOWN, taken_apart
+from jarvis_desktop.tasks.text.similarity import taken_apart
 from jarvis_desktop.text.languages import FLORES, NAMES, code_of, code_of_text, is_clearly_not
 from jarvis_desktop.text.sentences import paragraphs, sentences
 
@@ -191,13 +192,7 @@ def compare(question: ApiQuestion) -> Iterable[Artifact]:
     texts = question.text("text_1"), question.text("text_2")
     (cosine, *_) = question.several(question.client.sentence_similarity(texts[0], [texts[1]]))
     question.share(abs(cosine) if isinstance(cosine, int | float) else cosine)
-    shown = f"{cosine:.2f}".replace("-", "−")
-    return [
-        text_artifact(
-            f"The two texts are {max(cosine, 0.0):.0%} alike in meaning "
-            f"(cosine {shown}, by {question.expert.id})."
-        )
-    ]
+    return [format_similarity(cosine, question.expert.id)]
 
 
 MOST_CELLS = 5000
@@ -251,26 +246,18 @@ def embed(question: ApiQuestion) -> Iterable[Artifact]:
                 id=question.expert.id,
             )
         )
-    path = question.call.workdir / "vectors.csv"
+    return save_vectors(question.call, _vectors(question, parts))
+
+
+def _vectors(question: ApiQuestion, parts: Sequence[str]) -> Iterator[tuple[str, list[float]]]:
     width = 0
-    with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file)
-        for at, part in enumerate(parts):
-            question.report(at / len(parts), f"{at} of {len(parts)} parts")
-            vector = _vector(question, part)
-            if not width:
-                width = len(vector)
-                writer.writerow(["text", *(f"v{column + 1}" for column in range(width))])
-            if len(vector) != width:
-                raise question.unusable(tr("its vectors are of several lengths"))
-            shown = " ".join(part.split())[:LONGEST_SHOWN]
-            writer.writerow([shown, *(f"{value:.6f}" for value in vector)])
-    count = "1 vector" if len(parts) == 1 else f"{len(parts):,} vectors"
-    said = (
-        f"{count} of {width} numbers, one row each; texts whose vectors are close to each other "
-        "mean about the same."
-    )
-    return [Artifact(Kind.TABLE, path=path, name=path.name), text_artifact(said)]
+    for at, part in enumerate(parts):
+        question.report(at / len(parts), f"{at} of {len(parts)} parts")
+        vector = _vector(question, part)
+        width = width or len(vector)
+        if len(vector) != width:
+            raise question.unusable(tr("its vectors are of several lengths"))
+        yield part, vector
 
 
 def _vector(question: ApiQuestion, text: str) -> list[float]:
@@ -291,17 +278,13 @@ def _vector(question: ApiQuestion, text: str) -> list[float]:
 
 
 def _table(question: ApiQuestion) -> Table:
-    """The largest table of the file."""
-    name = question.call.title("table")
-    tables = read_tables(question.call.file("table"), name=name)
-    table = max(tables, key=lambda each: len(each.rows) * len(each.columns))
-    if not table.rows:
-        raise InputError(tr("{name} holds no rows.", name=name))
+    """The largest table of the file. Raises ExpertError if it has too many cells."""
+    table = largest_table(question.call)
     if len(table.rows) * len(table.columns) > MOST_CELLS:
         raise ExpertError(
             tr(
                 "{name} is too large for {id}: it has {rows:,} rows.",
-                name=name,
+                name=question.call.title("table"),
                 id=question.expert.id,
                 rows=len(table.rows),
             ),

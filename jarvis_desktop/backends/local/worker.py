@@ -77,7 +77,8 @@ class Loading:
             dtype=self.dtype,
             **settings,
         )
-        return (network if self.place.offload else network.to(self.place.device)).eval()
+        network = network if self.place.offload else network.to(self.place.device)
+        return network.eval().requires_grad_(False)  # no gradients: as quick as inference_mode
 
     def pipeline(self, auto: Any, **settings: Any) -> Any:
         """A pipeline of diffusers on its place; `auto` is its class.
@@ -112,56 +113,56 @@ class Loading:
 
 
 WORDS_AND_SOUND: Mapping[str, str] = {
-    "text-generation": "text_generation:load_writer",
+    "text-generation": "text_generation:load_text_generator",
     "translation": "text_generation:load_translator",
-    "summarization": "text_generation:load_summariser",
-    "fill-mask": "text_generation:load_gap_filler",
-    "token-classification": "text_classification:load_labeller",
-    "text-classification": "text_classification:load_judge",
-    "zero-shot-classification": "text_classification:load_sorter",
-    "question-answering": "question_answering:load_reader",
-    "table-question-answering": "question_answering:load_table_reader",
-    "sentence-similarity": "embeddings:load_comparer",
-    "feature-extraction": "embeddings:load_embedder",
-    "audio-classification": "speech_recognition:load_listener",
-    "automatic-speech-recognition": "speech_recognition:load_transcriber",
-    "text-to-speech": "speech_synthesis:load_speaker",
-    "text-to-audio": "speech_synthesis:load_composer",
+    "summarization": "text_generation:load_summarizer",
+    "fill-mask": "text_generation:load_fill_mask",
+    "token-classification": "text_classification:load_token_classifier",
+    "text-classification": "text_classification:load_text_classifier",
+    "zero-shot-classification": "text_classification:load_zero_shot_classifier",
+    "question-answering": "question_answering:load_question_answerer",
+    "table-question-answering": "question_answering:load_table_question_answerer",
+    "sentence-similarity": "embeddings:load_sentence_similarity",
+    "feature-extraction": "embeddings:load_feature_extractor",
+    "audio-classification": "audio:load_audio_classifier",
+    "automatic-speech-recognition": "audio:load_transcriber",
+    "text-to-speech": "audio:load_speech_synthesizer",
+    "text-to-audio": "audio:load_music_generator",
 }
 SIGHT: Mapping[str, str] = {
-    "image-classification": "vision:load_classifier",
-    "zero-shot-image-classification": "vision:load_matcher",
+    "image-classification": "vision:load_image_classifier",
+    "zero-shot-image-classification": "vision:load_zero_shot_image_classifier",
     "depth-estimation": "vision:load_depth",
-    "video-classification": "vision:load_watcher",
-    "object-detection": "detection:load_finder",
-    "zero-shot-object-detection": "detection:load_word_finder",
-    "image-segmentation": "detection:load_parter",
-    "mask-generation": "detection:load_masker",
-    "image-to-text": "captioning:load_viewer",
-    "visual-question-answering": "captioning:load_viewer",
-    "document-question-answering": "captioning:load_viewer",
+    "video-classification": "vision:load_video_classifier",
+    "object-detection": "detection:load_object_detector",
+    "zero-shot-object-detection": "detection:load_zero_shot_detector",
+    "image-segmentation": "detection:load_segmenter",
+    "mask-generation": "detection:load_mask_generator",
+    "image-to-text": "captioning:load_captioner",
+    "visual-question-answering": "captioning:load_captioner",
+    "document-question-answering": "captioning:load_captioner",
 }
 DRAWING: Mapping[str, str] = {
-    "text-to-image": "image_generation:load_painter",
-    "image-to-image": "image_generation:load_restyler",
-    "image-editing": "image_generation:load_editor",
-    "inpainting": "image_generation:load_filler",
-    "text-to-video": "video_generation:load_film_maker",
-    "image-to-video": "video_generation:load_animator",
-    "canny-text-to-image": "image_generation:load_controlled",
-    "depth-text-to-image": "image_generation:load_controlled",
-    "hed-text-to-image": "image_generation:load_controlled",
-    "mlsd-text-to-image": "image_generation:load_controlled",
-    "normal-text-to-image": "image_generation:load_controlled",
-    "openpose-text-to-image": "image_generation:load_controlled",
-    "scribble-text-to-image": "image_generation:load_controlled",
-    "seg-text-to-image": "image_generation:load_controlled",
+    "text-to-image": "image_generation:load_text_to_image",
+    "image-to-image": "image_generation:load_image_to_image",
+    "image-editing": "image_generation:load_image_editor",
+    "inpainting": "image_generation:load_inpainter",
+    "text-to-video": "video_generation:load_text_to_video",
+    "image-to-video": "video_generation:load_image_to_video",
+    "canny-text-to-image": "image_generation:load_controlnet",
+    "depth-text-to-image": "image_generation:load_controlnet",
+    "hed-text-to-image": "image_generation:load_controlnet",
+    "mlsd-text-to-image": "image_generation:load_controlnet",
+    "normal-text-to-image": "image_generation:load_controlnet",
+    "openpose-text-to-image": "image_generation:load_controlnet",
+    "scribble-text-to-image": "image_generation:load_controlnet",
+    "seg-text-to-image": "image_generation:load_controlnet",
 }
 STEERING: Mapping[str, str] = {
     "depth-control": "vision:load_depth",
     "normal-control": "control_images:load_normals",
-    "openpose-control": "control_images:load_poses",
-    "seg-control": "control_images:load_areas",
+    "openpose-control": "control_images:load_pose_estimator",
+    "seg-control": "control_images:load_semantic_map",
 }
 """Control pictures, which need nothing but transformers."""
 LOADERS: Mapping[str, str] = {**WORDS_AND_SOUND, **SIGHT, **DRAWING, **STEERING}

@@ -1,30 +1,26 @@
-"""Experts of one trade that give text for pictures: captions, short answers, lines of text.
+"""Image captioning, OCR, and visual and document question answering.
 
-Each refuses what it was not made for, so that the next candidate is tried. Used in the worker
-process only.
-
-Experts that talk about pictures: they read, describe and answer questions.
-
-One download often does all three, so that one loader serves image-to-text, visual question
-answering and document question answering. Used in the worker process only."""
+One download often does all of them, so one loader serves three tasks. Each architecture refuses
+what it was not trained for, and the next candidate is tried.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+import re
+from collections.abc import Callable, Mapping, Sequence
 from math import ceil
 from typing import TYPE_CHECKING, Any
 
-from jarvis_desktop.backends.local.pipelines.documents import donut, layout_reader
 from jarvis_desktop.backends.local.pipelines.vision import (
-    Talk,
+    AnswerFunction,
     VisionQuestion,
     VisionRequest,
-    asked_of,
-    explained,
-    given_to,
     image_processor,
     labels_of,
+    move_to,
     processor_of,
+    requires_libraries,
+    vision_question,
 )
 from jarvis_desktop.backends.local.worker import Loading, Run
 from jarvis_desktop.core.artifact import Artifact, text_artifact
@@ -35,207 +31,197 @@ from jarvis_desktop.core.task import Call, Report
 if TYPE_CHECKING:
     from PIL.Image import Image
 
+    from jarvis_desktop.tasks.images.ocr import Line
 
-LONGEST = 64
+READ, DESCRIBE, ANSWER = VisionRequest.READ, VisionRequest.DESCRIBE, VisionRequest.ANSWER
+
+MAX_ANSWER_TOKENS = 64
 """Tokens of a caption, a short answer or a line."""
-
-LONGEST_PAGE = 1024
+MAX_PAGE_TOKENS = 1024
 """Tokens of all the text in a picture."""
+MAX_DONUT_TOKENS = 128
+MAX_CHAT_TOKENS = {READ: 1024, DESCRIBE: 128, ANSWER: 256}
+LINE_BATCH = 8
+"""Lines of text read at once."""
 
-AT_ONCE = 8
-"""Lines read at once."""
-
-TRADES = {
-    VisionRequest.READ: "read text",
-    VisionRequest.DESCRIBE: "describe pictures",
-    VisionRequest.ANSWER: "answer questions about pictures",
+ABILITIES = {
+    READ: "read text",
+    DESCRIBE: "describe pictures",
+    ANSWER: "answer questions about pictures",
 }
+DEFAULT_QUESTION = "what is in the picture?"
+CHAT_PROMPTS = {
+    READ: "Write down all the text in this picture, word for word, and nothing else.",
+    DESCRIBE: "Describe this picture in one or two sentences.",
+}
+BRIEF = "Answer in as few words as possible, with what stands in the document."
+DONUT_PROMPT = "<s_docvqa><s_question>{}</s_question><s_answer>"
+"""The prompt format that Donut was trained with (Kim et al. 2022)."""
+LAYOUT_SIZE = 1000
+"""LayoutLM measures positions from 0 to this, across and down the page."""
+
+LayoutWords = list[tuple[str, list[int]]]
+"""Words with their left, top, right and bottom in units of LAYOUT_SIZE."""
 
 
-def blip(loading: Loading) -> Talk:
-    """BLIP: captions, or short answers where it was tuned for questions."""
-    import torch
+@requires_libraries
+def load_captioner(loading: Loading) -> Run:
+    """Load an expert that returns text for a picture, by its architecture."""
+    config = loading.part("AutoConfig")
+    kind = str(config.model_type)
+    if kind == "vision-encoder-decoder":
+        kind = {"donut-swin": "donut"}.get(config.encoder.model_type, "")
+        kind = kind or ("trocr" if config.decoder.model_type == "trocr" else "captioner")
+    answer = _ARCHITECTURES.get(kind, _vision_llm)(loading)
 
+    def run(call: Call, report: Report) -> list[Artifact]:
+        asked = vision_question(call, report)
+        report(None, f"looking at {asked.name}")
+        text = answer(asked, report).strip()
+        if not text:
+            raise ExpertError(tr("{id} gave no answer.", id=loading.expert.id), fault=Fault.ANSWER)
+        return [text_artifact(text)]
+
+    return run
+
+
+def _generator(
+    loading: Loading,
+    prompts: Mapping[VisionRequest, str],
+    *,
+    kind: str = "AutoModelForImageTextToText",
+    pixels_only: bool = False,
+    **settings: Any,
+) -> AnswerFunction:
+    """A network that writes text for a picture and a prompt, for the requests in `prompts`."""
     processor = processor_of(loading)
-    answers = "QuestionAnswering" in " ".join(loading.part("AutoConfig").architectures or ())
-    kind = "AutoModelForVisualQuestionAnswering" if answers else "AutoModelForImageTextToText"
     network = loading.network(kind)
-    wishes = (
-        (VisionRequest.ANSWER, VisionRequest.DESCRIBE) if answers else (VisionRequest.DESCRIBE,)
-    )
 
-    def talk(asked: VisionQuestion, report: Report) -> str:
-        picture = _one(loading, asked, wishes)
-        text = {"text": asked.question or "what is in the picture?"} if answers else {}
-        inputs = given_to(processor(images=picture, return_tensors="pt", **text), network)
-        with torch.inference_mode():
-            output = network.generate(**inputs, max_new_tokens=LONGEST, do_sample=False)
-        return str(processor.decode(output[0], skip_special_tokens=True))
-
-    return talk
-
-
-def blip_2(loading: Loading) -> Talk:
-    """BLIP-2: captions, and answers to questions put in its own words."""
-    import torch
-
-    processor = processor_of(loading)
-    network = loading.network("AutoModelForImageTextToText")
-
-    def talk(asked: VisionQuestion, report: Report) -> str:
-        picture = _one(loading, asked, (VisionRequest.ANSWER, VisionRequest.DESCRIBE))
-        text = (
-            f"Question: {asked.question} Answer:"
-            if asked.wish is VisionRequest.ANSWER
-            else "a photo of"
-        )
-        inputs = given_to(processor(images=picture, text=text, return_tensors="pt"), network)
-        with torch.inference_mode():
-            output = network.generate(**inputs, max_new_tokens=LONGEST, do_sample=False)
+    def answer(asked: VisionQuestion, report: Report) -> str:
+        picture = _first_picture(loading, asked, tuple(prompts))
+        prompt = prompts[asked.wish].format(question=asked.question or DEFAULT_QUESTION)
+        text = {"text": prompt} if prompt else {}
+        inputs = move_to(processor(images=picture, return_tensors="pt", **text), network)
+        if pixels_only:
+            inputs = {"pixel_values": inputs["pixel_values"]}
+        given = {"max_new_tokens": MAX_ANSWER_TOKENS, "do_sample": False, **settings}
+        output = network.generate(**inputs, **given)
         said = str(processor.decode(output[0], skip_special_tokens=True)).strip()
-        return said.removeprefix(text)
+        return said.removeprefix(prompt)
 
-    return talk
+    return answer
 
 
-def git(loading: Loading) -> Talk:
+def _blip(loading: Loading) -> AnswerFunction:
+    """BLIP: captions, or short answers if it was fine-tuned for questions."""
+    if "QuestionAnswering" not in " ".join(loading.part("AutoConfig").architectures or ()):
+        return _generator(loading, {DESCRIBE: ""})
+    prompts = {ANSWER: "{question}", DESCRIBE: "{question}"}
+    return _generator(loading, prompts, kind="AutoModelForVisualQuestionAnswering")
+
+
+def _blip_2(loading: Loading) -> AnswerFunction:
+    """BLIP-2: captions, and answers to questions."""
+    prompts = {ANSWER: "Question: {question} Answer:", DESCRIBE: "a photo of"}
+    return _generator(loading, prompts)
+
+
+def _git(loading: Loading) -> AnswerFunction:
     """GIT: captions."""
-    import torch
-
-    processor = processor_of(loading)
-    network = loading.network("AutoModelForImageTextToText")
-
-    def talk(asked: VisionQuestion, report: Report) -> str:
-        picture = _one(loading, asked, (VisionRequest.DESCRIBE,))
-        pixels = given_to(processor(images=picture, return_tensors="pt"), network)["pixel_values"]
-        with torch.inference_mode():
-            output = network.generate(pixel_values=pixels, max_new_tokens=LONGEST, do_sample=False)
-        return str(processor.decode(output[0], skip_special_tokens=True))
-
-    return talk
+    return _generator(loading, {DESCRIBE: ""}, pixels_only=True)
 
 
-def vilt(loading: Loading) -> Talk:
-    """ViLT: chooses out of about 3,000 short answers; English only."""
-    import torch
+def _florence(loading: Loading) -> AnswerFunction:
+    """Florence-2, with its own task prompts."""
+    config = loading.part("AutoConfig")
+    longest = min(MAX_PAGE_TOKENS, int(config.text_config.max_position_embeddings) - 1)
+    prompts = {READ: "<OCR>", DESCRIBE: "<DETAILED_CAPTION>"}
+    return _generator(loading, prompts, max_new_tokens=longest, num_beams=1)
 
+
+def _vilt(loading: Loading) -> AnswerFunction:
+    """ViLT: chooses one of about 3,000 short answers; English only."""
     processor = processor_of(loading)
     network = loading.network("AutoModelForVisualQuestionAnswering")
     labels = labels_of(network)
     longest = int(network.config.max_position_embeddings)
 
-    def talk(asked: VisionQuestion, report: Report) -> str:
+    def answer(asked: VisionQuestion, report: Report) -> str:
         # "What is this?" asks for a description, but a word answers it too.
-        asks = (
-            (VisionRequest.ANSWER, VisionRequest.DESCRIBE)
-            if asked.question
-            else (VisionRequest.ANSWER,)
-        )
-        picture = _one(loading, asked, asks)
+        requests = (ANSWER, DESCRIBE) if asked.question else (ANSWER,)
         inputs = processor(
-            images=picture,
+            images=_first_picture(loading, asked, requests),
             text=asked.question,
             truncation=True,
             max_length=longest,
             return_tensors="pt",
         )
-        with torch.inference_mode():
-            scores = network(**given_to(inputs, network)).logits[0]
-        return labels[int(scores.argmax())]
+        return labels[int(network(**move_to(inputs, network)).logits[0].argmax())]
 
-    return talk
+    return answer
 
 
-def florence(loading: Loading) -> Talk:
-    """Florence-2: one of its orders for each thing it does."""
-    import torch
-
-    orders: Mapping[VisionRequest, str] = {
-        VisionRequest.READ: "<OCR>",
-        VisionRequest.DESCRIBE: "<DETAILED_CAPTION>",
-    }
-    processor = processor_of(loading)
-    network = loading.network("AutoModelForImageTextToText")
-    longest = min(LONGEST_PAGE, int(network.config.text_config.max_position_embeddings) - 1)
-
-    def talk(asked: VisionQuestion, report: Report) -> str:
-        picture = _one(loading, asked, tuple(orders))
-        order = orders[asked.wish]
-        inputs = given_to(processor(images=picture, text=order, return_tensors="pt"), network)
-        with torch.inference_mode():
-            output = network.generate(
-                **inputs, max_new_tokens=longest, num_beams=1, do_sample=False
-            )
-        (text,) = processor.batch_decode(output, skip_special_tokens=True)
-        return str(text)
-
-    return talk
+def _captioner(loading: Loading) -> AnswerFunction:
+    """An image encoder with a text decoder, such as ViT-GPT2."""
+    write = _decoder(loading)
+    return lambda asked, report: write([_first_picture(loading, asked, (DESCRIBE,))])[0]
 
 
-def captioner(loading: Loading) -> Talk:
-    """An encoder of pictures with a writer behind it, such as ViT-GPT2."""
-    processor, tokenizer = image_processor(loading), loading.part("AutoTokenizer")
-    network = loading.network("AutoModelForImageTextToText")
+def _trocr(loading: Loading) -> AnswerFunction:
+    """TrOCR: reads single lines of print or handwriting, which RapidOCR locates."""
+    write = _decoder(loading)
 
-    def talk(asked: VisionQuestion, report: Report) -> str:
-        picture = _one(loading, asked, (VisionRequest.DESCRIBE,))
-        return _written(processor, tokenizer, network, [picture])[0]
-
-    return talk
-
-
-def line_reader(loading: Loading) -> Talk:
-    """TrOCR: reads one line of print or handwriting; where the lines are is found by RapidOCR."""
-    processor, tokenizer = image_processor(loading), loading.part("AutoTokenizer")
-    network = loading.network("AutoModelForImageTextToText")
-
-    def talk(asked: VisionQuestion, report: Report) -> str:
+    def answer(asked: VisionQuestion, report: Report) -> str:
         from jarvis_desktop.tasks.images.io import to_array
         from jarvis_desktop.tasks.images.ocr import find_places, rows_of
 
-        _one(loading, asked, (VisionRequest.READ,))
+        _first_picture(loading, asked, (READ,))
         pages = []
         for picture in asked.pictures:
             rows = rows_of(find_places(to_array(picture)))
-            places = [
+            boxes = [
                 (int(at.left), int(at.top), ceil(at.right), ceil(at.bottom))
                 for row in rows
                 for at in row
             ]
-            # A picture of a few words in a large hand is one line to it.
-            strips = [picture.crop(edges) for edges in places] or [picture]
-            read: list[str] = []
-            for at in range(0, len(strips), AT_ONCE):
+            # Without any lines found, a picture of a few large words is one line.
+            strips = [picture.crop(box) for box in boxes] or [picture]
+            texts: list[str] = []
+            for at in range(0, len(strips), LINE_BATCH):
                 report(at / len(strips), f"line {at + 1} of {len(strips)}")
-                read += _written(processor, tokenizer, network, strips[at : at + AT_ONCE])
-            parts = iter(read)
-            lines = [" ".join(next(parts) for _ in row) for row in rows] or read
+                texts += write(strips[at : at + LINE_BATCH])
+            parts = iter(texts)
+            lines = [" ".join(next(parts) for _ in row) for row in rows] or texts
             pages.append("\n".join(lines))
         return "\n\n".join(pages)
 
-    return talk
+    return answer
 
 
-def _written(processor: Any, tokenizer: Any, network: Any, pictures: list[Image]) -> list[str]:
-    """What is written for each picture."""
-    import torch
+def _decoder(loading: Loading) -> Callable[[list[Image]], list[str]]:
+    """A function that writes a text for each picture."""
+    processor, tokenizer = image_processor(loading), loading.part("AutoTokenizer")
+    network = loading.network("AutoModelForImageTextToText")
 
-    pixels = given_to(processor(images=pictures, return_tensors="pt"), network)["pixel_values"]
-    with torch.inference_mode():
-        output = network.generate(pixels, max_new_tokens=LONGEST, do_sample=False)
-    return [text.strip() for text in tokenizer.batch_decode(output, skip_special_tokens=True)]
+    def write(pictures: list[Image]) -> list[str]:
+        pixels = move_to(processor(images=pictures, return_tensors="pt"), network)["pixel_values"]
+        output = network.generate(pixels, max_new_tokens=MAX_ANSWER_TOKENS, do_sample=False)
+        return [text.strip() for text in tokenizer.batch_decode(output, skip_special_tokens=True)]
+
+    return write
 
 
-def _one(loading: Loading, asked: VisionQuestion, wishes: tuple[VisionRequest, ...]) -> Image:
-    """The first picture. Raises ExpertError where it is asked for what it does not do."""
-    if asked.wish not in wishes:
-        does = " and ".join(TRADES[wish] for wish in wishes)
+def _first_picture(
+    loading: Loading, asked: VisionQuestion, requests: Sequence[VisionRequest]
+) -> Image:
+    """Return the first picture. Raise ExpertError if the expert does none of the `requests`."""
+    if asked.wish not in requests:
         raise ExpertError(
             tr(
                 "{id} can {does}, but not {trades}.",
                 id=loading.expert.id,
-                does=does,
-                trades=TRADES[asked.wish],
+                does=" and ".join(ABILITIES[request] for request in requests),
+                trades=ABILITIES[asked.wish],
             )
         )
     if not asked.pictures:
@@ -249,42 +235,8 @@ def _one(loading: Loading, asked: VisionQuestion, wishes: tuple[VisionRequest, .
     return asked.pictures[0]
 
 
-MAX_READ_TOKENS = {VisionRequest.READ: 1024, VisionRequest.DESCRIBE: 128, VisionRequest.ANSWER: 256}
-"""Tokens of an answer."""
-
-ORDERS = {
-    VisionRequest.READ: "Write down all the text in this picture, word for word, and nothing else.",
-    VisionRequest.DESCRIBE: "Describe this picture in one or two sentences.",
-}
-
-SHORT = "Answer in as few words as possible, with what stands in the document."
-
-
-@explained
-def load_viewer(loading: Loading) -> Run:
-    """Any expert that gives text for a picture, by what its settings say it was built as."""
-    config = loading.part("AutoConfig")
-    kind = str(config.model_type)
-    if kind == "vision-encoder-decoder":
-        kind = {"donut-swin": "donut"}.get(config.encoder.model_type, "")
-        kind = kind or ("trocr" if config.decoder.model_type == "trocr" else "captioner")
-    talk = _KINDS.get(kind, chatting)(loading)
-
-    def run(call: Call, report: Report) -> Iterable[Artifact]:
-        asked = asked_of(call, report)
-        report(None, f"looking at {asked.name}")
-        answer = talk(asked, report).strip()
-        if not answer:
-            raise ExpertError(tr("{id} gave no answer.", id=loading.expert.id), fault=Fault.ANSWER)
-        return [text_artifact(answer)]
-
-    return run
-
-
-def chatting(loading: Loading) -> Talk:
+def _vision_llm(loading: Loading) -> AnswerFunction:
     """A vision LLM with a chat template, such as SmolVLM."""
-    import torch
-
     processor = processor_of(loading)
     network = loading.network("AutoModelForImageTextToText")
     if not (processor.chat_template or getattr(processor.tokenizer, "chat_template", None)):
@@ -292,57 +244,151 @@ def chatting(loading: Loading) -> Talk:
             tr("{id} has no chat template: it cannot be asked anything.", id=loading.expert.id)
         )
 
-    def talk(asked: VisionQuestion, report: Report) -> str:
-        words = _order(asked)
+    def answer(asked: VisionQuestion, report: Report) -> str:
         content: list[dict[str, str]] = [{"type": "image"} for _ in asked.pictures]
         prompt = processor.apply_chat_template(
-            [{"role": "user", "content": [*content, {"type": "text", "text": words}]}],
+            [
+                {
+                    "role": "user",
+                    "content": [*content, {"type": "text", "text": _chat_prompt(asked)}],
+                }
+            ],
             add_generation_prompt=True,
         )
         pictures = {"images": list(asked.pictures)} if asked.pictures else {}
         inputs = processor(text=prompt, return_tensors="pt", **pictures)
         given = inputs["input_ids"].shape[1]
-        room = _context(network.config) - given
+        text_config = getattr(network.config, "text_config", network.config)
+        room = int(getattr(text_config, "max_position_embeddings", 0) or 4096) - given
         if room < 32:
             raise ExpertError(
                 tr("{name} is too long for {id}.", name=asked.name, id=loading.expert.id)
             )
-        with torch.inference_mode():
-            output = network.generate(
-                **given_to(inputs, network),
-                max_new_tokens=min(MAX_READ_TOKENS[asked.wish], room),
-                do_sample=False,
-                num_beams=1,
-            )
+        output = network.generate(
+            **move_to(inputs, network),
+            max_new_tokens=min(MAX_CHAT_TOKENS[asked.wish], room),
+            do_sample=False,
+            num_beams=1,
+        )
         return str(processor.decode(output[0][given:], skip_special_tokens=True))
 
-    return talk
+    return answer
 
 
-def _order(asked: VisionQuestion) -> str:
-    """What the vision LLM is told; what the person said is passed on, a document is quoted."""
+def _chat_prompt(asked: VisionQuestion) -> str:
+    """The user's question as it is; a document without pictures is quoted before it."""
     if asked.text:
-        return f"Document:\n{asked.text}\n\nQuestion about the document: {asked.question}\n{SHORT}"
-    if not asked.question:
-        return ORDERS[asked.wish]
-    return asked.question
+        return f"Document:\n{asked.text}\n\nQuestion about the document: {asked.question}\n{BRIEF}"
+    return asked.question or CHAT_PROMPTS[asked.wish]
 
 
-def _context(config: Any) -> int:
-    """How many tokens it takes, as its settings say it."""
-    text = getattr(config, "text_config", config)
-    return int(getattr(text, "max_position_embeddings", 0) or 4096)
+def _donut(loading: Loading) -> AnswerFunction:
+    """Donut, fine-tuned for questions: answers from the picture of a page, without OCR."""
+    processor, tokenizer = image_processor(loading), loading.part("AutoTokenizer")
+    if "<s_docvqa>" not in tokenizer.get_vocab():
+        raise ExpertError(
+            tr("{id} was not made for questions about documents.", id=loading.expert.id)
+        )
+    network = loading.network("AutoModelForImageTextToText")
+
+    def answer(asked: VisionQuestion, report: Report) -> str:
+        _check_is_question(loading, asked)
+        if not asked.pictures:
+            raise ExpertError(
+                tr(
+                    "{id} looks at pages, and {name} has no pictures of them.",
+                    id=loading.expert.id,
+                    name=asked.name,
+                )
+            )
+        # Tags in the question would end Donut's own.
+        prompt = DONUT_PROMPT.format(re.sub(r"</?s_\w+>", " ", asked.question))
+        start = tokenizer(prompt, add_special_tokens=False, return_tensors="pt")["input_ids"]
+        for page in asked.pictures:
+            pixels = move_to(processor(images=page, return_tensors="pt"), network)
+            output = network.generate(
+                pixels["pixel_values"],
+                decoder_input_ids=start.to(network.device),
+                max_new_tokens=MAX_DONUT_TOKENS,
+                do_sample=False,
+            )
+            said = tokenizer.decode(output[0][start.shape[1] :], skip_special_tokens=True)
+            if text := re.sub(r"</?s_\w+>", " ", said).strip():
+                return text
+        return ""
+
+    return answer
 
 
-_KINDS: Mapping[str, Callable[[Loading], Talk]] = {
-    "blip": blip,
-    "blip-2": blip_2,
-    "git": git,
-    "vilt": vilt,
-    "florence2": florence,
-    "captioner": captioner,
-    "trocr": line_reader,
-    "donut": donut,
-    "layoutlm": layout_reader,
+def _layoutlm(loading: Loading) -> AnswerFunction:
+    """LayoutLM: marks the answer among the words of a page, which RapidOCR reads."""
+    import transformers
+
+    kind: Any = transformers.DocumentQuestionAnsweringPipeline
+    pipeline = kind(
+        model=loading.network("AutoModelForDocumentQuestionAnswering"),
+        tokenizer=loading.part("AutoTokenizer"),
+    )
+
+    def answer(asked: VisionQuestion, report: Report) -> str:
+        _check_is_question(loading, asked)
+        best, score = "", -1.0
+        for number, words in enumerate(_pages(asked), 1):
+            report(None, f"page {number}")
+            if not words:
+                continue
+            found = pipeline(image=None, question=asked.question, word_boxes=words)
+            if found and found[0]["score"] > score and found[0]["answer"]:
+                best, score = found[0]["answer"], found[0]["score"]
+        return best
+
+    return answer
+
+
+def _check_is_question(loading: Loading, asked: VisionQuestion) -> None:
+    if asked.wish is not ANSWER:
+        raise ExpertError(tr("{id} only answers questions about documents.", id=loading.expert.id))
+
+
+def _pages(asked: VisionQuestion) -> list[LayoutWords]:
+    from jarvis_desktop.tasks.images.io import to_array
+    from jarvis_desktop.tasks.images.ocr import Line, blocks_of, find_lines, rows_of
+
+    if asked.text:  # laid out as if its lines were below one another on one page
+        rows = [row for row in asked.text.splitlines() if row.strip()]
+        width = max((len(row) for row in rows), default=1)
+        lines = [Line(row.strip(), 1.0, 0.0, at, len(row), at + 0.8) for at, row in enumerate(rows)]
+        return [_layout_words(lines, width, len(rows))]
+    pages = []
+    for picture in asked.pictures:
+        blocks = blocks_of(find_lines(to_array(picture)))
+        lines = [line for block in blocks for row in rows_of(block) for line in row]
+        pages.append(_layout_words(lines, picture.width, picture.height))
+    return pages
+
+
+def _layout_words(lines: Sequence[Line], width: float, height: float) -> LayoutWords:
+    """The words of the lines; the position of a word is estimated from the letters before it."""
+    words: LayoutWords = []
+    for line in lines:
+        letter = line.width / max(1, len(line.text))
+        for match in re.finditer(r"\S+", line.text):
+            left, right = line.left + match.start() * letter, line.left + match.end() * letter
+            edges = (left / width, line.top / height, right / width, line.bottom / height)
+            scaled = [min(max(round(at * LAYOUT_SIZE), 0), LAYOUT_SIZE) for at in edges]
+            words.append((match[0], scaled))
+    return words
+
+
+_ARCHITECTURES: Mapping[str, Callable[[Loading], AnswerFunction]] = {
+    "blip": _blip,
+    "blip-2": _blip_2,
+    "git": _git,
+    "vilt": _vilt,
+    "florence2": _florence,
+    "captioner": _captioner,
+    "trocr": _trocr,
+    "donut": _donut,
+    "layoutlm": _layoutlm,
 }
-"""By architecture; all others are asked in a chat."""
+"""By model type; all others are vision LLMs that are asked in a chat."""

@@ -1,6 +1,6 @@
-"""Experts that draw control pictures: normals, poses, and areas by what they are.
+"""Control images for ControlNet: normals, poses and semantic maps.
 
-Used in the worker process only. A control picture of depth is what depth experts draw anyway.
+Depth maps are drawn by the depth experts in `vision.py`.
 """
 
 from __future__ import annotations
@@ -10,13 +10,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from jarvis_desktop.backends.local.pipelines.vision import (
-    Sight,
-    explained,
-    given_to,
+    PictureView,
     image_processor,
     labels_of,
-    load_nearness,
-    sight_of,
+    look,
+    nearness_estimator,
+    picture_view,
+    requires_libraries,
 )
 from jarvis_desktop.backends.local.worker import Loading, Run
 from jarvis_desktop.core.artifact import Artifact
@@ -36,40 +36,37 @@ from jarvis_desktop.tasks.images.io import save_png, to_array
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-MOST_PEOPLE = 20
+MAX_PEOPLE = 20
 
-SURE_PERSON, SURE_JOINT = 0.4, 0.3
-"""From which score on, 0 to 1, somebody and a joint is drawn."""
+MIN_PERSON_SCORE, MIN_JOINT_SCORE = 0.4, 0.3
 
-AROUND = 1.25
-"""How much more than a person's box a pose expert is shown, as it was trained."""
+BOX_SCALE = 1.25
+"""How much a person's box is enlarged for the pose model, as in its training."""
 
-JOINTS = 17
-"""Those of COCO."""
+COCO_JOINTS = 17
 
 
-@explained
+@requires_libraries
 def load_normals(loading: Loading) -> Run:
-    """Which way surfaces face, out of how near they are; any depth expert does."""
+    """Draw surface normals, computed from the nearness that any depth model estimates."""
     import numpy as np
     from PIL import Image as images
 
-    near_in = load_nearness(loading)
+    near_in = nearness_estimator(loading)
 
     def run(call: Call, report: Report) -> Iterable[Artifact]:
-        sight = sight_of(call)
+        view = picture_view(call)
         report(None, f"looking at {call.title('image')}")
-        facing = images.fromarray(normals(np.asarray(near_in(sight), np.float32)))
-        return [save_png(_as_given(facing, sight), call, "normal")]
+        facing = images.fromarray(normals(np.asarray(near_in(view), np.float32)))
+        return [save_png(_original_size(facing, view), call, "normal")]
 
     return run
 
 
-@explained
-def load_areas(loading: Loading) -> Run:
-    """The areas of a picture, each in the colour of what it is (ADE20K)."""
+@requires_libraries
+def load_semantic_map(loading: Loading) -> Run:
+    """Draw the classes of a picture in the colours of ADE20K."""
     import numpy as np
-    import torch
     from PIL import Image as images
 
     processor = image_processor(loading)
@@ -87,24 +84,22 @@ def load_areas(loading: Loading) -> Run:
         )
 
     def run(call: Call, report: Report) -> Iterable[Artifact]:
-        sight = sight_of(call)
+        view = picture_view(call)
         report(None, f"looking at {call.title('image')}")
-        inputs = given_to(processor(images=sight.shown, return_tensors="pt"), network)
-        with torch.inference_mode():
-            output = network(**inputs)
+        output = look(network, processor, view)
         (found,) = processor.post_process_semantic_segmentation(
-            output, target_sizes=[(sight.shown.height, sight.shown.width)]
+            output, target_sizes=[(view.scaled.height, view.scaled.width)]
         )
-        which = sight.inside(found.cpu().numpy())
+        which = view.inside(found.cpu().numpy())
         coloured = images.fromarray(palette()[np.asarray(which, np.intp)])
-        return [save_png(_as_given(coloured, sight, mixed=False), call, "seg")]
+        return [save_png(_original_size(coloured, view, mixed=False), call, "seg")]
 
     return run
 
 
-@explained
-def load_poses(loading: Loading) -> Run:
-    """The poses of the people: a detector (the base) finds them, ViTPose their joints.
+@requires_libraries
+def load_pose_estimator(loading: Loading) -> Run:
+    """Draw the poses of people: a detector (the base) finds them, ViTPose finds their joints.
 
     Without a detector, the whole picture is taken for one person.
     """
@@ -112,23 +107,23 @@ def load_poses(loading: Loading) -> Run:
 
     settings = image_processor(loading)
     network = loading.network("VitPoseForPoseEstimation")
-    if network.config.num_labels != JOINTS and len(labels_of(network)) != JOINTS:
+    if network.config.num_labels != COCO_JOINTS and len(labels_of(network)) != COCO_JOINTS:
         raise ExpertError(tr("{id} does not know the joints of people.", id=loading.expert.id))
     people = _detector(loading) if loading.base else _everything
 
     def run(call: Call, report: Report) -> Iterable[Artifact]:
-        sight = sight_of(call)
+        view = picture_view(call)
         report(None, "looking for people")
-        boxes = people(sight)[:MOST_PEOPLE]
+        boxes = people(view)[:MAX_PEOPLE]
         if not boxes:
             raise ExpertError(tr("There are no people in {call}.", call=call.title("image")))
         report(None, f"looking at the pose of {len(boxes)}")
-        poses = [from_coco(joints) for joints in _joints(sight.shown, boxes, network, settings)]
+        poses = [from_coco(joints) for joints in _joints(view.scaled, boxes, network, settings)]
         if not any(joint for pose in poses for joint in pose):
             raise ExpertError(tr("I see no pose in {call}.", call=call.title("image")))
-        wide, high = sight.given.width / sight.inner[0], sight.given.height / sight.inner[1]
+        wide, high = view.original.width / view.inner[0], view.original.height / view.inner[1]
         placed = [[(j[0] * wide, j[1] * high) if j else None for j in pose] for pose in poses]
-        return [save_png(images.fromarray(drawn(placed, sight.given.size)), call, "openpose")]
+        return [save_png(images.fromarray(drawn(placed, view.original.size)), call, "openpose")]
 
     return run
 
@@ -137,26 +132,22 @@ Box = tuple[float, float, float, float]
 """Left, top, right and bottom in pixels of what is shown."""
 
 
-def _everything(sight: Sight) -> list[Box]:
-    return [(0.0, 0.0, float(sight.inner[0]), float(sight.inner[1]))]
+def _everything(view: PictureView) -> list[Box]:
+    return [(0.0, 0.0, float(view.inner[0]), float(view.inner[1]))]
 
 
 def _detector(loading: Loading) -> Any:
-    """Finds people, the surest first."""
-    import torch
-
+    """A function that finds people, the best first."""
     assert loading.base is not None
     finder = replace(loading, folder=loading.base, base=None)
     processor = image_processor(finder)
     network = finder.network("AutoModelForObjectDetection")
     labels = labels_of(network)
 
-    def found(sight: Sight) -> list[Box]:
-        inputs = given_to(processor(images=sight.shown, return_tensors="pt"), network)
-        with torch.inference_mode():
-            output = network(**inputs)
+    def found(view: PictureView) -> list[Box]:
+        output = look(network, processor, view)
         (things,) = processor.post_process_object_detection(
-            output, threshold=SURE_PERSON, target_sizes=[sight.shown.size[::-1]]
+            output, threshold=MIN_PERSON_SCORE, target_sizes=[view.scaled.size[::-1]]
         )
         pairs = zip(things["scores"].tolist(), things["labels"].tolist(), strict=True)
         order = sorted(enumerate(pairs), key=lambda item: -item[1][0])
@@ -169,9 +160,9 @@ def _detector(loading: Loading) -> Any:
 def _joints(picture: Image, boxes: Sequence[Box], network: Any, settings: Any) -> list[list[Point]]:
     """For each box the 17 joints of COCO, in pixels of the picture.
 
-    A box is widened to the expert's proportions and cut out; where its map of a joint is highest,
-    there the joint is, a quarter towards the higher neighbour (Newell et al., "Stacked Hourglass
-    Networks", 2016).
+    A box is widened to the model's proportions and cut out. A joint is at the peak of its heatmap,
+    shifted a quarter towards the higher neighbour (Newell et al., "Stacked Hourglass Networks",
+    2016).
     """
     import cv2
     import numpy as np
@@ -182,7 +173,7 @@ def _joints(picture: Image, boxes: Sequence[Box], network: Any, settings: Any) -
     ways, parts = [], []
     for left, top, right, bottom in boxes:
         width, height = max(1.0, right - left), max(1.0, bottom - top)
-        scale = AROUND * max(width / wide, height / high)
+        scale = BOX_SCALE * max(width / wide, height / high)
         x, y = (left + right - wide * scale) / 2, (top + bottom - high * scale) / 2
         ways.append((scale, x, y))
         matrix = np.array([[1 / scale, 0, -x / scale], [0, 1 / scale, -y / scale]], np.float32)
@@ -194,8 +185,7 @@ def _joints(picture: Image, boxes: Sequence[Box], network: Any, settings: Any) -
     if getattr(network.config.backbone_config, "num_experts", 1) > 1:
         # ViTPose+ was trained on several data sets at once; the first is COCO.
         more["dataset_index"] = torch.zeros(len(boxes), dtype=torch.long, device=network.device)
-    with torch.inference_mode():
-        maps = network(inputs.to(network.device, network.dtype), **more).heatmaps
+    maps = network(inputs.to(network.device, network.dtype), **more).heatmaps
     found = maps.float().cpu().numpy()
     step = (wide / found.shape[3], high / found.shape[2])
     return [
@@ -206,11 +196,11 @@ def _joints(picture: Image, boxes: Sequence[Box], network: Any, settings: Any) -
 def _peak(
     heat: Any, step: tuple[float, float], way: tuple[float, float, float]
 ) -> tuple[float, float] | None:
-    """Where the map is highest, in pixels of the picture; None where that is not high."""
+    """The peak of a heatmap, in pixels of the picture; None if it is too low."""
     import numpy as np
 
     row, column = (int(at) for at in np.unravel_index(int(heat.argmax()), heat.shape))
-    if not heat[row, column] >= SURE_JOINT:
+    if not heat[row, column] >= MIN_JOINT_SCORE:
         return None
     x, y = float(column), float(row)
     if 0 < column < heat.shape[1] - 1:
@@ -221,9 +211,9 @@ def _peak(
     return left + (x + 0.5) * step[0] * scale, top + (y + 0.5) * step[1] * scale
 
 
-def _as_given(shown: Image, sight: Sight, *, mixed: bool = True) -> Image:
-    """A control picture in the size of the picture that was given."""
+def _original_size(shown: Image, view: PictureView, *, mixed: bool = True) -> Image:
+    """A control image in the size of the original."""
     from PIL import Image as images
 
     way = images.Resampling.BICUBIC if mixed else images.Resampling.NEAREST
-    return shown if shown.size == sight.given.size else shown.resize(sight.given.size, way)
+    return shown if shown.size == view.original.size else shown.resize(view.original.size, way)

@@ -1,10 +1,4 @@
-"""Experts that find things in pictures: of the kinds they know, or whatever words name.
-
-Used in the worker process only.
-
-Experts that part pictures: into kinds of things, or into all their pieces.
-
-Used in the worker process only."""
+"""Object detection, segmentation and mask generation."""
 
 from __future__ import annotations
 
@@ -12,13 +6,14 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from jarvis_desktop.backends.local.pipelines.vision import (
-    Sight,
-    explained,
-    given_to,
+    PictureView,
     image_processor,
     labels_of,
+    look,
+    move_to,
+    picture_view,
     processor_of,
-    sight_of,
+    requires_libraries,
 )
 from jarvis_desktop.backends.local.worker import Loading, Run
 from jarvis_desktop.core.artifact import Artifact, text_artifact
@@ -38,27 +33,24 @@ from jarvis_desktop.tasks.images.io import save_png
 from jarvis_desktop.tasks.images.segmentation import FOREGROUND
 from jarvis_desktop.tasks.naming import EVERYTHING, labels_named, named_things
 
-SURE = 0.5
-"""From this score on, 0 to 1, a thing of a known kind is told."""
+MIN_SCORE = 0.5
+"""The score, 0 to 1, from which a thing of a known class is reported."""
 
-LIKELY = 0.2
-"""The same for things that words name: those scores are lower."""
+MIN_ZERO_SHOT_SCORE = 0.2
+"""The same for zero-shot detectors, whose scores are lower."""
 
-GROUNDED = 0.3
-"""The same for Grounding DINO, which gives higher ones."""
+MIN_GROUNDING_SCORE = 0.3
+"""The same for Grounding DINO, whose scores are higher."""
 
-MOST = 100
-"""Things that are told."""
+MAX_BOXES = 100
 
-SAME = 0.7
-"""Two boxes of one label that share more than this of their union are one thing."""
+MAX_OVERLAP = 0.7
+"""Two boxes of one label, or two masks, that share more than this of their union are one thing."""
 
 
-@explained
-def load_finder(loading: Loading) -> Run:
-    """Finds the kinds of things that the expert was trained on, such as the 80 of COCO."""
-    import torch
-
+@requires_libraries
+def load_object_detector(loading: Loading) -> Run:
+    """Detect the classes that the expert was trained on, such as the 80 of COCO."""
     processor = image_processor(loading)
     network = loading.network("AutoModelForObjectDetection")
     labels = labels_of(network)
@@ -66,58 +58,53 @@ def load_finder(loading: Loading) -> Run:
     def run(call: Call, report: Report) -> Iterable[Artifact]:
         what = call.words("what").strip()
         asked = asked_labels(loading.expert.id, what, labels.values())
-        sight = sight_of(call)
+        view = picture_view(call)
         report(None, f"looking at {call.title('image')}")
-        inputs = given_to(processor(images=sight.shown, return_tensors="pt"), network)
-        with torch.inference_mode():
-            output = network(**inputs)
+        output = look(network, processor, view)
         (found,) = processor.post_process_object_detection(
-            output, threshold=_threshold(call, SURE), target_sizes=[sight.shown.size[::-1]]
+            output, threshold=_threshold(call, MIN_SCORE), target_sizes=[view.scaled.size[::-1]]
         )
         names = [labels.get(int(at), str(int(at))) for at in found["labels"]]
-        boxes = [box for box in _boxes(sight, names, found) if not asked or box.label in asked]
-        return box_results(call, sight.given, boxes, none=what if asked else "")
+        boxes = [box for box in _boxes(view, names, found) if not asked or box.label in asked]
+        return box_results(call, view.original, boxes, none=what if asked else "")
 
     return run
 
 
-@explained
-def load_word_finder(loading: Loading) -> Run:
-    """Finds what words name: OWL-ViT, OWLv2 and Grounding DINO."""
-    import torch
-
+@requires_libraries
+def load_zero_shot_detector(loading: Loading) -> Run:
+    """Detect whatever is named, by OWL-ViT, OWLv2 or Grounding DINO."""
     processor = processor_of(loading)
     network = loading.network("AutoModelForZeroShotObjectDetection")
     grounding = "grounding" in network.config.model_type
-    least = GROUNDED if grounding else LIKELY
+    least = MIN_GROUNDING_SCORE if grounding else MIN_ZERO_SHOT_SCORE
 
     def run(call: Call, report: Report) -> Iterable[Artifact]:
         things = wanted(call.words("what"))
-        sight = sight_of(call)
+        view = picture_view(call)
         report(None, f"looking for {', '.join(things)}")
-        # They were trained on lower-case captions, the others on descriptions.
+        # Grounding DINO was trained on lower-case captions, the others on descriptions.
         texts = [[thing.lower() if grounding else f"a photo of {thing}" for thing in things]]
         settings = {} if grounding else {"truncation": True}
-        inputs = processor(images=sight.shown, text=texts, return_tensors="pt", **settings)
-        with torch.inference_mode():
-            output = network(**given_to(inputs, network))
+        inputs = processor(images=view.scaled, text=texts, return_tensors="pt", **settings)
+        output = network(**move_to(inputs, network))
         more = {"input_ids": inputs["input_ids"]} if grounding else {}
         (found,) = processor.post_process_grounded_object_detection(
             output,
             threshold=_threshold(call, least),
-            target_sizes=[sight.shown.size[::-1]],
+            target_sizes=[view.scaled.size[::-1]],
             text_labels=[things],
             **more,
         )
         names = [_name(text, things) for text in found["text_labels"]]
-        boxes = _boxes(sight, names, found)
-        return box_results(call, sight.given, boxes, none=" or ".join(things))
+        boxes = _boxes(view, names, found)
+        return box_results(call, view.original, boxes, none=" or ".join(things))
 
     return run
 
 
 def asked_labels(name: str, what: str, labels: Iterable[str]) -> list[str]:
-    """The labels that are asked for; [] for all. Raises ExpertError where it knows none of it."""
+    """The labels asked for; [] for all. Raises ExpertError if the expert knows none of them."""
     if what.lower() in EVERYTHING:
         return []
     found = labels_named(what, labels)
@@ -139,24 +126,24 @@ def _threshold(call: Call, usual: float) -> float:
 
 
 def _name(text: str, things: Sequence[str]) -> str:
-    """Which of the things a box is of: Grounding DINO gives the words that it recognised."""
+    """The thing that a box shows: Grounding DINO returns the words that it recognised."""
     exact = next((thing for thing in things if thing.lower() == text.lower()), None)
     words = set(text.lower().split())
     return exact or max(things, key=lambda thing: len(words & set(thing.lower().split())))
 
 
-def _boxes(sight: Sight, names: Sequence[str], found: Any) -> list[BoundingBox]:
-    """The surest boxes in the picture, each thing once, the surest first."""
+def _boxes(view: PictureView, names: Sequence[str], found: Any) -> list[BoundingBox]:
+    """The best boxes in the picture without duplicates, the best first."""
     scores, corners = found["scores"].tolist(), found["boxes"].tolist()
     ranked = sorted(zip(scores, names, corners, strict=True), key=lambda item: -item[0])
     kept: list[BoundingBox] = []
     for score, name, edges in ranked:
-        box = sight.box(name, score, edges)
+        box = view.box(name, score, edges)
         same = (other for other in kept if other.label == name)
-        # What lies in the part that fills the picture up is not in the picture.
+        # Anything in the padding is not in the picture.
         if box.right > box.left and box.bottom > box.top and all(_apart(box, it) for it in same):
             kept.append(box)
-        if len(kept) == MOST:
+        if len(kept) == MAX_BOXES:
             break
     return kept
 
@@ -165,7 +152,7 @@ def _apart(one: BoundingBox, other: BoundingBox) -> bool:
     wide = max(0.0, min(one.right, other.right) - max(one.left, other.left))
     high = max(0.0, min(one.bottom, other.bottom) - max(one.top, other.top))
     shared = wide * high
-    return shared <= SAME * (_area(one) + _area(other) - shared)
+    return shared <= MAX_OVERLAP * (_area(one) + _area(other) - shared)
 
 
 def _area(box: BoundingBox) -> float:
@@ -178,34 +165,29 @@ if TYPE_CHECKING:
 
     Bits = NDArray[np.bool_]
 
-SEGMENT_LIKELY = 0.5
-"""From this score on, 0 to 1, a segment is told."""
+MIN_SEGMENT_SCORE = 0.5
 
-SMALLEST = 0.001
-"""The share of the picture below which a part is left out."""
+MIN_MASK_SHARE = 0.001
+"""The share of the picture below which a mask is left out."""
 
 GRID = 32
-"""Points to a side at which SAM is asked what is there, as its authors do."""
+"""Points to a side at which SAM is asked for masks, as its authors do."""
 
-AT_ONCE = 64
-"""Points it is asked about at a time."""
+POINT_BATCH = 64
 
-GOOD, STABLE, OFFSET = 0.88, 0.95, 1.0
-"""What SAM must think of a mask, and how little it may change where the border is set otherwise."""
-"""Masks that share more than this of their union are one piece."""
+MIN_IOU, MIN_STABILITY, STABILITY_OFFSET = 0.88, 0.95, 1.0
+"""The quality that SAM must predict for a mask, and how stable its border must be."""
 
-NONE = "background", "unlabeled", "unlabelled", "void", "other", "n/a"
+BACKGROUND_LABELS = "background", "unlabeled", "unlabelled", "void", "other", "n/a"
 
 
-@explained
-def load_parter(loading: Loading) -> Run:
-    """Parts a picture into kinds of things, or cuts out those that are named.
+@requires_libraries
+def load_segmenter(loading: Loading) -> Run:
+    """Segment a picture by class, or cut out what is named.
 
-    Mask2Former, MaskFormer, OneFormer, EoMT and DETR tell one thing from the next of its kind;
-    SegFormer, BEiT, DPT, UPerNet and MobileViT tell kinds alone.
+    Mask2Former, MaskFormer, OneFormer, EoMT and DETR separate things of the same class (panoptic);
+    SegFormer, BEiT, DPT, UPerNet and MobileViT do not (semantic).
     """
-    import torch
-
     config = loading.part("AutoConfig")
     whole = _knows_things(config)
     oneformer = config.model_type == "oneformer"
@@ -225,23 +207,23 @@ def load_parter(loading: Loading) -> Run:
                 )
             )
         asked = asked_labels(loading.expert.id, what, labels.values())
-        sight = sight_of(call)
+        view = picture_view(call)
         report(None, f"looking at {call.title('image')}")
         more = {"task_inputs": ["panoptic"]} if oneformer else {}
-        inputs = given_to(processor(images=sight.shown, return_tensors="pt", **more), network)
-        with torch.inference_mode():
-            output = network(**inputs)
-        size = [sight.shown.size[::-1]]
-        masks = (_segments if whole else _kinds)(processor, output, size, labels, sight)
+        output = look(network, processor, view, **more)
+        size = [view.scaled.size[::-1]]
+        masks = (_segments if whole else _kinds)(processor, output, size, labels, view)
         if not asked:
-            return mask_results(call, sight.given, masks)
-        return _cut(call, sight, [mask for mask in masks if mask.label in asked], asked)
+            return mask_results(call, view.original, masks)
+        return _cut(call, view, [mask for mask in masks if mask.label in asked], asked)
 
     return run
 
 
-def _cut(call: Call, sight: Sight, masks: Sequence[Mask], asked: Sequence[str]) -> list[Artifact]:
-    """What was named, on a transparent ground, its mask, and a sentence."""
+def _cut(
+    call: Call, view: PictureView, masks: Sequence[Mask], asked: Sequence[str]
+) -> list[Artifact]:
+    """The named things on a transparent ground, their mask, and a sentence."""
     import numpy as np
 
     if not masks:
@@ -254,46 +236,50 @@ def _cut(call: Call, sight: Sight, masks: Sequence[Mask], asked: Sequence[str]) 
         )
     inside = np.any([mask.inside > 0 for mask in masks], axis=0)
     return [
-        save_png(cut_out(sight.given, inside), call, "cut-out"),
-        save_png(stretched(inside, sight.given.size), call, "mask"),
+        save_png(cut_out(view.original, inside), call, "cut-out"),
+        save_png(stretched(inside, view.original.size), call, "mask"),
         text_artifact(tell_masks(masks, call.title("image"))),
     ]
 
 
-def _segments(processor: Any, output: Any, size: Any, labels: Any, sight: Sight) -> list[Mask]:
-    """The segments of a panoptic expert."""
+def _segments(processor: Any, output: Any, size: Any, labels: Any, view: PictureView) -> list[Mask]:
+    """The segments of a panoptic model."""
     (found,) = processor.post_process_panoptic_segmentation(
-        output, threshold=SEGMENT_LIKELY, target_sizes=size
+        output, threshold=MIN_SEGMENT_SCORE, target_sizes=size
     )
-    places = sight.inside(found["segmentation"].cpu().numpy())
+    places = view.inside(found["segmentation"].cpu().numpy())
     masks = [
         Mask(labels.get(int(part["label_id"]), str(part["label_id"])), places == part["id"],
              float(part.get("score") or 0.0))
         for part in found["segments_info"]
     ]  # fmt: skip
-    return _telling(masks)
+    return _relevant(masks)
 
 
-def _kinds(processor: Any, output: Any, size: Any, labels: Any, sight: Sight) -> list[Mask]:
-    """One mask for each kind that a semantic expert sees."""
+def _kinds(processor: Any, output: Any, size: Any, labels: Any, view: PictureView) -> list[Mask]:
+    """One mask for each class that a semantic model finds."""
     import numpy as np
 
     (found,) = processor.post_process_semantic_segmentation(output, target_sizes=size)
-    places = sight.inside(found.cpu().numpy())
-    return _telling([Mask(labels.get(int(at), str(at)), places == at) for at in np.unique(places)])
+    places = view.inside(found.cpu().numpy())
+    return _relevant([Mask(labels.get(int(at), str(at)), places == at) for at in np.unique(places)])
 
 
-def _telling(masks: Iterable[Mask]) -> list[Mask]:
-    """Without what is tiny, and what stands for nothing."""
-    kept = [mask for mask in masks if mask.label.lower() not in NONE and mask.share >= SMALLEST]
+def _relevant(masks: Iterable[Mask]) -> list[Mask]:
+    """Leave out tiny masks and the background."""
+    kept = [
+        mask
+        for mask in masks
+        if mask.label.lower() not in BACKGROUND_LABELS and mask.share >= MIN_MASK_SHARE
+    ]
     return sorted(kept, key=lambda mask: -mask.share)
 
 
-@explained
-def load_masker(loading: Loading) -> Run:
-    """Parts a picture into its pieces: SAM, asked at a grid of points (Kirillov et al. 2023).
+@requires_libraries
+def load_mask_generator(loading: Loading) -> Run:
+    """Segment everything in a picture with SAM, asked at a grid of points (Kirillov et al. 2023).
 
-    Masks are compared in SAM's own 256 by 256 points, so that none takes much memory.
+    Masks are compared at SAM's own resolution of 256 by 256, so that none takes much memory.
     """
     import numpy as np
     import torch
@@ -302,33 +288,32 @@ def load_masker(loading: Loading) -> Run:
     network = loading.network("AutoModelForMaskGeneration")
 
     def run(call: Call, report: Report) -> Iterable[Artifact]:
-        sight = sight_of(call)
-        inputs = processor(images=sight.shown, return_tensors="pt")
+        view = picture_view(call)
+        inputs = processor(images=view.scaled, return_tensors="pt")
         full = inputs["pixel_values"].shape[-2:]
         used = inputs.get("reshaped_input_sizes")
         high, wide = used[0].tolist() if used is not None else full
         steps = (np.arange(GRID) + 0.5) / GRID
-        right, bottom = sight.inner[0] / sight.shown.width, sight.inner[1] / sight.shown.height
+        right, bottom = view.inner[0] / view.scaled.width, view.inner[1] / view.scaled.height
         points = [(x * right * wide, y * bottom * high) for y in steps for x in steps]
         masks: list[tuple[float, Bits]] = []
-        with torch.inference_mode():
-            pixels = inputs["pixel_values"].to(network.device, network.dtype)
-            seen = network.get_image_embeddings(pixels)
-            for start in range(0, len(points), AT_ONCE):
-                report(start / len(points), f"{start} of {len(points)} points")
-                asked = torch.tensor(points[start : start + AT_ONCE], dtype=network.dtype)
-                output = network(
-                    **_embeddings(seen),
-                    input_points=asked[None, :, None].to(network.device),
-                    input_labels=torch.ones(1, len(asked), 1, dtype=torch.int).to(network.device),
-                    multimask_output=True,
-                )
-                low = output.pred_masks[0].flatten(0, 1).float()
-                rows = max(1, round(low.shape[-2] * high / full[0]))
-                columns = max(1, round(low.shape[-1] * wide / full[1]))
-                masks += _good(low[:, :rows, :columns], output.iou_scores[0].flatten().float())
+        pixels = inputs["pixel_values"].to(network.device, network.dtype)
+        seen = network.get_image_embeddings(pixels)
+        for start in range(0, len(points), POINT_BATCH):
+            report(start / len(points), f"{start} of {len(points)} points")
+            asked = torch.tensor(points[start : start + POINT_BATCH], dtype=network.dtype)
+            output = network(
+                **_embeddings(seen),
+                input_points=asked[None, :, None].to(network.device),
+                input_labels=torch.ones(1, len(asked), 1, dtype=torch.int).to(network.device),
+                multimask_output=True,
+            )
+            low = output.pred_masks[0].flatten(0, 1).float()
+            rows = max(1, round(low.shape[-2] * high / full[0]))
+            columns = max(1, round(low.shape[-1] * wide / full[1]))
+            masks += _good(low[:, :rows, :columns], output.iou_scores[0].flatten().float())
         pieces = [
-            Mask("piece", sight.inside(inside), score)
+            Mask("piece", view.inside(inside), score)
             for score, inside in _distinct(masks)[: max(1, int(call.number("most")))]
         ]
         if not pieces:
@@ -339,25 +324,25 @@ def load_masker(loading: Loading) -> Run:
                     call=call.title("image"),
                 )
             )
-        overlay, words = mask_results(call, sight.given, pieces, apart=True)
-        alone = masks_alone(sight.given.size, pieces)
+        overlay, words = mask_results(call, view.original, pieces, apart=True)
+        alone = masks_alone(view.original.size, pieces)
         return [overlay, save_png(alone, call, "mask"), words]
 
     return run
 
 
 def _embeddings(seen: Any) -> dict[str, Any]:
-    """SAM-HQ gives its inner results along."""
+    """SAM-HQ returns its intermediate embeddings as well."""
     if isinstance(seen, tuple):
         return {"image_embeddings": seen[0], "intermediate_embeddings": seen[1]}
     return {"image_embeddings": seen}
 
 
 def _good(low: Any, scores: Any) -> list[tuple[float, Bits]]:
-    """The masks that SAM is sure of, with their scores, and that have a clear border."""
-    inner, outer = (low > OFFSET).sum((1, 2)), (low > -OFFSET).sum((1, 2))
+    """The masks that SAM rates well and that have a stable border, with their scores."""
+    inner, outer = (low > STABILITY_OFFSET).sum((1, 2)), (low > -STABILITY_OFFSET).sum((1, 2))
     stable = inner / outer.clamp(min=1)
-    kept = (scores > GOOD) & (stable >= STABLE) & (inner > 0)
+    kept = (scores > MIN_IOU) & (stable >= MIN_STABILITY) & (inner > 0)
     return [
         (float(score), mask.cpu().numpy() > 0)
         for score, mask in zip(scores[kept].tolist(), low[kept], strict=True)
@@ -365,17 +350,17 @@ def _good(low: Any, scores: Any) -> list[tuple[float, Bits]]:
 
 
 def _distinct(masks: Sequence[tuple[float, Bits]]) -> list[tuple[float, Bits]]:
-    """Each piece once, by its surest mask; the largest first."""
+    """Each piece once, by its best mask; the largest first."""
     import numpy as np
 
     kept: list[tuple[float, Bits, int]] = []
     for score, inside in sorted(masks, key=lambda mask: -mask[0]):
         area = int(inside.sum())
-        if area < SMALLEST * inside.size:
+        if area < MIN_MASK_SHARE * inside.size:
             continue
         for _, other, size in kept:
             shared = int(np.count_nonzero(inside & other))
-            if shared > SAME * (area + size - shared):
+            if shared > MAX_OVERLAP * (area + size - shared):
                 break
         else:
             kept.append((score, inside, area))
@@ -384,6 +369,6 @@ def _distinct(masks: Sequence[tuple[float, Bits]]) -> list[tuple[float, Bits]]:
 
 
 def _knows_things(config: Any) -> bool:
-    """Whether it is a panoptic expert, by what its settings say it was built as."""
+    """Whether a model does panoptic segmentation, by its architecture."""
     kinds = " ".join(config.architectures or ())
     return "ForUniversal" in kinds or "ForInstance" in kinds or kinds == "DetrForSegmentation"

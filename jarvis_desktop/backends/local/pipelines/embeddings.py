@@ -1,7 +1,7 @@
-"""Experts that turn texts into vectors of their meaning, as Sentence Transformers does.
+"""Text embeddings and sentence similarity, as Sentence Transformers computes them.
 
 Reimers and Gurevych, "Sentence-BERT: Sentence embeddings using Siamese BERT-networks", EMNLP 2019.
-What stands behind the network is read from the expert's own modules.json. Used in the worker only.
+The layers after the network are read from the expert's own modules.json.
 """
 
 from __future__ import annotations
@@ -13,7 +13,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from jarvis_desktop.backends.local.pipelines.text_classification import BATCH, LONGEST_TEXT, context
+from jarvis_desktop.backends.local.pipelines.text_classification import (
+    MAX_TEXT_CHARS,
+    WINDOW_BATCH,
+    context,
+)
 from jarvis_desktop.backends.local.worker import Loading, Run
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.errors import ExpertError, InputError
@@ -39,55 +43,67 @@ _POOLING = {
 }
 
 
-def load_comparer(loading: Loading) -> Run:
-    """Says how much alike two texts are in meaning."""
+def load_sentence_similarity(loading: Loading) -> Run:
+    """Compute how similar in meaning two texts are."""
     embed = _embedder(loading, "STS")
 
     def run(call: Call, report: Report) -> Iterable[Artifact]:
-        texts = [call.text(port)[:LONGEST_TEXT] for port in ("text_1", "text_2")]
+        texts = [call.text(port)[:MAX_TEXT_CHARS] for port in ("text_1", "text_2")]
         if not all(text.strip() for text in texts):
             raise InputError(tr("Two texts with words in them are needed to compare them."))
         one, other = embed(texts, report)
-        cosine = float(one @ other)
-        shown = f"{cosine:.2f}".replace("-", "−")
-        return [
-            text_artifact(
-                f"The two texts are {max(cosine, 0.0):.0%} alike in meaning "
-                f"(cosine {shown}, by {loading.expert.id})."
-            )
-        ]
+        return [format_similarity(float(one @ other), loading.expert.id)]
 
     return run
 
 
-def load_embedder(loading: Loading) -> Run:
-    """Writes the vectors of a text, or of its parts, into a table."""
+def load_feature_extractor(loading: Loading) -> Run:
+    """Write the vectors of a text, or of its parts, to a table."""
     embed = _embedder(loading, "Clustering")
 
     def run(call: Call, report: Report) -> Iterable[Artifact]:
         parts = taken_apart(call)
         vectors = embed(parts, report)
-        path = call.workdir / "vectors.csv"
-        with path.open("w", encoding="utf-8", newline="") as file:
-            writer = csv.writer(file)
-            writer.writerow(["text", *(f"v{at + 1}" for at in range(vectors.shape[1]))])
-            for part, row in zip(parts, vectors, strict=True):
-                shown = " ".join(part.split())[:LONGEST_SHOWN]
-                writer.writerow([shown, *(f"{value:.6f}" for value in row.tolist())])
-        count = "1 vector" if len(parts) == 1 else f"{len(parts):,} vectors"
-        more = f" Only the first {MOST_TEXTS:,} were taken." if len(parts) == MOST_TEXTS else ""
-        said = (
-            f"{count} of {vectors.shape[1]} numbers, one row each; texts whose vectors are close "
-            f"to each other mean about the same.{more}"
-        )
-        return [Artifact(Kind.TABLE, path=path, name="vectors.csv"), text_artifact(said)]
+        note = f" Only the first {MOST_TEXTS:,} were taken." if len(parts) == MOST_TEXTS else ""
+        return save_vectors(call, zip(parts, vectors.tolist(), strict=True), note=note)
 
     return run
 
 
+def format_similarity(cosine: float, name: str) -> Artifact:
+    """A sentence about the cosine of two texts' vectors, by an expert."""
+    shown = f"{cosine:.2f}".replace("-", "−")
+    return text_artifact(
+        f"The two texts are {max(cosine, 0.0):.0%} alike in meaning (cosine {shown}, by {name})."
+    )
+
+
+def save_vectors(
+    call: Call, rows: Iterable[tuple[str, Sequence[float]]], *, note: str = ""
+) -> list[Artifact]:
+    """Write texts with their vectors to a table, and a sentence about it."""
+    path = call.workdir / "vectors.csv"
+    count = width = 0
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file)
+        for text, vector in rows:
+            if not count:
+                width = len(vector)
+                writer.writerow(["text", *(f"v{at + 1}" for at in range(width))])
+            shown = " ".join(text.split())[:LONGEST_SHOWN]
+            writer.writerow([shown, *(f"{value:.6f}" for value in vector)])
+            count += 1
+    vectors = "1 vector" if count == 1 else f"{count:,} vectors"
+    said = (
+        f"{vectors} of {width} numbers, one row each; texts whose vectors are close to each other "
+        f"mean about the same.{note}"
+    )
+    return [Artifact(Kind.TABLE, path=path, name=path.name), text_artifact(said)]
+
+
 @dataclass(frozen=True, slots=True)
 class _Head:
-    """What stands behind the network."""
+    """The layers after the network."""
 
     pooling: str = "mean"
     dense: tuple[Any, ...] = ()
@@ -98,13 +114,13 @@ class _Head:
 
 
 def _embedder(loading: Loading, purpose: str) -> Embed:
-    """Vectors of length 1, one a text; of a long text the mean over its windows."""
+    """Unit vectors, one a text; of a long text, the mean over its windows."""
     import numpy as np
     import torch
 
     tokenizer = loading.part("AutoTokenizer")
     network = loading.network("AutoModel")
-    if network.config.is_encoder_decoder:  # a T5 whose first half makes the vectors
+    if network.config.is_encoder_decoder:  # of a T5, only the encoder
         network = network.get_encoder()
     head = _head(loading, network.config, purpose)
     if tokenizer.pad_token is None:
@@ -122,10 +138,10 @@ def _embedder(loading: Loading, purpose: str) -> Embed:
             pieces += cut
             owners += [at] * len(cut)
         total = np.zeros((len(texts), 0), np.float32)
-        # The longest together, so that short ones are not padded to their length.
+        # Sorted by length, so that short texts are padded little.
         order = sorted(range(len(pieces)), key=lambda at: -len(pieces[at]))
-        for at in range(0, len(order), BATCH):
-            chosen = order[at : at + BATCH]
+        for at in range(0, len(order), WINDOW_BATCH):
+            chosen = order[at : at + WINDOW_BATCH]
             report(at / len(order), f"{at} of {len(order)} parts")
             inputs = tokenizer(
                 [head.prompt + pieces[each] for each in chosen],
@@ -134,12 +150,11 @@ def _embedder(loading: Loading, purpose: str) -> Embed:
                 max_length=head.longest,
                 return_tensors="pt",
             ).to(network.device)
-            with torch.inference_mode():
-                hidden = network(**inputs).last_hidden_state.float()
-                pooled = _pooled(hidden, inputs["attention_mask"], head.pooling)
-                for layer in head.dense:
-                    pooled = layer(pooled)
-                found = torch.nn.functional.normalize(pooled, dim=-1).cpu().numpy()
+            hidden = network(**inputs).last_hidden_state.float()
+            pooled = _pooled(hidden, inputs["attention_mask"], head.pooling)
+            for layer in head.dense:
+                pooled = layer(pooled)
+            found = torch.nn.functional.normalize(pooled, dim=-1).cpu().numpy()
             if not total.shape[1]:
                 total = np.zeros((len(texts), found.shape[1]), np.float32)
             for each, vector in zip(chosen, found, strict=True):
@@ -152,7 +167,7 @@ def _embedder(loading: Loading, purpose: str) -> Embed:
 
 
 def _cut(tokenizer: Any, text: str, room: int) -> list[str]:
-    """The text in pieces of so many tokens."""
+    """Split a text into pieces of at most `room` tokens."""
     if not tokenizer.is_fast:
         return [text]
     encoded = tokenizer(text, add_special_tokens=False, return_offsets_mapping=True)
@@ -164,7 +179,7 @@ def _cut(tokenizer: Any, text: str, room: int) -> list[str]:
 
 
 def _pooled(hidden: Any, mask: Any, pooling: str) -> Any:
-    """One vector a text, of those of its tokens."""
+    """Pool the states of the tokens into one vector a text."""
     import torch
 
     weights = mask.unsqueeze(-1).to(hidden.dtype)
@@ -175,7 +190,7 @@ def _pooled(hidden: Any, mask: Any, pooling: str) -> Any:
         return hidden[torch.arange(len(hidden)), last]
     if pooling == "max":
         return hidden.masked_fill(weights == 0, float("-inf")).max(1).values
-    if pooling == "weightedmean":  # later tokens of a decoder have seen more
+    if pooling == "weightedmean":  # later tokens of a decoder have seen more of the text
         weights = (
             weights * torch.arange(1, hidden.shape[1] + 1, device=hidden.device)[None, :, None]
         )
@@ -183,7 +198,7 @@ def _pooled(hidden: Any, mask: Any, pooling: str) -> Any:
 
 
 def _head(loading: Loading, config: Any, purpose: str) -> _Head:
-    """Pooling, further layers, length and prompt, as the expert's own settings say them."""
+    """Read the pooling, dense layers, length and prompt from the expert's settings."""
     folder = loading.folder
     pooling, dense = "mean", []
     for module in _json(folder / "modules.json", []):
@@ -208,7 +223,7 @@ def _head(loading: Loading, config: Any, purpose: str) -> _Head:
     prompts = settings.get("prompts") or {}
     prompt = prompts.get(purpose) or prompts.get(settings.get("default_prompt_name") or "", "")
     if not prompts and "/multilingual-e5" in loading.expert.repo:
-        prompt = "query: "  # taught with it, and says so on its card only
+        prompt = "query: "  # trained with it, but says so on its card only
     return _Head(pooling, tuple(dense), str(prompt), min(int(longest), context(config)))
 
 
@@ -220,7 +235,7 @@ def _pooling(settings: dict[str, Any]) -> str:
 
 
 def _dense(folder: Path, loading: Loading) -> Any:
-    """A layer between the pooling and the vector."""
+    """A layer after the pooling."""
     import torch
     from safetensors.torch import load_file
 
@@ -242,11 +257,12 @@ def _dense(folder: Path, loading: Loading) -> Any:
     activation = {"Tanh": torch.nn.Tanh, "ReLU": torch.nn.ReLU, "GELU": torch.nn.GELU}.get(
         name, torch.nn.Identity
     )
-    return torch.nn.Sequential(linear, activation()).to(loading.place.device).eval()
+    layer = torch.nn.Sequential(linear, activation()).to(loading.place.device)
+    return layer.eval().requires_grad_(False)
 
 
 def _inside(folder: Path, name: str) -> Path:
-    """A folder of the expert: its settings are data and must not lead out of it."""
+    """A folder of the expert. Its settings are untrusted and must not point outside of it."""
     inside = folder / name
     if not inside.resolve().is_relative_to(folder.resolve()):
         raise ExpertError(tr("The expert names a folder that is not its own."))

@@ -1,13 +1,8 @@
-"""What every pipeline of diffusers here has in common: how it is opened, asked and told apart.
+"""Image generation with diffusers: from words, pictures, masks and control images.
 
-Used in the worker process only. How many steps a pipeline takes, and how far it is to follow the
-words, is read from its scheduler and settings: experts that were distilled need few steps.
-
-Experts that paint pictures, also anew, by diffusers. Used in the worker process only.
-
-Experts that paint after a control picture: a ControlNet on the painter that it was made for.
-
-Used in the worker process only."""
+How many steps a pipeline takes, and how closely it follows the prompt, is read from its scheduler
+and settings: distilled experts need few steps.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +10,7 @@ import inspect
 import json
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -40,26 +35,24 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 
-MOST_STEPS = 30
-"""With the schedulers of today more are hardly seen; pipelines take 50 and 100 if left alone."""
+MAX_STEPS = 30
+"""More hardly make a difference with today's schedulers; some pipelines default to 50 or 100."""
 
-FEW_STEPS = 4
-"""Steps of experts distilled by an adversary or for consistency."""
+DISTILLED_STEPS = 4
+"""Steps of experts distilled adversarially or for consistency."""
 
 DISTILLED = re.compile(r"turbo|lightning|schnell|hyper|lcm|distill|sprint", re.IGNORECASE)
-"""How such experts are called, where nothing in their settings tells it."""
+"""Names of distilled experts, for those whose settings do not say so."""
 
-LIBRARIES = frozenset({"diffusers", "transformers", "stable_diffusion"})
+TRUSTED_LIBRARIES = frozenset({"diffusers", "transformers", "stable_diffusion"})
 """Where the parts of a pipeline may come from, by model_index.json."""
-
-Told = Callable[[Report], dict[str, Any]]
 
 
 def opened(loading: Loading, auto: str, **settings: Any) -> Any:
-    """The pipeline of an expert, or of its base; `auto` names a class of diffusers.
+    """Open the pipeline of an expert, or of its base; `auto` names a class of diffusers.
 
-    Where that class knows no such pipeline, the one that the expert itself names is taken. Raises
-    ExpertError where it asks for code that is not of the libraries.
+    If that class has no such pipeline, the one that the expert itself names is used. Raises
+    ExpertError if it needs code from outside the libraries.
     """
     import diffusers
 
@@ -81,9 +74,9 @@ def opened(loading: Loading, auto: str, **settings: Any) -> Any:
 
 
 def part_of(loading: Loading, kinds: Mapping[str, str]) -> Any:
-    """A network of diffusers that works within a pipeline, such as a ControlNet.
+    """Load a network that works within a pipeline, such as a ControlNet.
 
-    `kinds` tells the class of diffusers for what the expert's settings name. Raises ExpertError.
+    `kinds` maps the class in the expert's settings to one of diffusers. Raises ExpertError.
     """
     import diffusers
 
@@ -102,50 +95,50 @@ def part_of(loading: Loading, kinds: Mapping[str, str]) -> Any:
 
 
 @dataclass(frozen=True, slots=True)
-class Habits:
-    """How an expert is used to being asked."""
+class SamplingDefaults:
+    """Sampling defaults of an expert."""
 
     steps: int
     guidance: float | None
-    """How far it follows the words; None for what its pipeline does if left alone."""
+    """How closely to follow the prompt; None for the pipeline's own default."""
 
 
-def habits(pipeline: Any, repo: str) -> Habits:
-    """As its scheduler and settings tell, and its name where they do not."""
+def sampling_defaults(pipeline: Any, repo: str) -> SamplingDefaults:
+    """Read the defaults from the scheduler and settings, or from the expert's name."""
     scheduler = getattr(pipeline, "scheduler", None)
     kind, settings = type(scheduler).__name__, getattr(scheduler, "config", {})
     if kind in ("LCMScheduler", "TCDScheduler"):
         embedded = getattr(_inner(pipeline).config, "time_cond_proj_dim", None)
-        return Habits(FEW_STEPS, 8.5 if embedded else 1.0)
-    # The Turbo and Lightning painters: Euler's method, from pure noise on.
+        return SamplingDefaults(DISTILLED_STEPS, 8.5 if embedded else 1.0)
+    # Turbo and Lightning: Euler's method, from pure noise.
     trailing = settings.get("timestep_spacing") == "trailing"
     if kind.startswith("Euler") and trailing and not settings.get("rescale_betas_zero_snr"):
-        return Habits(FEW_STEPS, 0.0)
+        return SamplingDefaults(DISTILLED_STEPS, 0.0)
     if getattr(pipeline.config, "is_distilled", False):
-        return Habits(FEW_STEPS, 1.0)
+        return SamplingDefaults(DISTILLED_STEPS, 1.0)
     if kind.startswith("FlowMatch"):
         embeds = getattr(_inner(pipeline).config, "guidance_embeds", None)
         if embeds is False and type(pipeline).__name__.startswith("FluxPipeline"):
-            return Habits(FEW_STEPS, 0.0)
+            return SamplingDefaults(DISTILLED_STEPS, 0.0)
         if DISTILLED.search(repo) and not embeds:
-            above_0 = type(pipeline).__name__.startswith("ZImage")  # guides above 0, not above 1
-            return Habits(2 * FEW_STEPS, 0.0 if above_0 else 1.0)
+            above_0 = type(pipeline).__name__.startswith("ZImage")  # guides above 0, not 1
+            return SamplingDefaults(2 * DISTILLED_STEPS, 0.0 if above_0 else 1.0)
     own: Any = inspect.signature(type(pipeline).__call__).parameters["num_inference_steps"].default
-    return Habits(min(int(own), MOST_STEPS), None)
+    return SamplingDefaults(min(int(own), MAX_STEPS), None)
 
 
 class DiffusionPipeline:
-    """A pipeline with its habits, asked in the words of a call."""
+    """A pipeline with its sampling defaults, called with a task's options."""
 
     def __init__(self, pipeline: Any, loading: Loading) -> None:
         self.pipeline = pipeline
         self.takes: Mapping[str, Any] = inspect.signature(type(pipeline).__call__).parameters
-        self.habits = habits(pipeline, loading.expert.repo)
+        self.sampling_defaults = sampling_defaults(pipeline, loading.expert.repo)
         self._name = loading.expert.id
 
     @property
     def side(self) -> int:
-        """The pixels of a side of the squares that it was trained on, or of as large an area."""
+        """The side, in pixels, of the square pictures that it was trained on."""
         given = [self.takes[name].default for name in ("height", "width") if name in self.takes]
         if len(given) == 2 and all(isinstance(size, int) for size in given):
             return round(math.sqrt(given[0] * given[1]))
@@ -159,14 +152,14 @@ class DiffusionPipeline:
         """What the sides of its pictures are multiples of, in pixels."""
         processor: Any = getattr(self.pipeline, "image_processor", None)
         found: Any = getattr(getattr(processor, "config", None), "vae_scale_factor", None)
-        # Some refuse what is no multiple of 8, whatever their decoder takes.
+        # Some require multiples of 8, whatever their decoder takes.
         return math.lcm(int(found or getattr(self.pipeline, "vae_scale_factor", 8)), 8)
 
     def picture(self, call: Call, report: Report, size: tuple[int, int], **more: Any) -> Image:
-        """One picture of that (width, height). Raises ExpertError where it holds it back.
+        """Draw one picture of a (width, height). Raises ExpertError if none can be shown.
 
-        Its seed is in the picture's notes (`info`). A picture that the expert's own safety check
-        holds back is drawn once more where the seed was left to it: the check errs often.
+        Its seed is in its `info`. If the expert's safety check rejects it and the seed was not
+        chosen by the user, it is drawn again: the check is often wrong.
         """
         seed, chosen = seed_of(call)
         for number in (seed,) if chosen else (seed, seed + 1):
@@ -195,22 +188,23 @@ class DiffusionPipeline:
     def ask(
         self, call: Call, report: Report, size: tuple[int, int], *, seed: int, **more: Any
     ) -> Any:
-        """What the pipeline gives; of `more` and of the call, what it takes."""
+        """Call the pipeline with those of `more` and of the call's options that it takes."""
         import torch
 
         text, avoid = wish(call)
-        steps = self.habits.steps
+        steps = self.sampling_defaults.steps
         if strength := more.get("strength"):
-            # Of a picture that is changed a little, only the last steps are drawn.
+            # Only the last steps are taken to change a picture a little.
             steps = max(steps, math.ceil(1 / strength))
-        guided = (self.takes["true_cfg_scale"].default or 0) > 1 if self._knows_true_cfg else False
+        cfg = self.takes.get("true_cfg_scale")
+        guided = cfg is not None and (cfg.default or 0) > 1
         wanted = {
             "prompt": text,
             "negative_prompt": avoid or (" " if guided else None),
             "width": size[0],
             "height": size[1],
             "num_inference_steps": steps,
-            "guidance_scale": self.habits.guidance,
+            "guidance_scale": self.sampling_defaults.guidance,
             "generator": torch.Generator("cpu").manual_seed(seed),
             **self._progress(report, steps),
             **more,
@@ -218,26 +212,22 @@ class DiffusionPipeline:
         given = {name: value for name, value in wanted.items() if name in self.takes}
         return self.pipeline(**{name: it for name, it in given.items() if it is not None})
 
-    @property
-    def _knows_true_cfg(self) -> bool:
-        return "true_cfg_scale" in self.takes
-
     def _progress(self, report: Report, steps: int) -> dict[str, Any]:
-        def tell(step: int, pipe: Any) -> None:
+        def show(step: int, pipe: Any) -> None:
             whole = max(1, int(getattr(pipe, "num_timesteps", 0) or steps))
             report(min(1.0, (step + 1) / whole), f"step {step + 1} of {whole}")
 
-        def told(pipe: Any, step: int, at: Any, values: dict[str, Any]) -> dict[str, Any]:
-            tell(step, pipe)
+        def on_step_end(pipe: Any, step: int, at: Any, values: dict[str, Any]) -> dict[str, Any]:
+            show(step, pipe)
             return values
 
         if "callback_on_step_end" in self.takes:
-            return {"callback_on_step_end": told}
-        return {"callback": lambda step, at, values: tell(step, self.pipeline)}
+            return {"callback_on_step_end": on_step_end}
+        return {"callback": lambda step, at, values: show(step, self.pipeline)}
 
 
 def described(call: Call) -> str:
-    """The words of the call. Raises InputError where there are none."""
+    """The prompt of the call. Raises InputError if there is none."""
     text, _ = wish(call)
     if not text:
         raise InputError(
@@ -247,7 +237,7 @@ def described(call: Call) -> str:
 
 
 def saved(image: Image, call: Call) -> Artifact:
-    """The picture as a PNG named after its description, with its seed in it."""
+    """Save the picture as a PNG named after its prompt, with its seed in it."""
     from PIL.PngImagePlugin import PngInfo
 
     notes = PngInfo()
@@ -258,11 +248,11 @@ def saved(image: Image, call: Call) -> Artifact:
 
 
 def _parts(folder: Path, name: str) -> Mapping[str, Any]:
-    """The parts that model_index.json names. Raises ExpertError where one is of a foreign kind."""
+    """The parts that model_index.json names. Raises ExpertError if one is of another library."""
     parts = _settings(folder / "model_index.json")
     named = {value[0] for value in parts.values() if _names_a_class(value)}
     if (
-        named - {None, *LIBRARIES}
+        named - {None, *TRUSTED_LIBRARIES}
         or not isinstance(parts.get("_class_name"), str)
         or any(folder.rglob("*.py"))
     ):
@@ -290,12 +280,12 @@ def _settings(path: Path) -> Mapping[str, Any]:
 
 
 def _inner(pipeline: Any) -> Any:
-    """The network that draws: the parts besides only read and show."""
+    """The network that denoises."""
     return getattr(pipeline, "unet", None) or pipeline.transformer
 
 
-RESTYLED, REPAINTED = 0.65, 1.0
-"""How much usually changes: enough for another style, and all of what is painted over."""
+RESTYLE_STRENGTH, INPAINT_STRENGTH = 0.65, 1.0
+"""How much changes by default: enough for another style, and all of what is painted over."""
 
 STYLES = {
     "sketch": "a pencil sketch",
@@ -305,29 +295,29 @@ STYLES = {
     "grey": "a black and white photo",
     "invert": "a photographic negative",
 }
-"""The named styles as words, for when an expert is asked in the place of the built-in way."""
+"""Prompts for the named styles, when an expert does what a built-in method usually does."""
 
-AROUND = 0.5
-"""How much of what lies around a painted part is shown to the painter, by the part's own size."""
+CONTEXT_SHARE = 0.5
+"""How much of the picture around a masked part the expert is shown, relative to its size."""
 
 
-def load_painter(loading: Loading) -> Run:
-    """Draws a picture from words."""
-    drawer = DiffusionPipeline(opened(loading, "AutoPipelineForText2Image"), loading)
+def load_text_to_image(loading: Loading) -> Run:
+    """Draw a picture from words."""
+    diffusion = DiffusionPipeline(opened(loading, "AutoPipelineForText2Image"), loading)
 
     def run(call: Call, report: Report) -> Iterable[Artifact]:
         described(call)
-        size = frame(call, side=drawer.side, multiple=drawer.multiple)
-        image = drawer.picture(call, report, size.drawn)
-        return [saved(_cut(image, size.wanted), call)]
+        size = frame(call, side=diffusion.side, multiple=diffusion.multiple)
+        image = diffusion.picture(call, report, size.drawn)
+        return [saved(cropped(image, size.wanted), call)]
 
     return run
 
 
-def load_restyler(loading: Loading) -> Run:
-    """Paints a picture anew in another style: from a noisy version of it, or by an instruction."""
-    drawer = DiffusionPipeline(opened(loading, "AutoPipelineForImage2Image"), loading)
-    told = _follows_instructions(drawer)
+def load_image_to_image(loading: Loading) -> Run:
+    """Redraw a picture in another style: from a noisy version of it, or by an instruction."""
+    diffusion = DiffusionPipeline(opened(loading, "AutoPipelineForImage2Image"), loading)
+    told = _follows_instructions(diffusion)
 
     def run(call: Call, report: Report) -> Iterable[Artifact]:
         style = STYLES.get(str(call.options.get("edit", "")), "")
@@ -336,10 +326,10 @@ def load_restyler(loading: Loading) -> Run:
             raise InputError(
                 tr("Which style is wanted is not said."), hint=tr("Name one, or an artist.")
             )
-        picture = _picture(call)
-        size = _size_of(drawer, picture)
-        more = {} if told else {"strength": strength_of(call, RESTYLED)}
-        image = drawer.picture(
+        picture = given_picture(call)
+        size = _size_of(diffusion, picture)
+        more = {} if told else {"strength": strength_of(call, RESTYLE_STRENGTH)}
+        image = diffusion.picture(
             call, report, size, prompt=words, image=_sized(picture, size), **more, **_freely(size)
         )
         return [save_image(image, call, "restyled")]
@@ -347,10 +337,10 @@ def load_restyler(loading: Loading) -> Run:
     return run
 
 
-def load_editor(loading: Loading) -> Run:
-    """Changes a picture as an instruction says (InstructPix2Pix, Kontext, Qwen-Image-Edit ...)."""
-    drawer = DiffusionPipeline(opened(loading, "DiffusionPipeline"), loading)
-    if not _follows_instructions(drawer):
+def load_image_editor(loading: Loading) -> Run:
+    """Change a picture as an instruction says (InstructPix2Pix, Kontext, Qwen-Image-Edit ...)."""
+    diffusion = DiffusionPipeline(opened(loading, "DiffusionPipeline"), loading)
+    if not _follows_instructions(diffusion):
         raise ExpertError(
             tr("{id} does not follow instructions about a picture.", id=loading.expert.id)
         )
@@ -361,38 +351,38 @@ def load_editor(loading: Loading) -> Run:
                 tr("How the picture is to be edited is not said."),
                 hint=tr("Say for example: make the sky pink."),
             )
-        picture = _picture(call)
-        size = _size_of(drawer, picture)
-        image = drawer.picture(call, report, size, image=_sized(picture, size), **_freely(size))
+        picture = given_picture(call)
+        size = _size_of(diffusion, picture)
+        image = diffusion.picture(call, report, size, image=_sized(picture, size), **_freely(size))
         return [save_image(image, call, "edited")]
 
     return run
 
 
-def load_filler(loading: Loading) -> Run:
-    """Paints a part of a picture anew; all the rest of it stays as it is, pixel by pixel."""
-    drawer = DiffusionPipeline(opened(loading, "AutoPipelineForInpainting"), loading)
+def load_inpainter(loading: Loading) -> Run:
+    """Repaint a part of a picture; all the rest stays as it is, pixel by pixel."""
+    diffusion = DiffusionPipeline(opened(loading, "AutoPipelineForInpainting"), loading)
 
     def run(call: Call, report: Report) -> Iterable[Artifact]:
         from PIL import Image as images
         from PIL import ImageFilter
 
         described(call)
-        picture = _picture(call)
+        picture = given_picture(call)
         mask = _mask(call, picture.size)
         box = _around(mask.getbbox(), picture.size)
         part, hole = picture.crop(box), mask.crop(box)
-        size = fitted(part.width / part.height, drawer.side**2, drawer.multiple)
-        drawn = drawer.picture(
+        size = fitted(part.width / part.height, diffusion.side**2, diffusion.multiple)
+        drawn = diffusion.picture(
             call,
             report,
             size,
             image=_sized(part, size),
             mask_image=_sized(hole, size),
-            strength=strength_of(call, REPAINTED),
+            strength=strength_of(call, INPAINT_STRENGTH),
         )
         soft = hole.filter(ImageFilter.GaussianBlur(max(1, min(part.size) // 150)))
-        # What lies outside of the mask was never asked for.
+        # Nothing outside of the mask may change.
         soft = images.composite(soft, images.new("L", soft.size), hole)
         picture.paste(_sized(drawn, part.size), box[:2], soft)
         return [save_image(picture, call, "inpainted")]
@@ -400,22 +390,23 @@ def load_filler(loading: Loading) -> Run:
     return run
 
 
-def _follows_instructions(drawer: DiffusionPipeline) -> bool:
-    """Whether its words say what to change: those that begin with noise take a strength."""
-    return {"image", "prompt"} <= set(drawer.takes) and "strength" not in drawer.takes
+def _follows_instructions(diffusion: DiffusionPipeline) -> bool:
+    """Whether its prompt says what to change; image-to-image pipelines take a strength instead."""
+    return {"image", "prompt"} <= set(diffusion.takes) and "strength" not in diffusion.takes
 
 
 def _freely(size: tuple[int, int]) -> dict[str, Any]:
-    """Keeps Kontext from choosing a size of its own."""
+    """Keep Kontext from choosing its own size."""
     return {"max_area": size[0] * size[1], "_auto_resize": False}
 
 
-def _picture(call: Call) -> Image:
+def given_picture(call: Call) -> Image:
+    """The picture of the call, on white."""
     return on_white(read_image(call.file("image"), name=call.title("image")))
 
 
-def _size_of(drawer: DiffusionPipeline, picture: Image) -> tuple[int, int]:
-    return fitted(picture.width / picture.height, drawer.side**2, drawer.multiple)
+def _size_of(diffusion: DiffusionPipeline, picture: Image) -> tuple[int, int]:
+    return fitted(picture.width / picture.height, diffusion.side**2, diffusion.multiple)
 
 
 def _sized(picture: Image, size: tuple[int, int]) -> Image:
@@ -426,8 +417,8 @@ def _sized(picture: Image, size: tuple[int, int]) -> Image:
     return picture.resize(size, images.Resampling.LANCZOS)
 
 
-def _cut(picture: Image, size: tuple[int, int]) -> Image:
-    """The same, cut where the proportions are others: of very long ones an expert draws a part."""
+def cropped(picture: Image, size: tuple[int, int]) -> Image:
+    """Crop to that size: of very long pictures an expert draws only a part."""
     from PIL import Image as images
     from PIL import ImageOps
 
@@ -439,12 +430,12 @@ def _cut(picture: Image, size: tuple[int, int]) -> Image:
 
 
 def _mask(call: Call, size: tuple[int, int]) -> Image:
-    """255 where the picture is painted anew, else 0; as large as it. Raises InputError."""
+    """A mask of that size, 255 where the picture is repainted. Raises InputError."""
     from PIL import Image as images
     from PIL import ImageFilter
 
     if given := call.inputs.get("mask"):
-        # Of a segmentation's results the mask itself, else its cut-out, whose opacity is one.
+        # Of a segmentation's results the mask itself, else the cut-out with its alpha channel.
         best = next((item for item in given if "mask" in item.title.lower()), given[0])
         if best.path is None:
             raise InputError(tr("The mask must be a picture."))
@@ -469,9 +460,9 @@ def _mask(call: Call, size: tuple[int, int]) -> Image:
 def _around(
     part: tuple[int, int, int, int] | None, size: tuple[int, int]
 ) -> tuple[int, int, int, int]:
-    """The part with what lies around it, within the picture."""
+    """The part with its surroundings, within the picture."""
     left, top, right, bottom = part or (0, 0, *size)
-    more = round(AROUND * max(right - left, bottom - top))
+    more = round(CONTEXT_SHARE * max(right - left, bottom - top))
     return (
         max(0, left - more),
         max(0, top - more),
@@ -480,29 +471,31 @@ def _around(
     )
 
 
-NETWORKS = {
+CONTROL_NETWORKS = {
     "ControlNetModel": "ControlNetModel",
     "ControlNetUnionModel": "ControlNetUnionModel",
     "ControlNetModel_Union": "ControlNetUnionModel",
     "SD3ControlNetModel": "SD3ControlNetModel",
     "QwenImageControlNetModel": "QwenImageControlNetModel",
 }
-"""What a ControlNet's settings name -> the class of diffusers."""
+"""The class in a ControlNet's settings -> the class of diffusers."""
 
-MODES = {"openpose": 0, "depth": 1, "hed": 2, "scribble": 2, "canny": 3, "mlsd": 3,
-         "normal": 4, "seg": 5}  # fmt: skip
-"""The kinds of control as one network for all of them (ControlNet++, xinsir 2024) counts them."""
+CONTROL_MODES = {"openpose": 0, "depth": 1, "hed": 2, "scribble": 2, "canny": 3, "mlsd": 3,
+                 "normal": 4, "seg": 5}  # fmt: skip
+"""The control mode numbers of a union network (ControlNet++, xinsir 2024)."""
 
-LINES = frozenset({"canny", "hed", "mlsd", "scribble"})
-"""Controls that are drawn in white on black."""
+LINE_CONTROLS = frozenset({"canny", "hed", "mlsd", "scribble"})
+"""Control images drawn in white on black."""
 
 
-def load_controlled(loading: Loading) -> Run:
-    """Draws a picture from words, after a control picture, in its proportions."""
+def load_controlnet(loading: Loading) -> Run:
+    """Draw a picture from words and a control image, in its proportions."""
+    from PIL import Image as images
+
     if loading.base is None:
         raise ExpertError(tr("{id} needs the painter that it was made for.", id=loading.expert.id))
-    network = part_of(loading, NETWORKS)
-    drawer = DiffusionPipeline(
+    network = part_of(loading, CONTROL_NETWORKS)
+    diffusion = DiffusionPipeline(
         opened(loading, "AutoPipelineForText2Image", controlnet=network), loading
     )
     several = type(network).__name__ == "ControlNetUnionModel"
@@ -511,28 +504,23 @@ def load_controlled(loading: Loading) -> Run:
         described(call)
         kind = call.task.removesuffix("-text-to-image")
         picture = _control(call, kind)
-        size = fitted(picture.width / picture.height, drawer.side**2, drawer.multiple)
-        shown = picture.resize(size, _resampling(kind))
-        more: dict[str, Any] = {"control_mode": MODES[kind]} if several else {}
-        # Some call the control picture the picture; none of them takes both.
-        port = "control_image" if "control_image" in drawer.takes else "image"
-        image = drawer.picture(call, report, size, **{port: shown}, **more)
+        size = fitted(picture.width / picture.height, diffusion.side**2, diffusion.multiple)
+        # Blended colours would be areas of another class.
+        way = images.Resampling.NEAREST if kind == "seg" else images.Resampling.LANCZOS
+        more: dict[str, Any] = {"control_mode": CONTROL_MODES[kind]} if several else {}
+        # The parameter for the control image has either name, never both.
+        port = "control_image" if "control_image" in diffusion.takes else "image"
+        more[port] = picture.resize(size, way)
+        image = diffusion.picture(call, report, size, **more)
         return [saved(image, call)]
 
     return run
 
 
 def _control(call: Call, kind: str) -> Image:
-    """The control picture; what a person drew in black on white is turned round."""
+    """The control image; lines drawn in black on white are inverted."""
     from PIL import ImageOps, ImageStat
 
-    picture = on_white(read_image(call.file("image"), name=call.title("image")))
+    picture = given_picture(call)
     bright = ImageStat.Stat(picture.convert("L")).mean[0] > 127
-    return ImageOps.invert(picture) if kind in LINES and bright else picture
-
-
-def _resampling(kind: str) -> Any:
-    from PIL import Image as images
-
-    # Mixed colours would be areas of another kind.
-    return images.Resampling.NEAREST if kind == "seg" else images.Resampling.LANCZOS
+    return ImageOps.invert(picture) if kind in LINE_CONTROLS and bright else picture

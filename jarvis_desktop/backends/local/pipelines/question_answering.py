@@ -1,9 +1,8 @@
-"""Experts that answer questions about a text or a table. Used in the worker process only.
+"""Question answering over texts and tables.
 
-Brings a question and a table into the form that TAPAS reads, and takes its answer apart.
-
-The tokenizer that comes with transformers needs pandas for it. The words, and how numbers and
-dates of a cell are read, are that library's."""
+TAPAS input is built here because the tokenizer that comes with transformers needs pandas for it.
+The vocabulary, and how numbers and dates in cells are parsed, are that library's.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from jarvis_desktop.backends.local.pipelines.text_classification import (
-    LONGEST_TEXT,
+    MAX_TEXT_CHARS,
     context,
     windows,
 )
@@ -32,18 +31,18 @@ if TYPE_CHECKING:
 
     Scores = NDArray[np.float32]
 
-LONGEST = 512
-"""Tokens of a question with its table, which every TAPAS was trained on."""
+MAX_TAPAS_TOKENS = 512
+"""Tokens of a question with its table: the limit in TAPAS's training."""
 
-CHOSEN = 0.5
+MIN_CELL_PROBABILITY = 0.5
 """The mean probability of its tokens above which a cell is part of the answer."""
 
 Features = dict[tuple[int, int], Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Ask:
-    """A question with as much of its table as fits."""
+class TapasInput:
+    """A question with the part of its table that fits."""
 
     features: Mapping[str, list[Any]]
     """input_ids, and the seven token types per token."""
@@ -51,7 +50,7 @@ class Ask:
     columns: int
 
     def tensors(self, device: Any) -> dict[str, Any]:
-        """A batch of one."""
+        """Return a batch of one."""
         import torch
 
         ids = torch.tensor([self.features["input_ids"]], device=device)
@@ -63,16 +62,16 @@ class Ask:
         }
 
 
-def encode(tokenizer: Any, config: Any, question: str, table: Table) -> Ask:
-    """The question and the table, its last rows left out where it is too long.
+def encode(tokenizer: Any, config: Any, question: str, table: Table) -> TapasInput:
+    """Encode a question and a table, without its last rows if it is too long.
 
-    Raises ExpertError where not even one row fits.
+    Raises ExpertError if not even one row fits.
     """
     asked = _ids(tokenizer, question)
-    # Columns and rows are numbered from 1, and those beyond its last number run together.
+    # Columns and rows count from 1; more than the maximum would share one number.
     columns = min(len(table.columns), config.max_num_columns - 1)
     most_rows = min(len(table.rows), config.max_num_rows - 1)
-    longest = min(LONGEST, config.max_position_embeddings)
+    longest = min(MAX_TAPAS_TOKENS, config.max_position_embeddings)
     room = longest - len(asked) - 2
     head = [_cell(tokenizer, name) for name in table.columns[:columns]]
     body: list[list[list[int]]] = []
@@ -94,15 +93,15 @@ def encode(tokenizer: Any, config: Any, question: str, table: Table) -> Ask:
     seen = [row[:columns] for row in table.rows[: len(body)]]
     ranks, inverse, relations = _numeric(question, seen, columns)
     token_types = [
-        # segment, column, row, answered before, rank, rank from the other end, relation
+        # segment, column, row, answered before, rank, inverse rank, relation
         [int(column > 0), column, row, 0, ranks.get((row, column), 0),
          inverse.get((row, column), 0), relations.get((row, column), 0)]
         for row, column in places
     ]  # fmt: skip
-    return Ask({"input_ids": ids, "token_type_ids": token_types}, len(body), columns)
+    return TapasInput({"input_ids": ids, "token_type_ids": token_types}, len(body), columns)
 
 
-def pick(ask: Ask, scores: Scores) -> list[tuple[int, int]]:
+def pick(ask: TapasInput, scores: Scores) -> list[tuple[int, int]]:
     """The cells (row, column) of the answer, from the score of each token."""
     import numpy as np
 
@@ -110,7 +109,7 @@ def pick(ask: Ask, scores: Scores) -> list[tuple[int, int]]:
     for types, score in zip(ask.features["token_type_ids"], scores, strict=True):
         if types[2] > 0:
             shares[types[2] - 1, types[1] - 1].append(1 / (1 + np.exp(-np.clip(score, -80, 80))))
-    return sorted(cell for cell, each in shares.items() if np.mean(each) > CHOSEN)
+    return sorted(cell for cell, each in shares.items() if np.mean(each) > MIN_CELL_PROBABILITY)
 
 
 def _ids(tokenizer: Any, text: str) -> list[int]:
@@ -129,8 +128,8 @@ def _cell(tokenizer: Any, text: str) -> list[int]:
 def _numeric(
     question: str, rows: Sequence[Sequence[str]], columns: int
 ) -> tuple[Features, Features, Features]:
-    """Per cell (row and column from 1): its rank in the column from either end, and how its value
-    stands to those in the question, as bits: equal 1, less 2, greater 4."""
+    """Per cell (row and column from 1): its rank in the column, its rank from the other end, and
+    how its value compares to those in the question, as bits: equal 1, less 2, greater 4."""
     tapas = _library()
     asked = tapas.add_numeric_values_to_question(question)
     named = [value for span in asked.numeric_spans for value in span.values]
@@ -154,7 +153,7 @@ def _numeric(
 
 
 def _values(cells: Sequence[str]) -> dict[int, Any]:
-    """The number or date of each cell, where most of a column's cells have one."""
+    """The number or date of each cell, if most cells of a column have one."""
     tapas = _library()
     found = {
         row: [value for span in tapas.parse_text(tapas.normalize_for_match(cell))
@@ -166,7 +165,7 @@ def _values(cells: Sequence[str]) -> dict[int, Any]:
                for row, values in found.items() if any(_is(value, kind) for value in values)}
         for kind in ("date", "number")
     }  # fmt: skip
-    best = max(kinds.values(), key=len)  # of as many dates as numbers, dates
+    best = max(kinds.values(), key=len)  # dates, if there are as many as numbers
     return best if len(best) >= 0.7 * len(cells) else {}
 
 
@@ -175,7 +174,7 @@ def _is(value: Any, kind: str) -> bool:
 
 
 def _key(values: Any) -> Any:
-    """How values of a column are compared; None where they cannot be."""
+    """How the values of a column are compared; None if they cannot be."""
     try:
         return _library().get_numeric_sort_key_fn(list(values)) if values else None
     except ValueError:
@@ -183,29 +182,27 @@ def _key(values: Any) -> Any:
 
 
 def _library() -> Any:
-    """How the library reads numbers and dates; it declares no types."""
+    """The library's parser of numbers and dates; it has no types."""
     from transformers.models.tapas import tokenization_tapas
 
     return tokenization_tapas
 
 
-LONGEST_ANSWER = 40
-"""Tokens of an answer that stands in a text."""
+MAX_SPAN_TOKENS = 40
+"""Tokens of an extracted answer."""
 
-LONGEST_WRITTEN = 64
-"""Tokens of an answer that is written."""
+MAX_WRITTEN_TOKENS = 64
+"""Tokens of a generated answer."""
 
 _END = re.compile(r"[.!?。！？]+[\"'”’)]*(?:\s|$)|\n\s*\n|(?<=[。！？])")
 
 
-def load_reader(loading: Loading) -> Run:
-    """Finds the stretch of a text that answers a question, or says that there is none.
+def load_question_answerer(loading: Loading) -> Run:
+    """Find the span of a text that answers a question.
 
-    Windows that lack the answer point to their first token, as they were taught to (Devlin et al.,
-    "BERT", 2019, section 4.3): where no window's best stretch beats that, there is no answer.
+    TokenWindows without the answer point to their first token (Devlin et al., "BERT", 2019, section
+    4.3): if no window's best span scores higher than that, there is no answer.
     """
-    import torch
-
     tokenizer = loading.part("AutoTokenizer")
     network = loading.network("AutoModelForQuestionAnswering")
 
@@ -215,20 +212,19 @@ def load_reader(loading: Loading) -> Run:
             raise InputError(tr("There is no question."))
         if not text.strip():
             raise InputError(tr("There is no text to look for the answer in."))
-        if len(text) > LONGEST_TEXT:
-            report(None, f"Reading the first {LONGEST_TEXT:,} characters.")
-        text = text[:LONGEST_TEXT]
+        if len(text) > MAX_TEXT_CHARS:
+            report(None, f"Reading the first {MAX_TEXT_CHARS:,} characters.")
+        text = text[:MAX_TEXT_CHARS]
         parts = windows(tokenizer, network.config, text, question=question)
         best, none, found = float("-inf"), float("inf"), (0, 0)
         for numbers, inputs in parts.batches(network.device):
             report(numbers[0] / len(parts), f"part {numbers[0] + 1} of {len(parts)}")
-            with torch.inference_mode():
-                output = network(**inputs)
+            output = network(**inputs)
             starts = output.start_logits.float().cpu().numpy()
             ends = output.end_logits.float().cpu().numpy()
             for row, window in enumerate(numbers):
                 places = parts.offsets[window]
-                at = int(inputs["attention_mask"][row].argmax())  # behind padding on the left
+                at = int(inputs["attention_mask"][row].argmax())  # after any padding on the left
                 own = slice(at, at + len(places))
                 none = min(none, float(starts[row, at] + ends[row, at]))
                 score, first, last = _best(starts[row, own], ends[row, own], places)
@@ -248,7 +244,7 @@ def load_reader(loading: Loading) -> Run:
 def _best(
     starts: Scores, ends: Scores, places: Sequence[tuple[int, int]]
 ) -> tuple[float, int, int]:
-    """The best stretch of the text among the tokens: its score, first and last token."""
+    """The best span of the text: its score, first and last token."""
     import numpy as np
 
     outside = np.array([end == start for start, end in places])
@@ -257,13 +253,13 @@ def _best(
     sums = begin[:, None] + end[None, :]
     length = np.arange(len(places))
     span = length[None, :] - length[:, None]
-    sums[(span < 0) | (span >= LONGEST_ANSWER)] = -np.inf
+    sums[(span < 0) | (span >= MAX_SPAN_TOKENS)] = -np.inf
     first, last = np.unravel_index(int(sums.argmax()), sums.shape)
     return float(sums[first, last]), int(first), int(last)
 
 
 def evidence(text: str, start: int, end: int) -> str:
-    """The sentence in which a stretch stands, on one line."""
+    """The sentence that contains a span, on one line."""
     begin = 0
     for mark in _END.finditer(text):
         if mark.start() >= end or mark.end() > start:
@@ -275,20 +271,16 @@ def evidence(text: str, start: int, end: int) -> str:
     return " ".join(text[begin:].split())
 
 
-def load_table_reader(loading: Loading) -> Run:
-    """TAPAS, which points to cells, or TAPEX, a BART that writes the answer."""
-    tokenizer_kind = "BertTokenizer"
-    config = loading.part("AutoConfig")
-    if config.model_type == "tapas":
-        # The library's own tokenizer of TAPAS needs pandas; its words are those of BERT.
-        return _pointing(loading, loading.part(tokenizer_kind))
-    return _writing(loading, loading.part("BartTokenizer"))
+def load_table_question_answerer(loading: Loading) -> Run:
+    """Answer questions about a table with TAPAS, which selects cells, or TAPEX, which writes."""
+    if loading.part("AutoConfig").model_type == "tapas":
+        # TAPAS's own tokenizer needs pandas; its vocabulary is BERT's.
+        return _tapas(loading, loading.part("BertTokenizer"))
+    return _tapex(loading, loading.part("BartTokenizer"))
 
 
-def _pointing(loading: Loading, tokenizer: Any) -> Run:
-    """Cells, and what is to be reckoned with them (Herzig et al., "TaPas", 2020)."""
-    import torch
-
+def _tapas(loading: Loading, tokenizer: Any) -> Run:
+    """Select cells, and an aggregation of them (Herzig et al., "TaPas", 2020)."""
     network = loading.network("AutoModelForTableQuestionAnswering")
     config = network.config
 
@@ -296,38 +288,37 @@ def _pointing(loading: Loading, tokenizer: Any) -> Run:
         question, table = _asked(call)
         ask = encode(tokenizer, config, question, table)
         report(None, "looking")
-        with torch.inference_mode():
-            output = network(**ask.tensors(network.device))
+        output = network(**ask.tensors(network.device))
         cells = pick(ask, output.logits[0].float().cpu().numpy())
         if not cells:
             raise ExpertError(
                 tr("The table does not seem to answer that."),
                 hint=tr("Ask with the names of its columns."),
             )
-        reckoned = ""
+        aggregation = ""
         if config.aggregation_labels and output.logits_aggregation is not None:
-            reckoned = config.aggregation_labels[int(output.logits_aggregation[0].argmax())]
+            aggregation = config.aggregation_labels[int(output.logits_aggregation[0].argmax())]
         values = [table.rows[row][column] for row, column in cells]
-        return [text_artifact(_told(values, reckoned) + _left_out(table, ask))]
+        return [text_artifact(_format_answer(values, aggregation) + _left_out(table, ask))]
 
     return run
 
 
-def _told(values: Sequence[str], reckoned: str) -> str:
-    """The answer, and the cells that it rests on where it was reckoned."""
+def _format_answer(values: Sequence[str], aggregation: str) -> str:
+    """The answer, with the cells that it was computed from."""
     shown = ", ".join(values[:20]) + (f" and {len(values) - 20} more" if len(values) > 20 else "")
-    if reckoned == "COUNT":
+    if aggregation == "COUNT":
         return f"{len(values)}\n\nThat many cells: {shown}."
     numbers = [value for each in values if (value := number(each)) is not None]
-    if reckoned in ("SUM", "AVERAGE") and numbers and len(numbers) == len(values):
-        total = sum(numbers) / (len(numbers) if reckoned == "AVERAGE" else 1)
-        word = "average" if reckoned == "AVERAGE" else "sum"
+    if aggregation in ("SUM", "AVERAGE") and numbers and len(numbers) == len(values):
+        total = sum(numbers) / (len(numbers) if aggregation == "AVERAGE" else 1)
+        word = "average" if aggregation == "AVERAGE" else "sum"
         written = f"{total:,.2f}".rstrip("0").rstrip(".")
         return f"{written}\n\nThe {word} of: {shown}." if len(values) > 1 else written
     return shown
 
 
-def _left_out(table: Table, ask: Ask) -> str:
+def _left_out(table: Table, ask: TapasInput) -> str:
     if ask.rows == len(table.rows) and ask.columns == len(table.columns):
         return ""
     columns = f" and {ask.columns} of {len(table.columns)} columns"
@@ -338,8 +329,8 @@ def _left_out(table: Table, ask: Ask) -> str:
     )
 
 
-def _writing(loading: Loading, tokenizer: Any) -> Run:
-    """The table as a line of text (Liu et al., "TAPEX", 2022), rows left out where it is long."""
+def _tapex(loading: Loading, tokenizer: Any) -> Run:
+    """Generate an answer from the table as a line of text (Liu et al., "TAPEX", 2022)."""
     network = loading.network("AutoModelForSeq2SeqLM")
     longest = min(context(network.config), 1024)
 
@@ -359,11 +350,11 @@ def _writing(loading: Loading, tokenizer: Any) -> Run:
             raise ExpertError(tr("The table is too wide for {id}.", id=loading.expert.id))
         report(None, "looking")
         inputs = tokenizer(line, truncation=True, max_length=longest, return_tensors="pt")
-        output = network.generate(**inputs.to(network.device), max_new_tokens=LONGEST_WRITTEN)
+        output = network.generate(**inputs.to(network.device), max_new_tokens=MAX_WRITTEN_TOKENS)
         said = tokenizer.decode(output[0], skip_special_tokens=True).strip()
         if not said:
             raise ExpertError(tr("The table does not seem to answer that."))
-        ask = Ask({}, rows, len(table.columns))
+        ask = TapasInput({}, rows, len(table.columns))
         return [text_artifact(said + _left_out(table, ask))]
 
     return run
@@ -374,9 +365,14 @@ def _asked(call: Call) -> tuple[str, Table]:
     question = call.text("question").strip()
     if not question:
         raise InputError(tr("There is no question."))
+    return question, largest_table(call)
+
+
+def largest_table(call: Call) -> Table:
+    """The largest table of the call's file. Raises InputError if it has no rows."""
     name = call.title("table")
     tables = read_tables(call.file("table"), name=name)
     table = max(tables, key=lambda each: len(each.rows) * len(each.columns))
     if not table.rows:
         raise InputError(tr("{name} holds no rows.", name=name))
-    return question, table
+    return table

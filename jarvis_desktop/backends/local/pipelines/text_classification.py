@@ -1,6 +1,4 @@
-"""Experts that put labels on words and texts. Used in the worker process only.
-
-Cuts what is too long for an expert into windows that it takes. Used in the worker only."""
+"""Text and token classification, and how long texts are split into windows that a model takes."""
 
 from __future__ import annotations
 
@@ -8,7 +6,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from jarvis_desktop.backends.local.worker import Loading, Run
 from jarvis_desktop.core.artifact import Artifact, text_artifact
@@ -17,29 +15,22 @@ from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.task import Call, Report
 from jarvis_desktop.tasks.text.classification import labels_of
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+MAX_WINDOW_TOKENS = 512
+"""Tokens of a window, even if a model takes more: the usual length in training, and fast."""
 
-    Samples = NDArray[np.float32]
-
-MOST_TOKENS = 512
-"""Tokens of a window, also for experts that take more: what they were trained on, and quick."""
-
-LONGEST_TEXT = 500_000
+MAX_TEXT_CHARS = 500_000
 """Characters that are read: about 250 pages."""
 
-BATCH = 8
-"""Windows asked about at once."""
+WINDOW_BATCH = 8
 
 
 def context(config: Any) -> int:
-    """How many tokens a network takes, as its settings say it; 512 where they do not."""
+    """How many tokens a network takes, by its settings; 512 if they do not say."""
     inner = getattr(config, "text_config", None) or config
     for name in ("max_position_embeddings", "n_positions", "max_target_positions"):
         value = getattr(inner, name, None)
         if value and value > 0:
-            # RoBERTa and its kin begin to count behind the padding.
+            # RoBERTa and its relatives count positions from after the padding.
             offset = (inner.pad_token_id or 0) + 1 if inner.model_type in _OFFSET else 0
             return int(value) - offset
     return 512
@@ -52,38 +43,38 @@ _OFFSET = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Windows:
-    """A text, or a pair of texts of which the second is long, as windows that overlap."""
+class TokenWindows:
+    """A text, or a question and a text, as overlapping windows."""
 
     inputs: Any
-    """What the tokenizer made: lists, one entry a window."""
+    """A function that returns the tokenizer's output for some windows as tensors."""
     offsets: Sequence[Sequence[tuple[int, int]]]
-    """Per window and token, where it stands in the text; (0, 0) for what is none of it."""
+    """Per window and token, its start and end in the text; (0, 0) for tokens not from the text."""
 
     def __len__(self) -> int:
         return len(self.offsets)
 
     def slices(self, text: str) -> list[str]:
-        """The stretch of the text that each window holds."""
+        """The part of the text in each window."""
         ends = [[place for place in places if place[1]] for places in self.offsets]
         return [text[each[0][0] : each[-1][1]] for each in ends if each]
 
-    def batches(self, device: Any, *, size: int = BATCH) -> Iterator[tuple[range, Any]]:
-        """The windows as tensors, some at a time, with their numbers."""
+    def batches(self, device: Any, *, size: int = WINDOW_BATCH) -> Iterator[tuple[range, Any]]:
+        """Yield the windows as tensors, some at a time, with their numbers."""
         for at in range(0, len(self), size):
             numbers = range(at, min(at + size, len(self)))
             yield numbers, self.inputs(numbers).to(device)
 
 
-def windows(tokenizer: Any, config: Any, text: str, *, question: str = "") -> Windows:
-    """The text, behind the question where there is one. Raises ExpertError on an old tokenizer."""
+def windows(tokenizer: Any, config: Any, text: str, *, question: str = "") -> TokenWindows:
+    """Split a text into windows, each with the question. Raises ExpertError on a slow tokenizer."""
     if not tokenizer.is_fast:
         raise ExpertError(
             tr("The expert has a tokenizer that does not tell where its words stand.")
         )
-    if tokenizer.pad_token is None:  # as a decoder has none; what is filled up is not looked at
+    if tokenizer.pad_token is None:  # decoders have none; padding is masked anyway
         tokenizer.pad_token = tokenizer.eos_token
-    longest = max(min(context(config), tokenizer.model_max_length, MOST_TOKENS), 8)
+    longest = max(min(context(config), tokenizer.model_max_length, MAX_WINDOW_TOKENS), 8)
     given = (question, text) if question else (text,)
     room = longest - tokenizer.num_special_tokens_to_add(bool(question))
     if question:
@@ -114,32 +105,12 @@ def windows(tokenizer: Any, config: Any, text: str, *, question: str = "") -> Wi
         chosen = {name: [rows[at] for at in numbers] for name, rows in kept.items()}
         return tokenizer.pad(chosen, return_tensors="pt")
 
-    return Windows(tensors, places)
+    return TokenWindows(tensors, places)
 
 
-def stretches(sound: Samples, rate: int, *, seconds: float) -> list[tuple[int, int]]:
-    """Where one channel of sound is cut, at its quietest moments, into parts of so many seconds."""
-    import numpy as np
+MAX_LABELS = 5
 
-    most, hop = int(seconds * rate), max(rate // 50, 1)
-    cuts: list[tuple[int, int]] = []
-    start = 0
-    while len(sound) - start > most:
-        # The quietest fifth of a second in the last third of what fits.
-        tail = sound[start + most * 2 // 3 : start + most]
-        blocks = tail[: len(tail) // hop * hop].reshape(-1, hop)
-        loud = np.convolve((blocks**2).mean(axis=1), np.ones(10), mode="same")
-        quiet = most * 2 // 3 + int(loud.argmin()) * hop + hop // 2
-        cuts.append((start, start + quiet))
-        start += quiet
-    cuts.append((start, len(sound)))
-    return cuts
-
-
-SHOWN = 5
-"""Labels of a text that are named."""
-
-MOST = 100
+MAX_ENTRIES = 100
 """Entries per kind."""
 
 _KINDS = {
@@ -157,32 +128,29 @@ _TAG = re.compile(r"([BILESUM])-(.+)")
 _SEPARATE = ("THAI", "LAO", "KHMER", "MYANMAR")
 
 
-def load_labeller(loading: Loading) -> Run:
-    """Lists the names and whatever else an expert marks in a text, by kind."""
-    import torch
-
+def load_token_classifier(loading: Loading) -> Run:
+    """List the names, and whatever else an expert marks in a text, by kind."""
     tokenizer = loading.part("AutoTokenizer")
     network = loading.network("AutoModelForTokenClassification")
     labels = [str(network.config.id2label[at]) for at in range(len(network.config.id2label))]
 
     def run(call: Call, report: Report) -> Iterable[Artifact]:
-        text = _text(call, report)
+        text = input_text(call, report)
         parts = windows(tokenizer, network.config, text)
-        # In an overlap the window counts in which a token stands farther from the edge.
+        # In an overlap, the window in which a token is farther from the edge counts.
         best: dict[tuple[int, int], tuple[int, Any]] = {}
         for numbers, inputs in parts.batches(network.device):
             report(numbers[0] / len(parts), f"part {numbers[0] + 1} of {len(parts)}")
-            with torch.inference_mode():
-                shares = network(**inputs).logits.float().softmax(-1).cpu().numpy()
+            shares = network(**inputs).logits.float().softmax(-1).cpu().numpy()
             for row, number in enumerate(numbers):
                 places = parts.offsets[number]
                 for at, (start, end) in enumerate(places):
                     edge = min(at, len(places) - 1 - at)
-                    # A word piece may hold no more than the space before a word.
+                    # A token may hold only the space before a word.
                     if end > start and edge > best.get((start, end), (-1,))[0]:
                         best[start, end] = edge, shares[row, _at(inputs, row, at)]
         tokens = [(start, end, best[start, end][1]) for start, end in sorted(best)]
-        found = listed(text, tokens, labels)
+        found = entities(text, tokens, labels)
         if not found:
             return [text_artifact("There is nothing in the text of the kinds that it looks for.")]
         return [text_artifact("\n".join(f"{kind}: {', '.join(each)}" for kind, each in found))]
@@ -191,30 +159,30 @@ def load_labeller(loading: Loading) -> Run:
 
 
 def _at(inputs: Any, row: int, at: int) -> int:
-    """Where a token stands in a row that may be padded on the left."""
+    """The index of a token in a row that may be padded on the left."""
     mask = inputs["attention_mask"][row]
     return at if bool(mask[0]) else at + int((mask == 0).sum())
 
 
 @dataclass(slots=True)
-class _Span:
+class _EntitySpan:
     kind: str
     start: int
     end: int
     closed: bool = False
 
 
-def listed(
+def entities(
     text: str, tokens: Sequence[tuple[int, int, Any]], labels: Sequence[str]
 ) -> list[tuple[str, list[str]]]:
-    """What stands in the text by kind, each once, in order of appearance.
+    """What is marked in the text by kind, without duplicates, in order of appearance.
 
-    `tokens` are (start, end, a share per label). The pieces of a word are judged together, by the
-    mean of their shares, so that no half of a name is listed.
+    `tokens` are (start, end, a probability per label). The tokens of a word are classified
+    together, by the mean of their probabilities, so that no half of a name is listed.
     """
     tags = [_TAG.fullmatch(label) for label in labels]
     kinds = [tag[2] if tag else label for tag, label in zip(tags, labels, strict=True)]
-    spans: list[_Span] = []
+    spans: list[_EntitySpan] = []
     for start, end, shares in _words(text, tokens):
         by_kind: dict[str, float] = {}
         for kind, share in zip(kinds, shares, strict=True):
@@ -237,14 +205,14 @@ def listed(
         if last is not None and joins:
             last.end = end
         else:
-            last = _Span(kind, start, end)
+            last = _EntitySpan(kind, start, end)
             spans.append(last)
         last.closed = letter in "ELSU"
     found: dict[str, list[str]] = {}
     for span in spans:
         words = " ".join(text[span.start : span.end].split())
         items = found.setdefault(named(span.kind), [])
-        if words and words not in items and len(items) < MOST:
+        if words and words not in items and len(items) < MAX_ENTRIES:
             items.append(words)
     return [(kind, items) for kind, items in found.items() if items]
 
@@ -252,7 +220,7 @@ def listed(
 def _words(
     text: str, tokens: Sequence[tuple[int, int, Any]]
 ) -> Iterable[tuple[int, int, Sequence[float]]]:
-    """The tokens with those of one word together; scripts without spaces have none to join."""
+    """Join the tokens of each word; scripts without spaces are not joined."""
     import numpy as np
 
     group: list[tuple[int, int, Any]] = []
@@ -274,18 +242,18 @@ def _goes_on(before: str, after: str) -> bool:
 
 
 def _stands_alone(sign: str) -> bool:
-    """Whether a sign is of a script that does not part its words with spaces."""
+    """Whether a character is of a script that does not separate its words with spaces."""
     wide = unicodedata.east_asian_width(sign) in "WF" and not "가" <= sign <= "힣"
     return wide or unicodedata.name(sign, "").startswith(_SEPARATE)
 
 
 def named(kind: str) -> str:
-    """The kind of a name in the plural, as a person would say it: "per" is "People"."""
+    """The kind of a name in the plural and in plain words: "per" is "People"."""
     return _KINDS.get(kind.casefold(), kind.replace("_", " ").replace("-", " ").capitalize())
 
 
-def load_judge(loading: Loading) -> Run:
-    """Says which of its own labels fit a text: a mood, a topic, a language, stars."""
+def load_text_classifier(loading: Loading) -> Run:
+    """Classify a text by the expert's own labels: a mood, a topic, a language, stars."""
     import torch
 
     tokenizer = loading.part("AutoTokenizer")
@@ -295,13 +263,12 @@ def load_judge(loading: Loading) -> Run:
     several = config.problem_type == "multi_label_classification"
 
     def run(call: Call, report: Report) -> Iterable[Artifact]:
-        text = _text(call, report)
+        text = input_text(call, report)
         parts = windows(tokenizer, config, text)
         total, weight = torch.zeros(len(labels)), 0
         for numbers, inputs in parts.batches(network.device):
             report(numbers[0] / len(parts), f"part {numbers[0] + 1} of {len(parts)}")
-            with torch.inference_mode():
-                scores = network(**inputs).logits.float().cpu()
+            scores = network(**inputs).logits.float().cpu()
             if len(labels) > 1:
                 scores = scores.sigmoid() if several else scores.softmax(-1)
             sizes = torch.tensor([sum(end > start for start, end in parts.offsets[at])
@@ -314,35 +281,36 @@ def load_judge(loading: Loading) -> Run:
 
 
 def ranked(labels: Sequence[str], shares: Sequence[float], *, several: bool = False) -> str:
-    """The likeliest labels, one a line, such as "positive: 93%".
+    """The most likely labels, one a line, such as "positive: 93%".
 
-    `several` says that a text may have more than one: those that are likely are named. A single
-    label is no choice but a measure, and its value is given.
+    With `several`, a text may have more than one label: all that are likely are listed. A single
+    label is a measure, whose value is returned.
     """
     if len(labels) == 1:
         return f"{labels[0]}: {shares[0]:.2f}".replace("-", "−")
     pairs = sorted(zip(shares, labels, strict=True), key=lambda pair: -pair[0])
     likely = [pair for pair in pairs if pair[0] >= 0.5] if several else pairs
-    return "\n".join(f"{label}: {share:.0%}" for share, label in (likely or pairs)[:SHOWN])
+    return "\n".join(f"{label}: {share:.0%}" for share, label in (likely or pairs)[:MAX_LABELS])
 
 
 def _readable(label: str) -> str:
-    """The label as a person would say it: "POSITIVE" is "positive", "very_good" has a space."""
+    """A label in plain words: "POSITIVE" is "positive", "very_good" has a space."""
     words = label.replace("_", " ").strip()
     return words.lower() if words.isupper() and len(words) > 3 else words
 
 
-def _text(call: Call, report: Report) -> str:
+def input_text(call: Call, report: Report) -> str:
+    """The text of a call, up to MAX_TEXT_CHARS. Raises InputError if it is empty."""
     text = call.text("text")
     if not text.strip():
         raise InputError(tr("There is no text to look at."))
-    if len(text) > LONGEST_TEXT:
-        report(None, f"Reading the first {LONGEST_TEXT:,} characters.")
-    return text[:LONGEST_TEXT]
+    if len(text) > MAX_TEXT_CHARS:
+        report(None, f"Reading the first {MAX_TEXT_CHARS:,} characters.")
+    return text[:MAX_TEXT_CHARS]
 
 
-def load_sorter(loading: Loading) -> Run:
-    """Sorts by natural language inference (Yin et al. 2019): does the text say it is about X?"""
+def load_zero_shot_classifier(loading: Loading) -> Run:
+    """Classify by natural language inference (Yin et al. 2019): is the text about X?"""
     import torch
 
     tokenizer = loading.part("AutoTokenizer")
@@ -357,9 +325,12 @@ def load_sorter(loading: Loading) -> Run:
     def run(call: Call, report: Report) -> Iterable[Artifact]:
         labels = labels_of(call.words("labels"))
         claims = [f"This example is about {label}." for label in labels]
-        # A claim stands behind each part of the text, which must leave room for the longest one.
+        # Each window leaves room for the longest claim.
         parts = windows(
-            tokenizer, network.config, text := _text(call, report), question=max(claims, key=len)
+            tokenizer,
+            network.config,
+            text := input_text(call, report),
+            question=max(claims, key=len),
         ).slices(text)
         total = torch.zeros(len(labels))
         for at, part in enumerate(parts):
@@ -367,8 +338,7 @@ def load_sorter(loading: Loading) -> Run:
             inputs = tokenizer([part] * len(labels), claims, padding=True, return_tensors="pt").to(
                 network.device
             )
-            with torch.inference_mode():
-                total += network(**inputs).logits[:, yes].float().cpu()
+            total += network(**inputs).logits[:, yes].float().cpu()
         return [text_artifact(ranked(labels, (total / len(parts)).softmax(0).tolist()))]
 
     return run

@@ -1,4 +1,4 @@
-"""Experts that read and write text, by transformers. Used in the worker process only."""
+"""Text generation, translation, summarization and gap filling with transformers."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections.abc import Container, Iterable, Sequence
 from typing import Any
 
-from jarvis_desktop.backends.local.pipelines.text_classification import MOST_TOKENS, context
+from jarvis_desktop.backends.local.pipelines.text_classification import MAX_WINDOW_TOKENS, context
 from jarvis_desktop.backends.local.worker import Loading, Run
 from jarvis_desktop.core.artifact import Artifact, text_artifact
 from jarvis_desktop.core.errors import ExpertError, InputError
@@ -16,25 +16,24 @@ from jarvis_desktop.core.task import Call, Report
 from jarvis_desktop.text.languages import FLORES, NAMES, code_of, code_of_text, is_clearly_not
 from jarvis_desktop.text.sentences import paragraphs, sentences
 
-LONGEST_ANSWER = 512
-"""Tokens that a writer may write."""
+MAX_ANSWER_TOKENS = 512
 
-BATCH = 8
+TRANSLATION_BATCH = 8
 """Sentences translated at once."""
 
-LONGEST_SUMMARY = 160
+MAX_SUMMARY_TOKENS = 160
 """Tokens of the summary of one part."""
 
-PROPOSED = 5
-"""Words for a gap."""
+MAX_PROPOSALS = 5
+"""Words proposed for a gap."""
 
-MOST_GAPS = 20
+MAX_GAPS = 20
 
 GAP = re.compile(r"\[mask\]|<mask>|_{2,}", re.IGNORECASE)
 
 
-def load_writer(loading: Loading) -> Run:
-    """An LLM that answers a prompt, with its own chat template where it has one."""
+def load_text_generator(loading: Loading) -> Run:
+    """Answer a prompt with an LLM, using its chat template if it has one."""
     tokenizer = loading.part("AutoTokenizer")
     network = loading.network("AutoModelForCausalLM")
 
@@ -51,7 +50,7 @@ def load_writer(loading: Loading) -> Run:
             inputs = tokenizer(prompt, return_tensors="pt")
         given = inputs["input_ids"].shape[1]
         room = context(network.config) - given
-        if room < min(64, LONGEST_ANSWER):
+        if room < min(64, MAX_ANSWER_TOKENS):
             raise ExpertError(
                 tr(
                     "The text is too long for {id}: {given} tokens.",
@@ -59,12 +58,12 @@ def load_writer(loading: Loading) -> Run:
                     given=given,
                 )
             )
-        longest = min(LONGEST_ANSWER, room)
+        longest = min(MAX_ANSWER_TOKENS, room)
         output = network.generate(
             **inputs.to(network.device),
             max_new_tokens=longest,
             num_beams=1,
-            streamer=Steps(report, longest),
+            streamer=TokenProgress(report, longest),
         )
         answer = tokenizer.decode(output[0][given:], skip_special_tokens=True)
         return [text_artifact(answer.strip())]
@@ -72,26 +71,38 @@ def load_writer(loading: Loading) -> Run:
     return run
 
 
-class Steps:
-    """Told by transformers after every token; tells how far the answer is at most."""
+class TokenProgress:
+    """Reports the progress of `generate`, as its streamer or as a logits processor."""
 
-    def __init__(self, report: Report, longest: int) -> None:
+    def __init__(self, report: Report, most: int, *, every: int = 16, words: str = "") -> None:
         self._report = report
-        self._longest = longest
-        self._count = -1  # the first time it is told the prompt
+        self._most = most
+        self._every = every
+        self._words = words
+        self._count = 0
 
-    def put(self, value: object) -> None:
-        """One more token."""
+    def _step(self) -> None:
         self._count += 1
-        if self._count % 16 == 0:
-            self._report(self._count / self._longest, f"{self._count} tokens")
+        if self._count % self._every == 0:
+            words = self._words or f"{self._count} tokens"
+            self._report(min(self._count / self._most, 1.0), words)
+
+    def put(self, value: Any) -> None:
+        """Count one token; the first call is for the prompt."""
+        if value.ndim < 2:
+            self._step()
 
     def end(self) -> None:
-        """Nothing more comes."""
+        """Do nothing."""
+
+    def __call__(self, ids: Any, scores: Any) -> Any:
+        """Count one token, and change nothing."""
+        self._step()
+        return scores
 
 
 def load_translator(loading: Loading) -> Run:
-    """OPUS-MT for one pair of languages; NLLB-200, M2M-100 or MADLAD-400 for many."""
+    """Translate with OPUS-MT (one pair of languages), NLLB-200, M2M-100 or MADLAD-400 (many)."""
     tokenizer, network = _load_sequences(loading)
     vocabulary = tokenizer.get_vocab()
     tongues = getattr(tokenizer, "lang_code_to_token", {})  # M2M-100 keeps them apart
@@ -118,10 +129,10 @@ def load_translator(loading: Loading) -> Run:
         if not flat:
             raise InputError(tr("There is no text to translate."))
         done: list[str] = []
-        for at in range(0, len(flat), BATCH):
+        for at in range(0, len(flat), TRANSLATION_BATCH):
             report(at / len(flat), f"{at} of {len(flat)} sentences")
-            done += _rewrite(tokenizer, network, flat[at : at + BATCH], **extra)
-        # The mark of the language is no word, though some tokenizers take it for one.
+            done += _rewrite(tokenizer, network, flat[at : at + TRANSLATION_BATCH], **extra)
+        # Some tokenizers decode the language token as a word.
         answers = iter(text.removeprefix(f"__{to}__").strip() for text in done)
         lines = [" ".join(next(answers) for _ in block) for block in blocks]
         return [text_artifact("\n\n".join(lines))]
@@ -130,7 +141,7 @@ def load_translator(loading: Loading) -> Run:
 
 
 def _check_known(expert: Expert, marks: Container[str], mark: str, language: str) -> None:
-    """Refuse a language for which an expert has no mark."""
+    """Raise ExpertError if the expert has no token for a language."""
     if mark not in marks:
         raise ExpertError(
             tr("{id} does not translate into {names}.", id=expert.id, names=NAMES[language])
@@ -138,7 +149,7 @@ def _check_known(expert: Expert, marks: Container[str], mark: str, language: str
 
 
 def _check_pair(expert: Expert, text: str, to: str) -> None:
-    """An OPUS-MT expert knows one direction; a wrong one must fail so that the next is tried."""
+    """Raise ExpertError unless the expert's one direction is the wanted one."""
     if len(expert.languages) != 2:
         raise ExpertError(
             tr("{id} does not say from which language into which it translates.", id=expert.id)
@@ -164,11 +175,11 @@ def _check_pair(expert: Expert, text: str, to: str) -> None:
         )
 
 
-def load_summariser(loading: Loading) -> Run:
-    """T5, BART, PEGASUS and their kin: parts that fit are summarised, their summaries again."""
+def load_summarizer(loading: Loading) -> Run:
+    """Summarize with T5, BART, PEGASUS or a model like them: part by part if the text is long."""
     tokenizer, network = _load_sequences(loading)
     prefix = "summarize: " if network.config.model_type == "t5" else ""
-    # What an expert wants at least is meant for whole articles, and not for every part.
+    # The minimum that an expert sets is meant for whole articles, not for parts of one.
     network.generation_config.min_length = 0
     longest = min(context(network.config), 1024) - 16
 
@@ -180,8 +191,8 @@ def load_summariser(loading: Loading) -> Run:
         out = []
         for at, part in enumerate(parts):
             report(at / len(parts), f"part {at + 1} of {len(parts)}")
-            # A part may not come out longer than half of it, or the parts would never get fewer.
-            most = min(LONGEST_SUMMARY, max(16, count(part) // 2))
+            # A summary longer than half of its part could mean that the parts never get fewer.
+            most = min(MAX_SUMMARY_TOKENS, max(16, count(part) // 2))
             out += _rewrite(tokenizer, network, [prefix + part], longest=most)
         return " ".join(out)
 
@@ -201,36 +212,33 @@ def load_summariser(loading: Loading) -> Run:
     return run
 
 
-def load_gap_filler(loading: Loading) -> Run:
-    """Proposes words for each gap of a text, and fills in the likeliest."""
-    import torch
-
+def load_fill_mask(loading: Loading) -> Run:
+    """Propose words for each gap of a text, and fill in the most likely."""
     tokenizer = loading.part("AutoTokenizer")
     network = loading.network("AutoModelForMaskedLM")
     if tokenizer.mask_token is None:
         raise ExpertError(tr("{id} was not made for filling gaps.", id=loading.expert.id))
 
     def likeliest(text: str) -> list[str]:
-        """Words for the first gap of a text that has one."""
+        """Return words for the first gap of a text."""
         asked = GAP.sub(lambda match: tokenizer.mask_token, text)
         ids = tokenizer(asked, return_tensors="pt")["input_ids"][0]
         gap = int((ids == tokenizer.mask_token_id).nonzero()[0])
-        # Of a long text that stretch which has the gap in its middle.
-        room = min(context(network.config), MOST_TOKENS)
+        # Of a long text, the part around the gap.
+        room = min(context(network.config), MAX_WINDOW_TOKENS)
         start = max(0, min(gap - room // 2, len(ids) - room))
         window = ids[start : start + room].unsqueeze(0).to(network.device)
-        with torch.inference_mode():
-            scores = network(input_ids=window).logits[0, gap - start]
+        scores = network(input_ids=window).logits[0, gap - start]
         best = [tokenizer.decode([index]).strip() for index in scores.topk(10).indices.tolist()]
         words = [word for word in best if any(sign.isalnum() for sign in word)]
-        return (words or best)[:PROPOSED]
+        return (words or best)[:MAX_PROPOSALS]
 
     def run(call: Call, report: Report) -> Iterable[Artifact]:
         text = call.text("text")
         gaps = len(GAP.findall(text))
         if not gaps:
             raise InputError(tr("The sentence has no gap."), hint=tr("Mark it with ___ or [MASK]."))
-        if gaps > MOST_GAPS:
+        if gaps > MAX_GAPS:
             raise InputError(tr("{gaps} gaps are too many to fill at once.", gaps=gaps))
         others = ""
         for at in range(gaps):
@@ -246,7 +254,7 @@ def load_gap_filler(loading: Loading) -> Run:
 
 
 def _load_sequences(loading: Loading) -> tuple[Any, Any]:
-    """A tokenizer and a network that turns one text into another."""
+    """Load a tokenizer and an encoder-decoder network."""
     network = loading.network("AutoModelForSeq2SeqLM")
     return loading.part("AutoTokenizer"), network
 
@@ -254,7 +262,7 @@ def _load_sequences(loading: Loading) -> tuple[Any, Any]:
 def _rewrite(
     tokenizer: Any, network: Any, texts: Sequence[str], *, longest: int = 0, **extra: Any
 ) -> list[str]:
-    """What the network makes of each text; at most `longest` tokens, or twice what was given."""
+    """Generate a text for each text, of at most `longest` tokens, or twice as many as it has."""
     limit = context(network.config)
     inputs = tokenizer(
         list(texts), padding=True, truncation=True, max_length=limit, return_tensors="pt"
@@ -265,7 +273,7 @@ def _rewrite(
 
 
 def _parts(text: str, longest: int, *, count: Any) -> list[str]:
-    """The text in parts of whole sentences that fit."""
+    """Split a text into parts of whole sentences that fit."""
     parts: list[list[str]] = [[]]
     size = 0
     for sentence in sentences(text):

@@ -1,15 +1,8 @@
-"""What the experts that look at pictures share: the picture as a network takes it, and its labels.
+"""Image and video classification, depth estimation, and what all experts for pictures share.
 
-Used in the worker process only. A picture of any size and shape becomes one that no network trips
-over, and what is found there is brought back to the person's own.
-
-What is asked about a picture or document, in one form for all experts that talk about them.
-
-Used in the worker process only.
-
-Experts that say in a word what a picture or film shows, and how far away it all is.
-
-Used in the worker process only."""
+A picture of any size and shape is scaled to one that every network takes, and results are mapped
+back to the original.
+"""
 
 from __future__ import annotations
 
@@ -35,77 +28,77 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 
-LONGEST_SIDE = 2048
-"""Pixels; networks look at fewer, and masks of more would fill the memory."""
+MAX_SIDE = 2048
+"""Pixels; networks look at fewer, and larger masks would fill the memory."""
 
-SHORTEST_SIDE = 64
+MIN_SIDE = 64
 """Pixels of the longer side, to which a tiny picture is enlarged."""
 
-MOST_STRETCHED = 8
-"""How many times as long as wide a picture may be; the rest is filled up with grey."""
+MAX_ASPECT_RATIO = 8
+"""Longer pictures are padded with grey."""
 
-LIBRARIES = ("torchvision", "timm", "scipy", "detectron2", "num2words", "sentencepiece")
-"""What some architectures of transformers cannot do without."""
+OPTIONAL_LIBRARIES = ("torchvision", "timm", "scipy", "detectron2", "num2words", "sentencepiece")
+"""Required by some architectures of transformers."""
 
 GREY = (128, 128, 128)
 
 
 @dataclass(frozen=True, slots=True)
-class Sight:
-    """A picture as it was given, and as the networks are shown it."""
+class PictureView:
+    """A picture as it was given, and as networks see it."""
 
-    given: Image
+    original: Image
     """Upright, RGB."""
-    shown: Image
-    """Scaled, and filled up at the right or below where it is very long."""
+    scaled: Image
+    """Scaled, and padded at the right or bottom if it is very long."""
     inner: tuple[int, int]
-    """The (width, height) of what it shows of the given picture, in pixels from the upper left."""
+    """The (width, height) of the picture within `scaled`, in pixels from the upper left."""
 
     def box(self, label: str, score: float, corners: Any) -> BoundingBox:
-        """A box in pixels of the given picture; `corners` are left, top, right, bottom shown."""
-        wide, high = self.given.width / self.inner[0], self.given.height / self.inner[1]
+        """A box in the original picture; `corners` are its left, top, right and bottom shown."""
+        wide, high = self.original.width / self.inner[0], self.original.height / self.inner[1]
         left, top, right, bottom = (float(at) for at in corners)
         right, bottom = min(right, self.inner[0]), min(bottom, self.inner[1])
         return BoundingBox(label, left * wide, top * high, right * wide, bottom * high, score)
 
     def inside(self, values: Any) -> Any:
-        """The part of an array (height, width, ...) over what is shown that has the picture."""
+        """Cut the padding off an array (height, width, ...) over what is shown."""
         high, wide = values.shape[:2]
-        bottom = max(1, round(high * self.inner[1] / self.shown.height))
-        right = max(1, round(wide * self.inner[0] / self.shown.width))
+        bottom = max(1, round(high * self.inner[1] / self.scaled.height))
+        right = max(1, round(wide * self.inner[0] / self.scaled.width))
         return values[:bottom, :right]
 
 
-def sight_of(call: Call, port: str = "image") -> Sight:
-    """The picture at a port. Raises InputError where it is none that can be read."""
-    return shown(on_white(read_image(call.file(port), name=call.title(port))))
+def picture_view(call: Call, port: str = "image") -> PictureView:
+    """The picture at a port. Raises InputError if it cannot be read."""
+    return scale(on_white(read_image(call.file(port), name=call.title(port))))
 
 
-def shown(given: Image) -> Sight:
-    """How an RGB picture is shown to networks."""
+def scale(original: Image) -> PictureView:
+    """Scale and pad an RGB picture for networks."""
     from PIL import Image as images
 
-    longest = max(given.size)
-    scale = min(LONGEST_SIDE, max(longest, SHORTEST_SIDE)) / longest
-    inner = (max(1, round(given.width * scale)), max(1, round(given.height * scale)))
-    seen = given if inner == given.size else given.resize(inner, images.Resampling.BICUBIC)
-    least = -(-max(inner) // MOST_STRETCHED)
+    longest = max(original.size)
+    scale = min(MAX_SIDE, max(longest, MIN_SIDE)) / longest
+    inner = (max(1, round(original.width * scale)), max(1, round(original.height * scale)))
+    seen = original if inner == original.size else original.resize(inner, images.Resampling.BICUBIC)
+    least = -(-max(inner) // MAX_ASPECT_RATIO)
     if min(inner) < least:
         canvas = images.new("RGB", (max(inner[0], least), max(inner[1], least)), GREY)
         canvas.paste(seen, (0, 0))
         seen = canvas
-    return Sight(given, seen, inner)
+    return PictureView(original, seen, inner)
 
 
-def explained(load: Callable[[Loading], Run]) -> Callable[[Loading], Run]:
-    """The loader, raising UnavailableError where an expert needs a library that is not here."""
+def requires_libraries(load: Callable[[Loading], Run]) -> Callable[[Loading], Run]:
+    """Make a loader raise UnavailableError if its expert needs a library that is missing."""
 
     @functools.wraps(load)
     def loading_it(loading: Loading) -> Run:
         try:
             return load(loading)
         except ImportError as error:
-            named = (name for name in LIBRARIES if name in str(error))
+            named = (name for name in OPTIONAL_LIBRARIES if name in str(error))
             missing = next(named, error.name or "a library")
             raise UnavailableError(
                 tr(
@@ -120,68 +113,69 @@ def explained(load: Callable[[Loading], Run]) -> Callable[[Loading], Run]:
 
 
 def image_processor(loading: Loading) -> Any:
-    """What brings pictures into the form that the expert takes.
+    """The expert's image processor.
 
-    It works with Pillow, so that results are the same whether torchvision is installed or not. A
-    few architectures know it with torchvision only: then it takes that, or raises ImportError.
+    It uses Pillow, so that results are the same with and without torchvision. A few architectures
+    support torchvision only; then that is used, or ImportError is raised.
     """
     return loading.part("AutoImageProcessor", backend="pil")
 
 
 def processor_of(loading: Loading) -> Any:
-    """What brings pictures and words into the form that the expert takes.
-
-    Its pictures are worked on with Pillow, as by `image_processor`.
-    """
+    """The expert's processor of pictures and words; see `image_processor`."""
     processor = loading.part("AutoProcessor")
     processor.image_processor = image_processor(loading)
     return processor
 
 
-def given_to(inputs: Any, network: Any) -> Any:
-    """The inputs where the network is, numbers with a point in as many bits as its weights."""
+def move_to(inputs: Any, network: Any) -> Any:
+    """Move inputs to the network's device, and floats to its type."""
     return inputs.to(network.device, network.dtype)
 
 
+def look(network: Any, processor: Any, view: PictureView, **more: Any) -> Any:
+    """Run a network on a picture; `more` is for its processor."""
+    inputs = processor(images=view.scaled, return_tensors="pt", **more)
+    return network(**move_to(inputs, network))
+
+
 def labels_of(network: Any) -> Mapping[int, str]:
-    """The names of its classes by their numbers."""
+    """The names of a network's classes by number."""
     return {int(at): str(label) for at, label in network.config.id2label.items()}
 
 
-MOST_PAGES = 4
-"""Pages of a document that are looked at at once: each takes as much room as a long text."""
+MAX_PAGES = 4
+"""Pages of a document that are shown at once: each takes as much room as a long text."""
 
 
 class VisionRequest(Enum):
-    """What is wanted of a picture."""
+    """What a picture is wanted for."""
 
     READ = "read"
-    """The text in it."""
     DESCRIBE = "describe"
     ANSWER = "answer"
-    """The answer to a question about it."""
 
 
 @dataclass(frozen=True, slots=True)
 class VisionQuestion:
-    """One request about pictures, or about the text of a document that has none."""
+    """A request about pictures, or about the text of a document that has none."""
 
     wish: VisionRequest
     name: str
-    """What a person calls the file."""
+    """The file's title."""
     pictures: Sequence[Image] = ()
-    """Upright, RGB, of a size that networks take; the pages of a document."""
+    """Upright, RGB and scaled; the pages of a document."""
     text: str = ""
     """The text of a document without pictures of its pages."""
     question: str = ""
 
 
-Talk = Callable[[VisionQuestion, Report], str]
-"""Gives the text that was asked for. Raises ExpertError where it cannot do that."""
+AnswerFunction = Callable[[VisionQuestion, Report], str]
+"""Returns the text that was asked for. Raises ExpertError if it cannot do that."""
 
 
-def asked_of(call: Call, report: Report) -> VisionQuestion:
-    """What a call of one of the tasks that talk about pictures asks for."""
+def vision_question(call: Call, report: Report) -> VisionQuestion:
+    """Read what a call asks about its picture or document."""
     if call.task == "document-question-answering":
         return _asked_of_document(call, report)
     name = call.title("image")
@@ -208,7 +202,7 @@ def _asked_of_document(call: Call, report: Report) -> VisionQuestion:
 
     path = call.file("document")
     if is_pdf(path):
-        pages = [shown(page).shown for page in page_pictures(path, name=name, most=MOST_PAGES)]
+        pages = [scale(page).scaled for page in page_pictures(path, name=name, most=MAX_PAGES)]
     if pages:
         return VisionQuestion(VisionRequest.ANSWER, name, pages, question=question)
     text = read_document(path, name=name, report=report, workdir=call.workdir)
@@ -222,21 +216,19 @@ def _pages(call: Call, port: str) -> list[Image]:
     from jarvis_desktop.tasks.images.io import on_white, read_pages
 
     pages = read_pages(call.file(port), name=call.title(port))
-    return [shown(on_white(page)).shown for page in islice(pages, MOST_PAGES)]
+    return [scale(on_white(page)).scaled for page in islice(pages, MAX_PAGES)]
 
 
-USUAL_FRAMES = 16
-"""Pictures of a film that are looked at, where the expert does not say how many."""
+DEFAULT_FRAMES = 16
+"""Frames of a video, if the expert does not say how many it takes."""
 
 SIGLIP_TOKENS = 64
-"""SigLIP was trained with texts filled up to this length."""
+"""SigLIP was trained with texts padded to this length."""
 
 
-@explained
-def load_classifier(loading: Loading) -> Run:
-    """Names what a picture shows, out of the classes that the expert knows."""
-    import torch
-
+@requires_libraries
+def load_image_classifier(loading: Loading) -> Run:
+    """Classify a picture by the labels that the expert knows."""
     processor = image_processor(loading)
     network = loading.network("AutoModelForImageClassification")
 
@@ -250,19 +242,16 @@ def load_classifier(loading: Loading) -> Run:
                     about=about,
                 )
             )
-        inputs = processor(images=sight_of(call).shown, return_tensors="pt")
-        with torch.inference_mode():
-            logits = network(**given_to(inputs, network)).logits[0]
+        inputs = processor(images=picture_view(call).scaled, return_tensors="pt")
+        logits = network(**move_to(inputs, network)).logits[0]
         return [text_artifact(_ranked(network, logits))]
 
     return run
 
 
-@explained
-def load_matcher(loading: Loading) -> Run:
-    """Compares a picture with each of the labels: CLIP, SigLIP and what is built like them."""
-    import torch
-
+@requires_libraries
+def load_zero_shot_image_classifier(loading: Loading) -> Run:
+    """Compare a picture with each of the given labels, by CLIP, SigLIP or a model like them."""
     processor, tokenizer = image_processor(loading), loading.part("AutoTokenizer")
     network = loading.network("AutoModelForZeroShotImageClassification")
     siglip = "siglip" in network.config.model_type
@@ -278,10 +267,9 @@ def load_matcher(loading: Loading) -> Run:
             truncation=True,
             return_tensors="pt",
         ).to(network.device)
-        seen = given_to(processor(images=sight_of(call).shown, return_tensors="pt"), network)
-        with torch.inference_mode():
-            logits = network(**words, **seen).logits_per_image[0].float()
-        # SigLIP judges each label by itself; a person asked which of them it is.
+        seen = move_to(processor(images=picture_view(call).scaled, return_tensors="pt"), network)
+        logits = network(**words, **seen).logits_per_image[0].float()
+        # SigLIP scores each label by itself; the user asked which one of them it is.
         scores = logits.softmax(-1).tolist()
         pairs = list(zip(labels, scores, strict=True))
         return [text_artifact(label_lines(pairs, most=len(pairs)))]
@@ -289,58 +277,53 @@ def load_matcher(loading: Loading) -> Run:
     return run
 
 
-@explained
+@requires_libraries
 def load_depth(loading: Loading) -> Run:
-    """A grey picture in which near is bright."""
+    """Draw a grey picture in which near is bright."""
     import numpy as np
     from PIL import Image
 
-    near_in = load_nearness(loading)
+    near_in = nearness_estimator(loading)
 
     def run(call: Call, report: Report) -> Iterable[Artifact]:
-        sight = sight_of(call)
+        view = picture_view(call)
         report(None, f"looking at {call.title('image')}")
-        grey = Image.fromarray(np.asarray(near_in(sight) * 255, np.uint8))
-        if grey.size != sight.given.size:
-            grey = grey.resize(sight.given.size, Image.Resampling.BICUBIC)
+        grey = Image.fromarray(np.asarray(near_in(view) * 255, np.uint8))
+        if grey.size != view.original.size:
+            grey = grey.resize(view.original.size, Image.Resampling.BICUBIC)
         return [save_png(grey, call, "depth")]
 
     return run
 
 
-def load_nearness(loading: Loading) -> Callable[[Sight], Any]:
-    """How near all of a picture is, from 0 to the nearest, 1: an array of what is shown of it."""
+def nearness_estimator(loading: Loading) -> Callable[[PictureView], Any]:
+    """Estimate how near everything in a picture is: an array over the picture, 0 to 1 (nearest)."""
     import numpy as np
-    import torch
 
     processor = image_processor(loading)
     network = loading.network("AutoModelForDepthEstimation")
-    # These give metres; the others give how near something is, on no scale.
+    # Metric models return metres; the others return nearness on no fixed scale.
     metric = _gives_metres(network.config)
 
-    def near_in(sight: Sight) -> Any:
-        inputs = given_to(processor(images=sight.shown, return_tensors="pt"), network)
-        with torch.inference_mode():
-            output = network(**inputs)
+    def near_in(view: PictureView) -> Any:
+        output = look(network, processor, view)
         (found,) = processor.post_process_depth_estimation(
-            output, [(sight.shown.height, sight.shown.width)]
+            output, [(view.scaled.height, view.scaled.width)]
         )
-        near = np.nan_to_num(sight.inside(found["predicted_depth"].float().cpu().numpy()))
+        near = np.nan_to_num(view.inside(found["predicted_depth"].float().cpu().numpy()))
         if metric:
             near = 1.0 / np.clip(near, 0.1, None)
-        return (near - near.min()) / (float(np.ptp(near)) or 1.0)  # a picture may be flat
+        return (near - near.min()) / (float(np.ptp(near)) or 1.0)  # it may be flat
 
     return near_in
 
 
-@explained
-def load_watcher(loading: Loading) -> Run:
-    """Names what is done in a film, by pictures taken out of it evenly."""
-    import torch
-
+@requires_libraries
+def load_video_classifier(loading: Loading) -> Run:
+    """Classify a video by frames taken from it evenly."""
     processor = image_processor(loading)
     network = loading.network("AutoModelForVideoClassification")
-    count = int(getattr(network.config, "num_frames", 0) or USUAL_FRAMES)
+    count = int(getattr(network.config, "num_frames", 0) or DEFAULT_FRAMES)
 
     def run(call: Call, report: Report) -> Iterable[Artifact]:
         from jarvis_desktop.tasks.video.frames import even_frames
@@ -348,15 +331,14 @@ def load_watcher(loading: Loading) -> Run:
         report(None, f"watching {call.title('video')}")
         frames = even_frames(call.file("video"), count, name=call.title("video"))
         inputs = processor(frames, return_tensors="pt")
-        with torch.inference_mode():
-            logits = network(**given_to(inputs, network)).logits[0]
+        logits = network(**move_to(inputs, network)).logits[0]
         return [text_artifact(_ranked(network, logits))]
 
     return run
 
 
 def _ranked(network: Any, logits: Any) -> str:
-    """The likeliest classes with their shares, in lines."""
+    """The most likely classes with their scores, one a line."""
     several = network.config.problem_type == "multi_label_classification" or len(logits) == 1
     scores = (logits.float().sigmoid() if several else logits.float().softmax(-1)).tolist()
     labels = labels_of(network)
@@ -364,7 +346,7 @@ def _ranked(network: Any, logits: Any) -> str:
 
 
 def _text_length(config: Any) -> int:
-    """How many tokens of text it takes; 77 as CLIP does where it does not say."""
+    """How many tokens of text a model takes; 77, as CLIP does, if it does not say."""
     return int(getattr(getattr(config, "text_config", config), "max_position_embeddings", 77))
 
 

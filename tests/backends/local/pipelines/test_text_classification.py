@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from jarvis_desktop.backends.local.pipelines.text_classification import listed, ranked
+from jarvis_desktop.backends.local.pipelines.text_classification import entities, ranked
 from jarvis_desktop.core.errors import InputError
 
 NER, MOOD = "token-classification", "text-classification"
@@ -43,26 +43,26 @@ def test_pieces_of_a_word_count_together():
         *((0, 4, sure["B"]), (4, 8, sure["ORG"]), (8, 9, sure["I"]), (9, 14, sure["I"])),
         *((15, 18, sure["O"]), (19, 21, sure["B"]), (21, 25, sure["I"])),
     ]
-    assert listed(text, tokens, labels) == [("People", ["Lovelace-Byron", "O'Neil"])]
+    assert entities(text, tokens, labels) == [("People", ["Lovelace-Byron", "O'Neil"])]
 
 
 def test_scripts_without_spaces_are_not_joined_into_one_word():
     labels = ["O", "B-LOC", "I-LOC"]
     text = "東京にいる"
     tokens = [(0, 1, (0, 1, 0)), (1, 2, (0, 0, 1)), *((at, at + 1, (1, 0, 0)) for at in (2, 3, 4))]
-    assert listed(text, tokens, labels) == [("Places", ["東京"])]
+    assert entities(text, tokens, labels) == [("Places", ["東京"])]
 
 
 def test_tags_that_tell_the_end_are_understood():
     labels = ["O", "B-private_email", "E-private_email", "S-private_email"]
     text = "a@b.c d@e.f"
     tokens = [(0, 5, (0, 0, 0, 1)), (6, 11, (0, 0, 0, 1))]
-    assert listed(text, tokens, labels) == [("E-mails", ["a@b.c", "d@e.f"])]
+    assert entities(text, tokens, labels) == [("E-mails", ["a@b.c", "d@e.f"])]
 
 
 def test_labels_without_marks_are_kinds_as_they_are():
     tokens = [(0, 3, (0, 1)), (4, 7, (1, 0))]
-    assert listed("run dog", tokens, ["NOUN", "VERB"]) == [("Verb", ["run"]), ("Noun", ["dog"])]
+    assert entities("run dog", tokens, ["NOUN", "VERB"]) == [("Verb", ["run"]), ("Noun", ["dog"])]
 
 
 @pytest.mark.parametrize("text", ["the cat", "Это было хорошо", "the dog ran home . " * 200])
