@@ -10,7 +10,7 @@ from typing import Any, cast
 
 from jarvis_desktop.app.experts import Shelf
 from jarvis_desktop.backends.local.backend import LocalBackend
-from jarvis_desktop.backends.local.gpu_probe import Probe
+from jarvis_desktop.backends.local.gpu_probe import GpuProbe
 from jarvis_desktop.core.expert import Expert
 from jarvis_desktop.core.placement import MB, Graphics, Hardware, MemorySize
 from jarvis_desktop.core.policy import Policy
@@ -36,7 +36,7 @@ GAMER = Hardware(
 )
 
 
-class FakeProbe(Probe):
+class FakeProbe(GpuProbe):
     """Looks at nothing."""
 
     def __init__(self, hardware: Hardware = LAPTOP) -> None:

@@ -107,7 +107,7 @@ def build(
         weights,
         budget=settings.experts.memory_budget_mb * MB,
         measures=MemoryMeasurements(paths.cache / "memory.json"),
-        neighbour=LLMInMemory(llms),
+        shared_memory_user=LLMInMemory(llms),
     )
     prompts = Prompts(shipped("resources", "prompts"), paths.config / "prompts")
     apart = BackgroundProcess("reader of texts")

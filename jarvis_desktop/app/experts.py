@@ -13,8 +13,13 @@ from pathlib import Path
 from typing import Protocol
 
 from jarvis_desktop.assistant.selection.selector import Eligibility, ExpertCapacity, LicenceRules
-from jarvis_desktop.backends.local.backend import LocalBackend, Tried, can_be_tried, works_by_parts
-from jarvis_desktop.backends.local.backend import tried as expert_tried
+from jarvis_desktop.backends.local.backend import (
+    LocalBackend,
+    SmokeTestResult,
+    has_smoke_test,
+    smoke_test,
+    supports_offload,
+)
 from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.expert import Expert, times_real_time
 from jarvis_desktop.core.i18n import tr
@@ -218,13 +223,13 @@ class Shelf:
             known=await asyncio.to_thread(house.hub.checks),
         )
 
-    async def try_expert(self, name: str, report: Report) -> Tried:
+    async def try_expert(self, name: str, report: Report) -> SmokeTestResult:
         """Run an expert with something small. Raises JarvisError; cancelling ends it."""
         house = self._house
         expert = await asyncio.to_thread(house.catalogue.find, name)
         folder = await asyncio.to_thread(house.store.workdir)
         try:
-            return await expert_tried(
+            return await smoke_test(
                 house.local, expert, house.inventory[expert.task], folder, report
             )
         finally:
@@ -319,7 +324,7 @@ class Shelf:
             task is not None
             and not for_recogniser(expert)
             and self._house.local.can_run(expert)
-            and can_be_tried(task)
+            and has_smoke_test(task)
         )
 
     def _fitting(self) -> Callable[[Expert], Fit]:
@@ -332,7 +337,7 @@ class Shelf:
                 hardware,
                 budget=local.budget,
                 measured=measured,
-                by_parts=works_by_parts(expert.task),
+                by_parts=supports_offload(expert.task),
             )
 
         return fitting
@@ -420,7 +425,7 @@ def at_work(holding: Iterable[str], llm: LLM | None, experts: Sequence[Expert]) 
 
 def make_way(local: LocalBackend, llms: LLMChoice, weights: Weights) -> None:
     """An LLM is about to be used: it gets the memory that it needs."""
-    local.make_way()
+    local.make_way_for_llm()
     if isinstance(llms.in_use, TransformersLLM):
         weights.used(Expert(llms.in_use.name, "text-generation"))
 

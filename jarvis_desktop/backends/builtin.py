@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from jarvis_desktop.backends.local.worker import limit
+from jarvis_desktop.backends.local.worker import limit_memory
 from jarvis_desktop.backends.result_checks import checked, portable, seconds_for
 from jarvis_desktop.core.artifact import Artifact
 from jarvis_desktop.core.display import frames
@@ -95,7 +95,7 @@ class BuiltinBackend:
 
 def serve(registry: str, memory: int) -> Callable[[Report, Call], tuple[list[Artifact], int]]:
     """The handler of a child: the method's results, and how many bytes the process holds now."""
-    limit(memory)
+    limit_memory(memory)
     definitions: Sequence[Definition] = importlib.import_module(registry).DEFINITIONS
     methods = {each.type.name: each.method for each in definitions}
 

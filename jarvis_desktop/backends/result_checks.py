@@ -75,7 +75,7 @@ ORDERS = {
 """Ports whose text is no answer to itself."""
 
 _UNREAD = re.compile("[\ufffd\u0000-\u0008\u000b\u000e-\u001f\u007f\ue000-\uf8ff]")
-# UTF-8 that was read as Latin-1 or TokenWindows-1252: "Ã¤", "â€™".
+# UTF-8 that was read as Latin-1 or Windows-1252: "Ã¤", "â€™".
 _MISREAD = re.compile("[ÂÃÐÑ][\u0080-\u00bf€‚ƒ„…†‡ˆ‰Š‹ŒŽ‘’“”•–—˜™š›œžŸ]|â€.|ï¿½")
 _NO_NUMBER = re.compile(r"(?<![\w.])[-+]?(?:nan|inf(?:inity)?)\s*%?(?!\w)", re.IGNORECASE)
 _SHARE = re.compile(r"(?<![\d.,])(-?\d+(?:\.\d+)?) ?%")  # the "-20%" of "10-20%" is none

@@ -20,7 +20,7 @@ from typing import Any
 import pytest
 from filelock import FileLock
 
-from jarvis_desktop.backends.local.worker import Loading, serve
+from jarvis_desktop.backends.local.worker import ExpertLoader, serve
 from jarvis_desktop.backends.result_checks import checked
 from jarvis_desktop.core.artifact import Artifact, text_artifact
 from jarvis_desktop.core.expert import Expert
@@ -70,7 +70,7 @@ class Bench:
         expert = Expert(builder.partition(":")[2], task, **settings)
         folder = self.built(builder)
         below = self.built(base) if base else None
-        loading = Loading(expert, folder, place or Placement(), below)
+        loading = ExpertLoader(expert, folder, place or Placement(), below)
         given = {
             name: tuple(_artifact(type, name, item) for item in _several(value))
             for name, value in inputs.items()

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from jarvis_desktop.backends.local import worker
 from jarvis_desktop.backends.local.residency import ResidencyKey
-from jarvis_desktop.backends.local.worker import Loading
+from jarvis_desktop.backends.local.worker import ExpertLoader
 from jarvis_desktop.core.artifact import Artifact, text_artifact
 from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.expert import Expert
@@ -32,10 +32,12 @@ def start(key: ResidencyKey, *args: object) -> Child:
     return Child("tests.backends.misbehaving:hold", *args, name=key.expert.id)
 
 
-def hold(loading: Loading, most: int, card: str) -> Callable[[Report, Call], worker.Done]:
+def hold(
+    loading: ExpertLoader, most: int, card: str
+) -> Callable[[Report, Call], worker.WorkerResult]:
     """Runs in the child process."""
     worker._load = lambda loading, task: run
-    return worker.hold(loading, most, card)
+    return worker.serve_measured(loading, most, card)
 
 
 def run(call: Call, report: Report) -> Iterable[Artifact]:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from jarvis_desktop.backends.local.failures import PlaceError, Why
+from jarvis_desktop.backends.local.worker import PlaceError, PlaceFailure
 from jarvis_desktop.core.errors import ExpertError, Fault, UnavailableError
 from jarvis_desktop.core.placement import PROCESSOR, Graphics, Hardware, MemorySize, Placement
 from jarvis_desktop.core.task import Call
@@ -17,7 +17,7 @@ ON_CARD = "on the graphics card in 16 bits"
 
 
 class LLM:
-    """A neighbour that holds memory until it is asked to leave."""
+    """An LLM that holds memory until it is asked to leave."""
 
     def __init__(self, *, main: int = 0, graphics: int = 0, stays: bool = False) -> None:
         self.its = MemorySize(main, graphics)
@@ -35,7 +35,7 @@ class LLM:
         return "qwen"
 
 
-def fails(*whys: Why):
+def fails(*whys: PlaceFailure):
     """Fails for these reasons, one at each call, and works after that."""
     left = list(whys)
 
@@ -91,7 +91,7 @@ async def test_the_worker_is_told_how_much_may_stay_on_the_card():
 
 async def test_too_little_memory_sends_it_down_one_rung_after_the_other():
     room = Room(computer(16, CARD))
-    room.shop.does = fails(*[Why.MEMORY] * 4)
+    room.shop.does = fails(*[PlaceFailure.MEMORY] * 4)
     down = [await error_of(room) for _ in range(4)]
     assert [error.message for error in down] == [
         f"painter found too little memory {ON_CARD}. The next try is {ON_CARD}, part by part.",
@@ -110,7 +110,7 @@ async def test_too_little_memory_sends_it_down_one_rung_after_the_other():
 async def test_after_every_rung_failed_the_next_request_begins_at_the_top():
     """Other programs may have been closed by then."""
     room = Room(computer(16))
-    room.shop.does = fails(Why.MEMORY, Why.MEMORY)
+    room.shop.does = fails(PlaceFailure.MEMORY, PlaceFailure.MEMORY)
     assert (await error_of(room)).retryable
     assert not (await error_of(room)).retryable
     await room.ask(PAINTER, task="text-to-image")
@@ -128,7 +128,7 @@ async def test_while_it_is_in_memory_it_keeps_its_spot():
 
 async def test_the_rung_is_remembered_for_this_expert_alone():
     room = Room(computer(16, CARD))
-    room.shop.does = fails(Why.MEMORY, Why.MEMORY)
+    room.shop.does = fails(PlaceFailure.MEMORY, PlaceFailure.MEMORY)
     for _ in range(2):
         await error_of(room)
     assert await room.ask(PAINTER, task="text-to-image") == ["done"]
@@ -154,7 +154,7 @@ async def test_a_process_that_the_system_ended_for_its_memory_goes_down_as_well(
 
 async def test_what_cannot_be_computed_in_16_bits_is_in_32():
     room = Room(computer(16, CARD))
-    room.shop.does = fails(Why.NUMBERS)
+    room.shop.does = fails(PlaceFailure.NUMBERS)
     error = await error_of(room)
     assert error.message == (f"painter cannot compute {ON_CARD}. The next try is on the processor.")
     assert error.retryable
@@ -166,7 +166,7 @@ async def test_a_lost_card_is_lost_for_all_and_that_is_said_once():
     gone = computer(16, trouble="The driver of the graphics card finds no card.")
     room = Room(computer(16, CARD), gone)
     await room.run("before", 2000)
-    room.shop.does = fails(Why.CARD)
+    room.shop.does = fails(PlaceFailure.CARD)
     error = await error_of(room)
     assert error.message == (
         "painter was stopped by the graphics card. The next try is on the processor."
@@ -185,7 +185,7 @@ async def test_a_lost_card_is_lost_for_all_and_that_is_said_once():
 
 async def test_a_card_that_computes_after_all_is_kept_for_the_others():
     room = Room(computer(16, CARD))
-    room.shop.does = fails(Why.CARD)
+    room.shop.does = fails(PlaceFailure.CARD)
     assert (await error_of(room)).retryable
     await room.ask(PAINTER, task="text-to-image")
     await room.run("other", 2000)
@@ -200,7 +200,7 @@ def full(free: int) -> Hardware:
 
 async def test_the_llm_leaves_the_card_where_it_must_and_that_is_said():
     llm = LLM(graphics=6 * GB)
-    room = Room(full(GB), neighbour=llm)
+    room = Room(full(GB), shared_memory_user=llm)
     await room.ask(PAINTER, task="text-to-image")
     assert room.places == [ON_CARD]
     assert room.notes == [
@@ -211,20 +211,20 @@ async def test_the_llm_leaves_the_card_where_it_must_and_that_is_said():
     await room.ask(PAINTER, task="text-to-image")
     assert llm.asked == 1
     # When the LLM comes back, the expert leaves.
-    room.backend.make_way()
+    room.backend.make_way_for_llm()
     assert room.holding == ()
 
 
 async def test_the_llm_is_left_alone_where_there_is_room_or_its_going_would_not_help():
     llm = LLM(graphics=2 * GB)
-    room = Room(full(7 * GB), neighbour=llm)
+    room = Room(full(7 * GB), shared_memory_user=llm)
     await room.ask(PAINTER, task="text-to-image")
     assert (room.places, llm.asked) == ([ON_CARD], 0)
-    room.backend.make_way()
+    room.backend.make_way_for_llm()
     assert room.holding == ("painter",)  # nobody went for it
 
     llm = LLM(graphics=GB)
-    room = Room(full(GB), neighbour=llm)
+    room = Room(full(GB), shared_memory_user=llm)
     await room.ask(PAINTER, task="text-to-image")
     assert room.places == ["on the processor"]
     assert llm.its == MemorySize(0, GB)
@@ -232,7 +232,7 @@ async def test_the_llm_is_left_alone_where_there_is_room_or_its_going_would_not_
 
 
 async def test_an_llm_that_does_not_go_costs_a_rung_and_no_failure(caplog):
-    room = Room(full(GB), neighbour=LLM(graphics=6 * GB, stays=True))
+    room = Room(full(GB), shared_memory_user=LLM(graphics=6 * GB, stays=True))
     await room.ask(PAINTER, task="text-to-image")
     assert room.places == ["on the processor"]
     assert room.notes == []
@@ -240,34 +240,34 @@ async def test_an_llm_that_does_not_go_costs_a_rung_and_no_failure(caplog):
 
 async def test_the_llm_leaves_the_main_memory_only_where_nothing_else_helps():
     llm = LLM(main=5 * GB)
-    room = Room(computer(16, available=4500 * 10**6), neighbour=llm)
+    room = Room(computer(16, available=4500 * 10**6), shared_memory_user=llm)
     await room.ask(PAINTER, task="text-to-image")
     assert (room.places, llm.asked) == (["on the processor in 16 bits"], 0)
 
-    room = Room(computer(16, available=2 * GB), neighbour=llm)
+    room = Room(computer(16, available=2 * GB), shared_memory_user=llm)
     await room.ask(PAINTER, task="text-to-image")
     assert room.places == ["on the processor"]
     assert llm.its == MemorySize()
 
 
 async def test_an_expert_that_came_while_the_llm_was_out_leaves_with_the_others():
-    room = Room(full(GB), neighbour=LLM(graphics=6 * GB))
+    room = Room(full(GB), shared_memory_user=LLM(graphics=6 * GB))
     await room.ask(PAINTER, task="text-to-image")
     room.backend.probe.now[:] = [full(5 * GB)]  # type: ignore[attr-defined]
     await room.run("small", 600)
     assert set(room.holding) == {"painter", "small"}
-    room.backend.make_way()
+    room.backend.make_way_for_llm()
     assert not room.holding
     await room.run("small", 600)
-    room.backend.make_way()
+    room.backend.make_way_for_llm()
     assert set(room.holding) == {"small"}
 
 
 async def test_an_expert_under_way_is_not_ended_for_the_llm():
-    room = Room(full(GB), neighbour=LLM(graphics=6 * GB))
+    room = Room(full(GB), shared_memory_user=LLM(graphics=6 * GB))
 
     async def meanwhile(bench: Bench, call: Call):
-        room.backend.make_way()
+        room.backend.make_way_for_llm()
         return done(main=1000)
 
     room.shop.does = meanwhile

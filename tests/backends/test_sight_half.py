@@ -10,7 +10,7 @@ import pytest
 from PIL import Image
 
 from jarvis_desktop.backends.local.pipelines.vision import requires_libraries
-from jarvis_desktop.backends.local.worker import Loading, Run
+from jarvis_desktop.backends.local.worker import ExpertLoader, Run
 from jarvis_desktop.core.errors import UnavailableError
 from jarvis_desktop.core.expert import Expert
 from jarvis_desktop.core.placement import Placement
@@ -68,8 +68,8 @@ def test_a_film_in_sixteen_bits(bench: Bench, tmp_path: Path):
     ],
 )
 def test_a_missing_library_is_named(message: str, missing: str):
-    def load(loading: Loading) -> Run:
+    def load(loading: ExpertLoader) -> Run:
         raise ImportError(message)
 
     with pytest.raises(UnavailableError, match=f"seer needs {missing}, which is not installed"):
-        requires_libraries(load)(Loading(Expert("seer", "image-segmentation"), Path()))
+        requires_libraries(load)(ExpertLoader(Expert("seer", "image-segmentation"), Path()))

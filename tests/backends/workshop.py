@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from jarvis_desktop.backends.local.backend import LocalBackend
-from jarvis_desktop.backends.local.gpu_probe import Probe
+from jarvis_desktop.backends.local.gpu_probe import GpuProbe
 from jarvis_desktop.backends.local.residency import ResidencyKey
-from jarvis_desktop.backends.local.worker import Done, Loading
+from jarvis_desktop.backends.local.worker import ExpertLoader, WorkerResult
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.context import current_note
 from jarvis_desktop.core.expert import Candidate, Expert
@@ -26,21 +26,21 @@ DEFINITIONS: Mapping[str, Definition] = {
 }
 CARD = Graphics("card", memory=8 * GB)
 
-Does = Callable[["Bench", Call], Awaitable[Done]]
+Does = Callable[["Bench", Call], Awaitable[WorkerResult]]
 
 
 def nothing(fraction: float | None, words: str) -> None:
     pass
 
 
-def done(*, main: int, graphics: int = 0, most: int = 0) -> Done:
+def done(*, main: int, graphics: int = 0, most: int = 0) -> WorkerResult:
     """A result; the memory in MB."""
     now = MemorySize(main * MB, graphics * MB)
     peak = MemorySize(max(main, most) * MB, graphics * MB)
-    return Done([text_artifact("done")], now, peak)
+    return WorkerResult([text_artifact("done")], now, peak)
 
 
-async def works(bench: Bench, call: Call) -> Done:
+async def works(bench: Bench, call: Call) -> WorkerResult:
     """Takes what the catalogue says of its expert."""
     return done(main=bench.key.expert.memory_mb)
 
@@ -48,7 +48,9 @@ async def works(bench: Bench, call: Call) -> Done:
 class Bench:
     """A process of the workshop."""
 
-    def __init__(self, shop: Workshop, key: ResidencyKey, loading: Loading, number: int) -> None:
+    def __init__(
+        self, shop: Workshop, key: ResidencyKey, loading: ExpertLoader, number: int
+    ) -> None:
         self.key = key
         self.loading = loading
         self.running = 0
@@ -97,7 +99,7 @@ class Workshop:
         self.loads: list[str] = []
         """The experts that were loaded, in turn."""
 
-    def start(self, key: ResidencyKey, loading: Loading, most: int, card: str) -> Bench:
+    def start(self, key: ResidencyKey, loading: ExpertLoader, most: int, card: str) -> Bench:
         bench = Bench(self, key, loading, number=10**9 + len(self.benches))  # no real process's
         self.benches.append(bench)
         return bench
@@ -107,7 +109,7 @@ class Workshop:
         return next(each for each in reversed(self.benches) if each.key.expert.id == name)
 
 
-class Seen(Probe):
+class Seen(GpuProbe):
     """Says that this computer is the given one."""
 
     def __init__(self, *hardware: Hardware) -> None:

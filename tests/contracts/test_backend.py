@@ -14,7 +14,7 @@ from jarvis_desktop.backends.builtin import BuiltinBackend, SkillBackend
 from jarvis_desktop.backends.inference_api.backend import ApiBackend
 from jarvis_desktop.backends.llm import LLMBackend, LLMMethod
 from jarvis_desktop.backends.local.backend import LocalBackend
-from jarvis_desktop.backends.local.gpu_probe import Probe
+from jarvis_desktop.backends.local.gpu_probe import GpuProbe
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.expert import Candidate, Expert
@@ -90,7 +90,7 @@ async def backend(
     elif request.param == "local":
         loaders = {"shout": "any:shout", "refuse": "any:refuse"}
         monkeypatch.setattr("jarvis_desktop.backends.local.backend.LOADERS", loaders)
-        folder, probe = Folder(tmp_path / "expert"), Probe(signs=lambda: False)
+        folder, probe = Folder(tmp_path / "expert"), GpuProbe(signs=lambda: False)
         local = LocalBackend(methods.BY_NAME, folder, probe=probe, start=start)
         yield local
         await local.close()

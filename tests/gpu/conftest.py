@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from jarvis_desktop.backends.local.backend import LocalBackend
-from jarvis_desktop.backends.local.gpu_probe import Probe
+from jarvis_desktop.backends.local.gpu_probe import GpuProbe
 from jarvis_desktop.core.artifact import Artifact, text_artifact
 from jarvis_desktop.core.expert import Candidate, Expert
 from jarvis_desktop.core.placement import Graphics
@@ -87,8 +87,8 @@ def writer(bench: Bench) -> Path:
 @pytest.fixture
 async def card() -> AsyncIterator[Graphics]:
     """The card: these tests are only asked for where there is one."""
-    probe = Probe()
-    seen = await probe.seen()
+    probe = GpuProbe()
+    seen = await probe.result()
     assert seen.graphics, f"No graphics card can be used: {seen.trouble}"
     assert seen.graphics.device == "cuda", "These tests are written for CUDA."
     yield seen.graphics

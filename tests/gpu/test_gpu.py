@@ -12,7 +12,7 @@ import pytest
 from PIL import Image
 
 from jarvis_desktop.backends.local.placement import MemoryMeasurements
-from jarvis_desktop.backends.local.residency import started
+from jarvis_desktop.backends.local.residency import start_process
 from jarvis_desktop.core.artifact import Artifact
 from jarvis_desktop.core.errors import ExpertError, Fault
 from jarvis_desktop.core.placement import MB, PROCESSOR, Graphics, MemorySize, Placement
@@ -112,7 +112,7 @@ async def test_a_full_card_sends_it_down_rung_by_rung_until_it_works(
 async def test_a_card_that_a_process_cannot_reach_leaves_the_processor(
     make: Make, card: Graphics, painter: Path
 ):
-    road = make(start=lambda key, loading, most, which: started(key, loading, most, "-1"))
+    road = make(start=lambda key, loading, most, which: start_process(key, loading, most, "-1"))
     notes: list[str] = []
     expert = road.expert(painter, "text-to-image")
     with pytest.raises(ExpertError, match="stopped by the graphics card") as caught:

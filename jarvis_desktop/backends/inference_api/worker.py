@@ -28,7 +28,7 @@ from jarvis_desktop.backends.inference_api.tasks import (
     ApiQuestion,
 )
 from jarvis_desktop.backends.inference_api.transport import THE_HUB, Check, Errand, Gate, hub_host
-from jarvis_desktop.backends.local.worker import limit
+from jarvis_desktop.backends.local.worker import limit_memory
 from jarvis_desktop.core.artifact import Artifact
 from jarvis_desktop.core.errors import ExpertError, Fault, JarvisError
 from jarvis_desktop.core.expert import Spent
@@ -58,7 +58,7 @@ class Served:
 
 def serve(via: str, check: Check, memory: int) -> Callable[..., Any]:
     """The handler of the child: "run" a Job, or tell "who" a key belongs to."""
-    limit(memory)
+    limit_memory(memory)
     for name in SECRETS:  # the key comes with each call
         os.environ.pop(name, None)
     os.environ.update(SWITCHES)

@@ -1,7 +1,4 @@
-"""Runs fetched experts on this computer, each in a child process that holds it.
-
-Tries an expert with something small of our own, so that a person sees that it works and how long
-it takes."""
+"""The local backend: runs installed experts on this computer, each in its own child process."""
 
 from __future__ import annotations
 
@@ -14,23 +11,30 @@ from functools import partial
 from pathlib import Path
 from typing import Protocol, cast
 
-from jarvis_desktop.backends.local.failures import PlaceError, Why
-from jarvis_desktop.backends.local.gpu_probe import Probe
+from jarvis_desktop.backends.local.gpu_probe import GpuProbe
 from jarvis_desktop.backends.local.placement import (
-    ExpertSpot,
+    ExpertPlacement,
     MemoryMeasurements,
-    Neighbour,
+    PlacementPlanner,
     PlacementRequest,
-    Spots,
+    SharedMemoryUser,
 )
 from jarvis_desktop.backends.local.residency import (
     ExpertProcess,
-    Held,
     Residency,
     ResidencyKey,
-    started,
+    ResidentExpert,
+    start_process,
 )
-from jarvis_desktop.backends.local.worker import DRAWING, LOADERS, NEEDS, Done, Loading
+from jarvis_desktop.backends.local.worker import (
+    IMAGE_GENERATION_LOADERS,
+    LOADERS,
+    NEEDS,
+    ExpertLoader,
+    PlaceError,
+    PlaceFailure,
+    WorkerResult,
+)
 from jarvis_desktop.backends.result_checks import checked, portable, seconds_for
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.display import one_line
@@ -43,31 +47,32 @@ from jarvis_desktop.paths import shipped
 from jarvis_desktop.tasks.definition import Definition
 from jarvis_desktop.tasks.text.classification import NAMES
 
-BY_PARTS = frozenset({*DRAWING, "text-generation"})
-"""Tasks whose loaders can leave weights in the main memory, which visit the card as needed."""
+OFFLOADABLE = frozenset({*IMAGE_GENERATION_LOADERS, "text-generation"})
+"""Tasks whose loaders can keep weights in main memory and move them to the card as needed."""
 
-ON_CARD = 0.8
-"""Of an expert's share of the card, for weights that stay there: the rest is for computing."""
+GPU_WEIGHTS_SHARE = 0.8
+"""How much of an expert's graphics memory is for weights that stay there; the rest is working
+memory."""
 
 
 class InstalledFiles(Protocol):
-    """Where an installed expert's files are; the catalogue's Weights."""
+    """The files of installed experts."""
 
     def folder(self, expert: Expert) -> Path | None:
-        """The folder, None where it is not installed."""
+        """The folder of an expert, None if it is not installed."""
         ...
 
     def used(self, expert: Expert) -> None:
-        """Note that it is used now."""
+        """Record that it is used now."""
         ...
 
 
 class LocalBackend:
     """The "local" backend.
 
-    Experts are held in memory, as many as fit into a budget, and each runs in a process of its
-    own: one that crashes, hangs or is killed is a failed attempt, and a fresh process at the next
-    call. What fails for its place is told so, and the next call of this expert goes down a rung.
+    As many experts as fit into the budget stay in memory, each in its own process: a crash, a hang
+    or a kill is one failed attempt, and the next call starts a new process. An expert that fails
+    because of its place tries the next place at the next call.
     """
 
     name = "local"
@@ -81,48 +86,47 @@ class LocalBackend:
         time_limit: float = 900.0,
         idle: float = 300.0,
         budget: int = 0,
-        probe: Probe | None = None,
+        probe: GpuProbe | None = None,
         measures: MemoryMeasurements | None = None,
-        neighbour: Neighbour | None = None,
-        start: Callable[..., ExpertProcess] = started,
+        shared_memory_user: SharedMemoryUser | None = None,
+        start: Callable[..., ExpertProcess] = start_process,
     ) -> None:
-        """A call gets `time_limit` seconds and more for large inputs; `idle` seconds without one
-        end a process, which is how memory is really given back. `budget` is the most bytes that
-        experts take together, of the main memory and of the graphics card each; 0 leaves the
-        computer's other programs their part.
+        """`time_limit` is in seconds, and grows for large inputs. After `idle` seconds without a
+        call a process is ended, which is what really frees memory. `budget` is the most bytes that
+        experts take together, of main and graphics memory each; 0 leaves a part for other programs.
         """
-        self.probe = probe or Probe()
+        self.probe = probe or GpuProbe()
         self.measures = measures or MemoryMeasurements()
         self._definitions = definitions
         self._weights = weights
         self._time_limit = time_limit
         self._start = start
         self._residency = Residency(idle=idle)
-        self._spots = Spots(
+        self._planner = PlacementPlanner(
             self._residency,
             probe=self.probe,
             measures=self.measures,
             budget=budget,
-            neighbour=neighbour,
+            shared_memory_user=shared_memory_user,
         )
 
     @property
     def budget(self) -> int:
-        """The most bytes that experts take together; may be set anew."""
-        return self._spots.budget
+        """The most bytes that experts take together; may be changed."""
+        return self._planner.budget
 
     @budget.setter
     def budget(self, budget: int) -> None:
-        self._spots.budget = budget
+        self._planner.budget = budget
 
     @staticmethod
     def can_run(expert: Expert) -> bool:
-        """Whether experts of this task run here, with the libraries that are installed."""
+        """Whether experts of this task can run here with the installed libraries."""
         return _can_run(expert.task)
 
     @property
     def holding(self) -> tuple[str, ...]:
-        """The handles of the experts in memory, the one that was used last at the end."""
+        """The ids of the experts in memory, the least recently used first."""
         return tuple(each.key.expert.id for each in self._residency.held if each.process.pid)
 
     @property
@@ -131,80 +135,84 @@ class LocalBackend:
         return self._residency.total
 
     def question(self, call: Call) -> str:
-        """Experts only read and write in the call's own folder: nothing to ask."""
+        """Experts only read and write in the call's own folder, so there is nothing to ask."""
         return ""
 
     async def warm(self) -> None:
-        """Look at the graphics card in advance, so that the first call need not wait for it."""
-        await self.probe.seen()
+        """Probe the graphics card in advance, so that the first call need not wait."""
+        await self.probe.result()
 
     async def run(self, candidate: Candidate, call: Call, report: Report) -> Sequence[Artifact]:
-        """The expert's results. Raises JarvisError; cancelling ends its process.
+        """Return the expert's results. Raises JarvisError; cancelling ends its process.
 
-        An ExpertError that is retryable names the place where the next call will go.
+        A retryable ExpertError names the place where the next call will run.
         """
         expert = candidate.expert
         folder = self._weights.folder(expert)
         if folder is None or not _can_run(call.task):
-            raise _absent(expert, folder)
+            raise _unavailable(expert, folder)
         await asyncio.to_thread(self._weights.used, expert)
-        wish = PlacementRequest(expert, LOADERS[call.task], works_by_parts(call.task))
-        held, spot = await self._hold(wish, folder)
+        request = PlacementRequest(expert, LOADERS[call.task], supports_offload(call.task))
+        held, placement = await self._acquire(request, folder)
         at_rest: MemorySize | None = None
         try:
             done = cast(
-                Done,
+                WorkerResult,
                 await held.process.call(
                     portable(call), timeout=seconds_for(call, self._time_limit), report=report
                 ),
             )
             at_rest = done.held
-            await asyncio.to_thread(self.measures.note, expert.id, spot.place, done.most)
+            await asyncio.to_thread(self.measures.note, expert.id, placement.place, done.most)
         except ExpertError as error:
             why = error.why if isinstance(error, PlaceError) else None
             if why is None and error.fault is not Fault.MEMORY:
                 raise
-            self._residency.end(held)  # what such a failure leaves behind in a process is unknown
-            failure = await self._spots.failed(wish, spot, why or Why.MEMORY)
+            self._residency.end(held)  # the state of the process is unknown now
+            failure = await self._planner.failed(request, placement, why or PlaceFailure.MEMORY)
             raise failure from error
         finally:
-            # Last of all: from here on the expert is idle, and its time runs.
-            self._residency.give_back(held, at_rest, spot.limit)
+            # Last of all: from here on the expert is idle, and its idle time runs.
+            self._residency.give_back(held, at_rest, placement.limit)
         return checked(done.results, self._definitions[call.task].type)
 
-    def make_way(self) -> None:
-        """The LLM is about to be used: experts for which it went out of memory leave it again."""
-        self._spots.neighbour_left = False
+    def make_way_for_llm(self) -> None:
+        """Evict the idle experts for which the LLM was unloaded: it is about to be used."""
+        self._planner.llm_unloaded = False
         self._residency.end_guests()
 
     async def close(self) -> None:
         """End the processes."""
         await asyncio.gather(self.probe.close(), self._residency.close())
 
-    async def _hold(self, wish: PlacementRequest, folder: Path) -> tuple[Held, ExpertSpot]:
-        """The expert in its process. Where calls under way take the memory, it waits for them."""
+    async def _acquire(
+        self, request: PlacementRequest, folder: Path
+    ) -> tuple[ResidentExpert, ExpertPlacement]:
+        """Load the expert in its process, after waiting for running calls if need be."""
         while True:
             before = self._residency.changes
-            if spot := await self._spots.find(wish):
-                key = ResidencyKey(wish.expert, wish.loader, spot.place)
-                start = partial(self._process, key, folder, spot)
-                counted = spot.need.most(MemorySize(LIBRARIES))
-                if held := self._residency.take(key, counted, spot.limit, start):
-                    held.guest = held.guest or self._spots.neighbour_left
-                    return held, spot
+            if placement := await self._planner.find(request):
+                key = ResidencyKey(request.expert, request.loader, placement.place)
+                start = partial(self._process, key, folder, placement)
+                counted = placement.need.most(MemorySize(LIBRARIES))
+                if held := self._residency.take(key, counted, placement.limit, start):
+                    held.guest = held.guest or self._planner.llm_unloaded
+                    return held, placement
             await self._residency.changed(before)
 
-    def _process(self, key: ResidencyKey, folder: Path, spot: ExpertSpot) -> ExpertProcess:
+    def _process(
+        self, key: ResidencyKey, folder: Path, placement: ExpertPlacement
+    ) -> ExpertProcess:
         base = self._weights.folder(key.expert.base) if key.expert.base else None
-        on_card = int(ON_CARD * max(0, spot.need.graphics - DRIVER.graphics))
-        loading = Loading(key.expert, folder, key.place, base, on_card)
-        card = spot.hardware.graphics.id if spot.hardware.graphics else ""
-        return self._start(key, loading, spot.most, card)
+        on_card = int(GPU_WEIGHTS_SHARE * max(0, placement.need.graphics - DRIVER.graphics))
+        loading = ExpertLoader(key.expert, folder, key.place, base, on_card)
+        card = placement.hardware.graphics.id if placement.hardware.graphics else ""
+        return self._start(key, loading, placement.most, card)
 
 
-def works_by_parts(task: str) -> bool:
-    """Whether experts of a task can leave weights in the main memory; it takes accelerate."""
-    return task in BY_PARTS and importlib.util.find_spec("accelerate") is not None
+def supports_offload(task: str) -> bool:
+    """Whether experts of a task can keep weights in main memory; requires accelerate."""
+    return task in OFFLOADABLE and importlib.util.find_spec("accelerate") is not None
 
 
 def _can_run(task: str) -> bool:
@@ -212,7 +220,7 @@ def _can_run(task: str) -> bool:
     return task in LOADERS and (needed is None or importlib.util.find_spec(needed) is not None)
 
 
-def _absent(expert: Expert, folder: Path | None) -> UnavailableError:
+def _unavailable(expert: Expert, folder: Path | None) -> UnavailableError:
     if folder is None:
         return UnavailableError(
             tr("{id} is not on this computer.", id=expert.id),
@@ -224,54 +232,54 @@ def _absent(expert: Expert, folder: Path | None) -> UnavailableError:
     )
 
 
-SENTENCE = "The cat sat on the warm roof of the old house in Paris and was happy."
-TEXTS: Mapping[str, str] = {
+SAMPLE_TEXT = "The cat sat on the warm roof of the old house in Paris and was happy."
+SAMPLE_TEXTS: Mapping[str, str] = {
     "question": "Where did the cat sit?",
     "text_2": "A pleased cat is lying on top of a building.",
     "prompt": "A red apple on a wooden table.",
 }
-"""By the names of ports; all others get the sentence."""
-BY_TASK: Mapping[str, str] = {
+"""By port; all others get SAMPLE_TEXT."""
+SAMPLE_TEXTS_BY_TASK: Mapping[str, str] = {
     "fill-mask": "The capital of France is [MASK].",
     "table-question-answering": "How many cats live in Paris?",
     "image-editing": "Make it brighter.",
     "visual-question-answering": "What is in the picture?",
     "document-question-answering": "Who wrote the letter?",
 }
-OPTIONS: Mapping[tuple[str, str], Value] = {
+SAMPLE_OPTIONS: Mapping[tuple[str, str], Value] = {
     ("zero-shot-classification", "labels"): "animals, weather, money",
     ("zero-shot-image-classification", "labels"): "a letter, a cat, a landscape",
     ("zero-shot-object-detection", "what"): "a letter",
 }
-TABLE = "city,cats\nParis,12\nRome,34\n"
+SAMPLE_TABLE = "city,cats\nParis,12\nRome,34\n"
 
 
 @dataclass(frozen=True, slots=True)
-class Tried:
-    """It worked."""
+class SmokeTestResult:
+    """The result of a successful smoke test."""
 
     seconds: float
-    """The loading of its weights included, where it was not in memory."""
+    """Including the loading of its weights, if it was not in memory."""
     found: str
-    """The beginning of what it gave, where that is a text."""
+    """The beginning of its result, if that is a text."""
 
 
-def can_be_tried(task: TaskType) -> bool:
-    """Whether there is something small for all that it needs."""
+def has_smoke_test(task: TaskType) -> bool:
+    """Whether there are samples for all that the task requires."""
     kinds = {Kind.TEXT, Kind.IMAGE, Kind.AUDIO, Kind.TABLE}
     return all(kinds.intersection(port.kinds) for port in task.ports if port.required)
 
 
-async def tried(
+async def smoke_test(
     local: LocalBackend, expert: Expert, task: TaskType, folder: Path, report: Report
-) -> Tried:
-    """Run it as any request would, in an empty `folder`. Raises JarvisError; cancelling ends it."""
+) -> SmokeTestResult:
+    """Run an expert with samples in an empty `folder`. Raises JarvisError; can be cancelled."""
     inputs = {port.name: (_sample(task, port, folder),) for port in task.ports if port.required}
     call = Call(task.name, inputs, _options(expert, task), folder)
     begin = time.monotonic()
     results = await local.run(Candidate(expert, "local", heavy=True), call, report)
     text = next((each.text for each in results if each.text), "")
-    return Tried(time.monotonic() - begin, one_line(text, limit=200))
+    return SmokeTestResult(time.monotonic() - begin, one_line(text, limit=200))
 
 
 def _sample(task: TaskType, port: Port, folder: Path) -> Artifact:
@@ -281,15 +289,15 @@ def _sample(task: TaskType, port: Port, folder: Path) -> Artifact:
         return Artifact(Kind.AUDIO, path=shipped("resources", "sample", "request.wav"))
     if Kind.TABLE in port.kinds:
         table = folder / "cats.csv"
-        table.write_text(TABLE, "utf-8")
+        table.write_text(SAMPLE_TABLE, "utf-8")
         return Artifact(Kind.TABLE, path=table)
-    asked = port is task.ports[-1] and BY_TASK.get(task.name)
-    return text_artifact(asked or TEXTS.get(port.name, SENTENCE))
+    asked = port is task.ports[-1] and SAMPLE_TEXTS_BY_TASK.get(task.name)
+    return text_artifact(asked or SAMPLE_TEXTS.get(port.name, SAMPLE_TEXT))
 
 
 def _options(expert: Expert, task: TaskType) -> dict[str, Value]:
     options = {
-        each.name: OPTIONS.get((task.name, each.name), each.default) for each in task.options
+        each.name: SAMPLE_OPTIONS.get((task.name, each.name), each.default) for each in task.options
     }
     if task.name == "translation" and len(expert.languages) == 2:
         target = expert.languages[1]

@@ -1,7 +1,7 @@
-"""Finds out whether a graphics card computes here: by computing something, in a child process.
+"""Checks whether the graphics card works with torch, by computing on it in a child process.
 
-A driver may be too old, the card too old for torch, or torch built without it; some of that shows
-only when something is computed, and some of it ends the process.
+The driver may be too old, the card too old for torch, or torch built without CUDA. Some of that
+shows only when something is computed, and some of it ends the process.
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ from jarvis_desktop.process.model_files import quiet_libraries
 
 log = logging.getLogger(__name__)
 
-SERVE = "jarvis_desktop.backends.local.gpu_probe:serve"
+FACTORY = "jarvis_desktop.backends.local.gpu_probe:serve"
 
-PATIENCE = 120.0
-"""Seconds that the libraries and the driver may take to start, on a slow disk."""
+TIMEOUT_S = 120.0
+"""For the libraries and the driver to start, from a slow disk."""
 
-IMPATIENCE = 30.0
-"""The same, when a card that worked is looked at again."""
+RETRY_TIMEOUT_S = 30.0
+"""The same for a card that has worked before."""
 
-SIDE = 64
+MATRIX_SIZE = 64
 """Of the matrices that are multiplied."""
 
 GET_TORCH = mark("Install torch for your graphics card: https://pytorch.org/get-started/locally")
@@ -71,51 +71,51 @@ REASONS = (
         mark("Restart the computer; where that does not help, install the driver again."),
     ),
 )
-"""Words of an error of torch, what they mean, and what to do."""
+"""Parts of torch's error messages, what they mean, and what to do."""
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
-    """What was found: a card that computes, or why there is none."""
+class GpuProbeResult:
+    """A graphics card that works, or why there is none."""
 
     graphics: Graphics | None = None
     trouble: str = ""
     fix: str = ""
 
 
-class Probe:
-    """Looks once, when first asked, and again only when told that something has changed.
+class GpuProbe:
+    """Probes the card once, when first asked, and again after `forget`.
 
-    `signs` says whether there may be a card at all; without any, no process is started. One that
-    hangs or crashes means that there is none to use.
+    `signs` says whether there may be a card; if not, no process is started. If the process hangs
+    or crashes, no card is used.
     """
 
     def __init__(
         self,
         *,
         signs: Callable[[], bool] = seems_to_have_graphics,
-        factory: str = SERVE,
-        patience: float = PATIENCE,
+        factory: str = FACTORY,
+        timeout: float = TIMEOUT_S,
     ) -> None:
         self._signs = signs
         self._factory = factory
-        self._patience = patience
-        self._looking: asyncio.Task[Seen] | None = None
-        self._seen: Seen | None = None
+        self._timeout = timeout
+        self._looking: asyncio.Task[GpuProbeResult] | None = None
+        self._seen: GpuProbeResult | None = None
 
-    async def seen(self) -> Seen:
-        """What was found, now or at the first time."""
+    async def result(self) -> GpuProbeResult:
+        """The result; probes the card first, if need be."""
         while self._seen is None:
             if self._looking is None:
                 self._looking = asyncio.create_task(self._look())
                 self._looking.add_done_callback(self._looked)
-            # Whoever waits may be cancelled; the others still want to know.
+            # A caller may be cancelled while others still wait.
             await asyncio.shield(self._looking)
         return self._seen
 
     async def hardware(self) -> Hardware:
-        """The whole computer, as it is at this moment."""
-        await self.seen()
+        """The whole computer as it is now."""
+        await self.result()
         found = self.guess()
         available, swap = await asyncio.to_thread(_free_memory)
         card = found.graphics
@@ -125,9 +125,9 @@ class Probe:
         return replace(found, available=available, swap=swap, graphics_free=free)
 
     def guess(self) -> Hardware:
-        """What there is, used or not, without waiting: for a card, what its driver says.
+        """The computer without waiting; before the first probe, the card is what its driver says.
 
-        The first call may ask the driver: not on an event loop.
+        The first call may ask the driver, so not on an event loop.
         """
         seen = self._seen or _by_driver(self._signs)
         return Hardware(
@@ -139,41 +139,41 @@ class Probe:
         )
 
     def forget(self) -> None:
-        """Look again at the next question: the card did not do what it was said to do."""
+        """Probe again at the next call, because the card did not work as expected."""
         self._seen = None
-        self._patience = min(self._patience, IMPATIENCE)  # its driver may hang now
+        self._timeout = min(self._timeout, RETRY_TIMEOUT_S)  # the driver may hang now
 
     async def close(self) -> None:
-        """End a look that is under way."""
+        """End a running probe."""
         if self._looking:
             self._looking.cancel()
             await asyncio.wait({self._looking})
 
-    def _looked(self, looking: asyncio.Task[Seen]) -> None:
+    def _looked(self, looking: asyncio.Task[GpuProbeResult]) -> None:
         self._looking = None
         if not looking.cancelled():
             self._seen = looking.result()
 
-    async def _look(self) -> Seen:
+    async def _look(self) -> GpuProbeResult:
         if not await asyncio.to_thread(self._signs):
-            return Seen()
+            return GpuProbeResult()
         child = Child(self._factory, name="look at the graphics card")
         try:
-            found: Seen = await child.call(timeout=self._patience)
+            found: GpuProbeResult = await child.call(timeout=self._timeout)
         except JarvisError as error:
             log.info("No graphics card is used: %s", error.message)
             trouble = tr("The graphics card could not be looked at: {reason}", reason=error.message)
-            return Seen(None, trouble, tr("Update the driver of the graphics card."))
+            return GpuProbeResult(None, trouble, tr("Update the driver of the graphics card."))
         finally:
             await child.close()
         return found
 
 
-def serve() -> Callable[[Report], Seen]:
-    """The handler of the child."""
+def serve() -> Callable[[Report], GpuProbeResult]:
+    """The handler of the child process."""
     quiet_libraries()
 
-    def handle(report: Report) -> Seen:
+    def handle(report: Report) -> GpuProbeResult:
         import torch
 
         return look(torch)
@@ -181,23 +181,23 @@ def serve() -> Callable[[Report], Seen]:
     return handle
 
 
-def look(torch: Any) -> Seen:
-    """What torch can compute on besides the processor, tried out; `torch` is the library."""
+def look(torch: Any) -> GpuProbeResult:
+    """Find a device besides the processor that works with `torch`, the library."""
     try:
         if torch.version.cuda or torch.version.hip:
             torch.cuda.init()
-            return Seen(_tried(torch, _largest(torch)))
+            return GpuProbeResult(_tried(torch, _largest(torch)))
         if torch.backends.mps.is_available():
-            return Seen(_tried(torch, _apple(torch)))
-    # What foreign code that cannot reach its card raises is of any kind.
+            return GpuProbeResult(_tried(torch, _apple(torch)))
+    # A library that cannot reach its card raises anything.
     except Exception as error:  # noqa: BLE001
         return _explained(error)
     if torch.backends.mps.is_built():
-        return Seen(
+        return GpuProbeResult(
             None, tr("This macOS is too old for torch to use its GPU."), tr("Update macOS.")
         )
     trouble = tr("There is a graphics card, but this torch was built without it.")
-    return Seen(None, trouble, tr(GET_TORCH))
+    return GpuProbeResult(None, trouble, tr(GET_TORCH))
 
 
 def _largest(torch: Any) -> Graphics:
@@ -227,24 +227,24 @@ def _apple(torch: Any) -> Graphics:
 
 
 def _tried(torch: Any, card: Graphics) -> Graphics:
-    """The card, after it multiplied in the numbers that experts will have there."""
+    """Return the card after it has multiplied in the type that experts will use there."""
     _multiply(torch, card.device, torch.bfloat16 if card.bfloat16 else torch.float16)
     return card
 
 
 def _multiply(torch: Any, device: str, dtype: Any) -> None:
-    ones = torch.ones((SIDE, SIDE), device=device, dtype=dtype)
-    if float((ones @ ones).float().sum().item()) != SIDE**3:
+    ones = torch.ones((MATRIX_SIZE, MATRIX_SIZE), device=device, dtype=dtype)
+    if float((ones @ ones).float().sum().item()) != MATRIX_SIZE**3:
         raise RuntimeError("it computes wrong numbers")
 
 
-def _explained(error: Exception) -> Seen:
+def _explained(error: Exception) -> GpuProbeResult:
     words = " ".join(str(error).split())
     for signs, trouble, fix in REASONS:
         if all(sign in words.lower() for sign in signs):
-            return Seen(None, tr(trouble), tr(fix))
+            return GpuProbeResult(None, tr(trouble), tr(fix))
     said = words[:200].rstrip(".") or type(error).__name__
-    return Seen(
+    return GpuProbeResult(
         None,
         tr("The graphics card does not compute: {reason}.", reason=said),
         tr("Update its driver."),
@@ -255,7 +255,7 @@ def _free_memory() -> tuple[int, int]:
     return available_bytes(), swap_bytes()
 
 
-def _by_driver(signs: Callable[[], bool]) -> Seen:
+def _by_driver(signs: Callable[[], bool]) -> GpuProbeResult:
     memory = gpu_memory_bytes() if signs() else 0
     device = "mps" if sys.platform == "darwin" else "cuda"
-    return Seen(Graphics("", device, memory)) if memory else Seen()
+    return GpuProbeResult(Graphics("", device, memory)) if memory else GpuProbeResult()

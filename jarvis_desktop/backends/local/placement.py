@@ -1,8 +1,7 @@
-"""Finds the spot of an expert on this computer as it is now, and the next one when it failed there.
+"""Decides where an expert runs on this computer now, and where next if it failed there.
 
-The LLM in use is a neighbour in the same memory: where only its going makes room, it goes.
-
-What experts were seen to take of the memory, place by place, also in earlier runs."""
+The LLM in use shares the memory with the experts: it is unloaded if nothing else makes room.
+"""
 
 from __future__ import annotations
 
@@ -17,9 +16,9 @@ from threading import Lock
 from types import MappingProxyType
 from typing import Protocol
 
-from jarvis_desktop.backends.local.failures import Why
-from jarvis_desktop.backends.local.gpu_probe import Probe
+from jarvis_desktop.backends.local.gpu_probe import GpuProbe
 from jarvis_desktop.backends.local.residency import Residency
+from jarvis_desktop.backends.local.worker import PlaceFailure
 from jarvis_desktop.core.context import current_note
 from jarvis_desktop.core.display import readable_size
 from jarvis_desktop.core.errors import ExpertError, Fault, JarvisError
@@ -40,27 +39,32 @@ from jarvis_desktop.core.placement import (
 )
 from jarvis_desktop.platform.hardware_probe import resident_bytes_of
 
-CLOSE = 0.05
-"""A change by less than this share is not worth writing down."""
+log = logging.getLogger(__name__)
+
+MIN_CHANGE = 0.05
+"""The share by which a measurement must grow to be saved."""
 
 
 class MemoryMeasurements:
-    """Remembers the most that each expert took. A file that is lost or broken is begun anew."""
+    """The peak memory of each expert at each place, saved across restarts.
+
+    A lost or broken file is started again.
+    """
 
     def __init__(self, file: Path | None = None) -> None:
-        """Without a file, what was measured is forgotten with this process."""
+        """Without a file, measurements last as long as this process."""
         self._file = file
         self._known: dict[tuple[str, Placement], MemorySize] | None = None
         self._lock = Lock()
 
     def known(self) -> Measured:
-        """What is known by now. The first call reads the file."""
+        """Return all measurements; reads the file the first time."""
         with self._lock:
             return MappingProxyType(dict(self._read()))
 
     def note(self, expert_id: str, place: Placement, most: MemorySize) -> None:
-        """Remember what an expert took at most. It may write the file; it never raises."""
-        if most == MemorySize():  # a system that says nothing: that is not to need nothing
+        """Record the peak memory of an expert. It may write the file, and never raises."""
+        if most == MemorySize():  # the system does not say
             return
         with self._lock:
             known = self._read()
@@ -72,9 +76,7 @@ class MemoryMeasurements:
 
     def _read(self) -> dict[tuple[str, Placement], MemorySize]:
         if self._known is None:
-            self._known = {}
-            if self._file:
-                self._known = _parsed(self._file)
+            self._known = _load_measurements(self._file) if self._file else {}
         return self._known
 
     @staticmethod
@@ -89,10 +91,10 @@ class MemoryMeasurements:
             fresh.write_text(json.dumps(rows), "utf-8")
             fresh.replace(file)
         except OSError as error:
-            log.info("What experts take of the memory was not kept: %s", error)
+            log.info("The memory measurements could not be saved: %s", error)
 
 
-def _parsed(file: Path) -> dict[tuple[str, Placement], MemorySize]:
+def _load_measurements(file: Path) -> dict[tuple[str, Placement], MemorySize]:
     try:
         rows = json.loads(file.read_text("utf-8"))
         return {
@@ -101,104 +103,102 @@ def _parsed(file: Path) -> dict[tuple[str, Placement], MemorySize]:
     except FileNotFoundError:
         return {}
     except (OSError, ValueError, TypeError, KeyError) as error:
-        log.info("What experts take of the memory cannot be read: %s", error)
+        log.info("The memory measurements cannot be read: %s", error)
         return {}
 
 
 def _a_little_more(memory: MemorySize) -> MemorySize:
-    return MemorySize(int(memory.main * (1 + CLOSE)), int(memory.graphics * (1 + CLOSE)))
+    more = 1 + MIN_CHANGE
+    return MemorySize(int(memory.main * more), int(memory.graphics * more))
 
-
-log = logging.getLogger(__name__)
 
 CLOSE_OTHERS = mark("Close other programs, or choose a smaller expert.")
 _failures = {
-    Why.MEMORY: mark("{expert} found too little memory {place}."),
-    Why.CARD: mark("{expert} was stopped by the graphics card."),
-    Why.NUMBERS: mark("{expert} cannot compute {place}."),
+    PlaceFailure.MEMORY: mark("{expert} found too little memory {place}."),
+    PlaceFailure.CARD: mark("{expert} was stopped by the graphics card."),
+    PlaceFailure.NUMBERS: mark("{expert} cannot compute {place}."),
 }
 
 
-class Neighbour(Protocol):
-    """The LLM in use, which has its part of the memory and comes back by itself when asked."""
+class SharedMemoryUser(Protocol):
+    """The LLM in use, which can be unloaded and loads itself again when prompted."""
 
     async def memory(self) -> MemorySize:
-        """What it takes; nothing where it is not loaded, or not by us. It never raises."""
+        """Return what it takes; nothing if it is not loaded, or not by us. Never raises."""
         ...
 
     async def leave(self) -> str:
-        """Make it give the memory back, after the answers that it is at; its name.
-
-        Raises JarvisError.
-        """
+        """Unload it after its running answers, and return its name. Raises JarvisError."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class PlacementRequest:
-    """An expert that wants to be loaded."""
+    """An expert to be placed."""
 
     expert: Expert
     loader: str
-    by_parts: bool
-    """Whether its loader can leave weights in the main memory, which visit the card as needed."""
+    offloads: bool
+    """Whether its loader can keep weights in main memory and move them to the card as needed."""
 
 
 @dataclass(frozen=True, slots=True)
-class ExpertSpot:
-    """Where an expert goes now."""
+class ExpertPlacement:
+    """Where an expert runs now."""
 
     place: Placement
     need: MemorySize
     limit: MemorySize
-    """What all experts may take together."""
+    """Of all experts together."""
     most: int
-    """Bytes of the main memory that this one's process can have."""
+    """Bytes of main memory that its process may use."""
     hardware: Hardware
 
 
-class Spots:
-    """What is known of this computer's places: what is free there, and who failed where."""
+class PlacementPlanner:
+    """Finds places for experts; knows which are free and which failed for whom."""
 
     def __init__(
         self,
         residency: Residency,
         *,
-        probe: Probe,
+        probe: GpuProbe,
         measures: MemoryMeasurements,
         budget: int,
-        neighbour: Neighbour | None,
+        shared_memory_user: SharedMemoryUser | None,
     ) -> None:
         self._residency = residency
         self._probe = probe
         self._measures = measures
         self.budget = budget
-        self._neighbour = neighbour
+        self._shared_memory_user = shared_memory_user
         self._failed: defaultdict[tuple[str, str], set[Placement]] = defaultdict(set)
         """Per expert and loader, the places that are not tried again."""
         self._doubted = False
-        """Whether a graphics card failed that has not been looked at since."""
-        self.neighbour_left = False
-        """Whether the LLM went to make room, and has not come back."""
+        """Whether the graphics card failed and was not probed since."""
+        self.llm_unloaded = False
+        """Whether the LLM was unloaded and has not been loaded again."""
 
-    async def find(self, wish: PlacementRequest) -> ExpertSpot | None:
-        """The best place that has room now, None where it may have some after a call under way.
+    async def find(self, request: PlacementRequest) -> ExpertPlacement | None:
+        """Find the best place with room now; None if a running call may leave room.
 
-        Raises ExpertError where there is none.
+        Raises ExpertError if there is none.
         """
-        expert = wish.expert
+        expert = request.expert
         measured = await asyncio.to_thread(self._measures.known)
-        held = self._residency.find(expert, wish.loader)
-        if held and not self._doubted:  # what has its spot keeps it
+        held = self._residency.find(expert, request.loader)
+        if held and not self._doubted:  # it stays where it is
             hardware = self._probe.guess()
             whole = limits(hardware, self.budget)
-            return self._spot(expert, held.key.place, hardware, whole, measured)
+            return self._placement(expert, held.key.place, hardware, whole, measured)
         hardware = await self._probe.hardware()
-        self._say_what_was_lost(hardware)
+        self._check_lost_card(hardware)
         whole = limits(hardware, self.budget)
         taken = self._residency.taken(resident_bytes_of)
         now = limits_now(hardware, taken, self.budget)
-        possible, found = (self._places(wish, hardware, limit, measured) for limit in (whole, now))
+        possible, found = (
+            self._places(request, hardware, limit, measured) for limit in (whole, now)
+        )
         if not possible:
             raise ExpertError(
                 tr(
@@ -211,15 +211,13 @@ class Spots:
             )
         best = possible[0]
         if best in found:
-            return self._spot(expert, best, hardware, now, measured)
+            return self._placement(expert, best, hardware, now, measured)
         if not found and self._residency.busy:
             return None
         if not found or best.device != "cpu":
-            with_its = await self._neighbour_leaves(
-                expert, need(expert, best, measured), now, whole
-            )
+            with_its = await self._unload_llm(expert, need(expert, best, measured), now, whole)
             if with_its:
-                return self._spot(expert, best, hardware, with_its, measured)
+                return self._placement(expert, best, hardware, with_its, measured)
         if not found:
             least = min(need(expert, place, measured).main for place in possible)
             raise ExpertError(
@@ -232,73 +230,75 @@ class Spots:
                 hint=tr(CLOSE_OTHERS),
                 fault=Fault.MEMORY,
             )
-        return self._spot(expert, found[0], hardware, now, measured)
+        return self._placement(expert, found[0], hardware, now, measured)
 
-    async def failed(self, wish: PlacementRequest, spot: ExpertSpot, why: Why) -> ExpertError:
-        """What to say of a spot that failed, whose place this expert does not try again."""
-        key, place = (wish.expert.id, wish.loader), spot.place
-        failed, every = self._failed[key], rungs(spot.hardware.graphics)
+    async def failed(
+        self, request: PlacementRequest, placement: ExpertPlacement, why: PlaceFailure
+    ) -> ExpertError:
+        """Exclude a place that failed for this expert, and return the error for it."""
+        key, place = (request.expert.id, request.loader), placement.place
+        failed, every = self._failed[key], rungs(placement.hardware.graphics)
         failed.add(place)
-        if why is Why.NUMBERS:
+        if why is PlaceFailure.NUMBERS:
             failed.update(each for each in every if each.half)
-        if why is Why.CARD:
+        if why is PlaceFailure.CARD:
             failed.update(each for each in every if each.device == place.device)
-            # It may have been this expert's own doing: only looking again tells.
+            # The expert itself may be to blame; only probing the card again can tell.
             self._doubted = True
             self._probe.forget()
         measured = await asyncio.to_thread(self._measures.known)
-        left = self._places(wish, spot.hardware, spot.limit, measured)
+        left = self._places(request, placement.hardware, placement.limit, measured)
         if not left:
-            del self._failed[key]  # who asks again has perhaps closed other programs
-        told = tr(_failures[why], expert=wish.expert.id, place=place)
+            del self._failed[key]  # the user may close other programs and try again
+        message = tr(_failures[why], expert=request.expert.id, place=place)
         if left:
-            told = f"{told} {tr('The next try is {place}.', place=left[0])}"
+            message = f"{message} {tr('The next try is {place}.', place=left[0])}"
         return ExpertError(
-            told,
+            message,
             hint="" if left else tr(CLOSE_OTHERS),
             retryable=bool(left),
-            fault=Fault.MEMORY if why is Why.MEMORY else Fault.CRASH,
+            fault=Fault.MEMORY if why is PlaceFailure.MEMORY else Fault.CRASH,
         )
 
-    def _spot(
+    def _placement(
         self,
         expert: Expert,
         place: Placement,
         hardware: Hardware,
         limit: MemorySize,
         measured: Measured,
-    ) -> ExpertSpot:
+    ) -> ExpertPlacement:
         most = limits(hardware, self.budget).main
-        return ExpertSpot(place, need(expert, place, measured), limit, most, hardware)
+        return ExpertPlacement(place, need(expert, place, measured), limit, most, hardware)
 
     def _places(
-        self, wish: PlacementRequest, hardware: Hardware, limit: MemorySize, measured: Measured
+        self, request: PlacementRequest, hardware: Hardware, limit: MemorySize, measured: Measured
     ) -> tuple[Placement, ...]:
         return places(
-            wish.expert,
+            request.expert,
             hardware,
             limit,
             measured=measured,
-            without=self._failed.get((wish.expert.id, wish.loader), ()),
-            offloads=wish.by_parts,
+            without=self._failed.get((request.expert.id, request.loader), ()),
+            offloads=request.offloads,
         )
 
-    async def _neighbour_leaves(
+    async def _unload_llm(
         self, expert: Expert, wanted: MemorySize, now: MemorySize, whole: MemorySize
     ) -> MemorySize | None:
-        """The limit after the LLM went; None where that would not help, or it did not go."""
-        if self._neighbour is None:
+        """Unload the LLM and return the new limit; None if that would not help or fails."""
+        if self._shared_memory_user is None:
             return None
-        its = await self._neighbour.memory()
+        its = await self._shared_memory_user.memory()
         with_its = (now + its).least(whole)
         if its == MemorySize() or not wanted.within(with_its):
             return None
         try:
-            name = await self._neighbour.leave()
+            name = await self._shared_memory_user.leave()
         except JarvisError as error:
             log.info("The LLM stays in memory: %s", error.message)
             return None
-        self.neighbour_left = True
+        self.llm_unloaded = True
         current_note.get()(
             tr(
                 "The language model {name} was put out of memory to make room for {id}; "
@@ -309,8 +309,8 @@ class Spots:
         )
         return with_its
 
-    def _say_what_was_lost(self, hardware: Hardware) -> None:
-        """After a card failed and was looked at again: whether it is gone for all."""
+    def _check_lost_card(self, hardware: Hardware) -> None:
+        """Evict the experts on a card that failed and was not found again."""
         doubted, self._doubted = self._doubted, False
         if not doubted or hardware.graphics:
             return

@@ -1,4 +1,4 @@
-"""Keeps experts in memory, each in its process, within a limit; the least recently used goes."""
+"""Keeps experts in memory within a limit, each in its process; evicts the least recently used."""
 
 from __future__ import annotations
 
@@ -16,32 +16,32 @@ from jarvis_desktop.process.child import Child
 
 
 class ExpertProcess(Protocol):
-    """What an expert is held in; a Child."""
+    """The child process of an expert; a `Child`."""
 
     @property
     def pid(self) -> int | None:
-        """The process, where one is running."""
+        """The process id, or None if it is not running."""
         ...
 
     async def call(self, *args: object, timeout: float, report: Report | None = None) -> object:
-        """The answer of the process."""
+        """Call the process and return its answer."""
         ...
 
     def kill(self) -> None:
-        """End it at once."""
+        """Kill it at once."""
         ...
 
     async def close(self) -> None:
-        """End it, and wait for its end."""
+        """End it and wait until it has ended."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class ResidencyKey:
-    """What one process holds: tasks with the same loader share it."""
+    """Identifies a process: tasks with the same loader share it."""
 
     expert: Expert = field(compare=False)
-    """What is said of it, such as how popular it is, may change; its weights and size may not."""
+    """Details such as its popularity may change; its weights and size may not."""
     weights: tuple[object, ...] = field(init=False)
     loader: str
     place: Placement
@@ -56,47 +56,47 @@ class ResidencyKey:
 
 
 @dataclass(eq=False)
-class Held:
+class ResidentExpert:
     """An expert in memory."""
 
     key: ResidencyKey
     process: ExpertProcess
     memory: MemorySize
-    """What is counted for it: what it will take during a call, what it takes between calls."""
+    """What is counted for it: the most it needs during a call, what it uses between calls."""
     calls: int = 0
-    """How many are under way; it stays as long as there are any."""
+    """Running calls; it stays in memory while there are any."""
     guest: bool = False
-    """Whether an LLM went out of memory for it, which wants to come back."""
+    """Whether an LLM was unloaded for it."""
     used: int = 0
     """Larger, the later it was used."""
     ending: asyncio.TimerHandle | None = field(default=None)
 
 
 class Residency:
-    """Holds experts of one event loop. One that is not used for `idle` seconds is let go."""
+    """The experts in memory, for one event loop. An idle one is ended after `idle` seconds."""
 
     def __init__(self, *, idle: float) -> None:
         self._idle = idle
-        self._held: dict[ResidencyKey, Held] = {}
+        self._held: dict[ResidencyKey, ResidentExpert] = {}
         self._waiting: list[asyncio.Future[None]] = []
         self._clock = 0
         self.changes = 0
-        """Larger, the more calls have ended, and experts with them."""
+        """Counts ended calls and ended experts."""
 
     @property
-    def held(self) -> tuple[Held, ...]:
-        """Those in memory, the least recently used first."""
+    def held(self) -> tuple[ResidentExpert, ...]:
+        """The experts in memory, the least recently used first."""
         return tuple(sorted(self._held.values(), key=lambda each: each.used))
 
     @property
     def total(self) -> MemorySize:
-        """What they take together, those under way as much as they may come to take."""
+        """What they take together; those with running calls count in full."""
         return sum((each.memory for each in self._held.values()), MemorySize())
 
     def taken(self, resident: Callable[[int], int]) -> MemorySize:
-        """What they have of the memory at this moment, as far as `resident` tells it of a process.
+        """What they take of the memory now; `resident` returns the resident bytes of a process.
 
-        A call under way may still be loading what is counted for it.
+        During a call an expert may still be loading what is counted for it.
         """
         found = MemorySize()
         for each in self._held.values():
@@ -111,11 +111,11 @@ class Residency:
 
     @property
     def busy(self) -> bool:
-        """Whether a call is under way."""
+        """Whether a call is running."""
         return any(each.calls for each in self._held.values())
 
-    def find(self, expert: Expert, loader: str) -> Held | None:
-        """Where an expert is in memory, wherever it was put."""
+    def find(self, expert: Expert, loader: str) -> ResidentExpert | None:
+        """Find an expert in memory, wherever it was placed."""
         same = (each for each in self._held.values() if each.process.pid)
         return next(
             (each for each in same if (each.key.expert, each.key.loader) == (expert, loader)), None
@@ -127,18 +127,18 @@ class Residency:
         need: MemorySize,
         limit: MemorySize,
         start: Callable[[], ExpertProcess],
-    ) -> Held | None:
-        """Hold an expert for one call; it must be given back.
+    ) -> ResidentExpert | None:
+        """Keep an expert in memory for one call, until `give_back`.
 
-        Others that are idle make room, the least recently used first. None where those under way
-        leave too little; see `changed`. One that does not fit even alone is let in alone: who
-        calls has asked before.
+        Idle experts make room, the least recently used first. Returns None if running calls leave
+        too little; see `changed`. An expert that does not fit even alone is let in alone, because
+        the caller has checked its size before.
         """
         if not self._has_room(key, need, limit):
             return None
         held = self._held.get(key)
         if held is None:
-            held = self._held[key] = Held(key, start(), need)
+            held = self._held[key] = ResidentExpert(key, start(), need)
         held.calls += 1
         held.memory = held.memory.most(need)
         self._touch(held)
@@ -154,10 +154,10 @@ class Residency:
             finally:
                 self._waiting.remove(waiter)
 
-    def give_back(self, held: Held, memory: MemorySize | None, limit: MemorySize) -> None:
-        """The call is over. `memory` is what the process takes now, None where nobody knows."""
+    def give_back(self, held: ResidentExpert, memory: MemorySize | None, limit: MemorySize) -> None:
+        """End a call. `memory` is what the process uses now, None if unknown."""
         held.calls -= 1
-        if not held.calls:  # others that wait for the same process start it anew where it ended
+        if not held.calls:  # otherwise the waiting calls restart a process that has ended
             if self._held.get(held.key) is not held or held.process.pid is None:
                 self.end(held)
             else:
@@ -168,8 +168,8 @@ class Residency:
                 self._keep_within(limit, held)
         self._wake()
 
-    def end(self, held: Held) -> None:
-        """Put one out of memory."""
+    def end(self, held: ResidentExpert) -> None:
+        """Evict an expert."""
         self._stay(held)
         if self._held.get(held.key) is held:
             del self._held[held.key]
@@ -177,21 +177,21 @@ class Residency:
         self._wake()
 
     def end_guests(self) -> None:
-        """Put out the idle ones for which an LLM went."""
+        """Evict the idle experts for which an LLM was unloaded."""
         for held in self.held:
             if held.guest and not held.calls:
                 self.end(held)
 
     async def close(self) -> None:
-        """Put all of them out, and wait for the ends of their processes."""
+        """Evict all experts and wait until their processes have ended."""
         held = self.held
         for each in held:
             self.end(each)
         await asyncio.gather(*(each.process.close() for each in held))
 
     def _has_room(self, key: ResidencyKey, need: MemorySize, limit: MemorySize) -> bool:
-        """Whether it may come now; others were put out for it then."""
-        for each in self.held:  # what it was at another place, or before it was fetched anew
+        """Whether an expert may be loaded now, after evicting others for it."""
+        for each in self.held:  # its other placements, and older downloads of it
             same = (each.key.expert.id, each.key.loader) == (key.expert.id, key.loader)
             if same and each.key != key and not each.calls:
                 self.end(each)
@@ -209,25 +209,25 @@ class Residency:
             if (lacking.main and each.memory.main) or (lacking.graphics and each.memory.graphics):
                 others.remove(each)
                 self.end(each)
-                _say_it_went(each, key)
+                _note_eviction(each, key)
         return True
 
-    def _keep_within(self, limit: MemorySize, last: Held) -> None:
-        """After a call that took more than was thought."""
+    def _keep_within(self, limit: MemorySize, last: ResidentExpert) -> None:
+        """Evict experts after a call that took more than expected."""
         for each in self.held:
             if self.total.within(limit):
                 return
             if not each.calls:
                 self.end(each)
                 if each is not last:
-                    _say_it_went(each, last.key)
+                    _note_eviction(each, last.key)
 
-    def _touch(self, held: Held) -> None:
+    def _touch(self, held: ResidentExpert) -> None:
         self._clock += 1
         held.used = self._clock
         self._stay(held)
 
-    def _stay(self, held: Held) -> None:
+    def _stay(self, held: ResidentExpert) -> None:
         if held.ending:
             held.ending.cancel()
             held.ending = None
@@ -239,17 +239,16 @@ class Residency:
                 waiter.set_result(None)
 
 
-def _say_it_went(gone: Held, key: ResidencyKey) -> None:
-    name = gone.key.expert.id
+def _note_eviction(gone: ResidentExpert, key: ResidencyKey) -> None:
     current_note.get()(
         tr(
             "{name} was put out of memory to make room for {id}.",
-            name=name,
+            name=gone.key.expert.id,
             id=key.expert.id,
         )
     )
 
 
-def started(key: ResidencyKey, *args: object) -> ExpertProcess:
-    """The process for an expert; nothing of it runs before its first call."""
-    return Child("jarvis_desktop.backends.local.worker:hold", *args, name=key.expert.id)
+def start_process(key: ResidencyKey, *args: object) -> ExpertProcess:
+    """Create the process of an expert, which starts with its first call."""
+    return Child("jarvis_desktop.backends.local.worker:serve_measured", *args, name=key.expert.id)

@@ -1,34 +1,27 @@
-"""Loads one fetched expert and answers calls with it. Runs in a child process only.
+"""The child process of an expert: loads it, and answers calls with it.
 
-Weights are compared with their digests before they are loaded.
-
-What loads the parts of one expert onto its place. Used in the worker process only.
-
-Nothing of what comes from the Hub is trusted: only safetensors are read, no code from a repository
-runs, and no name that an input chose reaches a library that would open or fetch it.
-
-Which function loads the experts of a task. A table only: nothing heavy is imported for it.
-
-Lets a child process fail rather than fill the computer's memory."""
+Nothing from the Hub is trusted: weights are compared with their digests, only safetensors are read,
+no code from a repository runs, and no name from an input reaches a library that would open it.
+"""
 
 from __future__ import annotations
 
+import errno
 import importlib
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from jarvis_desktop.backends.local.failures import PlaceError, why_it_failed
 from jarvis_desktop.core.artifact import Artifact
-from jarvis_desktop.core.errors import ExpertError, JarvisError
+from jarvis_desktop.core.errors import ExpertError, Fault, JarvisError
 from jarvis_desktop.core.expert import Expert
 from jarvis_desktop.core.i18n import tr
-from jarvis_desktop.core.placement import DRIVER, PROCESSOR, MemorySize
-from jarvis_desktop.core.placement import Placement as Place
+from jarvis_desktop.core.placement import DRIVER, PROCESSOR, MemorySize, Placement
 from jarvis_desktop.core.task import Call, Report
 from jarvis_desktop.platform.hardware_probe import resident_bytes
 from jarvis_desktop.process.model_files import check, memory_in_words, quiet_libraries
@@ -37,23 +30,23 @@ Run = Callable[[Call, Report], Iterable[Artifact]]
 """A loaded expert."""
 
 MAIN_MEMORY = 1 << 50
-"""Bytes; how much there is was looked at before."""
+"""Bytes; how much there really is was checked before."""
 
 
 @dataclass(frozen=True, slots=True)
-class Loading:
-    """One expert about to be loaded."""
+class ExpertLoader:
+    """Loads the parts of one expert onto its place."""
 
     expert: Expert
     folder: Path
-    place: Place = PROCESSOR
+    place: Placement = PROCESSOR
     base: Path | None = None
-    """The folder of the expert that it is built upon, where there is one (`Expert.base`)."""
+    """The folder of the expert that it is built upon, if any (`Expert.base`)."""
     on_card: int = 0
-    """Bytes of the weights that may stay on the graphics card, where the rest visits it."""
+    """Bytes of weights that may stay on the graphics card; the rest is loaded as needed."""
 
     def part(self, kind: str, **settings: Any) -> Any:
-        """A tokenizer or processor: `kind` is the class of transformers that loads it."""
+        """Load a tokenizer, processor or config; `kind` is its class in transformers."""
         import transformers
 
         auto: Any = getattr(transformers, kind)
@@ -62,7 +55,7 @@ class Loading:
         )
 
     def network(self, kind: str, **settings: Any) -> Any:
-        """A network of transformers on its place, ready to be asked."""
+        """Load a network of transformers for inference; `kind` is its class."""
         import transformers
 
         auto: Any = getattr(transformers, kind)
@@ -78,13 +71,14 @@ class Loading:
             **settings,
         )
         network = network if self.place.offload else network.to(self.place.device)
-        return network.eval().requires_grad_(False)  # no gradients: as quick as inference_mode
+        # Without gradients, no graph is recorded: as good as torch.inference_mode in every call.
+        return network.eval().requires_grad_(False)
 
     def pipeline(self, auto: Any, **settings: Any) -> Any:
-        """A pipeline of diffusers on its place; `auto` is its class.
+        """Load a pipeline of diffusers of the class `auto`.
 
-        It is read from `base` where there is one: then the expert itself is a part of it, such
-        as a ControlNet, and comes with the `settings`.
+        It is read from `base`, if any: then the expert itself is a part of it, such as a
+        ControlNet, and is in the `settings`.
         """
         folder = self.base or self.folder
         halves = any(folder.rglob("*.fp16.safetensors"))
@@ -112,7 +106,17 @@ class Loading:
         return torch.float16 if self.place.float16 else torch.bfloat16
 
 
-WORDS_AND_SOUND: Mapping[str, str] = {
+_CONTROLLED = ("canny", "depth", "hed", "mlsd", "normal", "openpose", "scribble", "seg")
+IMAGE_GENERATION_LOADERS: Mapping[str, str] = {
+    "text-to-image": "image_generation:load_text_to_image",
+    "image-to-image": "image_generation:load_image_to_image",
+    "image-editing": "image_generation:load_image_editor",
+    "inpainting": "image_generation:load_inpainter",
+    "text-to-video": "video_generation:load_text_to_video",
+    "image-to-video": "video_generation:load_image_to_video",
+    **{f"{kind}-text-to-image": "image_generation:load_controlnet" for kind in _CONTROLLED},
+}
+LOADERS: Mapping[str, str] = {
     "text-generation": "text_generation:load_text_generator",
     "translation": "text_generation:load_translator",
     "summarization": "text_generation:load_summarizer",
@@ -128,8 +132,6 @@ WORDS_AND_SOUND: Mapping[str, str] = {
     "automatic-speech-recognition": "audio:load_transcriber",
     "text-to-speech": "audio:load_speech_synthesizer",
     "text-to-audio": "audio:load_music_generator",
-}
-SIGHT: Mapping[str, str] = {
     "image-classification": "vision:load_image_classifier",
     "zero-shot-image-classification": "vision:load_zero_shot_image_classifier",
     "depth-estimation": "vision:load_depth",
@@ -141,39 +143,88 @@ SIGHT: Mapping[str, str] = {
     "image-to-text": "captioning:load_captioner",
     "visual-question-answering": "captioning:load_captioner",
     "document-question-answering": "captioning:load_captioner",
-}
-DRAWING: Mapping[str, str] = {
-    "text-to-image": "image_generation:load_text_to_image",
-    "image-to-image": "image_generation:load_image_to_image",
-    "image-editing": "image_generation:load_image_editor",
-    "inpainting": "image_generation:load_inpainter",
-    "text-to-video": "video_generation:load_text_to_video",
-    "image-to-video": "video_generation:load_image_to_video",
-    "canny-text-to-image": "image_generation:load_controlnet",
-    "depth-text-to-image": "image_generation:load_controlnet",
-    "hed-text-to-image": "image_generation:load_controlnet",
-    "mlsd-text-to-image": "image_generation:load_controlnet",
-    "normal-text-to-image": "image_generation:load_controlnet",
-    "openpose-text-to-image": "image_generation:load_controlnet",
-    "scribble-text-to-image": "image_generation:load_controlnet",
-    "seg-text-to-image": "image_generation:load_controlnet",
-}
-STEERING: Mapping[str, str] = {
+    **IMAGE_GENERATION_LOADERS,
     "depth-control": "vision:load_depth",
     "normal-control": "control_images:load_normals",
     "openpose-control": "control_images:load_pose_estimator",
     "seg-control": "control_images:load_semantic_map",
 }
-"""Control pictures, which need nothing but transformers."""
-LOADERS: Mapping[str, str] = {**WORDS_AND_SOUND, **SIGHT, **DRAWING, **STEERING}
-"""Per task: which function of which module here takes a Loading and gives a Run."""
+"""Per task: the "module:function" in `pipelines` that takes a Loading and returns a Run."""
 
-NEEDS: Mapping[str, str] = dict.fromkeys(DRAWING, "diffusers")
-"""Tasks whose experts need a library that is not always installed."""
+NEEDS: Mapping[str, str] = dict.fromkeys(IMAGE_GENERATION_LOADERS, "diffusers")
+"""Tasks whose experts need a library that may not be installed."""
 
 
-def limit(memory: int) -> None:
-    """Let this process have so many bytes and no more, where the system can do that."""
+class PlaceFailure(StrEnum):
+    """What was wrong with the place of an expert."""
+
+    MEMORY = "memory"
+    """There is too little."""
+    CARD = "card"
+    """The graphics card or its driver failed."""
+    NUMBERS = "numbers"
+    """The expert computes something that is not possible in 16 bits."""
+
+
+FAILURE_SIGNS = {
+    PlaceFailure.MEMORY: (
+        "out of memory",
+        "can't allocate memory",
+        "cannot allocate memory",
+        "not enough memory",
+        "alloc_failed",
+        "std::bad_alloc",
+    ),
+    PlaceFailure.CARD: (
+        "cuda error",
+        "cudnn",
+        "cublas",
+        "hip error",
+        "not compiled with cuda",
+        "no cuda gpus",
+        "nvidia driver",
+        "cuda driver",
+        "mps backend",
+    ),
+    PlaceFailure.NUMBERS: (
+        "not implemented for 'half'",
+        "not implemented for 'bfloat16'",
+        "same dtype",
+        "expected scalar type",
+        "should be the same",
+        "unsupported scalartype",
+    ),
+}
+"""Parts of torch's error messages; the types of its errors say little."""
+
+
+class PlaceError(ExpertError):
+    """An expert failed because of its place, so another place may work."""
+
+    def __init__(self, message: str, why: PlaceFailure = PlaceFailure.MEMORY) -> None:
+        super().__init__(message)
+        self.why = why
+
+
+def place_failure(error: Exception, place: Placement) -> PlaceFailure | None:
+    """Return what was wrong with the place; None if the error has another cause."""
+    if isinstance(error, JarvisError):
+        return PlaceFailure.MEMORY if error.fault is Fault.MEMORY else None
+    if isinstance(error, MemoryError) or getattr(error, "errno", None) == errno.ENOMEM:
+        return PlaceFailure.MEMORY
+    if not isinstance(error, (RuntimeError, AssertionError, NotImplementedError, TypeError)):
+        return None
+    words = str(error).lower()
+    for why, signs in FAILURE_SIGNS.items():
+        if any(sign in words for sign in signs):
+            # The processor is no card that could fail, and it supports everything in 32 bits.
+            at_fault = {PlaceFailure.CARD: place.device != "cpu", PlaceFailure.NUMBERS: place.half}
+            return why if at_fault.get(why, True) else None
+    return None
+
+
+def limit_memory(memory: int) -> None:
+    """Limit the memory of this process in bytes, if the system supports it."""
     if sys.platform != "linux":
         return
     import resource
@@ -185,18 +236,18 @@ def limit(memory: int) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Done:
-    """The results of one call, and what the process takes of the memory."""
+class WorkerResult:
+    """The results of one call, and the memory of the process."""
 
     results: list[Artifact]
     held: MemorySize
-    """What it takes now, at rest."""
+    """At rest."""
     most: MemorySize
-    """What it took at most since it started."""
+    """The peak since it started."""
 
 
-def serve(loading: Loading) -> Callable[[Report, Call], list[Artifact]]:
-    """A handler: loads at the first call, and keeps the expert for the next."""
+def serve(loading: ExpertLoader) -> Callable[[Report, Call], list[Artifact]]:
+    """The handler of a process: loads the expert at the first call and keeps it."""
     quiet_libraries()
     run: Run | None = None
     expert = loading.expert
@@ -215,28 +266,30 @@ def serve(loading: Loading) -> Callable[[Report, Call], list[Artifact]]:
     return handle
 
 
-def hold(loading: Loading, most: int, card: str) -> Callable[[Report, Call], Done]:
-    """The handler of the child: the same, within `most` bytes of the main memory, and measured.
+def serve_measured(
+    loading: ExpertLoader, most: int, card: str
+) -> Callable[[Report, Call], WorkerResult]:
+    """The handler of an expert's process: `serve` with a memory limit and measurements.
 
-    `card` names the graphics card to use, where there are several. Raises PlaceError where the
-    place was the trouble.
+    `most` is the limit in bytes of main memory; `card` is the id of the graphics card, if there are
+    several. Raises PlaceError if the place is at fault.
     """
     if card:
         os.environ["CUDA_VISIBLE_DEVICES"] = card
     if loading.place.device == "cpu":
-        limit(most)
+        limit_memory(most)
     answer = serve(loading)
 
-    def handle(report: Report, call: Call) -> Done:
+    def handle(report: Report, call: Call) -> WorkerResult:
         with _troubles(loading):
             results = answer(report, call)
-        return Done(results, *taken(loading.place.device))
+        return WorkerResult(results, *memory_used(loading.place.device))
 
     return handle
 
 
-def taken(device: str) -> tuple[MemorySize, MemorySize]:
-    """What this process takes of both memories, now and at most; what computing left is freed."""
+def memory_used(device: str) -> tuple[MemorySize, MemorySize]:
+    """The memory of this process, now and at its peak, after freeing caches."""
     now, most = resident_bytes()
     if device == "cpu":
         return MemorySize(now), MemorySize(most)
@@ -252,7 +305,7 @@ def taken(device: str) -> tuple[MemorySize, MemorySize]:
     return MemorySize(now, left + context), MemorySize(most, peak + context)
 
 
-def _load(loading: Loading, task: str) -> Run:
+def _load(loading: ExpertLoader, task: str) -> Run:
     import transformers
 
     quiet: Any = transformers.utils.logging.disable_progress_bar
@@ -266,7 +319,7 @@ def _load(loading: Loading, task: str) -> Run:
     except (JarvisError, ImportError):
         raise
     except Exception as error:  # foreign expert code runs here
-        if isinstance(error, MemoryError) or why_it_failed(error, loading.place):
+        if isinstance(error, MemoryError) or place_failure(error, loading.place):
             raise
         name = loading.expert.id
         raise ExpertError(
@@ -283,12 +336,12 @@ def _load(loading: Loading, task: str) -> Run:
 
 
 @contextmanager
-def _troubles(loading: Loading) -> Iterator[None]:
-    """Tell those troubles apart that another place would not have."""
+def _troubles(loading: ExpertLoader) -> Iterator[None]:
+    """Turn errors that are the place's fault into PlaceError."""
     try:
         yield
     except Exception as error:  # foreign expert code runs here
-        if why := why_it_failed(error, loading.place):
+        if why := place_failure(error, loading.place):
             raise PlaceError(
                 tr("{id} failed {place}.", id=loading.expert.id, place=loading.place), why
             ) from error

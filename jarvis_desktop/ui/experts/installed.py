@@ -21,7 +21,7 @@ from jarvis_desktop.ui.widgets.forms import SelectOption, button
 
 if TYPE_CHECKING:
     from jarvis_desktop.app.experts import InstalledExpert
-    from jarvis_desktop.backends.local.backend import Tried
+    from jarvis_desktop.backends.local.backend import SmokeTestResult
 
 SORTS = (
     ("name", mark("By name")),
@@ -229,6 +229,6 @@ class InstalledPart(QWidget):
         self._desk.run(what, lambda shelf, report: shelf.try_expert(key, report), ended)
 
 
-def _found(tried: Tried) -> str:
+def _found(tried: SmokeTestResult) -> str:
     took = tr("It works. It took {time}.", time=labels.seconds(tried.seconds))
     return f"{took}\n{tried.found}" if tried.found else took

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from jarvis_desktop.backends.local import gpu_probe as module
-from jarvis_desktop.backends.local.gpu_probe import Probe, Seen, look
+from jarvis_desktop.backends.local.gpu_probe import GpuProbe, GpuProbeResult, look
 from jarvis_desktop.core.placement import Graphics
 
 GB = 1 << 30
@@ -31,7 +31,7 @@ class Matrix:
         return self
 
     def item(self) -> int:
-        return module.SIDE**3 + self.wrong
+        return module.MATRIX_SIZE**3 + self.wrong
 
 
 def torch(
@@ -101,7 +101,7 @@ def torch(
     ],
 )
 def test_a_card_that_computes(there: Any, found: Graphics) -> None:
-    assert look(there) == Seen(found)
+    assert look(there) == GpuProbeResult(found)
 
 
 TOO_OLD = RuntimeError(
@@ -133,27 +133,27 @@ def test_a_card_that_does_not_and_why(there: Any, trouble: str, fix: str) -> Non
     assert fix in seen.fix
 
 
-def probe(way: str, *, signs: bool = True, patience: float = 60.0) -> Probe:
+def probe(way: str, *, signs: bool = True, patience: float = 60.0) -> GpuProbe:
     factory = way if "." in way else f"tests.backends.lookers:{way}"
-    return Probe(signs=lambda: signs, factory=factory, patience=patience)
+    return GpuProbe(signs=lambda: signs, factory=factory, timeout=patience)
 
 
 async def test_it_looks_once_however_many_ask() -> None:
     looking = probe("finding")
-    first, *others = await asyncio.gather(*(looking.seen() for _ in range(5)))
+    first, *others = await asyncio.gather(*(looking.result() for _ in range(5)))
     assert first.graphics
     assert all(each is first for each in others)
-    assert await looking.seen() is first
+    assert await looking.result() is first
     looking.forget()
-    again = await looking.seen()
+    again = await looking.result()
     assert again.graphics != first.graphics  # by another process
     await looking.close()
 
 
 async def test_who_gives_up_waiting_ends_nothing_for_the_others() -> None:
     looking = probe("finding")
-    impatient = asyncio.create_task(looking.seen())
-    patient = asyncio.create_task(looking.seen())
+    impatient = asyncio.create_task(looking.result())
+    patient = asyncio.create_task(looking.result())
     await asyncio.sleep(0)
     impatient.cancel()
     assert (await patient).graphics
@@ -168,7 +168,7 @@ async def test_a_look_that_goes_wrong_means_the_processor(
     way: str, patience: float, words: str
 ) -> None:
     looking = probe(way, patience=patience)
-    seen = await looking.seen()
+    seen = await looking.result()
     assert seen.graphics is None
     assert words in seen.trouble
     assert seen.fix
@@ -180,7 +180,7 @@ async def test_a_look_that_goes_wrong_means_the_processor(
 
 async def test_without_a_sign_of_a_card_no_process_is_started() -> None:
     looking = probe("crashing", signs=False)
-    assert await looking.seen() == Seen()
+    assert await looking.result() == GpuProbeResult()
     hardware = await looking.hardware()
     assert hardware.memory >= hardware.available > 0
     assert hardware.cores > 0
@@ -189,7 +189,7 @@ async def test_without_a_sign_of_a_card_no_process_is_started() -> None:
 
 async def test_closing_ends_a_look_that_is_under_way() -> None:
     looking = probe("hanging")
-    waiting = asyncio.create_task(looking.seen())
+    waiting = asyncio.create_task(looking.result())
     await asyncio.sleep(0)
     await looking.close()
     with pytest.raises(asyncio.CancelledError):
@@ -224,8 +224,8 @@ def test_before_it_was_looked_at_the_driver_is_believed(monkeypatch: pytest.Monk
 @pytest.mark.timeout(400)
 async def test_the_real_torch_of_this_computer_gives_an_answer() -> None:
     """With a card it computes there; without one it says why not, in words for a person."""
-    looking = probe(module.SERVE)
-    seen = await looking.seen()
+    looking = probe(module.FACTORY)
+    seen = await looking.result()
     assert (seen.graphics is None) == bool(seen.trouble)
     assert "Traceback" not in seen.trouble
     assert "could not be looked at" not in seen.trouble

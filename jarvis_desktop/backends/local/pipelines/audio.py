@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from jarvis_desktop.backends.local.pipelines.text_classification import context, ranked
 from jarvis_desktop.backends.local.pipelines.text_generation import TokenProgress
-from jarvis_desktop.backends.local.worker import Loading, Run
+from jarvis_desktop.backends.local.worker import ExpertLoader, Run
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.errors import ExpertError, InputError
 from jarvis_desktop.core.i18n import tr
@@ -46,7 +46,7 @@ Transcribe = Callable[[list["Samples"]], list[str]]
 """Returns what is said in each of some sounds."""
 
 
-def load_transcriber(loading: Loading) -> Run:
+def load_transcriber(loading: ExpertLoader) -> Run:
     """Transcribe speech with Whisper, Moonshine or a model like them, or with a CTC model."""
     extractor = loading.part("AutoFeatureExtractor")
     tokenizer = loading.part("AutoTokenizer")
@@ -109,7 +109,7 @@ def _padded(sound: Samples, rate: int) -> Samples:
     return np.pad(sound, (0, missing)) if missing > 0 else sound
 
 
-def _seq2seq(loading: Loading, extractor: Any, tokenizer: Any) -> Transcribe:
+def _seq2seq(loading: ExpertLoader, extractor: Any, tokenizer: Any) -> Transcribe:
     """An encoder-decoder, which writes word by word."""
     network = loading.network("AutoModelForSpeechSeq2Seq")
     rate = int(extractor.sampling_rate)
@@ -136,7 +136,7 @@ def _seq2seq(loading: Loading, extractor: Any, tokenizer: Any) -> Transcribe:
     return transcribe
 
 
-def _ctc(loading: Loading, extractor: Any, tokenizer: Any) -> Transcribe:
+def _ctc(loading: ExpertLoader, extractor: Any, tokenizer: Any) -> Transcribe:
     """A CTC model, which spells: a letter or none for each moment (Graves et al., 2006)."""
     network = loading.network("AutoModelForCTC")
     rate = int(extractor.sampling_rate)
@@ -151,7 +151,7 @@ def _ctc(loading: Loading, extractor: Any, tokenizer: Any) -> Transcribe:
     return transcribe
 
 
-def load_audio_classifier(loading: Loading) -> Run:
+def load_audio_classifier(loading: ExpertLoader) -> Run:
     """Classify the sounds in a recording, the most likely first."""
     import numpy as np
 
@@ -206,7 +206,7 @@ MAX_PEAK = 0.95
 """Sound that would clip is turned down to this."""
 
 
-def load_speech_synthesizer(loading: Loading) -> Run:
+def load_speech_synthesizer(loading: ExpertLoader) -> Run:
     """Speak a text with VITS (MMS), SpeechT5 and its vocoder, or Bark."""
     config = loading.part("AutoConfig")
     ways = {"vits": _vits, "speecht5": _speecht5, "bark": _bark}
@@ -269,12 +269,12 @@ def _bounded(sound: Samples) -> Samples:
     return sound * np.float32(MAX_PEAK / peak) if peak > 1 else sound
 
 
-def _exact(loading: Loading) -> Loading:
+def _exact(loading: ExpertLoader) -> ExpertLoader:
     """Always use 32 bits: in 16 a small voice sounds rough, and little memory would be saved."""
     return replace(loading, place=replace(loading.place, half=False))
 
 
-def _vits(loading: Loading) -> tuple[Synthesize, int]:
+def _vits(loading: ExpertLoader) -> tuple[Synthesize, int]:
     tokenizer = loading.part("AutoTokenizer")
     network = _exact(loading).network("VitsModel")
     if tokenizer.phonemize:
@@ -295,7 +295,7 @@ def _vits(loading: Loading) -> tuple[Synthesize, int]:
     return say, int(network.config.sampling_rate)
 
 
-def _speecht5(loading: Loading) -> tuple[Synthesize, int]:
+def _speecht5(loading: ExpertLoader) -> tuple[Synthesize, int]:
     import torch
 
     if loading.base is None:
@@ -317,7 +317,7 @@ def _speecht5(loading: Loading) -> tuple[Synthesize, int]:
     return say, int(vocoder.config.sampling_rate)
 
 
-def _bark(loading: Loading) -> tuple[Synthesize, int]:
+def _bark(loading: ExpertLoader) -> tuple[Synthesize, int]:
     """Bark with one of its own voices, which every part of the text needs again."""
     tokenizer = loading.part("AutoTokenizer")
     network = loading.network("BarkModel")
@@ -358,7 +358,7 @@ def _voice(folder: Path, language: str, device: Any) -> dict[str, Any] | None:
     return None
 
 
-def load_music_generator(loading: Loading) -> Run:
+def load_music_generator(loading: ExpertLoader) -> Run:
     """Compose music from words with MusicGen (Copet et al., 2023)."""
     import torch
 

@@ -22,7 +22,7 @@ from jarvis_desktop.backends.local.pipelines.vision import (
     requires_libraries,
     vision_question,
 )
-from jarvis_desktop.backends.local.worker import Loading, Run
+from jarvis_desktop.backends.local.worker import ExpertLoader, Run
 from jarvis_desktop.core.artifact import Artifact, text_artifact
 from jarvis_desktop.core.errors import ExpertError, Fault
 from jarvis_desktop.core.i18n import tr
@@ -65,7 +65,7 @@ LayoutWords = list[tuple[str, list[int]]]
 
 
 @requires_libraries
-def load_captioner(loading: Loading) -> Run:
+def load_captioner(loading: ExpertLoader) -> Run:
     """Load an expert that returns text for a picture, by its architecture."""
     config = loading.part("AutoConfig")
     kind = str(config.model_type)
@@ -86,7 +86,7 @@ def load_captioner(loading: Loading) -> Run:
 
 
 def _generator(
-    loading: Loading,
+    loading: ExpertLoader,
     prompts: Mapping[VisionRequest, str],
     *,
     kind: str = "AutoModelForImageTextToText",
@@ -112,7 +112,7 @@ def _generator(
     return answer
 
 
-def _blip(loading: Loading) -> AnswerFunction:
+def _blip(loading: ExpertLoader) -> AnswerFunction:
     """BLIP: captions, or short answers if it was fine-tuned for questions."""
     if "QuestionAnswering" not in " ".join(loading.part("AutoConfig").architectures or ()):
         return _generator(loading, {DESCRIBE: ""})
@@ -120,18 +120,18 @@ def _blip(loading: Loading) -> AnswerFunction:
     return _generator(loading, prompts, kind="AutoModelForVisualQuestionAnswering")
 
 
-def _blip_2(loading: Loading) -> AnswerFunction:
+def _blip_2(loading: ExpertLoader) -> AnswerFunction:
     """BLIP-2: captions, and answers to questions."""
     prompts = {ANSWER: "Question: {question} Answer:", DESCRIBE: "a photo of"}
     return _generator(loading, prompts)
 
 
-def _git(loading: Loading) -> AnswerFunction:
+def _git(loading: ExpertLoader) -> AnswerFunction:
     """GIT: captions."""
     return _generator(loading, {DESCRIBE: ""}, pixels_only=True)
 
 
-def _florence(loading: Loading) -> AnswerFunction:
+def _florence(loading: ExpertLoader) -> AnswerFunction:
     """Florence-2, with its own task prompts."""
     config = loading.part("AutoConfig")
     longest = min(MAX_PAGE_TOKENS, int(config.text_config.max_position_embeddings) - 1)
@@ -139,7 +139,7 @@ def _florence(loading: Loading) -> AnswerFunction:
     return _generator(loading, prompts, max_new_tokens=longest, num_beams=1)
 
 
-def _vilt(loading: Loading) -> AnswerFunction:
+def _vilt(loading: ExpertLoader) -> AnswerFunction:
     """ViLT: chooses one of about 3,000 short answers; English only."""
     processor = processor_of(loading)
     network = loading.network("AutoModelForVisualQuestionAnswering")
@@ -161,13 +161,13 @@ def _vilt(loading: Loading) -> AnswerFunction:
     return answer
 
 
-def _captioner(loading: Loading) -> AnswerFunction:
+def _captioner(loading: ExpertLoader) -> AnswerFunction:
     """An image encoder with a text decoder, such as ViT-GPT2."""
     write = _decoder(loading)
     return lambda asked, report: write([_first_picture(loading, asked, (DESCRIBE,))])[0]
 
 
-def _trocr(loading: Loading) -> AnswerFunction:
+def _trocr(loading: ExpertLoader) -> AnswerFunction:
     """TrOCR: reads single lines of print or handwriting, which RapidOCR locates."""
     write = _decoder(loading)
 
@@ -198,7 +198,7 @@ def _trocr(loading: Loading) -> AnswerFunction:
     return answer
 
 
-def _decoder(loading: Loading) -> Callable[[list[Image]], list[str]]:
+def _decoder(loading: ExpertLoader) -> Callable[[list[Image]], list[str]]:
     """A function that writes a text for each picture."""
     processor, tokenizer = image_processor(loading), loading.part("AutoTokenizer")
     network = loading.network("AutoModelForImageTextToText")
@@ -212,7 +212,7 @@ def _decoder(loading: Loading) -> Callable[[list[Image]], list[str]]:
 
 
 def _first_picture(
-    loading: Loading, asked: VisionQuestion, requests: Sequence[VisionRequest]
+    loading: ExpertLoader, asked: VisionQuestion, requests: Sequence[VisionRequest]
 ) -> Image:
     """Return the first picture. Raise ExpertError if the expert does none of the `requests`."""
     if asked.wish not in requests:
@@ -235,7 +235,7 @@ def _first_picture(
     return asked.pictures[0]
 
 
-def _vision_llm(loading: Loading) -> AnswerFunction:
+def _vision_llm(loading: ExpertLoader) -> AnswerFunction:
     """A vision LLM with a chat template, such as SmolVLM."""
     processor = processor_of(loading)
     network = loading.network("AutoModelForImageTextToText")
@@ -282,7 +282,7 @@ def _chat_prompt(asked: VisionQuestion) -> str:
     return asked.question or CHAT_PROMPTS[asked.wish]
 
 
-def _donut(loading: Loading) -> AnswerFunction:
+def _donut(loading: ExpertLoader) -> AnswerFunction:
     """Donut, fine-tuned for questions: answers from the picture of a page, without OCR."""
     processor, tokenizer = image_processor(loading), loading.part("AutoTokenizer")
     if "<s_docvqa>" not in tokenizer.get_vocab():
@@ -320,7 +320,7 @@ def _donut(loading: Loading) -> AnswerFunction:
     return answer
 
 
-def _layoutlm(loading: Loading) -> AnswerFunction:
+def _layoutlm(loading: ExpertLoader) -> AnswerFunction:
     """LayoutLM: marks the answer among the words of a page, which RapidOCR reads."""
     import transformers
 
@@ -345,7 +345,7 @@ def _layoutlm(loading: Loading) -> AnswerFunction:
     return answer
 
 
-def _check_is_question(loading: Loading, asked: VisionQuestion) -> None:
+def _check_is_question(loading: ExpertLoader, asked: VisionQuestion) -> None:
     if asked.wish is not ANSWER:
         raise ExpertError(tr("{id} only answers questions about documents.", id=loading.expert.id))
 
@@ -380,7 +380,7 @@ def _layout_words(lines: Sequence[Line], width: float, height: float) -> LayoutW
     return words
 
 
-_ARCHITECTURES: Mapping[str, Callable[[Loading], AnswerFunction]] = {
+_ARCHITECTURES: Mapping[str, Callable[[ExpertLoader], AnswerFunction]] = {
     "blip": _blip,
     "blip-2": _blip_2,
     "git": _git,

@@ -18,7 +18,7 @@ from jarvis_desktop.backends.local.pipelines.vision import (
     picture_view,
     requires_libraries,
 )
-from jarvis_desktop.backends.local.worker import Loading, Run
+from jarvis_desktop.backends.local.worker import ExpertLoader, Run
 from jarvis_desktop.core.artifact import Artifact
 from jarvis_desktop.core.errors import ExpertError
 from jarvis_desktop.core.i18n import tr
@@ -47,7 +47,7 @@ COCO_JOINTS = 17
 
 
 @requires_libraries
-def load_normals(loading: Loading) -> Run:
+def load_normals(loading: ExpertLoader) -> Run:
     """Draw surface normals, computed from the nearness that any depth model estimates."""
     import numpy as np
     from PIL import Image as images
@@ -64,7 +64,7 @@ def load_normals(loading: Loading) -> Run:
 
 
 @requires_libraries
-def load_semantic_map(loading: Loading) -> Run:
+def load_semantic_map(loading: ExpertLoader) -> Run:
     """Draw the classes of a picture in the colours of ADE20K."""
     import numpy as np
     from PIL import Image as images
@@ -98,7 +98,7 @@ def load_semantic_map(loading: Loading) -> Run:
 
 
 @requires_libraries
-def load_pose_estimator(loading: Loading) -> Run:
+def load_pose_estimator(loading: ExpertLoader) -> Run:
     """Draw the poses of people: a detector (the base) finds them, ViTPose finds their joints.
 
     Without a detector, the whole picture is taken for one person.
@@ -136,7 +136,7 @@ def _everything(view: PictureView) -> list[Box]:
     return [(0.0, 0.0, float(view.inner[0]), float(view.inner[1]))]
 
 
-def _detector(loading: Loading) -> Any:
+def _detector(loading: ExpertLoader) -> Any:
     """A function that finds people, the best first."""
     assert loading.base is not None
     finder = replace(loading, folder=loading.base, base=None)

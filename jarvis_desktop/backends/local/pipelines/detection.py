@@ -15,7 +15,7 @@ from jarvis_desktop.backends.local.pipelines.vision import (
     processor_of,
     requires_libraries,
 )
-from jarvis_desktop.backends.local.worker import Loading, Run
+from jarvis_desktop.backends.local.worker import ExpertLoader, Run
 from jarvis_desktop.core.artifact import Artifact, text_artifact
 from jarvis_desktop.core.errors import ExpertError
 from jarvis_desktop.core.i18n import tr
@@ -49,7 +49,7 @@ MAX_OVERLAP = 0.7
 
 
 @requires_libraries
-def load_object_detector(loading: Loading) -> Run:
+def load_object_detector(loading: ExpertLoader) -> Run:
     """Detect the classes that the expert was trained on, such as the 80 of COCO."""
     processor = image_processor(loading)
     network = loading.network("AutoModelForObjectDetection")
@@ -72,7 +72,7 @@ def load_object_detector(loading: Loading) -> Run:
 
 
 @requires_libraries
-def load_zero_shot_detector(loading: Loading) -> Run:
+def load_zero_shot_detector(loading: ExpertLoader) -> Run:
     """Detect whatever is named, by OWL-ViT, OWLv2 or Grounding DINO."""
     processor = processor_of(loading)
     network = loading.network("AutoModelForZeroShotObjectDetection")
@@ -182,7 +182,7 @@ BACKGROUND_LABELS = "background", "unlabeled", "unlabelled", "void", "other", "n
 
 
 @requires_libraries
-def load_segmenter(loading: Loading) -> Run:
+def load_segmenter(loading: ExpertLoader) -> Run:
     """Segment a picture by class, or cut out what is named.
 
     Mask2Former, MaskFormer, OneFormer, EoMT and DETR separate things of the same class (panoptic);
@@ -276,7 +276,7 @@ def _relevant(masks: Iterable[Mask]) -> list[Mask]:
 
 
 @requires_libraries
-def load_mask_generator(loading: Loading) -> Run:
+def load_mask_generator(loading: ExpertLoader) -> Run:
     """Segment everything in a picture with SAM, asked at a grid of points (Kirillov et al. 2023).
 
     Masks are compared at SAM's own resolution of 256 by 256, so that none takes much memory.

@@ -18,7 +18,7 @@ from jarvis_desktop.backends.local.pipelines.text_classification import (
     WINDOW_BATCH,
     context,
 )
-from jarvis_desktop.backends.local.worker import Loading, Run
+from jarvis_desktop.backends.local.worker import ExpertLoader, Run
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.errors import ExpertError, InputError
 from jarvis_desktop.core.i18n import tr
@@ -43,7 +43,7 @@ _POOLING = {
 }
 
 
-def load_sentence_similarity(loading: Loading) -> Run:
+def load_sentence_similarity(loading: ExpertLoader) -> Run:
     """Compute how similar in meaning two texts are."""
     embed = _embedder(loading, "STS")
 
@@ -57,7 +57,7 @@ def load_sentence_similarity(loading: Loading) -> Run:
     return run
 
 
-def load_feature_extractor(loading: Loading) -> Run:
+def load_feature_extractor(loading: ExpertLoader) -> Run:
     """Write the vectors of a text, or of its parts, to a table."""
     embed = _embedder(loading, "Clustering")
 
@@ -113,7 +113,7 @@ class _Head:
     longest: int = 512
 
 
-def _embedder(loading: Loading, purpose: str) -> Embed:
+def _embedder(loading: ExpertLoader, purpose: str) -> Embed:
     """Unit vectors, one a text; of a long text, the mean over its windows."""
     import numpy as np
     import torch
@@ -197,7 +197,7 @@ def _pooled(hidden: Any, mask: Any, pooling: str) -> Any:
     return (hidden * weights).sum(1) / weights.sum(1).clamp(min=1e-9)
 
 
-def _head(loading: Loading, config: Any, purpose: str) -> _Head:
+def _head(loading: ExpertLoader, config: Any, purpose: str) -> _Head:
     """Read the pooling, dense layers, length and prompt from the expert's settings."""
     folder = loading.folder
     pooling, dense = "mean", []
@@ -234,7 +234,7 @@ def _pooling(settings: dict[str, Any]) -> str:
     return next((way for key, way in _POOLING.items() if settings.get(key)), "mean")
 
 
-def _dense(folder: Path, loading: Loading) -> Any:
+def _dense(folder: Path, loading: ExpertLoader) -> Any:
     """A layer after the pooling."""
     import torch
     from safetensors.torch import load_file

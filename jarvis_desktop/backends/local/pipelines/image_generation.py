@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from jarvis_desktop.backends.local.worker import Loading, Run
+from jarvis_desktop.backends.local.worker import ExpertLoader, Run
 from jarvis_desktop.core.artifact import Artifact, Kind
 from jarvis_desktop.core.errors import ExpertError, Fault, InputError
 from jarvis_desktop.core.i18n import tr
@@ -48,7 +48,7 @@ TRUSTED_LIBRARIES = frozenset({"diffusers", "transformers", "stable_diffusion"})
 """Where the parts of a pipeline may come from, by model_index.json."""
 
 
-def opened(loading: Loading, auto: str, **settings: Any) -> Any:
+def opened(loading: ExpertLoader, auto: str, **settings: Any) -> Any:
     """Open the pipeline of an expert, or of its base; `auto` names a class of diffusers.
 
     If that class has no such pipeline, the one that the expert itself names is used. Raises
@@ -73,7 +73,7 @@ def opened(loading: Loading, auto: str, **settings: Any) -> Any:
     return pipeline
 
 
-def part_of(loading: Loading, kinds: Mapping[str, str]) -> Any:
+def part_of(loading: ExpertLoader, kinds: Mapping[str, str]) -> Any:
     """Load a network that works within a pipeline, such as a ControlNet.
 
     `kinds` maps the class in the expert's settings to one of diffusers. Raises ExpertError.
@@ -130,7 +130,7 @@ def sampling_defaults(pipeline: Any, repo: str) -> SamplingDefaults:
 class DiffusionPipeline:
     """A pipeline with its sampling defaults, called with a task's options."""
 
-    def __init__(self, pipeline: Any, loading: Loading) -> None:
+    def __init__(self, pipeline: Any, loading: ExpertLoader) -> None:
         self.pipeline = pipeline
         self.takes: Mapping[str, Any] = inspect.signature(type(pipeline).__call__).parameters
         self.sampling_defaults = sampling_defaults(pipeline, loading.expert.repo)
@@ -301,7 +301,7 @@ CONTEXT_SHARE = 0.5
 """How much of the picture around a masked part the expert is shown, relative to its size."""
 
 
-def load_text_to_image(loading: Loading) -> Run:
+def load_text_to_image(loading: ExpertLoader) -> Run:
     """Draw a picture from words."""
     diffusion = DiffusionPipeline(opened(loading, "AutoPipelineForText2Image"), loading)
 
@@ -314,7 +314,7 @@ def load_text_to_image(loading: Loading) -> Run:
     return run
 
 
-def load_image_to_image(loading: Loading) -> Run:
+def load_image_to_image(loading: ExpertLoader) -> Run:
     """Redraw a picture in another style: from a noisy version of it, or by an instruction."""
     diffusion = DiffusionPipeline(opened(loading, "AutoPipelineForImage2Image"), loading)
     told = _follows_instructions(diffusion)
@@ -337,7 +337,7 @@ def load_image_to_image(loading: Loading) -> Run:
     return run
 
 
-def load_image_editor(loading: Loading) -> Run:
+def load_image_editor(loading: ExpertLoader) -> Run:
     """Change a picture as an instruction says (InstructPix2Pix, Kontext, Qwen-Image-Edit ...)."""
     diffusion = DiffusionPipeline(opened(loading, "DiffusionPipeline"), loading)
     if not _follows_instructions(diffusion):
@@ -359,7 +359,7 @@ def load_image_editor(loading: Loading) -> Run:
     return run
 
 
-def load_inpainter(loading: Loading) -> Run:
+def load_inpainter(loading: ExpertLoader) -> Run:
     """Repaint a part of a picture; all the rest stays as it is, pixel by pixel."""
     diffusion = DiffusionPipeline(opened(loading, "AutoPipelineForInpainting"), loading)
 
@@ -488,7 +488,7 @@ LINE_CONTROLS = frozenset({"canny", "hed", "mlsd", "scribble"})
 """Control images drawn in white on black."""
 
 
-def load_controlnet(loading: Loading) -> Run:
+def load_controlnet(loading: ExpertLoader) -> Run:
     """Draw a picture from words and a control image, in its proportions."""
     from PIL import Image as images
 

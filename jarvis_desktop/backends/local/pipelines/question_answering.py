@@ -17,7 +17,7 @@ from jarvis_desktop.backends.local.pipelines.text_classification import (
     context,
     windows,
 )
-from jarvis_desktop.backends.local.worker import Loading, Run
+from jarvis_desktop.backends.local.worker import ExpertLoader, Run
 from jarvis_desktop.core.artifact import Artifact, text_artifact
 from jarvis_desktop.core.errors import ExpertError, InputError
 from jarvis_desktop.core.i18n import tr
@@ -197,7 +197,7 @@ MAX_WRITTEN_TOKENS = 64
 _END = re.compile(r"[.!?。！？]+[\"'”’)]*(?:\s|$)|\n\s*\n|(?<=[。！？])")
 
 
-def load_question_answerer(loading: Loading) -> Run:
+def load_question_answerer(loading: ExpertLoader) -> Run:
     """Find the span of a text that answers a question.
 
     TokenWindows without the answer point to their first token (Devlin et al., "BERT", 2019, section
@@ -271,7 +271,7 @@ def evidence(text: str, start: int, end: int) -> str:
     return " ".join(text[begin:].split())
 
 
-def load_table_question_answerer(loading: Loading) -> Run:
+def load_table_question_answerer(loading: ExpertLoader) -> Run:
     """Answer questions about a table with TAPAS, which selects cells, or TAPEX, which writes."""
     if loading.part("AutoConfig").model_type == "tapas":
         # TAPAS's own tokenizer needs pandas; its vocabulary is BERT's.
@@ -279,7 +279,7 @@ def load_table_question_answerer(loading: Loading) -> Run:
     return _tapex(loading, loading.part("BartTokenizer"))
 
 
-def _tapas(loading: Loading, tokenizer: Any) -> Run:
+def _tapas(loading: ExpertLoader, tokenizer: Any) -> Run:
     """Select cells, and an aggregation of them (Herzig et al., "TaPas", 2020)."""
     network = loading.network("AutoModelForTableQuestionAnswering")
     config = network.config
@@ -329,7 +329,7 @@ def _left_out(table: Table, ask: TapasInput) -> str:
     )
 
 
-def _tapex(loading: Loading, tokenizer: Any) -> Run:
+def _tapex(loading: ExpertLoader, tokenizer: Any) -> Run:
     """Generate an answer from the table as a line of text (Liu et al., "TAPEX", 2022)."""
     network = loading.network("AutoModelForSeq2SeqLM")
     longest = min(context(network.config), 1024)

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from jarvis_desktop.backends.local.worker import Loading, Run
+from jarvis_desktop.backends.local.worker import ExpertLoader, Run
 from jarvis_desktop.core.artifact import Artifact, text_artifact
 from jarvis_desktop.core.errors import ExpertError, InputError
 from jarvis_desktop.core.i18n import tr
@@ -128,7 +128,7 @@ _TAG = re.compile(r"([BILESUM])-(.+)")
 _SEPARATE = ("THAI", "LAO", "KHMER", "MYANMAR")
 
 
-def load_token_classifier(loading: Loading) -> Run:
+def load_token_classifier(loading: ExpertLoader) -> Run:
     """List the names, and whatever else an expert marks in a text, by kind."""
     tokenizer = loading.part("AutoTokenizer")
     network = loading.network("AutoModelForTokenClassification")
@@ -252,7 +252,7 @@ def named(kind: str) -> str:
     return _KINDS.get(kind.casefold(), kind.replace("_", " ").replace("-", " ").capitalize())
 
 
-def load_text_classifier(loading: Loading) -> Run:
+def load_text_classifier(loading: ExpertLoader) -> Run:
     """Classify a text by the expert's own labels: a mood, a topic, a language, stars."""
     import torch
 
@@ -309,7 +309,7 @@ def input_text(call: Call, report: Report) -> str:
     return text[:MAX_TEXT_CHARS]
 
 
-def load_zero_shot_classifier(loading: Loading) -> Run:
+def load_zero_shot_classifier(loading: ExpertLoader) -> Run:
     """Classify by natural language inference (Yin et al. 2019): is the text about X?"""
     import torch
 

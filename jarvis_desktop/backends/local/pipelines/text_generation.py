@@ -7,7 +7,7 @@ from collections.abc import Container, Iterable, Sequence
 from typing import Any
 
 from jarvis_desktop.backends.local.pipelines.text_classification import MAX_WINDOW_TOKENS, context
-from jarvis_desktop.backends.local.worker import Loading, Run
+from jarvis_desktop.backends.local.worker import ExpertLoader, Run
 from jarvis_desktop.core.artifact import Artifact, text_artifact
 from jarvis_desktop.core.errors import ExpertError, InputError
 from jarvis_desktop.core.expert import Expert
@@ -32,7 +32,7 @@ MAX_GAPS = 20
 GAP = re.compile(r"\[mask\]|<mask>|_{2,}", re.IGNORECASE)
 
 
-def load_text_generator(loading: Loading) -> Run:
+def load_text_generator(loading: ExpertLoader) -> Run:
     """Answer a prompt with an LLM, using its chat template if it has one."""
     tokenizer = loading.part("AutoTokenizer")
     network = loading.network("AutoModelForCausalLM")
@@ -101,7 +101,7 @@ class TokenProgress:
         return scores
 
 
-def load_translator(loading: Loading) -> Run:
+def load_translator(loading: ExpertLoader) -> Run:
     """Translate with OPUS-MT (one pair of languages), NLLB-200, M2M-100 or MADLAD-400 (many)."""
     tokenizer, network = _load_sequences(loading)
     vocabulary = tokenizer.get_vocab()
@@ -175,7 +175,7 @@ def _check_pair(expert: Expert, text: str, to: str) -> None:
         )
 
 
-def load_summarizer(loading: Loading) -> Run:
+def load_summarizer(loading: ExpertLoader) -> Run:
     """Summarize with T5, BART, PEGASUS or a model like them: part by part if the text is long."""
     tokenizer, network = _load_sequences(loading)
     prefix = "summarize: " if network.config.model_type == "t5" else ""
@@ -212,7 +212,7 @@ def load_summarizer(loading: Loading) -> Run:
     return run
 
 
-def load_fill_mask(loading: Loading) -> Run:
+def load_fill_mask(loading: ExpertLoader) -> Run:
     """Propose words for each gap of a text, and fill in the most likely."""
     tokenizer = loading.part("AutoTokenizer")
     network = loading.network("AutoModelForMaskedLM")
@@ -253,7 +253,7 @@ def load_fill_mask(loading: Loading) -> Run:
     return run
 
 
-def _load_sequences(loading: Loading) -> tuple[Any, Any]:
+def _load_sequences(loading: ExpertLoader) -> tuple[Any, Any]:
     """Load a tokenizer and an encoder-decoder network."""
     network = loading.network("AutoModelForSeq2SeqLM")
     return loading.part("AutoTokenizer"), network

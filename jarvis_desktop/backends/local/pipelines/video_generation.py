@@ -19,7 +19,7 @@ from jarvis_desktop.backends.local.pipelines.image_generation import (
     opened,
     part_of,
 )
-from jarvis_desktop.backends.local.worker import Loading, Run
+from jarvis_desktop.backends.local.worker import ExpertLoader, Run
 from jarvis_desktop.core.artifact import Artifact, Kind
 from jarvis_desktop.core.errors import ExpertError, Fault
 from jarvis_desktop.core.i18n import tr
@@ -50,7 +50,7 @@ IMAGE_TO_VIDEO = {
 """Pipelines whose weights can also start from a picture -> the class for that."""
 
 
-def load_text_to_video(loading: Loading) -> Run:
+def load_text_to_video(loading: ExpertLoader) -> Run:
     """Make a video from words."""
     if loading.base:
         pipeline = opened(
@@ -71,7 +71,7 @@ def load_text_to_video(loading: Loading) -> Run:
     return run
 
 
-def load_image_to_video(loading: Loading) -> Run:
+def load_image_to_video(loading: ExpertLoader) -> Run:
     """Make a video that starts with a picture, in its proportions."""
     import json
 

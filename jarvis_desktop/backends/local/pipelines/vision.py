@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
-from jarvis_desktop.backends.local.worker import Loading, Run
+from jarvis_desktop.backends.local.worker import ExpertLoader, Run
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.errors import ExpertError, InputError, UnavailableError
 from jarvis_desktop.core.i18n import tr
@@ -90,11 +90,11 @@ def scale(original: Image) -> PictureView:
     return PictureView(original, seen, inner)
 
 
-def requires_libraries(load: Callable[[Loading], Run]) -> Callable[[Loading], Run]:
+def requires_libraries(load: Callable[[ExpertLoader], Run]) -> Callable[[ExpertLoader], Run]:
     """Make a loader raise UnavailableError if its expert needs a library that is missing."""
 
     @functools.wraps(load)
-    def loading_it(loading: Loading) -> Run:
+    def loading_it(loading: ExpertLoader) -> Run:
         try:
             return load(loading)
         except ImportError as error:
@@ -112,7 +112,7 @@ def requires_libraries(load: Callable[[Loading], Run]) -> Callable[[Loading], Ru
     return loading_it
 
 
-def image_processor(loading: Loading) -> Any:
+def image_processor(loading: ExpertLoader) -> Any:
     """The expert's image processor.
 
     It uses Pillow, so that results are the same with and without torchvision. A few architectures
@@ -121,7 +121,7 @@ def image_processor(loading: Loading) -> Any:
     return loading.part("AutoImageProcessor", backend="pil")
 
 
-def processor_of(loading: Loading) -> Any:
+def processor_of(loading: ExpertLoader) -> Any:
     """The expert's processor of pictures and words; see `image_processor`."""
     processor = loading.part("AutoProcessor")
     processor.image_processor = image_processor(loading)
@@ -227,7 +227,7 @@ SIGLIP_TOKENS = 64
 
 
 @requires_libraries
-def load_image_classifier(loading: Loading) -> Run:
+def load_image_classifier(loading: ExpertLoader) -> Run:
     """Classify a picture by the labels that the expert knows."""
     processor = image_processor(loading)
     network = loading.network("AutoModelForImageClassification")
@@ -250,7 +250,7 @@ def load_image_classifier(loading: Loading) -> Run:
 
 
 @requires_libraries
-def load_zero_shot_image_classifier(loading: Loading) -> Run:
+def load_zero_shot_image_classifier(loading: ExpertLoader) -> Run:
     """Compare a picture with each of the given labels, by CLIP, SigLIP or a model like them."""
     processor, tokenizer = image_processor(loading), loading.part("AutoTokenizer")
     network = loading.network("AutoModelForZeroShotImageClassification")
@@ -278,7 +278,7 @@ def load_zero_shot_image_classifier(loading: Loading) -> Run:
 
 
 @requires_libraries
-def load_depth(loading: Loading) -> Run:
+def load_depth(loading: ExpertLoader) -> Run:
     """Draw a grey picture in which near is bright."""
     import numpy as np
     from PIL import Image
@@ -296,7 +296,7 @@ def load_depth(loading: Loading) -> Run:
     return run
 
 
-def nearness_estimator(loading: Loading) -> Callable[[PictureView], Any]:
+def nearness_estimator(loading: ExpertLoader) -> Callable[[PictureView], Any]:
     """Estimate how near everything in a picture is: an array over the picture, 0 to 1 (nearest)."""
     import numpy as np
 
@@ -319,7 +319,7 @@ def nearness_estimator(loading: Loading) -> Callable[[PictureView], Any]:
 
 
 @requires_libraries
-def load_video_classifier(loading: Loading) -> Run:
+def load_video_classifier(loading: ExpertLoader) -> Run:
     """Classify a video by frames taken from it evenly."""
     processor = image_processor(loading)
     network = loading.network("AutoModelForVideoClassification")
