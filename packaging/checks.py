@@ -12,7 +12,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 
 from environment import SetupError, executable, scripts
 
@@ -27,74 +27,112 @@ PATIENCE = 5.0
 COLOUR = re.compile(r"\x1b\[[\d;]*m")
 
 
+COVERED = ("tests/core", "tests/text", "tests/assistant", "tests/tasks")
+"""What covers `core`, `assistant` and `text`. Coverage doubles the time of a test, so that the
+others run without."""
+
+Result = tuple[str, int, float, str]
+"""The name of a check, its exit code, its seconds, and pytest's closing line if it has one."""
+
+
 def run_all(root: Path, pytest_args: list[str]) -> int:
-    """0 where all passed. With `pytest_args` only pytest runs, without the coverage demand."""
-    linters = (
-        ("format", ["ruff", "format", "--check"]),
-        ("lint", ["ruff", "check"]),
-        ("types", ["mypy"]),
-        ("imports", ["lint-imports"]),
-    )
-    lines = []
-    worst = 0
+    """0 if everything passed. With `pytest_args` only pytest runs, without the coverage demand."""
+    env = dict(os.environ)
+    done: list[Result] = []
     with _ended_by_signals():
-        for name, command in () if pytest_args else linters:
-            code, spent, _ = step(root, name, command, dict(os.environ))
-            worst = worst or code
-            lines.append(_line(name, code, spent, ""))
-        with private_session() as env:
-            code, spent, closing = step(root, "tests", ["pytest", *_pytest(pytest_args)], env)
-        worst = worst or code
-        lines.append(_line("tests", code, spent, closing))
-    print("\n== Summary", *lines, sep="\n")
-    print("All passed." if worst == 0 else "Not all passed.", flush=True)
-    return 1 if worst else 0
+        if pytest_args:
+            with private_session() as env:
+                done.append(step(root, "tests", ["pytest", *_pytest(), *pytest_args], env))
+        else:
+            with beside(root, "types", ["mypy"], env, done):
+                done.append(step(root, "format", ["ruff", "format", "--check"], env))
+                done.append(step(root, "lint", ["ruff", "check"], env))
+                done.append(step(root, "imports", ["lint-imports"], env))
+            covered = ["-n", "2", "--cov", "--cov-report=term-missing:skip-covered", *COVERED]
+            others = ["-n", "3", "--dist", "worksteal", *(f"--ignore={name}" for name in COVERED)]
+            # Half of the time of the others is waiting, which the covered ones fill.
+            with (
+                private_session() as env,
+                beside(root, "covered", ["pytest", *_pytest(), *covered], env, done),
+            ):
+                done.append(step(root, "tests", ["pytest", *_pytest(), *others], env))
+    print("\n== Summary", *map(_line, done), sep="\n")
+    worst = any(code for _, code, _, _ in done)
+    print("Not all passed." if worst else "All passed.", flush=True)
+    return int(worst)
 
 
-def _pytest(args: list[str]) -> list[str]:
+def _pytest() -> list[str]:
     colour = ["--color=yes"] if sys.stdout.isatty() else []
     # Elsewhere there is no private screen and no private sound server to be had.
     only = (
         [] if sys.platform.startswith("linux") else ["-m", "not screen and not sound and not gpu"]
     )
-    if args:
-        return colour + only + args
-    # coverage first erases what an interrupted run left behind
-    return [*colour, *only, "-n", "2", "--cov", "--cov-report=term-missing:skip-covered"]
+    return colour + only
 
 
-def step(root: Path, name: str, command: list[str], env: Env) -> tuple[int, float, str]:
-    """Run one check; its exit code, its seconds, and pytest's closing line where there is one."""
+def step(root: Path, name: str, command: list[str], env: Env) -> Result:
+    """Run one check and show what it prints."""
+    began = time.monotonic()
+    closing = ""
+    with _started(root, name, command, env, subprocess.PIPE) as process:
+        assert process.stdout is not None
+        for line in process.stdout:
+            print(line, end="", flush=True)
+            closing = _closing(line) or closing
+        code = process.wait()
+    return name, code, time.monotonic() - began, closing
+
+
+@contextlib.contextmanager
+def beside(
+    root: Path, name: str, command: list[str], env: Env, done: list[Result]
+) -> Iterator[None]:
+    """Run one check beside those of the block; show what it printed at the end of the block."""
+    began = time.monotonic()
+    with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as printed:
+        with _started(root, name, command, env, printed) as process:
+            yield
+            code = process.wait()
+        spent = time.monotonic() - began
+        print(f"\n== what {name} printed", flush=True)
+        closing = ""
+        printed.seek(0)
+        for line in printed:
+            print(line, end="")
+            closing = _closing(line) or closing
+    done.append((name, code, spent, closing))
+
+
+def _started(
+    root: Path, name: str, command: list[str], env: Env, output: IO[str] | int
+) -> contextlib.AbstractContextManager[subprocess.Popen[str]]:
     local = scripts(root) / executable(command[0])
     if local.is_file():
         command = [str(local), *command[1:]]
     print(f"\n== {name}: {Path(command[0]).name} {' '.join(command[1:])}", flush=True)
-    began = time.monotonic()
-    closing = ""
-    with ended_after(
+    return ended_after(
         subprocess.Popen(
             command,
             cwd=str(root),
             env=dict(env, PYTHONUNBUFFERED="1"),
             stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
+            stdout=output,
             stderr=subprocess.STDOUT,
             text=True,
             encoding="utf-8",
             errors="replace",
             start_new_session=True,
         )
-    ) as process:
-        assert process.stdout is not None
-        for line in process.stdout:
-            print(line, end="", flush=True)
-            if CLOSING.search(line):
-                closing = COLOUR.sub("", line).strip(" =\n")
-        code = process.wait()
-    return code, time.monotonic() - began, closing
+    )
 
 
-def _line(name: str, code: int, spent: float, closing: str) -> str:
+def _closing(line: str) -> str:
+    return COLOUR.sub("", line).strip(" =\n") if CLOSING.search(line) else ""
+
+
+def _line(result: Result) -> str:
+    name, code, spent, closing = result
     verdict = "passed" if code == 0 else f"FAILED (exit code {code})"
     return f"  {name:<8} {spent:6.1f} s  {verdict}" + (f"  [{closing}]" if closing else "")
 

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from tests.cli.warm import WarmCommands
 
 
 @dataclass(frozen=True)
@@ -30,8 +31,14 @@ class Ended:
 Jarvis = Callable[..., Ended]
 
 
+@pytest.fixture(scope="session")
+def warm_commands() -> Iterator[WarmCommands]:
+    with closing(WarmCommands()) as commands:
+        yield commands
+
+
 @pytest.fixture
-def jarvis(tmp_path: Path) -> Jarvis:
+def jarvis(tmp_path: Path, warm_commands: WarmCommands) -> Jarvis:
     """Runs `jarvis-desktop ARGS` in the test's folder, with no screen and no terminal."""
 
     def run(*args: str | Path, stdin: str = "") -> Ended:
@@ -40,17 +47,10 @@ def jarvis(tmp_path: Path) -> Jarvis:
             for name, value in os.environ.items()
             if name not in ("DISPLAY", "WAYLAND_DISPLAY")
         }
-        done = subprocess.run(
-            [sys.executable, "-m", "jarvis_desktop", *map(str, args)],
-            cwd=tmp_path,
-            env=environment,
-            input=stdin,
-            capture_output=True,
-            text=True,
-            timeout=100,
-            check=False,
+        code, out, err = warm_commands.run(
+            [str(arg) for arg in args], cwd=tmp_path, env=environment, stdin=stdin, timeout=100
         )
-        assert "Traceback" not in done.stdout + done.stderr, done.stderr
-        return Ended(done.returncode, done.stdout, done.stderr)
+        assert "Traceback" not in out + err, err
+        return Ended(code, out, err)
 
     return run

@@ -20,7 +20,9 @@ def test_step_gives_exit_code_and_closing_line(
         "\\x1b[31m===== \\x1b[1m2 failed\\x1b[0m, 510 passed in 80.12s (0:01:20) =====\\x1b[0m"
     )
     code = f"print('some line'); print('{closing}'); raise SystemExit(1)"
-    result, _, line = checks.step(tmp_path, "tests", [sys.executable, "-c", code], dict(os.environ))
+    _, result, _, line = checks.step(
+        tmp_path, "tests", [sys.executable, "-c", code], dict(os.environ)
+    )
     assert result == 1
     assert line == "2 failed, 510 passed in 80.12s (0:01:20)"
     assert "some line" in capsys.readouterr().out
@@ -43,10 +45,26 @@ def test_one_failure_fails_all_but_the_rest_still_runs(
     for name in ("ruff format --check", "ruff check", "mypy", "lint-imports"):
         assert name in shown
     summary = shown[shown.index("== Summary") :]
-    assert summary.count("FAILED") == {"": 0, "ruff": 2, "pytest": 1}[broken]
-    assert (
-        "[pytest -n 2 --cov --cov-report=term-missing:skip-covered: 3 passed in 0.10s]" in summary
-    )
+    assert summary.count("FAILED") == {"": 0, "ruff": 2, "pytest": 2}[broken]
+    assert summary.count(": 3 passed in 0.10s]") == 6
+
+
+def test_only_what_must_be_covered_runs_with_coverage(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = environment.scripts(tmp_path)
+    folder.mkdir(parents=True)
+    for name in ("ruff", "mypy", "lint-imports", "pytest"):
+        (folder / name).write_text(f'#!/bin/sh\necho "ran {name} $*"\n')
+        (folder / name).chmod(0o755)
+    assert checks.run_all(tmp_path, []) == 0
+    ran = [line for line in capsys.readouterr().out.splitlines() if line.startswith("ran pytest")]
+    covered = next(line for line in ran if "--cov" in line)
+    others = next(line for line in ran if "--cov" not in line)
+    for name in checks.COVERED:
+        assert (Path(checks.__file__).parents[1] / name).is_dir()
+        assert covered.endswith(name) or f" {name} " in covered
+        assert f"--ignore={name}" in others
 
 
 def test_arguments_run_pytest_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
