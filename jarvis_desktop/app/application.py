@@ -38,7 +38,7 @@ from jarvis_desktop.backends.builtin import BuiltinBackend
 from jarvis_desktop.backends.inference_api.backend import ApiBackend
 from jarvis_desktop.backends.local.backend import LocalBackend
 from jarvis_desktop.backends.task_encoder import BackgroundScorer, TaskEncoder
-from jarvis_desktop.core.context import works_unkept
+from jarvis_desktop.core.context import local_now, works_unkept
 from jarvis_desktop.core.errors import JarvisError
 from jarvis_desktop.core.expert import Expert
 from jarvis_desktop.core.i18n import tr
@@ -311,7 +311,7 @@ class Application:
 
     async def sweep_goals(self) -> None:
         """Remove the folders of goals that nobody comes back to."""
-        await goal_folders.sweep(self.paths.goals, self.goals, _now())
+        await goal_folders.sweep(self.paths.goals, self.goals, local_now())
 
     async def _warm(self) -> None:
         """Load, one after the other, what the first request would wait for; the quickest first."""
@@ -349,7 +349,3 @@ class Application:
         )
         self.history.close()
         self.hub.close()
-
-
-def _now() -> datetime:
-    return datetime.now().astimezone()

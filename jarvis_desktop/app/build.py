@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import datetime
 from functools import partial
 
 from jarvis_desktop.app.agent import AgentDependencies, build_agent
@@ -36,6 +35,7 @@ from jarvis_desktop.backends.local.backend import LocalBackend
 from jarvis_desktop.backends.local.placement import MemoryMeasurements
 from jarvis_desktop.backends.result_checks import inspect
 from jarvis_desktop.backends.task_encoder import BackgroundScorer
+from jarvis_desktop.core.context import local_now
 from jarvis_desktop.core.placement import MB
 from jarvis_desktop.core.policy import Policy
 from jarvis_desktop.core.ports import Backend, Timer
@@ -79,7 +79,7 @@ def build(
     inventory = {item.name: item for item in INVENTORY}
     definitions = {item.type.name: item for item in DEFINITIONS}
     policy, current = Policy(settings.mode), Current(settings)
-    records = build_records(paths, inventory, _now)
+    records = build_records(paths, inventory, local_now)
     store, history = records.store, records.history
     weights = Weights(
         paths.weights,
@@ -135,14 +135,14 @@ def build(
         instance=instance,
     )
     bell = Bell(road.player, shipped("resources", "sounds", "ring.wav"), on_ring)
-    timers = RingingTimers(history.timers, ring=bell, now=_now)
+    timers = RingingTimers(history.timers, ring=bell, now=local_now)
     stop = _StopSwitch()
     services = Services(
         road.recogniser,
         road.voice,
         timers,
         SystemDesktop(),
-        _now,
+        local_now,
         stop,
         history.facts,
         store,
@@ -210,7 +210,7 @@ def build(
             store,
             scorer,
             history.goals,
-            _now,
+            local_now,
             records.goal_folder,
         ),
         planner=inner,
@@ -235,7 +235,7 @@ def build(
             journal=history.journal,
             agent=mode.agent,
             acting=ACTING,
-            now=_now,
+            now=local_now,
             hands_free=road.asking_aloud,
         )
     )
@@ -292,7 +292,3 @@ class _StopSwitch:
 
     def __call__(self) -> int:
         return self.assistant.stop_others()
-
-
-def _now() -> datetime:
-    return datetime.now().astimezone()

@@ -9,6 +9,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable
 from contextvars import ContextVar
+from datetime import datetime
 
 from jarvis_desktop.core.expert import Spent
 
@@ -54,3 +55,8 @@ def is_unkept(conversation_id: str) -> bool:
 def works_unkept() -> bool:
     """Whether the running code works for one."""
     return is_unkept(current_conversation.get())
+
+
+def local_now() -> datetime:
+    """The time by this computer's clock, with its time zone."""
+    return datetime.now().astimezone()

@@ -102,9 +102,22 @@ class ShippedCatalogue:
         self._prompted = prompted
         self._by_api = by_api
         self._served = served
+        self._with_experts = {name for name in definitions if hub_experts.tasks_of(name)}
+        """The tasks that an expert may do; the others are done by the built-in way alone."""
+        for expert in self.experts:
+            self._with_experts |= {expert.task, *expert.also}
 
     def candidates(self, task: str) -> Sequence[Candidate]:
         """Installed experts, the largest first; those behind an API; the built-in way."""
+        found = self._experts_for(task) if task in self._with_experts else []
+        definition = self._definitions.get(task)
+        if definition and definition.skill:
+            found.append(Candidate(Expert(f"skill/{task}", task, definition.note), "skill"))
+        if definition and definition.method:
+            found.append(Candidate(Expert(f"builtin/{task}", task, definition.note), "builtin"))
+        return tuple(found)
+
+    def _experts_for(self, task: str) -> list[Candidate]:
         installed = [
             expert
             for expert in (*self._of(task), *self._fetched(task))
@@ -114,13 +127,7 @@ class ShippedCatalogue:
         ]
         installed.sort(key=lambda expert: -expert.download_mb)
         found = [Candidate(expert, "local", heavy=True) for expert in installed]
-        found += [item for expert in self._behind_api(task) for item in self._by_api(expert)]
-        definition = self._definitions.get(task)
-        if definition and definition.skill:
-            found.append(Candidate(Expert(f"skill/{task}", task, definition.note), "skill"))
-        if definition and definition.method:
-            found.append(Candidate(Expert(f"builtin/{task}", task, definition.note), "builtin"))
-        return tuple(found)
+        return found + [item for expert in self._behind_api(task) for item in self._by_api(expert)]
 
     def by_llm(self, task: str, llm: LLM) -> Candidate | None:
         """The LLM itself as an expert of the task, where there is a good prompt for it.

@@ -530,6 +530,8 @@ class ReplanningRunner:
         text, trace = live.turn.text, live.trace
         chosen = await self._selector.select(tasks, text, trace=trace)
         for _ in range(MAX_OFFERS):
+            if not any(item.offer for item in chosen):
+                break
             obtained = await self._obtainer.obtain(chosen, live, ask=bool(stopped))
             failed |= obtained.failed
             for item in chosen:

@@ -248,16 +248,37 @@ class Selector:
         self, tasks: Sequence[Task], text: str, unwanted: Collection[str] = ()
     ) -> tuple[LLM | None, list[tuple[Selection, ExpertQuestion | None]]]:
         """The LLM, and for each task its selection with what the LLM could be asked about it."""
-        listed = [self._listed(task.type) for task in tasks]
-        remote = any(item.provider for found in listed for item in found)
-        barred = await self._barred() if remote else ""
-        llm = await self._llm(listed)
-        known = [
-            replace(self._known(task, found, llm, barred), unwanted=unwanted)
-            for task, found in zip(tasks, listed, strict=True)
-        ]
-        # Measuring memory and telling languages apart may take a while the first time.
-        return llm, await asyncio.to_thread(self._ordered, known, text)
+        found = {task.id: self._listed(task.type) for task in tasks}
+        ordered: dict[int, tuple[Selection, ExpertQuestion | None]] = {
+            task.id: (
+                Selection(task.id, found[task.id], f"{_where_it_runs(found[task.id][0])}."),
+                None,
+            )
+            for task in tasks
+            if self._is_direct(task, found[task.id])
+        }
+        llm, rest = None, [task for task in tasks if task.id not in ordered]
+        if rest:
+            listed = [found[task.id] for task in rest]
+            remote = any(item.provider for candidates in listed for item in candidates)
+            barred = await self._barred() if remote else ""
+            llm = await self._llm(listed)
+            known = [
+                replace(self._known(task, found[task.id], llm, barred), unwanted=unwanted)
+                for task in rest
+            ]
+            # Measuring memory and detecting languages may take a while the first time.
+            ranked = await asyncio.to_thread(self._ordered, known, text)
+            ordered |= zip((task.id for task in rest), ranked, strict=True)
+        return llm, [ordered[task.id] for task in tasks]
+
+    def _is_direct(self, task: Task, found: Sequence[Candidate]) -> bool:
+        """Whether one built-in skill is all there is: it always may run and has no rival."""
+        return (
+            len(found) == 1
+            and _instant(found)
+            and not (task.expert or task.is_free or self._policy.prefers_network)
+        )
 
     def can_do(self, task_type: TaskType, llm: LLM) -> bool:
         """Whether an expert or the LLM could do such a task, or an expert that can be fetched.
@@ -493,15 +514,16 @@ def _each_once(ranked: Sequence[Ranked]) -> tuple[Ranked, ...]:
     return tuple(first.values())
 
 
+def _where_it_runs(candidate: Candidate) -> str:
+    if candidate.remote:
+        return tr("{name} answers over the network", name=candidate.expert.id)
+    return tr("{name} runs on this computer now", name=candidate.expert.id)
+
+
 def _why(ranked: Sequence[Ranked]) -> str:
     """Why the first one is first, in a sentence or two."""
     first = ranked[0]
-    name = first.candidate.expert.id
-    parts = [
-        tr("{name} answers over the network", name=name)
-        if first.candidate.remote
-        else tr("{name} runs on this computer now", name=name)
-    ]
+    parts = [_where_it_runs(first.candidate)]
     if experience := format_experience(first.experience):
         parts.append(experience)
     others = _each_once([item for item in ranked if item.tier == first.tier])[1:]
