@@ -6,9 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
-
-from rapidfuzz import process
-from rapidfuzz.distance import DamerauLevenshtein
+from typing import NamedTuple
 
 from jarvis_desktop.core.artifact import Kind
 from jarvis_desktop.core.task import TaskType, Value
@@ -29,8 +27,11 @@ _nouns = {
     "video": Kind.VIDEO,
 }
 _thing = re.compile(rf"\b(the|this|my) ({'|'.join(_nouns)})(?![\w*-])")
+_literal = re.compile(r"[^*#@^$\s.-]+")
+_VARIABLE = frozenset(("the", "this", "my", *_nouns))
+"""Words of cues that a file's name may replace."""
 _BY_NAME = 7.0
-"""So much less weighs a name in the place of "the picture": an article, which says nothing."""
+"""How much less a cue weighs if a file's name stands for "the picture"."""
 _determiners = frozenset("the that this these those its your my our their".split())
 
 
@@ -51,16 +52,12 @@ class CueMatch:
         return self.start < other.end and other.start < self.end
 
 
-@dataclass(frozen=True, slots=True)
-class _Cue:
+class _Cue(NamedTuple):
     type: TaskType
-    stem: str
-    """What every match holds; looked for first, because that is quick."""
     phrase: str
-    weight: float
     options: tuple[tuple[str, Value], ...]
-    things: bool
-    """Whether a file's name may stand in it."""
+    literals: tuple[str, ...]
+    """What every match contains, the longest first. Looked for first, because that is quick."""
 
 
 @lru_cache(maxsize=8)
@@ -78,10 +75,12 @@ def fix_typos(text: str, inventory: Sequence[TaskType]) -> str:
     Short words are left alone, being one slip away from too many others, and so are words that
     differ in their ending only, which are other forms and no slips.
     """
-    known = _vocabulary(tuple(inventory))
 
     def right(match: re.Match[str]) -> str:
-        word = match[0]
+        from rapidfuzz import process
+        from rapidfuzz.distance import DamerauLevenshtein
+
+        word, known = match[0], _vocabulary(tuple(inventory))
         if word in known:
             return word
         slips = 2 if len(word) >= 9 else 1
@@ -101,12 +100,12 @@ def find_cues(text: str, inventory: Sequence[TaskType]) -> list[CueMatch]:
     found = [
         CueMatch(
             *(cue.type, match.start(), match.end()),
-            cue.weight - _BY_NAME * (cue.things and "xfile" in match[0]),
+            _weight(cue, match[0]),
             cue.options,
             gap=match.span(1) if match.re.groups else None,
         )
         for cue in _all_cues(tuple(inventory))
-        if cue.stem in text
+        if all(literal in text for literal in cue.literals)
         for match in _pattern(cue.phrase).finditer(text)
     ]
     for match in sorted(found, key=lambda item: (-item.weight, item.start)):
@@ -134,12 +133,17 @@ def _cues_of(task_type: TaskType) -> Iterable[_Cue]:
     phrases: dict[str, tuple[tuple[str, Value], ...]] = dict.fromkeys(own, ())
     phrases |= {preset.phrase: preset.options for preset in task_type.presets}
     for phrase, options in phrases.items():
-        letters = len(re.sub(r"[*.#@^$\s]", "", phrase)) + 3 * phrase.count("@")
-        words = len(re.findall(r"\w[\w'*-]*|#", phrase))
-        weight = letters + 4.0 * (words - 1) + (1.0 if options else 0.0)
-        stem = max(re.split(r"[*#@^$\s.-]+", _thing.sub(" ", phrase)), key=len)
-        things = _thing.search(phrase) is not None
-        yield _Cue(task_type, stem, phrase, weight, options, things)
+        literals = [part for part in _literal.findall(phrase) if part not in _VARIABLE]
+        yield _Cue(task_type, phrase, options, tuple(sorted(literals, key=len, reverse=True)))
+
+
+def _weight(cue: _Cue, found: str) -> float:
+    """The longer a cue, the more it weighs; a file's name in it, as an article, says nothing."""
+    phrase = cue.phrase
+    letters = len(re.sub(r"[*.#@^$\s]", "", phrase)) + 3 * phrase.count("@")
+    words = len(re.findall(r"\w[\w'*-]*|#", phrase))
+    weight = letters + 4.0 * (words - 1) + (1.0 if cue.options else 0.0)
+    return weight - _BY_NAME * ("xfile" in found and _thing.search(phrase) is not None)
 
 
 @cache
