@@ -35,6 +35,7 @@ from jarvis_desktop.core.llm import (
 from jarvis_desktop.core.ports import Context
 from jarvis_desktop.core.task import Ref, Task
 from jarvis_desktop.core.turn import Turn
+from jarvis_desktop.text.lazy_re import lazy_re
 
 SPEECH_TASK = "text-to-speech"
 """The task whose result is played rather than shown."""
@@ -325,7 +326,7 @@ _LETTER = rf"[^\W_{_UNSPACED}]"
 _NAME = rf"(?:{_LETTER}|[_.+~%-])"
 # Case is ignored only where it matters: the classes of letters take a tenth of a second with it.
 _SUFFIX = rf"\.(?i:{'|'.join(sorted(EXTENSIONS, key=len, reverse=True))})(?!{_LETTER})"
-_token = re.compile(
+_token = lazy_re(
     r"(?P<ticks>`+|~{3,})|(?P<line>\n)"
     r"|(?P<link>(?i:\b[a-z][a-z0-9+.-]{1,20}://|\bwww\.|\b(?:sandbox|file):/|\battachment:(?=\w)"
     rf"|\bdata:(?=\w+/))[^\s<>\"'`)\]{{}}{_UNSPACED}]+)"
@@ -337,7 +338,7 @@ _token = re.compile(
     rf"|(?P<name>(?<!{_NAME})(?<![@/\\])(?:{_NAME}|[/\\](?={_LETTER}))+{_SUFFIX}"
     rf"|[{_UNSPACED}]{_SUFFIX})"
 )
-_open = re.compile(rf"(?:`+|[{_UNSPACED}]?[^\s\"'`<>()\[\]{{}}{_UNSPACED}]*)\Z")
+_open = lazy_re(rf"(?:`+|[{_UNSPACED}]?[^\s\"'`<>()\[\]{{}}{_UNSPACED}]*)\Z")
 
 
 def without_invented_files(known: str, spoken_text: str) -> str:

@@ -13,8 +13,6 @@ from jarvis_desktop.core.events import Event, Noted, Speaking
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.ports import ArtifactStore
 from jarvis_desktop.core.speech import Player, Voice
-from jarvis_desktop.text.sentences import spoken_sentences
-from jarvis_desktop.text.speakable import SentenceStream, speakable
 
 Show = Callable[[Event], None]
 Made = tuple[str, Path | JarvisError]
@@ -264,6 +262,10 @@ async def heard(sound: asyncio.Task[None]) -> None:
 
 
 async def _sentences(text: str | AsyncIterable[str]) -> AsyncGenerator[str]:
+    # Imported here because their patterns take long to compile, and most answers are only read.
+    from jarvis_desktop.text.sentences import spoken_sentences
+    from jarvis_desktop.text.speakable import SentenceStream, speakable
+
     if isinstance(text, str):
         for part in spoken_sentences(speakable(text)):
             yield part

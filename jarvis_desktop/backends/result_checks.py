@@ -30,6 +30,7 @@ from jarvis_desktop.core.task import Call, TaskType
 from jarvis_desktop.tasks.images.findings import clean_label
 from jarvis_desktop.tasks.naming import named_things
 from jarvis_desktop.text.languages import CODES, NAMES, is_clearly_not
+from jarvis_desktop.text.lazy_re import lazy_re
 from jarvis_desktop.text.sentences import sentences
 
 if TYPE_CHECKING:
@@ -74,11 +75,11 @@ ORDERS = {
 }
 """Ports whose text is no answer to itself."""
 
-_UNREAD = re.compile("[\ufffd\u0000-\u0008\u000b\u000e-\u001f\u007f\ue000-\uf8ff]")
+_UNREAD = lazy_re("[\ufffd\u0000-\u0008\u000b\u000e-\u001f\u007f\ue000-\uf8ff]")
 # UTF-8 that was read as Latin-1 or Windows-1252: "Ã¤", "â€™".
-_MISREAD = re.compile("[ÂÃÐÑ][\u0080-\u00bf€‚ƒ„…†‡ˆ‰Š‹ŒŽ‘’“”•–—˜™š›œžŸ]|â€.|ï¿½")
-_NO_NUMBER = re.compile(r"(?<![\w.])[-+]?(?:nan|inf(?:inity)?)\s*%?(?!\w)", re.IGNORECASE)
-_SHARE = re.compile(r"(?<![\d.,])(-?\d+(?:\.\d+)?) ?%")  # the "-20%" of "10-20%" is none
+_MISREAD = lazy_re("[ÂÃÐÑ][\u0080-\u00bf€‚ƒ„…†‡ˆ‰Š‹ŒŽ‘’“”•–—˜™š›œžŸ]|â€.|ï¿½")
+_NO_NUMBER = lazy_re(r"(?<![\w.])[-+]?(?:nan|inf(?:inity)?)\s*%?(?!\w)", re.IGNORECASE)
+_SHARE = lazy_re(r"(?<![\d.,])(-?\d+(?:\.\d+)?) ?%")  # the "-20%" of "10-20%" is none
 
 
 RuledOut = Callable[[str, str], bool]
@@ -214,19 +215,17 @@ QUICKEST = 80.0
 """Letters that no voice says in a second."""
 
 _COLOUR = r"(?:white|black|grey|gray|red|green|blue|yellow|one colou?r|single colou?r|transparent)"
-_PLAIN = re.compile(
+_PLAIN = lazy_re(
     rf"\b(?:blank|plain|solid|empty|uniform|monochrome)\b|\b(?:all|only|just|pure|nothing but|"
     rf"completely|entirely)[ -]{_COLOUR}\b|\b{_COLOUR}[ -](?:page|background|square|canvas|image|"
     rf"picture|rectangle|screen|wallpaper)\b",
     re.IGNORECASE,
 )
-_SILENT = re.compile(r"\b(?:silen\w+|quiet|mute\w*|no sound)\b", re.IGNORECASE)
+_SILENT = lazy_re(r"\b(?:silen\w+|quiet|mute\w*|no sound)\b", re.IGNORECASE)
 
 _BEGINNINGS = {
-    Kind.AUDIO: re.compile(rb"RIFF....WAVE|RF64|fLaC|OggS|ID3|\xff[\xe0-\xff]|....ftyp|FORM", re.S),
-    Kind.VIDEO: re.compile(
-        rb"....(?:ftyp|moov|mdat|free)|\x1aE\xdf\xa3|RIFF....AVI|GIF8|OggS", re.S
-    ),
+    Kind.AUDIO: lazy_re(rb"RIFF....WAVE|RF64|fLaC|OggS|ID3|\xff[\xe0-\xff]|....ftyp|FORM", re.S),
+    Kind.VIDEO: lazy_re(rb"....(?:ftyp|moov|mdat|free)|\x1aE\xdf\xa3|RIFF....AVI|GIF8|OggS", re.S),
 }
 
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import codecs
 import os
-import re
 import stat
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -24,6 +23,7 @@ from jarvis_desktop.core.artifact import KINDS, Kind
 from jarvis_desktop.core.display import one_line
 from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.i18n import mark, tr, trn
+from jarvis_desktop.text.lazy_re import lazy_re
 
 Found = tuple[Kind, str]
 
@@ -160,7 +160,7 @@ _TEXT_IMAGES = {".ppm", ".pgm", ".pbm", ".pnm"}
 _PACKED = {*".pdf .docx .doc .odt .pptx .ppt .odp .epub .xlsx .xls .ods".split()}
 _ALLOWED = frozenset(b"\t\n\r\f\x08\x1b")
 _CONTROLS = bytes(code for code in range(32) if code not in _ALLOWED)
-_PNM = re.compile(rb"P[1-7]\s+(#[^\n]*\n\s*)*(\d|WIDTH)")
+_PNM = lazy_re(rb"P[1-7]\s+(#[^\n]*\n\s*)*(\d|WIDTH)")
 
 
 @dataclass(frozen=True, slots=True)

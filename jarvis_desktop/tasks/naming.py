@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from jarvis_desktop.tasks.images.findings import plural
+from jarvis_desktop.text.lazy_re import lazy_re
 from jarvis_desktop.text.tokens import stem, tokens
 
 MOST_NAMES = 40
@@ -29,7 +30,7 @@ EVERYTHING = frozenset({"", "all", "anything", "both", "everything", "objects", 
 
 _picture = r"(?:picture|photo|photograph|image|screenshot|scene|drawing|file|one)s?"
 _file = r"\S+\.\w{2,5}"
-_ASKING = re.compile(
+_ASKING = lazy_re(
     r"^(?:and|then|please|can you|could you|now)\b\s*|"
     r"^(?:find|locate|detect|mark|spot|show me where|show me|show|tell me where|look for|point out|"
     r"search for|search|count|cut out|segment|isolate|extract|outline|highlight|"
@@ -51,17 +52,17 @@ _ASKING = re.compile(
     r"which of|which label suits .*?(?::|" + _picture + r"))(?=\W|$)[\s:,]*",
     re.IGNORECASE,
 )
-_WHERE = re.compile(
+_WHERE = lazy_re(
     r"\s*\b(?:in|on|of|from|within|inside) (?:(?:the|this|that|my|our|these) )?"
     r"(?:" + _picture + r"\b|" + _file + r"\b|it\W*$|this\W*$|that\W*$|here\W*$).*$",
     re.IGNORECASE,
 )
-_ARTICLE = re.compile(
+_ARTICLE = lazy_re(
     r"^(?:(?:rather|more|either|maybe|the|a|an|any|all|every|each|some|my|our|of|is|are|there)\s+)+",
     re.IGNORECASE,
 )
-_LEFT_OVER = re.compile(r"\s+(?:is|are|there|please|to see|at|shown|visible)$", re.IGNORECASE)
-_PARTING = re.compile(r"\s*(?:[,;/\n]|\bor\b|\band\b|\bversus\b|\bvs\.?)\s*", re.IGNORECASE)
+_LEFT_OVER = lazy_re(r"\s+(?:is|are|there|please|to see|at|shown|visible)$", re.IGNORECASE)
+_PARTING = lazy_re(r"\s*(?:[,;/\n]|\bor\b|\band\b|\bversus\b|\bvs\.?)\s*", re.IGNORECASE)
 
 _PEOPLE = frozenset(
     "person persons people man men woman women child children boy boys girl girls human humans "
@@ -93,7 +94,7 @@ def asks_for_description(question: str) -> bool:
     return _describing.search(question.strip()) is not None
 
 
-_describing = re.compile(
+_describing = lazy_re(
     r"^(?:please |can you |could you )*(?:describe|caption)\b|"
     r"^what(?:'s| is|s| do you see| can you see)?(?: there)?(?: shown)? (?:in|on) "
     r"(?:the|this|that) "

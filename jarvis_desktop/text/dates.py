@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.i18n import tr
+from jarvis_desktop.text.lazy_re import lazy_re
 
 WEEKDAYS = "monday tuesday wednesday thursday friday saturday sunday".split()
 MONTHS = (
@@ -24,7 +25,7 @@ _ORDINAL = {name: n for n, name in enumerate(_ORDINALS, 1)} | {"twentieth": 20, 
 WEEKDAY = rf"(?:{'|'.join(WEEKDAYS)})"
 MONTH = rf"(?:{'|'.join(f'{name[:3]}(?:{name[3:]})?' for name in MONTHS)}|sept)\b"
 _NUMBERED = rf"(\d{{1,2}}(?:st|nd|rd|th)?|(?:(?:20|30)[\s-])?(?:{'|'.join(_ORDINAL)}))\b"
-_DATE = re.compile(
+_DATE = lazy_re(
     rf"\b(?:{_NUMBERED}\s+(?:of\s+)?({MONTH})|({MONTH})\.?\s+(?:the\s+)?{_NUMBERED})"
     r"(?:,?\s+(\d{4})\b)?"
 )
@@ -141,22 +142,22 @@ def _number(said: str) -> int:
 
 _HALF = r"\s*([ap])\.?m\b\.?"
 
-_QUARTER = re.compile(r"\b(?:an?\s+)?quarter\s+(?=(?:past|after|to|before)\b)")
-_TWELVE = re.compile(r"\b(?:(?:at|for|until|till|by)\s+)?(?:(noon|midday)|midnight)\b")
-_MINUTES = re.compile(
+_QUARTER = lazy_re(r"\b(?:an?\s+)?quarter\s+(?=(?:past|after|to|before)\b)")
+_TWELVE = lazy_re(r"\b(?:(?:at|for|until|till|by)\s+)?(?:(noon|midday)|midnight)\b")
+_MINUTES = lazy_re(
     r"(?:\b(?:at|for|until|till|by)\s+(\d{1,2})(?:\s+minutes?)?|\b(15|30))"
     r"\s+(past|after|to|before)\s+(\d{1,2})(?![\d:.]|\s*(?:s|m|h|d|w)[a-z]*\b)"
 )
-_AT = re.compile(
+_AT = lazy_re(
     r"\b(?:(at|until|till|by)|for)\s+(\d{1,2})(?!\d)(?:[:.\s](\d{2})(?!\d))?"
     rf"(?:\s*o'?clock\b|{_HALF}|(?(1)|(?!\s*[^\W\d]))|"
     r"(?=\s+(?:in|on|today|tonight|tomorrow|this|next|every|each|daily|and|to|sharp|with|the|"
     r"called|named)\b))"
 )
-_ALONE = re.compile(rf"(?<![\d:.])(\d{{1,2}})(?::(\d{{2}})(?:{_HALF})?|{_HALF})(?![\d:])")
+_ALONE = lazy_re(rf"(?<![\d:.])(\d{{1,2}})(?::(\d{{2}})(?:{_HALF})?|{_HALF})(?![\d:])")
 """What can be nothing but a time of day: "7 am", "6:45"."""
-_LEAD = re.compile(rf"^.*?\bremind(?:er)?\b.*?(?=\b(?:to|that|about|of(?!\s+{MONTH}))\s+(?!\d))")
-_REPEATED = re.compile(rf"\b(?:every|each)\s+\w|\bdaily\b|\b(?:{WEEKDAY}|weekday|weekend)s\b")
+_LEAD = lazy_re(rf"^.*?\bremind(?:er)?\b.*?(?=\b(?:to|that|about|of(?!\s+{MONTH}))\s+(?!\d))")
+_REPEATED = lazy_re(rf"\b(?:every|each)\s+\w|\bdaily\b|\b(?:{WEEKDAY}|weekday|weekend)s\b")
 
 
 class _Time(NamedTuple):

@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from jarvis_desktop.text.lazy_re import lazy_re
+
 _MONTH = (
     r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?"
     r"|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\.?"
@@ -31,43 +33,43 @@ _UNIT = (
 _CAPITAL = r"[A-ZÀ-ÖØ-Þ][\w’'-]*"
 
 KINDS: dict[str, re.Pattern[str]] = {
-    "email": re.compile(r"\b[\w.+-]{1,64}@[\w-]+(?:\.[\w-]+)+\b"),
-    "web address": re.compile(r"\b(?:https?://|www\.)[^\s<>\"')\]]+[^\s<>\"')\].,;:!?]", re.I),
-    "date": re.compile(
+    "email": lazy_re(r"\b[\w.+-]{1,64}@[\w-]+(?:\.[\w-]+)+\b"),
+    "web address": lazy_re(r"\b(?:https?://|www\.)[^\s<>\"')\]]+[^\s<>\"')\].,;:!?]", re.I),
+    "date": lazy_re(
         rf"\b(?:\d{{4}}-\d{{2}}-\d{{2}}|\d{{1,2}}[./-]\d{{1,2}}[./-](?:\d{{4}}|\d{{2}})"
         rf"|(?:{_WEEKDAY},?\s+)?(?:the\s+)?{_DAY}\s+(?:of\s+)?{_MONTH}(?:,?\s+\d{{4}})?\b"
         rf"|(?:{_WEEKDAY},?\s+)?{_MONTH}\s+{_DAY}\b(?:,?\s+\d{{4}})?"
         rf"|{_MONTH},?\s+(?:of\s+)?\d{{4}}|{_WEEKDAY})\b",
         re.I,
     ),
-    "time": re.compile(
+    "time": lazy_re(
         r"\b(?:[01]?\d|2[0-3])[:.][0-5]\d(?:[:.][0-5]\d)?\s*(?:[ap]\.?m\b\.?)?"
         r"|\b1?\d\s*[ap]\.?m\b\.?|\b(?:noon|midnight)\b",
         re.I,
     ),
-    "money": re.compile(
+    "money": lazy_re(
         rf"{_CURRENCY}\s?(?:{_AMOUNT})(?:\s?(?:thousand|million|billion|k|m|bn)\b)?"
         rf"|(?<![\w.])(?:{_AMOUNT})(?:\s(?:thousand|million|billion))?\s?{_CURRENCY_NAME}(?!\w)",
         re.I,
     ),
-    "price": re.compile(r"(?<![\w.,/:-])\d{1,3}(?:,?\d{3})*[.,]\d{2}(?![\w.,/:%-]\d|\d|%)"),
-    "measure": re.compile(
+    "price": lazy_re(r"(?<![\w.,/:-])\d{1,3}(?:,?\d{3})*[.,]\d{2}(?![\w.,/:%-]\d|\d|%)"),
+    "measure": lazy_re(
         rf"(?<![\w.])(?:{_AMOUNT})(?:\s(?:thousand|million|billion))?[ -]?{_UNIT}(?!\w)"
         rf"|\b{_NUMBER_WORD}(?:[ -]{_NUMBER_WORD})*[ -]{_UNIT}(?!\w)",
         re.I,
     ),
-    "percentage": re.compile(rf"(?<![\w.])(?:{_AMOUNT})\s?(?:%|per\s?cent\b)", re.I),
-    "phone number": re.compile(
+    "percentage": lazy_re(rf"(?<![\w.])(?:{_AMOUNT})\s?(?:%|per\s?cent\b)", re.I),
+    "phone number": lazy_re(
         r"(?<![\w.,-])(?:\+\d{1,3}[ .-]?)?(?:\(\d{2,4}\)[ .-]?)?"
         r"\d{2,4}(?:[ .-]\d{2,4}){1,4}(?![\w-])"
     ),
-    "year": re.compile(r"(?<![\w.,$€£])(?:1[0-9]|20)\d{2}s?(?![\w,]|\.\d)"),
-    "number": re.compile(
+    "year": lazy_re(r"(?<![\w.,$€£])(?:1[0-9]|20)\d{2}s?(?![\w,]|\.\d)"),
+    "number": lazy_re(
         rf"(?<![\w.])(?:{_AMOUNT})(?:\s(?:thousand|million|billion))?(?!\w)"
         rf"|\b{_NUMBER_WORD}(?:[ -](?:and\s)?{_NUMBER_WORD})*\b",
         re.I,
     ),
-    "name": re.compile(
+    "name": lazy_re(
         rf"\b{_CAPITAL}(?:\s+(?:(?:de|da|di|du|van|von|der|den|la|le|of|the|al|bin)\s+){{0,2}}"
         rf"{_CAPITAL})*"
     ),

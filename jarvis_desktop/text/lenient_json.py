@@ -12,6 +12,7 @@ from collections.abc import Iterator
 
 from jarvis_desktop.core.errors import PlanError
 from jarvis_desktop.core.i18n import tr
+from jarvis_desktop.text.lazy_re import lazy_re
 
 MOST_DEPTH = 24
 """Brackets within brackets; a plan has about five."""
@@ -28,39 +29,39 @@ _words = {
 }
 _escapes = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
 
-_opener = re.compile(r"[{\[]")
+_opener = lazy_re(r"[{\[]")
 _skipped = r"\s|[\ufeff\u200b]|```\w*+|//[^\n]*+|\#[^\n]*+|/\*(?:[^*]|\*(?!/))*+(?:\*/)?+"
-_space = re.compile(rf"(?:{_skipped})*+")
-_blank = re.compile(rf"(?:{_skipped}|[,;]|\.{{3}}|…)*+")
-_colon = re.compile(r"\s*+(?::=|=>|[:=])++")
+_space = lazy_re(rf"(?:{_skipped})*+")
+_blank = lazy_re(rf"(?:{_skipped}|[,;]|\.{{3}}|…)*+")
+_colon = lazy_re(r"\s*+(?::=|=>|[:=])++")
 _word = r"[\w$.\-]{1,60}+"
 _mark = "[\"'`“”‘’]"
-_key = re.compile(rf"{_mark}{{0,2}}({_word}){_mark}{{0,2}}\s*+(?::=|=>|[:=])++")
+_key = lazy_re(rf"{_mark}{{0,2}}({_word}){_mark}{{0,2}}\s*+(?::=|=>|[:=])++")
 """A key whose quotes may be missing or doubled, with its colon."""
-_quoted_key = re.compile(rf"{_mark}({_word}){_mark}\s*+:")
-_odd_key = re.compile(r"[^\s:=,;{}\[\]()\"'`“”‘’«»]++")
-_bare = re.compile(rf"(?:(?!(?<!:)//|/\*|\s\#|```|\s{_quoted_key.pattern})[^,;{{}}\[\])\n])++")
-_number = re.compile(r"[+-]?(?:\d{1,18}(?:\.\d{0,18})?|\.\d{1,18})(?:[eE][+-]?\d{1,2})?")
-_escape = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))", re.DOTALL)
-_new_item = re.compile(r"\}\s*+,\s*+\{")
-_new_member = re.compile(rf"[}}\]]\s*+,++\s*+{_quoted_key.pattern}")
+_quoted_key = lazy_re(rf"{_mark}({_word}){_mark}\s*+:")
+_odd_key = lazy_re(r"[^\s:=,;{}\[\]()\"'`“”‘’«»]++")
+_bare = lazy_re(rf"(?:(?!(?<!:)//|/\*|\s\#|```|\s{_quoted_key.pattern})[^,;{{}}\[\])\n])++")
+_number = lazy_re(r"[+-]?(?:\d{1,18}(?:\.\d{0,18})?|\.\d{1,18})(?:[eE][+-]?\d{1,2})?")
+_escape = lazy_re(r"\\(?:u([0-9a-fA-F]{4})|(.))", re.DOTALL)
+_new_item = lazy_re(r"\}\s*+,\s*+\{")
+_new_member = lazy_re(rf"[}}\]]\s*+,++\s*+{_quoted_key.pattern}")
 """A bracket, and what shows that it is one too many: the container goes on behind it."""
 
-_brackets = re.compile(r"(?:\s*+[}\])])++")
+_brackets = lazy_re(r"(?:\s*+[}\])])++")
 _end = r"//|/\*|```|\Z"
-_after_brackets = re.compile(rf"\s*+(?:[,;{{\[]|{_end})")
-_after_member = re.compile(
+_after_brackets = lazy_re(rf"\s*+(?:[,;{{\[]|{_end})")
+_after_member = lazy_re(
     rf"\s*+(?:{_end}|[,;]++\s*+(?:{_key.pattern}|{_mark}{_word}{_mark}\s|[{{}}\])\#]|{_end})"
     rf"|{_quoted_key.pattern})"
 )
-_after_item = re.compile(
+_after_item = lazy_re(
     rf"\s*+(?:{_end}|[,;]++\s*+(?:{_mark}|[<\[{{}}\])(\d\-\#]|(?i:true|false|null|none)\b|{_end})"
     rf"|{_mark}|[\[{{])"
 )
 """What follows the quotation mark that ends a text; any other mark belongs to the text."""
-_text_left_open = re.compile(r"(?:\s*[}\])]){0,4}\s*,\s*\{?\s*\Z")
+_text_left_open = lazy_re(r"(?:\s*[}\])]){0,4}\s*,\s*\{?\s*\Z")
 """What stands between a text whose last mark is missing and the mark of the next key."""
-_tail = re.compile(r"(?:\s*[}\])]){1,24}\s*(?:```\s*)?\Z")
+_tail = lazy_re(r"(?:\s*[}\])]){1,24}\s*(?:```\s*)?\Z")
 
 _decode = json.JSONDecoder().raw_decode
 
@@ -296,4 +297,4 @@ def _unescaped(match: re.Match[str]) -> str:
     return _escapes.get(match[2], match[2] if match[2] in "\"'`/\\\n" else match[0])
 
 
-_marks = {mark: re.compile(rf"\\.?|[{''.join(ends)}]", re.DOTALL) for mark, ends in _quotes.items()}
+_marks = {mark: lazy_re(rf"\\.?|[{''.join(ends)}]", re.DOTALL) for mark, ends in _quotes.items()}

@@ -18,6 +18,7 @@ from fractions import Fraction
 
 from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.i18n import tr
+from jarvis_desktop.text.lazy_re import lazy_re
 
 _UNITS = {
     word: value
@@ -56,9 +57,9 @@ _DIGITS = (
     r"\d{1,3}(?:,\d{3})+(?![\d,])(?:\.\d+)?|(?<!\d,)\d+,\d{1,2}(?![\d,]|\.\d)"
     r"|\d+(?:\.\d+)?|\.\d+"
 )
-_DECIMAL_COMMA = re.compile(r"\d+,\d{1,2}")
-_NUMERAL = re.compile(_DIGITS)
-_TOKEN = re.compile(rf"{_DIGITS}|[^\W\d_]+|\s+|.", re.DOTALL)
+_DECIMAL_COMMA = lazy_re(r"\d+,\d{1,2}")
+_NUMERAL = lazy_re(_DIGITS)
+_TOKEN = lazy_re(rf"{_DIGITS}|[^\W\d_]+|\s+|.", re.DOTALL)
 
 
 def with_digits(text: str) -> str:
@@ -203,7 +204,7 @@ _ONES = (
 ).split()
 _SPOKEN_TENS = "zero ten twenty thirty forty fifty sixty seventy eighty ninety".split()
 _SPOKEN_SCALES = ((10**9, "billion"), (10**6, "million"), (1000, "thousand"), (100, "hundred"))
-_NUMBER = re.compile(r"(?<![\w.])([$€£])?(-?)(\d{1,3}(?:,\d{3})+|\d+)(\.\d+)?(\s?%)?")
+_NUMBER = lazy_re(r"(?<![\w.])([$€£])?(-?)(\d{1,3}(?:,\d{3})+|\d+)(\.\d+)?(\s?%)?")
 _SIGNS = {"$": "dollars", "€": "euros", "£": "pounds"}
 
 LONGEST = 12
@@ -322,7 +323,7 @@ _SPOKEN: tuple[tuple[str, str], ...] = (
     (r"(?<=\d),(?=\d{3}\b)", ""),
     (r"\b(?:dollars?|euros?|pounds?|the|a)\b", ""),
 )  # fmt: skip
-_COMPILED = tuple((re.compile(spoken, re.IGNORECASE), sign) for spoken, sign in _SPOKEN)
+_COMPILED = tuple((lazy_re(spoken, re.IGNORECASE), sign) for spoken, sign in _SPOKEN)
 
 _FUNCTIONS: dict[str, Callable[[float], Number]] = {
     "sqrt": math.sqrt,

@@ -8,17 +8,19 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
+from jarvis_desktop.text.lazy_re import lazy_re
+
 MAX_SENTENCE_CHARS = 80
 """Words after which a stretch without an end mark, such as a raw transcript, is cut."""
 CUT = 35
 
-_PAGE_NUMBER = re.compile(
+_PAGE_NUMBER = lazy_re(
     r"[\W_]*(?:(?:page|seite|p\.)\s*)?\d{1,4}(?:\s*(?:of|/)\s*\d{1,4})?[\W_]*", re.IGNORECASE
 )
-_ITEM = re.compile(r"\s*(?:[-*•‣▪–]|\(?\d{1,3}[.)]|[a-z]\))\s+\S")
-_ENDED = re.compile(r"""[.!?:;。！？…]["'”’)\]]*$""")
-_EAST_ASIAN_END = re.compile(r"(?<=[。！？])(?=\S)")
-_HYPHENATED = re.compile(r"(?<=[a-zà-ÿ])[-‐\u00ad]$")
+_ITEM = lazy_re(r"\s*(?:[-*•‣▪–]|\(?\d{1,3}[.)]|[a-z]\))\s+\S")
+_ENDED = lazy_re(r"""[.!?:;。！？…]["'”’)\]]*$""")
+_EAST_ASIAN_END = lazy_re(r"(?<=[。！？])(?=\S)")
+_HYPHENATED = lazy_re(r"(?<=[a-zà-ÿ])[-‐\u00ad]$")
 
 
 def paragraphs(text: str, *, numbers: bool = False) -> list[str]:
@@ -124,7 +126,7 @@ _ABBREVIATIONS = frozenset(
     "p.m".split()
 )
 _MAY_END = frozenset("etc inc ltd co corp a.m p.m u.s u.k al".split())
-_BREAK = re.compile(r"([.!?…]+[\"'”’)\]]*)(?=\s|$)|([。！？]+[」』”’]*)")
+_BREAK = lazy_re(r"([.!?…]+[\"'”’)\]]*)(?=\s|$)|([。！？]+[」』”’]*)")
 
 
 def spoken_sentences(text: str) -> list[str]:

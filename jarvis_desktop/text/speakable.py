@@ -14,6 +14,7 @@ import re
 import unicodedata
 
 from jarvis_desktop.text.languages import tongue
+from jarvis_desktop.text.lazy_re import lazy_re
 from jarvis_desktop.text.sentences import MAX_SPOKEN_CHARS, cut, ends_here, has_words, split
 from jarvis_desktop.text.speakable_rules import (
     AMOUNTS,
@@ -25,7 +26,7 @@ from jarvis_desktop.text.speakable_rules import (
     SpeechRule,
 )
 
-_SPECIAL = re.compile(
+_SPECIAL = lazy_re(
     r"[^\w\s.,;:!?'\"()’“”…-]|[\d_\u00a0-\u00bf\u0370-\u03ff\u2070-\u2189]|\w[.]\w|--|->"
     r"|\b(?:vs|approx|i\.e|e\.g)\b"
 )
@@ -50,32 +51,32 @@ def read(sentence: str, *, english: bool) -> str:
     return " ".join(sentence.split()).replace(" ,", ",").replace(" .", ".").replace("….", "…")
 
 
-_IMAGE = re.compile(r"!\[([^\]\n]*)\]\([^)\n]*\)")
-_LINK = re.compile(r"\[([^\]\n]+)\](?:\([^)\n]*\)|\[[^\]\n]*\])")
-_NOTE = re.compile(r"\[\^?\d+(?:\s?[,–-]\s?\d+)*\](?!\()")
-_ADDRESS = re.compile(r"<?\b(?:https?|ftp|file)://[^\s<>\"')\]]+>?|\bwww\.[^\s<>\"')\]]+", re.I)
-_TAG = re.compile(r"</?[a-zA-Z][^<>\n]*>")
-_TABLE_RULE = re.compile(r"^\s*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*$")
-_RULE = re.compile(r"^\s*(?:[-*_=]\s*){3,}$")
-_LEAD = re.compile(r"^\s*(?:>\s?)*(?:#{1,6}\s+|[-*+•]\s+(?:\[[ xX]\]\s+)?)?")
-_EMPHASIS = re.compile(r"(?<!\w)(\*{1,3}|_{1,3}|~~)(?=\S)(.+?)(?<=\S)\1(?!\w)")
-_STARS = re.compile(r"\*\*|~~|`+")
-_EMPTY = re.compile(r"\(\s*\)|\[\s*\]")
-_BEFORE_MARK = re.compile(r"\s+([.,;:!?])")
-_SMILEY = re.compile(r"(?<!\S)[:;]-?[)(DPp](?!\S)")
-_IN_NUMBER = re.compile(r"(?<=\d)[\u00a0\u2009\u202f](?=\d{3}\b)")
+_IMAGE = lazy_re(r"!\[([^\]\n]*)\]\([^)\n]*\)")
+_LINK = lazy_re(r"\[([^\]\n]+)\](?:\([^)\n]*\)|\[[^\]\n]*\])")
+_NOTE = lazy_re(r"\[\^?\d+(?:\s?[,–-]\s?\d+)*\](?!\()")
+_ADDRESS = lazy_re(r"<?\b(?:https?|ftp|file)://[^\s<>\"')\]]+>?|\bwww\.[^\s<>\"')\]]+", re.I)
+_TAG = lazy_re(r"</?[a-zA-Z][^<>\n]*>")
+_TABLE_RULE = lazy_re(r"^\s*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*$")
+_RULE = lazy_re(r"^\s*(?:[-*_=]\s*){3,}$")
+_LEAD = lazy_re(r"^\s*(?:>\s?)*(?:#{1,6}\s+|[-*+•]\s+(?:\[[ xX]\]\s+)?)?")
+_EMPHASIS = lazy_re(r"(?<!\w)(\*{1,3}|_{1,3}|~~)(?=\S)(.+?)(?<=\S)\1(?!\w)")
+_STARS = lazy_re(r"\*\*|~~|`+")
+_EMPTY = lazy_re(r"\(\s*\)|\[\s*\]")
+_BEFORE_MARK = lazy_re(r"\s+([.,;:!?])")
+_SMILEY = lazy_re(r"(?<!\S)[:;]-?[)(DPp](?!\S)")
+_IN_NUMBER = lazy_re(r"(?<=\d)[\u00a0\u2009\u202f](?=\d{3}\b)")
 _ENDS = ".!?…:;,。！？"
 _CLOSERS = "\"'”’)]»」』"
-_MARKED = re.compile(r"[^\w\s.,;:!?'\"()-]|_|--|[:;]-?[)(DPp]|www\.", re.A)
+_MARKED = lazy_re(r"[^\w\s.,;:!?'\"()-]|_|--|[:;]-?[)(DPp]|www\.", re.A)
 """What plain prose has none of."""
 
-_MATHS = re.compile(
+_MATHS = lazy_re(
     r"\$\$|\\[\[\]()]|(?<![\w$])\$(?=[^\s$])(?=[^$\n]*[\\^_=+])([^$\n]*[^\s$])\$(?!\d)"
 )
-_FRACTION = re.compile(r"\\[dt]?frac\{([^{}]*)\}\{([^{}]*)\}")
-_GROUP = re.compile(r"\\(?:text|mathrm|mathbf|operatorname)\{([^{}]*)\}")
-_ROOT = re.compile(r"\\sqrt\{([^{}]*)\}")
-_COMMAND = re.compile(r"\\([a-zA-Z]+)")
+_FRACTION = lazy_re(r"\\[dt]?frac\{([^{}]*)\}\{([^{}]*)\}")
+_GROUP = lazy_re(r"\\(?:text|mathrm|mathbf|operatorname)\{([^{}]*)\}")
+_ROOT = lazy_re(r"\\sqrt\{([^{}]*)\}")
+_COMMAND = lazy_re(r"\\([a-zA-Z]+)")
 _COMMANDS = {
     "times": "×", "cdot": "×", "div": "÷", "pm": "±", "leq": "≤", "le": "≤", "geq": "≥", "ge": "≥",
     "neq": "≠", "ne": "≠", "approx": "≈", "to": "→", "rightarrow": "→", "infty": "∞", "pi": "π",
@@ -151,18 +152,18 @@ _SAYABLE = _Sayable()
 LONGEST_HELD = 4 * MAX_SPOKEN_CHARS
 """Characters of a line that are waited for, until it is spoken as far as it is there."""
 
-_EVENT = re.compile(r"[<>\n-]")
-_FENCE = re.compile(r" {0,3}(`{3,}(?=[^`]*\Z)|~{3,})")
-_FENCE_BEGINS = re.compile(r" {0,3}(?:`+|~+|\Z)")
-_ENDED = re.compile(
+_EVENT = lazy_re(r"[<>\n-]")
+_FENCE = lazy_re(r" {0,3}(`{3,}(?=[^`]*\Z)|~{3,})")
+_FENCE_BEGINS = lazy_re(r" {0,3}(?:`+|~+|\Z)")
+_ENDED = lazy_re(
     r"(?P<point>[.!?…]+[\"'”’)\]*_~`]*)(?=\s+(?P<next>\S))|[。！？]+[」』”’]*(?=(?P<sign>[^」』”’。！？]))"
 )
-_HIDDEN = re.compile(r"(?:(?<!`)<(think|thinking|thought|reasoning)>|<!--)\Z", re.I)
+_HIDDEN = lazy_re(r"(?:(?<!`)<(think|thinking|thought|reasoning)>|<!--)\Z", re.I)
 _LONGEST_OPENER = len("`<reasoning>")
-_MARKUP = re.compile(r"!?\[[^\]\n]*\](?:\([^)\n]*\)|\[[^\]\n]*\])?|<[^<>\n]*>|`[^`]*`")
-_UNFINISHED = re.compile(r"[\[`]|<[a-zA-Z/!]")
-_EMPHASIS_BEGINS = re.compile(r"(?<!\w)(?:\*+|_+|~~)(?=\S)")
-_EMPHASIS_ENDS = re.compile(r"(?<=\S)(?:\*+|_+|~~)(?!\w)")
+_MARKUP = lazy_re(r"!?\[[^\]\n]*\](?:\([^)\n]*\)|\[[^\]\n]*\])?|<[^<>\n]*>|`[^`]*`")
+_UNFINISHED = lazy_re(r"[\[`]|<[a-zA-Z/!]")
+_EMPHASIS_BEGINS = lazy_re(r"(?<!\w)(?:\*+|_+|~~)(?=\S)")
+_EMPHASIS_ENDS = lazy_re(r"(?<=\S)(?:\*+|_+|~~)(?!\w)")
 
 
 def speakable(text: str) -> str:

@@ -16,6 +16,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date
 
+from jarvis_desktop.text.lazy_re import lazy_re
+
 DIGITS = "0123456789"
 
 
@@ -171,8 +173,8 @@ _PATH = (
     rf"|(?<![\w./\\])(?:[\w.+-]+[/\\])+{_FILE}"
 )
 _DOMAINS = "com|org|net|edu|gov|io|dev|ai|app|de|fr|es|it|nl|ch|at|uk|eu|us|info"
-_SEPARATORS = re.compile(r"[/\\_.\-~:]+")
-_DIGIT = re.compile(r"(?<=\d)(?=\d)")
+_SEPARATORS = lazy_re(r"[/\\_.\-~:]+")
+_DIGIT = lazy_re(r"(?<=\d)(?=\d)")
 
 
 def _words(found: re.Match[str]) -> str:
@@ -353,7 +355,7 @@ _RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ⁿ"
 _LOWERED = "₀₁₂₃₄₅₆₇₈₉"
 _POWERS = {"2": "squared", "3": "cubed"}
 _ATOM = rf"[A-Z][a-z]?[{_LOWERED}]*"
-_ELEMENT = re.compile(r"[A-Z][a-z]?|\d+|[₀-₉]+")
+_ELEMENT = lazy_re(r"[A-Z][a-z]?|\d+|[₀-₉]+")
 
 _GREEK = {
     chr(code): unicodedata.name(chr(code)).rpartition(" ")[2].lower()

@@ -8,19 +8,20 @@ from typing import Any
 
 from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.i18n import tr
+from jarvis_desktop.text.lazy_re import lazy_re
 from jarvis_desktop.text.numbers import readable
 
 _AMOUNT = r"(-?\d[\d,]*(?:\.\d+)?|an?|one)"
 _UNIT = r"([^\d\s][^\d]*?(?:[23²³])?)"
 _FORMS = (
-    (re.compile(rf"^{_AMOUNT}\s*{_UNIT}\s+(?:in|to|into|as|expressed in)\s+{_UNIT}$", re.I),
+    (lazy_re(rf"^{_AMOUNT}\s*{_UNIT}\s+(?:in|to|into|as|expressed in)\s+{_UNIT}$", re.I),
      "from"),
-    (re.compile(rf"^how (?:many|much)\s+{_UNIT}\s+(?:are |is )?(?:there )?(?:are )?"
+    (lazy_re(rf"^how (?:many|much)\s+{_UNIT}\s+(?:are |is )?(?:there )?(?:are )?"
                 rf"(?:in|to|make)\s+{_AMOUNT}\s*{_UNIT}$", re.I), "into"),
-    (re.compile(rf"^how (?:many|much)\s+{_UNIT}\s+(?:is|are|equals?)\s+{_AMOUNT}\s*{_UNIT}$", re.I),
+    (lazy_re(rf"^how (?:many|much)\s+{_UNIT}\s+(?:is|are|equals?)\s+{_AMOUNT}\s*{_UNIT}$", re.I),
      "into"),
-    (re.compile(rf"^{_UNIT}\s+in\s+{_AMOUNT}\s*{_UNIT}$", re.I), "into"),
-    (re.compile(rf"^{_AMOUNT}\s*{_UNIT}\s+(?:is|are|equals?)\s+how (?:many|much)\s+{_UNIT}$", re.I),
+    (lazy_re(rf"^{_UNIT}\s+in\s+{_AMOUNT}\s*{_UNIT}$", re.I), "into"),
+    (lazy_re(rf"^{_AMOUNT}\s*{_UNIT}\s+(?:is|are|equals?)\s+how (?:many|much)\s+{_UNIT}$", re.I),
      "from"),
 )  # fmt: skip
 

@@ -15,6 +15,7 @@ from jarvis_desktop.core.artifact import Artifact, Kind
 from jarvis_desktop.core.ports import Context, Resource
 from jarvis_desktop.core.task import Ref, TaskType
 from jarvis_desktop.core.turn import Turn
+from jarvis_desktop.text.lazy_re import lazy_re
 
 
 def resources_of(turns: Iterable[Turn]) -> list[Resource]:
@@ -47,17 +48,15 @@ def name_resources(resources: Iterable[Resource]) -> tuple[Resource, ...]:
     return tuple(once.values())
 
 
-PRONOUN = re.compile(
-    r"\b(?:it|that|this|them|those|these|its|the result\w*|the output|again|now)\b"
-)
-PLURAL = re.compile(
+PRONOUN = lazy_re(r"\b(?:it|that|this|them|those|these|its|the result\w*|the output|again|now)\b")
+PLURAL = lazy_re(
     r"\b(?:both|all|each|every|these|those|them|pictures|photos|images|files|documents|"
     r"recordings|scans|videos|texts|pages)\b"
 )
 ORDINALS = (
     "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth"
 ).split()
-_ordinal = re.compile(
+_ordinal = lazy_re(
     rf"\b({'|'.join(ORDINALS)}|last|other)"
     r"(?: (?:picture|photo|image|file|document|recording|scan|video|text|page|one)\w*)?\b"
 )
@@ -171,7 +170,7 @@ def conversation_sources(context: Context) -> list[PortSource]:
 
 _anything = ("file", "attachment", "thing", "one", "result", "output")
 _noun = rf"\b(?P<noun>{'|'.join((*NOUNS, *_anything))})(?P<several>s)?\b"
-_phrase = re.compile(
+_phrase = lazy_re(
     r"\b(?P<the>(?:the|that|this|those|these|my|your|our|all)\s+(?:of the\s+|the\s+)?)?(?:very\s+)?"
     rf"(?:(?P<place>{'|'.join(ORDINALS)}|\d{{1,3}}(?:st|nd|rd|th)|original|other|last|latest|"
     r"newest|most recent|previous)\s+)?(?P<adjective>[a-z'-]+\s+)??"
@@ -182,10 +181,10 @@ _phrase = re.compile(
     r"wrote|written|produced|recorded|gave|given)\b)|"
     r"(?P<begin>(?:from|at) the (?:beginning|start)\b)|from (?:before|earlier)\b))?"
 )
-NEWEST = re.compile(r"\b(?:last|latest|newest|most recent|previous)\b")
+NEWEST = lazy_re(r"\b(?:last|latest|newest|most recent|previous)\b")
 """Words that mean the result of the step before, where there is one."""
 
-_numbered = re.compile(
+_numbered = lazy_re(
     rf"{_noun} (?:number |no\.? |#)?(?P<number>\d{{1,3}})\b"
     r"(?!\s*(?:%|°|[x×]|deg|percent|px|pixel|times|dpi|second|minute|hour|kb|mb|cm|mm|inch))"
 )

@@ -17,6 +17,7 @@ from jarvis_desktop.assistant.prompts import keep_start
 from jarvis_desktop.core.errors import PlanError
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.llm import LLM, Message, MessageRole, Prompt, answer, estimated_tokens
+from jarvis_desktop.text.lazy_re import lazy_re
 from jarvis_desktop.text.lenient_json import Loose
 
 T = TypeVar("T")
@@ -48,13 +49,13 @@ _plan_keys = ("plan", "tasks", "steps", "toolcalls", "actions")
 _direct_keys = ("direct", "directanswer", "answerdirectly", "noexpert")
 _notes = frozenset({"wanted", "reason", "thought", "description", "comment", "explanation"})
 
-_thought = re.compile(
+_thought = lazy_re(
     r"</(?:think|thinking|thought|thoughts|reasoning|analysis|scratchpad)>"
     r"|<\|channel\|>final<\|message\|>",
     re.IGNORECASE,
 )
-_opener = re.compile(r"[{\[]")
-_call = re.compile(r"(?:\b(\w{1,40})\s?=\s?)?(?<![\w-])([A-Za-z][\w-]{2,60}+)\(")
+_opener = lazy_re(r"[{\[]")
+_call = lazy_re(r"(?:\b(\w{1,40})\s?=\s?)?(?<![\w-])([A-Za-z][\w-]{2,60}+)\(")
 
 
 @dataclass(frozen=True, slots=True)
@@ -327,19 +328,19 @@ def _texts(args: Mapping[str, object]) -> Iterator[str]:
     return (item for item in args.values() if isinstance(item, str))
 
 
-_id = re.compile(r"(?:[\w#<>. \-]*[A-Za-z_#<>. ])?(\d{1,9})", re.ASCII)
+_id = lazy_re(r"(?:[\w#<>. \-]*[A-Za-z_#<>. ])?(\d{1,9})", re.ASCII)
 _mark = r"(?:<|&lt;)\s?(?:GENERATED|node|resource)\s?(?:(?:>|&gt;)[\s\-_:#]{0,3}|[\-_:#]{1,3})"
 _label = r"(?:(?:task|step|text|image|audio|video|table|document)[\-_ ]?)?(\d{1,9})\s?(?:>|&gt;)?"
 _field = r"(?:\.\w{1,20}|\[[\w'\"]{1,20}\])?"
-_generated = re.compile(rf"{_mark}(?:{_label}{_field})?", re.IGNORECASE | re.ASCII)
-_several = re.compile(
+_generated = lazy_re(rf"{_mark}(?:{_label}{_field})?", re.IGNORECASE | re.ASCII)
+_several = lazy_re(
     rf"(?:{_mark}{_label}{_field}|GENERATED[\-_ ]?\d{{1,9}})"
     rf"(?:\s?(?:,|&|and|\+)\s?(?:{_mark})?\d{{1,9}})*+",
     re.IGNORECASE | re.ASCII,
 )
-_prefix = re.compile(_mark, re.IGNORECASE)
-_fields = re.compile(r"\.\w+|\[[^\]]*\]")
-_spoken = re.compile(
+_prefix = lazy_re(_mark, re.IGNORECASE)
+_fields = lazy_re(r"\.\w+|\[[^\]]*\]")
+_spoken = lazy_re(
     r"[\W_]{0,3}(?:the )?(?:(?:result|output|answer|text|image)s?[\s_-]?(?:(?:of|from)[\s_-]?)?)?"
     r"(?:task|step|node|output|result|id)[\s_-]?(\d{1,9})(?:['’]s|[._])?\s?(?:output|result|text)?"
     r"[\W_]{0,3}|\$(\d{1,9})|\{\{?\s?(\d{1,9})\s?\}?\}",

@@ -14,23 +14,24 @@ from jarvis_desktop.assistant.planning import inputs, intents
 from jarvis_desktop.core.artifact import KINDS, Kind, kind_of_name
 from jarvis_desktop.core.ports import Context
 from jarvis_desktop.core.task import TaskType
+from jarvis_desktop.text.lazy_re import lazy_re
 
 EXTENSIONS = frozenset(suffix.removeprefix(".") for suffix in KINDS)
 
-_quotes = re.compile(
+_quotes = lazy_re(
     r"""“(?P<a>[^”]{1,4000})”|"(?P<b>[^"]+)"|«(?P<c>[^»]{1,4000})»|„(?P<d>[^“”]{1,4000})[“”]"""
     r"""|(?<![\w])['‘](?P<e>[^\s'’].{0,500}?)['’](?![\w])""",
     re.DOTALL,
 )
-_name = re.compile(
+_name = lazy_re(
     r"(?<![\w/\\.~-])(?P<path>(?:[A-Za-z]:)?[~/\\]?(?:[\w.+-]|[/\\:](?=[\w.~]))+\.(?P<ext>\w{2,8}))(?!\w)"
 )
-_place = re.compile(
+_place = lazy_re(
     r"(?<![\w/\\.~-])(?:~?(?:/[\w.+@-]+)+/*|~/?|[A-Za-z]:(?:[\\/][\w.+@-]+)+[\\/]?)"
     r"(?<![.])(?![\w/\\])"
 )
-_quoted_place = re.compile(r"(?:~?/|[A-Za-z]:[\\/])[^\n]{0,4000}|~")
-_done_to = re.compile(
+_quoted_place = lazy_re(r"(?:~?/|[A-Za-z]:[\\/])[^\n]{0,4000}|~")
+_done_to = lazy_re(
     r"\b(?:open(?: up)?|show(?: me)?|view|display|launch|bring up|pull up|read(?: me)?|play|"
     r"summari[sz]e|translate|transcribe|describe|look at|how (?:big|large|long) is|size of)\s+"
     r"(?:(?:the|this|my)\s+)?(?:(?:file|folder|directory|document|picture|recording|video)\s+)?$",
@@ -38,17 +39,17 @@ _done_to = re.compile(
 )
 """What stands before a path that is meant as a file, whatever its ending. Elsewhere, as in "what
 is /usr/bin for", it may be no more than a word."""
-_absolute = re.compile(r"[/~\\]|[A-Za-z]:[/\\]")
-_url = re.compile(r"\b(?:https?://|www\.)[^\s<>\"'“”«»„]+", re.IGNORECASE)
+_absolute = lazy_re(r"[/~\\]|[A-Za-z]:[/\\]")
+_url = lazy_re(r"\b(?:https?://|www\.)[^\s<>\"'“”«»„]+", re.IGNORECASE)
 _CLOSING = ".,;:!?)]}'"
 """Signs that end a sentence rather than an address."""
-_as_output = re.compile(
+_as_output = lazy_re(
     r"(?:\bas|\binto|\bit to|\bin a file|"
     r"\b(?:save|store|write|export|put|keep|make|create)\b[^.;!?\n]{0,60}?\b(?:called|named))\s*$",
     re.IGNORECASE,
 )
-_called = re.compile(r"\b(?:called|named)\s*$", re.IGNORECASE)
-_there = re.compile(
+_called = lazy_re(r"\b(?:called|named)\s*$", re.IGNORECASE)
+_there = lazy_re(
     r"\b(?:have|'ve|has|got|my|this|that|the|there|attached|uploaded|given|provided|image|picture|"
     r"photo|audio|recording|sound|video|document|table|text)\b[^.;!?\n]*$",
     re.IGNORECASE,
@@ -145,21 +146,21 @@ def _file(text: str, start: int, end: int, words: str) -> FileMention:
     return FileMention(start, end, words, output=made or bool(_as_output.search(before)))
 
 
-_spoken_dot = re.compile(
+_spoken_dot = lazy_re(
     rf"\b(\w+) dot ({'|'.join(sorted(EXTENSIONS, key=len, reverse=True))})\b",
     re.IGNORECASE,
 )
-_courtesy = re.compile(
+_courtesy = lazy_re(
     r"(?P<before>^|[.,;:!?]\s+|\band\s+)"
     r"(?:(?:hey|hi|hello|ok|okay)?,?\s*jarvis\b[,.!]?\s*)?"
     r"(?:(?:can|could|would|will) you\s+(?!do\b|help\b)|"
     r"i(?:'d like| would like| want| need) you to\s+|go ahead and\s+)?"
 )
-_filler = re.compile(r"\b(?:please|kindly|for me|just|uh|um)\b,?")
-_mark = re.compile(r"\bx(quote|file)(\d+)x[a-z]*\b")
-_unfinished = re.compile(r"\b(?:as|to|into|by|with|using|called|named)\s*$", re.IGNORECASE)
+_filler = lazy_re(r"\b(?:please|kindly|for me|just|uh|um)\b,?")
+_mark = lazy_re(r"\bx(quote|file)(\d+)x[a-z]*\b")
+_unfinished = lazy_re(r"\b(?:as|to|into|by|with|using|called|named)\s*$", re.IGNORECASE)
 """Words that end no instruction: what stands after their colon tells how, or under which name."""
-_names = re.compile(
+_names = lazy_re(
     r"(?:it|them|everything|(?:all )?(?:that|this|these|those|of (?:it|them)))|"
     rf"(?:(?:the|this|that|these|those|my|our|your|his|her|its|their)\s+(?:\w+\s+)?)?"
     rf"(?:{'|'.join(inputs.NOUNS)})s?(?:\s+\d+)?",

@@ -13,8 +13,9 @@ from jarvis_desktop.assistant.planning.steps import PlannedStep
 from jarvis_desktop.core.artifact import Artifact, Kind
 from jarvis_desktop.core.ports import Context
 from jarvis_desktop.core.task import Arg, Item, Port, Ref, Task, TaskType
+from jarvis_desktop.text.lazy_re import lazy_re
 
-_in_language = re.compile(rf"\s*\b(?:in|into|to) (?:{'|'.join(steps.LANGUAGES)})$", re.IGNORECASE)
+_in_language = lazy_re(rf"\s*\b(?:in|into|to) (?:{'|'.join(steps.LANGUAGES)})$", re.IGNORECASE)
 
 
 class MissingInputError(Exception):

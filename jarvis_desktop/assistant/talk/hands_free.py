@@ -16,6 +16,7 @@ from jarvis_desktop.core.events import Event, Speaking
 from jarvis_desktop.core.i18n import mark, tr
 from jarvis_desktop.core.ports import Frontend
 from jarvis_desktop.core.speech import Transcript
+from jarvis_desktop.text.lazy_re import lazy_re
 
 SpokenAnswer = Literal["yes", "no", "stop", "repeat", "slower"]
 
@@ -50,11 +51,11 @@ _PHRASES: dict[SpokenAnswer, tuple[str, ...]] = {
     ),
 }  # fmt: skip
 _BY_PHRASE = {phrase: answer for answer, phrases in _PHRASES.items() for phrase in phrases}
-_FILLERS = re.compile(
+_FILLERS = lazy_re(
     r"\b(?:please|jarvis|uh|um|er|well|oh|hey|thanks|thank you|bitte|danke|ähm|s il te plaît|merci"
     r"|por favor|gracias)\b|请|谢谢"
 )
-_REFUSES = re.compile(
+_REFUSES = lazy_re(
     r"\b(?:no|not|nope|never|don t|doesn t|won t|can t|cancel|nein|nicht|kein|keine|niemals|non|pas"
     r"|jamais|nunca)\b|不|别|取消"
 )

@@ -23,6 +23,7 @@ from jarvis_desktop.text.dates import (
     repeats,
     times_spelt,
 )
+from jarvis_desktop.text.lazy_re import lazy_re
 from jarvis_desktop.text.numbers import WORDS, with_digits
 
 TYPE = TaskType(
@@ -67,18 +68,18 @@ LONGEST_DAYS = 30
 _EXAMPLE = "Say “set a timer for ten minutes”."
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
 _UNIT = r"(s(?:ec(?:ond)?s?)?|m(?:in(?:ute)?s?)?|h(?:(?:ou)?rs?)?|d(?:ays?)?|w(?:eeks?)?)"
-_PART = re.compile(
+_PART = lazy_re(
     rf"(\d+(?:\.\d+)?)[\s-]*{_UNIT}\b(?!\s+(?:past|to|after|before)\s+\d)"
     r"(?:\s+and\s+(0\.\d+)\b(?!\s*[a-z]))?"
 )
-_LESS_THAN_NOTHING = re.compile(r"(?<![\w.)])\s*(?:[-−–]|\bminus\b|\bnegative\b)\s*\d")
-_FOR_AGES = re.compile(
+_LESS_THAN_NOTHING = lazy_re(r"(?<![\w.)])\s*(?:[-−–]|\bminus\b|\bnegative\b)\s*\d")
+_FOR_AGES = lazy_re(
     r"(?:\d|\ban?|\bmany)\s*(?:months?|years?|decades?|centur(?:y|ies)|millenni(?:um|a)|"
     r"fortnights|eons?|eternity)\b|\b(?:for ?ever|until the end of time)\b"
 )
-_ODD_UNIT = re.compile(r"\bfor (\d[\d.]*\s*[^\W\d]+)|^(\d[\d.]*\s*[^\W\d]+)$")
-_TO_SET = re.compile(r"\b(?:set|start|make|add|create|put|new|remind|reminder|wake|alert|need)\b")
-_TIME = re.compile(
+_ODD_UNIT = lazy_re(r"\bfor (\d[\d.]*\s*[^\W\d]+)|^(\d[\d.]*\s*[^\W\d]+)$")
+_TO_SET = lazy_re(r"\b(?:set|start|make|add|create|put|new|remind|reminder|wake|alert|need)\b")
+_TIME = lazy_re(
     r"\s*\b(?:(?:in|at|for|after|until|till|by)\s+(?:about\s+|the next\s+|roughly\s+)?"
     rf"(?:[\d#]|(?:an?|half|quarter|noon|midday|midnight|{'|'.join(WORDS)})\b)|"
     r"(?:the day after )?tomorrow\b|tonight\b|today\b|"
@@ -87,14 +88,12 @@ _TIME = re.compile(
     re.IGNORECASE,
 )
 _LABELS = (
-    re.compile(r"\b(?:called|named|labell?ed)\s+(.+)$", re.IGNORECASE),
-    re.compile(
-        rf"\bremind(?:er)?\b.*?\b(?:to|about|that|of(?!\s+{MONTH}))\s+(\D.+)$", re.IGNORECASE
-    ),
+    lazy_re(r"\b(?:called|named|labell?ed)\s+(.+)$", re.IGNORECASE),
+    lazy_re(rf"\bremind(?:er)?\b.*?\b(?:to|about|that|of(?!\s+{MONTH}))\s+(\D.+)$", re.IGNORECASE),
 )
 """How people say what a timer is for, the plainest first."""
 _NUMBER = rf"(?:\d[\d.,]*|(?:an?|one|half|quarters?|few|couple|{'|'.join(WORDS)})\b)"
-_LENGTH = re.compile(
+_LENGTH = lazy_re(
     rf"\b{_NUMBER}(?:[\s-]+(?:(?:and|of)\s+)?{_NUMBER})*[\s-]*"
     r"(?:[smhdw]|sec(?:ond)?s?|min(?:ute)?s?|hrs?|hours?|days?|weeks?)\b"
     r"(?:\s+and\s+(?:a\s+)?(?:half|quarter)\b)?",
@@ -121,27 +120,27 @@ _ANY_KIND = (
 )
 """What says of a timer how it is, and not what it is for."""
 _LABELS_BY_PLACE = (
-    re.compile(rf"\bfor\s+(?:the next\s+)?+(?!{_NO_LABEL})([\"“‘']?[^\W\d][^#]*#?)", re.IGNORECASE),
-    re.compile(
+    lazy_re(rf"\bfor\s+(?:the next\s+)?+(?!{_NO_LABEL})([\"“‘']?[^\W\d][^#]*#?)", re.IGNORECASE),
+    lazy_re(
         r"(?:\b(?:an?|the|my|our|new|another)\s+|#[\s-]*)"
         rf"(?!{_NO_LABEL}|{_ANY_KIND}\s+{_TIMER}|(?:an?|the|my|our)\b)"
         rf"([^\W\d][\w'’-]*(?:\s+[^\W\d][\w'’-]*){{0,3}}?)\s+{_TIMER}",
         re.IGNORECASE,
     ),
-    re.compile(rf"\b{_TIMER}[^#]*#[\s,:]*(?!{_NO_LABEL})([\"“‘']?[^\W\d][^#]*#?)", re.IGNORECASE),
+    lazy_re(rf"\b{_TIMER}[^#]*#[\s,:]*(?!{_NO_LABEL})([\"“‘']?[^\W\d][^#]*#?)", re.IGNORECASE),
 )
 """What it is for by its place, where # is how long it runs: "a tea timer", "timer # pasta"."""
-_BEFORE_TIME = re.compile(r"(?:[\s,]+(?:and|at|for|in|of|then|to))*[\s,]*#$", re.IGNORECASE)
-_LENGTH_AFTER = re.compile(rf"[\s,]+{_LENGTH.pattern}\W*$", re.IGNORECASE)
-_HOUR_SAID = re.compile(
+_BEFORE_TIME = lazy_re(r"(?:[\s,]+(?:and|at|for|in|of|then|to))*[\s,]*#$", re.IGNORECASE)
+_LENGTH_AFTER = lazy_re(rf"[\s,]+{_LENGTH.pattern}\W*$", re.IGNORECASE)
+_HOUR_SAID = lazy_re(
     rf"\b(?:in|at)\s+(?:\d|an?\b|half\b|quarter\b|noon\b|midday\b|midnight\b|#|{'|'.join(WORDS)}\b)|"
     r"\b\d+\s*[ap]\.?m\b|\d:\d\d",
     re.IGNORECASE,
 )
-_TO_THE_HOUR = re.compile(
+_TO_THE_HOUR = lazy_re(
     rf"\b(?:quarter|five|ten|twenty(?:[\s-]five)?)\s+to\s+(?:{'|'.join(WORDS)})\b", re.IGNORECASE
 )
-_QUOTED = re.compile(r"[\"“‘'](.+?)[\"”’'](?!\w)")
+_QUOTED = lazy_re(r"[\"“‘'](.+?)[\"”’'](?!\w)")
 LONGEST_LABEL = 80
 LONGEST_SAID = 500
 """Characters that are looked at."""
