@@ -19,7 +19,7 @@ MODULES = sorted(
     for folder in (PACKAGE, ROOT / "packaging", ROOT / "tests")
     for path in folder.rglob("*.py")
 )
-DEFINING = re.compile(r"^[A-Z_]+ = (Definition\(|tuple\()", re.MULTILINE)
+DEFINING = re.compile(r"^[A-Z_]+ = (define\(|tuple\()", re.MULTILINE)
 TASKS = sorted(
     path for path in (PACKAGE / "tasks").glob("*/*.py") if DEFINING.search(path.read_text("utf-8"))
 )

@@ -17,7 +17,7 @@ from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.ports import ArtifactStore, Desktop, Facts, Timers
 from jarvis_desktop.core.speech import Recogniser, Voice
-from jarvis_desktop.core.task import Call, Port, Report, TaskType
+from jarvis_desktop.core.task import Call, Port, Preset, Report, TaskOption, TaskType
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +55,30 @@ class Definition:
     """What must be asked before a call runs; "" where nothing."""
     note: str = ""
     """For the README's table: what the built-in way is, or what is missing for one."""
+
+
+def define(
+    *,
+    name: str,
+    summary: str,
+    ports: tuple[Port, ...] = (),
+    gives: tuple[Kind, ...] = (Kind.TEXT,),
+    options: tuple[TaskOption, ...] = (),
+    cues: tuple[str, ...] = (),
+    presets: tuple[Preset, ...] = (),
+    exact: str = "",
+    acts: bool = False,
+    guarded: bool = False,
+    method: Method | None = None,
+    skill: Skill | None = None,
+    question: Callable[[Call], str] | None = None,
+    note: str,
+) -> Definition:
+    """Build a task type and its definition; the fields are those of `TaskType` and `Definition`."""
+    type = TaskType(
+        name, summary, ports, gives, options, cues, presets, exact, acts=acts, guarded=guarded
+    )
+    return Definition(type, method, skill, question, note)
 
 
 _kinds = {kind.value: kind for kind in Kind} | {"url": Kind.TEXT, "audio/video": Kind.AUDIO}

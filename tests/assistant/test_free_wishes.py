@@ -12,12 +12,12 @@ from jarvis_desktop.core.expert import Candidate, Expert, Selection
 from jarvis_desktop.core.policy import Mode, Policy
 from jarvis_desktop.core.task import Task, Value
 from jarvis_desktop.paths import shipped
-from jarvis_desktop.tasks.images.editing import IMAGE_EDITING_TYPE
-from jarvis_desktop.tasks.images.generation import TEXT_TO_IMAGE_TYPE as PAINTING
+from jarvis_desktop.tasks.images.editing import IMAGE_EDITING
+from jarvis_desktop.tasks.images.generation import TEXT_TO_IMAGE as PAINTING
 from tests.assistant.planning.planned import file
 from tests.fakes import FakeCatalogue, FakeLLM, FakeLLMs
 
-NAME = IMAGE_EDITING_TYPE.name
+NAME = IMAGE_EDITING.type.name
 BUILT_IN = Candidate(Expert(f"builtin/{NAME}", NAME), "builtin")
 EDITOR = Candidate(Expert("pix2pix", NAME, download_mb=5000), "local")
 OTHER = Candidate(Expert("klein", NAME, download_mb=16000), "local")
@@ -25,7 +25,7 @@ CAT = file("cat.png")
 
 
 def editing(**args: Value | Artifact) -> Task:
-    return Task(0, IMAGE_EDITING_TYPE, {"image": CAT, **args})
+    return Task(0, IMAGE_EDITING.type, {"image": CAT, **args})
 
 
 async def chosen(task: Task, *listed: Candidate, mode: Mode = Mode.LOCAL) -> Selection:
@@ -56,7 +56,7 @@ def test_what_a_task_is(args: dict[str, Value], exact: bool, free: bool) -> None
 
 
 def test_a_task_without_a_built_in_way_is_neither() -> None:
-    task = Task(0, PAINTING, {"prompt": "a castle"})
+    task = Task(0, PAINTING.type, {"prompt": "a castle"})
     assert (task.is_exact, task.is_free) == (False, False)
 
 

@@ -19,11 +19,11 @@ class Person:
         self.services = FakeServices()
 
     async def tells(self, fact: str, action: str = "keep") -> str:
-        call = call_of(memory.REMEMBER_TYPE, self.folder, fact=fact, action=action)
+        call = call_of(memory.REMEMBER.type, self.folder, fact=fact, action=action)
         return text_of(await memory.remember(call, quiet, self.services.services()))
 
     async def takes_back(self, fact: str) -> str:
-        call = call_of(memory.FORGET_TYPE, self.folder, fact=fact)
+        call = call_of(memory.FORGET.type, self.folder, fact=fact)
         return text_of(await memory.forget(call, quiet, self.services.services()))
 
     @property
@@ -102,7 +102,7 @@ async def test_what_is_forgotten(person: Person, said: str, gone: str) -> None:
 async def test_everything_is_forgotten_after_a_question(person: Person, said: str) -> None:
     await person.tells("I like tea")
     await person.tells("always answer in German")
-    call = call_of(memory.FORGET_TYPE, person.folder, fact=said)
+    call = call_of(memory.FORGET.type, person.folder, fact=said)
     assert memory.question(call) == "Forget everything you have asked me to remember?"
     assert await person.takes_back(said) == "I forgot all 2 things."
     assert person.facts == []
@@ -116,7 +116,7 @@ async def test_the_only_thing_is_forgotten_with_everything(person: Person) -> No
 
 async def test_only_everything_is_asked_about(person: Person) -> None:
     for said in ("forget that", "forget everything about tea", "forget that I like all teas"):
-        assert not memory.question(call_of(memory.FORGET_TYPE, person.folder, fact=said))
+        assert not memory.question(call_of(memory.FORGET.type, person.folder, fact=said))
 
 
 async def test_what_is_not_clear_is_not_forgotten(person: Person) -> None:

@@ -16,7 +16,7 @@ from tests.tasks.calls import FakeServices, call_of, quiet, text_of
 async def test_stop(tmp_path: Path, turns: int, answer: str):
     services = FakeServices(turns=turns).services()
     assert (
-        text_of(await small_skills.stop(call_of(small_skills.STOP_TYPE, tmp_path), quiet, services))
+        text_of(await small_skills.stop(call_of(small_skills.STOP.type, tmp_path), quiet, services))
         == answer
     )
 
@@ -24,10 +24,10 @@ async def test_stop(tmp_path: Path, turns: int, answer: str):
 async def test_repeat(tmp_path: Path):
     services = FakeServices().services()
     for args in ({"text": "Once more."}, {"words": "Once more."}):
-        call = call_of(small_skills.REPEAT_TYPE, tmp_path, **args)
+        call = call_of(small_skills.REPEAT.type, tmp_path, **args)
         assert text_of(await small_skills.repeat(call, quiet, services)) == "Once more."
     with pytest.raises(InputError, match="nothing to repeat"):
-        await small_skills.repeat(call_of(small_skills.REPEAT_TYPE, tmp_path), quiet, services)
+        await small_skills.repeat(call_of(small_skills.REPEAT.type, tmp_path), quiet, services)
 
 
 @pytest.mark.parametrize(
@@ -41,19 +41,19 @@ async def test_repeat(tmp_path: Path):
     ],
 )
 async def test_spell(tmp_path: Path, said: str, answer: str):
-    call = call_of(small_skills.SPELL_TYPE, tmp_path, word=said)
+    call = call_of(small_skills.SPELL.type, tmp_path, word=said)
     assert text_of(await small_skills.spell(call, quiet, FakeServices().services())) == answer
 
 
 @pytest.mark.parametrize("said", ["", " ? ", "x" * 500])
 async def test_nothing_to_spell(tmp_path: Path, said: str):
-    call = call_of(small_skills.SPELL_TYPE, tmp_path, word=said)
+    call = call_of(small_skills.SPELL.type, tmp_path, word=said)
     with pytest.raises(InputError):
         await small_skills.spell(call, quiet, FakeServices().services())
 
 
 async def drawn(tmp_path: Path, **args: str | int) -> str:
-    call = call_of(small_skills.CHANCE_TYPE, tmp_path, **args)
+    call = call_of(small_skills.CHANCE.type, tmp_path, **args)
     return text_of(await small_skills.draw(call, quiet, FakeServices().services()))
 
 

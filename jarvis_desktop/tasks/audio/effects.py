@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 from jarvis_desktop.core.artifact import Artifact, Kind
 from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.i18n import tr
-from jarvis_desktop.core.task import Call, Port, Preset, Report, TaskOption, TaskType, Value
+from jarvis_desktop.core.task import Call, Port, Preset, Report, TaskOption, Value
 from jarvis_desktop.tasks.audio.media import read_audio, write_wav
-from jarvis_desktop.tasks.definition import Definition
+from jarvis_desktop.tasks.definition import define
 
 if TYPE_CHECKING:
     from jarvis_desktop.tasks.audio.media import Samples
@@ -265,25 +265,6 @@ EFFECT_CUES: dict[str, tuple[str, dict[str, Value]]] = {
 }
 """Phrases by which people ask for an effect: (effect, options). The longest that fits counts."""
 
-TYPE = TaskType(
-    name="audio-to-audio",
-    summary="Changes a recording: cleans noise, changes speed or loudness, cuts silence.",
-    ports=(Port("audio", (Kind.AUDIO,)),),
-    gives=(Kind.AUDIO,),
-    options=(
-        TaskOption("effect", "what is done to the sound", "denoise", choices=EFFECTS),
-        TaskOption("amount", "speed factor, or decibels of loudness; 0 for the usual", 0.0,
-               units=("times", "decibel*", "db")),
-    ),
-    cues=(
-        "clean the audio", "clean the recording", "audio quality", "improve the", "audio to audio",
-        "edit the audio", "edit the recording", "change the speed",
-    ),
-    presets=tuple(
-        Preset(phrase, (("effect", effect), *options.items()))
-        for phrase, (effect, options) in EFFECT_CUES.items()
-    ),
-)  # fmt: skip
 
 LONGEST_STEM = 60
 _DEFAULTS = {"faster": 1.25, "slower": 0.8, "louder": 6.0, "quieter": 6.0}
@@ -334,6 +315,23 @@ def _apply(effect: str, samples: Samples, rate: int, amount: float, report: Repo
             return denoise(samples, rate, report)
 
 
-AUDIO_TO_AUDIO = Definition(
-    TYPE, method=change, note="denoise, normalise, speed, loudness, reverse, cut silence (numpy)"
-)
+AUDIO_TO_AUDIO = define(
+    name="audio-to-audio",
+    summary="Changes a recording: cleans noise, changes speed or loudness, cuts silence.",
+    ports=(Port("audio", (Kind.AUDIO,)),),
+    gives=(Kind.AUDIO,),
+    options=(
+        TaskOption("effect", "what is done to the sound", "denoise", choices=EFFECTS),
+        TaskOption("amount", "speed factor, or decibels of loudness; 0 for the usual", 0.0,
+               units=("times", "decibel*", "db")),
+    ),
+    cues=(
+        "clean the audio", "clean the recording", "audio quality", "improve the", "audio to audio",
+        "edit the audio", "edit the recording", "change the speed",
+    ),
+    presets=tuple(
+        Preset(phrase, (("effect", effect), *options.items()))
+        for phrase, (effect, options) in EFFECT_CUES.items()
+    ),
+    method=change, note="denoise, normalise, speed, loudness, reverse, cut silence (numpy)",
+)  # fmt: skip

@@ -10,41 +10,13 @@ from collections.abc import Iterable, Sequence
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.errors import ExpertError, InputError
 from jarvis_desktop.core.i18n import tr
-from jarvis_desktop.core.task import Call, Port, Preset, Report, TaskOption, TaskType
+from jarvis_desktop.core.task import Call, Port, Preset, Report, TaskOption
 from jarvis_desktop.tasks.audio.subtitles import written_as
-from jarvis_desktop.tasks.definition import Definition, Services
+from jarvis_desktop.tasks.definition import Services, define
 
 SUBTITLES = (("format", "srt"),)
 """What experts that know no such format give instead has its times in each line."""
 
-AUTOMATIC_SPEECH_RECOGNITION_TYPE = TaskType(
-    name="automatic-speech-recognition",
-    summary="Writes down what is said in a recording.",
-    ports=(Port("audio", (Kind.AUDIO,)),),
-    gives=(Kind.TEXT,),
-    options=(
-        TaskOption("timestamps", "whether each stretch begins with its time", False),
-        TaskOption("format", "text, or subtitles in one of their formats", "text",
-               choices=("text", "srt", "vtt")),
-    ),
-    cues=(
-        "transcri*", "transcribe", "transcript", "transcription", "speech to text",
-        "speech recognition", "what is said", "what's said", "whats said", "what does he say",
-        "what does she say", "what do they say", "what did ... say", "write down", "take down",
-        "dictat*", "turn the recording into text", "minutes of",
-        "recording to text", "audio to text", "what is spoken", "type up",
-        "put the recording in writing", "voice memo to text", "listen to xfile*",
-        "listen to the recording", "listen to this",
-    ),
-    presets=tuple(
-        Preset(phrase, (("timestamps", True), *also))
-        for phrase, also in (
-            ("subtitles", SUBTITLES), ("captions for", SUBTITLES),
-            ("with timestamps", ()), ("with time stamps", ()), ("with timecodes", ()),
-            ("with the times", ()), ("when what is said", ()),
-        )
-    ),
-)  # fmt: skip
 
 _AT_THE_MICROPHONE = re.compile(r"\b(?:key|microphone)\b")
 
@@ -88,24 +60,45 @@ def clock_time(seconds: float) -> str:
     return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
 
 
-AUTOMATIC_SPEECH_RECOGNITION = Definition(
-    AUTOMATIC_SPEECH_RECOGNITION_TYPE,
-    skill=transcribe,
-    note="the recogniser that also hears the requests",
-)
+AUTOMATIC_SPEECH_RECOGNITION = define(
+    name="automatic-speech-recognition",
+    summary="Writes down what is said in a recording.",
+    ports=(Port("audio", (Kind.AUDIO,)),),
+    options=(
+        TaskOption("timestamps", "whether each stretch begins with its time", False),
+        TaskOption("format", "text, or subtitles in one of their formats", "text",
+               choices=("text", "srt", "vtt")),
+    ),
+    cues=(
+        "transcri*", "transcribe", "transcript", "transcription", "speech to text",
+        "speech recognition", "what is said", "what's said", "whats said", "what does he say",
+        "what does she say", "what do they say", "what did ... say", "write down", "take down",
+        "dictat*", "turn the recording into text", "minutes of",
+        "recording to text", "audio to text", "what is spoken", "type up",
+        "put the recording in writing", "voice memo to text", "listen to xfile*",
+        "listen to the recording", "listen to this",
+    ),
+    presets=tuple(
+        Preset(phrase, (("timestamps", True), *also))
+        for phrase, also in (
+            ("subtitles", SUBTITLES), ("captions for", SUBTITLES),
+            ("with timestamps", ()), ("with time stamps", ()), ("with timecodes", ()),
+            ("with the times", ()), ("when what is said", ()),
+        )
+    ),
+    skill=transcribe, note="the recogniser that also hears the requests",
+)  # fmt: skip
 
 
-AUDIO_CLASSIFICATION_TYPE = TaskType(
+AUDIO_CLASSIFICATION = define(
     name="audio-classification",
     summary="Says what kind of sound a recording is.",
     ports=(Port("audio", (Kind.AUDIO,)),),
-    gives=(Kind.TEXT,),
     cues=(
         "what sound", "what is this sound", "what's this sound", "kind of sound", "which sound",
         "classify the audio", "classify the sound", "classify the recording",
         "audio classification", "what instrument", "which instrument", "what genre", "which genre",
         "is it music", "what bird", "emotion in the voice", "who is speaking", "what noise",
     ),
+    note="needs an expert that listens",
 )  # fmt: skip
-
-AUDIO_CLASSIFICATION = Definition(AUDIO_CLASSIFICATION_TYPE, note="needs an expert that listens")

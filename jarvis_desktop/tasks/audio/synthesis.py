@@ -12,25 +12,9 @@ from pathlib import Path
 from jarvis_desktop.core.artifact import Artifact, Kind
 from jarvis_desktop.core.errors import ExpertError, InputError
 from jarvis_desktop.core.i18n import tr
-from jarvis_desktop.core.task import Call, Port, Report, TaskOption, TaskType
-from jarvis_desktop.tasks.definition import Definition, Services
+from jarvis_desktop.core.task import Call, Port, Report, TaskOption
+from jarvis_desktop.tasks.definition import Services, define
 from jarvis_desktop.text.sentences import stretches
-
-TEXT_TO_SPEECH_TYPE = TaskType(
-    name="text-to-speech",
-    summary="Speaks a text aloud.",
-    ports=(Port("text", (Kind.TEXT,)),),
-    gives=(Kind.AUDIO,),
-    cues=(
-        "read it to me", "read it aloud", "read this aloud", "read that aloud", "read aloud",
-        "read out", "read it out", "read me", "read to me", "read xfile* to me", "read this to me",
-        "read that to me", "aloud", "out loud", "^say", "^jarvis say", "say it", "say this",
-        "say that out loud", "say that aloud", "say the", "say xquote*", "speak it", "speak this",
-        "speak the", "speak xquote*", "^speak", "text to speech", "as speech", "as audio",
-        "pronounce", "narrate", "narrat*", "voice it", "let me hear", "hear it", "listen to it",
-        "audio book", "audiobook", "into speech", "to speech", "voice over", "voiceover",
-    ),
-)  # fmt: skip
 
 LONGEST_TEXT = 100_000
 """Characters: about two hours of speech."""
@@ -87,12 +71,25 @@ def join(parts: Sequence[Path], to: Path) -> None:
         raise ExpertError(tr("The voice wrote a file that is no sound.")) from error
 
 
-TEXT_TO_SPEECH = Definition(
-    TEXT_TO_SPEECH_TYPE, skill=speak, note="the voice of the answers (eSpeak, SAPI or macOS)"
-)
+TEXT_TO_SPEECH = define(
+    name="text-to-speech",
+    summary="Speaks a text aloud.",
+    ports=(Port("text", (Kind.TEXT,)),),
+    gives=(Kind.AUDIO,),
+    cues=(
+        "read it to me", "read it aloud", "read this aloud", "read that aloud", "read aloud",
+        "read out", "read it out", "read me", "read to me", "read xfile* to me", "read this to me",
+        "read that to me", "aloud", "out loud", "^say", "^jarvis say", "say it", "say this",
+        "say that out loud", "say that aloud", "say the", "say xquote*", "speak it", "speak this",
+        "speak the", "speak xquote*", "^speak", "text to speech", "as speech", "as audio",
+        "pronounce", "narrate", "narrat*", "voice it", "let me hear", "hear it", "listen to it",
+        "audio book", "audiobook", "into speech", "to speech", "voice over", "voiceover",
+    ),
+    skill=speak, note="the voice of the answers (eSpeak, SAPI or macOS)",
+)  # fmt: skip
 
 
-TEXT_TO_AUDIO_TYPE = TaskType(
+TEXT_TO_AUDIO = define(
     name="text-to-audio",
     summary="Makes music or a sound from a description.",
     ports=(Port("prompt", (Kind.TEXT,)),),
@@ -110,6 +107,5 @@ TEXT_TO_AUDIO_TYPE = TaskType(
         "background music for", "generate a sound", "make the sound of", "create a sound",
         "text to music", "text to audio", "piano piece", "an instrumental",
     ),
+    note="needs an expert that composes",
 )  # fmt: skip
-
-TEXT_TO_AUDIO = Definition(TEXT_TO_AUDIO_TYPE, note="needs an expert that composes")

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.errors import ExpertError
 from jarvis_desktop.core.i18n import tr
-from jarvis_desktop.core.task import Call, Port, Report, TaskType
-from jarvis_desktop.tasks.definition import Definition
+from jarvis_desktop.core.task import Call, Port, Report
+from jarvis_desktop.tasks.definition import define
 from jarvis_desktop.tasks.naming import IN_PICTURE
 
 if TYPE_CHECKING:
@@ -22,32 +22,6 @@ if TYPE_CHECKING:
 
 
 _VALUES = ("total", "amount", "date", "price", "address", "phone number")
-
-TYPE = TaskType(
-    name="document-question-answering",
-    summary="Answers a question about a receipt, invoice, form, letter or other document: "
-    "total, date, sender, phone number, or what stands beside a label.",
-    ports=(
-        Port("document", (Kind.IMAGE, Kind.DOCUMENT)),
-        Port("question", (Kind.TEXT,)),
-    ),
-    gives=(Kind.TEXT,),
-    cues=(
-        "what is the total", "what's the total", "how much is the total", "how much did i pay",
-        "how much do i owe", "what did i pay", "what is the amount", "total on this receipt",
-        "on this receipt", "on the receipt", "on this bill", "on the bill", "on this invoice",
-        "on the invoice", "in this invoice", "on this form", "in this form", "in this document",
-        "in the document", "from this document", "about this document", "in this letter",
-        "in the letter", "on this ticket", "on the ticket", "on this card", "what is the date on",
-        "what's the date on", "what's the date in", "whats the date in", "what is the date in",
-        "what is the date of", "what's the date of", "the date in the", "the date in this",
-        "the date on the", "when is this due", "when is it due", "what is the due date",
-        "invoice number", "who is it from", "who is this from", "who sent this", "which shop",
-        "which store", "what is the phone number", "what is the e-mail", "document question",
-        *(f"find the {what} {at}" for what in _VALUES for at in IN_PICTURE),
-        "question about this document", "document-question-answering",
-    ),
-)  # fmt: skip
 
 
 def reply(call: Call, report: Report) -> Iterable[Artifact]:
@@ -104,11 +78,32 @@ def _document_rows(call: Call, report: Report) -> list[Row]:
     ]
 
 
-DOCUMENT_QUESTION_ANSWERING = Definition(
-    TYPE,
+DOCUMENT_QUESTION_ANSWERING = define(
+    name="document-question-answering",
+    summary="Answers a question about a receipt, invoice, form, letter or other document: "
+    "total, date, sender, phone number, or what stands beside a label.",
+    ports=(
+        Port("document", (Kind.IMAGE, Kind.DOCUMENT)),
+        Port("question", (Kind.TEXT,)),
+    ),
+    cues=(
+        "what is the total", "what's the total", "how much is the total", "how much did i pay",
+        "how much do i owe", "what did i pay", "what is the amount", "total on this receipt",
+        "on this receipt", "on the receipt", "on this bill", "on the bill", "on this invoice",
+        "on the invoice", "in this invoice", "on this form", "in this form", "in this document",
+        "in the document", "from this document", "about this document", "in this letter",
+        "in the letter", "on this ticket", "on the ticket", "on this card", "what is the date on",
+        "what's the date on", "what's the date in", "whats the date in", "what is the date in",
+        "what is the date of", "what's the date of", "the date in the", "the date in this",
+        "the date on the", "when is this due", "when is it due", "what is the due date",
+        "invoice number", "who is it from", "who is this from", "who sent this", "which shop",
+        "which store", "what is the phone number", "what is the e-mail", "document question",
+        *(f"find the {what} {at}" for what in _VALUES for at in IN_PICTURE),
+        "question about this document", "document-question-answering",
+    ),
     method=reply,
     note="OCR, then a search for the value the question asks for; no understanding of prose",
-)
+)  # fmt: skip
 
 
 MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"

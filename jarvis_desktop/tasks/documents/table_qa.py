@@ -12,40 +12,10 @@ from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.display import one_line
 from jarvis_desktop.core.errors import ExpertError, InputError
 from jarvis_desktop.core.i18n import tr
-from jarvis_desktop.core.task import Call, Port, Report, TaskType
-from jarvis_desktop.tasks.definition import Definition
+from jarvis_desktop.core.task import Call, Port, Report
+from jarvis_desktop.tasks.definition import define
 from jarvis_desktop.tasks.documents.tables import MOST_ROWS, Table, number, read_tables
 from jarvis_desktop.text.tokens import FUNCTION_WORDS, stem, tokens
-
-TYPE = TaskType(
-    name="table-question-answering",
-    summary="Answers a question about a table: largest, smallest, sum, average, count, one cell.",
-    ports=(Port("table", (Kind.TABLE,)), Port("question", (Kind.TEXT,))),
-    gives=(Kind.TEXT,),
-    cues=(
-        "in the table", "in this table", "from the table", "in the spreadsheet", "in the csv",
-        "which row", "which column", "how many rows", "average of the", "sum of the", "column",
-        "total of the", "the mean of the", "largest value", "smallest value", "in this csv",
-        "in the sheet", "highest value", "lowest value", "what is the average",
-        "what is the highest", "what is the lowest", "what's the highest", "what's the lowest",
-        "what is the largest", "what is the smallest", "what's the average", "whats the average",
-        "what is the sum of the",
-        "which ... has the most", "which ... has the highest", "which ... has the lowest",
-        "how many rows are", "which ... has the largest",
-        *(
-            phrase.replace("NOUN", noun)
-            for noun in ("table", "csv", "spreadsheet", "sheet")
-            for phrase in (
-                "describe the NOUN", "describe this NOUN", "what does the NOUN hold",
-                "what does this NOUN hold", "what does the NOUN contain", "what is in the NOUN",
-                "what does this NOUN contain", "what is in this NOUN", "what's in the NOUN",
-                "what's in this NOUN", "rows of the NOUN", "rows of this NOUN", "show me the NOUN",
-                "show me this NOUN", "what is this NOUN about", "columns does the NOUN have",
-                "columns does this NOUN have", "overview of the NOUN", "overview of this NOUN",
-            )
-        ),
-    ),
-)  # fmt: skip
 
 _LARGEST = frozenset(
     "highest largest biggest most maximum max greatest top longest heaviest oldest richest "
@@ -335,8 +305,33 @@ def _label_column(table: Table, column: int) -> int:
     return column
 
 
-TABLE_QUESTION_ANSWERING = Definition(
-    TYPE,
+TABLE_QUESTION_ANSWERING = define(
+    name="table-question-answering",
+    summary="Answers a question about a table: largest, smallest, sum, average, count, one cell.",
+    ports=(Port("table", (Kind.TABLE,)), Port("question", (Kind.TEXT,))),
+    cues=(
+        "in the table", "in this table", "from the table", "in the spreadsheet", "in the csv",
+        "which row", "which column", "how many rows", "average of the", "sum of the", "column",
+        "total of the", "the mean of the", "largest value", "smallest value", "in this csv",
+        "in the sheet", "highest value", "lowest value", "what is the average",
+        "what is the highest", "what is the lowest", "what's the highest", "what's the lowest",
+        "what is the largest", "what is the smallest", "what's the average", "whats the average",
+        "what is the sum of the",
+        "which ... has the most", "which ... has the highest", "which ... has the lowest",
+        "how many rows are", "which ... has the largest",
+        *(
+            phrase.replace("NOUN", noun)
+            for noun in ("table", "csv", "spreadsheet", "sheet")
+            for phrase in (
+                "describe the NOUN", "describe this NOUN", "what does the NOUN hold",
+                "what does this NOUN hold", "what does the NOUN contain", "what is in the NOUN",
+                "what does this NOUN contain", "what is in this NOUN", "what's in the NOUN",
+                "what's in this NOUN", "rows of the NOUN", "rows of this NOUN", "show me the NOUN",
+                "show me this NOUN", "what is this NOUN about", "columns does the NOUN have",
+                "columns does this NOUN have", "overview of the NOUN", "overview of this NOUN",
+            )
+        ),
+    ),
     method=reply,
     note="what it holds; largest, smallest, sum, average, count and look-up, by column name",
-)
+)  # fmt: skip

@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.i18n import tr
-from jarvis_desktop.core.task import Call, Port, Report, TaskOption, TaskType
-from jarvis_desktop.tasks.definition import Definition
+from jarvis_desktop.core.task import Call, Port, Report, TaskOption
+from jarvis_desktop.tasks.definition import define
 from jarvis_desktop.tasks.documents.tables import Table, number, read_tables
 from jarvis_desktop.text.tokens import tokens
 
@@ -235,24 +235,6 @@ def _score(guessed: Array, told: Array, kinds: int) -> float:
     return float((guessed == told).mean() if kinds else np.abs(guessed - told).mean())
 
 
-TYPE = TaskType(
-    name="tabular-classification",
-    summary="Fills in a column of a table where it is empty, learning from the other rows.",
-    ports=(Port("table", (Kind.TABLE,)), Port("examples", (Kind.TABLE,), required=False)),
-    gives=(Kind.TABLE, Kind.TEXT),
-    options=(TaskOption("column", "the column to be filled in", "", reads="clause"),),
-    cues=(
-        "tabular classification", "classify the rows", "classify each row", "classify every row",
-        "classify the table", "label the rows", "label each row", "predict the column",
-        "predict ... column", "predict the missing", "predict the values", "predict the label*",
-        "predict ... for each row", "predict ... for every row", "predict ... in the table",
-        "predict ... from the table", "fill in the column",
-        "fill in ... column", "fill in the missing values", "fill in the missing labels",
-        "fill in the missing", "fill in the empty", "fill in the empty cells",
-        "impute the missing", "missing values in the table",
-    ),
-)  # fmt: skip
-
 FEWEST = 6
 """Rows that must be known."""
 
@@ -456,8 +438,22 @@ def _written(value: float) -> str:
     return f"{value:.4g}"
 
 
-TABULAR_CLASSIFICATION = Definition(
-    TYPE,
+TABULAR_CLASSIFICATION = define(
+    name="tabular-classification",
+    summary="Fills in a column of a table where it is empty, learning from the other rows.",
+    ports=(Port("table", (Kind.TABLE,)), Port("examples", (Kind.TABLE,), required=False)),
+    gives=(Kind.TABLE, Kind.TEXT),
+    options=(TaskOption("column", "the column to be filled in", "", reads="clause"),),
+    cues=(
+        "tabular classification", "classify the rows", "classify each row", "classify every row",
+        "classify the table", "label the rows", "label each row", "predict the column",
+        "predict ... column", "predict the missing", "predict the values", "predict the label*",
+        "predict ... for each row", "predict ... for every row", "predict ... in the table",
+        "predict ... from the table", "fill in the column",
+        "fill in ... column", "fill in the missing values", "fill in the missing labels",
+        "fill in the missing", "fill in the empty", "fill in the empty cells",
+        "impute the missing", "missing values in the table",
+    ),
     method=fill,
     note="naive Bayes or nearest neighbours, learnt from the table's own rows and checked on some",
-)
+)  # fmt: skip

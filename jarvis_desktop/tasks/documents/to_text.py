@@ -12,27 +12,11 @@ from typing import Any
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.i18n import tr
-from jarvis_desktop.core.task import Call, Port, Report, TaskType
-from jarvis_desktop.tasks.definition import Definition
+from jarvis_desktop.core.task import Call, Port, Report
+from jarvis_desktop.tasks.definition import define
 from jarvis_desktop.tasks.documents import office, tables
 from jarvis_desktop.tasks.documents.pdf import read_pdf
 from jarvis_desktop.tasks.documents.plain_text import clean, damaged, decode
-
-TYPE = TaskType(
-    name="document-to-text",
-    summary="Reads the text of a document or table: PDF, Word, e-mail, web page, spreadsheet.",
-    ports=(Port("document", (Kind.DOCUMENT, Kind.TABLE)),),
-    gives=(Kind.TEXT,),
-    cues=(
-        "read the document", "read this", "read it", "read that", "read xfile*", "read the file",
-        "read the pdf", "text of the document", "open and read", "extract the text",
-        "document to text", "pdf to text", "read the letter", "read the report", "contents of",
-        "what does the document say", "what is in the file", "what is in this file",
-        "whats in this file", "what's in this file", "what does it say", "what does this say",
-        "what's in the file", "text from the pdf", "read the e-mail", "read the spreadsheet",
-        "read the table",
-    ),
-)  # fmt: skip
 
 MOST_CHARACTERS = 2_000_000
 MOST_ROWS = 5_000
@@ -151,8 +135,19 @@ def _recognise(picture: Path) -> str:
     return page_text(find_lines(to_array(read_image(picture))))
 
 
-DOCUMENT_TO_TEXT = Definition(
-    TYPE,
+DOCUMENT_TO_TEXT = define(
+    name="document-to-text",
+    summary="Reads the text of a document or table: PDF, Word, e-mail, web page, spreadsheet.",
+    ports=(Port("document", (Kind.DOCUMENT, Kind.TABLE)),),
+    cues=(
+        "read the document", "read this", "read it", "read that", "read xfile*", "read the file",
+        "read the pdf", "text of the document", "open and read", "extract the text",
+        "document to text", "pdf to text", "read the letter", "read the report", "contents of",
+        "what does the document say", "what is in the file", "what is in this file",
+        "whats in this file", "what's in this file", "what does it say", "what does this say",
+        "what's in the file", "text from the pdf", "read the e-mail", "read the spreadsheet",
+        "read the table",
+    ),
     method=read,
     note="txt, md, html, pdf (scans by OCR), docx, odt, pptx, xlsx, csv, json, eml, rtf",
-)
+)  # fmt: skip

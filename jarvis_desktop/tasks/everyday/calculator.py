@@ -6,11 +6,11 @@ import asyncio
 import re
 from collections.abc import Iterable
 
-from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
+from jarvis_desktop.core.artifact import Artifact, text_artifact
 from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.i18n import tr
-from jarvis_desktop.core.task import Call, Report, TaskOption, TaskType
-from jarvis_desktop.tasks.definition import Definition, Services
+from jarvis_desktop.core.task import Call, Report, TaskOption
+from jarvis_desktop.tasks.definition import Services, define
 from jarvis_desktop.text import numbers, units
 from jarvis_desktop.text.numbers import with_digits
 
@@ -24,33 +24,6 @@ UNITS = (
 """By which a conversion is heard; many more are understood. Currencies are told apart by it."""
 TIMES = ("seconds", "minutes", "hours", "days", "weeks")
 
-TYPE = TaskType(
-    name="calculator",
-    summary="Does sums and converts units.",
-    ports=(),
-    gives=(Kind.TEXT,),
-    options=(TaskOption("expression", "the sum, as the person said it", "", reads="clause"),),
-    cues=(
-        "^#@#", "what is #@#", "what's #@#", "whats #@#", "how much is #@#", "calculate",
-        "compute #", "work out #", "#+#", "#×#", "#÷#", "#^#", "what #@# is", "# plus #",
-        "plus #", "# minus #", "minus #", "# times #", "times # plus", "# divided by #",
-        "divided by #", "# multiplied by #", "multiplied by #", "multiply # by #", "divide # by #",
-        "add # and #", "add # to #", "subtract # from #", "# percent of #", "#% of #", "# % of #",
-        "# per cent of #", "percent of #", "#% off", "# percent off", "tip of # percent",
-        "tip of #%", "# percent tip", "#% tip", "#% on #", "# percent on #", "half of #",
-        "a third of #", "a quarter of #", "twice #", "sum of # and", "product of # and",
-        "difference between # and", "average of # and", "square root", "cube root", "root of #",
-        "sqrt", "# squared", "# cubed", "to the power of", "# to the #", "factorial", "# modulo #",
-        "# mod #", "logarithm of #", "log of #", "^#!$", "# thirds of #", "# quarters of #",
-        "#* c to f", "#* f to c", "#* c in f", "#* f in c", "what is #!", "convert #",
-        *(form.replace("UNIT", unit) for unit in UNITS for form in (
-            "#* ... in UNIT", "#* ... to UNIT", "#* ... into UNIT", "a * in UNIT",
-            "convert ... to UNIT", "convert ... into UNIT", "how many UNIT ... in",
-        )),
-        *(f"how many {unit} ... in" for unit in TIMES),
-        *(f"#* {one} in {other}" for one in TIMES for other in TIMES if one != other),
-    ),
-)  # fmt: skip
 
 LONGEST = 300
 
@@ -105,4 +78,29 @@ def _core(words: str) -> str:
     return _TAIL.sub("", said).strip(" ,;:\"'“”")
 
 
-CALCULATOR = Definition(TYPE, skill=reckon, note="sums, percentages, roots, units (Pint)")
+CALCULATOR = define(
+    name="calculator",
+    summary="Does sums and converts units.",
+    options=(TaskOption("expression", "the sum, as the person said it", "", reads="clause"),),
+    cues=(
+        "^#@#", "what is #@#", "what's #@#", "whats #@#", "how much is #@#", "calculate",
+        "compute #", "work out #", "#+#", "#×#", "#÷#", "#^#", "what #@# is", "# plus #",
+        "plus #", "# minus #", "minus #", "# times #", "times # plus", "# divided by #",
+        "divided by #", "# multiplied by #", "multiplied by #", "multiply # by #", "divide # by #",
+        "add # and #", "add # to #", "subtract # from #", "# percent of #", "#% of #", "# % of #",
+        "# per cent of #", "percent of #", "#% off", "# percent off", "tip of # percent",
+        "tip of #%", "# percent tip", "#% tip", "#% on #", "# percent on #", "half of #",
+        "a third of #", "a quarter of #", "twice #", "sum of # and", "product of # and",
+        "difference between # and", "average of # and", "square root", "cube root", "root of #",
+        "sqrt", "# squared", "# cubed", "to the power of", "# to the #", "factorial", "# modulo #",
+        "# mod #", "logarithm of #", "log of #", "^#!$", "# thirds of #", "# quarters of #",
+        "#* c to f", "#* f to c", "#* c in f", "#* f in c", "what is #!", "convert #",
+        *(form.replace("UNIT", unit) for unit in UNITS for form in (
+            "#* ... in UNIT", "#* ... to UNIT", "#* ... into UNIT", "a * in UNIT",
+            "convert ... to UNIT", "convert ... into UNIT", "how many UNIT ... in",
+        )),
+        *(f"how many {unit} ... in" for unit in TIMES),
+        *(f"#* {one} in {other}" for one in TIMES for other in TIMES if one != other),
+    ),
+    skill=reckon, note="sums, percentages, roots, units (Pint)",
+)  # fmt: skip

@@ -9,11 +9,11 @@ from datetime import date, datetime, timedelta
 from functools import cache
 from zoneinfo import ZoneInfo
 
-from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
+from jarvis_desktop.core.artifact import Artifact, text_artifact
 from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.i18n import tr
-from jarvis_desktop.core.task import Call, Preset, Report, TaskOption, TaskType
-from jarvis_desktop.tasks.definition import Definition, Services
+from jarvis_desktop.core.task import Call, Preset, Report, TaskOption
+from jarvis_desktop.tasks.definition import Services, define
 from jarvis_desktop.text.dates import MONTHS, WEEKDAYS, day_asked
 from jarvis_desktop.text.numbers import with_digits
 
@@ -31,48 +31,6 @@ _DAYS_UNTIL = tuple(
                   "are left until", "is it until", "have passed since")
 )  # fmt: skip
 
-TYPE = TaskType(
-    name="clock",
-    summary="Tells the current time, day or date, here or in another place, the weekday of a date "
-    "and how many days it is until then.",
-    ports=(),
-    gives=(Kind.TEXT,),
-    options=(
-        TaskOption("what", "what is asked for", "time", choices=("time", "date", "day",
-            "days until")),
-        TaskOption(
-            "place", "a city, country or time zone, or a date; empty for here and now", "",
-            reads="clause",
-        ),
-    ),
-    cues=(
-        "what time is it", "what's the time", "whats the time", "what is the time",
-        "tell me the time", "^time$", "^the time$", "what is the current time", "the current time",
-        "what time ... is it in", "the time in", "^time in", "time is it in", "local time in",
-        "time now", "what day is it", "what day is today", "what's the day", "what day of the week",
-        "which day is it", "the day today", "what date is it", "what is the date",
-        "what's the date", "whats the date", "what is the date today", "the date today",
-        "tell me the date", "today's date", "todays date", "what is today's date", "^date$",
-        "date is it", "what year is it", "what month is it", "which month is it",
-        "what day is tomorrow", "what date is tomorrow", "what day was yesterday",
-        "the date tomorrow", "current date", "time zone of",
-        *_OF_A_DAY, *_DAYS_UNTIL,
-    ),
-    presets=tuple(
-        Preset(phrase, (("what", what),))
-        for what, phrases in (
-            ("day", "what day is it|what day is today|what's the day|what day of the week|"
-             "which day is it|the day today|what day is tomorrow|what day was yesterday"),
-            ("date", "|".join(_OF_A_DAY)),
-            ("days until", "|".join(_DAYS_UNTIL)),
-            ("date", "what date is it|what is the date|what's the date|whats the date|"
-             "the date today|tell me the date|today's date|todays date|date is it|^date$|"
-             "what year is it|what month is it|which month is it|what date is tomorrow|"
-             "what is the date today|what is today's date|the date tomorrow|current date"),
-        )
-        for phrase in phrases.split("|")
-    ),
-)  # fmt: skip
 
 _BIG_CITIES = {
     "san francisco": "America/Los_Angeles", "seattle": "America/Los_Angeles",
@@ -241,4 +199,44 @@ def _rows(table: str) -> list[list[str]]:
     return [line.split("\t") for line in table.splitlines() if line and line[0] != "#"]
 
 
-CLOCK = Definition(TYPE, skill=tell, note="this computer's clock and the time zone database")
+CLOCK = define(
+    name="clock",
+    summary="Tells the current time, day or date, here or in another place, the weekday of a date "
+    "and how many days it is until then.",
+    options=(
+        TaskOption("what", "what is asked for", "time", choices=("time", "date", "day",
+            "days until")),
+        TaskOption(
+            "place", "a city, country or time zone, or a date; empty for here and now", "",
+            reads="clause",
+        ),
+    ),
+    cues=(
+        "what time is it", "what's the time", "whats the time", "what is the time",
+        "tell me the time", "^time$", "^the time$", "what is the current time", "the current time",
+        "what time ... is it in", "the time in", "^time in", "time is it in", "local time in",
+        "time now", "what day is it", "what day is today", "what's the day", "what day of the week",
+        "which day is it", "the day today", "what date is it", "what is the date",
+        "what's the date", "whats the date", "what is the date today", "the date today",
+        "tell me the date", "today's date", "todays date", "what is today's date", "^date$",
+        "date is it", "what year is it", "what month is it", "which month is it",
+        "what day is tomorrow", "what date is tomorrow", "what day was yesterday",
+        "the date tomorrow", "current date", "time zone of",
+        *_OF_A_DAY, *_DAYS_UNTIL,
+    ),
+    presets=tuple(
+        Preset(phrase, (("what", what),))
+        for what, phrases in (
+            ("day", "what day is it|what day is today|what's the day|what day of the week|"
+             "which day is it|the day today|what day is tomorrow|what day was yesterday"),
+            ("date", "|".join(_OF_A_DAY)),
+            ("days until", "|".join(_DAYS_UNTIL)),
+            ("date", "what date is it|what is the date|what's the date|whats the date|"
+             "the date today|tell me the date|today's date|todays date|date is it|^date$|"
+             "what year is it|what month is it|which month is it|what date is tomorrow|"
+             "what is the date today|what is today's date|the date tomorrow|current date"),
+        )
+        for phrase in phrases.split("|")
+    ),
+    skill=tell, note="this computer's clock and the time zone database",
+)  # fmt: skip

@@ -19,26 +19,9 @@ from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.display import readable_size
 from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.i18n import tr
-from jarvis_desktop.core.task import Call, Port, Report, TaskOption, TaskType
-from jarvis_desktop.tasks.definition import Definition, Services
+from jarvis_desktop.core.task import Call, Port, Report, TaskOption
+from jarvis_desktop.tasks.definition import Services, define
 from jarvis_desktop.tasks.everyday.timer import spoken_length
-
-OPEN_FILE_TYPE = TaskType(
-    name="open-file",
-    summary="Opens a file with its usual program.",
-    ports=(Port("file", tuple(Kind)),),
-    gives=(Kind.TEXT,),
-    acts=True,
-    guarded=True,
-    cues=(
-        "open the file", "open this file", "open that file", "open it", "open this", "open that",
-        "open xfile*", "open up xfile*", "open the document", "open the picture", "open the photo",
-        "open the image", "open the recording", "open the video", "open the table",
-        "open the result", "show me the file", "show me xfile*", "launch xfile*", "view xfile*",
-        "view it", "view this", "play the file", "play xfile*", "play it", "start the file",
-        "bring up xfile*", "pull up xfile*", "display it", "display xfile*",
-    ),
-)  # fmt: skip
 
 RUNS_CODE = frozenset(
     """.app .appimage .apk .bat .bin .cmd .com .command .cpl .deb .desktop .dll .dmg .docm .dotm
@@ -77,28 +60,25 @@ def may_run_code(path: Path) -> bool:
     return os.name == "posix" and path.is_file() and os.access(path, os.X_OK)
 
 
-OPEN_FILE = Definition(
-    OPEN_FILE_TYPE, skill=open_it, question=question, note="asks first where it could run code"
-)
+OPEN_FILE = define(
+    name="open-file",
+    summary="Opens a file with its usual program.",
+    ports=(Port("file", tuple(Kind)),),
+    acts=True,
+    guarded=True,
+    cues=(
+        "open the file", "open this file", "open that file", "open it", "open this", "open that",
+        "open xfile*", "open up xfile*", "open the document", "open the picture", "open the photo",
+        "open the image", "open the recording", "open the video", "open the table",
+        "open the result", "show me the file", "show me xfile*", "launch xfile*", "view xfile*",
+        "view it", "view this", "play the file", "play xfile*", "play it", "start the file",
+        "bring up xfile*", "pull up xfile*", "display it", "display xfile*",
+    ),
+    skill=open_it, question=question, note="asks first where it could run code",
+)  # fmt: skip
 
 
 FOLDERS = ("downloads", "documents", "pictures", "music", "videos", "desktop", "home")
-
-OPEN_FOLDER_TYPE = TaskType(
-    name="open-folder",
-    summary="Opens one of the person's folders.",
-    ports=(),
-    gives=(Kind.TEXT,),
-    acts=True,
-    guarded=True,
-    options=(TaskOption("folder", "which folder", "home", choices=FOLDERS),),
-    cues=(
-        "folder", "open my downloads", "open downloads", "downloads folder", "my documents",
-        "documents folder", "pictures folder", "my pictures", "music folder", "my music",
-        "videos folder", "my videos", "home folder", "desktop folder", "open my desktop",
-        "directory", "file manager", "show my files", "open my files",
-    ),
-)  # fmt: skip
 
 
 async def open_the_folder(call: Call, report: Report, services: Services) -> Iterable[Artifact]:
@@ -130,7 +110,20 @@ def path_of(folder: str) -> Path:
             return Path.home()
 
 
-OPEN_FOLDER = Definition(OPEN_FOLDER_TYPE, skill=open_the_folder, note="the desktop's file manager")
+OPEN_FOLDER = define(
+    name="open-folder",
+    summary="Opens one of the person's folders.",
+    acts=True,
+    guarded=True,
+    options=(TaskOption("folder", "which folder", "home", choices=FOLDERS),),
+    cues=(
+        "folder", "open my downloads", "open downloads", "downloads folder", "my documents",
+        "documents folder", "pictures folder", "my pictures", "music folder", "my music",
+        "videos folder", "my videos", "home folder", "desktop folder", "open my desktop",
+        "directory", "file manager", "show my files", "open my files",
+    ),
+    skill=open_the_folder, note="the desktop's file manager",
+)  # fmt: skip
 
 
 _LASTING = "recording audio sound song track podcast video film movie clip".split()
@@ -202,27 +195,6 @@ def _pointing() -> Iterable[str]:
 _PRECISE = 10.0
 """Seconds; what is shorter is told with its tenths."""
 
-FILE_DETAILS_TYPE = TaskType(
-    name="file-details",
-    summary="Tells a file's size and type, how long a recording or a video lasts and how many "
-    "pixels a picture has.",
-    ports=(Port("file", (Kind.AUDIO, Kind.VIDEO, Kind.IMAGE, Kind.DOCUMENT, Kind.TABLE)),),
-    gives=(Kind.TEXT,),
-    cues=(
-        *_of(("how long is", "how long's", "how long does"), _LASTING),
-        *_of(("how long does it take to play",), _LASTING),
-        *_of(("how big is", "how large is", "how much space does"), _SEEN),
-        *(f"what {size} is this {noun}" for noun in _SEEN for size in _SIZES),
-        *(f"what {size} is the {noun}" for noun in _SEEN for size in _SIZES),
-        *(f"{kind} is {which}" for kind in _TYPES for which in ("this", "that", "my", "xfile*")),
-        *(f"{kind} is the {noun}" for kind in _TYPES for noun in _SEEN),
-        *(cue for noun in _LASTING for cue in _asking(noun, _OF_SOUND)),
-        *(cue for noun in _SEEN for cue in _asking(noun, _OF_ALL)),
-        "how big is xfile*", "how large is xfile*", "what ... size of xfile*",
-        *_counting(), *_pointing(),
-    ),
-)  # fmt: skip
-
 
 def tell(call: Call, report: Report) -> Iterable[Artifact]:
     """One or two sentences. Raises InputError where the file cannot be read as what it is."""
@@ -288,6 +260,23 @@ def _lasting(seconds: float) -> str:
     return f"lasts {spoken_length(seconds)}"
 
 
-FILE_DETAILS = Definition(
-    FILE_DETAILS_TYPE, method=tell, note="what the file itself says, by PyAV and Pillow"
-)
+FILE_DETAILS = define(
+    name="file-details",
+    summary="Tells a file's size and type, how long a recording or a video lasts and how many "
+    "pixels a picture has.",
+    ports=(Port("file", (Kind.AUDIO, Kind.VIDEO, Kind.IMAGE, Kind.DOCUMENT, Kind.TABLE)),),
+    cues=(
+        *_of(("how long is", "how long's", "how long does"), _LASTING),
+        *_of(("how long does it take to play",), _LASTING),
+        *_of(("how big is", "how large is", "how much space does"), _SEEN),
+        *(f"what {size} is this {noun}" for noun in _SEEN for size in _SIZES),
+        *(f"what {size} is the {noun}" for noun in _SEEN for size in _SIZES),
+        *(f"{kind} is {which}" for kind in _TYPES for which in ("this", "that", "my", "xfile*")),
+        *(f"{kind} is the {noun}" for kind in _TYPES for noun in _SEEN),
+        *(cue for noun in _LASTING for cue in _asking(noun, _OF_SOUND)),
+        *(cue for noun in _SEEN for cue in _asking(noun, _OF_ALL)),
+        "how big is xfile*", "how large is xfile*", "what ... size of xfile*",
+        *_counting(), *_pointing(),
+    ),
+    method=tell, note="what the file itself says, by PyAV and Pillow",
+)  # fmt: skip

@@ -6,29 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.task import Call, Report, TaskOption, TaskType
-from jarvis_desktop.tasks.definition import Definition, Services
-
-TYPE = TaskType(
-    name="help",
-    summary="Says what this assistant can do, and answers greetings.",
-    ports=(),
-    gives=(Kind.TEXT,),
-    options=(TaskOption("topic", "what help is wanted with, or the greeting", "", reads="clause"),),
-    cues=(
-        "^help$", "^help me$", "help with", "help about", "how can you help", "what can you help",
-        "what can you do", "what can i ask", "what can i say", "how do you work",
-        "how does this work", "your abilities", "your skills", "your capabilit*", "your features",
-        "who are you", "^what are you$", "what is your name", "what's your name", "how are you",
-        "^are you there", "are you a robot", "are you human", "are you alive", "who made you",
-        "who built you", "who created you", "what commands", "which commands", "^commands$",
-        "^was kannst du", "^你能做什么", "^你会做什么",  # as the translated texts say
-        "^instructions$", "nice to meet you", "^see you", "^thank you", "^thanks",
-        *(f"^{word}{end}$" for word in (
-            "hello", "hi", "hey", "good morning", "good evening", "good afternoon", "good night",
-            "goodbye", "good bye", "bye", "greetings", "cheers",
-        ) for end in ("", " there", " jarvis")),
-    ),
-)  # fmt: skip
+from jarvis_desktop.tasks.definition import Definition, Services, define
 
 _SMALL_TALK: tuple[tuple[tuple[str, ...], str], ...] = (
     (("thank", "thanks", "cheers", "thank you"), "You're welcome."),
@@ -164,4 +142,23 @@ def _group(type: TaskType) -> str:
             return "Everyday"
 
 
-HELP = Definition(TYPE, skill=tell, note="lists what works now, with requests to try")
+HELP = define(
+    name="help",
+    summary="Says what this assistant can do, and answers greetings.",
+    options=(TaskOption("topic", "what help is wanted with, or the greeting", "", reads="clause"),),
+    cues=(
+        "^help$", "^help me$", "help with", "help about", "how can you help", "what can you help",
+        "what can you do", "what can i ask", "what can i say", "how do you work",
+        "how does this work", "your abilities", "your skills", "your capabilit*", "your features",
+        "who are you", "^what are you$", "what is your name", "what's your name", "how are you",
+        "^are you there", "are you a robot", "are you human", "are you alive", "who made you",
+        "who built you", "who created you", "what commands", "which commands", "^commands$",
+        "^was kannst du", "^你能做什么", "^你会做什么",  # as the translated texts say
+        "^instructions$", "nice to meet you", "^see you", "^thank you", "^thanks",
+        *(f"^{word}{end}$" for word in (
+            "hello", "hi", "hey", "good morning", "good evening", "good afternoon", "good night",
+            "goodbye", "good bye", "bye", "greetings", "cheers",
+        ) for end in ("", " there", " jarvis")),
+    ),
+    skill=tell, note="lists what works now, with requests to try",
+)  # fmt: skip

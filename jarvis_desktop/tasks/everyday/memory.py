@@ -7,18 +7,34 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
+from jarvis_desktop.core.artifact import Artifact, text_artifact
 from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.ports import Fact
-from jarvis_desktop.core.task import Call, Preset, Report, TaskOption, TaskType
-from jarvis_desktop.tasks.definition import Definition, Services
+from jarvis_desktop.core.task import Call, Preset, Report, TaskOption
+from jarvis_desktop.tasks.definition import Services, define
 
-REMEMBER_TYPE = TaskType(
+_ASKING = re.compile(
+    r"^(?:please\s+)?(?:remember|(?:keep|bear) in mind|(?:don't|do not|never) forget|note|"
+    r"make a note|take note)\b(?:\s+(?:of\s+)?(?:this|that))?\s*[:,]?\s*",
+    re.IGNORECASE,
+)
+
+
+async def remember(call: Call, report: Report, services: Services) -> Iterable[Artifact]:
+    """What is remembered now. Raises InputError for what is nothing, or too much."""
+    if call.words("action") == "list":
+        facts = services.facts.list()
+        if not facts:
+            return [text_artifact("You have not asked me to remember anything yet.")]
+        return [text_artifact("\n".join(["I remember:", *(f"- {item.text}" for item in facts)]))]
+    fact = services.facts.add(_ASKING.sub("", call.words("fact").strip()).rstrip(" .!"))
+    return [text_artifact(f"I will remember: {fact.text}.")]
+
+
+REMEMBER = define(
     name="remember",
     summary="Remembers a wish or fact of the person for all conversations, or lists them.",
-    ports=(),
-    gives=(Kind.TEXT,),
     acts=True,
     options=(
         TaskOption("fact", "what to remember, in the person's own words", "", reads="as-said"),
@@ -40,51 +56,9 @@ REMEMBER_TYPE = TaskType(
             "what is in your memory", "what's in your memory", "^do you remember anything",
         )
     ),
+    skill=remember, note="kept in your history's file; a language model goes by it",
 )  # fmt: skip
 
-_ASKING = re.compile(
-    r"^(?:please\s+)?(?:remember|(?:keep|bear) in mind|(?:don't|do not|never) forget|note|"
-    r"make a note|take note)\b(?:\s+(?:of\s+)?(?:this|that))?\s*[:,]?\s*",
-    re.IGNORECASE,
-)
-
-
-async def remember(call: Call, report: Report, services: Services) -> Iterable[Artifact]:
-    """What is remembered now. Raises InputError for what is nothing, or too much."""
-    if call.words("action") == "list":
-        facts = services.facts.list()
-        if not facts:
-            return [text_artifact("You have not asked me to remember anything yet.")]
-        return [text_artifact("\n".join(["I remember:", *(f"- {item.text}" for item in facts)]))]
-    fact = services.facts.add(_ASKING.sub("", call.words("fact").strip()).rstrip(" .!"))
-    return [text_artifact(f"I will remember: {fact.text}.")]
-
-
-REMEMBER = Definition(
-    REMEMBER_TYPE, skill=remember, note="kept in your history's file; a language model goes by it"
-)
-
-
-FORGET_TYPE = TaskType(
-    name="forget",
-    summary="Forgets something the person wanted remembered: the last thing, a named one, or all.",
-    ports=(),
-    gives=(Kind.TEXT,),
-    acts=True,
-    guarded=True,
-    options=(
-        TaskOption(
-            "fact", "what to forget, as it was said, or “everything”", "that", reads="as-said"
-        ),
-    ),
-    cues=(
-        "^forget that", "^forget what", "^forget my", "^forget about", "^forget this",
-        "^forget everything", "^forget all", "^forget the", "^forget i", "^forget",
-        "^unremember", "^stop remembering", "^don't remember", "^do not remember",
-        "^clear your memory", "^clear ... memory", "^erase ... memory", "^wipe ... memory",
-        "^delete ... memory", "^empty your memory",
-    ),
-)  # fmt: skip
 
 _FORGET_ASKING = re.compile(
     r"^(?:please\s+)?(?:forget|unremember|stop remembering|(?:don't|do not) remember)\b"
@@ -166,4 +140,22 @@ def _same(one: str, other: str) -> bool:
     return short == long or (len(short) >= 4 and long.startswith(short))
 
 
-FORGET = Definition(FORGET_TYPE, skill=forget, question=question, note="asks before all of it")
+FORGET = define(
+    name="forget",
+    summary="Forgets something the person wanted remembered: the last thing, a named one, or all.",
+    acts=True,
+    guarded=True,
+    options=(
+        TaskOption(
+            "fact", "what to forget, as it was said, or “everything”", "that", reads="as-said"
+        ),
+    ),
+    cues=(
+        "^forget that", "^forget what", "^forget my", "^forget about", "^forget this",
+        "^forget everything", "^forget all", "^forget the", "^forget i", "^forget",
+        "^unremember", "^stop remembering", "^don't remember", "^do not remember",
+        "^clear your memory", "^clear ... memory", "^erase ... memory", "^wipe ... memory",
+        "^delete ... memory", "^empty your memory",
+    ),
+    skill=forget, question=question, note="asks before all of it",
+)  # fmt: skip

@@ -20,9 +20,9 @@ from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.display import one_line
 from jarvis_desktop.core.errors import InputError, StorageError
 from jarvis_desktop.core.i18n import tr
-from jarvis_desktop.core.task import Call, Port, Report, TaskOption, TaskType
+from jarvis_desktop.core.task import Call, Port, Report, TaskOption
 from jarvis_desktop.tasks.audio.media import audio_blocks
-from jarvis_desktop.tasks.definition import Definition
+from jarvis_desktop.tasks.definition import define
 
 TEXTS = frozenset({".txt", ".md", ".csv", ".tsv", ".json", ".html", ".log", ".srt", ".vtt"})
 _CODECS = {
@@ -141,21 +141,6 @@ def _redraw(source: Path, to: Path, ending: str, name: str) -> None:
             tr("{name} cannot be saved as {ending}.", name=name, ending=ending)
         ) from error
 
-
-TYPE = TaskType(
-    name="save-file",
-    summary="Saves a result as a file with a given name.",
-    ports=(Port("content", tuple(Kind), many=True),),
-    gives=tuple(Kind),
-    acts=True,
-    guarded=True,
-    options=(TaskOption("name", "the file's name", "", reads="file-name"),),
-    cues=(
-        "save", "save it as", "save as", "save that as", "save it", "save the result", "store it",
-        "store as", "keep it as", "export", "export as", "write it to", "write to a file",
-        "as a file", "into a file", "call it", "name it", "put it in a file", "save a copy",
-    ),
-)  # fmt: skip
 
 LONGEST_NAME = 150
 _RESERVED = frozenset(
@@ -325,6 +310,18 @@ def _put(made: Path, target: Path) -> None:
         ) from error
 
 
-SAVE_FILE = Definition(
-    TYPE, method=save, question=question, note="asks before it replaces a file; converts formats"
-)
+SAVE_FILE = define(
+    name="save-file",
+    summary="Saves a result as a file with a given name.",
+    ports=(Port("content", tuple(Kind), many=True),),
+    gives=tuple(Kind),
+    acts=True,
+    guarded=True,
+    options=(TaskOption("name", "the file's name", "", reads="file-name"),),
+    cues=(
+        "save", "save it as", "save as", "save that as", "save it", "save the result", "store it",
+        "store as", "keep it as", "export", "export as", "write it to", "write to a file",
+        "as a file", "into a file", "call it", "name it", "put it in a file", "save a copy",
+    ),
+    method=save, question=question, note="asks before it replaces a file; converts formats",
+)  # fmt: skip

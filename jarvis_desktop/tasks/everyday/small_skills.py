@@ -15,42 +15,9 @@ from collections.abc import Iterable
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.i18n import tr
-from jarvis_desktop.core.task import Call, Port, Preset, Report, TaskOption, TaskType
-from jarvis_desktop.tasks.definition import Definition, Services
+from jarvis_desktop.core.task import Call, Port, Preset, Report, TaskOption
+from jarvis_desktop.tasks.definition import Services, define
 from jarvis_desktop.text.numbers import with_digits
-
-CHANCE_TYPE = TaskType(
-    name="chance",
-    summary="Flips a coin, rolls dice, picks a number or one of several things by chance.",
-    ports=(),
-    gives=(Kind.TEXT,),
-    options=(
-        TaskOption("what", "what decides", "coin", choices=("coin", "dice", "number", "choice")),
-        TaskOption("count", "how many coins or dice", 1),
-        TaskOption("low", "the smallest number", 1),
-        TaskOption("high", "the largest number; of dice, the sides", 0),
-        TaskOption("among", "the things to pick from, or the whole request", "", reads="clause"),
-    ),
-    cues=(
-        "flip a coin", "flip coin", "flip the coin", "flip # coins", "toss a coin", "toss the coin",
-        "coin flip", "coin toss", "heads or tails", "roll a die", "roll a dice", "roll the dice",
-        "roll dice", "roll the die", "throw the dice", "throw a die", "roll # dice", "roll # die",
-        "roll a d#", "random number", "pick a number", "choose a number", "a number between",
-        "number between # and #", "pick one of", "choose one of", "choose between", "pick between",
-        "pick at random", "choose at random", "decide between",
-    ),
-    presets=tuple(
-        Preset(phrase, (("what", what),))
-        for what, phrases in (
-            ("dice", "roll a die|roll a dice|roll the dice|roll dice|roll ... dice|roll a #|"
-             "roll # dice|throw the dice|throw a die|roll a d#"),
-            ("number", "random number|pick a number|choose a number|number between|number from"),
-            ("choice", "pick one of|choose one of|choose between|pick between|decide between|"
-             "pick one|choose one|choose for me"),
-        )
-        for phrase in phrases.split("|")
-    ),
-)  # fmt: skip
 
 MOST = 100
 
@@ -116,20 +83,38 @@ def _choice(among: str) -> str:
     return f"{secrets.choice(things)}."
 
 
-CHANCE = Definition(CHANCE_TYPE, skill=draw, note="the system's source of randomness")
-
-
-SPELL_TYPE = TaskType(
-    name="spell",
-    summary="Spells a word.",
-    ports=(),
-    gives=(Kind.TEXT,),
-    options=(TaskOption("word", "the word to spell, or the question", "", reads="clause"),),
-    cues=(
-        "spell", "how do you spell", "how is ... spelled", "how is ... spelt", "spelling of",
-        "how to spell", "spell out", "letter by letter", "how ... is spelled", "spell the word",
+CHANCE = define(
+    name="chance",
+    summary="Flips a coin, rolls dice, picks a number or one of several things by chance.",
+    options=(
+        TaskOption("what", "what decides", "coin", choices=("coin", "dice", "number", "choice")),
+        TaskOption("count", "how many coins or dice", 1),
+        TaskOption("low", "the smallest number", 1),
+        TaskOption("high", "the largest number; of dice, the sides", 0),
+        TaskOption("among", "the things to pick from, or the whole request", "", reads="clause"),
     ),
+    cues=(
+        "flip a coin", "flip coin", "flip the coin", "flip # coins", "toss a coin", "toss the coin",
+        "coin flip", "coin toss", "heads or tails", "roll a die", "roll a dice", "roll the dice",
+        "roll dice", "roll the die", "throw the dice", "throw a die", "roll # dice", "roll # die",
+        "roll a d#", "random number", "pick a number", "choose a number", "a number between",
+        "number between # and #", "pick one of", "choose one of", "choose between", "pick between",
+        "pick at random", "choose at random", "decide between",
+    ),
+    presets=tuple(
+        Preset(phrase, (("what", what),))
+        for what, phrases in (
+            ("dice", "roll a die|roll a dice|roll the dice|roll dice|roll ... dice|roll a #|"
+             "roll # dice|throw the dice|throw a die|roll a d#"),
+            ("number", "random number|pick a number|choose a number|number between|number from"),
+            ("choice", "pick one of|choose one of|choose between|pick between|decide between|"
+             "pick one|choose one|choose for me"),
+        )
+        for phrase in phrases.split("|")
+    ),
+    skill=draw, note="the system's source of randomness",
 )  # fmt: skip
+
 
 LONGEST = 200
 _NAMES = {" ": "space", "-": "hyphen", "'": "apostrophe", "’": "apostrophe", ".": "dot"}
@@ -170,25 +155,15 @@ _FORMS = tuple(
     )
 )
 
-SPELL = Definition(
-    SPELL_TYPE, skill=spell, note="the word as it was written; a spoken one as it was heard"
-)
-
-
-REPEAT_TYPE = TaskType(
-    name="repeat",
-    summary="Repeats the last answer, or a given text.",
-    ports=(Port("text", (Kind.TEXT,), required=False),),
-    gives=(Kind.TEXT,),
-    options=(TaskOption("words", "the text to repeat, where it is no result", "",
-        reads="last-reply"),),
+SPELL = define(
+    name="spell",
+    summary="Spells a word.",
+    options=(TaskOption("word", "the word to spell, or the question", "", reads="clause"),),
     cues=(
-        "^repeat$", "repeat that", "repeat it", "repeat yourself", "repeat the last",
-        "repeat what you said", "repeat your answer", "say that again", "say it again", "^again$",
-        "^once more$", "come again", "^again please$", "^pardon$", "^pardon me$",
-        "what did you say", "^what was that$", "^one more time$", "i didn't hear", "i did not hear",
-        "didn't catch that", "didn't get that", "^repeat xquote*",
+        "spell", "how do you spell", "how is ... spelled", "how is ... spelt", "spelling of",
+        "how to spell", "spell out", "letter by letter", "how ... is spelled", "spell the word",
     ),
+    skill=spell, note="the word as it was written; a spoken one as it was heard",
 )  # fmt: skip
 
 
@@ -200,22 +175,20 @@ async def repeat(call: Call, report: Report, services: Services) -> Iterable[Art
     return [text_artifact(text)]
 
 
-REPEAT = Definition(REPEAT_TYPE, skill=repeat, note="the last answer of the conversation")
-
-
-STOP_TYPE = TaskType(
-    name="stop",
-    summary="Stops everything that is running, and is silent.",
-    ports=(),
-    gives=(Kind.TEXT,),
-    acts=True,
+REPEAT = define(
+    name="repeat",
+    summary="Repeats the last answer, or a given text.",
+    ports=(Port("text", (Kind.TEXT,), required=False),),
+    options=(TaskOption("words", "the text to repeat, where it is no result", "",
+        reads="last-reply"),),
     cues=(
-        "^stop$", "^stop it$", "^stop that$", "^stop now$", "^stop please$", "^please stop$",
-        "^stop everything$", "^stop talking$", "^stop speaking$", "^stop reading$", "^cancel$",
-        "^cancel that$", "^cancel it$", "^cancel everything$", "^quiet$", "^be quiet$", "^silence$",
-        "^be silent$", "^shut up$", "^hush$", "^enough$", "^that's enough$", "^abort$", "^halt$",
-        "^never mind$", "^nevermind$", "^forget it$", "^stop jarvis$",
+        "^repeat$", "repeat that", "repeat it", "repeat yourself", "repeat the last",
+        "repeat what you said", "repeat your answer", "say that again", "say it again", "^again$",
+        "^once more$", "come again", "^again please$", "^pardon$", "^pardon me$",
+        "what did you say", "^what was that$", "^one more time$", "i didn't hear", "i did not hear",
+        "didn't catch that", "didn't get that", "^repeat xquote*",
     ),
+    skill=repeat, note="the last answer of the conversation",
 )  # fmt: skip
 
 
@@ -228,4 +201,16 @@ async def stop(call: Call, report: Report, services: Services) -> Iterable[Artif
     return [text_artifact(f"Stopped {what}.")]
 
 
-STOP = Definition(STOP_TYPE, skill=stop, note="ends other requests and all speech")
+STOP = define(
+    name="stop",
+    summary="Stops everything that is running, and is silent.",
+    acts=True,
+    cues=(
+        "^stop$", "^stop it$", "^stop that$", "^stop now$", "^stop please$", "^please stop$",
+        "^stop everything$", "^stop talking$", "^stop speaking$", "^stop reading$", "^cancel$",
+        "^cancel that$", "^cancel it$", "^cancel everything$", "^quiet$", "^be quiet$", "^silence$",
+        "^be silent$", "^shut up$", "^hush$", "^enough$", "^that's enough$", "^abort$", "^halt$",
+        "^never mind$", "^nevermind$", "^forget it$", "^stop jarvis$",
+    ),
+    skill=stop, note="ends other requests and all speech",
+)  # fmt: skip

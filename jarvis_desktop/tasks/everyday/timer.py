@@ -6,13 +6,13 @@ import re
 from collections.abc import Iterable
 from datetime import datetime
 
-from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
+from jarvis_desktop.core.artifact import Artifact, text_artifact
 from jarvis_desktop.core.display import one_line
 from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.ports import Timer
-from jarvis_desktop.core.task import Call, Preset, Report, TaskOption, TaskType
-from jarvis_desktop.tasks.definition import Definition, Services
+from jarvis_desktop.core.task import Call, Preset, Report, TaskOption
+from jarvis_desktop.tasks.definition import Services, define
 from jarvis_desktop.text.dates import (
     MONTH,
     WEEKDAY,
@@ -25,44 +25,6 @@ from jarvis_desktop.text.dates import (
 )
 from jarvis_desktop.text.lazy_re import lazy_re
 from jarvis_desktop.text.numbers import WORDS, with_digits
-
-TYPE = TaskType(
-    name="timer",
-    summary="Sets a timer that rings, or lists or cancels timers.",
-    ports=(),
-    gives=(Kind.TEXT,),
-    acts=True,
-    options=(
-        TaskOption("duration", "how long, or until when, as it was said", "", reads="clause"),
-        TaskOption("label", "what it is for", ""),
-        TaskOption("action", "what to do", "set", choices=("set", "cancel", "list")),
-    ),
-    cues=(
-        "timer", "timers", "set a timer", "set the timer", "start a timer", "make a timer",
-        "add a timer", "set ... alarm", "add ... alarm", "make ... alarm", "create ... alarm",
-        "start ... alarm", "change ... alarm", "fix ... alarm", "an alarm for", "^alarm",
-        "^alarms$", "remind me in", "reminder in", "wake me in", "wake me up", "wake me at",
-        "countdown", "count down from", "alert me in", "tell me when ... minutes", "let me know in",
-        "remind me to", "remind me that", "remind me about", "remind me of", "remind us to",
-        "how long is left", "cancel the timer", "stop the timer", "remind me at",
-        "remind me tomorrow", "remind me the day after", "remind me today", "remind me tonight",
-        "remind me on", "remind me next", "remind me this", "remind me every", "wake me tomorrow",
-    ),
-    presets=tuple(
-        Preset(phrase, (("action", action),))
-        for action, phrases in (
-            ("cancel", "cancel ... timer*|stop ... timer*|delete ... timer*|clear ... timer*|"
-             "remove ... timer*|turn off ... timer*|switch off ... timer*|cancel ... alarm*|"
-             "stop ... alarm*|delete ... alarm*|clear ... alarm*|remove ... alarm*|"
-             "turn off ... alarm*|switch off ... alarm*|get rid of ... alarm*"),
-            ("list", "how long is left|how much time is left|how much time ... left|"
-             "list ... timer*|show ... timer*|which timers|what timers|any timers|"
-             "how long ... timer|list ... alarms|show ... alarm*|which alarms|what alarms|"
-             "any alarms|check ... alarm*"),
-        )
-        for phrase in phrases.split("|")
-    ),
-)  # fmt: skip
 
 LONGEST_DAYS = 30
 _EXAMPLE = "Say “set a timer for ten minutes”."
@@ -279,4 +241,39 @@ def _listed(pending: Iterable[Timer], now: datetime) -> str:
     return "\n".join(lines) or "No timer is running."
 
 
-TIMER = Definition(TYPE, skill=ring, note="rings while the window or the terminal runs")
+TIMER = define(
+    name="timer",
+    summary="Sets a timer that rings, or lists or cancels timers.",
+    acts=True,
+    options=(
+        TaskOption("duration", "how long, or until when, as it was said", "", reads="clause"),
+        TaskOption("label", "what it is for", ""),
+        TaskOption("action", "what to do", "set", choices=("set", "cancel", "list")),
+    ),
+    cues=(
+        "timer", "timers", "set a timer", "set the timer", "start a timer", "make a timer",
+        "add a timer", "set ... alarm", "add ... alarm", "make ... alarm", "create ... alarm",
+        "start ... alarm", "change ... alarm", "fix ... alarm", "an alarm for", "^alarm",
+        "^alarms$", "remind me in", "reminder in", "wake me in", "wake me up", "wake me at",
+        "countdown", "count down from", "alert me in", "tell me when ... minutes", "let me know in",
+        "remind me to", "remind me that", "remind me about", "remind me of", "remind us to",
+        "how long is left", "cancel the timer", "stop the timer", "remind me at",
+        "remind me tomorrow", "remind me the day after", "remind me today", "remind me tonight",
+        "remind me on", "remind me next", "remind me this", "remind me every", "wake me tomorrow",
+    ),
+    presets=tuple(
+        Preset(phrase, (("action", action),))
+        for action, phrases in (
+            ("cancel", "cancel ... timer*|stop ... timer*|delete ... timer*|clear ... timer*|"
+             "remove ... timer*|turn off ... timer*|switch off ... timer*|cancel ... alarm*|"
+             "stop ... alarm*|delete ... alarm*|clear ... alarm*|remove ... alarm*|"
+             "turn off ... alarm*|switch off ... alarm*|get rid of ... alarm*"),
+            ("list", "how long is left|how much time is left|how much time ... left|"
+             "list ... timer*|show ... timer*|which timers|what timers|any timers|"
+             "how long ... timer|list ... alarms|show ... alarm*|which alarms|what alarms|"
+             "any alarms|check ... alarm*"),
+        )
+        for phrase in phrases.split("|")
+    ),
+    skill=ring, note="rings while the window or the terminal runs",
+)  # fmt: skip

@@ -9,8 +9,8 @@ from collections.abc import Iterable
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.i18n import tr
-from jarvis_desktop.core.task import Call, Port, Preset, Report, TaskOption, TaskType
-from jarvis_desktop.tasks.definition import Definition
+from jarvis_desktop.core.task import Call, Port, Preset, Report, TaskOption
+from jarvis_desktop.tasks.definition import define
 from jarvis_desktop.tasks.naming import named_things
 
 CONTENT, MEASURES = "content", "measures"
@@ -19,26 +19,6 @@ _MEASURED = (
     "what colours are", "what colors are", "main colours", "main colors", "dominant colo*",
     "which colours", "which colors", "is it sharp", "is this picture sharp", "is the photo sharp",
     "is it blurry", "is this picture blurry", "is the photo blurry", "too dark or",
-)  # fmt: skip
-
-IMAGE_CLASSIFICATION_TYPE = TaskType(
-    name="image-classification",
-    summary="Says in a word what a picture shows, with an expert, or what can be measured of it: "
-    "photo, page or drawing, main colours, size, light and sharpness.",
-    ports=(Port("image", (Kind.IMAGE,)),),
-    gives=(Kind.TEXT,),
-    options=(
-        TaskOption("about",
-            "content = what it shows; measures = colours, size, light and sharpness",
-               CONTENT, choices=(CONTENT, MEASURES)),
-    ),
-    presets=tuple(Preset(phrase, (("about", MEASURES),)) for phrase in _MEASURED),
-    cues=(
-        "classify the picture", "classify the image", "classify this", "classify image",
-        "image classification", "image-classification", "what kind of picture",
-        "what kind of image", "what type of picture", "what type of image",
-        "categor* the picture", "categor* the image",
-    ),
 )  # fmt: skip
 
 
@@ -63,21 +43,49 @@ def describe(call: Call, report: Report) -> Iterable[Artifact]:
     return [text_artifact(" ".join(sentences))]
 
 
-IMAGE_CLASSIFICATION = Definition(
-    IMAGE_CLASSIFICATION_TYPE,
-    method=describe,
-    note="measurements only: kind, colours, size, light; knows no objects",
-)
+IMAGE_CLASSIFICATION = define(
+    name="image-classification",
+    summary="Says in a word what a picture shows, with an expert, or what can be measured of it: "
+    "photo, page or drawing, main colours, size, light and sharpness.",
+    ports=(Port("image", (Kind.IMAGE,)),),
+    options=(
+        TaskOption("about",
+            "content = what it shows; measures = colours, size, light and sharpness",
+               CONTENT, choices=(CONTENT, MEASURES)),
+    ),
+    presets=tuple(Preset(phrase, (("about", MEASURES),)) for phrase in _MEASURED),
+    cues=(
+        "classify the picture", "classify the image", "classify this", "classify image",
+        "image classification", "image-classification", "what kind of picture",
+        "what kind of image", "what type of picture", "what type of image",
+        "categor* the picture", "categor* the image",
+    ),
+    method=describe, note="measurements only: kind, colours, size, light; knows no objects",
+)  # fmt: skip
 
 
 _PICTURES = ("the picture", "the photo", "the image")
 _EITHER = ("is this a ... or a", "is this an ... or a", "is this the ... or the")
 
-ZERO_SHOT_IMAGE_CLASSIFICATION_TYPE = TaskType(
+
+def labels_of(words: str) -> list[str]:
+    """The labels that the words name, at least two: "is this a cat or a dog?" names cat and dog.
+
+    Raises InputError where there are fewer.
+    """
+    labels = named_things(words)
+    if len(labels) < 2:
+        raise InputError(
+            tr("Sorting a picture needs at least two labels."),
+            hint=tr("Say for example: cat or dog?"),
+        )
+    return labels
+
+
+ZERO_SHOT_IMAGE_CLASSIFICATION = define(
     name="zero-shot-image-classification",
     summary="Says which of several labels that are given suits a picture best, such as cat or dog.",
     ports=(Port("image", (Kind.IMAGE,)),),
-    gives=(Kind.TEXT,),
     options=(TaskOption("labels", "the labels, parted by commas", "", reads="clause"),),
     cues=(
         *_EITHER,
@@ -97,23 +105,5 @@ ZERO_SHOT_IMAGE_CLASSIFICATION_TYPE = TaskType(
         *(f"which of these does this {what} show" for what in ("picture", "photo", "image")),
         "zero-shot image classification", "zero shot image classification",
     ),
+    note="needs an expert that compares pictures with words",
 )  # fmt: skip
-
-
-def labels_of(words: str) -> list[str]:
-    """The labels that the words name, at least two: "is this a cat or a dog?" names cat and dog.
-
-    Raises InputError where there are fewer.
-    """
-    labels = named_things(words)
-    if len(labels) < 2:
-        raise InputError(
-            tr("Sorting a picture needs at least two labels."),
-            hint=tr("Say for example: cat or dog?"),
-        )
-    return labels
-
-
-ZERO_SHOT_IMAGE_CLASSIFICATION = Definition(
-    ZERO_SHOT_IMAGE_CLASSIFICATION_TYPE, note="needs an expert that compares pictures with words"
-)

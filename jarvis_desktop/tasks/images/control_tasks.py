@@ -19,24 +19,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from jarvis_desktop.core.artifact import Artifact, Kind
-from jarvis_desktop.core.task import Call, Port, Report, TaskType
-from jarvis_desktop.tasks.definition import Definition
+from jarvis_desktop.core.task import Call, Port, Report
+from jarvis_desktop.tasks.definition import define
 from jarvis_desktop.tasks.naming import IN_PICTURE
-
-CANNY_CONTROL_TYPE = TaskType(
-    name="canny-control",
-    summary="Draws the edges of a picture as thin white lines (Canny), to steer a picture "
-    "generator.",
-    ports=(Port("image", (Kind.IMAGE,)),),
-    gives=(Kind.IMAGE,),
-    cues=(
-        "canny*", "canny control", "canny-control", "edge detection", "edge map",
-        "edges of the picture", "edges of the image", "edges of this", "detect the edges",
-        "find the edges", *(f"find ... edges {at}" for at in IN_PICTURE),
-        "detect edges", "find edges", "outline of", "outlines of",
-        "show the edges", "extract the edges", "draw the edges",
-    ),
-)  # fmt: skip
 
 
 def draw_edges(call: Call, report: Report) -> Iterable[Artifact]:
@@ -52,19 +37,20 @@ def draw_edges(call: Call, report: Report) -> Iterable[Artifact]:
     return [save_png(images.fromarray(pixels), call, "canny")]
 
 
-CANNY_CONTROL = Definition(CANNY_CONTROL_TYPE, method=draw_edges, note="Canny by OpenCV")
-
-
-HED_CONTROL_TYPE = TaskType(
-    name="hed-control",
-    summary="Draws the soft edges of a picture, stronger where the light changes more, to "
-    "steer a picture generator.",
+CANNY_CONTROL = define(
+    name="canny-control",
+    summary="Draws the edges of a picture as thin white lines (Canny), to steer a picture "
+    "generator.",
     ports=(Port("image", (Kind.IMAGE,)),),
     gives=(Kind.IMAGE,),
     cues=(
-        "hed", "hed control", "hed-control", "soft edge*", "softedge*", "holistically",
-        "boundary map", "soft outline*",
+        "canny*", "canny control", "canny-control", "edge detection", "edge map",
+        "edges of the picture", "edges of the image", "edges of this", "detect the edges",
+        "find the edges", *(f"find ... edges {at}" for at in IN_PICTURE),
+        "detect edges", "find edges", "outline of", "outlines of",
+        "show the edges", "extract the edges", "draw the edges",
     ),
+    method=draw_edges, note="Canny by OpenCV",
 )  # fmt: skip
 
 
@@ -81,25 +67,18 @@ def draw_soft_edges(call: Call, report: Report) -> Iterable[Artifact]:
     return [save_png(images.fromarray(pixels), call, "hed")]
 
 
-HED_CONTROL = Definition(
-    HED_CONTROL_TYPE,
-    method=draw_soft_edges,
-    note="soft edges by gradients over several scales; not the HED network itself",
-)
-
-
-MLSD_CONTROL_TYPE = TaskType(
-    name="mlsd-control",
-    summary="Draws the straight lines of a picture, such as those of a building, to steer a "
-    "picture generator.",
+HED_CONTROL = define(
+    name="hed-control",
+    summary="Draws the soft edges of a picture, stronger where the light changes more, to "
+    "steer a picture generator.",
     ports=(Port("image", (Kind.IMAGE,)),),
     gives=(Kind.IMAGE,),
     cues=(
-        "mlsd", "mlsd control", "mlsd-control", "m-lsd", "straight line*", "line segment*",
-        "line detection", "detect the lines", "detect lines", "find the lines",
-        *(f"find ... lines {at}" for at in IN_PICTURE),
-        "wireframe",
+        "hed", "hed control", "hed-control", "soft edge*", "softedge*", "holistically",
+        "boundary map", "soft outline*",
     ),
+    method=draw_soft_edges,
+    note="soft edges by gradients over several scales; not the HED network itself",
 )  # fmt: skip
 
 
@@ -116,23 +95,19 @@ def draw_straight_lines(call: Call, report: Report) -> Iterable[Artifact]:
     return [save_png(images.fromarray(pixels), call, "mlsd")]
 
 
-MLSD_CONTROL = Definition(
-    MLSD_CONTROL_TYPE,
-    method=draw_straight_lines,
-    note="line segments by OpenCV; not the M-LSD network itself",
-)
-
-
-SCRIBBLE_CONTROL_TYPE = TaskType(
-    name="scribble-control",
-    summary="Draws a picture as rough white strokes, like a scribble, to steer a picture "
-    "generator.",
+MLSD_CONTROL = define(
+    name="mlsd-control",
+    summary="Draws the straight lines of a picture, such as those of a building, to steer a "
+    "picture generator.",
     ports=(Port("image", (Kind.IMAGE,)),),
     gives=(Kind.IMAGE,),
     cues=(
-        "scribble*", "scribble control", "scribble-control", "rough sketch", "rough outline",
-        "doodle", "rough strokes",
+        "mlsd", "mlsd control", "mlsd-control", "m-lsd", "straight line*", "line segment*",
+        "line detection", "detect the lines", "detect lines", "find the lines",
+        *(f"find ... lines {at}" for at in IN_PICTURE),
+        "wireframe",
     ),
+    method=draw_straight_lines, note="line segments by OpenCV; not the M-LSD network itself",
 )  # fmt: skip
 
 
@@ -149,22 +124,17 @@ def draw_scribble(call: Call, report: Report) -> Iterable[Artifact]:
     return [save_png(images.fromarray(pixels), call, "scribble")]
 
 
-SCRIBBLE_CONTROL = Definition(
-    SCRIBBLE_CONTROL_TYPE, method=draw_scribble, note="thickened outlines by OpenCV"
-)
-
-
-SEG_CONTROL_TYPE = TaskType(
-    name="seg-control",
-    summary="Divides a picture into areas of similar colour, to steer a picture generator; it "
-    "does not know what they are.",
+SCRIBBLE_CONTROL = define(
+    name="scribble-control",
+    summary="Draws a picture as rough white strokes, like a scribble, to steer a picture "
+    "generator.",
     ports=(Port("image", (Kind.IMAGE,)),),
     gives=(Kind.IMAGE,),
     cues=(
-        "seg control", "seg-control", "segmentation control", "segmentation map", "colour areas",
-        "color areas", "areas of similar colo*", "areas of colo*", "regions of colo*",
-        "divide the picture into areas",
+        "scribble*", "scribble control", "scribble-control", "rough sketch", "rough outline",
+        "doodle", "rough strokes",
     ),
+    method=draw_scribble, note="thickened outlines by OpenCV",
 )  # fmt: skip
 
 
@@ -181,14 +151,22 @@ def draw_areas(call: Call, report: Report) -> Iterable[Artifact]:
     return [save_png(images.fromarray(pixels), call, "seg")]
 
 
-SEG_CONTROL = Definition(
-    SEG_CONTROL_TYPE,
-    method=draw_areas,
-    note="areas by colour and place (OpenCV); it does not name them",
-)
+SEG_CONTROL = define(
+    name="seg-control",
+    summary="Divides a picture into areas of similar colour, to steer a picture generator; it "
+    "does not know what they are.",
+    ports=(Port("image", (Kind.IMAGE,)),),
+    gives=(Kind.IMAGE,),
+    cues=(
+        "seg control", "seg-control", "segmentation control", "segmentation map", "colour areas",
+        "color areas", "areas of similar colo*", "areas of colo*", "regions of colo*",
+        "divide the picture into areas",
+    ),
+    method=draw_areas, note="areas by colour and place (OpenCV); it does not name them",
+)  # fmt: skip
 
 
-OPENPOSE_CONTROL_TYPE = TaskType(
+OPENPOSE_CONTROL = define(
     name="openpose-control",
     summary="Draws the poses of the people in a picture as coloured skeletons (OpenPose), to steer "
     "a picture generator.",
@@ -202,12 +180,11 @@ OPENPOSE_CONTROL_TYPE = TaskType(
         *(f"find ... pose* {at}" for at in IN_PICTURE),
         "estimate the pose*",
     ),
+    note="needs an expert that sees poses",
 )  # fmt: skip
 
-OPENPOSE_CONTROL = Definition(OPENPOSE_CONTROL_TYPE, note="needs an expert that sees poses")
 
-
-NORMAL_CONTROL_TYPE = TaskType(
+NORMAL_CONTROL = define(
     name="normal-control",
     summary="Draws which way the surfaces in a picture face, as a map of normals, to steer a "
     "picture generator.",
@@ -217,12 +194,11 @@ NORMAL_CONTROL_TYPE = TaskType(
         "normal map", "normals map", "normal control", "normal-control", "surface normal*",
         "map of the normals", "map of normals",
     ),
+    note="needs an expert that sees depth",
 )  # fmt: skip
 
-NORMAL_CONTROL = Definition(NORMAL_CONTROL_TYPE, note="needs an expert that sees depth")
 
-
-DEPTH_CONTROL_TYPE = TaskType(
+DEPTH_CONTROL = define(
     name="depth-control",
     summary="Draws how near everything in a picture is, near bright and far dark, to steer a "
     "picture generator.",
@@ -232,6 +208,5 @@ DEPTH_CONTROL_TYPE = TaskType(
         "depth control", "depth-control", "depth control picture", "depth control image",
         "control picture of the depth", "control image of the depth",
     ),
+    note="needs an expert that sees depth",
 )  # fmt: skip
-
-DEPTH_CONTROL = Definition(DEPTH_CONTROL_TYPE, note="needs an expert that sees depth")

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 from jarvis_desktop.core.artifact import Artifact, Kind
 from jarvis_desktop.core.errors import ExpertError, InputError
 from jarvis_desktop.core.i18n import tr
-from jarvis_desktop.core.task import Call, Port, Preset, Report, TaskOption, TaskType
-from jarvis_desktop.tasks.definition import Definition
+from jarvis_desktop.core.task import Call, Port, Preset, Report, TaskOption
+from jarvis_desktop.tasks.definition import define
 from jarvis_desktop.tasks.images.findings import BoundingBox
 from jarvis_desktop.tasks.naming import IN_PICTURE, named_things
 
@@ -50,31 +50,6 @@ def _in_pictures(*nouns: str) -> tuple[str, ...]:
     """Heavier than the cues that ask for anything at all in a picture."""
     asked = ("find ...", "detect ...", "locate ...", "mark ...", "where is ...", "where are ...")
     return tuple(f"{ask} {noun} {at}" for ask in asked for noun in nouns for at in IN_PICTURE)
-
-
-OBJECT_DETECTION_TYPE = TaskType(
-    name="object-detection",
-    summary="Finds faces, people and, with an expert, everyday things such as cars and dogs in a "
-    "picture, counts them, says where they are and draws a box around each.",
-    ports=(Port("image", (Kind.IMAGE,)),),
-    gives=(Kind.IMAGE, Kind.TEXT),
-    options=(
-        TaskOption("what", "what to find: everything, faces, people, or things such as cars",
-               "everything", reads="gap"),
-        TaskOption("threshold", "how sure it must be, 0 to 1; 0 = what suits the expert", 0.0),
-    ),
-    presets=(
-        *(Preset(phrase, (("what", "faces"),)) for phrase in _in_pictures("face*")),
-        *(Preset(phrase, (("what", "people"),)) for phrase in _in_pictures(*_PEOPLE)),
-        *(Preset(phrase, (("what", "faces"),)) for phrase in FACES),
-        *(Preset(phrase, (("what", "people"),)) for phrase in PEOPLE),
-    ),
-    cues=(
-        "detect object*", "detect the object*", "object detection", "object-detection",
-        *(f"how many ... {seen} {place}" for seen in _SEEN for place in IN_PICTURE),
-        "box around", "boxes around", "bounding box*", "locate the object*",
-    ),
-)  # fmt: skip
 
 
 def detect(call: Call, report: Report) -> Iterable[Artifact]:
@@ -114,35 +89,37 @@ def _boxes(label: str, places: Sequence[DetectionBox]) -> list[BoundingBox]:
     ]
 
 
-OBJECT_DETECTION = Definition(
-    OBJECT_DETECTION_TYPE,
+OBJECT_DETECTION = define(
+    name="object-detection",
+    summary="Finds faces, people and, with an expert, everyday things such as cars and dogs in a "
+    "picture, counts them, says where they are and draws a box around each.",
+    ports=(Port("image", (Kind.IMAGE,)),),
+    gives=(Kind.IMAGE, Kind.TEXT),
+    options=(
+        TaskOption("what", "what to find: everything, faces, people, or things such as cars",
+               "everything", reads="gap"),
+        TaskOption("threshold", "how sure it must be, 0 to 1; 0 = what suits the expert", 0.0),
+    ),
+    presets=(
+        *(Preset(phrase, (("what", "faces"),)) for phrase in _in_pictures("face*")),
+        *(Preset(phrase, (("what", "people"),)) for phrase in _in_pictures(*_PEOPLE)),
+        *(Preset(phrase, (("what", "faces"),)) for phrase in FACES),
+        *(Preset(phrase, (("what", "people"),)) for phrase in PEOPLE),
+    ),
+    cues=(
+        "detect object*", "detect the object*", "object detection", "object-detection",
+        *(f"how many ... {seen} {place}" for seen in _SEEN for place in IN_PICTURE),
+        "box around", "boxes around", "bounding box*", "locate the object*",
+    ),
     method=detect,
     note="faces that look at the camera and people seen from head to foot (OpenCV); other things "
     "need an expert",
-)
+)  # fmt: skip
 
 
 _ASKED = (
     "find ...", "locate ...", "where is ...", "where's ...", "where are ...", "point out ...",
     "mark ...", "detect ...", "show me where ...", "draw a box around ...", "draw boxes around ...",
-)  # fmt: skip
-
-ZERO_SHOT_OBJECT_DETECTION_TYPE = TaskType(
-    name="zero-shot-object-detection",
-    summary="Finds anything that is named in a picture, such as a red car or a street sign, says "
-    "where it is and draws a box around it.",
-    ports=(Port("image", (Kind.IMAGE,)),),
-    gives=(Kind.IMAGE, Kind.TEXT),
-    options=(
-        TaskOption("what", "what to find; several things parted by commas", "", reads="thing"),
-        TaskOption("threshold", "how sure it must be, 0 to 1; 0 = what suits the expert", 0.0),
-    ),
-    cues=(
-        *(f"{ask} {place}" for ask in _ASKED for place in IN_PICTURE),
-        "show me where ... is$", "show me where ... are$",
-        "zero-shot object detection", "zero shot object detection",
-        "open vocabulary detection", "open-vocabulary detection",
-    ),
 )  # fmt: skip
 
 
@@ -159,9 +136,24 @@ def wanted(words: str) -> list[str]:
     return things
 
 
-ZERO_SHOT_OBJECT_DETECTION = Definition(
-    ZERO_SHOT_OBJECT_DETECTION_TYPE, note="needs an expert that finds what words name"
-)
+ZERO_SHOT_OBJECT_DETECTION = define(
+    name="zero-shot-object-detection",
+    summary="Finds anything that is named in a picture, such as a red car or a street sign, says "
+    "where it is and draws a box around it.",
+    ports=(Port("image", (Kind.IMAGE,)),),
+    gives=(Kind.IMAGE, Kind.TEXT),
+    options=(
+        TaskOption("what", "what to find; several things parted by commas", "", reads="thing"),
+        TaskOption("threshold", "how sure it must be, 0 to 1; 0 = what suits the expert", 0.0),
+    ),
+    cues=(
+        *(f"{ask} {place}" for ask in _ASKED for place in IN_PICTURE),
+        "show me where ... is$", "show me where ... are$",
+        "zero-shot object detection", "zero shot object detection",
+        "open vocabulary detection", "open-vocabulary detection",
+    ),
+    note="needs an expert that finds what words name",
+)  # fmt: skip
 
 
 if TYPE_CHECKING:

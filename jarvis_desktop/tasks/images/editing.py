@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 from jarvis_desktop.core.artifact import Artifact, Kind
 from jarvis_desktop.core.errors import ExpertError, InputError
 from jarvis_desktop.core.i18n import tr
-from jarvis_desktop.core.task import PROMPT, Call, Port, Preset, Report, TaskOption, TaskType, Value
-from jarvis_desktop.tasks.definition import Definition
+from jarvis_desktop.core.task import PROMPT, Call, Port, Preset, Report, TaskOption, Value
+from jarvis_desktop.tasks.definition import define
 from jarvis_desktop.tasks.images.generation import AVOID, SEED, STRENGTH
 from jarvis_desktop.tasks.images.io import EDITS
 from jarvis_desktop.tasks.naming import PICTURE_WORDS
@@ -182,7 +182,26 @@ def presets(edits: Iterable[str]) -> tuple[Preset, ...]:
     )
 
 
-IMAGE_EDITING_TYPE = TaskType(
+def edit(call: Call, report: Report) -> Iterable[Artifact]:
+    """The edited picture."""
+    from jarvis_desktop.tasks.images.io import read_image, save_image
+
+    path, name = call.file("image"), call.title("image")
+    report(None, f"editing {name}")
+    which = call.words("edit")
+    if not which and call.text(PROMPT).strip():
+        raise ExpertError(
+            tr("An edit that is told in words of one's own needs an expert for image-editing."),
+            hint=tr(
+                "What works without: black and white, brighter, blur, rotate, crop, resize ..."
+            ),
+        )
+    which = which or "enhance"
+    wish = EditRequest(call.number("amount"), call.words("direction"), call.words("size"))
+    return [save_image(apply_edit(read_image(path, name=name), which, wish), call, which)]
+
+
+IMAGE_EDITING = define(
     name="image-editing",
     summary="Edits a picture in a named way: black and white, brighter, darker, contrast, colour, "
     "blur, blur the background, sharpen, rotate, flip, crop, resize, pencil sketch, cartoon, "
@@ -226,33 +245,8 @@ IMAGE_EDITING_TYPE = TaskType(
         "change the season", "make it look like", "make him wear", "make her wear",
         "make it night", "make it winter", "make it summer",
     ),
+    method=edit, note="named edits by Pillow and OpenCV; of a moving GIF, its first picture",
 )  # fmt: skip
-
-
-def edit(call: Call, report: Report) -> Iterable[Artifact]:
-    """The edited picture."""
-    from jarvis_desktop.tasks.images.io import read_image, save_image
-
-    path, name = call.file("image"), call.title("image")
-    report(None, f"editing {name}")
-    which = call.words("edit")
-    if not which and call.text(PROMPT).strip():
-        raise ExpertError(
-            tr("An edit that is told in words of one's own needs an expert for image-editing."),
-            hint=tr(
-                "What works without: black and white, brighter, blur, rotate, crop, resize ..."
-            ),
-        )
-    which = which or "enhance"
-    wish = EditRequest(call.number("amount"), call.words("direction"), call.words("size"))
-    return [save_image(apply_edit(read_image(path, name=name), which, wish), call, which)]
-
-
-IMAGE_EDITING = Definition(
-    IMAGE_EDITING_TYPE,
-    method=edit,
-    note="named edits by Pillow and OpenCV; of a moving GIF, its first picture",
-)
 
 
 if TYPE_CHECKING:
@@ -522,25 +516,6 @@ _COLOURS: dict[str, Callable[[Image, EditRequest], Image]] = {
 
 STYLES = ("sketch", "cartoon", "painting", "sepia", "grey", "invert")
 
-IMAGE_TO_IMAGE_TYPE = TaskType(
-    name="image-to-image",
-    summary="Turns a picture into another style: pencil sketch, cartoon, painting, sepia, black "
-    "and white, negative; any other style as the prompt says. Everything else is image-editing.",
-    ports=(Port("image", (Kind.IMAGE,)), Port(PROMPT, (Kind.TEXT,), required=False)),
-    gives=(Kind.IMAGE,),
-    options=(TaskOption("edit", "the style", "", choices=("", *STYLES)), STRENGTH, AVOID, SEED),
-    presets=presets(STYLES),
-    exact="edit",
-    cues=(
-        "in the style of", "into the style", "style of a", "another style", "restyle*", "stylise*",
-        "stylize*", "style transfer", "transform the picture", "transform the image",
-        "transform this image", "turn the picture into", "turn the photo into",
-        "turn this photo into", "turn this picture into", "turn the image into", "image to image",
-        "image-to-image", "into a drawing", "into a sketch", "into a pencil sketch",
-        "into a cartoon", "into a comic", "into a painting",
-    ),
-)  # fmt: skip
-
 
 def restyle(call: Call, report: Report) -> Iterable[Artifact]:
     """The picture in the other style."""
@@ -559,8 +534,22 @@ def restyle(call: Call, report: Report) -> Iterable[Artifact]:
     return [save_image(apply_edit(read_image(path, name=name), style, EditRequest()), call, style)]
 
 
-IMAGE_TO_IMAGE = Definition(
-    IMAGE_TO_IMAGE_TYPE,
-    method=restyle,
-    note="six named styles by OpenCV; any other style needs an expert",
-)
+IMAGE_TO_IMAGE = define(
+    name="image-to-image",
+    summary="Turns a picture into another style: pencil sketch, cartoon, painting, sepia, black "
+    "and white, negative; any other style as the prompt says. Everything else is image-editing.",
+    ports=(Port("image", (Kind.IMAGE,)), Port(PROMPT, (Kind.TEXT,), required=False)),
+    gives=(Kind.IMAGE,),
+    options=(TaskOption("edit", "the style", "", choices=("", *STYLES)), STRENGTH, AVOID, SEED),
+    presets=presets(STYLES),
+    exact="edit",
+    cues=(
+        "in the style of", "into the style", "style of a", "another style", "restyle*", "stylise*",
+        "stylize*", "style transfer", "transform the picture", "transform the image",
+        "transform this image", "turn the picture into", "turn the photo into",
+        "turn this photo into", "turn this picture into", "turn the image into", "image to image",
+        "image-to-image", "into a drawing", "into a sketch", "into a pencil sketch",
+        "into a cartoon", "into a comic", "into a painting",
+    ),
+    method=restyle, note="six named styles by OpenCV; any other style needs an expert",
+)  # fmt: skip

@@ -22,7 +22,7 @@ from jarvis_desktop.core.artifact import Kind
 from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.task import PROMPT, Call, Port, Preset, TaskOption, TaskType
-from jarvis_desktop.tasks.definition import Definition
+from jarvis_desktop.tasks.definition import Definition, define
 
 SIZE = TaskOption(
     "size",
@@ -155,7 +155,7 @@ def file_stem(text: str, otherwise: str) -> str:
     return " ".join(words)[:60].strip() or otherwise
 
 
-TEXT_TO_IMAGE_TYPE = TaskType(
+TEXT_TO_IMAGE = define(
     name="text-to-image",
     summary="Paints a picture from a description.",
     ports=(Port(PROMPT, (Kind.TEXT,)),),
@@ -168,9 +168,8 @@ TEXT_TO_IMAGE_TYPE = TaskType(
         "design a logo", "a logo", "wallpaper of", "poster of", "render a", "visuali*",
         "text to image", "imagine",
     ),
+    note="needs an expert that paints",
 )  # fmt: skip
-
-TEXT_TO_IMAGE = Definition(TEXT_TO_IMAGE_TYPE, note="needs an expert that paints")
 
 
 _SAID = {region: region for region in REGIONS} | {
@@ -178,7 +177,8 @@ _SAID = {region: region for region in REGIONS} | {
 }  # fmt: skip
 _PAINTED = ("paint", "repaint", "inpaint", "replace", "fill", "change", "turn")
 
-INPAINTING_TYPE = TaskType(
+
+INPAINTING = define(
     name="inpainting",
     summary="Paints a part of a picture anew after a description. Which part is told by a mask, "
     "white where it is painted, or a cut-out, or by a region such as the left half.",
@@ -205,9 +205,8 @@ INPAINTING_TYPE = TaskType(
         for verb in _PAINTED
         for said, region in _SAID.items()
     ),
+    note="needs an expert that paints",
 )  # fmt: skip
-
-INPAINTING = Definition(INPAINTING_TYPE, note="needs an expert that paints")
 
 
 CONTROLS: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 from jarvis_desktop.core.artifact import Artifact, Kind
 from jarvis_desktop.core.errors import ExpertError
 from jarvis_desktop.core.i18n import tr
-from jarvis_desktop.core.task import Call, Port, Preset, Report, TaskOption, TaskType
-from jarvis_desktop.tasks.definition import Definition
+from jarvis_desktop.core.task import Call, Port, Preset, Report, TaskOption
+from jarvis_desktop.tasks.definition import define
 from jarvis_desktop.tasks.images.detection import DetectionBox, find_faces, find_people
 from jarvis_desktop.tasks.naming import IN_PICTURE
 
@@ -33,7 +33,22 @@ _PARTS = (
     "panoptic segmentation", "instance segmentation",
 )  # fmt: skip
 
-IMAGE_SEGMENTATION_TYPE = TaskType(
+
+def cut_out(call: Call, report: Report) -> Iterable[Artifact]:
+    """The cut-out with a transparent background, then the mask, white where it is."""
+    from PIL import Image as images
+
+    from jarvis_desktop.tasks.images.io import on_white, read_image, save_png, to_array
+
+    path, name = call.file("image"), call.title("image")
+    image = on_white(read_image(path, name=name))
+    report(None, f"looking for what is in front in {name}")
+    mask = images.fromarray(foreground(to_array(image)))
+    image.putalpha(mask)
+    return [save_png(image, call, "cut-out"), save_png(mask, call, "mask")]
+
+
+IMAGE_SEGMENTATION = define(
     name="image-segmentation",
     summary="Cuts the main thing in a picture out of its background: a transparent cut-out and a "
     "mask. With an expert, cuts out what is named, or colours each kind of thing in the picture.",
@@ -54,31 +69,12 @@ IMAGE_SEGMENTATION_TYPE = TaskType(
         "isolate the", "image segmentation", "image-segmentation", "mask of", "make a mask",
         "segment the", "segment out",
     ),
+    method=cut_out,
+    note="the one main thing, by colour (GrabCut); named parts of a picture need an expert",
 )  # fmt: skip
 
 
-def cut_out(call: Call, report: Report) -> Iterable[Artifact]:
-    """The cut-out with a transparent background, then the mask, white where it is."""
-    from PIL import Image as images
-
-    from jarvis_desktop.tasks.images.io import on_white, read_image, save_png, to_array
-
-    path, name = call.file("image"), call.title("image")
-    image = on_white(read_image(path, name=name))
-    report(None, f"looking for what is in front in {name}")
-    mask = images.fromarray(foreground(to_array(image)))
-    image.putalpha(mask)
-    return [save_png(image, call, "cut-out"), save_png(mask, call, "mask")]
-
-
-IMAGE_SEGMENTATION = Definition(
-    IMAGE_SEGMENTATION_TYPE,
-    method=cut_out,
-    note="the one main thing, by colour (GrabCut); named parts of a picture need an expert",
-)
-
-
-MASK_GENERATION_TYPE = TaskType(
+MASK_GENERATION = define(
     name="mask-generation",
     summary="Parts a picture into all the pieces that can be seen in it, without naming them: the "
     "pieces in colours, and a mask of them.",
@@ -95,9 +91,8 @@ MASK_GENERATION_TYPE = TaskType(
         "separate everything in", "all the pieces of the picture", "all segments of",
         "into all its parts", "into all its pieces",
     ),
+    note="needs an expert that separates things",
 )  # fmt: skip
-
-MASK_GENERATION = Definition(MASK_GENERATION_TYPE, note="needs an expert that separates things")
 
 
 if TYPE_CHECKING:
@@ -249,7 +244,7 @@ def _fine(mask: Pixels, pixels: Pixels) -> Pixels:
     return np.asarray(np.clip((large.astype(np.float32) - 96) * (255 / 128), 0, 255), np.uint8)
 
 
-DEPTH_ESTIMATION_TYPE = TaskType(
+DEPTH_ESTIMATION = define(
     name="depth-estimation",
     summary="Estimates how far away each part of a picture is.",
     ports=(Port("image", (Kind.IMAGE,)),),
@@ -258,6 +253,5 @@ DEPTH_ESTIMATION_TYPE = TaskType(
         "depth", "depth map", "how far away", "distance map", "depth estimation",
         "depth of the image", "depth of the picture", "3d map",
     ),
+    note="needs an expert that sees depth",
 )  # fmt: skip
-
-DEPTH_ESTIMATION = Definition(DEPTH_ESTIMATION_TYPE, note="needs an expert that sees depth")

@@ -9,8 +9,8 @@ from collections.abc import Iterable
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.errors import ExpertError
 from jarvis_desktop.core.i18n import tr
-from jarvis_desktop.core.task import Call, Port, Preset, Report, TaskOption, TaskType
-from jarvis_desktop.tasks.definition import Definition
+from jarvis_desktop.core.task import Call, Port, Preset, Report, TaskOption
+from jarvis_desktop.tasks.definition import define
 from jarvis_desktop.tasks.naming import IN_PICTURE, PICTURE_WORDS
 
 TEXT, CAPTION = "text", "caption"
@@ -18,35 +18,6 @@ TEXT, CAPTION = "text", "caption"
 _CAPTIONS = (
     "caption this", "caption the", "caption it", "caption xfile*", "a caption", "image caption*",
     "picture caption*", "captions for",
-)  # fmt: skip
-
-IMAGE_TO_TEXT_TYPE = TaskType(
-    name="image-to-text",
-    summary="Reads the text in a picture: signs, letters, scans, receipts, screenshots; or, with "
-    "an expert, writes a caption for it.",
-    ports=(Port("image", (Kind.IMAGE,)),),
-    gives=(Kind.TEXT,),
-    options=(
-        TaskOption("what",
-            "text = the words written in it; caption = a sentence about what it shows",
-               TEXT),
-    ),
-    presets=tuple(Preset(phrase, (("what", CAPTION),)) for phrase in _CAPTIONS),
-    cues=(
-        "read the text", "read the letter", "what does ... say", "written on", "text on",
-        "read the sign", "read this sign", "read this picture", "read the scan",
-        "read this", "read it", "read that", "read xfile*", "read the picture", "what text",
-        "the words on", "the words in", "what does it say", "what does this say",
-        "what does the letter say", "what is written", "what's written", "what is the text",
-        "what text is", "text in the picture", "text in this picture", "text in the image",
-        "text in this image", "text from the picture", "text from the image",
-        "text from this image", "extract the text", "extract text", "extract the words",
-        "get the text", "copy the text", "recogni* the text", "scan the text", "text recognition",
-        "character recognition", "ocr", "image to text", "picture to text", "image-to-text",
-        "turn this scan into text", *(f"turn the {what} into text" for what in PICTURE_WORDS),
-        *(f"how many {what} are {at}" for what in ("words", "letters") for at in IN_PICTURE),
-        "digiti*", *(f"find ... text {at}" for at in IN_PICTURE),
-    ),
 )  # fmt: skip
 
 
@@ -83,19 +54,42 @@ def read(call: Call, report: Report) -> Iterable[Artifact]:
     return [text_artifact("\n\n".join(pages))]
 
 
-IMAGE_TO_TEXT = Definition(
-    IMAGE_TO_TEXT_TYPE,
+IMAGE_TO_TEXT = define(
+    name="image-to-text",
+    summary="Reads the text in a picture: signs, letters, scans, receipts, screenshots; or, with "
+    "an expert, writes a caption for it.",
+    ports=(Port("image", (Kind.IMAGE,)),),
+    options=(
+        TaskOption("what",
+            "text = the words written in it; caption = a sentence about what it shows",
+               TEXT),
+    ),
+    presets=tuple(Preset(phrase, (("what", CAPTION),)) for phrase in _CAPTIONS),
+    cues=(
+        "read the text", "read the letter", "what does ... say", "written on", "text on",
+        "read the sign", "read this sign", "read this picture", "read the scan",
+        "read this", "read it", "read that", "read xfile*", "read the picture", "what text",
+        "the words on", "the words in", "what does it say", "what does this say",
+        "what does the letter say", "what is written", "what's written", "what is the text",
+        "what text is", "text in the picture", "text in this picture", "text in the image",
+        "text in this image", "text from the picture", "text from the image",
+        "text from this image", "extract the text", "extract text", "extract the words",
+        "get the text", "copy the text", "recogni* the text", "scan the text", "text recognition",
+        "character recognition", "ocr", "image to text", "picture to text", "image-to-text",
+        "turn this scan into text", *(f"turn the {what} into text" for what in PICTURE_WORDS),
+        *(f"how many {what} are {at}" for what in ("words", "letters") for at in IN_PICTURE),
+        "digiti*", *(f"find ... text {at}" for at in IN_PICTURE),
+    ),
     method=read,
     note="OCR with weights that come with the application (RapidOCR): printed English and Chinese; "
     "accents and handwriting are read poorly",
-)
+)  # fmt: skip
 
 
-VISUAL_QUESTION_ANSWERING_TYPE = TaskType(
+VISUAL_QUESTION_ANSWERING = define(
     name="visual-question-answering",
     summary="Answers a question about what a picture shows.",
     ports=(Port("image", (Kind.IMAGE,)), Port("question", (Kind.TEXT,))),
-    gives=(Kind.TEXT,),
     cues=(
         "what is in", "what's in", "whats in", "what is this$", "what's this$", "whats this$",
         "what does the picture show", "what does this picture show", "what does the photo show",
@@ -107,8 +101,5 @@ VISUAL_QUESTION_ANSWERING_TYPE = TaskType(
         "describe what", "describe xfile*", "describe it", "look at the",
         "look at this",
     ),
+    note="needs an expert that sees",
 )  # fmt: skip
-
-VISUAL_QUESTION_ANSWERING = Definition(
-    VISUAL_QUESTION_ANSWERING_TYPE, note="needs an expert that sees"
-)

@@ -14,21 +14,9 @@ from typing import Any
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.errors import ExpertError, InputError
 from jarvis_desktop.core.i18n import tr
-from jarvis_desktop.core.task import Call, Port, Report, TaskOption, TaskType
-from jarvis_desktop.tasks.definition import Definition
+from jarvis_desktop.core.task import Call, Port, Report, TaskOption
+from jarvis_desktop.tasks.definition import define
 from jarvis_desktop.text.sentences import sentences
-
-LANGUAGE_IDENTIFICATION_TYPE = TaskType(
-    name="language-identification",
-    summary="Says which language a text is in.",
-    ports=(Port("text", (Kind.TEXT,)),),
-    gives=(Kind.TEXT,),
-    cues=(
-        "what language", "which language", "detect the language", "language is", "language of",
-        "identify the language", "language detection", "is this french", "is this german",
-        "is this spanish", "is this italian", "in what language",
-    ),
-)  # fmt: skip
 
 ENOUGH = 20_000
 """Characters that are looked at; more change nothing."""
@@ -92,24 +80,18 @@ def _identifier() -> Any:
     return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
 
 
-LANGUAGE_IDENTIFICATION = Definition(
-    LANGUAGE_IDENTIFICATION_TYPE, method=tell, note="97 languages, by letter sequences (langid)"
-)
-
-
-TEXT_CLASSIFICATION_TYPE = TaskType(
-    name="text-classification",
-    summary="Says whether a text is positive, negative or neutral.",
+LANGUAGE_IDENTIFICATION = define(
+    name="language-identification",
+    summary="Says which language a text is in.",
     ports=(Port("text", (Kind.TEXT,)),),
-    gives=(Kind.TEXT,),
     cues=(
-        "sentiment", "positive or negative", "negative or positive", "positive", "negative",
-        "mood", "tone", "emotion*", "happy or sad", "good or bad", "opinion", "attitude",
-        "how does ... feel", "is ... angry", "is ... happy", "is ... sad",
-        "is ... friendly", "is ... rude", "is ... satisfied",
-        "is this review", "classify the text", "text classification",
+        "what language", "which language", "detect the language", "language is", "language of",
+        "identify the language", "language detection", "is this french", "is this german",
+        "is this spanish", "is this italian", "in what language",
     ),
+    method=tell, note="97 languages, by letter sequences (langid)",
 )  # fmt: skip
+
 
 MOST_SENTENCES = 2000
 NEUTRAL = 0.05
@@ -155,24 +137,18 @@ def sentiment(text: str) -> float:
     return sum(opinions) / len(opinions) if opinions else 0.0
 
 
-TEXT_CLASSIFICATION = Definition(
-    TEXT_CLASSIFICATION_TYPE,
-    method=classify,
-    note="VADER's lexicon of English words; blind to irony",
-)
-
-
-ZERO_SHOT_CLASSIFICATION_TYPE = TaskType(
-    name="zero-shot-classification",
-    summary="Sorts a text under one of the labels that are given.",
+TEXT_CLASSIFICATION = define(
+    name="text-classification",
+    summary="Says whether a text is positive, negative or neutral.",
     ports=(Port("text", (Kind.TEXT,)),),
-    gives=(Kind.TEXT,),
-    options=(TaskOption("labels", "the labels, parted by commas", "", reads="clause"),),
     cues=(
-        "which of these labels", "which category", "which of the following", "classify ... as",
-        "classify it as", "sort ... into", "categor*", "label it as", "label this", "is it about",
-        "one of these topics", "zero-shot", "zero shot", "which topic",
+        "sentiment", "positive or negative", "negative or positive", "positive", "negative",
+        "mood", "tone", "emotion*", "happy or sad", "good or bad", "opinion", "attitude",
+        "how does ... feel", "is ... angry", "is ... happy", "is ... sad",
+        "is ... friendly", "is ... rude", "is ... satisfied",
+        "is this review", "classify the text", "text classification",
     ),
+    method=classify, note="VADER's lexicon of English words; blind to irony",
 )  # fmt: skip
 
 
@@ -186,6 +162,15 @@ def labels_of(words: str) -> list[str]:
     return labels
 
 
-ZERO_SHOT_CLASSIFICATION = Definition(
-    ZERO_SHOT_CLASSIFICATION_TYPE, note="needs an expert that understands text"
-)
+ZERO_SHOT_CLASSIFICATION = define(
+    name="zero-shot-classification",
+    summary="Sorts a text under one of the labels that are given.",
+    ports=(Port("text", (Kind.TEXT,)),),
+    options=(TaskOption("labels", "the labels, parted by commas", "", reads="clause"),),
+    cues=(
+        "which of these labels", "which category", "which of the following", "classify ... as",
+        "classify it as", "sort ... into", "categor*", "label it as", "label this", "is it about",
+        "one of these topics", "zero-shot", "zero shot", "which topic",
+    ),
+    note="needs an expert that understands text",
+)  # fmt: skip

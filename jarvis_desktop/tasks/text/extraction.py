@@ -9,26 +9,12 @@ from collections.abc import Iterable
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.errors import ExpertError, InputError
 from jarvis_desktop.core.i18n import tr
-from jarvis_desktop.core.task import Call, Port, Report, TaskOption, TaskType
-from jarvis_desktop.tasks.definition import Definition
+from jarvis_desktop.core.task import Call, Port, Report, TaskOption
+from jarvis_desktop.tasks.definition import define
 from jarvis_desktop.tasks.text.classification import identify
 from jarvis_desktop.text.entity_patterns import PatternMatch, find_all
 from jarvis_desktop.text.sentences import paragraphs
 from jarvis_desktop.text.tokens import FUNCTION_WORDS
-
-KEYWORD_EXTRACTION_TYPE = TaskType(
-    name="keyword-extraction",
-    summary="Lists the key words and phrases of a text.",
-    ports=(Port("text", (Kind.TEXT,)),),
-    gives=(Kind.TEXT,),
-    options=(TaskOption("count", "how many key words", 10, units=("key*", "word*", "tag*",
-        "topic*")),),
-    cues=(
-        "keyword*", "keyword", "keywords", "key word*", "key phrase*", "keyphrase*",
-        "key term*", "important words", "important terms", "topics", "main topics",
-        "tags", "tag cloud", "hashtag*", "terms in", "main subjects", "most important words",
-    ),
-)  # fmt: skip
 
 LONGEST_TEXT = 200_000
 LANGUAGES = frozenset(
@@ -79,24 +65,20 @@ def keywords(text: str, count: int) -> list[str]:
     return chosen
 
 
-KEYWORD_EXTRACTION = Definition(
-    KEYWORD_EXTRACTION_TYPE, method=extract, note="YAKE: statistics of the text itself"
-)
-
-
-TOKEN_CLASSIFICATION_TYPE = TaskType(
-    name="token-classification",
-    summary="Lists the names, dates, sums and addresses in a text.",
+KEYWORD_EXTRACTION = define(
+    name="keyword-extraction",
+    summary="Lists the key words and phrases of a text.",
     ports=(Port("text", (Kind.TEXT,)),),
-    gives=(Kind.TEXT,),
+    options=(TaskOption("count", "how many key words", 10, units=("key*", "word*", "tag*",
+        "topic*")),),
     cues=(
-        "entities", "named entit*", "entity recognition", "names in", "dates in",
-        "phone numbers in", "e-mail addresses in", "email addresses in", "extract the names",
-        "extract the dates", "extract the e-mail*", "extract the email*", "people mentioned",
-        "places mentioned", "names mentioned", "who is mentioned", "label the words",
-        "token classification", "links in the text", "list the names", "list the dates",
+        "keyword*", "keyword", "keywords", "key word*", "key phrase*", "keyphrase*",
+        "key term*", "important words", "important terms", "topics", "main topics",
+        "tags", "tag cloud", "hashtag*", "terms in", "main subjects", "most important words",
     ),
+    method=extract, note="YAKE: statistics of the text itself",
 )  # fmt: skip
+
 
 MAX_LABELLED_CHARS = 500_000
 MOST = 100
@@ -152,8 +134,16 @@ def _plural(kind: str) -> str:
     }.get(name, f"{name}s".capitalize())
 
 
-TOKEN_CLASSIFICATION = Definition(
-    TOKEN_CLASSIFICATION_TYPE,
-    method=label,
-    note="patterns for dates, sums, addresses, phones; names by capitals",
-)
+TOKEN_CLASSIFICATION = define(
+    name="token-classification",
+    summary="Lists the names, dates, sums and addresses in a text.",
+    ports=(Port("text", (Kind.TEXT,)),),
+    cues=(
+        "entities", "named entit*", "entity recognition", "names in", "dates in",
+        "phone numbers in", "e-mail addresses in", "email addresses in", "extract the names",
+        "extract the dates", "extract the e-mail*", "extract the email*", "people mentioned",
+        "places mentioned", "names mentioned", "who is mentioned", "label the words",
+        "token classification", "links in the text", "list the names", "list the dates",
+    ),
+    method=label, note="patterns for dates, sums, addresses, phones; names by capitals",
+)  # fmt: skip

@@ -7,14 +7,13 @@ Translates a text into another language. No honest method without an expert."""
 from __future__ import annotations
 
 from jarvis_desktop.core.artifact import Kind
-from jarvis_desktop.core.task import Port, TaskOption, TaskType
-from jarvis_desktop.tasks.definition import Definition
+from jarvis_desktop.core.task import Port, TaskOption
+from jarvis_desktop.tasks.definition import define
 
-TEXT_GENERATION_TYPE = TaskType(
+TEXT_GENERATION = define(
     name="text-generation",
     summary="Writes a new text, or continues one, after a prompt.",
     ports=(Port("prompt", (Kind.TEXT,)),),
-    gives=(Kind.TEXT,),
     cues=(
         "write a", "write an", "write me", "write my", "write some", "write email",
         "write about", "compose a", "compose an", "compose some", "compose email", "draft a",
@@ -25,32 +24,28 @@ TEXT_GENERATION_TYPE = TaskType(
         "explain this", "tell me a story", "tell me a joke", "tell a joke", "lyrics for",
         "lyrics about", "a slogan for", "recipe for",
     ),
+    note="needs an LLM",
 )  # fmt: skip
 
-TEXT_GENERATION = Definition(TEXT_GENERATION_TYPE, note="needs an LLM")
 
-
-FILL_MASK_TYPE = TaskType(
+FILL_MASK = define(
     name="fill-mask",
     summary="Fills in a word that is missing in a sentence.",
     ports=(Port("text", (Kind.TEXT,)),),
-    gives=(Kind.TEXT,),
     cues=(
         "fill in", "fill the blank", "fill in the blank", "missing word",
         "fill in the missing word", "the blank", "[mask]", "<mask>",
         "fill mask", "complete the sentence", "which word is missing", "____",
         "guess the word",
     ),
+    note="needs an expert that knows the language",
 )  # fmt: skip
 
-FILL_MASK = Definition(FILL_MASK_TYPE, note="needs an expert that knows the language")
 
-
-TRANSLATION_TYPE = TaskType(
+TRANSLATION = define(
     name="translation",
     summary="Translates a text into another language.",
     ports=(Port("text", (Kind.TEXT,)),),
-    gives=(Kind.TEXT,),
     options=(TaskOption("language", "the language to translate into", "English",
         reads="language"),),
     cues=(
@@ -63,6 +58,5 @@ TRANSLATION_TYPE = TaskType(
         "how would i say", "how would you say", "say it in",
         "auf deutsch", "en français", "en español",
     ),
+    note="no honest method without an expert or an LLM",
 )  # fmt: skip
-
-TRANSLATION = Definition(TRANSLATION_TYPE, note="no honest method without an expert or an LLM")

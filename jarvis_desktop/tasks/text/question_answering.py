@@ -11,23 +11,11 @@ from math import log
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.errors import ExpertError, InputError
 from jarvis_desktop.core.i18n import tr
-from jarvis_desktop.core.task import Call, Port, Report, TaskType
-from jarvis_desktop.tasks.definition import Definition
+from jarvis_desktop.core.task import Call, Port, Report
+from jarvis_desktop.tasks.definition import define
 from jarvis_desktop.text.entity_patterns import PatternMatch, find
 from jarvis_desktop.text.sentences import sentences
 from jarvis_desktop.text.tokens import FUNCTION_WORDS, content, stem, tokens
-
-TYPE = TaskType(
-    name="question-answering",
-    summary="Answers a question from a given text.",
-    ports=(Port("question", (Kind.TEXT,)), Port("context", (Kind.TEXT,))),
-    gives=(Kind.TEXT,),
-    cues=(
-        "according to", "answer the question", "answer this question", "does the text say",
-        "does it say about", "does the document say", "in the text", "from the text",
-        "what does ... say about", "find the answer", "answer from", "based on the text",
-    ),
-)  # fmt: skip
 
 LONGEST_TEXT = 2_000_000
 COVERAGE = 0.4
@@ -273,6 +261,14 @@ def _clause(question: str, passage: str) -> str:
     return ""
 
 
-QUESTION_ANSWERING = Definition(
-    TYPE, method=reply, note="finds the sentence and the words in it; does not reason"
-)
+QUESTION_ANSWERING = define(
+    name="question-answering",
+    summary="Answers a question from a given text.",
+    ports=(Port("question", (Kind.TEXT,)), Port("context", (Kind.TEXT,))),
+    cues=(
+        "according to", "answer the question", "answer this question", "does the text say",
+        "does it say about", "does the document say", "in the text", "from the text",
+        "what does ... say about", "find the answer", "answer from", "based on the text",
+    ),
+    method=reply, note="finds the sentence and the words in it; does not reason",
+)  # fmt: skip

@@ -12,24 +12,10 @@ from math import sqrt
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.i18n import tr
-from jarvis_desktop.core.task import Call, Port, Preset, Report, TaskOption, TaskType
-from jarvis_desktop.tasks.definition import Definition
+from jarvis_desktop.core.task import Call, Port, Preset, Report, TaskOption
+from jarvis_desktop.tasks.definition import define
 from jarvis_desktop.text.sentences import paragraphs, sentences
 from jarvis_desktop.text.tokens import content, tokens
-
-SENTENCE_SIMILARITY_TYPE = TaskType(
-    name="sentence-similarity",
-    summary="Says how similar two texts are.",
-    ports=(Port("text_1", (Kind.TEXT,)), Port("text_2", (Kind.TEXT,))),
-    gives=(Kind.TEXT,),
-    cues=(
-        "how similar", "similar to", "similarity", "compare", "compares",
-        "how do these ... compare", "how alike", "are ... alike", "same meaning", "mean the same",
-        "say the same thing", "difference between the two", "resembl*", "how close are",
-        "paraphrase of", "match each other", "the two sentences", "these two sentences",
-        "the two texts", "these two texts",
-    ),
-)  # fmt: skip
 
 LONGEST_TEXT = 200_000
 
@@ -75,32 +61,23 @@ def _cosine(one: Counter[str], other: Counter[str]) -> float:
     return product / norms if norms else 0.0
 
 
-SENTENCE_SIMILARITY = Definition(
-    SENTENCE_SIMILARITY_TYPE, method=compare, note="shared words and letters; knows no meaning"
-)
+SENTENCE_SIMILARITY = define(
+    name="sentence-similarity",
+    summary="Says how similar two texts are.",
+    ports=(Port("text_1", (Kind.TEXT,)), Port("text_2", (Kind.TEXT,))),
+    cues=(
+        "how similar", "similar to", "similarity", "compare", "compares",
+        "how do these ... compare", "how alike", "are ... alike", "same meaning", "mean the same",
+        "say the same thing", "difference between the two", "resembl*", "how close are",
+        "paraphrase of", "match each other", "the two sentences", "these two sentences",
+        "the two texts", "these two texts",
+    ),
+    method=compare, note="shared words and letters; knows no meaning",
+)  # fmt: skip
 
 
 PARTS = ("text", "paragraph", "sentence", "line")
 
-FEATURE_EXTRACTION_TYPE = TaskType(
-    name="feature-extraction",
-    summary="Turns a text into vectors of numbers that stand for its meaning (embeddings).",
-    ports=(Port("text", (Kind.TEXT,)),),
-    gives=(Kind.TABLE, Kind.TEXT),
-    options=(TaskOption("each", "what gets a vector of its own", "text", choices=PARTS),),
-    cues=(
-        "embedding*", "embedding of", "embeddings of", "sentence embedding*", "text embedding*",
-        "word vector*", "feature vector*", "vector representation", "feature extraction",
-        "feature-extraction", "as a vector", "as vectors", "into a vector", "into vectors",
-        "vectorise", "vectorize", "extract the features of the text",
-    ),
-    presets=tuple(
-        Preset(phrase.format(f"{every} {part}"), (("each", part),))
-        for part in PARTS[1:]
-        for every in ("each", "every")
-        for phrase in ("embedding* of {}", "embedding* for {}", "vector* of {}", "vector* for {}")
-    ),
-)  # fmt: skip
 
 MOST_TEXTS = 2_000
 """Vectors of one table."""
@@ -126,6 +103,23 @@ def taken_apart(call: Call) -> list[str]:
     return [part for part in parts if part][:MOST_TEXTS]
 
 
-FEATURE_EXTRACTION = Definition(
-    FEATURE_EXTRACTION_TYPE, note="needs an expert that understands text"
-)
+FEATURE_EXTRACTION = define(
+    name="feature-extraction",
+    summary="Turns a text into vectors of numbers that stand for its meaning (embeddings).",
+    ports=(Port("text", (Kind.TEXT,)),),
+    gives=(Kind.TABLE, Kind.TEXT),
+    options=(TaskOption("each", "what gets a vector of its own", "text", choices=PARTS),),
+    cues=(
+        "embedding*", "embedding of", "embeddings of", "sentence embedding*", "text embedding*",
+        "word vector*", "feature vector*", "vector representation", "feature extraction",
+        "feature-extraction", "as a vector", "as vectors", "into a vector", "into vectors",
+        "vectorise", "vectorize", "extract the features of the text",
+    ),
+    presets=tuple(
+        Preset(phrase.format(f"{every} {part}"), (("each", part),))
+        for part in PARTS[1:]
+        for every in ("each", "every")
+        for phrase in ("embedding* of {}", "embedding* for {}", "vector* of {}", "vector* for {}")
+    ),
+    note="needs an expert that understands text",
+)  # fmt: skip

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.i18n import tr
-from jarvis_desktop.core.task import Call, Port, Report, TaskOption, TaskType
-from jarvis_desktop.tasks.definition import Definition
+from jarvis_desktop.core.task import Call, Port, Report, TaskOption
+from jarvis_desktop.tasks.definition import define
 from jarvis_desktop.text.sentences import paragraphs, sentences
 from jarvis_desktop.text.tokens import content
 
@@ -20,21 +20,6 @@ if TYPE_CHECKING:
 
     Vector = NDArray[np.float64]
 
-TYPE = TaskType(
-    name="summarization",
-    summary="Makes a text shorter and keeps what matters.",
-    ports=(Port("text", (Kind.TEXT,)),),
-    gives=(Kind.TEXT,),
-    options=(TaskOption("sentences", "how many sentences the summary has", 3,
-        units=("sentence*",)),),
-    cues=(
-        "summar*", "summarise", "summarize", "summary", "summarising", "summarizing", "tl;dr",
-        "tldr", "key points", "main points", "in short", "in brief", "gist", "the gist", "shorten",
-        "shorten the text", "condense", "boil ... down", "abstract of", "synopsis", "recap",
-        "sum up", "sum it up", "sum this up", "short version", "the essence", "what is ... about",
-        "what's ... about", "whats ... about", "in a nutshell", "overview of the text", "briefly",
-    ),
-)  # fmt: skip
 
 LONGEST_TEXT = 2_000_000
 MOST_SENTENCES = 100
@@ -164,8 +149,18 @@ def _cosine(one: dict[int, float], other: dict[int, float]) -> float:
     return sum(weight * other.get(term, 0.0) for term, weight in one.items())
 
 
-SUMMARIZATION = Definition(
-    TYPE,
-    method=summarise,
-    note="its own most telling sentences (LexRank); writes no new ones",
-)
+SUMMARIZATION = define(
+    name="summarization",
+    summary="Makes a text shorter and keeps what matters.",
+    ports=(Port("text", (Kind.TEXT,)),),
+    options=(TaskOption("sentences", "how many sentences the summary has", 3,
+        units=("sentence*",)),),
+    cues=(
+        "summar*", "summarise", "summarize", "summary", "summarising", "summarizing", "tl;dr",
+        "tldr", "key points", "main points", "in short", "in brief", "gist", "the gist", "shorten",
+        "shorten the text", "condense", "boil ... down", "abstract of", "synopsis", "recap",
+        "sum up", "sum it up", "sum this up", "short version", "the essence", "what is ... about",
+        "what's ... about", "whats ... about", "in a nutshell", "overview of the text", "briefly",
+    ),
+    method=summarise, note="its own most telling sentences (LexRank); writes no new ones",
+)  # fmt: skip

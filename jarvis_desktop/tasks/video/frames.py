@@ -12,37 +12,15 @@ from typing import TYPE_CHECKING, Any
 from jarvis_desktop.core.artifact import Artifact, Kind
 from jarvis_desktop.core.errors import ExpertError, InputError
 from jarvis_desktop.core.i18n import tr
-from jarvis_desktop.core.task import Call, Port, Report, TaskOption, TaskType
+from jarvis_desktop.core.task import Call, Port, Report, TaskOption
 from jarvis_desktop.tasks.audio.media import open_media
-from jarvis_desktop.tasks.definition import Definition
+from jarvis_desktop.tasks.definition import define
 
 if TYPE_CHECKING:
     from PIL.Image import Image
 
 
 MOST = 60
-
-TYPE = TaskType(
-    name="video-to-image",
-    summary="Takes one or more still pictures out of a video.",
-    ports=(Port("video", (Kind.VIDEO,)),),
-    gives=(Kind.IMAGE,),
-    options=(
-        TaskOption("count", "how many pictures, spread evenly over the video", 1,
-               units=("frame*", "picture*", "image*", "still*", "screenshot*", "thumbnail*")),
-        TaskOption("at", "the second to take the picture at; -1 = spread over the video", -1.0,
-               units=("second*",)),
-    ),
-    cues=(
-        "picture from the video", "picture of the video", "picture out of", "image from the video",
-        "image from this video", "frame from", "frame of the video", "frames from", "frames of",
-        "frames out of", "extract a frame", "extract the frame*", "extract frame*", "grab a frame",
-        "still from", "still of", "stills from", "still picture*", "screenshot of the video",
-        "screenshots of the video", "thumbnail*", "video to image", "video-to-image",
-        "pictures from the video", "pictures out of", "key frames", "keyframes", "first frame",
-        "last frame", "snapshot*",
-    ),
-)  # fmt: skip
 
 
 def take_pictures(call: Call, report: Report) -> Iterable[Artifact]:
@@ -86,7 +64,28 @@ def _moments(count: int, at: float, length: float) -> list[float]:
     return [length * (i + 0.5) / count for i in range(count)]
 
 
-VIDEO_TO_IMAGE = Definition(TYPE, method=take_pictures, note="PyAV (FFmpeg)")
+VIDEO_TO_IMAGE = define(
+    name="video-to-image",
+    summary="Takes one or more still pictures out of a video.",
+    ports=(Port("video", (Kind.VIDEO,)),),
+    gives=(Kind.IMAGE,),
+    options=(
+        TaskOption("count", "how many pictures, spread evenly over the video", 1,
+               units=("frame*", "picture*", "image*", "still*", "screenshot*", "thumbnail*")),
+        TaskOption("at", "the second to take the picture at; -1 = spread over the video", -1.0,
+               units=("second*",)),
+    ),
+    cues=(
+        "picture from the video", "picture of the video", "picture out of", "image from the video",
+        "image from this video", "frame from", "frame of the video", "frames from", "frames of",
+        "frames out of", "extract a frame", "extract the frame*", "extract frame*", "grab a frame",
+        "still from", "still of", "stills from", "still picture*", "screenshot of the video",
+        "screenshots of the video", "thumbnail*", "video to image", "video-to-image",
+        "pictures from the video", "pictures out of", "key frames", "keyframes", "first frame",
+        "last frame", "snapshot*",
+    ),
+    method=take_pictures, note="PyAV (FFmpeg)",
+)  # fmt: skip
 
 
 MOST_PIXELS = 50_000_000

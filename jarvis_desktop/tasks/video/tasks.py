@@ -18,29 +18,12 @@ from typing import TYPE_CHECKING, Any
 from jarvis_desktop.core.artifact import Artifact, Kind
 from jarvis_desktop.core.errors import ExpertError, UnavailableError
 from jarvis_desktop.core.i18n import tr
-from jarvis_desktop.core.task import PROMPT, Call, Port, Report, TaskType
-from jarvis_desktop.tasks.definition import Definition
+from jarvis_desktop.core.task import PROMPT, Call, Port, Report
+from jarvis_desktop.tasks.definition import define
 from jarvis_desktop.tasks.images.generation import AVOID, SECONDS, SEED, SIZE
 
 if TYPE_CHECKING:
     from PIL.Image import Image
-
-
-VIDEO_TO_AUDIO_TYPE = TaskType(
-    name="video-to-audio",
-    summary="Takes the sound out of a video, as a WAV file.",
-    ports=(Port("video", (Kind.VIDEO,)),),
-    gives=(Kind.AUDIO,),
-    cues=(
-        "take the audio out", "take the sound out", "take out the audio", "take out the sound",
-        "extract the audio", "extract audio", "extract the sound", "extract sound",
-        "extract the soundtrack", "get the audio", "get the sound", "audio of the video",
-        "sound of the video", "audio from the video", "audio from this video", "audio from",
-        "sound from the video", "soundtrack", "sound track", "audio track", "rip the audio",
-        "separate the audio", "video to audio", "video-to-audio", "convert the video to audio",
-        "only the sound", "just the audio", "save the audio",
-    ),
-)  # fmt: skip
 
 
 def take_sound(call: Call, report: Report) -> Iterable[Artifact]:
@@ -63,26 +46,39 @@ def take_sound(call: Call, report: Report) -> Iterable[Artifact]:
     return [Artifact(Kind.AUDIO, path=out, name=out.name)]
 
 
-VIDEO_TO_AUDIO = Definition(VIDEO_TO_AUDIO_TYPE, method=take_sound, note="PyAV (FFmpeg)")
+VIDEO_TO_AUDIO = define(
+    name="video-to-audio",
+    summary="Takes the sound out of a video, as a WAV file.",
+    ports=(Port("video", (Kind.VIDEO,)),),
+    gives=(Kind.AUDIO,),
+    cues=(
+        "take the audio out", "take the sound out", "take out the audio", "take out the sound",
+        "extract the audio", "extract audio", "extract the sound", "extract sound",
+        "extract the soundtrack", "get the audio", "get the sound", "audio of the video",
+        "sound of the video", "audio from the video", "audio from this video", "audio from",
+        "sound from the video", "soundtrack", "sound track", "audio track", "rip the audio",
+        "separate the audio", "video to audio", "video-to-audio", "convert the video to audio",
+        "only the sound", "just the audio", "save the audio",
+    ),
+    method=take_sound, note="PyAV (FFmpeg)",
+)  # fmt: skip
 
 
-VIDEO_CLASSIFICATION_TYPE = TaskType(
+VIDEO_CLASSIFICATION = define(
     name="video-classification",
     summary="Says what happens in a video.",
     ports=(Port("video", (Kind.VIDEO,)),),
-    gives=(Kind.TEXT,),
     cues=(
         "what happens in", "what is happening in the video", "what's happening in",
         "describe the video", "classify the video", "video classification", "what is in the video",
         "what is in the clip", "which action", "what activity", "what sport",
         "what are they doing",
     ),
+    note="needs an expert that watches",
 )  # fmt: skip
 
-VIDEO_CLASSIFICATION = Definition(VIDEO_CLASSIFICATION_TYPE, note="needs an expert that watches")
 
-
-TEXT_TO_VIDEO_TYPE = TaskType(
+TEXT_TO_VIDEO = define(
     name="text-to-video",
     summary="Makes a short video from a description.",
     ports=(Port(PROMPT, (Kind.TEXT,)),),
@@ -92,12 +88,11 @@ TEXT_TO_VIDEO_TYPE = TaskType(
         "make a video", "generate a video", "create a video", "video of", "film of", "animat*",
         "clip of", "movie of", "text to video", "short film", "a video about",
     ),
+    note="needs an expert that films",
 )  # fmt: skip
 
-TEXT_TO_VIDEO = Definition(TEXT_TO_VIDEO_TYPE, note="needs an expert that films")
 
-
-IMAGE_TO_VIDEO_TYPE = TaskType(
+IMAGE_TO_VIDEO = define(
     name="image-to-video",
     summary="Makes a short video that begins with a picture, as a description says it goes on.",
     ports=(Port("image", (Kind.IMAGE,)), Port(PROMPT, (Kind.TEXT,), required=False)),
@@ -116,9 +111,8 @@ IMAGE_TO_VIDEO_TYPE = TaskType(
         "video from this picture", "video from this photo", "video out of this picture",
         "video out of this photo",
     ),
+    note="needs an expert that films",
 )  # fmt: skip
-
-IMAGE_TO_VIDEO = Definition(IMAGE_TO_VIDEO_TYPE, note="needs an expert that films")
 
 
 CODECS = (("libx264", {"crf": "18", "preset": "medium"}), ("mpeg4", {"q": "3"}))

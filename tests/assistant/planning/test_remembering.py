@@ -62,7 +62,7 @@ async def test_not_heard_in_what_is_no_wish(text: str) -> None:
 
 
 def plan(**args: Value) -> Plan:
-    return Plan((Task(0, clock.TYPE), Task(1, memory.REMEMBER_TYPE, dict(args))))
+    return Plan((Task(0, clock.CLOCK.type), Task(1, memory.REMEMBER.type, dict(args))))
 
 
 @pytest.mark.parametrize(
@@ -103,7 +103,7 @@ def test_nothing_is_forgotten_that_nobody_wanted_forgotten(
     text: str, args: dict[str, Value]
 ) -> None:
     with pytest.raises(PlanError, match="word for word"):
-        check_own_words(Plan((Task(0, memory.FORGET_TYPE, args),)), text, INVENTORY)
+        check_own_words(Plan((Task(0, memory.FORGET.type, args),)), text, INVENTORY)
 
 
 @pytest.mark.parametrize(
@@ -116,5 +116,5 @@ def test_nothing_is_forgotten_that_nobody_wanted_forgotten(
     ],
 )
 def test_what_the_person_wants_forgotten_is(text: str, args: dict[str, Value]) -> None:
-    plan = Plan((Task(0, memory.FORGET_TYPE, args),))
+    plan = Plan((Task(0, memory.FORGET.type, args),))
     assert check_own_words(plan, text, INVENTORY) == plan

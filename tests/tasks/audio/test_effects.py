@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 
 from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.tasks.audio import effects
-from jarvis_desktop.tasks.audio.effects import EFFECT_CUES, EFFECTS, TYPE, change
+from jarvis_desktop.tasks.audio.effects import AUDIO_TO_AUDIO, EFFECT_CUES, EFFECTS, change
 from jarvis_desktop.tasks.audio.media import read_audio, write_wav
 from tests.tasks.calls import call_of, quiet
 
@@ -90,7 +90,7 @@ def test_trimming_takes_the_ends_and_shortens_pauses():
 
 def test_names_tell_the_last_of_several_effects(tmp_path: Path):
     source = write_wav(tmp_path / f"{'m' * 90}-faster-louder.wav", tone(300, 1), RATE)
-    call = call_of(TYPE, tmp_path / "work", audio=source, effect="louder")
+    call = call_of(AUDIO_TO_AUDIO.type, tmp_path / "work", audio=source, effect="louder")
     (artifact,) = change(call, quiet)
     assert artifact.name == f"{'m' * 60}-louder.wav"
 
@@ -98,7 +98,9 @@ def test_names_tell_the_last_of_several_effects(tmp_path: Path):
 @pytest.mark.parametrize("effect", EFFECTS)
 def test_each_effect_makes_a_sound(tmp_path: Path, effect: str):
     source = write_wav(tmp_path / "memo.wav", syllables(6), RATE)
-    (artifact,) = change(call_of(TYPE, tmp_path / "work", audio=source, effect=effect), quiet)
+    (artifact,) = change(
+        call_of(AUDIO_TO_AUDIO.type, tmp_path / "work", audio=source, effect=effect), quiet
+    )
     assert artifact.path is not None
     assert artifact.name == f"memo-{effect}.wav"
     sound, rate = read_audio(artifact.path)
@@ -108,9 +110,13 @@ def test_each_effect_makes_a_sound(tmp_path: Path, effect: str):
 
 def test_reverse_is_its_own_inverse(tmp_path: Path):
     source = write_wav(tmp_path / "memo.wav", syllables(2), RATE)
-    (once,) = change(call_of(TYPE, tmp_path / "a", audio=source, effect="reverse"), quiet)
+    (once,) = change(
+        call_of(AUDIO_TO_AUDIO.type, tmp_path / "a", audio=source, effect="reverse"), quiet
+    )
     assert once.path is not None
-    (twice,) = change(call_of(TYPE, tmp_path / "b", audio=once.path, effect="reverse"), quiet)
+    (twice,) = change(
+        call_of(AUDIO_TO_AUDIO.type, tmp_path / "b", audio=once.path, effect="reverse"), quiet
+    )
     assert twice.path is not None
     np.testing.assert_allclose(read_audio(twice.path)[0], read_audio(source)[0], atol=1e-3)
 
@@ -121,7 +127,9 @@ def test_reverse_is_its_own_inverse(tmp_path: Path):
 )
 def test_amounts(tmp_path: Path, effect: str, amount: float, length: float):
     source = write_wav(tmp_path / "memo.wav", syllables(4), RATE)
-    call = call_of(TYPE, tmp_path / "work", audio=source, effect=effect, amount=amount)
+    call = call_of(
+        AUDIO_TO_AUDIO.type, tmp_path / "work", audio=source, effect=effect, amount=amount
+    )
     (artifact,) = change(call, quiet)
     assert artifact.path is not None
     sound, _ = read_audio(artifact.path)
@@ -132,10 +140,15 @@ def test_amounts(tmp_path: Path, effect: str, amount: float, length: float):
 def test_absurd_amounts_are_refused(tmp_path: Path, effect: str, amount: float):
     source = write_wav(tmp_path / "memo.wav", syllables(1), RATE)
     with pytest.raises(InputError, match="at most"):
-        change(call_of(TYPE, tmp_path / "w", audio=source, effect=effect, amount=amount), quiet)
+        change(
+            call_of(
+                AUDIO_TO_AUDIO.type, tmp_path / "w", audio=source, effect=effect, amount=amount
+            ),
+            quiet,
+        )
 
 
 def test_the_phrases_name_effects_and_options_there_are():
     for effect, options in EFFECT_CUES.values():
         assert effect in EFFECTS
-        assert all(TYPE.option(name) for name in options)
+        assert all(AUDIO_TO_AUDIO.type.option(name) for name in options)

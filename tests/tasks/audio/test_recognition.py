@@ -5,7 +5,7 @@ import pytest
 from jarvis_desktop.core.artifact import Artifact, Kind
 from jarvis_desktop.core.errors import ExpertError, InputError
 from jarvis_desktop.core.speech import Segment
-from jarvis_desktop.tasks.audio.recognition import AUTOMATIC_SPEECH_RECOGNITION_TYPE, transcribe
+from jarvis_desktop.tasks.audio.recognition import AUTOMATIC_SPEECH_RECOGNITION, transcribe
 from tests.fake_voice import write_wav
 from tests.tasks.calls import FakeServices, Reports, call_of, text_of
 
@@ -16,7 +16,7 @@ async def test_gives_what_was_heard_and_reports_the_note(tmp_path: Path):
     wav = write_wav(tmp_path / "a.wav")
     heard = Reports()
     result = await transcribe(
-        call_of(AUTOMATIC_SPEECH_RECOGNITION_TYPE, tmp_path, audio=wav), heard, parts.services()
+        call_of(AUTOMATIC_SPEECH_RECOGNITION.type, tmp_path, audio=wav), heard, parts.services()
     )
     assert text_of(result) == "good morning"
     assert parts.recogniser.heard == [wav]
@@ -27,7 +27,7 @@ async def test_no_words_are_an_error_that_names_the_file(tmp_path: Path):
     parts = FakeServices()
     parts.recogniser.hears = " "
     call = call_of(
-        AUTOMATIC_SPEECH_RECOGNITION_TYPE, tmp_path, audio=write_wav(tmp_path / "quiet.wav")
+        AUTOMATIC_SPEECH_RECOGNITION.type, tmp_path, audio=write_wav(tmp_path / "quiet.wav")
     )
     with pytest.raises(ExpertError, match=r"quiet\.wav"):
         await transcribe(call, Reports(), parts.services())
@@ -48,7 +48,7 @@ async def test_errors_name_the_file_as_the_person_does(tmp_path: Path, hint: str
     memo = Artifact(Kind.AUDIO, path=stored, name="memo.wav")
     with pytest.raises(InputError) as raised:
         await transcribe(
-            call_of(AUTOMATIC_SPEECH_RECOGNITION_TYPE, tmp_path, audio=memo),
+            call_of(AUTOMATIC_SPEECH_RECOGNITION.type, tmp_path, audio=memo),
             Reports(),
             parts.services(),
         )
@@ -69,7 +69,7 @@ async def test_each_stretch_begins_with_its_time_if_that_is_wanted(tmp_path, wan
     said = ((1.4, "good morning"), (65.0, " to you"), (3723.0, "all"))
     parts.recogniser.segments = tuple(Segment(start, start + 1, words) for start, words in said)
     call = call_of(
-        AUTOMATIC_SPEECH_RECOGNITION_TYPE,
+        AUTOMATIC_SPEECH_RECOGNITION.type,
         tmp_path,
         audio=write_wav(tmp_path / "a.wav"),
         timestamps=wanted,
@@ -79,7 +79,7 @@ async def test_each_stretch_begins_with_its_time_if_that_is_wanted(tmp_path, wan
 
 async def test_an_engine_that_knows_no_times_gives_the_text_alone(tmp_path):
     call = call_of(
-        AUTOMATIC_SPEECH_RECOGNITION_TYPE,
+        AUTOMATIC_SPEECH_RECOGNITION.type,
         tmp_path,
         audio=write_wav(tmp_path / "a.wav"),
         timestamps=True,
@@ -100,6 +100,6 @@ async def test_subtitles_are_written_if_they_are_wanted(tmp_path, format, text):
     parts.recogniser.segments = (Segment(1.4, 2.4, "good morning"),)
     options = {"timestamps": True, "format": format}
     call = call_of(
-        AUTOMATIC_SPEECH_RECOGNITION_TYPE, tmp_path, audio=write_wav(tmp_path / "a.wav"), **options
+        AUTOMATIC_SPEECH_RECOGNITION.type, tmp_path, audio=write_wav(tmp_path / "a.wav"), **options
     )
     assert text_of(await transcribe(call, Reports(), parts.services())) == text

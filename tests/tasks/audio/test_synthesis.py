@@ -5,7 +5,7 @@ import pytest
 
 from jarvis_desktop.core.artifact import Kind
 from jarvis_desktop.core.errors import ExpertError, InputError
-from jarvis_desktop.tasks.audio.synthesis import TEXT_TO_SPEECH_TYPE, join, speak
+from jarvis_desktop.tasks.audio.synthesis import TEXT_TO_SPEECH, join, speak
 from tests.fake_voice import FakeVoice, write_wav
 from tests.tasks.calls import FakeServices, Reports, call_of, quiet
 
@@ -14,7 +14,7 @@ async def test_speaks_sentence_by_sentence_into_one_file(tmp_path: Path):
     parts = FakeServices()
     heard = Reports()
     call = call_of(
-        TEXT_TO_SPEECH_TYPE, tmp_path / "work", text="Good morning. How are you?\n\nIt is late."
+        TEXT_TO_SPEECH.type, tmp_path / "work", text="Good morning. How are you?\n\nIt is late."
     )
     (artifact,) = await speak(call, heard, parts.services())
     assert parts.voice.said == ["Good morning.", "How are you?", "It is late."]
@@ -30,7 +30,7 @@ async def test_speaks_sentence_by_sentence_into_one_file(tmp_path: Path):
 async def test_refuses_nothing_and_too_much(tmp_path: Path, text: str):
     with pytest.raises(InputError):
         await speak(
-            call_of(TEXT_TO_SPEECH_TYPE, tmp_path, text=text), quiet, FakeServices().services()
+            call_of(TEXT_TO_SPEECH.type, tmp_path, text=text), quiet, FakeServices().services()
         )
 
 
@@ -50,13 +50,13 @@ async def test_a_sentence_that_fails_is_tried_once_more(tmp_path: Path):
     voice = Moody()
     services = FakeServices(voice=voice).services()
     (artifact,) = await speak(
-        call_of(TEXT_TO_SPEECH_TYPE, tmp_path, text="One. Two."), quiet, services
+        call_of(TEXT_TO_SPEECH.type, tmp_path, text="One. Two."), quiet, services
     )
     assert voice.said == ["One.", "Two."]
     assert artifact.path
     voice.fails = 2
     with pytest.raises(ExpertError, match="no sound"):
-        await speak(call_of(TEXT_TO_SPEECH_TYPE, tmp_path, text="One. Two."), quiet, services)
+        await speak(call_of(TEXT_TO_SPEECH.type, tmp_path, text="One. Two."), quiet, services)
     assert voice.fails == 0
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from jarvis_desktop.core.artifact import Artifact, Kind
 from jarvis_desktop.core.errors import ExpertError
-from jarvis_desktop.tasks.documents.document_qa import TYPE, reply
+from jarvis_desktop.tasks.documents.document_qa import DOCUMENT_QUESTION_ANSWERING, reply
 from tests.tasks.calls import call_of, quiet, text_of
 from tests.tasks.drawing import page
 
@@ -78,14 +78,24 @@ def papers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 def test_finds_the_value_asked_for(
     papers: dict[str, Path], tmp_path: Path, paper: str, question: str, expected: str
 ) -> None:
-    call = call_of(TYPE, tmp_path / "work", document=papers[paper], question=question)
+    call = call_of(
+        DOCUMENT_QUESTION_ANSWERING.type,
+        tmp_path / "work",
+        document=papers[paper],
+        question=question,
+    )
     answer = text_of(reply(call, quiet))
     assert answer.replace(" ", "").lstrip("£$E").lower() == expected.replace(" ", "").lower()
 
 
 def test_says_that_the_answer_is_not_there(papers: dict[str, Path], tmp_path: Path) -> None:
     question = "What is the captain's favourite colour?"
-    call = call_of(TYPE, tmp_path / "work", document=papers["cafe"], question=question)
+    call = call_of(
+        DOCUMENT_QUESTION_ANSWERING.type,
+        tmp_path / "work",
+        document=papers["cafe"],
+        question=question,
+    )
     with pytest.raises(ExpertError, match=r"cannot find an answer to that in cafe\.png"):
         reply(call, quiet)
 
@@ -96,5 +106,10 @@ def test_asks_a_text_document_too(tmp_path: Path) -> None:
         "Order of 3 May 2026\nTracking code: ZX81\nTotal: 19.99 EUR\n", encoding="utf-8"
     )
     given = Artifact(Kind.DOCUMENT, path=file)
-    call = call_of(TYPE, tmp_path / "work", document=given, question="What is the total?")
+    call = call_of(
+        DOCUMENT_QUESTION_ANSWERING.type,
+        tmp_path / "work",
+        document=given,
+        question="What is the total?",
+    )
     assert text_of(reply(call, quiet)) == "19.99 EUR"

@@ -5,7 +5,12 @@ import openpyxl
 import pytest
 
 from jarvis_desktop.core.errors import ExpertError, InputError
-from jarvis_desktop.tasks.documents.table_qa import TYPE, answer, described, reply
+from jarvis_desktop.tasks.documents.table_qa import (
+    TABLE_QUESTION_ANSWERING,
+    answer,
+    described,
+    reply,
+)
 from jarvis_desktop.tasks.documents.tables import number, read_tables
 from tests.tasks.calls import call_of, quiet, text_of
 
@@ -52,11 +57,35 @@ def test_answers(cities: Path, question: str, expected: str):
 
 def test_refuses_what_it_cannot(cities: Path, tmp_path: Path):
     with pytest.raises(ExpertError, match="no kind"):
-        reply(call_of(TYPE, tmp_path, table=cities, question="Why is the sky blue?"), quiet)
+        reply(
+            call_of(
+                TABLE_QUESTION_ANSWERING.type,
+                tmp_path,
+                table=cities,
+                question="Why is the sky blue?",
+            ),
+            quiet,
+        )
     with pytest.raises(ExpertError, match="no kind"):
-        reply(call_of(TYPE, tmp_path, table=cities, question="Why is the country?"), quiet)
+        reply(
+            call_of(
+                TABLE_QUESTION_ANSWERING.type,
+                tmp_path,
+                table=cities,
+                question="Why is the country?",
+            ),
+            quiet,
+        )
     with pytest.raises(ExpertError, match="no column of numbers"):
-        reply(call_of(TYPE, tmp_path, table=cities, question="the highest country"), quiet)
+        reply(
+            call_of(
+                TABLE_QUESTION_ANSWERING.type,
+                tmp_path,
+                table=cities,
+                question="the highest country",
+            ),
+            quiet,
+        )
 
 
 HELD = """cities.csv has 4 rows and 4 columns: city, country, people (134,000 to 522,000), \
@@ -79,7 +108,15 @@ It begins with:
     ],
 )
 def test_says_what_a_table_holds(cities: Path, tmp_path: Path, question: str):
-    assert text_of(reply(call_of(TYPE, tmp_path, table=cities, question=question), quiet)) == HELD
+    assert (
+        text_of(
+            reply(
+                call_of(TABLE_QUESTION_ANSWERING.type, tmp_path, table=cities, question=question),
+                quiet,
+            )
+        )
+        == HELD
+    )
 
 
 TALKS = "description,first name,kind,list,shows,name,note\nOld,Ann,a,b,3,Tea,\n"
@@ -97,7 +134,9 @@ TALKS = "description,first name,kind,list,shows,name,note\nOld,Ann,a,b,3,Tea,\n"
 )
 def test_a_column_that_is_asked_for_is_not_the_whole(tmp_path: Path, question: str, told: str):
     (tmp_path / "t.csv").write_text(TALKS)
-    call = call_of(TYPE, tmp_path, table=tmp_path / "t.csv", question=question)
+    call = call_of(
+        TABLE_QUESTION_ANSWERING.type, tmp_path, table=tmp_path / "t.csv", question=question
+    )
     assert text_of(reply(call, quiet)) == told
 
 
@@ -116,7 +155,9 @@ def test_a_column_that_is_asked_for_is_not_the_whole(tmp_path: Path, question: s
 )
 def test_words_that_are_also_columns_ask_for_the_whole(tmp_path: Path, question: str):
     (tmp_path / "t.csv").write_text(TALKS)
-    call = call_of(TYPE, tmp_path, table=tmp_path / "t.csv", question=question)
+    call = call_of(
+        TABLE_QUESTION_ANSWERING.type, tmp_path, table=tmp_path / "t.csv", question=question
+    )
     assert text_of(reply(call, quiet)).startswith("t.csv has 1 row and 7 columns")
 
 
@@ -154,7 +195,12 @@ def test_says_what_each_sheet_holds(tmp_path: Path):
             sheet.append(row)
     book.save(tmp_path / "points.xlsx")
     book.close()
-    call = call_of(TYPE, tmp_path, table=tmp_path / "points.xlsx", question="what is in it")
+    call = call_of(
+        TABLE_QUESTION_ANSWERING.type,
+        tmp_path,
+        table=tmp_path / "points.xlsx",
+        question="what is in it",
+    )
     said = text_of(reply(call, quiet))
     assert "The sheet North of points.xlsx has 1 row and 2 columns: name, points (3)." in said
     assert "The sheet South of points.xlsx has 1 row" in said
@@ -171,7 +217,12 @@ def test_reads_excel_and_json(tmp_path: Path):
         json.dumps([{"name": "Ann", "points": 3}, {"name": "Bob", "points": 7.5}])
     )
     for name in ("points.xlsx", "points.json"):
-        call = call_of(TYPE, tmp_path, table=tmp_path / name, question="Who has the most points?")
+        call = call_of(
+            TABLE_QUESTION_ANSWERING.type,
+            tmp_path,
+            table=tmp_path / name,
+            question="Who has the most points?",
+        )
         assert text_of(reply(call, quiet)) == "The highest points is 7.5, of Bob."
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from jarvis_desktop.core.artifact import Kind
 from jarvis_desktop.core.errors import InputError
-from jarvis_desktop.tasks.documents.tabular import TYPE, fill
+from jarvis_desktop.tasks.documents.tabular import TABULAR_CLASSIFICATION, fill
 from tests.tasks.calls import call_of
 
 
@@ -25,7 +25,9 @@ def run(tmp_path):
             if content:
                 files[name] = tmp_path / f"{name}.csv"
                 files[name].write_text(content, "utf-8")
-        table, said = fill(call_of(TYPE, tmp_path / "work", column=column, **files), nothing)
+        table, said = fill(
+            call_of(TABULAR_CLASSIFICATION.type, tmp_path / "work", column=column, **files), nothing
+        )
         assert table.kind is Kind.TABLE
         assert table.path
         with table.path.open(encoding="utf-8", newline="") as file:

@@ -11,14 +11,14 @@ from PIL import Image, ImageDraw, ImageFont
 from pypdf import PdfReader, PdfWriter
 
 from jarvis_desktop.core.errors import InputError
-from jarvis_desktop.tasks.documents.to_text import TYPE, read
+from jarvis_desktop.tasks.documents.to_text import DOCUMENT_TO_TEXT, read
 from tests.tasks.calls import call_of, quiet, text_of
 
 WORD = "http://schemas.openxmlformats.org/drawingml/2006/main"
 
 
 def text_in(path: Path) -> str:
-    return text_of(read(call_of(TYPE, path.parent / "work", document=path), quiet))
+    return text_of(read(call_of(DOCUMENT_TO_TEXT.type, path.parent / "work", document=path), quiet))
 
 
 def pdf_with(text: str, *, pages: int = 1) -> bytes:

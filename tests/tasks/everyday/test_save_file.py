@@ -12,7 +12,7 @@ from jarvis_desktop.core.artifact import Artifact, Kind
 from jarvis_desktop.core.errors import InputError, StorageError
 from jarvis_desktop.core.task import Call
 from jarvis_desktop.tasks.audio.media import read_audio, write_wav
-from jarvis_desktop.tasks.everyday.save_file import TYPE, question, safe_name, save
+from jarvis_desktop.tasks.everyday.save_file import SAVE_FILE, question, safe_name, save
 from tests.tasks.calls import Given, call_of, quiet
 
 
@@ -33,7 +33,7 @@ def wished(folder: Path | None, work: Path | None = None, **args: Given) -> Call
     """A call for that folder, as the executor makes it from the request."""
     workdir = work or (folder.parent / "work" if folder else None)
     assert workdir
-    return replace(call_of(TYPE, workdir, **args), folder=folder)
+    return replace(call_of(SAVE_FILE.type, workdir, **args), folder=folder)
 
 
 def saved(folder: Path, content: Given, name: str = "") -> tuple[str, list[Artifact]]:
@@ -175,7 +175,7 @@ def test_a_relative_folder_where_the_current_one_was_deleted(
 
 
 def test_no_plan_can_choose_the_folder():
-    assert [option.name for option in TYPE.options] == ["name"]
+    assert [option.name for option in SAVE_FILE.type.options] == ["name"]
 
 
 def test_without_a_folder_it_saves_in_the_documents(

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from PIL import Image, ImageFilter
 
-from jarvis_desktop.tasks.images.classification import IMAGE_CLASSIFICATION_TYPE, describe
+from jarvis_desktop.tasks.images.classification import IMAGE_CLASSIFICATION, describe
 from jarvis_desktop.tasks.naming import measure
 from tests.tasks.calls import call_of, quiet, text_of
 from tests.tasks.drawing import page, shapes
@@ -14,7 +14,7 @@ from tests.tasks.drawing import page, shapes
 
 def said(file: Path, tmp_path: Path) -> str:
     return text_of(
-        describe(call_of(IMAGE_CLASSIFICATION_TYPE, tmp_path / "work", image=file), quiet)
+        describe(call_of(IMAGE_CLASSIFICATION.type, tmp_path / "work", image=file), quiet)
     )
 
 

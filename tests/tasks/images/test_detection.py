@@ -9,7 +9,7 @@ from PIL import Image
 from jarvis_desktop.core.artifact import Kind
 from jarvis_desktop.core.errors import ExpertError
 from jarvis_desktop.tasks.images.detection import (
-    OBJECT_DETECTION_TYPE,
+    OBJECT_DETECTION,
     DetectionBox,
     detect,
     find_faces,
@@ -32,7 +32,7 @@ def group(tmp_path: Path) -> Path:
 
 
 def test_finds_the_faces_and_says_where(group: Path, tmp_path: Path) -> None:
-    call = call_of(OBJECT_DETECTION_TYPE, tmp_path / "work", image=group, what="faces")
+    call = call_of(OBJECT_DETECTION.type, tmp_path / "work", image=group, what="faces")
     picture, words = detect(call, quiet)
     assert words.text == (
         "I find 3 faces in group.jpg: 1 on the left, 1 in the middle and 1 on the right."
@@ -54,7 +54,7 @@ def test_each_box_is_around_its_face(group: Path) -> None:
 @pytest.mark.parametrize("what", ["people", "person", "the people"])
 def test_a_face_alone_is_a_person_too(group: Path, tmp_path: Path, what: str) -> None:
     _, words = detect(
-        call_of(OBJECT_DETECTION_TYPE, tmp_path / "work", image=group, what=what), quiet
+        call_of(OBJECT_DETECTION.type, tmp_path / "work", image=group, what=what), quiet
     )
     assert words.text
     assert words.text.startswith("I find 3 people in group.jpg")
@@ -62,13 +62,13 @@ def test_a_face_alone_is_a_person_too(group: Path, tmp_path: Path, what: str) ->
 
 def test_says_that_there_are_none(tmp_path: Path) -> None:
     for file in (shapes(tmp_path / "s.png"), page(tmp_path / "s.png", ("Dear all,", "goodbye"))):
-        _, words = detect(call_of(OBJECT_DETECTION_TYPE, tmp_path / "work", image=file), quiet)
+        _, words = detect(call_of(OBJECT_DETECTION.type, tmp_path / "work", image=file), quiet)
         assert words.text == "I find no faces and no people in s.png."
 
 
 def test_says_what_it_can_find(group: Path, tmp_path: Path) -> None:
     with pytest.raises(ExpertError, match="cannot find “zebras”"):
-        detect(call_of(OBJECT_DETECTION_TYPE, tmp_path / "work", image=group, what="zebras"), quiet)
+        detect(call_of(OBJECT_DETECTION.type, tmp_path / "work", image=group, what="zebras"), quiet)
 
 
 @pytest.mark.parametrize("size", [(1, 1), (10, 400), (63, 127), (400, 60)])

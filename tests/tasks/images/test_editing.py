@@ -9,7 +9,7 @@ from PIL import Image
 
 from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.task import Value
-from jarvis_desktop.tasks.images.editing import EDIT_CUES, IMAGE_EDITING_TYPE, edit
+from jarvis_desktop.tasks.images.editing import EDIT_CUES, IMAGE_EDITING, edit
 from jarvis_desktop.tasks.images.io import EDITS
 from tests.tasks.calls import call_of, quiet
 from tests.tasks.drawing import face, shapes
@@ -19,7 +19,7 @@ SIZE = (240, 160)
 
 def edited(image: Path, tmp_path: Path, **options: Value) -> Image.Image:
     (artifact,) = edit(
-        call_of(IMAGE_EDITING_TYPE, tmp_path / "work", image=image, **options), quiet
+        call_of(IMAGE_EDITING.type, tmp_path / "work", image=image, **options), quiet
     )
     assert artifact.path
     with Image.open(artifact.path) as opened:
@@ -169,7 +169,7 @@ def test_the_cues_name_edits_and_options_that_exist() -> None:
         assert phrase == phrase.lower()
         assert name in EDITS
         for option, value in options.items():
-            known = IMAGE_EDITING_TYPE.option(option)
+            known = IMAGE_EDITING.type.option(option)
             assert known
             assert isinstance(value, type(known.default))
             assert not known.choices or value in known.choices

@@ -7,7 +7,7 @@ import pytest
 from PIL import Image
 
 from jarvis_desktop.core.errors import ExpertError
-from jarvis_desktop.tasks.images.editing import IMAGE_TO_IMAGE_TYPE, STYLES, restyle
+from jarvis_desktop.tasks.images.editing import IMAGE_TO_IMAGE, STYLES, restyle
 from tests.tasks.calls import call_of, quiet
 from tests.tasks.drawing import shapes
 
@@ -15,7 +15,7 @@ from tests.tasks.drawing import shapes
 @pytest.mark.parametrize("style", STYLES)
 def test_gives_another_picture_of_the_same_size(tmp_path: Path, style: str) -> None:
     file = shapes(tmp_path / "beach.jpg")
-    (out,) = restyle(call_of(IMAGE_TO_IMAGE_TYPE, tmp_path / "work", image=file, edit=style), quiet)
+    (out,) = restyle(call_of(IMAGE_TO_IMAGE.type, tmp_path / "work", image=file, edit=style), quiet)
     assert out.name == f"beach-{style}.jpg"
     assert out.path
     before, after = (np.asarray(Image.open(path), float) for path in (file, out.path))
@@ -26,5 +26,5 @@ def test_gives_another_picture_of_the_same_size(tmp_path: Path, style: str) -> N
 def test_says_which_styles_there_are(tmp_path: Path) -> None:
     with pytest.raises(ExpertError, match="pencil sketch, cartoon"):
         restyle(
-            call_of(IMAGE_TO_IMAGE_TYPE, tmp_path / "work", image=shapes(tmp_path / "a.png")), quiet
+            call_of(IMAGE_TO_IMAGE.type, tmp_path / "work", image=shapes(tmp_path / "a.png")), quiet
         )

@@ -25,7 +25,7 @@ from tests.tasks.drawing import shapes
 
 
 def asked(tmp_path: Path, **options):
-    return call_of(generation.TEXT_TO_IMAGE_TYPE, tmp_path, prompt="a castle", **options)
+    return call_of(generation.TEXT_TO_IMAGE.type, tmp_path, prompt="a castle", **options)
 
 
 @pytest.mark.parametrize(
@@ -69,13 +69,13 @@ def test_seeds(tmp_path: Path):
 
 @pytest.mark.parametrize(("percent", "share"), [(0, 0.7), (30, 0.3), (100, 1.0)])
 def test_strength_is_a_share(tmp_path: Path, percent: int, share: float):
-    call = call_of(generation.INPAINTING_TYPE, tmp_path, strength=percent)
+    call = call_of(generation.INPAINTING.type, tmp_path, strength=percent)
     assert strength_of(call, 0.7) == share
 
 
 def test_a_strength_beyond_all_is_refused(tmp_path: Path):
     with pytest.raises(InputError, match="300 percent"):
-        strength_of(call_of(generation.INPAINTING_TYPE, tmp_path, strength=300), 0.7)
+        strength_of(call_of(generation.INPAINTING.type, tmp_path, strength=300), 0.7)
 
 
 @pytest.mark.parametrize(
@@ -88,7 +88,7 @@ def test_a_strength_beyond_all_is_refused(tmp_path: Path):
     ],
 )
 def test_what_is_avoided_does_not_stay_in_the_wish(tmp_path, words, avoid, left):
-    call = call_of(generation.TEXT_TO_IMAGE_TYPE, tmp_path, prompt=words, avoid=avoid)
+    call = call_of(generation.TEXT_TO_IMAGE.type, tmp_path, prompt=words, avoid=avoid)
     assert wish(call) == (left, avoid)
 
 
@@ -122,10 +122,10 @@ def test_every_control_picture_has_a_task_that_draws_it():
 def test_a_free_wish_is_not_taken_for_a_named_edit(tmp_path: Path):
     photo = shapes(tmp_path / "a.png")
     call = call_of(
-        editing.IMAGE_EDITING_TYPE, tmp_path / "work", image=photo, prompt="make it winter"
+        editing.IMAGE_EDITING.type, tmp_path / "work", image=photo, prompt="make it winter"
     )
     with pytest.raises(ExpertError, match="needs an expert for image-editing"):
         editing.edit(call, quiet)
-    plain = call_of(editing.IMAGE_EDITING_TYPE, tmp_path / "work", image=photo)
+    plain = call_of(editing.IMAGE_EDITING.type, tmp_path / "work", image=photo)
     (out,) = editing.edit(plain, quiet)
     assert out.name == "a-enhance.png"

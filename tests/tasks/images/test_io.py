@@ -10,7 +10,7 @@ import pytest
 from PIL import Image
 
 from jarvis_desktop.core.errors import InputError
-from jarvis_desktop.tasks.images.editing import IMAGE_EDITING_TYPE
+from jarvis_desktop.tasks.images.editing import IMAGE_EDITING
 from jarvis_desktop.tasks.images.io import (
     frame_count,
     on_white,
@@ -128,7 +128,7 @@ def test_refuses_what_is_no_picture(tmp_path: Path, content: bytes) -> None:
 
 
 def test_names_results_after_what_the_person_calls_the_picture(tmp_path: Path) -> None:
-    call = call_of(IMAGE_EDITING_TYPE, tmp_path / "work", image=shapes(tmp_path / "beach.jpg"))
+    call = call_of(IMAGE_EDITING.type, tmp_path / "work", image=shapes(tmp_path / "beach.jpg"))
     image = read_image(call.file("image"))
     assert save_image(image, call, "sketch").name == "beach-sketch.jpg"
     image.putalpha(100)
@@ -150,5 +150,5 @@ def test_names_results_after_what_the_person_calls_the_picture(tmp_path: Path) -
     ],
 )
 def test_names_tell_the_last_of_several_edits(tmp_path: Path, given: str, made: str) -> None:
-    call = call_of(IMAGE_EDITING_TYPE, tmp_path / "work", image=shapes(tmp_path / given))
+    call = call_of(IMAGE_EDITING.type, tmp_path / "work", image=shapes(tmp_path / given))
     assert save_image(read_image(call.file("image")), call, "sketch").name == made

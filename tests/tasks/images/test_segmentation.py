@@ -7,7 +7,7 @@ import pytest
 from PIL import Image, ImageDraw
 
 from jarvis_desktop.core.errors import ExpertError
-from jarvis_desktop.tasks.images.segmentation import IMAGE_SEGMENTATION_TYPE, cut_out
+from jarvis_desktop.tasks.images.segmentation import IMAGE_SEGMENTATION, cut_out
 from tests.tasks.calls import call_of, quiet
 
 
@@ -28,7 +28,7 @@ def ball(path: Path, *, size: tuple[int, int]) -> np.ndarray:
 @pytest.mark.parametrize("size", [(300, 200), (1800, 1200)])
 def test_cuts_the_ball_out(tmp_path: Path, size: tuple[int, int]) -> None:
     truth = ball(tmp_path / "ball.png", size=size)
-    call = call_of(IMAGE_SEGMENTATION_TYPE, tmp_path / "work", image=tmp_path / "ball.png")
+    call = call_of(IMAGE_SEGMENTATION.type, tmp_path / "work", image=tmp_path / "ball.png")
     cut, mask = cut_out(call, quiet)
     assert (cut.name, mask.name) == ("ball-cut-out.png", "ball-mask.png")
     assert cut.path
@@ -46,5 +46,5 @@ def test_says_that_nothing_stands_out(tmp_path: Path, size: tuple[int, int]) -> 
     Image.new("RGB", size, (90, 120, 80)).save(tmp_path / "plain.png")
     with pytest.raises(ExpertError, match="cannot tell what is in front"):
         cut_out(
-            call_of(IMAGE_SEGMENTATION_TYPE, tmp_path / "work", image=tmp_path / "plain.png"), quiet
+            call_of(IMAGE_SEGMENTATION.type, tmp_path / "work", image=tmp_path / "plain.png"), quiet
         )

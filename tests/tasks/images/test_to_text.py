@@ -9,7 +9,7 @@ from rapidfuzz.distance import Levenshtein
 
 from jarvis_desktop.core.errors import ExpertError, InputError
 from jarvis_desktop.tasks.images.ocr import find_lines
-from jarvis_desktop.tasks.images.to_text import IMAGE_TO_TEXT_TYPE, read
+from jarvis_desktop.tasks.images.to_text import IMAGE_TO_TEXT, read
 from tests.tasks.calls import Reports, call_of, quiet, text_of
 from tests.tasks.drawing import page, shapes, two_columns
 
@@ -23,7 +23,7 @@ LETTER = (
 
 def words_of(file: Path, tmp_path: Path) -> str:
     return " ".join(
-        text_of(read(call_of(IMAGE_TO_TEXT_TYPE, tmp_path / "work", image=file), quiet)).split()
+        text_of(read(call_of(IMAGE_TO_TEXT.type, tmp_path / "work", image=file), quiet)).split()
     )
 
 
@@ -63,7 +63,7 @@ def test_reads_each_page_of_a_tiff(tmp_path: Path) -> None:
     pages[0].save(tmp_path / "scan.tif", save_all=True, append_images=pages[1:])
     reports = Reports()
     found = text_of(
-        read(call_of(IMAGE_TO_TEXT_TYPE, tmp_path / "work", image=tmp_path / "scan.tif"), reports)
+        read(call_of(IMAGE_TO_TEXT.type, tmp_path / "work", image=tmp_path / "scan.tif"), reports)
     )
     assert found == "First page\n\nSecond page"
     assert [fraction for fraction, _ in reports.heard] == [0.0, 0.5]
@@ -86,13 +86,13 @@ def test_reads_a_thin_strip_without_blowing_it_up(tmp_path: Path) -> None:
 def test_says_that_there_is_no_text(tmp_path: Path, size: tuple[int, int]) -> None:
     Image.new("RGB", size, (90, 120, 80)).save(tmp_path / "meadow.png")
     with pytest.raises(ExpertError, match=r"There is no text in meadow\.png that I can read\."):
-        read(call_of(IMAGE_TO_TEXT_TYPE, tmp_path / "work", image=tmp_path / "meadow.png"), quiet)
+        read(call_of(IMAGE_TO_TEXT.type, tmp_path / "work", image=tmp_path / "meadow.png"), quiet)
 
 
 def test_sees_no_text_in_shapes(tmp_path: Path) -> None:
     with pytest.raises(ExpertError, match="no text"):
         read(
-            call_of(IMAGE_TO_TEXT_TYPE, tmp_path / "work", image=shapes(tmp_path / "s.png")), quiet
+            call_of(IMAGE_TO_TEXT.type, tmp_path / "work", image=shapes(tmp_path / "s.png")), quiet
         )
 
 
@@ -100,4 +100,4 @@ def test_names_a_broken_file(tmp_path: Path) -> None:
     file = tmp_path / "scan.png"
     file.write_bytes(b"\x89PNG\r\n\x1a\n")
     with pytest.raises(InputError, match=r"scan\.png is not a picture"):
-        read(call_of(IMAGE_TO_TEXT_TYPE, tmp_path / "work", image=file), quiet)
+        read(call_of(IMAGE_TO_TEXT.type, tmp_path / "work", image=file), quiet)

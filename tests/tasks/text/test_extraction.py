@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from jarvis_desktop.core.errors import InputError
-from jarvis_desktop.tasks.text.extraction import KEYWORD_EXTRACTION_TYPE, extract, keywords
+from jarvis_desktop.tasks.text.extraction import KEYWORD_EXTRACTION, extract, keywords
 from tests.tasks.calls import call_of, quiet, text_of
 
 TEXT = """Solar panels turn sunlight into electricity. The price of solar panels has fallen by
@@ -13,7 +13,7 @@ keeps the electricity for the night. Without battery storage a solar farm is idl
 
 def test_lists_what_the_text_is_about(tmp_path: Path):
     found = text_of(
-        extract(call_of(KEYWORD_EXTRACTION_TYPE, tmp_path, text=TEXT, count=5), quiet)
+        extract(call_of(KEYWORD_EXTRACTION.type, tmp_path, text=TEXT, count=5), quiet)
     ).split(", ")
     assert len(found) == 5
     assert "solar" in " ".join(found).lower()
@@ -32,4 +32,4 @@ def test_knows_the_function_words_of_the_text_s_language():
 
 def test_needs_words(tmp_path: Path):
     with pytest.raises(InputError):
-        extract(call_of(KEYWORD_EXTRACTION_TYPE, tmp_path, text="12 34"), quiet)
+        extract(call_of(KEYWORD_EXTRACTION.type, tmp_path, text="12 34"), quiet)

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from jarvis_desktop.core.errors import InputError
-from jarvis_desktop.tasks.text.extraction import TOKEN_CLASSIFICATION_TYPE, entities, label
+from jarvis_desktop.tasks.text.extraction import TOKEN_CLASSIFICATION, entities, label
 from tests.tasks.calls import call_of, quiet, text_of
 
 TEXT = """On 5 May 2024 Maria Rossi met the board of Acme Tools in Zurich. They paid $1,200.50, 15%
@@ -25,13 +25,13 @@ def test_finds_each_kind():
 
 def test_is_honest_about_its_way(tmp_path: Path):
     assert "how they are written" in text_of(
-        label(call_of(TOKEN_CLASSIFICATION_TYPE, tmp_path, text=TEXT), quiet)
+        label(call_of(TOKEN_CLASSIFICATION.type, tmp_path, text=TEXT), quiet)
     )
 
 
 def test_says_when_there_is_nothing(tmp_path: Path):
     assert text_of(
-        label(call_of(TOKEN_CLASSIFICATION_TYPE, tmp_path, text="nothing here"), quiet)
+        label(call_of(TOKEN_CLASSIFICATION.type, tmp_path, text="nothing here"), quiet)
     ).startswith("There are no")
 
 
@@ -46,4 +46,4 @@ def test_hostile_texts_take_no_time(text: str):
 
 def test_needs_a_text(tmp_path: Path):
     with pytest.raises(InputError):
-        label(call_of(TOKEN_CLASSIFICATION_TYPE, tmp_path, text=""), quiet)
+        label(call_of(TOKEN_CLASSIFICATION.type, tmp_path, text=""), quiet)

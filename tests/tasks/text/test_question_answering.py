@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from jarvis_desktop.core.errors import ExpertError, InputError
-from jarvis_desktop.tasks.text.question_answering import TYPE, answer, reply
+from jarvis_desktop.tasks.text.question_answering import QUESTION_ANSWERING, answer, reply
 from tests.tasks.calls import call_of, quiet, text_of
 
 BRIDGE = """The Severin Bridge crosses the Rhine near the old port. It was designed by the engineer
@@ -83,7 +83,9 @@ def test_says_when_the_text_does_not_answer(question: str):
 
 
 def test_shows_the_evidence(tmp_path: Path):
-    call = call_of(TYPE, tmp_path, question="Who designed the bridge?", context=BRIDGE)
+    call = call_of(
+        QUESTION_ANSWERING.type, tmp_path, question="Who designed the bridge?", context=BRIDGE
+    )
     first, evidence = text_of(reply(call, quiet)).split("\n\n")
     assert first == "Fritz Leonhardt"
     assert evidence.startswith("“It was designed")
@@ -92,4 +94,4 @@ def test_shows_the_evidence(tmp_path: Path):
 @pytest.mark.parametrize(("question", "context"), [("", BRIDGE), ("Who?", " ")])
 def test_needs_a_question_and_a_text(tmp_path: Path, question: str, context: str):
     with pytest.raises(InputError):
-        reply(call_of(TYPE, tmp_path, question=question, context=context), quiet)
+        reply(call_of(QUESTION_ANSWERING.type, tmp_path, question=question, context=context), quiet)

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from jarvis_desktop.core.errors import InputError
-from jarvis_desktop.tasks.text.similarity import SENTENCE_SIMILARITY_TYPE, compare, similarity
+from jarvis_desktop.tasks.text.similarity import SENTENCE_SIMILARITY, compare, similarity
 from tests.tasks.calls import call_of, quiet, text_of
 
 
@@ -23,7 +23,7 @@ def test_is_symmetric():
 
 def test_says_that_it_knows_no_meaning(tmp_path: Path):
     call = call_of(
-        SENTENCE_SIMILARITY_TYPE,
+        SENTENCE_SIMILARITY.type,
         tmp_path,
         text_1="The car is quick.",
         text_2="The automobile is fast.",
@@ -33,4 +33,4 @@ def test_says_that_it_knows_no_meaning(tmp_path: Path):
 
 def test_needs_two_texts(tmp_path: Path):
     with pytest.raises(InputError):
-        compare(call_of(SENTENCE_SIMILARITY_TYPE, tmp_path, text_1="a word", text_2="!"), quiet)
+        compare(call_of(SENTENCE_SIMILARITY.type, tmp_path, text_1="a word", text_2="!"), quiet)

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from jarvis_desktop.core.errors import InputError
-from jarvis_desktop.tasks.text.summarization import TYPE, summarise, summary
+from jarvis_desktop.tasks.text.summarization import SUMMARIZATION, summarise, summary
 from tests.tasks.calls import Reports, call_of, quiet, text_of
 
 ARTICLE = """HARBOUR NEWS
@@ -31,7 +31,7 @@ def test_keeps_the_telling_sentences_in_their_order():
 
 @pytest.mark.parametrize("count", [1, 2, 4])
 def test_has_as_many_sentences_as_asked(tmp_path: Path, count: int):
-    call = call_of(TYPE, tmp_path, text=ARTICLE, sentences=count)
+    call = call_of(SUMMARIZATION.type, tmp_path, text=ARTICLE, sentences=count)
     assert text_of(summarise(call, quiet)).count(".") == count
 
 
@@ -49,7 +49,7 @@ def test_says_nothing_twice():
 
 def test_nothing_to_summarise(tmp_path: Path):
     with pytest.raises(InputError, match="no text"):
-        summarise(call_of(TYPE, tmp_path, text="  \n"), quiet)
+        summarise(call_of(SUMMARIZATION.type, tmp_path, text="  \n"), quiet)
 
 
 @pytest.mark.parametrize("text", ["🙂🙂🙂", "...", "12", "a", "日本語のテキストです", "\u200b"])
@@ -64,6 +64,6 @@ def test_a_book_is_read_quickly_and_cut_with_a_word(tmp_path: Path):
     )
     heard = Reports()
     begin = time.perf_counter()
-    assert text_of(summarise(call_of(TYPE, tmp_path, text=book), heard))
+    assert text_of(summarise(call_of(SUMMARIZATION.type, tmp_path, text=book), heard))
     assert time.perf_counter() - begin < 30  # takes under three seconds on an idle machine
     assert any("2,000,000" in message for _, message in heard.heard)

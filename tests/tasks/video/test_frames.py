@@ -10,7 +10,7 @@ from jarvis_desktop.core.artifact import Kind
 from jarvis_desktop.core.errors import ExpertError, InputError
 from jarvis_desktop.core.task import Value
 from jarvis_desktop.tasks.audio.media import write_wav
-from jarvis_desktop.tasks.video.frames import TYPE, take_pictures
+from jarvis_desktop.tasks.video.frames import VIDEO_TO_IMAGE, take_pictures
 from tests.tasks.calls import call_of, quiet
 from tests.tasks.filming import film
 
@@ -31,7 +31,10 @@ def test_takes_the_picture_of_the_moment(
     tmp_path: Path, ending: str, options: dict[str, Value], greys: list[int]
 ) -> None:
     call = call_of(
-        TYPE, tmp_path / "work", video=film(tmp_path / f"clip.{ending}", seconds=5), **options
+        VIDEO_TO_IMAGE.type,
+        tmp_path / "work",
+        video=film(tmp_path / f"clip.{ending}", seconds=5),
+        **options,
     )
     taken = list(take_pictures(call, quiet))
     assert [item.name for item in taken] == [f"clip-{n:02d}.png" for n in range(1, len(greys) + 1)]
@@ -41,14 +44,18 @@ def test_takes_the_picture_of_the_moment(
 
 
 def test_says_how_long_the_video_is(tmp_path: Path) -> None:
-    call = call_of(TYPE, tmp_path / "work", video=film(tmp_path / "clip.mp4"), at=60.0)
+    call = call_of(
+        VIDEO_TO_IMAGE.type, tmp_path / "work", video=film(tmp_path / "clip.mp4"), at=60.0
+    )
     with pytest.raises(InputError, match=r"clip\.mp4 is only 4\.\d seconds long"):
         take_pictures(call, quiet)
 
 
 @pytest.mark.parametrize("count", [0, -1, 1000])
 def test_refuses_an_impossible_number(tmp_path: Path, count: int) -> None:
-    call = call_of(TYPE, tmp_path / "work", video=film(tmp_path / "clip.mp4"), count=count)
+    call = call_of(
+        VIDEO_TO_IMAGE.type, tmp_path / "work", video=film(tmp_path / "clip.mp4"), count=count
+    )
     with pytest.raises(InputError, match="Between 1 and 60 pictures"):
         take_pictures(call, quiet)
 
@@ -56,11 +63,11 @@ def test_refuses_an_impossible_number(tmp_path: Path, count: int) -> None:
 def test_says_that_sound_has_no_pictures(tmp_path: Path) -> None:
     file = write_wav(tmp_path / "song.wav", np.zeros(800, np.float32), 8000)
     with pytest.raises(ExpertError, match=r"song\.wav has no moving picture"):
-        take_pictures(call_of(TYPE, tmp_path / "work", video=file), quiet)
+        take_pictures(call_of(VIDEO_TO_IMAGE.type, tmp_path / "work", video=file), quiet)
 
 
 def test_names_a_broken_video(tmp_path: Path) -> None:
     file = tmp_path / "clip.mp4"
     file.write_bytes(b"\0\0\0\x18ftypmp42" + bytes(500))
     with pytest.raises(InputError, match=r"clip\.mp4"):
-        take_pictures(call_of(TYPE, tmp_path / "work", video=file), quiet)
+        take_pictures(call_of(VIDEO_TO_IMAGE.type, tmp_path / "work", video=file), quiet)

@@ -8,7 +8,7 @@ import pytest
 from jarvis_desktop.core.artifact import Kind
 from jarvis_desktop.core.errors import ExpertError, InputError
 from jarvis_desktop.tasks.audio.media import read_audio
-from jarvis_desktop.tasks.video.tasks import VIDEO_TO_AUDIO_TYPE, take_sound
+from jarvis_desktop.tasks.video.tasks import VIDEO_TO_AUDIO, take_sound
 from tests.tasks.calls import call_of, quiet
 from tests.tasks.filming import film
 
@@ -16,7 +16,7 @@ from tests.tasks.filming import film
 @pytest.mark.parametrize("ending", ["mp4", "mkv", "avi"])
 def test_takes_the_sound_out(tmp_path: Path, ending: str) -> None:
     file = film(tmp_path / f"clip.{ending}")
-    (sound,) = take_sound(call_of(VIDEO_TO_AUDIO_TYPE, tmp_path / "work", video=file), quiet)
+    (sound,) = take_sound(call_of(VIDEO_TO_AUDIO.type, tmp_path / "work", video=file), quiet)
     assert (sound.kind, sound.name) == (Kind.AUDIO, "clip.wav")
     assert sound.path
     samples, rate = read_audio(sound.path)
@@ -29,11 +29,11 @@ def test_takes_the_sound_out(tmp_path: Path, ending: str) -> None:
 def test_says_that_there_is_no_sound(tmp_path: Path) -> None:
     file = film(tmp_path / "silent.mp4", sound=False)
     with pytest.raises(ExpertError, match=r"silent\.mp4 has no sound"):
-        take_sound(call_of(VIDEO_TO_AUDIO_TYPE, tmp_path / "work", video=file), quiet)
+        take_sound(call_of(VIDEO_TO_AUDIO.type, tmp_path / "work", video=file), quiet)
 
 
 def test_names_a_broken_video(tmp_path: Path) -> None:
     file = tmp_path / "clip.mp4"
     file.write_bytes(film(tmp_path / "whole.mp4").read_bytes()[:2000])
     with pytest.raises(InputError, match=r"clip\.mp4"):
-        take_sound(call_of(VIDEO_TO_AUDIO_TYPE, tmp_path / "work", video=file), quiet)
+        take_sound(call_of(VIDEO_TO_AUDIO.type, tmp_path / "work", video=file), quiet)
