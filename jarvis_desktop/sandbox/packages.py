@@ -254,11 +254,7 @@ class PipPackages:
         return [_checked(f"{name}=={version}") for name, version in new.items()]
 
     async def _run(
-        self,
-        pip: Sequence[str],
-        arguments: Sequence[str],
-        cwd: Path,
-        report: Callable[[str], None],
+        self, pip: Sequence[str], arguments: Sequence[str], cwd: Path, report: Callable[[str], None]
     ) -> None:
         """Run pip, in an empty folder: a name might be that of a file in another. Raises
         UnavailableError with the reason."""
@@ -430,10 +426,7 @@ def _refusal(told: Sequence[str]) -> UnavailableError:
         )
     if found := re.search(r"No matching distribution found for (\S+)", words):
         return UnavailableError(
-            tr(
-                "There is no package {found} that can be installed here.",
-                found=one_line(found[1]),
-            ),
+            tr("There is no package {found} that can be installed here.", found=one_line(found[1])),
             hint=tr("Check its name. Packages that must be built from source are not installed."),
             fault=Fault.GONE,
         )

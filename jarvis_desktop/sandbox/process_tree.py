@@ -203,11 +203,7 @@ def _listed(root: int) -> tuple[ProcessInfo, ...]:
     """By the system's `ps`, where /proc does not tell."""
     try:
         done = subprocess.run(
-            ["ps", "-axo", "pid=,ppid=,rss="],
-            capture_output=True,
-            text=True,
-            check=True,
-            timeout=5,
+            ["ps", "-axo", "pid=,ppid=,rss="], capture_output=True, text=True, check=True, timeout=5
         )
     except (OSError, subprocess.SubprocessError):
         return ()

@@ -203,11 +203,7 @@ def _fault(name: str, done: subprocess.CompletedProcess[bytes], word: str) -> Un
     lines = told.split("\n")
     reason = next((line for line in reversed(lines) if line.strip()), "it gave no answer")
     return UnavailableError(
-        tr(
-            "{name} does not work here: {reason}.",
-            name=name,
-            reason=one_line(reason, limit=200),
-        )
+        tr("{name} does not work here: {reason}.", name=name, reason=one_line(reason, limit=200))
     )
 
 

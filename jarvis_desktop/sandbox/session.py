@@ -201,8 +201,7 @@ class Kernel:
         means = self._means
         if means.python is None:
             raise UnavailableError(
-                WITHOUT_PYTHON,
-                hint=tr("Install it with pip to let it work with code."),
+                WITHOUT_PYTHON, hint=tr("Install it with pip to let it work with code.")
             )
         readable = [(INSIDE, KERNEL)]
         if means.library:
@@ -297,12 +296,7 @@ def _outcome(end: ScriptAnswer | Breach, printed: str, proxy: Proxy | None) -> C
     if isinstance(end, Breach):
         return CodeOutcome(end.ending, printed, error=end.words, refused_hosts=refused)
     return CodeOutcome(
-        end.ending,
-        printed,
-        end.value,
-        end.error,
-        end.missing,
-        refused_hosts=refused,
+        end.ending, printed, end.value, end.error, end.missing, refused_hosts=refused
     )
 
 

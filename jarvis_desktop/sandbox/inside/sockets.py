@@ -177,13 +177,7 @@ class _Lookup:
         self._names = names
 
     def entries(
-        self,
-        host: Any,
-        port: Any,
-        family: int = 0,
-        type: int = 0,
-        proto: int = 0,
-        flags: int = 0,
+        self, host: Any, port: Any, family: int = 0, type: int = 0, proto: int = 0, flags: int = 0
     ) -> Sequence[Entry]:
         """As socket.getaddrinfo."""
         of = self._module

@@ -32,11 +32,7 @@ def decode(path: Path, *, name: str = "") -> str:
         raise InputError(tr("{name} is empty.", name=name))
     if size > LARGEST_TEXT:
         raise InputError(
-            tr(
-                "{name} is too large to read as text ({size} MB).",
-                name=name,
-                size=size // 1000000,
-            ),
+            tr("{name} is too large to read as text ({size} MB).", name=name, size=size // 1000000),
             hint=tr(
                 "Cut it into parts of at most {largest_text} MB.",
                 largest_text=LARGEST_TEXT // 1000000,

@@ -263,10 +263,7 @@ def safe_name(name: str) -> str:
     unprintable = any(unicodedata.category(sign).startswith("C") for sign in name)
     if set(name) & _FORBIDDEN or unprintable:
         raise InputError(
-            tr(
-                "“{decode}” is no name for a file.",
-                decode=name.encode(errors="replace").decode(),
-            ),
+            tr("“{decode}” is no name for a file.", decode=name.encode(errors="replace").decode()),
             hint=tr("Give a plain name, such as notes.txt, without a folder."),
         )
     reserved = bare.partition(".")[0].strip().casefold() in _RESERVED

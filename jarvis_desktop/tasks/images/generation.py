@@ -86,10 +86,7 @@ def fitted(ratio: float, area: float, multiple: int) -> tuple[int, int]:
     """The width and height of those proportions and about that area, both multiples."""
     ratio = min(max(ratio, 1 / 4), 4.0)
     wide, high = math.sqrt(area * ratio), math.sqrt(area / ratio)
-    return (
-        max(1, round(wide / multiple)) * multiple,
-        max(1, round(high / multiple)) * multiple,
-    )
+    return (max(1, round(wide / multiple)) * multiple, max(1, round(high / multiple)) * multiple)
 
 
 def pixels(size: str) -> tuple[int, int]:
@@ -104,9 +101,7 @@ def pixels(size: str) -> tuple[int, int]:
         raise InputError(
             tr("A picture of {wide} by {high} pixels cannot be drawn.", wide=wide, high=high),
             hint=tr(
-                "Ask for {smallest} to {largest} pixels a side.",
-                smallest=SMALLEST,
-                largest=LARGEST,
+                "Ask for {smallest} to {largest} pixels a side.", smallest=SMALLEST, largest=LARGEST
             ),
         )
     return wide, high

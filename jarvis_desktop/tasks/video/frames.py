@@ -30,10 +30,7 @@ def take_pictures(call: Call, report: Report) -> Iterable[Artifact]:
     count, at = int(call.number("count")), call.number("at")
     if not 1 <= count <= MOST:
         raise InputError(
-            tr(
-                "Between 1 and {most} pictures can be taken out of a video at a time.",
-                most=MOST,
-            )
+            tr("Between 1 and {most} pictures can be taken out of a video at a time.", most=MOST)
         )
     artifacts = []
     with open_film(path, name=name) as (container, stream):
