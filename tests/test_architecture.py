@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 from graphlib import TopologicalSorter
+from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -19,9 +20,9 @@ MODULES = sorted(
     for folder in (PACKAGE, ROOT / "packaging", ROOT / "tests")
     for path in folder.rglob("*.py")
 )
-DEFINING = re.compile(r"^[A-Z_]+ = (define\(|tuple\()", re.MULTILINE)
+DEFINING = re.compile(r"^(?:[A-Z_]+ =|    return) define\(", re.MULTILINE)
 TASKS = sorted(
-    path for path in (PACKAGE / "tasks").glob("*/*.py") if DEFINING.search(path.read_text("utf-8"))
+    path for path in (PACKAGE / "tasks").rglob("*.py") if DEFINING.search(path.read_text("utf-8"))
 )
 LIMIT = 800
 ROOT_MODULES = 6
@@ -151,8 +152,12 @@ def test_task_is_registered_and_in_the_help(path: Path) -> None:
     from jarvis_desktop.tasks.definition import Definition
     from jarvis_desktop.tasks.registry import DEFINITIONS
 
-    module = importlib.import_module(f"jarvis_desktop.tasks.{path.parent.name}.{path.stem}")
-    own = {value for value in vars(module).values() if isinstance(value, Definition)}
+    name = ".".join(path.relative_to(ROOT).with_suffix("").parts)
+    values = vars(importlib.import_module(name)).values()
+    tables = [value.values() for value in values if isinstance(value, dict)]
+    tuples = [value for value in values if isinstance(value, tuple)]
+    own = {each for each in chain(values, *tables, *tuples) if isinstance(each, Definition)}
+    assert own
     assert own <= set(DEFINITIONS)
     listed = re.findall(r"^\*\*([\w-]+)\*\*:", help_page("tasks"), re.MULTILINE)
     assert {item.type.name for item in own} <= set(listed)

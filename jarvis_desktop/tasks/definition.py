@@ -1,6 +1,7 @@
-"""How one task type is done with nothing downloaded.
+"""How the application itself carries out a task type; and inventories of tasks read from a file.
 
-Reads an inventory of tasks from a file, so that the planner can be measured on any of them."""
+The inventories let the planner be measured on tasks that are not ours.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +31,7 @@ class Services:
     desktop: Desktop
     now: Callable[[], datetime]
     stop_others: Callable[[], int]
-    """Stops every other turn and all speech; how many turns there were."""
+    """Stops every other turn and all speech; returns the number of turns stopped."""
     facts: Facts
     store: ArtifactStore
     definitions: Sequence[Definition]
@@ -46,15 +47,15 @@ Skill = Callable[[Call, Report, Services], Awaitable[Iterable[Artifact]]]
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """A task type and its built-in way: a method, a skill, or neither where none is honest."""
+    """A task type and its built-in method or skill; neither if no honest one exists."""
 
     type: TaskType
     method: Method | None = None
     skill: Skill | None = None
     question: Callable[[Call], str] | None = None
-    """What must be asked before a call runs; "" where nothing."""
+    """What to ask before a call runs; "" if nothing."""
     note: str = ""
-    """For the README's table: what the built-in way is, or what is missing for one."""
+    """For the README's table: how the built-in way works, or what is needed for one."""
 
 
 def define(
@@ -85,10 +86,10 @@ _kinds = {kind.value: kind for kind in Kind} | {"url": Kind.TEXT, "audio/video":
 
 
 def load_tools(path: Path) -> tuple[TaskType, ...]:
-    """The task types of a file in TaskBench's `tool_desc.json` form.
+    """Load the task types of a file in TaskBench's `tool_desc.json` form.
 
     Each node has `id`, `desc`, `input-type` and `output-type`. The task types have no cues: they
-    are known by their descriptions. Raises InputError that names the file.
+    are recognised by their descriptions. Raises InputError, which names the file.
     """
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
@@ -110,7 +111,7 @@ def _task_type(node: dict[str, Any]) -> TaskType:
     for kind in given:
         counts[kind] += 1
         suffix = f"_{counts[kind]}" if given.count(kind) > 1 else ""
-        # What a request leaves open cannot be asked for here, so no input is required.
+        # Nobody can be asked for what a request leaves open, so no input is required.
         ports.append(Port(f"{kind}{suffix}", (kind,), required=False))
     gives = tuple(_kind(item) for item in node.get("output-type", [])) or (Kind.TEXT,)
     return TaskType(name, str(node.get("desc", "")), tuple(ports), gives)

@@ -1,30 +1,27 @@
-"""Reads names of things out of a request, and finds the labels of an expert that they mean.
+"""Names of things: read from a request, matched with an expert's labels, and put into sentences.
 
-A planner that is an LLM gives the bare names, the embedded one the words of the person.
-
-Measures a picture: what kind it is, its colours, light and sharpness. Runs in children only."""
+An LLM as the planner passes bare names, the embedded planner the user's own words.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from jarvis_desktop.tasks.images.findings import plural
 from jarvis_desktop.text.lazy_re import lazy_re
 from jarvis_desktop.text.tokens import stem, tokens
 
 MOST_NAMES = 40
+"""Names that are read from a request."""
 LONGEST_NAME = 60
-"""Characters."""
+"""Characters of a name."""
 
 PICTURE_WORDS = ("picture", "photo", "image")
 
 IN_PICTURE = tuple(
     f"in {which} {what}" for which in ("the", "this", "my", "a") for what in PICTURE_WORDS
 )
-"""Ends of cues, by which asking for something in a picture is told from other finding."""
+"""Ends of cues that separate searching in a picture from searching for other things."""
 
 EVERYTHING = frozenset({"", "all", "anything", "both", "everything", "objects", "things", "auto"})
 
@@ -64,6 +61,14 @@ _ARTICLE = lazy_re(
 _LEFT_OVER = lazy_re(r"\s+(?:is|are|there|please|to see|at|shown|visible)$", re.IGNORECASE)
 _PARTING = lazy_re(r"\s*(?:[,;/\n]|\bor\b|\band\b|\bversus\b|\bvs\.?)\s*", re.IGNORECASE)
 
+_PLURALS = {
+    "person": "people", "man": "men", "woman": "women", "child": "children", "mouse": "mice",
+    "foot": "feet", "tooth": "teeth", "knife": "knives", "leaf": "leaves", "shelf": "shelves",
+    "loaf": "loaves", "wolf": "wolves", "goose": "geese", "sheep": "sheep", "fish": "fish",
+    "deer": "deer", "skis": "skis", "scissors": "scissors", "broccoli": "broccoli",
+    "glasses": "glasses", "people": "people", "bus": "buses",
+}  # fmt: skip
+
 _PEOPLE = frozenset(
     "person persons people man men woman women child children boy boys girl girls human humans "
     "pedestrian pedestrians someone anybody anyone everyone everybody".split()
@@ -71,7 +76,7 @@ _PEOPLE = frozenset(
 
 
 def named_things(words: str) -> list[str]:
-    """The things that are named, each once: "is this a cat or a dog?" gives cat and dog."""
+    """List the things that are named, each once: "is this a cat or a dog?" names cat and dog."""
     rest = " ".join(words.split()).strip(" .?!\"'“”")
     while (shorter := _ASKING.sub("", rest)) != rest:
         rest = shorter
@@ -90,7 +95,7 @@ _nothing = frozenset({"it", "this", "that", "is", "are", "the", "picture", "phot
 
 
 def asks_for_description(question: str) -> bool:
-    """Whether a question about a picture asks for no more than what it shows."""
+    """Whether a question about a picture only asks what it shows."""
     return _describing.search(question.strip()) is not None
 
 
@@ -108,15 +113,15 @@ _describing = lazy_re(
 
 
 def labels_named(words: str, labels: Iterable[str]) -> list[str]:
-    """Those of an expert's labels that the words speak of: "the dogs" means its label dog.
+    """List the labels of an expert that the words mention: "the dogs" means its label dog.
 
-    A label may be several names parted by commas, as those of ImageNet are.
+    A label may consist of several names separated by commas, as those of ImageNet do.
     """
     said = _stems(words)
     found = []
     for label in labels:
         names: Sequence[str] = [name for name in re.split(r"[,;]", label) if name.strip()]
-        # "buses" has another stem than "bus", so the plural is looked for as well.
+        # "buses" has another stem than "bus", so try the plural as well.
         ways = [_stems(way) for name in names for way in (name, plural(name.strip()))]
         if any(way and way <= said for way in ways):
             found.append(label)
@@ -128,92 +133,25 @@ def _stems(words: str) -> set[str]:
     return {"person" if word in _PEOPLE else stem(word) for word in plain}
 
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Pixels = NDArray[np.uint8]
-
-NAMES = {
-    "black": (18, 18, 18), "white": (245, 245, 245), "grey": (128, 128, 128),
-    "light grey": (200, 200, 200), "dark grey": (64, 64, 64), "red": (200, 30, 35),
-    "dark red": (110, 20, 25), "orange": (235, 130, 30), "yellow": (235, 215, 50),
-    "green": (50, 150, 60), "dark green": (30, 70, 35), "light green": (150, 205, 120),
-    "turquoise": (60, 180, 180), "blue": (40, 80, 180), "dark blue": (22, 32, 85),
-    "light blue": (150, 195, 230), "purple": (120, 50, 140), "pink": (240, 150, 180),
-    "brown": (115, 75, 40), "beige": (215, 190, 155), "olive": (110, 110, 50),
-}  # fmt: skip
+def count_of(number: int, noun: str) -> str:
+    """A number and a noun: "one dog", "3 people"."""
+    return f"one {noun}" if number == 1 else f"{number} {plural(noun)}"
 
 
-@dataclass(frozen=True, slots=True)
-class Measured:
-    """What was found, in words that fit into a sentence."""
-
-    kind: str
-    colours: list[str]
-    light: str
-    sharpness: str
-    """", sharp", ", blurred" or "" where it cannot be told."""
-
-
-def measure(pixels: Pixels) -> Measured:
-    """Measures an RGB picture (height, width, 3)."""
-    import cv2
-    import numpy as np
-
-    scale = min(1.0, 800 / max(pixels.shape[:2]))
-    size = [max(1, round(side * scale)) for side in pixels.shape[1::-1]]
-    small = np.asarray(cv2.resize(pixels, size, interpolation=cv2.INTER_AREA), np.uint8)
-    grey = np.asarray(cv2.cvtColor(small, cv2.COLOR_RGB2GRAY), np.uint8)
-    kind = _kind(small, grey)
-    mean = float(grey.mean())
-    light = "dark" if mean < 70 else "bright" if mean > 185 else "of medium brightness"
-    sharpness = ""
-    if kind == "a photo or painting":
-        sharpness = ", sharp" if _sharp(grey) else ", blurred"
-    return Measured(kind, _colours(small), light, sharpness)
+def plural(noun: str) -> str:
+    """The plural of an English noun, or of the last word of a phrase."""
+    head, space, last = noun.rpartition(" ")
+    if last in _PLURALS:
+        many = _PLURALS[last]
+    elif last.endswith(("s", "x", "z", "ch", "sh")):
+        many = f"{last}es"
+    elif last.endswith("y") and last[-2:-1] not in tuple("aeiou"):
+        many = f"{last[:-1]}ies"
+    else:
+        many = f"{last}s"
+    return f"{head}{space}{many}"
 
 
-def _kind(small: Pixels, grey: Pixels) -> str:
-    import numpy as np
-
-    if float(grey.std()) < 3:
-        return "blank"
-    # A photo taken at night is mostly black, too: what is lit decides.
-    lit = small[small.max(axis=2) > 48]
-    seen = lit if len(lit) > 0.05 * grey.size else small.reshape(-1, 3)
-    _, counts = np.unique(seen // 16, axis=0, return_counts=True)
-    flat, paper = float(np.sort(counts)[-4:].sum() / len(seen)), float((grey > 200).mean())
-    coloured = float((np.ptp(small, axis=2) > 40).mean())
-    if paper > 0.6 and coloured < 0.05:
-        return "a page of text or a drawing on white"
-    if flat > 0.6:
-        return "a graphic, chart or screenshot with flat colours"
-    return "a photo or painting"
-
-
-def _sharp(grey: Pixels) -> bool:
-    """Whether the strongest edges are steep: within two pixels from dark to light."""
-    import cv2
-    import numpy as np
-
-    near = np.abs(cv2.Sobel(grey, cv2.CV_32F, 1, 0, ksize=1))
-    far = np.abs(cv2.Sobel(cv2.GaussianBlur(grey, (0, 0), 2.0), cv2.CV_32F, 1, 0, ksize=1))
-    return float(np.percentile(near, 99.5)) > 1.45 * float(np.percentile(far, 99.5))
-
-
-def _colours(small: Pixels) -> list[str]:
-    """The names of the colours that take up at least an eighth, most first, at most three."""
-    import cv2
-    import numpy as np
-
-    tones = np.array(list(NAMES.values()), np.uint8)[None]
-    lab = cv2.cvtColor(tones, cv2.COLOR_RGB2LAB)[0].astype(np.float32)
-    tiny = cv2.resize(small, (64, 64), interpolation=cv2.INTER_AREA)
-    points = cv2.cvtColor(tiny, cv2.COLOR_RGB2LAB).reshape(-1, 3).astype(np.float32)
-    weights = np.array([0.6, 1.3, 1.3], np.float32)  # hue tells names apart better than lightness
-    apart = np.linalg.norm((points[:, None] - lab[None]) * weights, axis=2)
-    counts = np.bincount(apart.argmin(axis=1), minlength=len(NAMES))
-    order = np.argsort(-counts)[:3]
-    names = list(NAMES)
-    return [names[i] for i in order if counts[i] >= len(points) / 8] or [names[int(order[0])]]
+def join_words(parts: Sequence[str]) -> str:
+    """Join parts as in a sentence: "a, b and c"."""
+    return f"{', '.join(parts[:-1])} and {parts[-1]}" if len(parts) > 1 else "".join(parts)

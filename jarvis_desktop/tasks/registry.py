@@ -1,4 +1,4 @@
-"""The tasks there are. A new one is a file in this folder and a line here."""
+"""The registry of tasks. A new task is a definition in this package and a line here."""
 
 from __future__ import annotations
 
@@ -25,16 +25,7 @@ from jarvis_desktop.tasks.images.classification import (
     IMAGE_CLASSIFICATION,
     ZERO_SHOT_IMAGE_CLASSIFICATION,
 )
-from jarvis_desktop.tasks.images.control_tasks import (
-    CANNY_CONTROL,
-    DEPTH_CONTROL,
-    HED_CONTROL,
-    MLSD_CONTROL,
-    NORMAL_CONTROL,
-    OPENPOSE_CONTROL,
-    SCRIBBLE_CONTROL,
-    SEG_CONTROL,
-)
+from jarvis_desktop.tasks.images.control import CONTROL_TASKS
 from jarvis_desktop.tasks.images.detection import OBJECT_DETECTION, ZERO_SHOT_OBJECT_DETECTION
 from jarvis_desktop.tasks.images.editing import IMAGE_EDITING, IMAGE_TO_IMAGE
 from jarvis_desktop.tasks.images.generation import CONTROL_TEXT_TO_IMAGE, INPAINTING, TEXT_TO_IMAGE
@@ -50,16 +41,20 @@ from jarvis_desktop.tasks.text.classification import (
     ZERO_SHOT_CLASSIFICATION,
 )
 from jarvis_desktop.tasks.text.extraction import KEYWORD_EXTRACTION, TOKEN_CLASSIFICATION
-from jarvis_desktop.tasks.text.generation import FILL_MASK, TEXT_GENERATION, TRANSLATION
+from jarvis_desktop.tasks.text.generation import (
+    FILL_MASK,
+    SUMMARIZATION,
+    TEXT_GENERATION,
+    TRANSLATION,
+)
 from jarvis_desktop.tasks.text.question_answering import QUESTION_ANSWERING
 from jarvis_desktop.tasks.text.similarity import FEATURE_EXTRACTION, SENTENCE_SIMILARITY
-from jarvis_desktop.tasks.text.summarization import SUMMARIZATION
-from jarvis_desktop.tasks.video.frames import VIDEO_TO_IMAGE
-from jarvis_desktop.tasks.video.tasks import (
+from jarvis_desktop.tasks.video import (
     IMAGE_TO_VIDEO,
     TEXT_TO_VIDEO,
     VIDEO_CLASSIFICATION,
     VIDEO_TO_AUDIO,
+    VIDEO_TO_IMAGE,
 )
 
 DEFINITIONS: tuple[Definition, ...] = (
@@ -67,11 +62,11 @@ DEFINITIONS: tuple[Definition, ...] = (
     AUDIO_TO_AUDIO,
     AUTOMATIC_SPEECH_RECOGNITION,
     CALCULATOR,
-    CANNY_CONTROL,
+    CONTROL_TASKS["canny"],
     CHANCE,
     CLOCK,
     *CONTROL_TEXT_TO_IMAGE,
-    DEPTH_CONTROL,
+    CONTROL_TASKS["depth"],
     DEPTH_ESTIMATION,
     DOCUMENT_QUESTION_ANSWERING,
     DOCUMENT_TO_TEXT,
@@ -79,7 +74,7 @@ DEFINITIONS: tuple[Definition, ...] = (
     FILE_DETAILS,
     FILL_MASK,
     FORGET,
-    HED_CONTROL,
+    CONTROL_TASKS["hed"],
     HELP,
     IMAGE_CLASSIFICATION,
     IMAGE_EDITING,
@@ -91,18 +86,18 @@ DEFINITIONS: tuple[Definition, ...] = (
     KEYWORD_EXTRACTION,
     LANGUAGE_IDENTIFICATION,
     MASK_GENERATION,
-    MLSD_CONTROL,
-    NORMAL_CONTROL,
+    CONTROL_TASKS["mlsd"],
+    CONTROL_TASKS["normal"],
     OBJECT_DETECTION,
     OPEN_FILE,
     OPEN_FOLDER,
-    OPENPOSE_CONTROL,
+    CONTROL_TASKS["openpose"],
     QUESTION_ANSWERING,
     REMEMBER,
     REPEAT,
     SAVE_FILE,
-    SCRIBBLE_CONTROL,
-    SEG_CONTROL,
+    CONTROL_TASKS["scribble"],
+    CONTROL_TASKS["seg"],
     SENTENCE_SIMILARITY,
     SPELL,
     STOP,
@@ -130,4 +125,4 @@ DEFINITIONS: tuple[Definition, ...] = (
 INVENTORY = tuple(definition.type for definition in DEFINITIONS)
 
 ACTING = frozenset(task_type.name for task_type in INVENTORY if task_type.acts)
-"""The tasks that do something outside of the artifact store."""
+"""The tasks that have effects outside of the artifact store."""

@@ -26,7 +26,7 @@ from jarvis_desktop.speech.transcription import BATCHES
 from jarvis_desktop.speech.transcription_worker import RecordingReader
 from jarvis_desktop.speech.vad import SpeechSegments, find_speech
 from jarvis_desktop.speech.whisper import load
-from jarvis_desktop.tasks.audio.subtitles import LINE, cues
+from jarvis_desktop.tasks.audio.recognition import LINE, cues
 from tests.benchmarks.recognition import NORMALISED, recordings
 from tests.instrument import INSTRUMENT, held_out, spoken
 

@@ -27,8 +27,13 @@ from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.tasks.audio.media import read_audio, write_wav
 from jarvis_desktop.tasks.audio.recognition import written
 from jarvis_desktop.tasks.images.classification import labels_of
-from jarvis_desktop.tasks.images.drawing import box_results, mask_results
-from jarvis_desktop.tasks.images.findings import BoundingBox, Mask, label_lines
+from jarvis_desktop.tasks.images.findings import (
+    BoundingBox,
+    Mask,
+    box_results,
+    label_lines,
+    mask_results,
+)
 from jarvis_desktop.tasks.images.generation import file_stem, frame, seed_of, strength_of, wish
 from jarvis_desktop.tasks.images.io import FORMATS, MOST_PIXELS, on_white, save_image
 from jarvis_desktop.text.sentences import sentences
@@ -105,7 +110,7 @@ def _box(question: ApiQuestion, element: Any, shrunk: float) -> BoundingBox:
 
 def segment(question: ApiQuestion) -> Iterable[Artifact]:
     """The picture with its parts in colours, or what is named cut out of it."""
-    from jarvis_desktop.tasks.images.drawing import cut_out
+    from jarvis_desktop.tasks.images.findings import cut_out
     from jarvis_desktop.tasks.images.io import save_png
     from jarvis_desktop.tasks.naming import EVERYTHING, labels_named, named_things
 

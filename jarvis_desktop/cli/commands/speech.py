@@ -475,7 +475,7 @@ class _Run:
 
     def _write(self, audio: Path, heard: Transcript) -> Path | None:
         """Where it was written; None where it was shown, or goes into the one document."""
-        from jarvis_desktop.tasks.audio.subtitles import written_as
+        from jarvis_desktop.tasks.audio.recognition import written_as
 
         text = written_as(heard, self._goal.format)
         if self._goal.place is None:

@@ -1,7 +1,7 @@
-"""Changes a recording: less noise, another speed or loudness. Runs in a child process.
+"""The audio-to-audio task: denoising, speed, loudness and pauses, with numpy alone.
 
-What can be done to sound with numpy alone. Samples are (channels, samples) from -1 to 1.
-Runs in a child process."""
+Samples are (channels, samples) from -1 to 1. Runs in a child process.
+"""
 
 from __future__ import annotations
 
@@ -17,10 +17,6 @@ from jarvis_desktop.tasks.audio.media import read_audio, write_wav
 from jarvis_desktop.tasks.definition import define
 
 if TYPE_CHECKING:
-    from jarvis_desktop.tasks.audio.media import Samples
-
-
-if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
@@ -29,19 +25,19 @@ if TYPE_CHECKING:
     Frames = NDArray[np.floating]
 
 BLOCK = 2000
-"""Frames that are in memory at once."""
+"""Frames held in memory at once."""
 QUIET_SHARE = 0.1
-"""The share of frames that is taken for noise alone."""
+"""The share of frames that is assumed to be noise only."""
 FLOOR = 0.08
-"""What is left of noise, -22 dB: silence in its place would sound broken."""
+"""Gain of pure noise, -22 dB: complete silence in its place would sound broken."""
 
 
 def denoise(samples: Samples, rate: int, report: Report) -> Samples:
-    """Less of a steady noise.
+    """Reduce a steady noise.
 
     The noise's spectrum is that of the quietest frames, as in spectral gating (Sainburg,
-    "noisereduce", 2019); the gain is Wiener's with the decision-directed estimate of Ephraim and
-    Malah (1984), which keeps the rest from chirping.
+    "noisereduce", 2019). The gain is Wiener's with the decision-directed estimate of Ephraim and
+    Malah (1984), which avoids musical noise.
     """
     import numpy as np
 
@@ -100,7 +96,7 @@ def _noise(padded: Frames, size: int, hop: int) -> Frames:
 
 
 def _clean(spectra: NDArray[np.complexfloating], noise: Frames, memory: Frames) -> Frames:
-    """Weaken the noise in place; gives the power of the last cleaned frame for the next block."""
+    """Attenuate the noise in place; return the power of the last cleaned frame for the next block."""
     import numpy as np
 
     for frame in spectra:
@@ -124,11 +120,11 @@ def _add(
 
 
 def stretch(samples: Samples, rate: int, factor: float, report: Report) -> Samples:
-    """`factor` times as fast at the same pitch.
+    """Play `factor` times as fast at the same pitch.
 
     WSOLA (Verhelst and Roelands, "An overlap-add technique based on waveform similarity for high
-    quality time-scale modification of speech", ICASSP 1993): frames are laid half over each other,
-    each taken from where it continues the one before best.
+    quality time-scale modification of speech", ICASSP 1993): frames overlap by half, each taken
+    from the place that continues the previous one best.
     """
     import numpy as np
 
@@ -170,7 +166,7 @@ def _likeness(expected: Frames, here: Frames) -> Frames:
 
 
 def normalise(samples: Samples, rate: int) -> Samples:
-    """What is not silence brought to -20 dB below full scale, no peak above -1 dB."""
+    """Bring everything but silence to -20 dB below full scale, with no peak above -1 dB."""
     import numpy as np
 
     levels = _levels(samples, max(int(rate * 0.05), 1))
@@ -183,14 +179,14 @@ def normalise(samples: Samples, rate: int) -> Samples:
 
 
 def amplify(samples: Samples, decibels: float) -> Samples:
-    """Louder, or quieter for a negative number; peaks are rounded off instead of cut."""
+    """Make it louder, or quieter for negative decibels; peaks are rounded off, not cut."""
     import numpy as np
 
     return _limited(samples * np.float32(10 ** (decibels / 20)))
 
 
 def trim(samples: Samples, rate: int) -> Samples:
-    """Without silence at the ends, and with long pauses cut to a third of a second."""
+    """Remove silence at the ends, and shorten long pauses to a third of a second."""
     import numpy as np
 
     size = max(int(rate * 0.02), 1)
@@ -199,7 +195,7 @@ def trim(samples: Samples, rate: int) -> Samples:
     loud = levels > threshold
     if not loud.any():
         raise InputError(tr("The recording is silent from beginning to end."))
-    # A tenth of a second around each sound belongs to it: soft beginnings, fading ends.
+    # Keep a tenth of a second around each sound: soft beginnings, fading ends.
     reach = np.convolve(loud, np.ones(11), mode="same") > 0
     pause = int(0.33 * rate / size)
     keep = reach.copy()
@@ -263,7 +259,7 @@ EFFECT_CUES: dict[str, tuple[str, dict[str, Value]]] = {
     for effect, options, phrases in _PHRASES
     for phrase in phrases.split("|")
 }
-"""Phrases by which people ask for an effect: (effect, options). The longest that fits counts."""
+"""Phrases that ask for an effect: (effect, options). The longest match counts."""
 
 
 LONGEST_STEM = 60
@@ -271,7 +267,7 @@ _DEFAULTS = {"faster": 1.25, "slower": 0.8, "louder": 6.0, "quieter": 6.0}
 
 
 def _stem(name: str) -> str:
-    """The name of the original: of several effects in a row, a name tells the last alone."""
+    """The name of the original, without the effects that earlier calls appended."""
     stem = PurePath(name).stem
     ends = tuple(f"-{effect}" for effect in EFFECTS)
     while (end := next((end for end in ends if stem.endswith(end)), "")) and stem != end:
@@ -280,7 +276,7 @@ def _stem(name: str) -> str:
 
 
 def change(call: Call, report: Report) -> Iterable[Artifact]:
-    """The changed sound as a WAV. Raises InputError where the amount makes no sense."""
+    """Apply the effect and write a WAV. Raises InputError if the amount makes no sense."""
     name = call.title("audio")
     effect = call.words("effect")
     amount = call.number("amount") or _DEFAULTS.get(effect, 0.0)
@@ -298,7 +294,7 @@ def _apply(effect: str, samples: Samples, rate: int, amount: float, report: Repo
         case "normalise":
             return normalise(samples, rate)
         case "faster" | "slower":
-            # "Slower by 1.5" means what "slower by 0.67" means.
+            # "Slower by 1.5" means the same as "slower by 0.67".
             factor = 1 / amount if (amount < 1) == (effect == "faster") else amount
             if not 0.25 <= factor <= 4:
                 raise InputError(tr("The speed can be changed by a factor of 4 at most."))

@@ -1,7 +1,7 @@
-"""Reads sound and video with PyAV, and writes sound; shared by the tasks that do.
+"""Reads audio and video with PyAV, and writes WAV.
 
-A file is opened as a file object, for allowed formats only and with no protocol besides it:
-given a name, FFmpeg would fetch addresses, and play-list formats would open other files.
+A file is opened as a file object, with a list of allowed formats and no other protocol: given a
+name, FFmpeg would fetch URLs, and playlist formats would open other files.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ FORMATS = (
 )
 LONGEST_SECONDS = 2 * 3600
 MOST_SAMPLES = 2 * LONGEST_SECONDS * 16_000
-"""What may be held in memory at once: 2 h of 16 kHz stereo, 40 min of CD sound."""
+"""Samples held in memory at once: 2 h of 16 kHz stereo, 40 min of CD audio."""
 
 TOLERATED = 0.05
-"""The share of broken packets above which a file is damaged; players skip a few as well."""
+"""The share of broken packets above which a file counts as damaged; players skip a few as well."""
 
 
 @contextmanager
 def open_media(path: Path, *, name: str = "", longest: float = LONGEST_SECONDS) -> Iterator[Any]:
-    """An open `av` container. Raises InputError where the file is no sound or video, or one of
-    more than `longest` seconds.
+    """Open an `av` container. Raises InputError if the file is not audio or video, or is longer
+    than `longest` seconds.
 
-    What PyAV raises inside the block is translated too, so that callers need not.
+    Errors that PyAV raises inside the block are translated too.
     """
     import av
 
@@ -71,10 +71,10 @@ def open_media(path: Path, *, name: str = "", longest: float = LONGEST_SECONDS) 
 def read_audio(
     path: Path, *, rate: int | None = None, mono: bool = False, name: str = ""
 ) -> tuple[Samples, int]:
-    """The sound of an audio or video file as float32 (channels, samples) and its rate in Hz.
+    """Read the sound of an audio or video file: float32 (channels, samples) and its rate in Hz.
 
-    `rate` and `mono` convert; `name` is what a person calls the file. Raises InputError where
-    there is no sound, where more than a twentieth of it is broken, or where it is too long.
+    `rate` and `mono` convert it; `name` is what the user calls the file. Raises InputError if there
+    is no sound, more than a twentieth of it is broken, or it is too long.
     """
     import numpy as np
 
@@ -102,7 +102,7 @@ def read_audio(
 def audio_blocks(
     path: Path, *, rate: int | None = None, mono: bool = False, name: str = ""
 ) -> Iterator[tuple[Samples, int]]:
-    """The same sound in blocks of some milliseconds, each with the rate: for any length."""
+    """Yield the same sound in blocks of some milliseconds, each with its rate: for any length."""
     import av
     import numpy as np
 
@@ -111,7 +111,7 @@ def audio_blocks(
         if not container.streams.audio:
             raise InputError(tr("{name} has no sound track.", name=name), hint=tr(_SILENT_HINT))
         stream = container.streams.audio[0]
-        # More than two channels are mixed down: what follows is made for ears and recognisers.
+        # More than two channels are mixed down: listeners and recognisers need no more.
         layout = "mono" if mono or stream.channels == 1 else "stereo"
         target = rate or stream.rate
         if not target or not stream.channels:
@@ -119,7 +119,7 @@ def audio_blocks(
         resampler = av.AudioResampler(format="fltp", layout=layout, rate=target)
         taken = 0
         for frame in _frames(container, stream, name):
-            # Gaps and jumps in damaged time stamps would make the resampler refuse the frame.
+            # The resampler refuses frames with gaps and jumps in damaged time stamps.
             frame.pts = None
             for part in resampler.resample(frame):
                 taken += part.samples
@@ -131,9 +131,10 @@ def audio_blocks(
 
 
 def write_wav(path: Path, samples: Samples, rate: int) -> Path:
-    """Write (channels, samples) or (samples,) in -1 to 1 as a 16-bit WAV; louder is clipped.
+    """Write (channels, samples) or (samples,) in -1 to 1 as a 16-bit WAV; louder samples are
+    clipped.
 
-    Raises InputError where there are no samples or some are not numbers.
+    Raises InputError if there are no samples or some are not numbers.
     """
     import numpy as np
 
@@ -151,7 +152,7 @@ def write_wav(path: Path, samples: Samples, rate: int) -> Path:
 
 
 def write_wav_blocks(path: Path, blocks: Iterator[tuple[Samples, int]]) -> float:
-    """Write such blocks one by one into a 16-bit WAV; its length in seconds, 0 for none."""
+    """Write blocks one by one into a 16-bit WAV; return its length in seconds, 0 if there are none."""
     count, rate = 0, 1
     with wave.open(str(path), "wb") as file:
         _head(file, 1, 16_000)
@@ -167,7 +168,7 @@ _SILENT_HINT = mark("Give a recording, or a video with sound.")
 
 
 def _frames(container: Any, stream: Any, name: str) -> Iterator[Any]:
-    """The frames of a stream; a few broken packets are passed over, as every player does."""
+    """The frames of a stream; a few broken packets are skipped, as every player does."""
     import av
 
     packets, broken = 0, 0

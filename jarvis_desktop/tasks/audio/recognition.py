@@ -1,33 +1,35 @@
-"""Writes down what is said in a recording.
-
-Says what kind of sound a recording is. No honest method without an expert."""
+"""The tasks that listen: speech recognition and audio classification; and transcripts as subtitles."""
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterable, Sequence
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.errors import ExpertError, InputError
 from jarvis_desktop.core.i18n import tr
+from jarvis_desktop.core.serialization import to_wire
+from jarvis_desktop.core.speech import Segment, Transcript
 from jarvis_desktop.core.task import Call, Port, Preset, Report, TaskOption
-from jarvis_desktop.tasks.audio.subtitles import written_as
 from jarvis_desktop.tasks.definition import Services, define
 
 SUBTITLES = (("format", "srt"),)
-"""What experts that know no such format give instead has its times in each line."""
+"""Experts without this format put the times into each line instead."""
 
 
 _AT_THE_MICROPHONE = re.compile(r"\b(?:key|microphone)\b")
 
 
 async def transcribe(call: Call, report: Report, services: Services) -> Iterable[Artifact]:
-    """The transcript; what the engine says about its quality is reported."""
+    """Transcribe a recording; notes about its quality are reported."""
     path, title = call.file("audio"), call.title("audio")
     try:
         transcript = await services.recogniser.transcribe(path, report)
     except (InputError, ExpertError) as error:
-        # The stored file's name means nothing to a person, nor does what helps at a microphone.
+        # The stored file's name and hints about the microphone would mean nothing to the user.
         hint = "" if _AT_THE_MICROPHONE.search(error.hint) else error.hint
         message = error.message.replace(path.name, title)
         raise type(error)(
@@ -47,14 +49,14 @@ async def transcribe(call: Call, report: Report, services: Services) -> Iterable
 
 
 def written(lines: Sequence[tuple[float, str]], *, times: bool) -> str:
-    """Stretches of speech, each with the second it begins at, as running text or line by line."""
+    """Join stretches of speech, each with its start in seconds, as running text or line by line."""
     if not times:
         return " ".join(text for _, text in lines)
     return "\n".join(f"[{clock_time(start)}] {text}" for start, text in lines)
 
 
 def clock_time(seconds: float) -> str:
-    """A place in a recording, such as 1:05 or 1:02:03."""
+    """A position in a recording, such as 1:05 or 1:02:03."""
     minutes, rest = divmod(int(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
@@ -102,3 +104,184 @@ AUDIO_CLASSIFICATION = define(
     ),
     note="needs an expert that listens",
 )  # fmt: skip
+
+
+FORMATS = ("txt", "srt", "vtt", "json")
+
+LINE, LINES = 42, 2
+"""Characters per line of a subtitle, and its lines: the broadcasters' usual limits."""
+SHORTEST = 0.2
+"""Minimum seconds that a subtitle is shown."""
+TOGETHER = 0.8
+"""Seconds of silence within a segment that end a subtitle, if the words have times."""
+ENDS = (".!?…。！？", ",;:–—、，；：")
+"""Characters after which a subtitle is best cut; the better ones first."""
+WORTH = (0.5, 0.3)
+"""The share of a subtitle's room that waiting for such a character may leave unused."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cue:
+    """One subtitle; seconds from the beginning."""
+
+    start: float
+    end: float
+    lines: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """Text that stays together in a line; it has no surrounding spaces."""
+
+    text: str
+    start: float
+    end: float
+    joined: bool = False
+    """Whether it follows the previous piece without a space."""
+
+
+def written_as(transcript: Transcript, format: str) -> str:
+    """Render a transcript in one of FORMATS, ending with a newline."""
+    if format == "json":
+        return json.dumps(to_wire(transcript), ensure_ascii=False, indent=2) + "\n"
+    if format == "txt":
+        return transcript.text.strip() + "\n"
+    found = cues(transcript.segments)
+    return _vtt(found) if format == "vtt" else _srt(found)
+
+
+def cues(segments: Sequence[Segment]) -> list[Cue]:
+    """Split segments into subtitles of at most two lines, in order; none is empty or overlaps.
+
+    A long segment is cut at the end of a sentence or clause, else between words. The parts' times
+    are those of their words, or are estimated from their length.
+    """
+    found: list[Cue] = []
+    for segment in segments:
+        for part in _parts(_pieces(segment)):
+            start = max(part[0].start, found[-1].end if found else 0.0)
+            end = max(part[-1].end, start + SHORTEST)
+            found.append(Cue(start, end, _lines(part)))
+    return found
+
+
+def _pieces(segment: Segment) -> list[_Piece]:
+    """The words of a segment; the characters if its script has no spaces."""
+    pieces: list[_Piece] = []
+    for word in segment.words or (segment,):
+        text = " ".join(word.text.split())
+        step = max(0.0, word.end - word.start) / max(1, _width(text))
+        # A recogniser's "word" may be part of a word; only its leading space shows that.
+        joined_on = bool(pieces and segment.words) and not word.text[:1].isspace()
+        begin = word.start
+        for at, (part, joined) in enumerate(_cut(text)):
+            space = 1 if at and not joined else 0
+            end = begin + step * (space + _width(part))
+            pieces.append(_Piece(part, begin, end, joined or (at == 0 and joined_on)))
+            begin = end
+    return pieces
+
+
+def _cut(text: str) -> Iterator[tuple[str, bool]]:
+    """Yield words, and the characters of words wider than a line or written without spaces; each
+    with whether it follows the previous one without a space."""
+    for word in text.split():
+        if _width(word) <= LINE and not any(map(_is_wide, word)):
+            yield word, False
+            continue
+        for at, letter in enumerate(word):
+            yield letter, at > 0
+
+
+def _parts(pieces: list[_Piece]) -> Iterator[list[_Piece]]:
+    """Yield the pieces of each subtitle."""
+    while pieces:
+        count = _fitting(pieces)
+        yield pieces[:count]
+        pieces = pieces[count:]
+
+
+def _fitting(pieces: list[_Piece]) -> int:
+    """The number of pieces in the next subtitle."""
+    most = 1
+    while most < len(pieces) and _fits(pieces[: most + 1]):
+        if pieces[most].start - pieces[most - 1].end > TOGETHER:
+            return most
+        most += 1
+    if most == len(pieces):
+        return most
+    room = _width(_joined(pieces[:most]))
+    for letters, worth in zip(ENDS, WORTH, strict=True):
+        for count in range(most, 0, -1):
+            if _width(_joined(pieces[:count])) < room * (1 - worth):
+                break
+            if pieces[count - 1].text[-1] in letters:
+                return count
+    return most
+
+
+def _fits(pieces: list[_Piece]) -> bool:
+    return len(_filled(pieces, LINE)) <= LINES
+
+
+def _lines(pieces: list[_Piece]) -> tuple[str, ...]:
+    """One line if that is enough, else two of about the same width."""
+    count = len(_filled(pieces, LINE))
+    width = LINE
+    while width > 1 and len(_filled(pieces, width - 1)) == count:
+        width -= 1
+    return tuple(_filled(pieces, width))
+
+
+def _filled(pieces: list[_Piece], width: int) -> list[str]:
+    """Lines, each as full as possible; a piece wider than a line gets a line to itself."""
+    lines: list[str] = []
+    for piece in pieces:
+        space = "" if piece.joined else " "
+        if lines and _width(lines[-1] + space + piece.text) <= width:
+            lines[-1] += space + piece.text
+        else:
+            lines.append(piece.text)
+    return lines
+
+
+def _joined(pieces: list[_Piece]) -> str:
+    return "".join(("" if each.joined else " ") + each.text for each in pieces).strip()
+
+
+def _width(text: str) -> int:
+    """Width in characters: East Asian ones count as two, combining marks as none."""
+    return sum(0 if unicodedata.combining(each) else 2 if _is_wide(each) else 1 for each in text)
+
+
+def _is_wide(letter: str) -> bool:
+    return unicodedata.east_asian_width(letter) in "WF"
+
+
+def _srt(found: list[Cue]) -> str:
+    blocks = [
+        # Players recognise the line with the times by its arrow, which cannot be escaped.
+        f"{number}\n{_times(cue, ',')}\n" + "\n".join(cue.lines).replace("-->", "->")
+        for number, cue in enumerate(found, 1)
+    ]
+    return "".join(f"{block}\n\n" for block in blocks).removesuffix("\n")
+
+
+def _vtt(found: list[Cue]) -> str:
+    blocks = [f"{_times(cue, '.')}\n" + _escaped("\n".join(cue.lines)) for cue in found]
+    return "WEBVTT\n\n" + "".join(f"{block}\n\n" for block in blocks).removesuffix("\n")
+
+
+def _escaped(text: str) -> str:
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def _times(cue: Cue, point: str) -> str:
+    return f"{_time(cue.start, point)} --> {_time(cue.end, point)}"
+
+
+def _time(seconds: float, point: str) -> str:
+    whole, thousandths = divmod(round(seconds * 1000), 1000)
+    minutes, rest = divmod(whole, 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours:02}:{minutes:02}:{rest:02}{point}{thousandths:03}"

@@ -1,6 +1,5 @@
-"""Speaks a text into a recording, stretch by stretch so that any length works.
-
-Makes music or a sound from a description. No honest method without an expert."""
+"""The tasks that make sound: speech synthesis, sentence by sentence so that any length works, and
+music."""
 
 from __future__ import annotations
 
@@ -21,7 +20,7 @@ LONGEST_TEXT = 100_000
 
 
 async def speak(call: Call, report: Report, services: Services) -> Iterable[Artifact]:
-    """One WAV of the whole text. Raises InputError where there is nothing to say, or too much."""
+    """Speak the whole text into one WAV. Raises InputError if it is empty or too long."""
     text = call.text("text")
     if len(text) > LONGEST_TEXT:
         raise InputError(
@@ -44,7 +43,7 @@ async def speak(call: Call, report: Report, services: Services) -> Iterable[Arti
 
 
 async def _spoken(part: str, to: Path, services: Services) -> Path:
-    """A sentence as sound. A system's voice that is busy may fail once and then speak."""
+    """Speak one part. A busy system voice may fail once and then work."""
     try:
         return await services.voice.synthesise(part, to)
     except ExpertError:
@@ -52,7 +51,7 @@ async def _spoken(part: str, to: Path, services: Services) -> Path:
 
 
 def join(parts: Sequence[Path], to: Path) -> None:
-    """Put WAV files one after the other. Raises ExpertError where they do not fit together."""
+    """Concatenate WAV files. Raises ExpertError if their formats differ."""
     sound: tuple[int, int, int] | None = None
     try:
         with wave.open(str(to), "wb") as whole:

@@ -5,13 +5,18 @@ Says which of the labels that are given suits a picture. No honest method withou
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.task import Call, Port, Preset, Report, TaskOption
 from jarvis_desktop.tasks.definition import define
-from jarvis_desktop.tasks.naming import named_things
+from jarvis_desktop.tasks.naming import join_words, named_things
+
+if TYPE_CHECKING:
+    from jarvis_desktop.tasks.images.io import Pixels
 
 CONTENT, MEASURES = "content", "measures"
 
@@ -25,7 +30,6 @@ _MEASURED = (
 def describe(call: Call, report: Report) -> Iterable[Artifact]:
     """Two or three sentences."""
     from jarvis_desktop.tasks.images.io import read_image, to_array
-    from jarvis_desktop.tasks.naming import measure
 
     path, name = call.file("image"), call.title("image")
     report(None, f"measuring {name}")
@@ -33,11 +37,9 @@ def describe(call: Call, report: Report) -> Iterable[Artifact]:
     found = measure(to_array(image))
     width, height = image.size
     shape = "square" if width == height else "wide" if width > height else "tall"
-    *others, last = found.colours
-    colours = f"{', '.join(others)} and {last}" if others else last
     sentences = [
         f"{name} is {found.kind}, {width} by {height} pixels ({shape}).",
-        f"It is mostly {colours}, {found.light}{found.sharpness}.",
+        f"It is mostly {join_words(found.colours)}, {found.light}{found.sharpness}.",
         "I measure pictures; to say what they show I need an expert.",
     ]
     return [text_artifact(" ".join(sentences))]
@@ -107,3 +109,88 @@ ZERO_SHOT_IMAGE_CLASSIFICATION = define(
     ),
     note="needs an expert that compares pictures with words",
 )  # fmt: skip
+
+
+COLOUR_NAMES = {
+    "black": (18, 18, 18), "white": (245, 245, 245), "grey": (128, 128, 128),
+    "light grey": (200, 200, 200), "dark grey": (64, 64, 64), "red": (200, 30, 35),
+    "dark red": (110, 20, 25), "orange": (235, 130, 30), "yellow": (235, 215, 50),
+    "green": (50, 150, 60), "dark green": (30, 70, 35), "light green": (150, 205, 120),
+    "turquoise": (60, 180, 180), "blue": (40, 80, 180), "dark blue": (22, 32, 85),
+    "light blue": (150, 195, 230), "purple": (120, 50, 140), "pink": (240, 150, 180),
+    "brown": (115, 75, 40), "beige": (215, 190, 155), "olive": (110, 110, 50),
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What was found, in words that fit into a sentence."""
+
+    kind: str
+    colours: list[str]
+    light: str
+    sharpness: str
+    """", sharp", ", blurred" or "" where it cannot be told."""
+
+
+def measure(pixels: Pixels) -> Measured:
+    """Measures an RGB picture (height, width, 3)."""
+    import cv2
+    import numpy as np
+
+    scale = min(1.0, 800 / max(pixels.shape[:2]))
+    size = [max(1, round(side * scale)) for side in pixels.shape[1::-1]]
+    small = np.asarray(cv2.resize(pixels, size, interpolation=cv2.INTER_AREA), np.uint8)
+    grey = np.asarray(cv2.cvtColor(small, cv2.COLOR_RGB2GRAY), np.uint8)
+    kind = _kind(small, grey)
+    mean = float(grey.mean())
+    light = "dark" if mean < 70 else "bright" if mean > 185 else "of medium brightness"
+    sharpness = ""
+    if kind == "a photo or painting":
+        sharpness = ", sharp" if _sharp(grey) else ", blurred"
+    return Measured(kind, _colours(small), light, sharpness)
+
+
+def _kind(small: Pixels, grey: Pixels) -> str:
+    import numpy as np
+
+    if float(grey.std()) < 3:
+        return "blank"
+    # A photo taken at night is mostly black, too: what is lit decides.
+    lit = small[small.max(axis=2) > 48]
+    seen = lit if len(lit) > 0.05 * grey.size else small.reshape(-1, 3)
+    _, counts = np.unique(seen // 16, axis=0, return_counts=True)
+    flat, paper = float(np.sort(counts)[-4:].sum() / len(seen)), float((grey > 200).mean())
+    coloured = float((np.ptp(small, axis=2) > 40).mean())
+    if paper > 0.6 and coloured < 0.05:
+        return "a page of text or a drawing on white"
+    if flat > 0.6:
+        return "a graphic, chart or screenshot with flat colours"
+    return "a photo or painting"
+
+
+def _sharp(grey: Pixels) -> bool:
+    """Whether the strongest edges are steep: within two pixels from dark to light."""
+    import cv2
+    import numpy as np
+
+    near = np.abs(cv2.Sobel(grey, cv2.CV_32F, 1, 0, ksize=1))
+    far = np.abs(cv2.Sobel(cv2.GaussianBlur(grey, (0, 0), 2.0), cv2.CV_32F, 1, 0, ksize=1))
+    return float(np.percentile(near, 99.5)) > 1.45 * float(np.percentile(far, 99.5))
+
+
+def _colours(small: Pixels) -> list[str]:
+    """The names of the colours that take up at least an eighth, most first, at most three."""
+    import cv2
+    import numpy as np
+
+    tones = np.array(list(COLOUR_NAMES.values()), np.uint8)[None]
+    lab = cv2.cvtColor(tones, cv2.COLOR_RGB2LAB)[0].astype(np.float32)
+    tiny = cv2.resize(small, (64, 64), interpolation=cv2.INTER_AREA)
+    points = cv2.cvtColor(tiny, cv2.COLOR_RGB2LAB).reshape(-1, 3).astype(np.float32)
+    weights = np.array([0.6, 1.3, 1.3], np.float32)  # hue tells names apart better than lightness
+    apart = np.linalg.norm((points[:, None] - lab[None]) * weights, axis=2)
+    counts = np.bincount(apart.argmin(axis=1), minlength=len(COLOUR_NAMES))
+    order = np.argsort(-counts)[:3]
+    names = list(COLOUR_NAMES)
+    return [names[i] for i in order if counts[i] >= len(points) / 8] or [names[int(order[0])]]

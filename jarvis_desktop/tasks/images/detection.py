@@ -54,7 +54,7 @@ def _in_pictures(*nouns: str) -> tuple[str, ...]:
 
 def detect(call: Call, report: Report) -> Iterable[Artifact]:
     """The picture with boxes, and a sentence with their number and places."""
-    from jarvis_desktop.tasks.images.drawing import box_results
+    from jarvis_desktop.tasks.images.findings import box_results
     from jarvis_desktop.tasks.images.io import on_white, read_image, to_array
 
     path, name = call.file("image"), call.title("image")
@@ -157,10 +157,7 @@ ZERO_SHOT_OBJECT_DETECTION = define(
 
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Pixels = NDArray[np.uint8]
+    from jarvis_desktop.tasks.images.io import Pixels
 
 SIDE = 900
 """Pictures are looked at with at most so many pixels on their longer side."""

@@ -250,11 +250,9 @@ IMAGE_EDITING = define(
 
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
     from PIL.Image import Image
 
-    Pixels = NDArray[np.uint8]
+    from jarvis_desktop.tasks.images.io import Pixels
 
 MOST_SIDE = 20_000
 MOST_PIXELS = 50_000_000

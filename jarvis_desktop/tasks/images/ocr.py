@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    Pixels = NDArray[np.uint8]
+    from jarvis_desktop.tasks.images.io import Pixels
+
     Points = NDArray[np.float32]
 
 STEP = 8

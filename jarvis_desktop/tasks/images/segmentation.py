@@ -99,7 +99,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    Pixels = NDArray[np.uint8]
+    from jarvis_desktop.tasks.images.io import Pixels
 
 SIDE = 450
 """GrabCut's time grows with the pixels: it works on a picture of this size at most."""

@@ -6,9 +6,17 @@ Translates a text into another language. No honest method without an expert."""
 
 from __future__ import annotations
 
-from jarvis_desktop.core.artifact import Kind
-from jarvis_desktop.core.task import Port, TaskOption
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
+from jarvis_desktop.core.errors import InputError
+from jarvis_desktop.core.i18n import tr
+from jarvis_desktop.core.task import Call, Port, Report, TaskOption
 from jarvis_desktop.tasks.definition import define
+from jarvis_desktop.text.sentences import paragraphs, sentences
+from jarvis_desktop.text.tokens import content
 
 TEXT_GENERATION = define(
     name="text-generation",
@@ -59,4 +67,156 @@ TRANSLATION = define(
         "auf deutsch", "en français", "en español",
     ),
     note="no honest method without an expert or an LLM",
+)  # fmt: skip
+
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Vector = NDArray[np.float64]
+
+
+LONGEST_TEXT = 2_000_000
+MOST_SENTENCES = 100
+DAMPING = 0.85
+TOO_ALIKE = 0.6
+"""Cosine above which two sentences say the same."""
+
+
+def summarise(call: Call, report: Report) -> Iterable[Artifact]:
+    """The summary. Raises InputError where there is no text."""
+    text = call.text("text")
+    if not text.strip():
+        raise InputError(tr("There is no text to summarise."))
+    if len(text) > LONGEST_TEXT:
+        report(None, f"Reading the first {LONGEST_TEXT:,} characters.")
+        text = text[:LONGEST_TEXT]
+    count = min(max(int(call.number("sentences")), 1), MOST_SENTENCES)
+    return [text_artifact(summary(text, count))]
+
+
+def summary(text: str, count: int) -> str:
+    """The `count` most telling sentences in their order; a shorter text comes back whole."""
+    found = list(dict.fromkeys(sentences(text)))
+    if len(found) <= count:
+        return " ".join(found) if found else "\n".join(paragraphs(text))
+    return " ".join(found[index] for index in sorted(_choose(found, count)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Vectors:
+    """TF-IDF vectors of unit length, one row per sentence, as the coordinates of a sparse array.
+
+    The array of all cosines is never built: its product with a vector is taken as X·(Xᵀ·v), which
+    keeps time and memory linear in the length of the text.
+    """
+
+    rows: NDArray[np.intp]
+    columns: NDArray[np.intp]
+    weights: NDArray[np.float64]
+    height: int
+    width: int
+
+    def times(self, vector: Vector) -> Vector:
+        """X·Xᵀ·vector."""
+        import numpy as np
+
+        down = np.bincount(self.columns, self.weights * vector[self.rows], self.width)
+        up = np.bincount(self.rows, self.weights * down[self.columns], self.height)
+        return up.astype(np.float64)
+
+    def row(self, index: int) -> dict[int, float]:
+        """One sentence's terms and weights."""
+        import numpy as np
+
+        first, last = np.searchsorted(self.rows, [index, index + 1])
+        return dict(
+            zip(self.columns[first:last].tolist(), self.weights[first:last].tolist(), strict=True)
+        )
+
+
+def _choose(found: Sequence[str], count: int) -> list[int]:
+    import numpy as np
+
+    vectors = _vectors(found)
+    order = np.argsort(-_rank(vectors, found), kind="stable")
+    chosen: list[int] = []
+    rows: list[dict[int, float]] = []
+    for index in order.tolist():
+        row = vectors.row(index)
+        if any(_cosine(row, other) > TOO_ALIKE for other in rows):
+            continue
+        chosen.append(index)
+        rows.append(row)
+        if len(chosen) == count:
+            break
+    return chosen
+
+
+def _vectors(found: Sequence[str]) -> _Vectors:
+    import numpy as np
+
+    numbers: dict[str, int] = {}
+    counts: list[dict[int, int]] = []
+    for sentence in found:
+        terms: dict[int, int] = {}
+        for word in content(sentence):
+            number = numbers.setdefault(word, len(numbers))
+            terms[number] = terms.get(number, 0) + 1
+        counts.append(terms)
+    rows = np.repeat(np.arange(len(found)), [len(terms) for terms in counts])
+    columns = np.array([term for terms in counts for term in terms], dtype=np.intp)
+    weights = np.array([times for terms in counts for times in terms.values()], dtype=np.float64)
+    width = len(numbers)
+    weights *= np.log(len(found) / np.bincount(columns, minlength=width))[columns] + 0.1
+    norms = np.sqrt(np.bincount(rows, weights**2, len(found)))
+    weights /= norms[rows]
+    return _Vectors(rows, columns, weights, len(found), width)
+
+
+def _rank(vectors: _Vectors, found: Sequence[str]) -> Vector:
+    """Continuous LexRank (Erkan and Radev, "LexRank: Graph-based lexical centrality as salience in
+    text summarization", JAIR 22, 2004), whose restart prefers sentences of a readable length and,
+    as its authors did in MEAD, those at the beginning.
+    """
+    import numpy as np
+
+    length = np.array([len(sentence.split()) for sentence in found])
+    # A sentence of few and common words is close to many others and yet says little.
+    substance = np.minimum(np.bincount(vectors.rows, minlength=len(found)) / 12, 1.0)
+    readable = np.where((length >= 6) & (length <= 45), 1.0, 0.3) * substance
+    prior = readable.copy()
+    prior *= 1 + np.exp(-np.arange(len(found)) / 3)
+    prior /= prior.sum()
+    degree = np.maximum(vectors.times(np.ones(len(found))), 1e-12)
+    rank = prior
+    for _ in range(60):
+        following = DAMPING * vectors.times(rank / degree) + (1 - DAMPING) * prior
+        moved = float(np.abs(following - rank).sum())
+        rank = following
+        if moved < 1e-6:
+            break
+    ranked: Vector = rank * readable
+    return ranked
+
+
+def _cosine(one: dict[int, float], other: dict[int, float]) -> float:
+    return sum(weight * other.get(term, 0.0) for term, weight in one.items())
+
+
+SUMMARIZATION = define(
+    name="summarization",
+    summary="Makes a text shorter and keeps what matters.",
+    ports=(Port("text", (Kind.TEXT,)),),
+    options=(TaskOption("sentences", "how many sentences the summary has", 3,
+        units=("sentence*",)),),
+    cues=(
+        "summar*", "summarise", "summarize", "summary", "summarising", "summarizing", "tl;dr",
+        "tldr", "key points", "main points", "in short", "in brief", "gist", "the gist", "shorten",
+        "shorten the text", "condense", "boil ... down", "abstract of", "synopsis", "recap",
+        "sum up", "sum it up", "sum this up", "short version", "the essence", "what is ... about",
+        "what's ... about", "whats ... about", "in a nutshell", "overview of the text", "briefly",
+    ),
+    method=summarise, note="its own most telling sentences (LexRank); writes no new ones",
 )  # fmt: skip

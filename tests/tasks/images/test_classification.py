@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from PIL import Image, ImageFilter
 
-from jarvis_desktop.tasks.images.classification import IMAGE_CLASSIFICATION, describe
-from jarvis_desktop.tasks.naming import measure
+from jarvis_desktop.tasks.images.classification import IMAGE_CLASSIFICATION, describe, measure
 from tests.tasks.calls import call_of, quiet, text_of
 from tests.tasks.drawing import page, shapes
 

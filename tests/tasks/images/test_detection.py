@@ -15,7 +15,7 @@ from jarvis_desktop.tasks.images.detection import (
     find_faces,
     find_people,
 )
-from jarvis_desktop.tasks.images.drawing import COLOURS
+from jarvis_desktop.tasks.images.findings import COLOURS
 from tests.tasks.calls import call_of, quiet
 from tests.tasks.drawing import face, page, shapes
 

@@ -23,7 +23,7 @@ from jarvis_desktop.core.artifact import Artifact
 from jarvis_desktop.core.errors import ExpertError
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.task import Call, Report
-from jarvis_desktop.tasks.images.control_images import (
+from jarvis_desktop.tasks.images.control import (
     COUNT,
     Point,
     drawn,

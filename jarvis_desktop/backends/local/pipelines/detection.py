@@ -21,14 +21,16 @@ from jarvis_desktop.core.errors import ExpertError
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.task import Call, Report
 from jarvis_desktop.tasks.images.detection import wanted
-from jarvis_desktop.tasks.images.drawing import (
+from jarvis_desktop.tasks.images.findings import (
+    BoundingBox,
+    Mask,
     box_results,
     cut_out,
     mask_results,
     masks_alone,
     stretched,
+    tell_masks,
 )
-from jarvis_desktop.tasks.images.findings import BoundingBox, Mask, tell_masks
 from jarvis_desktop.tasks.images.io import save_png
 from jarvis_desktop.tasks.images.segmentation import FOREGROUND
 from jarvis_desktop.tasks.naming import EVERYTHING, labels_named, named_things

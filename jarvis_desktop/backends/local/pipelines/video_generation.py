@@ -25,7 +25,7 @@ from jarvis_desktop.core.errors import ExpertError, Fault
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.task import Call, Report
 from jarvis_desktop.tasks.images.generation import file_stem, fitted, frame, seed_of
-from jarvis_desktop.tasks.video.tasks import write_film
+from jarvis_desktop.tasks.video import write_film
 
 if TYPE_CHECKING:
     from PIL.Image import Image

@@ -326,7 +326,7 @@ def load_video_classifier(loading: ExpertLoader) -> Run:
     count = int(getattr(network.config, "num_frames", 0) or DEFAULT_FRAMES)
 
     def run(call: Call, report: Report) -> Iterable[Artifact]:
-        from jarvis_desktop.tasks.video.frames import even_frames
+        from jarvis_desktop.tasks.video import even_frames
 
         report(None, f"watching {call.title('video')}")
         frames = even_frames(call.file("video"), count, name=call.title("video"))

@@ -9,7 +9,7 @@ import pytest
 from PIL import Image
 
 from jarvis_desktop.core.errors import ExpertError
-from jarvis_desktop.tasks.images.control_images import COLOURS, normals
+from jarvis_desktop.tasks.images.control import COLOURS, normals
 from tests.backends.bench import Bench
 from tests.tasks.drawing import shapes
 

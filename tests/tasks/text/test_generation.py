@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from jarvis_desktop.core.errors import InputError
-from jarvis_desktop.tasks.text.summarization import SUMMARIZATION, summarise, summary
+from jarvis_desktop.tasks.text.generation import SUMMARIZATION, summarise, summary
 from tests.tasks.calls import Reports, call_of, quiet, text_of
 
 ARTICLE = """HARBOUR NEWS

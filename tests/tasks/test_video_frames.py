@@ -10,7 +10,7 @@ from jarvis_desktop.core.artifact import Kind
 from jarvis_desktop.core.errors import ExpertError, InputError
 from jarvis_desktop.core.task import Value
 from jarvis_desktop.tasks.audio.media import write_wav
-from jarvis_desktop.tasks.video.frames import VIDEO_TO_IMAGE, take_pictures
+from jarvis_desktop.tasks.video import VIDEO_TO_IMAGE, take_pictures
 from tests.tasks.calls import call_of, quiet
 from tests.tasks.filming import film
 

@@ -8,7 +8,7 @@ import pytest
 from jarvis_desktop.core.artifact import Kind
 from jarvis_desktop.core.errors import ExpertError, InputError
 from jarvis_desktop.tasks.audio.media import read_audio
-from jarvis_desktop.tasks.video.tasks import VIDEO_TO_AUDIO, take_sound
+from jarvis_desktop.tasks.video import VIDEO_TO_AUDIO, take_sound
 from tests.tasks.calls import call_of, quiet
 from tests.tasks.filming import film
 

@@ -9,9 +9,9 @@ import pytest
 from PIL import Image
 
 from jarvis_desktop.core.errors import ExpertError, UnavailableError
+from jarvis_desktop.tasks import video
 from jarvis_desktop.tasks.audio.media import open_media
-from jarvis_desktop.tasks.video import tasks
-from jarvis_desktop.tasks.video.tasks import write_film
+from jarvis_desktop.tasks.video import write_film
 
 
 def read(path: Path) -> tuple[list[np.ndarray], str, float]:
@@ -48,9 +48,9 @@ def test_a_film_of_nothing_is_refused(tmp_path: Path):
 
 
 def test_without_h264_the_older_way_is_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(tasks, "CODECS", (("no-such-codec", {}), tasks.CODECS[1]))
+    monkeypatch.setattr(video, "CODECS", (("no-such-codec", {}), video.CODECS[1]))
     frames, codec, _ = read(write_film(tmp_path / "film.mp4", colours((64, 48)), 8))
     assert (len(frames), codec) == (10, "mpeg4")
-    monkeypatch.setattr(tasks, "CODECS", (("no-such-codec", {}),))
+    monkeypatch.setattr(video, "CODECS", (("no-such-codec", {}),))
     with pytest.raises(UnavailableError, match="cannot be written"):
         write_film(tmp_path / "film.mp4", colours((64, 48)), 8)

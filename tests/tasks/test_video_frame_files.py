@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from jarvis_desktop.core.errors import ExpertError, InputError
-from jarvis_desktop.tasks.video.frames import even_frames
+from jarvis_desktop.tasks.video import even_frames
 from tests.fake_voice import write_wav
 from tests.tasks.filming import film
 

@@ -1,33 +1,25 @@
-"""Draws control pictures, which steer picture generators. Runs in child processes only.
+"""Control pictures, which steer picture generators: their tasks and the functions that draw them.
 
-All of it is classical image processing; where a control is known by the name of a network, its
-task says that this is not that network.
-
-Draws the poses of people as OpenPose does, in whose colours painters were trained to read them.
-
-Cao, Hidalgo, Simon, Wei and Sheikh, "OpenPose", 2019. Runs in child processes only.
-
-The colour that each of the 150 kinds of things of ADE20K has in a control picture.
-
-Painters steered by areas were trained with these: a wall is grey, sky light blue (Zhou et al.,
-"Scene Parsing through ADE20K Dataset", 2017; the colours are those of its published maps)."""
+The drawing functions run in child processes only and are classical image processing. Where a
+control is named after a neural network, the note of its task says that it is not that network.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from jarvis_desktop.core.artifact import Artifact, Kind
+from jarvis_desktop.core.task import Call, Port, Report
+from jarvis_desktop.tasks.definition import Definition, define
+from jarvis_desktop.tasks.naming import IN_PICTURE
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Pixels = NDArray[np.uint8]
+    from jarvis_desktop.tasks.images.io import Pixels
 
 SIDE = 1600
 
@@ -257,3 +249,123 @@ def palette() -> NDArray[np.uint8]:
     import numpy as np
 
     return np.frombuffer(bytes.fromhex(_HEX), np.uint8).reshape(COUNT, 3)
+
+
+DRAWERS = {
+    "canny": canny, "hed": soft_edges, "mlsd": straight_lines, "scribble": scribble, "seg": areas,
+}  # fmt: skip
+"""How each kind of control picture is drawn; the other kinds need an expert."""
+
+
+def draw_control(call: Call, report: Report) -> Iterable[Artifact]:
+    """Draw the control picture that the task is named after."""
+    from PIL import Image as images
+
+    from jarvis_desktop.tasks.images.io import read_image, save_png, to_array
+
+    kind = call.task.removesuffix("-control")
+    path, name = call.file("image"), call.title("image")
+    report(None, f"drawing the control picture of {name}")
+    pixels = DRAWERS[kind](to_array(read_image(path, name=name)))
+    return [save_png(images.fromarray(pixels), call, kind)]
+
+
+_TASKS: dict[str, tuple[str, str, tuple[str, ...]]] = {
+    "canny": (
+        "Draws the edges of a picture as thin white lines (Canny), to steer a picture generator.",
+        "Canny by OpenCV",
+        (
+            "canny*", "canny control", "canny-control", "edge detection", "edge map",
+            "edges of the picture", "edges of the image", "edges of this", "detect the edges",
+            "find the edges", *(f"find ... edges {at}" for at in IN_PICTURE),
+            "detect edges", "find edges", "outline of", "outlines of",
+            "show the edges", "extract the edges", "draw the edges",
+        ),
+    ),
+    "hed": (
+        "Draws the soft edges of a picture, stronger where the light changes more, to steer a "
+        "picture generator.",
+        "soft edges by gradients over several scales; not the HED network itself",
+        (
+            "hed", "hed control", "hed-control", "soft edge*", "softedge*", "holistically",
+            "boundary map", "soft outline*",
+        ),
+    ),
+    "mlsd": (
+        "Draws the straight lines of a picture, such as those of a building, to steer a picture "
+        "generator.",
+        "line segments by OpenCV; not the M-LSD network itself",
+        (
+            "mlsd", "mlsd control", "mlsd-control", "m-lsd", "straight line*", "line segment*",
+            "line detection", "detect the lines", "detect lines", "find the lines",
+            *(f"find ... lines {at}" for at in IN_PICTURE),
+            "wireframe",
+        ),
+    ),
+    "scribble": (
+        "Draws a picture as rough white strokes, like a scribble, to steer a picture generator.",
+        "thickened outlines by OpenCV",
+        (
+            "scribble*", "scribble control", "scribble-control", "rough sketch", "rough outline",
+            "doodle", "rough strokes",
+        ),
+    ),
+    "seg": (
+        "Divides a picture into areas of similar colour, to steer a picture generator; it does not "
+        "know what they are.",
+        "areas by colour and place (OpenCV); it does not name them",
+        (
+            "seg control", "seg-control", "segmentation control", "segmentation map",
+            "colour areas", "color areas", "areas of similar colo*", "areas of colo*",
+            "regions of colo*", "divide the picture into areas",
+        ),
+    ),
+    "openpose": (
+        "Draws the poses of the people in a picture as coloured skeletons (OpenPose), to steer a "
+        "picture generator.",
+        "needs an expert that sees poses",
+        (
+            "openpose*", "open pose", "openpose control", "openpose-control", "pose estimation",
+            "pose detection", "pose map", "stick figure of", "skeleton of the person",
+            "skeletons of the people", "body pose", "detect the pose*", "draw the pose*",
+            "extract the pose*", "show the pose*", "find the pose*",
+            *(f"find ... pose* {at}" for at in IN_PICTURE),
+            "estimate the pose*",
+        ),
+    ),
+    "normal": (
+        "Draws which way the surfaces in a picture face, as a map of normals, to steer a picture "
+        "generator.",
+        "needs an expert that sees depth",
+        (
+            "normal map", "normals map", "normal control", "normal-control", "surface normal*",
+            "map of the normals", "map of normals",
+        ),
+    ),
+    "depth": (
+        "Draws how near everything in a picture is, near bright and far dark, to steer a picture "
+        "generator.",
+        "needs an expert that sees depth",
+        (
+            "depth control", "depth-control", "depth control picture", "depth control image",
+            "control picture of the depth", "control image of the depth",
+        ),
+    ),
+}  # fmt: skip
+"""Kind of control -> summary, note and cues of its task."""
+
+
+def _definition(kind: str) -> Definition:
+    summary, note, cues = _TASKS[kind]
+    return define(
+        name=f"{kind}-control",
+        summary=summary,
+        ports=(Port("image", (Kind.IMAGE,)),),
+        gives=(Kind.IMAGE,),
+        cues=cues,
+        method=draw_control if kind in DRAWERS else None,
+        note=note,
+    )
+
+
+CONTROL_TASKS = {kind: _definition(kind) for kind in _TASKS}

@@ -11,25 +11,23 @@ from PIL import Image
 
 from jarvis_desktop.core.artifact import Artifact, Kind
 from jarvis_desktop.core.task import Call
-from jarvis_desktop.tasks.images.drawing import (
-    COLOURS,
-    box_results,
-    cut_out,
-    mask_results,
-    masks_alone,
-    stretched,
-    with_boxes,
-    with_masks,
-)
 from jarvis_desktop.tasks.images.findings import (
+    COLOURS,
     BoundingBox,
     Mask,
+    box_results,
     clean_label,
     count,
+    cut_out,
     label_lines,
+    mask_results,
+    masks_alone,
     plural,
+    stretched,
     tell_boxes,
     tell_masks,
+    with_boxes,
+    with_masks,
 )
 
 GREY = (100, 100, 100)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from jarvis_desktop.tasks.images.control_images import COLOURS, drawn, from_coco, palette
+from jarvis_desktop.tasks.images.control import COLOURS, drawn, from_coco, palette
 
 STANDING = [
     (50, 20), (53, 18), (47, 18), (56, 20), (44, 20), (60, 40), (40, 40), (66, 60), (34, 60),

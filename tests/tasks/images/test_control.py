@@ -7,18 +7,11 @@ import pytest
 from PIL import Image, ImageDraw
 
 from jarvis_desktop.tasks.definition import Definition
-from jarvis_desktop.tasks.images.control_images import normals
-from jarvis_desktop.tasks.images.control_tasks import (
-    CANNY_CONTROL,
-    HED_CONTROL,
-    MLSD_CONTROL,
-    SCRIBBLE_CONTROL,
-    SEG_CONTROL,
-)
+from jarvis_desktop.tasks.images.control import CONTROL_TASKS, DRAWERS, normals
 from tests.tasks.calls import call_of, quiet
 from tests.tasks.drawing import shapes
 
-TASKS = (CANNY_CONTROL, HED_CONTROL, MLSD_CONTROL, SCRIBBLE_CONTROL, SEG_CONTROL)
+TASKS = [CONTROL_TASKS[kind] for kind in DRAWERS]
 
 
 def drawn(task: Definition, image: Path, tmp_path: Path) -> np.ndarray:
@@ -30,7 +23,7 @@ def drawn(task: Definition, image: Path, tmp_path: Path) -> np.ndarray:
     return np.asarray(Image.open(artifact.path))
 
 
-@pytest.mark.parametrize("task", [CANNY_CONTROL, HED_CONTROL, SCRIBBLE_CONTROL])
+@pytest.mark.parametrize("task", [CONTROL_TASKS[kind] for kind in ("canny", "hed", "scribble")])
 def test_strokes_run_along_the_disc_and_not_inside_of_it(tmp_path: Path, task: Definition) -> None:
     out = drawn(task, shapes(tmp_path / "s.png", size=(480, 320)), tmp_path)
     assert out.shape == (320, 480)
@@ -46,13 +39,13 @@ def test_lines_are_straight_ones(tmp_path: Path) -> None:
     draw.line((20, 30, 280, 30), 0, 6)
     draw.line((40, 180, 220, 60), 0, 6)
     image.save(tmp_path / "lines.png")
-    out = drawn(MLSD_CONTROL, tmp_path / "lines.png", tmp_path)
+    out = drawn(CONTROL_TASKS["mlsd"], tmp_path / "lines.png", tmp_path)
     assert (out[24:38, 30:270].max(axis=0) > 100).mean() > 0.9
     assert out[100:, 250:].max() == 0
 
 
 def test_areas_have_few_flat_colours(tmp_path: Path) -> None:
-    out = drawn(SEG_CONTROL, shapes(tmp_path / "s.png"), tmp_path)
+    out = drawn(CONTROL_TASKS["seg"], shapes(tmp_path / "s.png"), tmp_path)
     assert len(np.unique(out.reshape(-1, 3), axis=0)) <= 10
     assert out[80, 160, 0] > 150 > out[80, 160, 2]
     assert out[150, 20, 2] > out[150, 20, 0]

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jarvis_desktop.core.speech import Segment, Transcript
-from jarvis_desktop.tasks.audio.subtitles import LINE, LINES, cues, written_as
+from jarvis_desktop.tasks.audio.recognition import LINE, LINES, cues, written_as
 
 TIME = r"(\d\d+):(\d\d):(\d\d)[,.](\d{3})"
 
