@@ -19,7 +19,7 @@ from jarvis_desktop.paths import shipped
 from jarvis_desktop.process.background import Idling
 from jarvis_desktop.process.child import Child
 from jarvis_desktop.speech.streaming import SECONDS_PER_SECOND, START_SECONDS, EngineRoute
-from jarvis_desktop.tasks.audio.recognition import clock_time
+from jarvis_desktop.tasks.audio.recognition import format_time
 
 log = logging.getLogger(__name__)
 
@@ -175,7 +175,7 @@ class _Reading:
                 self._together, batch = False, 1
             self._segments += part.segments
             self._found(tuple(self._segments))
-            done = f"{clock_time(part.seconds)} of {clock_time(opened.seconds)}"
+            done = f"{format_time(part.seconds)} of {format_time(opened.seconds)}"
             self._report(min(1.0, part.seconds / opened.seconds), done)
         return self._transcript(str(language))
 

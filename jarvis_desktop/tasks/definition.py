@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -18,7 +18,7 @@ from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.ports import ArtifactStore, Desktop, Facts, Timers
 from jarvis_desktop.core.speech import Recogniser, Voice
-from jarvis_desktop.core.task import Call, Port, Preset, Report, TaskOption, TaskType
+from jarvis_desktop.core.task import Call, Port, Preset, Report, TaskOption, TaskType, Value
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +56,15 @@ class Definition:
     """What to ask before a call runs; "" if nothing."""
     note: str = ""
     """For the README's table: how the built-in way works, or what is needed for one."""
+
+
+def presets(*groups: tuple[Mapping[str, Value], Iterable[str] | str]) -> tuple[Preset, ...]:
+    """Presets from groups of options and the phrases that set them, as a list or as "a|b|c"."""
+    return tuple(
+        Preset(phrase, tuple(options.items()))
+        for options, phrases in groups
+        for phrase in (phrases.split("|") if isinstance(phrases, str) else phrases)
+    )
 
 
 def define(

@@ -11,9 +11,9 @@ from collections.abc import Iterable, Sequence
 from jarvis_desktop.text.lazy_re import lazy_re
 from jarvis_desktop.text.tokens import stem, tokens
 
-MOST_NAMES = 40
+MAX_NAMES = 40
 """Names that are read from a request."""
-LONGEST_NAME = 60
+MAX_NAME_CHARS = 60
 """Characters of a name."""
 
 PICTURE_WORDS = ("picture", "photo", "image")
@@ -86,9 +86,9 @@ def named_things(words: str) -> list[str]:
         name = _ARTICLE.sub("", part.strip(" .?!:\"'“”"))
         while (shorter := _LEFT_OVER.sub("", name)) != name:
             name = shorter
-        if name and len(name) <= LONGEST_NAME and name.lower() not in _nothing:
+        if name and len(name) <= MAX_NAME_CHARS and name.lower() not in _nothing:
             names.append(name)
-    return list(dict.fromkeys(names))[:MOST_NAMES]
+    return list(dict.fromkeys(names))[:MAX_NAMES]
 
 
 _nothing = frozenset({"it", "this", "that", "is", "are", "the", "picture", "photo", "image"})

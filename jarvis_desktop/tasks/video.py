@@ -1,4 +1,4 @@
-"""The video tasks, with PyAV. The functions that read and write films run in child processes only."""
+"""The video tasks, with PyAV. The functions that read and write films run in child processes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 
-MOST = 60
+MAX_PICTURES = 60
 
 
 def take_pictures(call: Call, report: Report) -> Iterable[Artifact]:
@@ -28,13 +28,16 @@ def take_pictures(call: Call, report: Report) -> Iterable[Artifact]:
 
     path, name = call.file("video"), call.title("video")
     count, at = int(call.number("count")), call.number("at")
-    if not 1 <= count <= MOST:
+    if not 1 <= count <= MAX_PICTURES:
         raise InputError(
-            tr("Between 1 and {most} pictures can be taken out of a video at a time.", most=MOST)
+            tr(
+                "Between 1 and {most} pictures can be taken out of a video at a time.",
+                most=MAX_PICTURES,
+            )
         )
     artifacts = []
     with open_film(path, name=name) as (container, stream):
-        length = length_of(container, stream)
+        length = film_seconds(container, stream)
         if at >= 0 and length and at > length:
             raise InputError(
                 tr("{name} is only {length:.1f} seconds long.", name=name, length=length)
@@ -43,7 +46,7 @@ def take_pictures(call: Call, report: Report) -> Iterable[Artifact]:
         for number, frame in enumerate(frames_at(container, stream, moments), 1):
             report(number / len(moments), f"picture {number} of {len(moments)}")
             out = call.workdir / f"{Path(name).stem or 'video'}-{number:02d}.png"
-            upright(frame).save(out, compress_level=3)
+            upright_picture(frame).save(out, compress_level=3)
             artifacts.append(Artifact(Kind.IMAGE, path=out, name=out.name))
     if not artifacts:
         raise InputError(
@@ -85,7 +88,7 @@ VIDEO_TO_IMAGE = define(
 )  # fmt: skip
 
 
-MOST_PIXELS = 50_000_000
+MAX_PIXELS = 50_000_000
 """Per picture."""
 
 
@@ -95,9 +98,9 @@ def even_frames(path: Path, count: int, *, name: str) -> list[Image]:
     Raises InputError if none can be read, ExpertError if it has no video stream.
     """
     with open_film(path, name=name) as (container, stream):
-        length = length_of(container, stream)
+        length = film_seconds(container, stream)
         moments = [length * (at + 0.5) / count for at in range(count)]
-        frames = [upright(frame) for frame in frames_at(container, stream, moments)]
+        frames = [upright_picture(frame) for frame in frames_at(container, stream, moments)]
     if not frames:
         raise InputError(
             tr("{name} holds no picture that can be read.", name=name),
@@ -123,7 +126,7 @@ def open_film(path: Path, *, name: str) -> Iterator[tuple[Any, Any]]:
                 tr("{name} cannot be read as a film.", name=name),
                 hint=tr("It may be damaged or cut off."),
             )
-        if stream.width * stream.height > MOST_PIXELS:
+        if stream.width * stream.height > MAX_PIXELS:
             raise InputError(
                 tr(
                     "{name} is too large: {width} by {height} pixels.",
@@ -136,7 +139,7 @@ def open_film(path: Path, *, name: str) -> Iterator[tuple[Any, Any]]:
         yield container, stream
 
 
-def length_of(container: Any, stream: Any) -> float:
+def film_seconds(container: Any, stream: Any) -> float:
     """The film's length in seconds; 0 if the file does not say."""
     import av
 
@@ -171,7 +174,7 @@ def frames_at(container: Any, stream: Any, moments: Sequence[float]) -> Iterator
             yield shown
 
 
-def upright(frame: Any) -> Image:
+def upright_picture(frame: Any) -> Image:
     """The frame as an RGB picture, rotated as the camera was held."""
     image: Image = frame.to_image()
     turn = int(getattr(frame, "rotation", 0) or 0)

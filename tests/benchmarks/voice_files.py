@@ -26,7 +26,7 @@ from jarvis_desktop.speech.transcription import BATCHES
 from jarvis_desktop.speech.transcription_worker import RecordingReader
 from jarvis_desktop.speech.vad import SpeechSegments, find_speech
 from jarvis_desktop.speech.whisper import load
-from jarvis_desktop.tasks.audio.recognition import LINE, cues
+from jarvis_desktop.tasks.audio.recognition import LINE_CHARS, cues
 from tests.benchmarks.recognition import NORMALISED, recordings
 from tests.instrument import INSTRUMENT, held_out, spoken
 
@@ -92,7 +92,7 @@ def table(weights: Path = INSTRUMENT, folder: Path | None = None, minutes: float
             f"{_lost(said, peer)} words lost",
             "",
         ),
-        ("subtitles, widest line", f"{longest} letters of {len(shown)}", f"<= {LINE}"),
+        ("subtitles, widest line", f"{longest} letters of {len(shown)}", f"<= {LINE_CHARS}"),
     ]
 
 

@@ -25,7 +25,7 @@ from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.errors import ExpertError, InputError
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.tasks.audio.media import read_audio, write_wav
-from jarvis_desktop.tasks.audio.recognition import written
+from jarvis_desktop.tasks.audio.recognition import format_segments
 from jarvis_desktop.tasks.images.classification import labels_of
 from jarvis_desktop.tasks.images.findings import (
     BoundingBox,
@@ -34,8 +34,14 @@ from jarvis_desktop.tasks.images.findings import (
     label_lines,
     mask_results,
 )
-from jarvis_desktop.tasks.images.generation import file_stem, frame, seed_of, strength_of, wish
-from jarvis_desktop.tasks.images.io import FORMATS, MOST_PIXELS, on_white, save_image
+from jarvis_desktop.tasks.images.generation import (
+    file_stem,
+    picture_size,
+    prompts,
+    seed_of,
+    strength_of,
+)
+from jarvis_desktop.tasks.images.io import FORMATS, MAX_PIXELS, on_white, save_image
 from jarvis_desktop.text.sentences import sentences
 
 if TYPE_CHECKING:
@@ -219,8 +225,8 @@ FRAMES_A_SECOND = 16
 def draw(question: ApiQuestion) -> Iterable[Artifact]:
     """A picture of what is described."""
     call = question.call
-    wanted, avoid = wish(call)
-    size = frame(call, side=SIDE, multiple=16)
+    wanted, avoid = prompts(call)
+    size = picture_size(call, side=SIDE, multiple=16)
     width, height = size.drawn if str(call.options.get("size", "")).strip() else (None, None)
     found = question.client.text_to_image(
         _worded(wanted),
@@ -240,7 +246,7 @@ def draw(question: ApiQuestion) -> Iterable[Artifact]:
 def redraw(question: ApiQuestion) -> Iterable[Artifact]:
     """The picture changed as the words say; a named edit is done better without an expert."""
     call = question.call
-    wanted, avoid = wish(call)
+    wanted, avoid = prompts(call)
     if not wanted:
         raise ExpertError(
             tr(
@@ -266,7 +272,7 @@ def redraw(question: ApiQuestion) -> Iterable[Artifact]:
 
 def film(question: ApiQuestion) -> Iterable[Artifact]:
     """A film of what is described."""
-    wanted, avoid = wish(question.call)
+    wanted, avoid = prompts(question.call)
     found = question.client.text_to_video(
         _worded(wanted),
         negative_prompt=[avoid] if avoid else None,
@@ -278,7 +284,7 @@ def film(question: ApiQuestion) -> Iterable[Artifact]:
 
 def animate(question: ApiQuestion) -> Iterable[Artifact]:
     """A film that begins with the picture."""
-    wanted, avoid = wish(question.call)
+    wanted, avoid = prompts(question.call)
     image, _ = sent(picture_of(question))
     found = question.client.image_to_video(
         image,
@@ -299,7 +305,7 @@ def opened(question: ApiQuestion, picture: Any) -> Image:
 
     if not isinstance(picture, images.Image) or picture.format not in FORMATS:
         raise question.unusable(tr("it is no picture"))
-    if picture.width * picture.height > MOST_PIXELS:
+    if picture.width * picture.height > MAX_PIXELS:
         raise question.unusable(tr("its picture is larger than any that can be worked on"))
     try:
         picture.load()
@@ -371,7 +377,7 @@ def transcribe(question: ApiQuestion) -> Iterable[Artifact]:
         sound_of(question), extra_body={"return_timestamps": True} if timed else None
     )
     if timed:
-        return [text_artifact(written(_stretches(question, found.chunks), times=True))]
+        return [text_artifact(format_segments(_stretches(question, found.chunks), times=True))]
     if isinstance(found.text, str) and not found.text.strip():
         raise InputError(tr("Nothing is said in {call}.", call=question.call.title("audio")))
     return [text_artifact(question.words(found.text))]

@@ -454,13 +454,13 @@ class _Run:
             output.note(f"saved   {one_line(str(saved))}")
 
     def _keep_part(self, audio: Path, segments: Sequence[Segment]) -> None:
-        from jarvis_desktop.tasks.audio.recognition import clock_time
+        from jarvis_desktop.tasks.audio.recognition import format_time
 
         name = one_line(audio.name)
         if not segments:
             output.note(f"stopped {name}: nothing of it was written down yet.")
         else:
-            text, upto = " ".join(each.text for each in segments), clock_time(segments[-1].end)
+            text, upto = " ".join(each.text for each in segments), format_time(segments[-1].end)
             part = Transcript(text, "whisper", segments=tuple(segments))
             try:
                 saved = self._write(audio, part)
@@ -475,9 +475,9 @@ class _Run:
 
     def _write(self, audio: Path, heard: Transcript) -> Path | None:
         """Where it was written; None where it was shown, or goes into the one document."""
-        from jarvis_desktop.tasks.audio.recognition import written_as
+        from jarvis_desktop.tasks.audio.recognition import format_transcript
 
-        text = written_as(heard, self._goal.format)
+        text = format_transcript(heard, self._goal.format)
         if self._goal.place is None:
             if not self._args.json:
                 name = f"{audio.name}: " if len(self._args.audio) > 1 else ""

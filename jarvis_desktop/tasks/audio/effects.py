@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 from jarvis_desktop.core.artifact import Artifact, Kind
 from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.i18n import tr
-from jarvis_desktop.core.task import Call, Port, Preset, Report, TaskOption, Value
+from jarvis_desktop.core.task import Call, Port, Report, TaskOption
 from jarvis_desktop.tasks.audio.media import read_audio, write_wav
-from jarvis_desktop.tasks.definition import define
+from jarvis_desktop.tasks.definition import define, presets
 
 if TYPE_CHECKING:
     import numpy as np
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     Frames = NDArray[np.floating]
 
-BLOCK = 2000
+BLOCK_FRAMES = 2000
 """Frames held in memory at once."""
 QUIET_SHARE = 0.1
 """The share of frames that is assumed to be noise only."""
@@ -71,8 +71,8 @@ def _spectra(
 
     frames = np.lib.stride_tricks.sliding_window_view(padded, size)[::hop]
     window = _window(size)
-    for start in range(0, len(frames), BLOCK):
-        yield start, np.fft.rfft(frames[start : start + BLOCK] * window, axis=1)
+    for start in range(0, len(frames), BLOCK_FRAMES):
+        yield start, np.fft.rfft(frames[start : start + BLOCK_FRAMES] * window, axis=1)
 
 
 def _noise(padded: Frames, size: int, hop: int) -> Frames:
@@ -96,7 +96,7 @@ def _noise(padded: Frames, size: int, hop: int) -> Frames:
 
 
 def _clean(spectra: NDArray[np.complexfloating], noise: Frames, memory: Frames) -> Frames:
-    """Attenuate the noise in place; return the power of the last cleaned frame for the next block."""
+    """Attenuate the noise in place; return the last cleaned frame's power for the next block."""
     import numpy as np
 
     for frame in spectra:
@@ -230,39 +230,33 @@ EFFECTS = (
     "denoise", "normalise", "faster", "slower", "louder", "quieter", "reverse", "trim-silence",
 )  # fmt: skip
 
-_PHRASES: tuple[tuple[str, dict[str, Value], str], ...] = (
-    ("denoise", {}, "noise|denois*|denoise|hiss|the hum|humming|clean up|"
+EFFECT_PRESETS = presets(
+    ({"effect": "denoise"}, "noise|denois*|denoise|hiss|the hum|humming|clean up|"
      "clean the recording|clean the sound|background noise|clearer|crackl*|noisy|buzz*|"
      "improve the sound|improve the audio"),
-    ("normalise", {}, "normali*|same volume|even volume|even out|level the|too quiet|"
+    ({"effect": "normalise"}, "normali*|same volume|even volume|even out|level the|too quiet|"
      "consistent volume"),
-    ("faster", {"amount": 2.0}, "twice as fast|double speed|double the speed|2x|two times"),
-    ("faster", {"amount": 1.5}, "1.5x|one and a half times|much faster"),
-    ("faster", {}, "faster|speed up|speed it up|quicker|accelerat*|change the speed"),
-    ("slower", {"amount": 0.5}, "half speed|half the speed|half as fast|twice as slow|0.5x|"
-     "much slower"),
-    ("slower", {}, "slower|slow down|slow it down|slow motion"),
-    ("louder", {"amount": 12.0}, "much louder"),
-    ("louder", {}, "louder|amplif*|amplify|turn up ... recording|turn up ... sound|"
+    ({"effect": "faster", "amount": 2.0},
+     "twice as fast|double speed|double the speed|2x|two times"),
+    ({"effect": "faster", "amount": 1.5}, "1.5x|one and a half times|much faster"),
+    ({"effect": "faster"}, "faster|speed up|speed it up|quicker|accelerat*|change the speed"),
+    ({"effect": "slower", "amount": 0.5},
+     "half speed|half the speed|half as fast|twice as slow|0.5x|much slower"),
+    ({"effect": "slower"}, "slower|slow down|slow it down|slow motion"),
+    ({"effect": "louder", "amount": 12.0}, "much louder"),
+    ({"effect": "louder"}, "louder|amplif*|amplify|turn up ... recording|turn up ... sound|"
      "turn xfile* up|turn up ... xfile*|turn up xfile*|boost the sound|boost the volume|"
      "increase the volume of"),
-    ("quieter", {"amount": 12.0}, "much quieter"),
-    ("quieter", {}, "quieter|turn down ... recording|turn down ... sound|"
+    ({"effect": "quieter", "amount": 12.0}, "much quieter"),
+    ({"effect": "quieter"}, "quieter|turn down ... recording|turn down ... sound|"
      "turn down ... xfile*|turn down xfile*|"
      "turn xfile* down|less loud|reduce the volume of|lower the volume of"),
-    ("reverse", {}, "revers*|backward*"),
-    ("trim-silence", {}, "silence|silent parts|pauses|trim|dead air|gaps"),
+    ({"effect": "reverse"}, "revers*|backward*"),
+    ({"effect": "trim-silence"}, "silence|silent parts|pauses|trim|dead air|gaps"),
 )  # fmt: skip
 
-EFFECT_CUES: dict[str, tuple[str, dict[str, Value]]] = {
-    phrase: (effect, options)
-    for effect, options, phrases in _PHRASES
-    for phrase in phrases.split("|")
-}
-"""Phrases that ask for an effect: (effect, options). The longest match counts."""
 
-
-LONGEST_STEM = 60
+MAX_STEM_CHARS = 60
 _DEFAULTS = {"faster": 1.25, "slower": 0.8, "louder": 6.0, "quieter": 6.0}
 
 
@@ -272,10 +266,10 @@ def _stem(name: str) -> str:
     ends = tuple(f"-{effect}" for effect in EFFECTS)
     while (end := next((end for end in ends if stem.endswith(end)), "")) and stem != end:
         stem = stem.removesuffix(end)
-    return stem[:LONGEST_STEM].strip()
+    return stem[:MAX_STEM_CHARS].strip()
 
 
-def change(call: Call, report: Report) -> Iterable[Artifact]:
+def apply_effect(call: Call, report: Report) -> Iterable[Artifact]:
     """Apply the effect and write a WAV. Raises InputError if the amount makes no sense."""
     name = call.title("audio")
     effect = call.words("effect")
@@ -325,9 +319,6 @@ AUDIO_TO_AUDIO = define(
         "clean the audio", "clean the recording", "audio quality", "improve the", "audio to audio",
         "edit the audio", "edit the recording", "change the speed",
     ),
-    presets=tuple(
-        Preset(phrase, (("effect", effect), *options.items()))
-        for phrase, (effect, options) in EFFECT_CUES.items()
-    ),
-    method=change, note="denoise, normalise, speed, loudness, reverse, cut silence (numpy)",
+    presets=EFFECT_PRESETS,
+    method=apply_effect, note="denoise, normalise, speed, loudness, reverse, cut silence (numpy)",
 )  # fmt: skip

@@ -25,16 +25,16 @@ FORMATS = (
     "aac,ac3,aiff,amr,ape,asf,au,avi,caf,eac3,flac,flv,gif,h264,hevc,ivf,m4v,matroska,mov,mp3,mp4,"
     "mpeg,mpegts,mpegvideo,ogg,tta,w64,wav,webm,wv"
 )
-LONGEST_SECONDS = 2 * 3600
-MOST_SAMPLES = 2 * LONGEST_SECONDS * 16_000
+MAX_SECONDS = 2 * 3600
+MAX_SAMPLES = 2 * MAX_SECONDS * 16_000
 """Samples held in memory at once: 2 h of 16 kHz stereo, 40 min of CD audio."""
 
-TOLERATED = 0.05
+MAX_BROKEN_SHARE = 0.05
 """The share of broken packets above which a file counts as damaged; players skip a few as well."""
 
 
 @contextmanager
-def open_media(path: Path, *, name: str = "", longest: float = LONGEST_SECONDS) -> Iterator[Any]:
+def open_media(path: Path, *, name: str = "", longest: float = MAX_SECONDS) -> Iterator[Any]:
     """Open an `av` container. Raises InputError if the file is not audio or video, or is longer
     than `longest` seconds.
 
@@ -84,7 +84,7 @@ def read_audio(
         channels, count = block.shape
         if sound is None:
             sound = np.empty((channels, max(count, 30 * at)), np.float32)
-        if (filled + count) * channels > MOST_SAMPLES:
+        if (filled + count) * channels > MAX_SAMPLES:
             raise _too_long(name or path.name)
         if filled + count > sound.shape[1]:
             grown = np.empty((channels, int((filled + count) * 1.5)), np.float32)
@@ -123,7 +123,7 @@ def audio_blocks(
             frame.pts = None
             for part in resampler.resample(frame):
                 taken += part.samples
-                if taken > LONGEST_SECONDS * target:
+                if taken > MAX_SECONDS * target:
                     raise _too_long(name)
                 yield np.asarray(part.to_ndarray(), np.float32), target
         for part in resampler.resample(None):
@@ -152,7 +152,7 @@ def write_wav(path: Path, samples: Samples, rate: int) -> Path:
 
 
 def write_wav_blocks(path: Path, blocks: Iterator[tuple[Samples, int]]) -> float:
-    """Write blocks one by one into a 16-bit WAV; return its length in seconds, 0 if there are none."""
+    """Write blocks one by one as a 16-bit WAV; return its length in seconds, 0 if none."""
     count, rate = 0, 1
     with wave.open(str(path), "wb") as file:
         _head(file, 1, 16_000)
@@ -178,7 +178,7 @@ def _frames(container: Any, stream: Any, name: str) -> Iterator[Any]:
             yield from packet.decode()
         except av.InvalidDataError:
             broken += 1
-    if broken > TOLERATED * packets:
+    if broken > MAX_BROKEN_SHARE * packets:
         raise InputError(
             tr(
                 "{name} is damaged: {broken} of its {packets} parts cannot be decoded.",

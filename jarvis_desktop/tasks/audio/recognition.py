@@ -1,4 +1,4 @@
-"""The tasks that listen: speech recognition and audio classification; and transcripts as subtitles."""
+"""The listening tasks, speech recognition and audio classification; transcripts as subtitles."""
 
 from __future__ import annotations
 
@@ -13,12 +13,8 @@ from jarvis_desktop.core.errors import ExpertError, InputError
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.serialization import to_wire
 from jarvis_desktop.core.speech import Segment, Transcript
-from jarvis_desktop.core.task import Call, Port, Preset, Report, TaskOption
-from jarvis_desktop.tasks.definition import Services, define
-
-SUBTITLES = (("format", "srt"),)
-"""Experts without this format put the times into each line instead."""
-
+from jarvis_desktop.core.task import Call, Port, Report, TaskOption
+from jarvis_desktop.tasks.definition import Services, define, presets
 
 _AT_THE_MICROPHONE = re.compile(r"\b(?:key|microphone)\b")
 
@@ -41,21 +37,21 @@ async def transcribe(call: Call, report: Report, services: Services) -> Iterable
         raise ExpertError(tr("No words were heard in {title}.", title=title))
     format = str(call.options.get("format", "text"))
     if format != "text" and transcript.segments:
-        return [text_artifact(written_as(transcript, format))]
+        return [text_artifact(format_transcript(transcript, format))]
     if call.options.get("timestamps") and transcript.segments:
         lines = [(segment.start, segment.text.strip()) for segment in transcript.segments]
-        return [text_artifact(written(lines, times=True))]
+        return [text_artifact(format_segments(lines, times=True))]
     return [text_artifact(transcript.text)]
 
 
-def written(lines: Sequence[tuple[float, str]], *, times: bool) -> str:
+def format_segments(lines: Sequence[tuple[float, str]], *, times: bool) -> str:
     """Join stretches of speech, each with its start in seconds, as running text or line by line."""
     if not times:
         return " ".join(text for _, text in lines)
-    return "\n".join(f"[{clock_time(start)}] {text}" for start, text in lines)
+    return "\n".join(f"[{format_time(start)}] {text}" for start, text in lines)
 
 
-def clock_time(seconds: float) -> str:
+def format_time(seconds: float) -> str:
     """A position in a recording, such as 1:05 or 1:02:03."""
     minutes, rest = divmod(int(seconds), 60)
     hours, minutes = divmod(minutes, 60)
@@ -80,13 +76,11 @@ AUTOMATIC_SPEECH_RECOGNITION = define(
         "put the recording in writing", "voice memo to text", "listen to xfile*",
         "listen to the recording", "listen to this",
     ),
-    presets=tuple(
-        Preset(phrase, (("timestamps", True), *also))
-        for phrase, also in (
-            ("subtitles", SUBTITLES), ("captions for", SUBTITLES),
-            ("with timestamps", ()), ("with time stamps", ()), ("with timecodes", ()),
-            ("with the times", ()), ("when what is said", ()),
-        )
+    presets=presets(
+        # Experts without this format put the times into each line instead.
+        ({"timestamps": True, "format": "srt"}, "subtitles|captions for"),
+        ({"timestamps": True}, "with timestamps|with time stamps|with timecodes|with the times|"
+         "when what is said"),
     ),
     skill=transcribe, note="the recogniser that also hears the requests",
 )  # fmt: skip
@@ -108,15 +102,15 @@ AUDIO_CLASSIFICATION = define(
 
 FORMATS = ("txt", "srt", "vtt", "json")
 
-LINE, LINES = 42, 2
+LINE_CHARS, MAX_LINES = 42, 2
 """Characters per line of a subtitle, and its lines: the broadcasters' usual limits."""
-SHORTEST = 0.2
+MIN_SECONDS = 0.2
 """Minimum seconds that a subtitle is shown."""
-TOGETHER = 0.8
+MAX_PAUSE_S = 0.8
 """Seconds of silence within a segment that end a subtitle, if the words have times."""
-ENDS = (".!?…。！？", ",;:–—、，；：")
+BREAKS = (".!?…。！？", ",;:–—、，；：")
 """Characters after which a subtitle is best cut; the better ones first."""
-WORTH = (0.5, 0.3)
+MAX_UNUSED_SHARES = (0.5, 0.3)
 """The share of a subtitle's room that waiting for such a character may leave unused."""
 
 
@@ -140,7 +134,7 @@ class _Piece:
     """Whether it follows the previous piece without a space."""
 
 
-def written_as(transcript: Transcript, format: str) -> str:
+def format_transcript(transcript: Transcript, format: str) -> str:
     """Render a transcript in one of FORMATS, ending with a newline."""
     if format == "json":
         return json.dumps(to_wire(transcript), ensure_ascii=False, indent=2) + "\n"
@@ -160,7 +154,7 @@ def cues(segments: Sequence[Segment]) -> list[Cue]:
     for segment in segments:
         for part in _parts(_pieces(segment)):
             start = max(part[0].start, found[-1].end if found else 0.0)
-            end = max(part[-1].end, start + SHORTEST)
+            end = max(part[-1].end, start + MIN_SECONDS)
             found.append(Cue(start, end, _lines(part)))
     return found
 
@@ -186,7 +180,7 @@ def _cut(text: str) -> Iterator[tuple[str, bool]]:
     """Yield words, and the characters of words wider than a line or written without spaces; each
     with whether it follows the previous one without a space."""
     for word in text.split():
-        if _width(word) <= LINE and not any(map(_is_wide, word)):
+        if _width(word) <= LINE_CHARS and not any(map(_is_wide, word)):
             yield word, False
             continue
         for at, letter in enumerate(word):
@@ -205,13 +199,13 @@ def _fitting(pieces: list[_Piece]) -> int:
     """The number of pieces in the next subtitle."""
     most = 1
     while most < len(pieces) and _fits(pieces[: most + 1]):
-        if pieces[most].start - pieces[most - 1].end > TOGETHER:
+        if pieces[most].start - pieces[most - 1].end > MAX_PAUSE_S:
             return most
         most += 1
     if most == len(pieces):
         return most
     room = _width(_joined(pieces[:most]))
-    for letters, worth in zip(ENDS, WORTH, strict=True):
+    for letters, worth in zip(BREAKS, MAX_UNUSED_SHARES, strict=True):
         for count in range(most, 0, -1):
             if _width(_joined(pieces[:count])) < room * (1 - worth):
                 break
@@ -221,13 +215,13 @@ def _fitting(pieces: list[_Piece]) -> int:
 
 
 def _fits(pieces: list[_Piece]) -> bool:
-    return len(_filled(pieces, LINE)) <= LINES
+    return len(_filled(pieces, LINE_CHARS)) <= MAX_LINES
 
 
 def _lines(pieces: list[_Piece]) -> tuple[str, ...]:
     """One line if that is enough, else two of about the same width."""
-    count = len(_filled(pieces, LINE))
-    width = LINE
+    count = len(_filled(pieces, LINE_CHARS))
+    width = LINE_CHARS
     while width > 1 and len(_filled(pieces, width - 1)) == count:
         width -= 1
     return tuple(_filled(pieces, width))

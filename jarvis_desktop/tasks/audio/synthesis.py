@@ -15,14 +15,14 @@ from jarvis_desktop.core.task import Call, Port, Report, TaskOption
 from jarvis_desktop.tasks.definition import Services, define
 from jarvis_desktop.text.sentences import stretches
 
-LONGEST_TEXT = 100_000
+MAX_CHARS = 100_000
 """Characters: about two hours of speech."""
 
 
 async def speak(call: Call, report: Report, services: Services) -> Iterable[Artifact]:
     """Speak the whole text into one WAV. Raises InputError if it is empty or too long."""
     text = call.text("text")
-    if len(text) > LONGEST_TEXT:
+    if len(text) > MAX_CHARS:
         raise InputError(
             tr(
                 "The text is too long to be spoken in one piece ({text:,} characters).",
@@ -38,7 +38,7 @@ async def speak(call: Call, report: Report, services: Services) -> Iterable[Arti
         report(at / len(parts), f"Speaking sentence {at + 1} of {len(parts)}")
         spoken.append(await _spoken(part, call.workdir / f"part-{at}.wav", services))
     to = call.workdir / "speech.wav"
-    await asyncio.to_thread(join, spoken, to)
+    await asyncio.to_thread(join_wavs, spoken, to)
     return [Artifact(Kind.AUDIO, path=to, name="speech.wav")]
 
 
@@ -50,7 +50,7 @@ async def _spoken(part: str, to: Path, services: Services) -> Path:
         return await services.voice.synthesise(part, to)
 
 
-def join(parts: Sequence[Path], to: Path) -> None:
+def join_wavs(parts: Sequence[Path], to: Path) -> None:
     """Concatenate WAV files. Raises ExpertError if their formats differ."""
     sound: tuple[int, int, int] | None = None
     try:

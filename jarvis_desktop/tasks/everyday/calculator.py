@@ -1,4 +1,4 @@
-"""Reckons and converts units, from the words people say."""
+"""The calculator: sums and unit conversions in the words people use."""
 
 from __future__ import annotations
 
@@ -21,28 +21,30 @@ UNITS = (
     "cups", "ml", "celsius", "fahrenheit", "kelvin", "km/h", "mph", "knots", "mb", "gb",
     "megabytes", "gigabytes", "dollars", "euros",
 )  # fmt: skip
-"""By which a conversion is heard; many more are understood. Currencies are told apart by it."""
+"""Units that make a request a conversion; many more are understood. Currencies get their own error.
+"""
 TIMES = ("seconds", "minutes", "hours", "days", "weeks")
 
 
-LONGEST = 300
+MAX_CHARS = 300
 
 
 async def reckon(call: Call, report: Report, services: Services) -> Iterable[Artifact]:
-    """One sentence with the result. Raises InputError where it is no sum, with the reason."""
-    # Loading the table of units takes most of a second the first time.
+    """Calculate or convert, and answer in a sentence. Raises InputError with the reason if it
+    cannot."""
+    # Loading the table of units takes almost a second the first time.
     return [text_artifact(await asyncio.to_thread(answer, call.words("expression")))]
 
 
 def answer(words: str) -> str:
-    """The result of a sum or a conversion as a sentence."""
+    """The result of a sum or a conversion, as a sentence."""
     said = _core(words)
     if not said:
         raise InputError(tr("There is nothing to calculate."), hint=tr("Try “15 percent of 240”."))
-    if len(said) > LONGEST:
+    if len(said) > MAX_CHARS:
         raise InputError(
             tr("That sum is too long."),
-            hint=tr("{longest} characters are the most.", longest=LONGEST),
+            hint=tr("{longest} characters are the most.", longest=MAX_CHARS),
         )
     digits = with_digits(said)
     if conversion := units.read(digits):
@@ -71,8 +73,8 @@ _TAIL = re.compile(
 
 
 def _core(words: str) -> str:
-    """What is left of the request without its politeness."""
-    said = " ".join(words.split())[: LONGEST + 100]
+    """The request without polite phrases."""
+    said = " ".join(words.split())[: MAX_CHARS + 100]
     while (shorter := _PREAMBLE.sub("", said)) != said:
         said = shorter
     return _TAIL.sub("", said).strip(" ,;:\"'“”")

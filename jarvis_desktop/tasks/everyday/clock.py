@@ -1,4 +1,4 @@
-"""Says the time, the day and the date, here or elsewhere, and how many days there are between."""
+"""The clock: time, day and date, here or elsewhere, and the days until a date."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from zoneinfo import ZoneInfo
 from jarvis_desktop.core.artifact import Artifact, text_artifact
 from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.i18n import tr
-from jarvis_desktop.core.task import Call, Preset, Report, TaskOption
-from jarvis_desktop.tasks.definition import Services, define
+from jarvis_desktop.core.task import Call, Report, TaskOption
+from jarvis_desktop.tasks.definition import Services, define, presets
 from jarvis_desktop.text.dates import MONTHS, WEEKDAYS, day_asked
 from jarvis_desktop.text.numbers import with_digits
 
@@ -57,11 +57,11 @@ _BIG_CITIES = {
     "new zealand": "Pacific/Auckland", "germany": "Europe/Berlin", "spain": "Europe/Madrid",
     "portugal": "Europe/Lisbon", "turkey": "Europe/Istanbul", "utc": "UTC", "gmt": "Etc/GMT",
 }  # fmt: skip
-"""Cities that name no time zone, and countries whose second zone is a far island."""
+"""Cities that are not the name of a time zone, and countries with a second zone on a far island."""
 
 
 async def tell(call: Call, report: Report, services: Services) -> Iterable[Artifact]:
-    """The answer as one sentence. Raises InputError for a place it does not know."""
+    """Answer in a sentence. Raises InputError for an unknown place or day."""
     now = services.now()
     words = call.words("place")
     said = with_digits(" ".join(words.casefold().replace("’", "'").split()))
@@ -85,9 +85,9 @@ def _named(words: str) -> str:
 
 
 def _other_day(said: str, what: str, today: date) -> date | None:
-    """The day that is asked about, where it is another than today, tomorrow and yesterday.
+    """The day that is asked about, unless it is today, tomorrow or yesterday.
 
-    Raises InputError for days it cannot reckon.
+    Raises InputError for days that cannot be worked out.
     """
     counted = what == "days until"
     if what == "time" and not re.search(_OTHER_DAYS, said):
@@ -126,7 +126,7 @@ _OTHER_DAYS = (
 
 
 def place_in(words: str) -> str:
-    """The place in "what time is it in Tokyo right now", or in "Tokyo"; "" where none is named."""
+    """The place in "what time is it in Tokyo right now", or in "Tokyo"; "" if none is named."""
     said = " ".join(words.split()).strip(" ?.!,")
     asides = r"(?i)(?:[, ]+(?:(?:right )?now|please|today|tomorrow|at the moment|currently))+$"
     said = re.sub(asides, "", said)
@@ -224,19 +224,15 @@ CLOCK = define(
         "the date tomorrow", "current date", "time zone of",
         *_OF_A_DAY, *_DAYS_UNTIL,
     ),
-    presets=tuple(
-        Preset(phrase, (("what", what),))
-        for what, phrases in (
-            ("day", "what day is it|what day is today|what's the day|what day of the week|"
-             "which day is it|the day today|what day is tomorrow|what day was yesterday"),
-            ("date", "|".join(_OF_A_DAY)),
-            ("days until", "|".join(_DAYS_UNTIL)),
-            ("date", "what date is it|what is the date|what's the date|whats the date|"
-             "the date today|tell me the date|today's date|todays date|date is it|^date$|"
-             "what year is it|what month is it|which month is it|what date is tomorrow|"
-             "what is the date today|what is today's date|the date tomorrow|current date"),
-        )
-        for phrase in phrases.split("|")
+    presets=presets(
+        ({"what": "day"}, "what day is it|what day is today|what's the day|what day of the week|"
+         "which day is it|the day today|what day is tomorrow|what day was yesterday"),
+        ({"what": "date"}, _OF_A_DAY),
+        ({"what": "days until"}, _DAYS_UNTIL),
+        ({"what": "date"}, "what date is it|what is the date|what's the date|whats the date|"
+         "the date today|tell me the date|today's date|todays date|date is it|^date$|"
+         "what year is it|what month is it|which month is it|what date is tomorrow|"
+         "what is the date today|what is today's date|the date tomorrow|current date"),
     ),
     skill=tell, note="this computer's clock and the time zone database",
 )  # fmt: skip

@@ -1,9 +1,4 @@
-"""Opens a file with the program the person's desktop has for it.
-
-Opens one of the person's folders in the file manager.
-
-Tells what can be measured of a file: how long a recording lasts, how many pixels a picture has,
-how large the file is. Runs in a child process."""
+"""The tasks on files of the user: open a file or a folder, and describe a file's size and content."""
 
 from __future__ import annotations
 
@@ -30,11 +25,12 @@ RUNS_CODE = frozenset(
     .scf .scr .sct .sh .shb .svg .swf .terminal .tool .url .vb .vbe .vbs .webloc .wsc .wsf .wsh
     .xbap .xhtml .xlam .xlsb .xlsm .xltm .xpi .zsh""".split()
 )
-"""Endings of files that may do something when opened, rather than only be shown."""
+"""Extensions of files that may run code when opened."""
 
 
 async def open_it(call: Call, report: Report, services: Services) -> Iterable[Artifact]:
-    """Open the file. Raises InputError where it is gone, UnavailableError where it cannot be."""
+    """Open the file. Raises InputError if it no longer exists, UnavailableError if it cannot be
+    opened."""
     given = call.artifact("file")
     if not call.file("file").exists():
         raise InputError(tr("There is no file {call} any more.", call=given.title))
@@ -44,7 +40,7 @@ async def open_it(call: Call, report: Report, services: Services) -> Iterable[Ar
 
 
 def question(call: Call) -> str:
-    """Asks where opening the file could run code."""
+    """The question to ask before opening a file that could run code; "" for other files."""
     given = call.artifact("file")
     known = (given.path, given.source, Path(given.title))
     if not any(may_run_code(path) for path in known if path):
@@ -53,7 +49,7 @@ def question(call: Call) -> str:
 
 
 def may_run_code(path: Path) -> bool:
-    """Whether a file is a program, a script or a page with scripts, by ending or permission."""
+    """Whether a file is a program, a script or a page with scripts, by extension or permission."""
     # Windows ignores dots and spaces at the end of a name.
     if Path(path.name.rstrip(". ")).suffix.casefold() in RUNS_CODE:
         return True
@@ -82,7 +78,7 @@ FOLDERS = ("downloads", "documents", "pictures", "music", "videos", "desktop", "
 
 
 async def open_the_folder(call: Call, report: Report, services: Services) -> Iterable[Artifact]:
-    """Open the folder. Raises InputError where there is none of that name."""
+    """Open the folder. Raises InputError if it does not exist."""
     folder = call.words("folder")
     path = path_of(folder)
     if not path.is_dir():
@@ -92,7 +88,7 @@ async def open_the_folder(call: Call, report: Report, services: Services) -> Ite
 
 
 def path_of(folder: str) -> Path:
-    """Where that folder is for this person on this system; it need not exist."""
+    """The path of that folder for this user; it need not exist."""
     match folder:
         case "downloads":
             return platformdirs.user_downloads_path()
@@ -138,13 +134,13 @@ _TYPES = ("what type of file", "what kind of file", "what file format", "what fi
 
 
 def _of(heads: Iterable[str], nouns: Iterable[str]) -> Iterable[str]:
-    """Each beginning with each thing: "how long is" with "this recording"."""
+    """Combine heads and things: "how long is" with "this recording"."""
     things = [f"{which} {noun}" for noun in nouns for which in _WHICH]
     return (f"{head} {thing}" for head in heads for thing in things)
 
 
 def _asking(noun: str, sizes: Iterable[str]) -> Iterable[str]:
-    """How people ask for them. "Reduce the size of the picture" asks for another task."""
+    """Cues for the sizes of a noun. "Reduce the size of the picture" asks for another task."""
     for which in ("the", "this"):
         for size in sizes:
             for asked in ("what ... ", "tell ... ", "^"):
@@ -152,15 +148,15 @@ def _asking(noun: str, sizes: Iterable[str]) -> Iterable[str]:
 
 
 def _counting() -> Iterable[str]:
-    """How people ask how many bytes, pixels or seconds it has. A file must be spoken of: "how
-    many bytes are in a kilobyte" is a general question."""
+    """Cues for numbers of bytes, pixels or seconds. They must mention a file: "how many bytes are
+    in a kilobyte" is a general question."""
     for amount in ("how many *bytes", "how many *b", "how many *pixels"):
         yield from _of((f"{amount} ...",), _SEEN)
         yield from (f"{amount}$", f"{amount} ... xfile*")
         for it in _POINTED:
             yield from (f"{amount} ... is {it}$", f"{amount} ... in {it}$")
             yield from (f"{amount} ... does {it} {has}$" for has in ("have", "take", "take up"))
-    # So long that they outweigh the cues for counting what a picture shows.
+    # Long enough to outweigh the cues for counting things in a picture.
     yield from _of(("how many *pixels are in", "how many *pixels are there in"), _SHOWN)
     for unit in ("seconds", "minutes", "hours"):
         yield from _of((f"how many {unit} ... is", f"how many {unit} ... does"), _LASTING)
@@ -170,8 +166,8 @@ def _counting() -> Iterable[str]:
 
 
 def _pointing() -> Iterable[str]:
-    """How people ask where nothing but "it", or nothing at all, says what they mean: at the end,
-    for "how big is it in real life" and "what is the duration of a match" ask something else."""
+    """Cues with only "it", or no object. They end the request, because "how big is it in real life"
+    and "what is the duration of a match" ask something else."""
     for it in _POINTED:
         yield from (f"how {asked} is {it}$" for asked in ("long", "big", "large"))
         yield from (f"how {asked} is {it} in *bytes$" for asked in ("big", "large"))
@@ -193,11 +189,12 @@ def _pointing() -> Iterable[str]:
 
 
 _PRECISE = 10.0
-"""Seconds; what is shorter is told with its tenths."""
+"""Seconds; shorter durations are shown with tenths."""
 
 
 def tell(call: Call, report: Report) -> Iterable[Artifact]:
-    """One or two sentences. Raises InputError where the file cannot be read as what it is."""
+    """Describe the file in one or two sentences. Raises InputError if it cannot be read as its
+    type."""
     path, name = call.file("file"), call.title("file")
     (artifact,) = call.inputs["file"]
     about = _size_and_type(path, name)
@@ -213,7 +210,7 @@ def tell(call: Call, report: Report) -> Iterable[Artifact]:
 
 
 def _size_and_type(path: Path, name: str) -> str:
-    """Such as "a WAV file of 2 MB"; the type is what its name says."""
+    """Such as "a WAV file of 2 MB"; the type is that of its name."""
     size = path.stat().st_size
     shown = readable_size(size / 1e6) if size >= 1000 else f"{size} bytes"
     kind = Path(name).suffix.removeprefix(".").upper()
@@ -229,7 +226,7 @@ def _pixels(path: Path, name: str) -> str:
 
 
 def _measured(path: Path, name: str) -> tuple[str, str]:
-    """How long it lasts, and what else there is to know of its sound and pictures."""
+    """How long it lasts, and a description of its sound and pictures."""
     import av
     from av.stream import Disposition
 
@@ -238,7 +235,7 @@ def _measured(path: Path, name: str) -> tuple[str, str]:
     more, cover = [], Disposition.attached_pic
     with open_media(path, name=name, longest=math.inf) as container:
         seconds = (container.duration or 0) / av.time_base
-        # A picture of the cover is a stream of its own, and no film.
+        # Cover art is a separate stream, not a film.
         films = [item for item in container.streams.video if not item.disposition & cover]
         if films:
             film = films[0]

@@ -1,4 +1,4 @@
-"""Says what can be asked for, and answers a greeting."""
+"""Help: what the assistant can do, and answers to greetings."""
 
 from __future__ import annotations
 
@@ -53,12 +53,12 @@ _EXAMPLES = {
 
 
 async def tell(call: Call, report: Report, services: Services) -> Iterable[Artifact]:
-    """An answer to the greeting, or what can be asked for."""
+    """Answer a greeting, or say what can be asked for."""
     return [text_artifact(answer(call.words("topic"), services.definitions))]
 
 
 def answer(topic: str, definitions: Sequence[Definition]) -> str:
-    """Small talk for a greeting, the tasks of a topic, or an overview of all that works now."""
+    """Small talk for a greeting, the tasks of a topic, or an overview of everything that works now."""
     said = " ".join(topic.casefold().replace("’", "'").split()).strip(" ?!.,")
     words = "".join(sign if sign.isalnum() or sign == "'" else " " for sign in said).split()
     line = f" {' '.join(words)} "
@@ -72,7 +72,7 @@ def answer(topic: str, definitions: Sequence[Definition]) -> str:
 
 
 def overview(definitions: Sequence[Definition]) -> str:
-    """What works now, in groups, each with requests to try."""
+    """What works now, in groups, with example requests."""
     lines = ["You can say or type, with files dropped on the window:"]
     for group in _GROUPS:
         members = [item for item in definitions if _group(item.type) == group]

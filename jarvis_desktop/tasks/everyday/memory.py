@@ -1,6 +1,4 @@
-"""Keeps what the person wants remembered in every conversation, and says what that is.
-
-Forgets what the person wanted remembered: one thing, the last one, or everything."""
+"""Memory: remembers facts about the user for every conversation, lists them, and forgets them."""
 
 from __future__ import annotations
 
@@ -11,8 +9,8 @@ from jarvis_desktop.core.artifact import Artifact, text_artifact
 from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.ports import Fact
-from jarvis_desktop.core.task import Call, Preset, Report, TaskOption
-from jarvis_desktop.tasks.definition import Services, define
+from jarvis_desktop.core.task import Call, Report, TaskOption
+from jarvis_desktop.tasks.definition import Services, define, presets
 
 _ASKING = re.compile(
     r"^(?:please\s+)?(?:remember|(?:keep|bear) in mind|(?:don't|do not|never) forget|note|"
@@ -22,7 +20,7 @@ _ASKING = re.compile(
 
 
 async def remember(call: Call, report: Report, services: Services) -> Iterable[Artifact]:
-    """What is remembered now. Raises InputError for what is nothing, or too much."""
+    """Remember a fact, or list all. Raises InputError if it is empty or too long."""
     if call.words("action") == "list":
         facts = services.facts.list()
         if not facts:
@@ -46,15 +44,13 @@ REMEMBER = define(
         "^never forget", "^never answer", "^never speak", "^never call me", "^note that",
         "^make a note", "^take note", "^call me", "^my name is", "^i prefer",
     ),
-    presets=tuple(
-        Preset(phrase, (("action", "list"),))
-        for phrase in (
-            "what do you remember", "what did you remember", "what have you remembered",
-            "what do you know about me", "what did i tell you to remember",
-            "what did i ask you to remember", "list what you remember", "show what you remember",
-            "list my facts", "show my facts", "list your memory", "show your memory",
-            "what is in your memory", "what's in your memory", "^do you remember anything",
-        )
+    presets=presets(
+        ({"action": "list"},
+         "what do you remember|what did you remember|what have you remembered|"
+         "what do you know about me|what did i tell you to remember|"
+         "what did i ask you to remember|list what you remember|show what you remember|"
+         "list my facts|show my facts|list your memory|show your memory|"
+         "what is in your memory|what's in your memory|^do you remember anything"),
     ),
     skill=remember, note="kept in your history's file; a language model goes by it",
 )  # fmt: skip
@@ -77,17 +73,17 @@ _SMALL = frozenset(
     "that the this to told want wants was what with you your".split()
 )
 ALIKE = 0.6
-"""The share of the words that a fact must have to be the one that is meant."""
+"""The share of the words that must occur in a fact for it to be the one that is meant."""
 
 
 def question(call: Call) -> str:
-    """What must be agreed to before everything is forgotten."""
+    """The question to ask before everything is forgotten."""
     everything = _EVERYTHING.search(_meant(call))
     return "Forget everything you have asked me to remember?" if everything else ""
 
 
 async def forget(call: Call, report: Report, services: Services) -> Iterable[Artifact]:
-    """What was forgotten. Raises InputError where it is not clear what that should be."""
+    """Forget facts. Raises InputError if it is not clear which one."""
     facts = services.facts.list()
     if not facts:
         return [text_artifact("There is nothing to forget: I remember nothing.")]
@@ -105,7 +101,7 @@ def _meant(call: Call) -> str:
 
 
 def _most_like(meant: str, facts: Sequence[Fact]) -> Fact:
-    """The fact that is meant: with no words of its own, the newest. Raises InputError."""
+    """The fact that is meant; the newest if no words describe it. Raises InputError."""
     wanted = _words(meant)
     if not wanted:
         return facts[-1]
@@ -131,7 +127,7 @@ def _words(text: str) -> set[str]:
 
 
 def _share(wanted: set[str], words: set[str]) -> float:
-    """How many of the wanted words are there, be it in another form: "answers" and "answer"."""
+    """The share of the wanted words that occur, in any form: "answers" and "answer"."""
     return sum(any(_same(one, other) for other in words) for one in wanted) / len(wanted)
 
 

@@ -1,8 +1,7 @@
-"""Saves a result under a name of the person's, in one folder and nowhere else: that of the request,
-which no plan can change. Runs in a child process, because saving under another format decodes and
-encodes.
+"""Saves results under names the user chose, in the requested folder only; no plan can change it.
 
-Brings a result into the format that a file name's ending asks for. Runs in a child process."""
+Runs in a child process, because saving in another format decodes and encodes.
+"""
 
 from __future__ import annotations
 
@@ -47,13 +46,13 @@ OPUS_RATE = 48_000
 
 
 def is_ending(suffix: str) -> bool:
-    """Whether a suffix is the ending of a format rather than a part of the name."""
+    """Whether a suffix is a file extension rather than part of the name."""
     ending = _plain(suffix)
     return ending in _OTHERS or ending in TEXTS or ending in _CODECS or ending in _PICTURES
 
 
 def bring_into(item: Artifact, ending: str, workdir: Path, report: Report) -> Path:
-    """A file with the content in that format. Raises InputError where it cannot be."""
+    """Convert the content into that format. Raises InputError if that is not possible."""
     wanted = _plain(ending)
     if item.path is None:
         if wanted not in TEXTS:
@@ -142,7 +141,7 @@ def _redraw(source: Path, to: Path, ending: str, name: str) -> None:
         ) from error
 
 
-LONGEST_NAME = 150
+MAX_NAME_BYTES = 150
 _RESERVED = frozenset(
     ["con", "prn", "aux", "nul", "conin$", "conout$"]
     + [f"{port}{number}" for port in ("com", "lpt") for number in "0123456789¹²³"]
@@ -151,10 +150,10 @@ _FORBIDDEN = frozenset('/\\:*?"<>|')
 
 
 def save(call: Call, report: Report) -> Iterable[Artifact]:
-    """What was saved where, then the saved files. Raises InputError with the reason if it cannot.
+    """Save the content; return a sentence and the saved files. Raises InputError if it cannot.
 
-    A file of that name is replaced: `question` has asked before. The folder, the person's
-    documents where the request names none, is never left.
+    A file of that name is replaced: `question` has asked before. The folder is the user's documents
+    unless the request names one; nothing is written outside of it.
     """
     folder = _folder(call)
     _ready(folder, make=call.folder is None)
@@ -162,7 +161,7 @@ def save(call: Call, report: Report) -> Iterable[Artifact]:
     saved: list[Artifact] = []
     for item, name in _named(call):
         made = bring_into(item, PurePath(name).suffix, call.workdir, report)
-        # The result's file is moved by those who keep it; what was given must stay where it is.
+        # The result's file is moved into the store later; the given file must stay in place.
         copy = call.workdir / f"copy-{len(saved)}{PurePath(name).suffix}"
         try:
             shutil.copyfile(made, copy)
@@ -180,7 +179,7 @@ def save(call: Call, report: Report) -> Iterable[Artifact]:
 
 
 def question(call: Call) -> str:
-    """Asks where a file would be replaced; "" also where saving will be refused anyway."""
+    """Ask before a file is replaced; "" if none is, or if saving will be refused anyway."""
     try:
         folder = _folder(call)
         names = [name for _, name in _named(call) if os.path.lexists(folder / name)]
@@ -197,7 +196,7 @@ def question(call: Call) -> str:
 def _folder(call: Call) -> Path:
     try:
         return (call.folder or platformdirs.user_documents_path()).absolute()
-    except OSError as error:  # a relative one, and the current folder was deleted
+    except OSError as error:  # a relative path, and the current folder was deleted
         raise InputError(
             tr("There is no folder to save in."), hint=tr("Choose a folder.")
         ) from error
@@ -208,7 +207,7 @@ def _shown(folder: Path) -> str:
 
 
 def _ready(folder: Path, *, make: bool) -> None:
-    """See that the folder is there. Raises InputError where it is not, or cannot be made."""
+    """Ensure that the folder exists. Raises InputError if it does not, or cannot be created."""
     try:
         if make:
             folder.mkdir(parents=True, exist_ok=True)
@@ -230,14 +229,14 @@ def _ready(folder: Path, *, make: bool) -> None:
 
 
 def _named(call: Call) -> list[tuple[Artifact, str]]:
-    """Each content with its file name: the wished one, numbered where there are several."""
+    """Each content with its file name: the requested one, numbered if there are several."""
     items = list(call.inputs.get("content", ()))
     texts = [item.text or "" for item in items if item.path is None]
     files = [item for item in items if item.path is not None]
     if texts and not files:
         items = [text_artifact("\n\n".join(texts))]
     elif files:
-        items = files  # the sentence beside a picture is not what is to be kept
+        items = files  # the sentence beside a picture is not to be saved
     wished = safe_name(call.words("name")) if call.words("name").strip() else ""
     named: list[tuple[Artifact, str]] = []
     for number, item in enumerate(items, start=1):
@@ -245,7 +244,7 @@ def _named(call: Call) -> list[tuple[Artifact, str]]:
         name = PurePath(wished or safe_name(own.name))
         ending = name.suffix or (item.path.suffix if item.path else ".txt")
         stem = name.stem if name.suffix else name.name
-        # A dot in a name such as "notes 1.2" begins no ending.
+        # The dot in a name such as "notes 1.2" does not begin an extension.
         if name.suffix and not is_ending(name.suffix):
             stem, ending = name.name, own.suffix or ".txt"
         named.append((item, f"{stem}{f'-{number}' if len(items) > 1 else ''}{ending}"))
@@ -253,9 +252,9 @@ def _named(call: Call) -> list[tuple[Artifact, str]]:
 
 
 def safe_name(name: str) -> str:
-    """The name, where it is one that names a file in a folder and nothing else.
+    """The name, if it names a file in a folder and nothing else.
 
-    Raises InputError for paths, reserved and hidden names, and names no file system takes.
+    Raises InputError for paths, reserved and hidden names, and names no file system accepts.
     """
     name = unicodedata.normalize("NFC", name.strip())
     bare = name.rstrip(". ")
@@ -271,13 +270,13 @@ def safe_name(name: str) -> str:
         raise InputError(
             tr("A file cannot be called “{name}”.", name=name), hint=tr("Give another name.")
         )
-    if len(name.encode()) > LONGEST_NAME:
+    if len(name.encode()) > MAX_NAME_BYTES:
         raise InputError(tr("The name is too long for a file."), hint=tr("Give a shorter one."))
     return name
 
 
 def _put(made: Path, target: Path) -> None:
-    """Copy to the target whole or not at all: under another name first, then renamed."""
+    """Copy to the target atomically: under another name first, then renamed."""
     if os.path.lexists(target) and target.is_dir():
         raise InputError(
             tr("{name} is a folder there.", name=target.name), hint=tr("Give another name.")
@@ -287,11 +286,11 @@ def _put(made: Path, target: Path) -> None:
         os.close(handle)
         try:
             shutil.copyfile(made, temporary)
-            # mkstemp makes files for one's own eyes; a saved one has the usual permissions.
+            # mkstemp makes private files; a saved one gets the usual permissions.
             mask = os.umask(0)
             os.umask(mask)
             Path(temporary).chmod(0o666 & ~mask)
-            # A link of that name is replaced itself, what it leads to stays as it is.
+            # A link of that name is replaced; its target stays as it is.
             Path(temporary).replace(target)
         finally:
             Path(temporary).unlink(missing_ok=True)

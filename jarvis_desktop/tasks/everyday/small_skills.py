@@ -1,10 +1,4 @@
-"""Flips coins, rolls dice, picks numbers and picks one of several things.
-
-Spells a word letter by letter.
-
-Gives a text back, such as the last answer.
-
-Stops what is running: other requests and all speech."""
+"""Four small skills: chance (coins, dice, numbers, choices), spelling, repeating and stopping."""
 
 from __future__ import annotations
 
@@ -15,15 +9,15 @@ from collections.abc import Iterable
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.i18n import tr
-from jarvis_desktop.core.task import Call, Port, Preset, Report, TaskOption
-from jarvis_desktop.tasks.definition import Services, define
+from jarvis_desktop.core.task import Call, Port, Report, TaskOption
+from jarvis_desktop.tasks.definition import Services, define, presets
 from jarvis_desktop.text.numbers import with_digits
 
-MOST = 100
+MAX_COUNT = 100
 
 
 async def draw(call: Call, report: Report, services: Services) -> Iterable[Artifact]:
-    """What came up. Raises InputError for ranges that are empty and choices that are none."""
+    """Draw by chance. Raises InputError for an empty range or fewer than two choices."""
     said = with_digits(call.words("among").casefold())
     count, low, high = (int(call.number(name)) for name in ("count", "low", "high"))
     if found := re.search(r"\b(?:between|from)\s+(-?\d+)\s+(?:and|to)\s+(-?\d+)", said):
@@ -32,8 +26,8 @@ async def draw(call: Call, report: Report, services: Services) -> Iterable[Artif
         count = int(found[1])
     if found := re.search(r"\b(\d+)[\s-]sided\b|\bd(\d+)\b", said):
         high = int(found[1] or found[2])
-    if not 1 <= count <= MOST:
-        raise InputError(tr("Between 1 and {most} can be drawn at once.", most=MOST))
+    if not 1 <= count <= MAX_COUNT:
+        raise InputError(tr("Between 1 and {most} can be drawn at once.", most=MAX_COUNT))
     match call.words("what"):
         case "dice":
             return [text_artifact(_dice(count, high or 6))]
@@ -101,35 +95,32 @@ CHANCE = define(
         "number between # and #", "pick one of", "choose one of", "choose between", "pick between",
         "pick at random", "choose at random", "decide between",
     ),
-    presets=tuple(
-        Preset(phrase, (("what", what),))
-        for what, phrases in (
-            ("dice", "roll a die|roll a dice|roll the dice|roll dice|roll ... dice|roll a #|"
-             "roll # dice|throw the dice|throw a die|roll a d#"),
-            ("number", "random number|pick a number|choose a number|number between|number from"),
-            ("choice", "pick one of|choose one of|choose between|pick between|decide between|"
-             "pick one|choose one|choose for me"),
-        )
-        for phrase in phrases.split("|")
+    presets=presets(
+        ({"what": "dice"}, "roll a die|roll a dice|roll the dice|roll dice|roll ... dice|roll a #|"
+         "roll # dice|throw the dice|throw a die|roll a d#"),
+        ({"what": "number"},
+         "random number|pick a number|choose a number|number between|number from"),
+        ({"what": "choice"}, "pick one of|choose one of|choose between|pick between|decide between|"
+         "pick one|choose one|choose for me"),
     ),
     skill=draw, note="the system's source of randomness",
 )  # fmt: skip
 
 
-LONGEST = 200
+MAX_LETTERS = 200
 _NAMES = {" ": "space", "-": "hyphen", "'": "apostrophe", "’": "apostrophe", ".": "dot"}
 
 
 async def spell(call: Call, report: Report, services: Services) -> Iterable[Artifact]:
-    """The word and its letters. Raises InputError where there is no word."""
+    """The word and its letters. Raises InputError if there is no word."""
     word = word_in(call.words("word"))
     if not word:
         raise InputError(
             tr("The word to spell is missing."), hint=tr("Try “how do you spell rhythm”.")
         )
-    if len(word) > LONGEST:
+    if len(word) > MAX_LETTERS:
         raise InputError(
-            tr("That is too long to spell: {longest} letters are the most.", longest=LONGEST)
+            tr("That is too long to spell: {longest} letters are the most.", longest=MAX_LETTERS)
         )
     letters = ", ".join(_NAMES.get(letter, letter) for letter in word)
     return [text_artifact(f"{word}: {letters}.")]
@@ -168,7 +159,7 @@ SPELL = define(
 
 
 async def repeat(call: Call, report: Report, services: Services) -> Iterable[Artifact]:
-    """The text as it came. Raises InputError where there is none."""
+    """Return the text as it is. Raises InputError if there is none."""
     text = call.text("text") or call.words("words")
     if not text.strip():
         raise InputError(tr("There is nothing to repeat yet."))
@@ -193,7 +184,7 @@ REPEAT = define(
 
 
 async def stop(call: Call, report: Report, services: Services) -> Iterable[Artifact]:
-    """Stop all else and say how much that was."""
+    """Stop everything else and say how much that was."""
     count = services.stop_others()
     if not count:
         return [text_artifact("Nothing else is running.")]

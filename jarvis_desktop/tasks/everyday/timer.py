@@ -1,4 +1,4 @@
-"""Sets timers that ring, lists them and cancels them."""
+"""Timers: sets, lists and cancels them."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from jarvis_desktop.core.display import one_line
 from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.ports import Timer
-from jarvis_desktop.core.task import Call, Preset, Report, TaskOption
-from jarvis_desktop.tasks.definition import Services, define
+from jarvis_desktop.core.task import Call, Report, TaskOption
+from jarvis_desktop.tasks.definition import Services, define, presets
 from jarvis_desktop.text.dates import (
     MONTH,
     WEEKDAY,
@@ -26,7 +26,7 @@ from jarvis_desktop.text.dates import (
 from jarvis_desktop.text.lazy_re import lazy_re
 from jarvis_desktop.text.numbers import WORDS, with_digits
 
-LONGEST_DAYS = 30
+MAX_DAYS = 30
 _EXAMPLE = "Say “set a timer for ten minutes”."
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
 _UNIT = r"(s(?:ec(?:ond)?s?)?|m(?:in(?:ute)?s?)?|h(?:(?:ou)?rs?)?|d(?:ays?)?|w(?:eeks?)?)"
@@ -53,7 +53,7 @@ _LABELS = (
     lazy_re(r"\b(?:called|named|labell?ed)\s+(.+)$", re.IGNORECASE),
     lazy_re(rf"\bremind(?:er)?\b.*?\b(?:to|about|that|of(?!\s+{MONTH}))\s+(\D.+)$", re.IGNORECASE),
 )
-"""How people say what a timer is for, the plainest first."""
+"""Phrases that name a timer's purpose, the plainest first."""
 _NUMBER = rf"(?:\d[\d.,]*|(?:an?|one|half|quarters?|few|couple|{'|'.join(WORDS)})\b)"
 _LENGTH = lazy_re(
     rf"\b{_NUMBER}(?:[\s-]+(?:(?:and|of)\s+)?{_NUMBER})*[\s-]*"
@@ -74,13 +74,13 @@ _NO_LABEL = (
     r"start\s+now|the\s+(?:same|usual)|(?:the\s+)?(?:morning|afternoon|evening|night|weekend)|"
     rf"{WEEKDAY}s?|{MONTH}|{'|'.join(WORDS)})\b)"
 )
-"""What begins another part of the sentence."""
+"""Words that begin another part of the sentence."""
 _TIMER = r"(?:timer|alarm|countdown)\b"
 _ANY_KIND = (
     r"(?:different|extra|fresh|good|kitchen|little|loud|nice|normal|regular|separate|silent|simple|"
     r"single|small|usual)"
 )
-"""What says of a timer how it is, and not what it is for."""
+"""Adjectives that describe a timer rather than its purpose."""
 _LABELS_BY_PLACE = (
     lazy_re(rf"\bfor\s+(?:the next\s+)?+(?!{_NO_LABEL})([\"“‘']?[^\W\d][^#]*#?)", re.IGNORECASE),
     lazy_re(
@@ -91,7 +91,7 @@ _LABELS_BY_PLACE = (
     ),
     lazy_re(rf"\b{_TIMER}[^#]*#[\s,:]*(?!{_NO_LABEL})([\"“‘']?[^\W\d][^#]*#?)", re.IGNORECASE),
 )
-"""What it is for by its place, where # is how long it runs: "a tea timer", "timer # pasta"."""
+"""The purpose by its position, where # is the duration: "a tea timer", "timer # pasta"."""
 _BEFORE_TIME = lazy_re(r"(?:[\s,]+(?:and|at|for|in|of|then|to))*[\s,]*#$", re.IGNORECASE)
 _LENGTH_AFTER = lazy_re(rf"[\s,]+{_LENGTH.pattern}\W*$", re.IGNORECASE)
 _HOUR_SAID = lazy_re(
@@ -103,13 +103,12 @@ _TO_THE_HOUR = lazy_re(
     rf"\b(?:quarter|five|ten|twenty(?:[\s-]five)?)\s+to\s+(?:{'|'.join(WORDS)})\b", re.IGNORECASE
 )
 _QUOTED = lazy_re(r"[\"“‘'](.+?)[\"”’'](?!\w)")
-LONGEST_LABEL = 80
-LONGEST_SAID = 500
-"""Characters that are looked at."""
+MAX_LABEL_CHARS = 80
+MAX_READ_CHARS = 500
 
 
 async def ring(call: Call, report: Report, services: Services) -> Iterable[Artifact]:
-    """What was done, as a sentence. Raises InputError for a duration that is none."""
+    """Set, list or cancel timers. Raises InputError for an invalid duration."""
     match call.words("action"):
         case "cancel":
             return [text_artifact(_cancelled(services.timers.cancel_all()))]
@@ -127,14 +126,13 @@ async def ring(call: Call, report: Report, services: Services) -> Iterable[Artif
 
 
 def label_of(said: str) -> str:
-    """What the timer is for: "remind me in an hour to call Ann" is "call Ann"; "" where nobody
-    says so."""
-    said = said[:LONGEST_SAID]
-    # As long as what it stands for, so that the label is taken from what was said.
+    """What the timer is for: "remind me in an hour to call Ann" is "call Ann"; "" if not said."""
+    said = said[:MAX_READ_CHARS]
+    # The mask has the length of the text, so that positions in both are the same.
     masked = _TO_THE_HOUR.sub(lambda match: "#" * len(match[0]), said)
     for pattern in _LABELS:
         if found := pattern.search(masked):
-            # Where the time was said before, what is named after it is part of the purpose.
+            # If the time came first, a time in the purpose is part of it.
             timed = pattern is _LABELS[1] and _HOUR_SAID.search(masked[: found.start(1)])
             length = len(found[1] if timed else _TIME.sub("", found[1]))
             words = said[found.start(1) :]
@@ -149,13 +147,13 @@ def label_of(said: str) -> str:
 
 
 def _tidy(words: str, label: str) -> str:
-    """What the words begin with in quotation marks, else the label that was read off them."""
+    """The quoted text at the beginning of the words, else the label."""
     quoted = _QUOTED.match(words)
-    return one_line(quoted[1] if quoted else label.strip(" .,!?"), limit=LONGEST_LABEL)
+    return one_line(quoted[1] if quoted else label.strip(" .,!?"), limit=MAX_LABEL_CHARS)
 
 
 def seconds_of(words: str, now: datetime) -> float:
-    """How long "an hour and a half" or "until 7 pm" is. Raises InputError."""
+    """How many seconds "an hour and a half" or "until 7 pm" is. Raises InputError."""
     said = times_spelt(_plain(words))
     said = with_digits(re.sub(r"\bhalf an\b|\bhalf a\b", "0.5", said))
     said = re.sub(r"\b(?:1 |an? )?quarter of an\b|\b0\.25 (?:of )?an\b", "0.25", said)
@@ -175,19 +173,17 @@ def seconds_of(words: str, now: datetime) -> float:
         seconds = (due - now).total_seconds()
     if not seconds:
         raise _no_duration(said)
-    if seconds > LONGEST_DAYS * 86_400:
+    if seconds > MAX_DAYS * 86_400:
         raise _too_long()
     return seconds
 
 
 def _too_long() -> InputError:
-    return InputError(
-        tr("A timer can run for {longest_days} days at most.", longest_days=LONGEST_DAYS)
-    )
+    return InputError(tr("A timer can run for {longest_days} days at most.", longest_days=MAX_DAYS))
 
 
 def _no_duration(said: str) -> InputError:
-    """Why no timer can be set by these words."""
+    """The reason why no timer can be set from these words."""
     if _PART.search(said):
         return InputError(tr("A timer must run for more than zero seconds."), hint=_EXAMPLE)
     if odd := _ODD_UNIT.search(said):
@@ -261,19 +257,16 @@ TIMER = define(
         "remind me tomorrow", "remind me the day after", "remind me today", "remind me tonight",
         "remind me on", "remind me next", "remind me this", "remind me every", "wake me tomorrow",
     ),
-    presets=tuple(
-        Preset(phrase, (("action", action),))
-        for action, phrases in (
-            ("cancel", "cancel ... timer*|stop ... timer*|delete ... timer*|clear ... timer*|"
-             "remove ... timer*|turn off ... timer*|switch off ... timer*|cancel ... alarm*|"
-             "stop ... alarm*|delete ... alarm*|clear ... alarm*|remove ... alarm*|"
-             "turn off ... alarm*|switch off ... alarm*|get rid of ... alarm*"),
-            ("list", "how long is left|how much time is left|how much time ... left|"
-             "list ... timer*|show ... timer*|which timers|what timers|any timers|"
-             "how long ... timer|list ... alarms|show ... alarm*|which alarms|what alarms|"
-             "any alarms|check ... alarm*"),
-        )
-        for phrase in phrases.split("|")
+    presets=presets(
+        ({"action": "cancel"},
+         "cancel ... timer*|stop ... timer*|delete ... timer*|clear ... timer*|"
+         "remove ... timer*|turn off ... timer*|switch off ... timer*|cancel ... alarm*|"
+         "stop ... alarm*|delete ... alarm*|clear ... alarm*|remove ... alarm*|"
+         "turn off ... alarm*|switch off ... alarm*|get rid of ... alarm*"),
+        ({"action": "list"}, "how long is left|how much time is left|how much time ... left|"
+         "list ... timer*|show ... timer*|which timers|what timers|any timers|"
+         "how long ... timer|list ... alarms|show ... alarm*|which alarms|what alarms|"
+         "any alarms|check ... alarm*"),
     ),
     skill=ring, note="rings while the window or the terminal runs",
 )  # fmt: skip

@@ -1,6 +1,4 @@
-"""Says what a picture shows, with an expert, and what can be measured of it.
-
-Says which of the labels that are given suits a picture. No honest method without an expert."""
+"""The tasks that classify pictures: with an expert, or by what can be measured of one."""
 
 from __future__ import annotations
 
@@ -11,8 +9,8 @@ from typing import TYPE_CHECKING
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.i18n import tr
-from jarvis_desktop.core.task import Call, Port, Preset, Report, TaskOption
-from jarvis_desktop.tasks.definition import define
+from jarvis_desktop.core.task import Call, Port, Report, TaskOption
+from jarvis_desktop.tasks.definition import define, presets
 from jarvis_desktop.tasks.naming import join_words, named_things
 
 if TYPE_CHECKING:
@@ -28,7 +26,7 @@ _MEASURED = (
 
 
 def describe(call: Call, report: Report) -> Iterable[Artifact]:
-    """Two or three sentences."""
+    """Describe a picture in two or three sentences: kind, size, colours, light and sharpness."""
     from jarvis_desktop.tasks.images.io import read_image, to_array
 
     path, name = call.file("image"), call.title("image")
@@ -55,7 +53,7 @@ IMAGE_CLASSIFICATION = define(
             "content = what it shows; measures = colours, size, light and sharpness",
                CONTENT, choices=(CONTENT, MEASURES)),
     ),
-    presets=tuple(Preset(phrase, (("about", MEASURES),)) for phrase in _MEASURED),
+    presets=presets(({"about": MEASURES}, _MEASURED)),
     cues=(
         "classify the picture", "classify the image", "classify this", "classify image",
         "image classification", "image-classification", "what kind of picture",
@@ -66,14 +64,15 @@ IMAGE_CLASSIFICATION = define(
 )  # fmt: skip
 
 
-_PICTURES = ("the picture", "the photo", "the image")
+_NOUNS = ("picture", "photo", "image")
+_PICTURES = tuple(f"the {noun}" for noun in _NOUNS)
 _EITHER = ("is this a ... or a", "is this an ... or a", "is this the ... or the")
 
 
 def labels_of(words: str) -> list[str]:
-    """The labels that the words name, at least two: "is this a cat or a dog?" names cat and dog.
+    """List the labels that the words name: "is this a cat or a dog?" names cat and dog.
 
-    Raises InputError where there are fewer.
+    Raises InputError if there are fewer than two.
     """
     labels = named_things(words)
     if len(labels) < 2:
@@ -94,17 +93,17 @@ ZERO_SHOT_IMAGE_CLASSIFICATION = define(
         *(cue.replace("this", which) for cue in _EITHER for which in ("it", "that", *_PICTURES)),
         *(f"which of ... is in {what}" for what in _PICTURES),
         *(f"which of ... does {what} show" for what in _PICTURES),
-        *(f"does the {what} show a ... or a" for what in ("picture", "photo", "image")),
-        *(f"does this {what} show a ... or a" for what in ("picture", "photo", "image")),
+        *(f"does the {what} show a ... or a" for what in _NOUNS),
+        *(f"does this {what} show a ... or a" for what in _NOUNS),
         *(f"sort the {what} into" for what in ("picture", "photo", "image", "pictures", "photos")),
-        *(f"sort this {what} into" for what in ("picture", "photo", "image")),
-        *(f"classify the {what} as" for what in ("picture", "photo", "image")),
-        *(f"classify this {what} as" for what in ("picture", "photo", "image")),
-        *(f"which of these suits the {what}" for what in ("picture", "photo", "image")),
-        *(f"which label suits the {what}" for what in ("picture", "photo", "image")),
-        *(f"which of these is in the {what}" for what in ("picture", "photo", "image")),
-        *(f"which of these does the {what} show" for what in ("picture", "photo", "image")),
-        *(f"which of these does this {what} show" for what in ("picture", "photo", "image")),
+        *(f"sort this {what} into" for what in _NOUNS),
+        *(f"classify the {what} as" for what in _NOUNS),
+        *(f"classify this {what} as" for what in _NOUNS),
+        *(f"which of these suits the {what}" for what in _NOUNS),
+        *(f"which label suits the {what}" for what in _NOUNS),
+        *(f"which of these is in the {what}" for what in _NOUNS),
+        *(f"which of these does the {what} show" for what in _NOUNS),
+        *(f"which of these does this {what} show" for what in _NOUNS),
         "zero-shot image classification", "zero shot image classification",
     ),
     note="needs an expert that compares pictures with words",
@@ -123,18 +122,18 @@ COLOUR_NAMES = {
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
-    """What was found, in words that fit into a sentence."""
+class ImageMeasurements:
+    """Measurements of a picture, in words that fit into a sentence."""
 
     kind: str
     colours: list[str]
     light: str
     sharpness: str
-    """", sharp", ", blurred" or "" where it cannot be told."""
+    """", sharp", ", blurred", or "" if unclear."""
 
 
-def measure(pixels: Pixels) -> Measured:
-    """Measures an RGB picture (height, width, 3)."""
+def measure(pixels: Pixels) -> ImageMeasurements:
+    """Measure an RGB picture (height, width, 3)."""
     import cv2
     import numpy as np
 
@@ -148,7 +147,7 @@ def measure(pixels: Pixels) -> Measured:
     sharpness = ""
     if kind == "a photo or painting":
         sharpness = ", sharp" if _sharp(grey) else ", blurred"
-    return Measured(kind, _colours(small), light, sharpness)
+    return ImageMeasurements(kind, _colours(small), light, sharpness)
 
 
 def _kind(small: Pixels, grey: Pixels) -> str:
@@ -156,7 +155,7 @@ def _kind(small: Pixels, grey: Pixels) -> str:
 
     if float(grey.std()) < 3:
         return "blank"
-    # A photo taken at night is mostly black, too: what is lit decides.
+    # A photo taken at night is mostly black as well: judge by its lit parts.
     lit = small[small.max(axis=2) > 48]
     seen = lit if len(lit) > 0.05 * grey.size else small.reshape(-1, 3)
     _, counts = np.unique(seen // 16, axis=0, return_counts=True)
@@ -170,7 +169,7 @@ def _kind(small: Pixels, grey: Pixels) -> str:
 
 
 def _sharp(grey: Pixels) -> bool:
-    """Whether the strongest edges are steep: within two pixels from dark to light."""
+    """Whether the strongest edges are steep: from dark to light within two pixels."""
     import cv2
     import numpy as np
 
@@ -180,7 +179,7 @@ def _sharp(grey: Pixels) -> bool:
 
 
 def _colours(small: Pixels) -> list[str]:
-    """The names of the colours that take up at least an eighth, most first, at most three."""
+    """Names of the colours that cover at least an eighth, most common first, at most three."""
     import cv2
     import numpy as np
 
@@ -188,7 +187,9 @@ def _colours(small: Pixels) -> list[str]:
     lab = cv2.cvtColor(tones, cv2.COLOR_RGB2LAB)[0].astype(np.float32)
     tiny = cv2.resize(small, (64, 64), interpolation=cv2.INTER_AREA)
     points = cv2.cvtColor(tiny, cv2.COLOR_RGB2LAB).reshape(-1, 3).astype(np.float32)
-    weights = np.array([0.6, 1.3, 1.3], np.float32)  # hue tells names apart better than lightness
+    weights = np.array(
+        [0.6, 1.3, 1.3], np.float32
+    )  # hue separates names better than lightness does
     apart = np.linalg.norm((points[:, None] - lab[None]) * weights, axis=2)
     counts = np.bincount(apart.argmin(axis=1), minlength=len(COLOUR_NAMES))
     order = np.argsort(-counts)[:3]

@@ -1,7 +1,7 @@
 """Control pictures, which steer picture generators: their tasks and the functions that draw them.
 
-The drawing functions run in child processes only and are classical image processing. Where a
-control is named after a neural network, the note of its task says that it is not that network.
+The drawing functions run in child processes only and are classical image processing. If a control
+is named after a neural network, the note of its task says that it is not that network.
 """
 
 from __future__ import annotations
@@ -21,25 +21,25 @@ if TYPE_CHECKING:
 
     from jarvis_desktop.tasks.images.io import Pixels
 
-SIDE = 1600
+MAX_SIDE = 1600
 
-FACING_SIDE, STEEPNESS, FARTHEST = 384, 30.0, 0.1
-"""For normals: the size at which slopes are measured, how much they count, and how near, 0 to 1,
-things must be to have any."""
+NORMALS_SIDE, STEEPNESS, MIN_NEARNESS = 384, 30.0, 0.1
+"""For normals: the size at which slopes are measured, their weight, and the nearness, 0 to 1, below
+which surfaces count as flat."""
 
 
 def canny(pixels: Pixels) -> Pixels:
-    """Edges one pixel wide, 255 on 0, by thresholds that follow the picture's own contrast."""
+    """Edges one pixel wide, 255 on 0, with thresholds adapted to the picture's contrast."""
     import cv2
     import numpy as np
 
     small, full = _reduced(pixels, 3000)  # the slopes of a whole large photo would take 2 GB
     soft = cv2.GaussianBlur(small, (5, 5), 1.2)
     grey = cv2.cvtColor(soft, cv2.COLOR_RGB2GRAY)
-    # Otsu's level tells the usual step between light and dark of this picture.
+    # Otsu's level estimates the usual step between light and dark in this picture.
     level, _ = cv2.threshold(grey, 0, 255, cv2.THRESH_BINARY + cv2.THRESH_OTSU)
     high = float(np.clip(level, 40, 200))
-    # The channel that changes most decides: red beside blue may be one and the same grey.
+    # Use the channel that changes most: red beside blue may be the same grey.
     slopes = [cv2.Sobel(soft, cv2.CV_16S, *way, ksize=3) for way in ((1, 0), (0, 1))]
     most = (np.abs(slopes[0]) + np.abs(slopes[1])).argmax(axis=2)[:, :, None]
     across, down = (np.take_along_axis(slope, most, axis=2)[:, :, 0] for slope in slopes)
@@ -48,7 +48,7 @@ def canny(pixels: Pixels) -> Pixels:
 
 
 def soft_edges(pixels: Pixels) -> Pixels:
-    """The strength of the edges, 0 to 255, as the mean over three degrees of sharpness."""
+    """The strength of the edges, 0 to 255, averaged over three blur radii."""
     import cv2
     import numpy as np
 
@@ -103,7 +103,7 @@ def scribble(pixels: Pixels) -> Pixels:
 
 
 def areas(pixels: Pixels) -> Pixels:
-    """The picture as areas of one flat colour each, by at most ten colours."""
+    """The picture as areas of one flat colour each, in at most ten colours."""
     import cv2
     import numpy as np
 
@@ -126,29 +126,29 @@ def areas(pixels: Pixels) -> Pixels:
 
 
 def normals(nearness: NDArray[np.float32]) -> Pixels:
-    """Which way surfaces face, from how near they are, 0 to 1, (height, width).
+    """The direction that surfaces face, from nearness maps, 0 to 1, (height, width).
 
-    Blue faces the viewer, red the left and green up, as painters were trained to read it; what is
-    farthest away counts as a plane, as in MiDaS' way of making such maps (controlnet_aux, 2023).
+    Blue faces the viewer, red the left and green up, as generators were trained to read it. The
+    farthest parts count as a plane, as in MiDaS' normal maps (controlnet_aux, 2023).
     """
     import cv2
     import numpy as np
 
     height, width = nearness.shape
     soft = cv2.GaussianBlur(nearness, (0, 0), max(0.8, max(height, width) / 500))
-    # The slopes of a picture enlarged are flatter: they are measured as if it were of one size.
-    scale = STEEPNESS * max(height, width) / FACING_SIDE
+    # Slopes get flatter as a picture is enlarged: measure them as if at a fixed size.
+    scale = STEEPNESS * max(height, width) / NORMALS_SIDE
     across = scale * cv2.Sobel(soft, cv2.CV_32F, 1, 0, ksize=3)
     down = scale * cv2.Sobel(soft, cv2.CV_32F, 0, 1, ksize=3)
-    far = nearness < FARTHEST
+    far = nearness < MIN_NEARNESS
     across[far], down[far] = 0.0, 0.0
     facing = np.stack([across, down, np.full_like(across, 2 * np.pi)], axis=2)
     facing /= np.linalg.norm(facing, axis=2, keepdims=True)
     return np.asarray((facing * 127.5 + 127.5).round().clip(0, 255), np.uint8)
 
 
-def _reduced(pixels: Pixels, side: int = SIDE) -> tuple[Pixels, tuple[int, int]]:
-    """The picture with at most `side` pixels on its longer side, and its full (width, height)."""
+def _reduced(pixels: Pixels, side: int = MAX_SIDE) -> tuple[Pixels, tuple[int, int]]:
+    """Shrink a picture to at most `side` pixels; return it and its full (width, height)."""
     import cv2
     import numpy as np
 
@@ -167,13 +167,13 @@ def _enlarged(pixels: Pixels, full: tuple[int, int]) -> Pixels:
 
 
 Point = tuple[float, float] | None
-"""Where a joint is, in pixels from the left and top; None where it is not seen."""
+"""A joint, in pixels from the left and top; None if not visible."""
 
 Pose = Sequence[Point]
 
 FROM_COCO = (0, -1, 6, 8, 10, 5, 7, 9, 12, 14, 16, 11, 13, 15, 2, 1, 4, 3)
-"""OpenPose's 18 joints (nose, neck, right arm, left arm, right leg, left leg, eyes, ears) by their
-place among the 17 of COCO, which has no neck."""
+"""OpenPose's 18 joints (nose, neck, right arm, left arm, right leg, left leg, eyes, ears) as
+indices into COCO's 17, which has no neck."""
 
 LIMBS = (
     (1, 2), (1, 5), (2, 3), (3, 4), (5, 6), (6, 7), (1, 8), (8, 9), (9, 10), (1, 11), (11, 12),
@@ -185,29 +185,30 @@ COLOURS = (
     (0, 255, 0), (0, 255, 85), (0, 255, 170), (0, 255, 255), (0, 170, 255), (0, 85, 255),
     (0, 0, 255), (85, 0, 255), (170, 0, 255), (255, 0, 255), (255, 0, 170), (255, 0, 85),
 )  # fmt: skip
-"""One for each limb, and for each joint."""
+"""One for each limb, and for each joint: the colours that OpenPose uses and generators learned
+(Cao, Hidalgo, Simon, Wei and Sheikh, "OpenPose", 2019)."""
 
 LIMB_LIGHT = 0.6
-"""How bright limbs are; joints have the full colour."""
+"""Brightness of limbs; joints have the full colour."""
 
-THICK = 4 / 512
-"""Half a limb's width, and a joint's, by the shorter side of the picture."""
+HALF_WIDTH = 4 / 512
+"""Half a limb's width, and a joint's radius, relative to the shorter side of the picture."""
 
 
 def from_coco(joints: Pose) -> list[Point]:
-    """The 18 joints of OpenPose from the 17 of COCO; the neck is between the shoulders."""
+    """Convert COCO's 17 joints to OpenPose's 18; the neck is between the shoulders."""
     left, right = joints[5], joints[6]
     neck = ((left[0] + right[0]) / 2, (left[1] + right[1]) / 2) if left and right else None
     return [neck if at < 0 else joints[at] for at in FROM_COCO]
 
 
-def drawn(poses: Sequence[Pose], size: tuple[int, int]) -> Pixels:
-    """The people's poses, 18 joints each, on black; `size` is (width, height)."""
+def draw_poses(poses: Sequence[Pose], size: tuple[int, int]) -> Pixels:
+    """Draw poses of 18 joints each on black; `size` is (width, height)."""
     import cv2
     import numpy as np
 
     canvas = np.zeros((size[1], size[0], 3), np.uint8)
-    thick = max(2, round(THICK * min(size)))
+    thick = max(2, round(HALF_WIDTH * min(size)))
     for (one, other), colour in zip(LIMBS, COLOURS, strict=False):
         for pose in poses:
             start, end = pose[one], pose[other]
@@ -241,20 +242,23 @@ _HEX = """
     00ffcc2900ff29ff00ad00ff00f5ff4700ff7a00ff00ffb8005cffb8ff000085ffffd60019c2c266ff005c00ff
 """
 
-COUNT = 150
+KIND_COUNT = 150
 
 
 def palette() -> NDArray[np.uint8]:
-    """Red, green and blue of each kind, (150, 3)."""
+    """The colours of ADE20K's 150 classes, (150, 3), in which segmentation maps are read.
+
+    Zhou et al., "Scene Parsing through ADE20K Dataset", 2017; a wall is grey, sky light blue.
+    """
     import numpy as np
 
-    return np.frombuffer(bytes.fromhex(_HEX), np.uint8).reshape(COUNT, 3)
+    return np.frombuffer(bytes.fromhex(_HEX), np.uint8).reshape(KIND_COUNT, 3)
 
 
 DRAWERS = {
     "canny": canny, "hed": soft_edges, "mlsd": straight_lines, "scribble": scribble, "seg": areas,
 }  # fmt: skip
-"""How each kind of control picture is drawn; the other kinds need an expert."""
+"""How each kind is drawn; the other kinds need an expert."""
 
 
 def draw_control(call: Call, report: Report) -> Iterable[Artifact]:

@@ -1,8 +1,4 @@
-"""Finds faces, people and other everyday things in a picture and says where they are.
-
-Finds what is named in a picture, whatever it is. No honest method without an expert.
-
-Finds faces and people with the detectors that come with OpenCV 4. Runs in children only."""
+"""The detection tasks, and OpenCV's detectors of faces and people, which run in child processes."""
 
 from __future__ import annotations
 
@@ -14,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from jarvis_desktop.core.artifact import Artifact, Kind
 from jarvis_desktop.core.errors import ExpertError, InputError
 from jarvis_desktop.core.i18n import tr
-from jarvis_desktop.core.task import Call, Port, Preset, Report, TaskOption
-from jarvis_desktop.tasks.definition import define
+from jarvis_desktop.core.task import Call, Port, Report, TaskOption
+from jarvis_desktop.tasks.definition import define, presets
 from jarvis_desktop.tasks.images.findings import BoundingBox
 from jarvis_desktop.tasks.naming import IN_PICTURE, named_things
 
@@ -47,13 +43,13 @@ _PEOPLE = ("people", "person", "everyone")
 
 
 def _in_pictures(*nouns: str) -> tuple[str, ...]:
-    """Heavier than the cues that ask for anything at all in a picture."""
+    """Cues that outweigh those for searching anything in a picture."""
     asked = ("find ...", "detect ...", "locate ...", "mark ...", "where is ...", "where are ...")
     return tuple(f"{ask} {noun} {at}" for ask in asked for noun in nouns for at in IN_PICTURE)
 
 
 def detect(call: Call, report: Report) -> Iterable[Artifact]:
-    """The picture with boxes, and a sentence with their number and places."""
+    """Draw boxes around faces and people, and say how many there are and where."""
     from jarvis_desktop.tasks.images.findings import box_results
     from jarvis_desktop.tasks.images.io import on_white, read_image, to_array
 
@@ -83,7 +79,7 @@ def detect(call: Call, report: Report) -> Iterable[Artifact]:
 
 
 def _boxes(label: str, places: Sequence[DetectionBox]) -> list[BoundingBox]:
-    # How sure the detectors are is no probability, and so it is not shown.
+    # The detectors' scores are not probabilities, so they are not shown.
     return [
         BoundingBox(label, at.left, at.top, at.left + at.width, at.top + at.height) for at in places
     ]
@@ -100,11 +96,9 @@ OBJECT_DETECTION = define(
                "everything", reads="gap"),
         TaskOption("threshold", "how sure it must be, 0 to 1; 0 = what suits the expert", 0.0),
     ),
-    presets=(
-        *(Preset(phrase, (("what", "faces"),)) for phrase in _in_pictures("face*")),
-        *(Preset(phrase, (("what", "people"),)) for phrase in _in_pictures(*_PEOPLE)),
-        *(Preset(phrase, (("what", "faces"),)) for phrase in FACES),
-        *(Preset(phrase, (("what", "people"),)) for phrase in PEOPLE),
+    presets=presets(
+        ({"what": "faces"}, _in_pictures("face*")), ({"what": "people"}, _in_pictures(*_PEOPLE)),
+        ({"what": "faces"}, FACES), ({"what": "people"}, PEOPLE),
     ),
     cues=(
         "detect object*", "detect the object*", "object detection", "object-detection",
@@ -123,10 +117,10 @@ _ASKED = (
 )  # fmt: skip
 
 
-def wanted(words: str) -> list[str]:
-    """The things to find: "find the red car in the picture" names red car.
+def things_to_find(words: str) -> list[str]:
+    """List the things to find: "find the red car in the picture" names red car.
 
-    Raises InputError where nothing is named.
+    Raises InputError if nothing is named.
     """
     things = named_things(words)
     if not things:
@@ -159,13 +153,13 @@ ZERO_SHOT_OBJECT_DETECTION = define(
 if TYPE_CHECKING:
     from jarvis_desktop.tasks.images.io import Pixels
 
-SIDE = 900
-"""Pictures are looked at with at most so many pixels on their longer side."""
+MAX_SIDE = 900
+"""Larger pictures are searched at this size."""
 
 
 @dataclass(frozen=True, slots=True)
 class DetectionBox:
-    """Where something is, in pixels of the picture, and how sure that is; above 0 is likely."""
+    """Where something is, in pixels of the picture, with a score; above 0 is likely."""
 
     left: int
     top: int
@@ -175,20 +169,20 @@ class DetectionBox:
 
     @property
     def area(self) -> int:
-        """Its area."""
+        """Width by height."""
         return self.width * self.height
 
     def overlap(self, other: DetectionBox) -> float:
-        """The share, 0 to 1, of the smaller box that lies in the other."""
+        """The share, 0 to 1, of the smaller box that lies inside the other."""
         wide = min(self.left + self.width, other.left + other.width) - max(self.left, other.left)
         high = min(self.top + self.height, other.top + other.height) - max(self.top, other.top)
         return max(0, wide) * max(0, high) / max(1, min(self.area, other.area))
 
 
 def find_faces(pixels: Pixels) -> list[DetectionBox]:
-    """The faces in an RGB picture that look at the camera, from left to right.
+    """Find the faces that look at the camera in an RGB picture, from left to right.
 
-    The "alt2" cascade is the one of OpenCV's four that hardly ever sees faces in foliage and fur.
+    Of OpenCV's four cascades, "alt2" is the one that hardly ever sees faces in foliage and fur.
     """
     import cv2
 
@@ -205,15 +199,17 @@ def find_faces(pixels: Pixels) -> list[DetectionBox]:
 
 
 def find_people(pixels: Pixels) -> list[DetectionBox]:
-    """Upright people seen from head to foot, from left to right.
+    """Find upright people, visible from head to foot, from left to right.
 
-    The detector answers near every real person several times, near a chance likeness once or
-    twice or faintly, so both the number of answers and the strongest of them must be enough.
+    The detector answers several times near a real person, but once, twice or faintly near a chance
+    likeness, so both the number of answers and the best score must be high enough.
     """
     import cv2
 
     small, scale = _reduced(pixels, 1.0)
-    if small.shape[0] < 160 or small.shape[1] < 96:  # less than its window ends the process
+    if (
+        small.shape[0] < 160 or small.shape[1] < 96
+    ):  # a picture below its window size ends the process
         return []
     found, weights = _people_detector().detectMultiScale(
         small, hitThreshold=0.0, winStride=(8, 8), padding=(16, 16), scale=1.05, groupThreshold=0
@@ -250,7 +246,7 @@ def _people_detector() -> Any:
 
 
 def _distinct(boxes: list[DetectionBox]) -> list[DetectionBox]:
-    """The boxes without those that mostly lie in a surer one."""
+    """Drop boxes that mostly overlap a surer one."""
     kept: list[DetectionBox] = []
     for box in sorted(boxes, key=lambda box: -box.score):
         if all(box.overlap(other) < 0.45 for other in kept):
@@ -262,7 +258,7 @@ def _reduced(pixels: Pixels, most: float) -> tuple[Pixels, float]:
     import cv2
     import numpy as np
 
-    scale = min(most, SIDE / max(pixels.shape[:2]))
+    scale = min(most, MAX_SIDE / max(pixels.shape[:2]))
     way = cv2.INTER_AREA if scale < 1 else cv2.INTER_LINEAR
     return np.asarray(cv2.resize(pixels, None, fx=scale, fy=scale, interpolation=way)), scale
 

@@ -1,13 +1,10 @@
-"""Edits a picture in a named way: grey, brighter, rotated, cropped, a pencil sketch ...
-
-Named edits of a picture, by Pillow and OpenCV. Runs in child processes only.
-
-Gives a picture another style: sketch, cartoon, painting, sepia ..."""
+"""The tasks that edit and restyle pictures, by Pillow and OpenCV. Edits run in child processes
+only."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -15,14 +12,14 @@ from jarvis_desktop.core.artifact import Artifact, Kind
 from jarvis_desktop.core.errors import ExpertError, InputError
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.task import PROMPT, Call, Port, Preset, Report, TaskOption, Value
-from jarvis_desktop.tasks.definition import define
+from jarvis_desktop.tasks.definition import define, presets
 from jarvis_desktop.tasks.images.generation import AVOID, SEED, STRENGTH
 from jarvis_desktop.tasks.images.io import EDITS
 from jarvis_desktop.tasks.naming import PICTURE_WORDS
 
 
 def _after(*nouns: str) -> tuple[str, ...]:
-    """ "a sketch of the picture" is made from it; "a sketch of a cat" is drawn from nothing."""
+    """Cues for drawings made from a picture; "a sketch of a cat" is drawn from nothing."""
     return tuple(
         f"{noun} of {which} {what}"
         for noun in nouns
@@ -31,129 +28,80 @@ def _after(*nouns: str) -> tuple[str, ...]:
     )
 
 
-EDIT_CUES: dict[str, tuple[str, dict[str, Value]]] = {
-    **dict.fromkeys(
-        ("black and white", "black-and-white", "grey*", "gray*", "monochrome", "b&w", "b/w",
-         "without colour", "without color", "remove the colour", "remove the color", "desaturat*",
-         "take out the colour", "take out the color", "colourless", "colorless"),
-        ("grey", {}),
-    ),
-    **dict.fromkeys(
-        ("brighter", "brighten*", "lighter", "lighten*", "more light", "too dark",
-         "increase the brightness", "more brightness", "brightness up", "turn up the brightness"),
-        ("brightness", {"amount": 30.0}),
-    ),
-    **dict.fromkeys(
-        ("darker", "darken*", "dimmer", "less bright", "too bright", "less light",
-         "decrease the brightness", "reduce the brightness", "lower the brightness",
-         "brightness down"),
-        ("brightness", {"amount": -30.0}),
-    ),
-    **dict.fromkeys(
-        ("more contrast", "higher contrast", "increase the contrast", "raise the contrast",
-         "stronger contrast", "punchier", "contrast"),
-        ("contrast", {"amount": 30.0}),
-    ),
-    **dict.fromkeys(
-        ("less contrast", "lower contrast", "reduce the contrast", "decrease the contrast",
-         "lower the contrast", "softer contrast"),
-        ("contrast", {"amount": -30.0}),
-    ),
-    **dict.fromkeys(
-        ("more colour*", "more color*", "colourful", "colorful", "vivid", "more saturat*",
-         "increase the saturation", "stronger colours", "stronger colors", "saturat*", "vibrant",
-         "richer colours", "richer colors"),
-        ("colour", {"amount": 40.0}),
-    ),
-    **dict.fromkeys(
-        ("less colour*", "less color*", "less saturat*", "reduce the saturation", "paler", "muted",
-         "decrease the saturation", "weaker colours", "weaker colors"),
-        ("colour", {"amount": -40.0}),
-    ),
-    **dict.fromkeys(
-        ("blur the background", "background blur*", "blurry background", "blurred background",
-         "blur what is behind", "blur everything behind", "bokeh", "portrait mode", "out of focus"),
-        ("background-blur", {}),
-    ),
-    **dict.fromkeys(("blur", "blurs", "blurred", "blurry", "blurring", "soften*"), ("blur", {})),
-    **dict.fromkeys(
-        ("sharpen*", "sharper", "crisper", "more crisp", "clearer", "unblur", "deblur"),
-        ("sharpen", {}),
-    ),
-    **dict.fromkeys(
-        ("rotate left", "turn left", "turn it to the left", "rotate it to the left",
-         "to the left", "counterclockwise", "counter-clockwise", "anticlockwise", "anti-clockwise"),
-        ("rotate", {"amount": -90.0}),
-    ),
-    **dict.fromkeys(("upside down", "upside-down", "on its head"), ("rotate", {"amount": 180.0})),
-    **dict.fromkeys(
-        ("rotate", "rotates", "rotated", "rotating", "rotation", "turn it by", "turn right",
-         "turn it to the right", "sideways", "clockwise", "by 90 degrees", "quarter turn"),
-        ("rotate", {}),
-    ),
-    **dict.fromkeys(
-        ("flip vertically", "flip it vertically", "vertical flip", "mirror vertically",
-         "top to bottom"),
-        ("flip", {"direction": "vertical"}),
-    ),
-    **dict.fromkeys(
-        ("flip", "flips", "flipped", "mirror*", "left to right", "reverse it", "mirror image"),
-        ("flip", {"direction": "horizontal"}),
-    ),
-    **dict.fromkeys(
-        ("left half", "to the left half", "remove the right half", "cut off the right half"),
-        ("crop", {"direction": "left"}),
-    ),
-    **dict.fromkeys(
-        ("right half", "to the right half", "remove the left half", "cut off the left half"),
-        ("crop", {"direction": "right"}),
-    ),
-    **dict.fromkeys(
-        ("upper half", "top half", "remove the lower half", "remove the bottom half"),
-        ("crop", {"direction": "top"}),
-    ),
-    **dict.fromkeys(
-        ("lower half", "bottom half", "remove the upper half", "remove the top half"),
-        ("crop", {"direction": "bottom"}),
-    ),
-    **dict.fromkeys(
-        ("crop", "crops", "cropped", "cropping", "trim*", "cut out the middle", "cut off the edges",
-         "cut the edges"),
-        ("crop", {}),
-    ),
-    **dict.fromkeys(
-        ("half the size", "half size", "half as large", "half as big", "smaller", "shrink*",
-         "reduce the size", "scale down", "scale it down"),
-        ("resize", {"amount": 50.0}),
-    ),
-    **dict.fromkeys(
-        ("twice the size", "double the size", "twice as large", "twice as big", "larger", "bigger",
-         "enlarge*", "scale up", "scale it up", "upscale*"),
-        ("resize", {"amount": 200.0}),
-    ),
-    **dict.fromkeys(("resize*", "resizing", "rescale*", "pixels wide",
-                     *(f"make the {what} #@#" for what in PICTURE_WORDS)), ("resize", {})),
-    **dict.fromkeys(
-        ("pencil sketch", "pencil drawing", "sketch*", "line drawing", "pencil", "charcoal",
-         "drawing of it", "sketch of it", *_after("sketch", "drawing")),
-        ("sketch", {}),
-    ),
-    **dict.fromkeys(("cartoon*", "comic*", "toon", "anime"), ("cartoon", {})),
-    **dict.fromkeys(
-        ("oil painting", "into a painting", "like a painting", "painted", "painterly",
-         "watercolour", "watercolor", "painting of it", *_after("painting")),
-        ("painting", {}),
-    ),
-    **dict.fromkeys(
-        ("invert*", "negative of", "a negative", "inverse colours", "inverse colors"),
-        ("invert", {}),
-    ),
-    **dict.fromkeys(("sepia", "old photo*", "vintage", "antique", "brownish"), ("sepia", {})),
-    **dict.fromkeys(
-        ("enhance*", "improve*", "look better", "nicer", "auto level*", "touch up", "retouch*"),
-        ("enhance", {}),
-    ),
-}  # fmt: skip
+PHRASES: tuple[tuple[Mapping[str, Value], Iterable[str]], ...] = (
+    ({"edit": "grey"},
+     "black and white|black-and-white|grey*|gray*|monochrome|b&w|b/w|without colour|"
+     "without color|remove the colour|remove the color|desaturat*|take out the colour|"
+     "take out the color|colourless|colorless"),
+    ({"edit": "brightness", "amount": 30.0},
+     "brighter|brighten*|lighter|lighten*|more light|too dark|increase the brightness|"
+     "more brightness|brightness up|turn up the brightness"),
+    ({"edit": "brightness", "amount": -30.0},
+     "darker|darken*|dimmer|less bright|too bright|less light|decrease the brightness|"
+     "reduce the brightness|lower the brightness|brightness down"),
+    ({"edit": "contrast", "amount": 30.0},
+     "more contrast|higher contrast|increase the contrast|raise the contrast|stronger contrast|"
+     "punchier|contrast"),
+    ({"edit": "contrast", "amount": -30.0},
+     "less contrast|lower contrast|reduce the contrast|decrease the contrast|lower the contrast|"
+     "softer contrast"),
+    ({"edit": "colour", "amount": 40.0},
+     "more colour*|more color*|colourful|colorful|vivid|more saturat*|increase the saturation|"
+     "stronger colours|stronger colors|saturat*|vibrant|richer colours|richer colors"),
+    ({"edit": "colour", "amount": -40.0},
+     "less colour*|less color*|less saturat*|reduce the saturation|paler|muted|"
+     "decrease the saturation|weaker colours|weaker colors"),
+    ({"edit": "background-blur"},
+     "blur the background|background blur*|blurry background|blurred background|"
+     "blur what is behind|blur everything behind|bokeh|portrait mode|out of focus"),
+    ({"edit": "blur"}, "blur|blurs|blurred|blurry|blurring|soften*"),
+    ({"edit": "sharpen"}, "sharpen*|sharper|crisper|more crisp|clearer|unblur|deblur"),
+    ({"edit": "rotate", "amount": -90.0},
+     "rotate left|turn left|turn it to the left|rotate it to the left|to the left|"
+     "counterclockwise|counter-clockwise|anticlockwise|anti-clockwise"),
+    ({"edit": "rotate", "amount": 180.0}, "upside down|upside-down|on its head"),
+    ({"edit": "rotate"},
+     "rotate|rotates|rotated|rotating|rotation|turn it by|turn right|turn it to the right|"
+     "sideways|clockwise|by 90 degrees|quarter turn"),
+    ({"edit": "flip", "direction": "vertical"},
+     "flip vertically|flip it vertically|vertical flip|mirror vertically|top to bottom"),
+    ({"edit": "flip", "direction": "horizontal"},
+     "flip|flips|flipped|mirror*|left to right|reverse it|mirror image"),
+    ({"edit": "crop", "direction": "left"},
+     "left half|to the left half|remove the right half|cut off the right half"),
+    ({"edit": "crop", "direction": "right"},
+     "right half|to the right half|remove the left half|cut off the left half"),
+    ({"edit": "crop", "direction": "top"},
+     "upper half|top half|remove the lower half|remove the bottom half"),
+    ({"edit": "crop", "direction": "bottom"},
+     "lower half|bottom half|remove the upper half|remove the top half"),
+    ({"edit": "crop"},
+     "crop|crops|cropped|cropping|trim*|cut out the middle|cut off the edges|cut the edges"),
+    ({"edit": "resize", "amount": 50.0},
+     "half the size|half size|half as large|half as big|smaller|shrink*|reduce the size|"
+     "scale down|scale it down"),
+    ({"edit": "resize", "amount": 200.0},
+     "twice the size|double the size|twice as large|twice as big|larger|bigger|enlarge*|scale up|"
+     "scale it up|upscale*"),
+    ({"edit": "resize"}, (
+        "resize*", "resizing", "rescale*", "pixels wide",
+        *(f'make the {what} #@#' for what in PICTURE_WORDS),
+    )),
+    ({"edit": "sketch"}, (
+        "pencil sketch", "pencil drawing", "sketch*", "line drawing", "pencil", "charcoal",
+        "drawing of it", "sketch of it",
+        *_after('sketch', 'drawing'),
+    )),
+    ({"edit": "cartoon"}, "cartoon*|comic*|toon|anime"),
+    ({"edit": "painting"}, (
+        "oil painting", "into a painting", "like a painting", "painted", "painterly",
+        "watercolour", "watercolor", "painting of it",
+        *_after('painting'),
+    )),
+    ({"edit": "invert"}, "invert*|negative of|a negative|inverse colours|inverse colors"),
+    ({"edit": "sepia"}, "sepia|old photo*|vintage|antique|brownish"),
+    ({"edit": "enhance"}, "enhance*|improve*|look better|nicer|auto level*|touch up|retouch*"),
+)  # fmt: skip
 """How people say it -> the edit and what else that settles. Longer phrases go before shorter."""
 
 _ASKED = ("add", "put", "insert", "remove", "erase", "replace", "swap", "change", "turn")
@@ -172,18 +120,13 @@ AMOUNT = TaskOption(
 )
 
 
-def presets(edits: Iterable[str]) -> tuple[Preset, ...]:
-    """The phrases that ask for these edits, with what each settles."""
+def _presets(edits: Iterable[str]) -> tuple[Preset, ...]:
     wanted = frozenset(edits)
-    return tuple(
-        Preset(phrase, (("edit", edit), *settled.items()))
-        for phrase, (edit, settled) in EDIT_CUES.items()
-        if edit in wanted
-    )
+    return presets(*(group for group in PHRASES if group[0]["edit"] in wanted))
 
 
 def edit(call: Call, report: Report) -> Iterable[Artifact]:
-    """The edited picture."""
+    """Apply the edit. Raises ExpertError for edits described in free words."""
     from jarvis_desktop.tasks.images.io import read_image, save_image
 
     path, name = call.file("image"), call.title("image")
@@ -227,7 +170,7 @@ IMAGE_EDITING = define(
         ),
         SEED,
     ),
-    presets=presets(EDITS),
+    presets=_presets(EDITS),
     exact="edit",
     cues=(
         "edit the picture", "edit the image", "edit the photo", "edit this", "image editing",
@@ -254,13 +197,13 @@ if TYPE_CHECKING:
 
     from jarvis_desktop.tasks.images.io import Pixels
 
-MOST_SIDE = 20_000
-MOST_PIXELS = 50_000_000
+MAX_SIDE = 20_000
+MAX_PIXELS = 50_000_000
 
 
 @dataclass(frozen=True, slots=True)
 class EditRequest:
-    """How an edit is wanted; 0.0 and "" stand for what is usual with it."""
+    """How to edit; 0.0 and "" stand for the edit's usual values."""
 
     amount: float = 0.0
     direction: str = ""
@@ -268,7 +211,7 @@ class EditRequest:
 
 
 def apply_edit(image: Image, edit: str, wish: EditRequest) -> Image:
-    """The edited picture; transparent parts stay transparent. Raises InputError."""
+    """Apply a named edit; transparent parts stay transparent. Raises InputError."""
     if edit in _SHAPES:
         return _SHAPES[edit](image, wish)
     changed = _COLOURS[edit](image.convert("RGB"), wish)
@@ -277,7 +220,7 @@ def apply_edit(image: Image, edit: str, wish: EditRequest) -> Image:
     return changed
 
 
-def _rotated(image: Image, wish: EditRequest) -> Image:
+def _rotate(image: Image, wish: EditRequest) -> Image:
     from PIL import Image as images
 
     degrees = wish.amount or (-90.0 if wish.direction == "left" else 90.0)
@@ -286,23 +229,23 @@ def _rotated(image: Image, wish: EditRequest) -> Image:
         ways = (None, images.Transpose.ROTATE_270, images.Transpose.ROTATE_180)
         way = (*ways, images.Transpose.ROTATE_90)[int(quarters)]
         return image.transpose(way) if way is not None else image.copy()
-    # What a slanted picture leaves free is white where nothing can be transparent.
+    # The corners left free are white if they cannot be transparent.
     fill = (255, 255, 255, 0) if image.mode == "RGBA" else (255, 255, 255)
     bicubic = images.Resampling.BICUBIC
     return image.rotate(-degrees, expand=True, resample=bicubic, fillcolor=fill)
 
 
-def _flipped(image: Image, wish: EditRequest) -> Image:
+def _flip(image: Image, wish: EditRequest) -> Image:
     from PIL import ImageOps
 
     upright = wish.direction in ("vertical", "top", "bottom")
     return ImageOps.flip(image) if upright else ImageOps.mirror(image)
 
 
-def _cropped(image: Image, wish: EditRequest) -> Image:
+def _crop(image: Image, wish: EditRequest) -> Image:
     width, height = image.size
     if wish.size:
-        wide, high = _wanted(wish.size, image)
+        wide, high = _parse_size(wish.size, image)
         wide, high = min(wide, width), min(high, height)
     else:
         share = (wish.amount or (50.0 if wish.direction else 80.0)) / 100
@@ -316,15 +259,15 @@ def _cropped(image: Image, wish: EditRequest) -> Image:
     return image.crop((left, top, left + wide, top + high))
 
 
-def _resized(image: Image, wish: EditRequest) -> Image:
+def _resize(image: Image, wish: EditRequest) -> Image:
     from PIL import Image as images
 
     if wish.size:
-        wide, high = _wanted(wish.size, image)
+        wide, high = _parse_size(wish.size, image)
     else:
         share = (wish.amount or 50.0) / 100
         wide, high = max(1, round(image.width * share)), max(1, round(image.height * share))
-    if wish.amount < 0 or wide * high > MOST_PIXELS or max(wide, high) > MOST_SIDE:
+    if wish.amount < 0 or wide * high > MAX_PIXELS or max(wide, high) > MAX_SIDE:
         raise InputError(
             tr("A picture of {wide} by {high} pixels cannot be made.", wide=wide, high=high),
             hint=tr("Ask for at most 50 million pixels."),
@@ -332,8 +275,8 @@ def _resized(image: Image, wish: EditRequest) -> Image:
     return image.resize((wide, high), images.Resampling.LANCZOS)
 
 
-def _wanted(size: str, image: Image) -> tuple[int, int]:
-    """Width and height from "800x600", or from "800x" or "x600", which keep the proportions."""
+def _parse_size(size: str, image: Image) -> tuple[int, int]:
+    """Width and height from "800x600"; "800x" and "x600" keep the proportions."""
     match = re.fullmatch(r"\s*(\d{1,6})?\s*(?:[x×*]|by)?\s*(\d{1,6})?\s*", size.lower())
     wide, high = (int(part or 0) for part in match.groups()) if match else (0, 0)
     if not wide and not high:
@@ -344,7 +287,7 @@ def _wanted(size: str, image: Image) -> tuple[int, int]:
     return wide, high or max(1, round(wide * image.height / image.width))
 
 
-def _blurred(image: Image, wish: EditRequest) -> Image:
+def _blur(image: Image, wish: EditRequest) -> Image:
     from PIL import ImageFilter
 
     radius = abs(wish.amount) or max(2.0, max(image.size) / 100)
@@ -358,14 +301,14 @@ def _grey(image: Image, wish: EditRequest) -> Image:
     return image.convert("L").convert("RGB")
 
 
-def _inverted(image: Image, wish: EditRequest) -> Image:
+def _invert(image: Image, wish: EditRequest) -> Image:
     from PIL import ImageOps
 
     return ImageOps.invert(image)
 
 
-def _brighter(image: Image, wish: EditRequest) -> Image:
-    # A curve that keeps black and white where they are: multiplying would wash out the sky.
+def _brighten(image: Image, wish: EditRequest) -> Image:
+    # A gamma curve keeps black and white in place: multiplying would wash out the sky.
     percent = max(-100.0, min(wish.amount or 30.0, 300.0))
     if percent <= -99:
         return image.point([0] * 768)
@@ -374,13 +317,13 @@ def _brighter(image: Image, wish: EditRequest) -> Image:
     return image.point(curve * 3)
 
 
-def _contrasted(image: Image, wish: EditRequest) -> Image:
+def _adjust_contrast(image: Image, wish: EditRequest) -> Image:
     from PIL import ImageEnhance
 
     return ImageEnhance.Contrast(image).enhance(_factor(wish.amount or 30.0))
 
 
-def _coloured(image: Image, wish: EditRequest) -> Image:
+def _adjust_colour(image: Image, wish: EditRequest) -> Image:
     from PIL import ImageEnhance
 
     return ImageEnhance.Color(image).enhance(_factor(wish.amount or 40.0))
@@ -390,7 +333,7 @@ def _factor(percent: float) -> float:
     return max(0.0, min(1 + percent / 100, 6.0))
 
 
-def _sharpened(image: Image, wish: EditRequest) -> Image:
+def _sharpen(image: Image, wish: EditRequest) -> Image:
     from PIL import ImageFilter
 
     percent = int(min(abs(wish.amount) or 120.0, 500.0))
@@ -398,11 +341,11 @@ def _sharpened(image: Image, wish: EditRequest) -> Image:
     return image.filter(ImageFilter.UnsharpMask(radius=radius, percent=percent, threshold=2))
 
 
-def _enhanced(image: Image, wish: EditRequest) -> Image:
+def _enhance(image: Image, wish: EditRequest) -> Image:
     from PIL import ImageOps
 
     stretched = ImageOps.autocontrast(image, cutoff=(0.5, 0.5), preserve_tone=True)
-    return _sharpened(_coloured(stretched, EditRequest(12.0)), EditRequest(60.0))
+    return _sharpen(_adjust_colour(stretched, EditRequest(12.0)), EditRequest(60.0))
 
 
 def _sepia(image: Image, wish: EditRequest) -> Image:
@@ -412,7 +355,7 @@ def _sepia(image: Image, wish: EditRequest) -> Image:
 
 
 def _sketch(image: Image, wish: EditRequest) -> Image:
-    """Pencil strokes where the light changes: the grey picture divided by its soft copy."""
+    """Pencil strokes where the light changes: the grey picture divided by its blurred copy."""
     import cv2
     import numpy as np
     from PIL import Image as images
@@ -430,7 +373,7 @@ def _sketch(image: Image, wish: EditRequest) -> Image:
 
 
 def _cartoon(image: Image, wish: EditRequest) -> Image:
-    """Flat colours inside of dark outlines."""
+    """Flat colours with dark outlines."""
     import cv2
     import numpy as np
     from PIL import Image as images
@@ -454,7 +397,7 @@ def _cartoon(image: Image, wish: EditRequest) -> Image:
 
 
 def _without_specks(lines: Pixels) -> Pixels:
-    """The outlines (black) without the dots that are no part of one."""
+    """The outlines (black) without isolated dots."""
     import cv2
     import numpy as np
 
@@ -465,7 +408,7 @@ def _without_specks(lines: Pixels) -> Pixels:
 
 
 def _painting(image: Image, wish: EditRequest) -> Image:
-    """Patches of colour as by a broad brush, coloured a little more strongly."""
+    """Patches of colour as by a broad brush, slightly more saturated."""
     import cv2
     import numpy as np
     from PIL import Image as images
@@ -475,10 +418,10 @@ def _painting(image: Image, wish: EditRequest) -> Image:
     calm = cv2.edgePreservingFilter(np.asarray(small), flags=1, sigma_s=40, sigma_r=0.4)
     pixels = cv2.pyrMeanShiftFiltering(cv2.medianBlur(calm, 7), 8, 16)
     large = images.fromarray(pixels).resize(image.size, images.Resampling.LANCZOS)
-    return _coloured(large, EditRequest(25.0))
+    return _adjust_colour(large, EditRequest(25.0))
 
 
-def _background_blurred(image: Image, wish: EditRequest) -> Image:
+def _blur_background(image: Image, wish: EditRequest) -> Image:
     import numpy as np
     from PIL import Image as images
 
@@ -486,29 +429,29 @@ def _background_blurred(image: Image, wish: EditRequest) -> Image:
 
     radius = abs(wish.amount) or max(4.0, max(image.size) / 60)
     mask = images.fromarray(foreground(np.asarray(image)))
-    return images.composite(image, _blurred(image, EditRequest(radius)), mask)
+    return images.composite(image, _blur(image, EditRequest(radius)), mask)
 
 
 _SHAPES: dict[str, Callable[[Image, EditRequest], Image]] = {
-    "rotate": _rotated,
-    "flip": _flipped,
-    "crop": _cropped,
-    "resize": _resized,
-    "blur": _blurred,
+    "rotate": _rotate,
+    "flip": _flip,
+    "crop": _crop,
+    "resize": _resize,
+    "blur": _blur,
 }
 _COLOURS: dict[str, Callable[[Image, EditRequest], Image]] = {
     "grey": _grey,
-    "brightness": _brighter,
-    "contrast": _contrasted,
-    "colour": _coloured,
-    "sharpen": _sharpened,
-    "enhance": _enhanced,
-    "invert": _inverted,
+    "brightness": _brighten,
+    "contrast": _adjust_contrast,
+    "colour": _adjust_colour,
+    "sharpen": _sharpen,
+    "enhance": _enhance,
+    "invert": _invert,
     "sepia": _sepia,
     "sketch": _sketch,
     "cartoon": _cartoon,
     "painting": _painting,
-    "background-blur": _background_blurred,
+    "background-blur": _blur_background,
 }
 
 
@@ -516,7 +459,7 @@ STYLES = ("sketch", "cartoon", "painting", "sepia", "grey", "invert")
 
 
 def restyle(call: Call, report: Report) -> Iterable[Artifact]:
-    """The picture in the other style."""
+    """Apply one of the named styles."""
     from jarvis_desktop.tasks.images.io import read_image, save_image
 
     path, name, style = call.file("image"), call.title("image"), call.words("edit")
@@ -539,7 +482,7 @@ IMAGE_TO_IMAGE = define(
     ports=(Port("image", (Kind.IMAGE,)), Port(PROMPT, (Kind.TEXT,), required=False)),
     gives=(Kind.IMAGE,),
     options=(TaskOption("edit", "the style", "", choices=("", *STYLES)), STRENGTH, AVOID, SEED),
-    presets=presets(STYLES),
+    presets=_presets(STYLES),
     exact="edit",
     cues=(
         "in the style of", "into the style", "style of a", "another style", "restyle*", "stylise*",

@@ -1,6 +1,8 @@
-"""What was found in a picture: values that any expert's answer is brought into, and their words.
+"""What was found in a picture: boxes and masks, the sentences that describe them, and drawing them.
 
-Labels come from experts and are content: they are cut to one short line before they are shown.
+Built-in detectors, local experts and those behind an API all use it: in child processes, and where
+answers of an API are decoded. Pillow and numpy are enough. Labels come from experts and are
+untrusted: they are cut to one short line before they are shown.
 """
 
 from __future__ import annotations
@@ -17,15 +19,16 @@ from jarvis_desktop.tasks.naming import count_of, join_words
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+    from PIL.Image import Image
 
-LONGEST_LABEL = 40
+MAX_LABEL_CHARS = 40
 """Characters of a label that are shown."""
 
-MOST_KINDS = 12
-"""Kinds of things that a sentence names."""
+MAX_KINDS = 12
+"""Kinds of things named in a sentence."""
 
-NAMED = 5
-"""Labels that a list names."""
+MAX_NAMED_LABELS = 5
+"""Labels named in a list."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,19 +41,19 @@ class BoundingBox:
     right: float
     bottom: float
     score: float = 0.0
-    """How sure that is, 0 to 1; 0 where it is not known, then it is not shown."""
+    """Confidence, 0 to 1; 0 if unknown, then it is not shown."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Mask:
-    """Which part of a picture something is."""
+    """Which part of a picture something covers."""
 
     label: str
     inside: NDArray[Any]
-    """(height, width), true or above 0 where it is; of any size: it is stretched over the picture,
-    so that large pictures need no large masks."""
+    """(height, width), true or above 0 inside. Of any size: it is stretched over the picture, so
+    that large pictures need no large masks."""
     score: float = 0.0
-    """How sure that is, 0 to 1; 0 where it is not known."""
+    """Confidence, 0 to 1; 0 if unknown."""
 
     @property
     def share(self) -> float:
@@ -59,24 +62,24 @@ class Mask:
 
 
 def clean_label(label: str) -> str:
-    """A label as one short line: "stop_sign" is "stop sign"."""
+    """A label as one short line: "stop_sign" becomes "stop sign"."""
     line = " ".join("".join(c if c.isprintable() else " " for c in label.replace("_", " ")).split())
-    return line if len(line) <= LONGEST_LABEL else line[: LONGEST_LABEL - 1] + "…"
+    return line if len(line) <= MAX_LABEL_CHARS else line[: MAX_LABEL_CHARS - 1] + "…"
 
 
 def label_lines(
-    scores: Mapping[str, float] | Iterable[tuple[str, float]], most: int = NAMED
+    scores: Mapping[str, float] | Iterable[tuple[str, float]], most: int = MAX_NAMED_LABELS
 ) -> str:
-    """One line a label, "tabby cat: 93%", the likeliest first; scores are 0 to 1."""
+    """One line per label, "tabby cat: 93%", the likeliest first; scores are 0 to 1."""
     pairs = scores.items() if isinstance(scores, Mapping) else scores
     ranked = sorted(pairs, key=lambda pair: -pair[1])[:most]
     return "\n".join(f"{clean_label(label)}: {score:.0%}" for label, score in ranked)
 
 
-def tell_boxes(boxes: Sequence[BoundingBox], name: str, width: int, *, none: str = "") -> str:
-    """How many of what there are, and where: "I find 2 cars in a.jpg: 1 on the left and ...".
+def describe_boxes(boxes: Sequence[BoundingBox], name: str, width: int, *, none: str = "") -> str:
+    """Say how many things there are and where: "I find 2 cars in a.jpg: 1 on the left and ...".
 
-    `width` is the picture's, in pixels; `none` is what was looked for, for where there is nothing.
+    `width` is the picture's, in pixels; `none` is what was searched for, if nothing was found.
     """
     if not boxes:
         return f"I find no {none or 'things that I know'} in {name}."
@@ -92,8 +95,8 @@ def tell_boxes(boxes: Sequence[BoundingBox], name: str, width: int, *, none: str
     return f"In {name} I find {_listed(parts)}."
 
 
-def tell_masks(masks: Sequence[Mask], name: str, *, none: str = "") -> str:
-    """What share of the picture each kind of thing takes, the largest first."""
+def describe_masks(masks: Sequence[Mask], name: str, *, none: str = "") -> str:
+    """Say what share of the picture each kind of thing covers, the largest first."""
     if not masks:
         return f"I find no {none or 'things that I know'} in {name}."
     by_label: dict[str, list[Mask]] = {}
@@ -105,11 +108,11 @@ def tell_masks(masks: Sequence[Mask], name: str, *, none: str = "") -> str:
         many = len(by_label[label])
         words = count_of(many, label) if many > 1 else label
         of = "" if at else " of the picture"
-        parts.append(f"{words} ({share_words(shares[label])}{of})")
+        parts.append(f"{words} ({format_share(shares[label])}{of})")
     return f"In {name} I find {_listed(parts)}."
 
 
-def share_words(share: float) -> str:
+def format_share(share: float) -> str:
     """A share as people read it: "12%", "less than 1%"."""
     return f"{min(share, 1.0):.0%}" if share >= 0.005 else "less than 1%"
 
@@ -134,13 +137,10 @@ def _places(boxes: Sequence[BoundingBox], width: int) -> str:
 
 
 def _listed(parts: Sequence[str]) -> str:
-    if len(parts) > MOST_KINDS:
-        parts = [*parts[: MOST_KINDS - 1], f"{len(parts) - MOST_KINDS + 1} more kinds of things"]
+    if len(parts) > MAX_KINDS:
+        parts = [*parts[: MAX_KINDS - 1], f"{len(parts) - MAX_KINDS + 1} more kinds of things"]
     return join_words(parts)
 
-
-if TYPE_CHECKING:
-    from PIL.Image import Image
 
 Colour = tuple[int, int, int]
 
@@ -148,41 +148,41 @@ COLOURS: tuple[Colour, ...] = (
     (40, 200, 70), (40, 120, 255), (235, 70, 60), (255, 175, 20), (165, 80, 235), (0, 185, 190),
     (240, 90, 170), (140, 110, 60), (120, 170, 20), (90, 95, 200), (250, 120, 50), (60, 130, 110),
 )  # fmt: skip
-"""One for each label, in the order in which they appear."""
+"""One for each label, in the order of appearance."""
 
-MOST_DRAWN = 100
-"""Boxes or parts that are drawn, the surest or largest ones: more would hide the picture."""
+MAX_DRAWN = 100
+"""Boxes or parts that are drawn, the surest or largest: more would hide the picture."""
 
-STRENGTH = 130
-"""How strongly, 0 to 255, a part is coloured."""
+FILL_OPACITY = 130
+"""Opacity of a coloured part, 0 to 255."""
 
 
 def box_results(
     call: Call, image: Image, boxes: Sequence[BoundingBox], *, none: str = ""
 ) -> list[Artifact]:
-    """The results of a task that finds things: the picture with boxes, and a sentence."""
+    """The results of a detection task: the picture with boxes, and a sentence."""
     from jarvis_desktop.tasks.images.io import save_image
 
-    words = tell_boxes(boxes, call.title("image"), image.width, none=none)
-    return [save_image(with_boxes(image, boxes), call, "found"), text_artifact(words)]
+    words = describe_boxes(boxes, call.title("image"), image.width, none=none)
+    return [save_image(draw_boxes(image, boxes), call, "found"), text_artifact(words)]
 
 
 def mask_results(
     call: Call, image: Image, masks: Sequence[Mask], *, none: str = "", apart: bool = False
 ) -> list[Artifact]:
-    """The results of a task that parts a picture: its parts in colours, and a sentence.
+    """The results of a segmentation task: the parts of the picture in colours, and a sentence.
 
-    `apart` is for pieces without names: each has a colour of its own.
+    `apart` is for parts without names: each gets its own colour.
     """
     from jarvis_desktop.tasks.images.io import save_image
 
-    words = tell_masks(masks, call.title("image"), none=none)
-    drawn = with_masks(image, masks, apart=apart)
+    words = describe_masks(masks, call.title("image"), none=none)
+    drawn = draw_masks(image, masks, apart=apart)
     return [save_image(drawn, call, "parts"), text_artifact(words)]
 
 
-def with_boxes(image: Image, boxes: Sequence[BoundingBox]) -> Image:
-    """A copy of the picture, RGB and of its size, with a box and a label around each thing."""
+def draw_boxes(image: Image, boxes: Sequence[BoundingBox]) -> Image:
+    """A copy of the picture, RGB and of its size, with a labelled box around each thing."""
     from PIL import ImageDraw
 
     from jarvis_desktop.tasks.images.io import on_white
@@ -193,7 +193,7 @@ def with_boxes(image: Image, boxes: Sequence[BoundingBox]) -> Image:
     colours = _colours([box.label for box in boxes])
     totals = Counter(box.label for box in boxes)
     numbers: Counter[str] = Counter()
-    for box in sorted(boxes, key=lambda box: -box.score)[:MOST_DRAWN]:
+    for box in sorted(boxes, key=lambda box: -box.score)[:MAX_DRAWN]:
         numbers[box.label] += 1
         words = clean_label(box.label)
         if box.score:
@@ -206,51 +206,51 @@ def with_boxes(image: Image, boxes: Sequence[BoundingBox]) -> Image:
     return out
 
 
-def with_masks(image: Image, masks: Sequence[Mask], *, apart: bool = False) -> Image:
-    """A copy of the picture, RGB and of its size, each kind of part in a colour, with a legend.
+def draw_masks(image: Image, masks: Sequence[Mask], *, apart: bool = False) -> Image:
+    """A copy of the picture, RGB and of its size, with coloured parts and a legend.
 
-    Several parts of one label have one colour and an outline each; where they are to be told
-    `apart`, each has a colour of its own, and there is no legend.
+    Parts with the same label share a colour and have an outline each. With `apart`, each part has
+    its own colour and there is no legend.
     """
     from jarvis_desktop.tasks.images.io import on_white
 
     out = on_white(image).copy()
     largest = _largest(masks)
     colours = _colours([mask.label for mask in largest])
-    for at, mask in enumerate(largest):  # small parts last, so that they lie on top
+    for at, mask in enumerate(largest):  # small parts last, so that they are on top
         _colour_in(out, mask, COLOURS[at % len(COLOURS)] if apart else colours[mask.label])
     shares = dict.fromkeys(colours, 0.0)
     for mask in largest:
         shares[mask.label] += mask.share
     entries = [
-        (f"{clean_label(label)} {share_words(shares[label])}", colours[label]) for label in colours
+        (f"{clean_label(label)} {format_share(shares[label])}", colours[label]) for label in colours
     ]
     _legend(out, [] if apart else entries)
     return out
 
 
-def masks_alone(size: tuple[int, int], masks: Sequence[Mask]) -> Image:
-    """An RGB picture of that (width, height), black, with each part in a colour of its own."""
+def render_masks(size: tuple[int, int], masks: Sequence[Mask]) -> Image:
+    """An RGB picture of that (width, height), black, with each part in its own colour."""
     from PIL import Image as images
 
     out = images.new("RGB", size)
     for at, mask in enumerate(_largest(masks)):
-        out.paste(COLOURS[at % len(COLOURS)], (0, 0), stretched(mask.inside, size))
+        out.paste(COLOURS[at % len(COLOURS)], (0, 0), mask_image(mask.inside, size))
     return out
 
 
 def _largest(masks: Sequence[Mask]) -> list[Mask]:
-    return sorted(masks, key=lambda mask: -mask.share)[:MOST_DRAWN]
+    return sorted(masks, key=lambda mask: -mask.share)[:MAX_DRAWN]
 
 
 def cut_out(image: Image, inside: Any) -> Image:
-    """The picture as RGBA with all of it transparent but what is `inside`, an array as in Mask."""
+    """The picture as RGBA, transparent except where `inside` (an array as in Mask) is set."""
     out = image.convert("RGBA")
-    out.putalpha(stretched(inside, image.size))
+    out.putalpha(mask_image(inside, image.size))
     return out
 
 
-def stretched(inside: Any, size: tuple[int, int]) -> Image:
+def mask_image(inside: Any, size: tuple[int, int]) -> Image:
     """The array of a Mask as a grey picture of that (width, height): 255 inside, 0 outside."""
     import numpy as np
     from PIL import Image as images
@@ -265,12 +265,12 @@ def _colour_in(out: Image, mask: Mask, colour: Colour) -> None:
     import numpy as np
     from PIL import Image as images
 
-    whole = stretched(mask.inside, out.size)
+    whole = mask_image(mask.inside, out.size)
     place = whole.getbbox()
     if place is None:
         return
     part = whole.crop(place)
-    out.paste(colour, place, part.point([0] * 128 + [STRENGTH] * 128))
+    out.paste(colour, place, part.point([0] * 128 + [FILL_OPACITY] * 128))
     inside, step = np.asarray(part) > 0, _line(out)
     height, width = inside.shape
     around, inner = np.pad(inside, step), inside
@@ -282,7 +282,7 @@ def _colour_in(out: Image, mask: Mask, colour: Colour) -> None:
 
 
 def _within(box: BoundingBox, size: tuple[int, int]) -> tuple[float, float, float, float]:
-    """The box's left, top, right and bottom inside of the picture, whatever an expert said."""
+    """The box's left, top, right and bottom, clipped to the picture."""
     width, height = size
 
     def kept(at: float, most: int) -> float:
@@ -294,7 +294,7 @@ def _within(box: BoundingBox, size: tuple[int, int]) -> tuple[float, float, floa
 
 
 def _legend(out: Image, entries: Sequence[tuple[str, Colour]]) -> None:
-    """The labels on plates of their colours, at the lower left; as many as have room there."""
+    """Draw the labels on plates of their colours, at the lower left; as many as fit."""
     from PIL import ImageDraw
 
     draw = ImageDraw.Draw(out)
@@ -312,10 +312,9 @@ def _legend(out: Image, entries: Sequence[tuple[str, Colour]]) -> None:
 def _plate(
     draw: Any, words: str, corner: tuple[float, float], colour: Colour, font: Any, line: int
 ) -> None:
-    """The words on a plate that stands on the corner, as far as the picture lets it."""
+    """Draw the words on a plate above the corner, or inside the picture at its edges."""
     left, top, _, _ = draw.textbbox((0, 0), words, font)
     width, height = _plate_size(draw, words, font, line)
-    # It hangs into the picture where it would stand out above, and moves left of its edge.
     x = max(0, min(corner[0], draw.im.size[0] - width))
     y = max(0, corner[1] - height)
     draw.rectangle((x, y, x + width, y + height), fill=colour)

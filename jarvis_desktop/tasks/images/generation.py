@@ -1,15 +1,8 @@
-"""Paints a picture from a description. No honest method without an expert.
+"""The tasks that paint pictures, and the options, sizes and regions they share with films.
 
-Paints a part of a picture anew after a description. No honest method without an expert.
-
-What the tasks that make pictures and films have in common: their options, sizes and regions.
-
-The built-in ways, the fetched experts and those behind an API all read them here.
-
-Paints a picture from a description and a control picture, which says where things are.
-
-One task type for each kind of control picture (ControlNet: Zhang, Rao and Agrawala, 2023). None has
-an honest method without an expert."""
+The tasks with control pictures are ControlNet's (Zhang, Rao and Agrawala, 2023). Local experts and
+those behind an API read the options here.
+"""
 
 from __future__ import annotations
 
@@ -48,67 +41,69 @@ REGIONS = ("left half", "right half", "upper half", "lower half", "middle")
 SHAPES = {"square": 1.0, "landscape": 3 / 2, "portrait": 2 / 3, "wide": 16 / 9}
 """Width by height."""
 
-SMALLEST, LARGEST = 64, 4096
-"""Pixels of a side that may be asked for."""
+MIN_SIDE, MAX_SIDE = 64, 4096
+"""Pixels of a side that may be requested."""
 
-MOST_DRAWN = 2.25
-"""Experts draw at most so many times the pixels that they were trained on: beyond, things come
-out twice. What is larger is enlarged afterwards."""
+MAX_DRAWN_AREA = 2.25
+"""Experts draw at most this many times the area that they were trained on: beyond it, things appear
+twice. Larger pictures are enlarged afterwards."""
 
-LONGEST_NAME = 6
-"""Words of a wish that name the file made for it."""
+MAX_NAME_WORDS = 6
+"""Words of a prompt that name its file."""
 
 
 @dataclass(frozen=True, slots=True)
 class PictureSize:
-    """How large a picture is drawn, and how large it is wanted, as (width, height) in pixels."""
+    """The size at which a picture is drawn, and the requested one, as (width, height) in pixels."""
 
     drawn: tuple[int, int]
     wanted: tuple[int, int]
 
 
-def frame(call: Call, *, side: int, multiple: int, ratio: float = 1.0) -> PictureSize:
-    """The size for an expert that was trained on squares of `side`, and takes multiples.
+def picture_size(call: Call, *, side: int, multiple: int, ratio: float = 1.0) -> PictureSize:
+    """Choose the size for an expert trained on squares of `side`, in multiples of `multiple`.
 
-    `ratio` is width by height where the call leaves it open. Raises InputError.
+    `ratio` is width by height if the call leaves it open. Raises InputError.
     """
     asked = str(call.options.get("size", "")).strip().lower()
-    wanted = None if not asked or asked in SHAPES else pixels(asked)
+    wanted = None if not asked or asked in SHAPES else parse_size(asked)
     ratio = SHAPES.get(asked, wanted[0] / wanted[1] if wanted else ratio)
     area = float(side * side)
     if wanted:
-        area = min(max(wanted[0] * wanted[1], area / 4), MOST_DRAWN * area)
-    drawn = fitted(ratio, area, multiple)
+        area = min(max(wanted[0] * wanted[1], area / 4), MAX_DRAWN_AREA * area)
+    drawn = fit_size(ratio, area, multiple)
     return PictureSize(drawn, wanted or drawn)
 
 
-def fitted(ratio: float, area: float, multiple: int) -> tuple[int, int]:
-    """The width and height of those proportions and about that area, both multiples."""
+def fit_size(ratio: float, area: float, multiple: int) -> tuple[int, int]:
+    """The width and height with those proportions and about that area, both multiples."""
     ratio = min(max(ratio, 1 / 4), 4.0)
     wide, high = math.sqrt(area * ratio), math.sqrt(area / ratio)
     return (max(1, round(wide / multiple)) * multiple, max(1, round(high / multiple)) * multiple)
 
 
-def pixels(size: str) -> tuple[int, int]:
-    """Width and height from "800x600". Raises InputError."""
+def parse_size(size: str) -> tuple[int, int]:
+    """Parse width and height from "800x600". Raises InputError."""
     match = re.fullmatch(r"\s*(\d{1,6})\s*(?:[x×*,]|by)\s*(\d{1,6})\s*", size)
     if not match:
         raise InputError(
             tr("“{size}” is no size.", size=size), hint=tr("Give it in pixels, such as 800x600.")
         )
     wide, high = int(match[1]), int(match[2])
-    if not all(SMALLEST <= side <= LARGEST for side in (wide, high)):
+    if not all(MIN_SIDE <= side <= MAX_SIDE for side in (wide, high)):
         raise InputError(
             tr("A picture of {wide} by {high} pixels cannot be drawn.", wide=wide, high=high),
             hint=tr(
-                "Ask for {smallest} to {largest} pixels a side.", smallest=SMALLEST, largest=LARGEST
+                "Ask for {smallest} to {largest} pixels a side.",
+                smallest=MIN_SIDE,
+                largest=MAX_SIDE,
             ),
         )
     return wide, high
 
 
 def seed_of(call: Call) -> tuple[int, bool]:
-    """The seed, and whether the call chose it; otherwise it is a new one."""
+    """The seed, and whether the call chose it; otherwise it is random."""
     chosen = int(call.options.get("seed", 0))
     return (chosen, True) if chosen else (secrets.randbelow(2**31 - 1) + 1, False)
 
@@ -122,8 +117,8 @@ def strength_of(call: Call, usual: float) -> float:
     return percent / 100
 
 
-def wish(call: Call, port: str = "prompt") -> tuple[str, str]:
-    """What is to be drawn, and what is not: generators read "without people" as people."""
+def prompts(call: Call, port: str = "prompt") -> tuple[str, str]:
+    """What to draw, and what to avoid: generators read "without people" as people."""
     text, avoid = call.text(port).strip(), str(call.options.get("avoid", "")).strip()
     if avoid:
         without = rf"[,;]?\s*\b(?:with no|without|but no|no)\s+(?:any\s+)?{re.escape(avoid)}"
@@ -145,8 +140,8 @@ def region_box(region: str, size: tuple[int, int]) -> tuple[int, int, int, int]:
 
 
 def file_stem(text: str, otherwise: str) -> str:
-    """A name for a file, from the first words of a wish."""
-    words = re.findall(r"\w[\w'’-]*", text)[:LONGEST_NAME]
+    """A name for a file, from the first words of a prompt."""
+    words = re.findall(r"\w[\w'’-]*", text)[:MAX_NAME_WORDS]
     return " ".join(words)[:60].strip() or otherwise
 
 
@@ -284,7 +279,7 @@ CONTROLS: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
         ),
     ),
 }  # fmt: skip
-"""Kind of control -> what it settles; what people call such a picture; how they ask."""
+"""Kind of control -> how it guides the picture; names for such a picture; cues."""
 
 
 def _definition(kind: str) -> Definition:

@@ -1,7 +1,7 @@
-"""Reads and writes pictures for the tasks that work on them. Runs in child processes only.
+"""Reads and writes pictures for the tasks that work on them, in child processes only.
 
-A picture from a stranger is measured before it is decoded, and whatever its decoder trips over
-becomes one sentence that names the file.
+An untrusted picture is measured before it is decoded, and any error of its decoder becomes one
+sentence that names the file.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ FORMATS = (
     *("PNG", "JPEG", "GIF", "BMP", "DIB", "TIFF", "WEBP", "AVIF", "ICO", "PPM"),
     *("JPEG2000", "TGA", "PCX"),
 )
-MOST_PIXELS = 50_000_000
-MOST_PAGES = 50
-LONGEST_STEM = 60
+MAX_PIXELS = 50_000_000
+MAX_PAGES = 50
+MAX_STEM_CHARS = 60
 EDITS = (
     *("enhance", "grey", "brightness", "contrast", "colour", "blur", "sharpen", "rotate", "flip"),
     *("crop", "resize", "sketch", "cartoon", "painting", "background-blur", "invert", "sepia"),
 )
-"""The edits without an expert; a file that one makes is named after it."""
+"""The built-in edits; their results are named after them."""
 _OTHER_EDITS = (
     *(
         "found",
@@ -58,40 +58,40 @@ _BROKEN = (
     *(OSError, SyntaxError, ValueError, TypeError, LookupError, ArithmeticError, EOFError),
     *(MemoryError, AttributeError, struct.error),
 )
-"""What Pillow's decoders raise on damaged data."""
+"""What Pillow's decoders raise for damaged data."""
 
 
 def read_image(path: Path, *, name: str = "") -> Image:
-    """The picture upright, as RGB, or RGBA where any of it is transparent; the first of several.
+    """Read a picture upright, as RGB, or RGBA if any of it is transparent; the first of several.
 
-    `name` is what a person calls the file. Raises InputError where it is no picture, damaged, or
+    `name` is what the user calls the file. Raises InputError if it is not a picture, is damaged, or
     has more than 50 million pixels.
     """
-    with _opened(path, name or path.name) as image:
+    with _open(path, name or path.name) as image:
         return _upright(image, name or path.name)
 
 
 def read_pages(path: Path, *, name: str = "") -> Iterator[Image]:
-    """The pages of a TIFF one after the other, at most 50; of any other picture, the first."""
+    """Yield the pages of a TIFF, at most 50; of any other picture, the first."""
     name = name or path.name
-    with _opened(path, name) as image:
+    with _open(path, name) as image:
         count = getattr(image, "n_frames", 1) if image.format == "TIFF" else 1
-        for page in range(min(count, MOST_PAGES)):
+        for page in range(min(count, MAX_PAGES)):
             image.seek(page)
             _check_size(image, name)
             yield _upright(image.copy() if count > 1 else image, name)
 
 
 def frame_count(path: Path, *, name: str = "") -> int:
-    """How many frames or pages the file has; a moving GIF has several."""
-    with _opened(path, name or path.name) as image:
+    """The number of frames or pages; an animated GIF has several."""
+    with _open(path, name or path.name) as image:
         return int(getattr(image, "n_frames", 1))
 
 
 def save_image(image: Image, call: Call, what: str, *, port: str = "image") -> Artifact:
-    """Write `image` into the call's folder, named after its input: photo-sketch.jpg.
+    """Save `image` in the call's folder, named after its input: photo-sketch.jpg.
 
-    A JPEG stays a JPEG, everything else becomes a PNG, which keeps each pixel.
+    A JPEG stays a JPEG; everything else becomes a lossless PNG.
     """
     given = Path(call.title(port))
     photo = image.mode == "RGB" and given.suffix.lower() in (".jpg", ".jpeg")
@@ -99,12 +99,12 @@ def save_image(image: Image, call: Call, what: str, *, port: str = "image") -> A
 
 
 def save_png(image: Image, call: Call, what: str, *, port: str = "image") -> Artifact:
-    """The same, but always as a PNG: for masks, lines and cut-outs."""
+    """Like `save_image`, but always a PNG: for masks, lines and cut-outs."""
     return _save(image, call, f"{_stem(Path(call.title(port)))}-{what}", ".png")
 
 
 def to_array(image: Image) -> Pixels:
-    """The picture's RGB values (height, width, 3), transparent parts on white."""
+    """The picture's RGB values (height, width, 3), with transparent parts on white."""
     import numpy as np
 
     return np.asarray(on_white(image), np.uint8)
@@ -121,17 +121,17 @@ def on_white(image: Image) -> Image:
 
 
 def _stem(given: Path) -> str:
-    """The name of the original: of several edits in a row, a name tells the last alone."""
-    # The longest first: "-background-blur" ends in "-blur" too.
+    """The name of the original, without the edits that earlier calls appended."""
+    # The longest first: "-background-blur" also ends in "-blur".
     ends = sorted((f"-{edit}" for edit in (*EDITS, *_OTHER_EDITS)), key=len, reverse=True)
     stem = given.stem
     while (end := next((end for end in ends if stem.endswith(end)), "")) and stem != end:
         stem = stem.removesuffix(end)
-    return stem[:LONGEST_STEM].strip() or "picture"
+    return stem[:MAX_STEM_CHARS].strip() or "picture"
 
 
 def _save(image: Image, call: Call, stem: str, suffix: str) -> Artifact:
-    # A name is shown and stored; a title made of a text may hold anything.
+    # A name is shown and stored; a title made from a text may contain anything.
     safe = "".join(c if c.isalnum() or c in " -_.()" else "_" for c in stem)[:100].strip()
     path = call.workdir / f"{safe}{suffix}"
     if suffix == ".jpg":
@@ -142,14 +142,14 @@ def _save(image: Image, call: Call, stem: str, suffix: str) -> Artifact:
 
 
 @contextmanager
-def _opened(path: Path, name: str) -> Iterator[Image]:
+def _open(path: Path, name: str) -> Iterator[Image]:
     from PIL import Image as images
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         warnings.simplefilter("error", images.DecompressionBombWarning)
         try:
-            with _identified(path, name) as image:
+            with _identify(path, name) as image:
                 _check_size(image, name)
                 yield image
         except (images.DecompressionBombError, images.DecompressionBombWarning) as error:
@@ -159,7 +159,7 @@ def _opened(path: Path, name: str) -> Iterator[Image]:
             ) from error
 
 
-def _identified(path: Path, name: str) -> Image:
+def _identify(path: Path, name: str) -> Image:
     from PIL import Image as images
 
     try:
@@ -167,7 +167,7 @@ def _identified(path: Path, name: str) -> Image:
             raise InputError(
                 tr("{name} is empty.", name=name), hint=tr("Give the original file again.")
             )
-        images.init()  # `formats` may only name plugins that are loaded
+        images.init()  # `formats` may name only plugins that are loaded
         return images.open(path, formats=FORMATS)
     except (images.DecompressionBombError, images.DecompressionBombWarning):
         raise
@@ -183,7 +183,7 @@ def _identified(path: Path, name: str) -> Image:
 
 def _check_size(image: Image, name: str) -> None:
     width, height = image.size
-    if width * height > MOST_PIXELS:
+    if width * height > MAX_PIXELS:
         raise InputError(
             tr(
                 "{name} is too large: {width} by {height} pixels.",
@@ -211,13 +211,14 @@ def _upright(image: Image, name: str) -> Image:
         ) from error
     try:
         turned = ImageOps.exif_transpose(image)
-    except _BROKEN:  # a picture is worth showing even where its notes are garbage
+    except _BROKEN:  # a picture is worth showing even if its EXIF data is garbage
         turned = image
     return _plain(turned)
 
 
 def _plain(image: Any) -> Image:
-    """RGB, or RGBA where a pixel is transparent. Samples of 16 bits and more are scaled down."""
+    """Convert to RGB, or RGBA if a pixel is transparent. Samples of 16 bits and more are scaled
+    down."""
     import numpy as np
     from PIL import Image as images
 

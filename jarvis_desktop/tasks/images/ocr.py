@@ -1,10 +1,9 @@
-"""Finds the lines of text in a picture with RapidOCR's weights. Runs in child processes only.
+"""OCR with RapidOCR's weights, and the reading order of the lines on a page. In child processes
+only.
 
-The engine's parts are called one by one instead of as a whole: its own road shrinks large scans
-before it reads them, blows thin strips up to thousands of pixels, and reads a page that lies on
-its side in the wrong order.
-
-Puts the lines of text of a page into the order in which a person reads them."""
+The engine's stages are called one by one: its own pipeline shrinks large scans before reading them,
+enlarges thin strips to thousands of pixels, and reads sideways pages in the wrong order.
+"""
 
 from __future__ import annotations
 
@@ -27,14 +26,14 @@ if TYPE_CHECKING:
     Points = NDArray[np.float32]
 
 STEP = 8
-"""The recogniser looks at strips 48 pixels high, in steps of 8 pixels."""
+"""The recogniser reads strips 48 pixels high, in steps of 8 pixels."""
 STRIP = 48
 BATCH = 6
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One stretch of text and its place on the upright, straightened page, in pixels."""
+    """A stretch of text and its place on the upright, straightened page, in pixels."""
 
     text: str
     score: float
@@ -45,24 +44,24 @@ class Line:
 
     @property
     def height(self) -> float:
-        """Its height."""
+        """Bottom minus top."""
         return self.bottom - self.top
 
     @property
     def width(self) -> float:
-        """Its width."""
+        """Right minus left."""
         return self.right - self.left
 
     @property
     def middle(self) -> float:
-        """The height on the page of its middle."""
+        """The vertical position of its middle."""
         return (self.top + self.bottom) / 2
 
 
 def find_lines(pixels: Pixels) -> list[Line]:
-    """The lines of text in an RGB picture (height, width, 3), in no particular order.
+    """Read the lines of text in an RGB picture (height, width, 3), in no particular order.
 
-    A page that lies on its side or upside down is read as if it were upright.
+    A sideways or upside-down page is read as if it were upright.
     """
     engine = _engine()
     image = pixels[:, :, ::-1]
@@ -81,7 +80,7 @@ def find_lines(pixels: Pixels) -> list[Line]:
 
 
 def find_places(pixels: Pixels) -> list[Line]:
-    """Where the lines of text in an upright RGB picture are, without reading them."""
+    """Locate the lines of text in an upright RGB picture, without reading them."""
     corners = _boxes(_engine(), pixels[:, :, ::-1])
     return [
         Line("", 1.0, float(x.min()), float(y.min()), float(x.max()), float(y.max()))
@@ -93,7 +92,7 @@ def find_places(pixels: Pixels) -> list[Line]:
 def _engine() -> Any:
     from rapidocr_onnxruntime import RapidOCR
 
-    # Sizes are chosen here; "max" with the side we give leaves the picture as it is.
+    # The size is chosen in `_boxes`; "max" with that side leaves the picture as it is.
     return RapidOCR(det_limit_type="max")
 
 
@@ -107,7 +106,7 @@ def _boxes(engine: Any, image: Pixels) -> Points:
     scale = min(wanted, 4.0, math.sqrt(2_000_000 / (width * height)), 3000 / max(width, height))
     way = cv2.INTER_AREA if scale < 1 else cv2.INTER_CUBIC
     size = (max(8, round(width * scale)), max(8, round(height * scale)))
-    # Letters that touch the edge are not found without something around them.
+    # Letters that touch the edge are not found without a margin.
     margin = 24
     small = cv2.resize(image, size, interpolation=way)
     edge = (margin, margin, margin, margin, cv2.BORDER_REPLICATE)
@@ -130,7 +129,7 @@ def _plain_preparation(detector: Any, longest: int) -> Any:
 def _upright(
     engine: Any, crops: list[Pixels], boxes: Points, shape: tuple[int, int]
 ) -> tuple[list[Pixels], Points]:
-    """The crops the right way up, and the boxes as they lie once the page is."""
+    """The crops turned upright, and the boxes as they are on the upright page."""
     import cv2
     import numpy as np
 
@@ -139,7 +138,7 @@ def _upright(
     tall = sides[:, 1] >= 1.5 * sides[:, 0]
     lengths = sides.max(axis=1)
     if lengths[tall].sum() > lengths.sum() / 2:
-        # The engine has turned the tall crops to the left; so is the page, then.
+        # The engine has turned the tall crops to the left, so turn the page as well.
         turned_left = np.stack([boxes[:, :, 1], width - boxes[:, :, 0]], axis=2)
         boxes = np.roll(turned_left, -1, axis=1)
         height, width = width, height
@@ -176,7 +175,7 @@ def _reads_better(engine: Any, one: Sequence[Pixels], other: Sequence[Pixels]) -
 
 
 def _recognise(engine: Any, crops: Sequence[Pixels]) -> list[tuple[str, float]]:
-    """The text of each crop and its score, with the spaces the recogniser leaves out."""
+    """The text of each crop and its score, with the spaces that the recogniser omits."""
     read, _ = engine.text_rec(list(crops), return_word_box=True)
     texts: list[str] = []
     gaps: list[list[int]] = []
@@ -194,9 +193,9 @@ def _recognise(engine: Any, crops: Sequence[Pixels]) -> list[tuple[str, float]]:
 
 
 def _known(text: str, gaps: Sequence[int]) -> list[int]:
-    """How wide the gaps are where the recogniser saw a space between two letters.
+    """Widths of the gaps at which the recogniser saw a space between two letters.
 
-    A space stands between two neighbours of its own, so its gap is the wider of the two.
+    A space has two neighbours, so its gap is the wider of the two.
     """
     return [
         max(gaps[i - 1], gaps[i])
@@ -206,7 +205,7 @@ def _known(text: str, gaps: Sequence[int]) -> list[int]:
 
 
 def _spaced(text: str, gaps: Sequence[int], page: Sequence[int]) -> str:
-    """The text with a space wherever the ink leaves a gap as wide as at known spaces."""
+    """Insert a space wherever the ink leaves a gap as wide as at known spaces."""
     pairs = list(pairwise(text))
     if len(gaps) != len(pairs):
         return text
@@ -220,7 +219,7 @@ def _spaced(text: str, gaps: Sequence[int], page: Sequence[int]) -> str:
     out = [text[0]]
     for gap, (a, b) in zip(gaps, pairs, strict=True):
         joins = (a.isalnum() or a in ".,:;!?)") and b.isalnum()
-        # 1 is narrow, and a gap beside it is no space: digits are never parted from each other.
+        # A gap beside the narrow 1 is not a space: digits are never separated.
         digits = a.isdigit() + b.isdigit()
         if joins and digits < 2 and gap >= wide * (1 + 0.15 * digits):
             out.append(" ")
@@ -229,7 +228,7 @@ def _spaced(text: str, gaps: Sequence[int], page: Sequence[int]) -> str:
 
 
 def _gaps(crop: Pixels, columns: Sequence[int]) -> list[int]:
-    """The widest inkless run between each two neighbours, in pixels of the strip."""
+    """The widest run without ink between neighbouring letters, in pixels of the strip."""
     import cv2
     import numpy as np
 
@@ -255,7 +254,7 @@ def _legible(text: str, score: float) -> bool:
 
 
 def _straightened(boxes: Points) -> Points:
-    """The boxes turned so that lines of text run level, for a page that was held askew."""
+    """Rotate the boxes so that lines of text are level, for a page photographed at an angle."""
     import numpy as np
 
     along = boxes[:, 1] - boxes[:, 0]
@@ -272,7 +271,7 @@ def _straightened(boxes: Points) -> Points:
 def _placed(text: str, score: float, box: Points) -> Line:
     left, top = box.min(axis=0)
     right, bottom = box.max(axis=0)
-    # Boxes that stand askew have bounds taller than their text: take the sides' length instead.
+    # The bounds of a tilted box are taller than its text: use the length of its sides.
     tall = float(((box[3] - box[0]) ** 2).sum() ** 0.5)
     middle = float(top + bottom) / 2
     words = re.sub(r"\s+", " ", text).strip()
@@ -280,7 +279,7 @@ def _placed(text: str, score: float, box: Points) -> Line:
 
 
 def _in_one_script(lines: list[Line]) -> list[Line]:
-    """Full-width signs among Latin letters become the ones they were misread for."""
+    """Normalise full-width characters among Latin letters, which are misreadings."""
     text = "".join(line.text for line in lines)
     letters = [c for c in text if c.isalpha()]
     latin = sum(c.isascii() for c in letters)
@@ -293,15 +292,15 @@ Row = list[Line]
 
 
 def page_text(lines: Sequence[Line]) -> str:
-    """The text of a page: columns one after the other, prose joined into paragraphs.
+    """The text of a page: column after column, with prose joined into paragraphs.
 
-    Lists, receipts and signs keep their lines; what stands beside each other is in one line.
+    Lists, receipts and signs keep their lines; text at the same height is one line.
     """
     return "\n\n".join(_flowing(rows_of(block)) for block in blocks_of(list(lines)))
 
 
 def rows_of(lines: Sequence[Line]) -> list[Row]:
-    """The lines that stand at the same height together, from left to right, from the top down."""
+    """Group lines at the same height into rows, from left to right, from the top down."""
     rows: list[Row] = []
     for line in sorted(lines, key=lambda line: line.middle):
         home = next((row for row in reversed(rows[-3:]) if _level(row, line)), None)
@@ -324,10 +323,10 @@ def _level(row: Row, line: Line) -> bool:
 
 
 def blocks_of(lines: list[Line]) -> list[list[Line]]:
-    """The page cut into blocks that are read one after the other.
+    """Cut the page into blocks in reading order.
 
-    In the manner of the recursive X-Y cut (Nagy, Seth and Viswanathan, 1992), except that columns
-    are cut only where there is prose on both sides: a price is not torn from its thing.
+    Similar to the recursive X-Y cut (Nagy, Seth and Viswanathan, 1992), but columns are cut only if
+    there is prose on both sides, so that a price stays with its item.
     """
     parts = _cut(lines)
     if len(parts) < 2:
@@ -336,7 +335,7 @@ def blocks_of(lines: list[Line]) -> list[list[Line]]:
 
 
 def _cut(lines: list[Line]) -> list[list[Line]]:
-    """What is above two columns, the left one, the right one, what is below; or no cut."""
+    """The parts above two columns, the left one, the right one, and below; or no cut."""
     if len(lines) < 6:
         return [lines]
     size = median(line.height for line in lines)
@@ -353,12 +352,12 @@ def _cut(lines: list[Line]) -> list[list[Line]]:
 
 
 def _gutters(lines: list[Line], size: float) -> list[float]:
-    """Where an upright stripe between two columns may lie: left of a line, and empty there."""
+    """Possible positions of a gutter between two columns: left of a line, and empty."""
     return sorted({line.left - 0.25 * size for line in lines})
 
 
 def _bands(lines: list[Line], x: float, margin: float) -> list[tuple[int, int]]:
-    """The runs of lines, from the top down, that leave the stripe at `x` free."""
+    """Runs of lines, from the top down, that leave the gutter at `x` free."""
     bands, start = [], 0
     for i, line in enumerate(lines):
         if line.left < x + margin and line.right > x - margin:
@@ -368,7 +367,7 @@ def _bands(lines: list[Line], x: float, margin: float) -> list[tuple[int, int]]:
 
 
 def _is_prose(lines: list[Line], size: float) -> bool:
-    """Whether a column of running text: at least three lines, most of them long."""
+    """Whether it is a column of running text: at least three lines, most of them long."""
     if len(lines) < 3:
         return False
     rows = rows_of(lines)
@@ -377,7 +376,7 @@ def _is_prose(lines: list[Line], size: float) -> bool:
 
 
 def _flowing(rows: list[Row]) -> str:
-    """The rows of a block as text; lines of prose are joined, hyphens at their ends undone."""
+    """The rows of a block as text; lines of prose are joined and hyphenation is undone."""
     size = median(line.height for row in rows for line in row)
     left = min(row[0].left for row in rows)
     right = max(row[-1].right for row in rows)
@@ -400,7 +399,7 @@ def _flowing(rows: list[Row]) -> str:
 
 
 def _runs_on(before: Row, row: Row, edges: tuple[float, float], size: float) -> bool:
-    """Whether a row carries on the sentence of the row before it."""
+    """Whether a row continues the sentence of the row before it."""
     left, right = edges
     if _is_torn(before, size) or _is_torn(row, size) or right - left < 10 * size:
         return False
@@ -408,7 +407,7 @@ def _runs_on(before: Row, row: Row, edges: tuple[float, float], size: float) -> 
         return False
     if abs(before[0].height - row[0].height) > 0.5 * size:
         return False
-    # The row before must leave no room for the word that follows, and the rows must line up.
+    # The previous row must leave no room for the next word, and the rows must line up.
     word = row[0].text.split(" ")[0]
     room = right - before[-1].right
     needed = (len(word) + 1) * _per_letter(row)
@@ -416,7 +415,7 @@ def _runs_on(before: Row, row: Row, edges: tuple[float, float], size: float) -> 
 
 
 def _is_torn(row: Row, size: float) -> bool:
-    """Whether a row has a gap that prose has not, as between a thing and its price."""
+    """Whether a row has a gap too wide for prose, as between an item and its price."""
     return any(b.left - a.right > 2 * size for a, b in pairwise(row))
 
 

@@ -1,10 +1,7 @@
-"""Cuts the main thing in a picture out of its background, or parts it into kinds of things.
+"""The tasks that separate a picture into parts, and the built-in separation of the foreground.
 
-Parts a picture into all its pieces, whatever they are. No honest method without an expert.
-
-Tells the main thing in a picture from what is behind it. Runs in child processes only.
-
-Estimates how far away each part of a picture is. No honest method without an expert."""
+The foreground is found in child processes only.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +11,8 @@ from typing import TYPE_CHECKING
 from jarvis_desktop.core.artifact import Artifact, Kind
 from jarvis_desktop.core.errors import ExpertError
 from jarvis_desktop.core.i18n import tr
-from jarvis_desktop.core.task import Call, Port, Preset, Report, TaskOption
-from jarvis_desktop.tasks.definition import define
+from jarvis_desktop.core.task import Call, Port, Report, TaskOption
+from jarvis_desktop.tasks.definition import define, presets
 from jarvis_desktop.tasks.images.detection import DetectionBox, find_faces, find_people
 from jarvis_desktop.tasks.naming import IN_PICTURE
 
@@ -35,7 +32,7 @@ _PARTS = (
 
 
 def cut_out(call: Call, report: Report) -> Iterable[Artifact]:
-    """The cut-out with a transparent background, then the mask, white where it is."""
+    """The cut-out with a transparent background, then its mask, white inside."""
     from PIL import Image as images
 
     from jarvis_desktop.tasks.images.io import on_white, read_image, save_png, to_array
@@ -59,10 +56,7 @@ IMAGE_SEGMENTATION = define(
             "foreground = the main thing without its background; everything = all kinds "
                "of things in colours; or what to cut out, such as the dog", "", reads="thing"),
     ),
-    presets=(
-        *(Preset(phrase, (("what", FOREGROUND),)) for phrase in _BACKGROUND),
-        *(Preset(phrase, (("what", "everything"),)) for phrase in _PARTS),
-    ),
+    presets=presets(({"what": FOREGROUND}, _BACKGROUND), ({"what": "everything"}, _PARTS)),
     cues=(
         "cut out", "cut it out", "cutout", "cut-out", "cut the ... out",
         *(f"cut ... out {place.replace('in', 'of', 1)}" for place in IN_PICTURE),
@@ -101,21 +95,21 @@ if TYPE_CHECKING:
 
     from jarvis_desktop.tasks.images.io import Pixels
 
-SIDE = 450
-"""GrabCut's time grows with the pixels: it works on a picture of this size at most."""
+MAX_SIDE = 450
+"""GrabCut's time grows with the pixels: larger pictures are reduced to this size."""
 
 
 def foreground(pixels: Pixels) -> Pixels:
     """How far, 0 to 255, each pixel of an RGB picture (height, width, 3) is foreground.
 
-    GrabCut (Rother, Kolmogorov and Blake, 2004) started from people where there are some, else
-    from the middle of the picture. Raises ExpertError where nothing stands out.
+    GrabCut (Rother, Kolmogorov and Blake, 2004), initialised from people if there are any, else
+    from the middle of the picture. Raises ExpertError if nothing stands out.
     """
     import cv2
     import numpy as np
 
     height, width = pixels.shape[:2]
-    scale = min(1.0, SIDE / max(height, width))
+    scale = min(1.0, MAX_SIDE / max(height, width))
     size = (max(16, round(width * scale)), max(16, round(height * scale)))
     small = np.asarray(cv2.resize(pixels, size, interpolation=cv2.INTER_AREA), np.uint8)
     people = [*find_people(pixels), *find_faces(pixels)]
@@ -125,7 +119,7 @@ def foreground(pixels: Pixels) -> Pixels:
     try:
         bgr = cv2.cvtColor(small, cv2.COLOR_RGB2BGR)
         cv2.grabCut(bgr, mask, (0, 0, 0, 0), background, figure, 6, cv2.GC_INIT_WITH_MASK)
-    except cv2.error as error:  # one colour all over leaves nothing to learn from
+    except cv2.error as error:  # a single colour leaves nothing to learn from
         raise _nothing() from error
     inside = _largest(np.where((mask == cv2.GC_FGD) | (mask == cv2.GC_PR_FGD), 255, 0))
     if not 0.01 < np.count_nonzero(inside) / inside.size < 0.97:
@@ -141,7 +135,7 @@ def _nothing() -> ExpertError:
 
 
 def _start(size: tuple[int, int], people: list[DetectionBox], standing_out: Pixels) -> Pixels:
-    """Where GrabCut begins: surely behind, perhaps behind, perhaps in front, surely in front."""
+    """GrabCut's initial mask: background, probable background, probable foreground, foreground."""
     import cv2
     import numpy as np
 
@@ -159,7 +153,7 @@ def _start(size: tuple[int, int], people: list[DetectionBox], standing_out: Pixe
             rows = _span(box.top + core * box.height, box.top + (1 - core) * box.height, height)
             columns = _span(box.left + core * box.width, box.left + (1 - core) * box.width, width)
             mask[rows, columns] = cv2.GC_FGD
-            if box.height < 1.5 * box.width:  # below a face is a neck, whatever its colour
+            if box.height < 1.5 * box.width:  # there is a neck below a face, whatever its colour
                 below = box.top + box.height
                 mask[_span(below, below + 0.8 * box.height, height), columns] = cv2.GC_FGD
     else:
@@ -167,7 +161,7 @@ def _start(size: tuple[int, int], people: list[DetectionBox], standing_out: Pixe
     edge = max(1, round(0.015 * min(size)))
     frame = np.ones((height, width), bool)
     frame[edge : height - edge, edge : width - edge] = False
-    # A subject is often cut off by the lower edge, seldom by the others.
+    # Subjects are often cut off by the lower edge, seldom by the others.
     frame[height - edge :, round(0.15 * width) : round(0.85 * width)] = False
     mask[frame & (mask != cv2.GC_FGD)] = cv2.GC_BGD
     return mask
@@ -215,7 +209,7 @@ def _span(start: float, end: float, length: int) -> slice:
 
 
 def _largest(mask: NDArray[np.int_]) -> Pixels:
-    """The mask without holes and without what is small beside its largest part."""
+    """The mask without holes and without parts much smaller than the largest."""
     import cv2
     import numpy as np
 
@@ -240,7 +234,7 @@ def _fine(mask: Pixels, pixels: Pixels) -> Pixels:
     height, width = pixels.shape[:2]
     soft = cv2.GaussianBlur(mask, (0, 0), 1.2)
     large = cv2.resize(soft, (width, height), interpolation=cv2.INTER_CUBIC)
-    # The blur spreads to both sides; pull the edge in, so that no rim of background shows.
+    # The blur spreads to both sides: pull the edge in so that no rim of background shows.
     return np.asarray(np.clip((large.astype(np.float32) - 96) * (255 / 128), 0, 255), np.uint8)
 
 

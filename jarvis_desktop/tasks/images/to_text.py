@@ -1,6 +1,4 @@
-"""Reads the text in a picture.
-
-Answers a question about what a picture shows. No honest method without an expert."""
+"""The tasks that turn pictures into text: OCR, captions, and questions about a picture."""
 
 from __future__ import annotations
 
@@ -9,8 +7,8 @@ from collections.abc import Iterable
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.errors import ExpertError
 from jarvis_desktop.core.i18n import tr
-from jarvis_desktop.core.task import Call, Port, Preset, Report, TaskOption
-from jarvis_desktop.tasks.definition import define
+from jarvis_desktop.core.task import Call, Port, Report, TaskOption
+from jarvis_desktop.tasks.definition import define, presets
 from jarvis_desktop.tasks.naming import IN_PICTURE, PICTURE_WORDS
 
 TEXT, CAPTION = "text", "caption"
@@ -22,12 +20,12 @@ _CAPTIONS = (
 
 
 def wants_caption(call: Call) -> bool:
-    """Whether what the picture shows is wanted, not the text in it."""
+    """Whether the call asks for a description of the picture rather than the text in it."""
     return call.words("what").strip().lower().startswith((CAPTION, "descri"))
 
 
 def read(call: Call, report: Report) -> Iterable[Artifact]:
-    """The text of the picture, of all pages where it is a TIFF with several."""
+    """Read the text of the picture; of all pages if it is a TIFF with several."""
     from jarvis_desktop.tasks.images.io import frame_count, read_pages, to_array
     from jarvis_desktop.tasks.images.ocr import find_lines, page_text
 
@@ -64,7 +62,7 @@ IMAGE_TO_TEXT = define(
             "text = the words written in it; caption = a sentence about what it shows",
                TEXT),
     ),
-    presets=tuple(Preset(phrase, (("what", CAPTION),)) for phrase in _CAPTIONS),
+    presets=presets(({"what": CAPTION}, _CAPTIONS)),
     cues=(
         "read the text", "read the letter", "what does ... say", "written on", "text on",
         "read the sign", "read this sign", "read this picture", "read the scan",

@@ -1,8 +1,4 @@
-"""Says whether a text is positive or negative, by the VADER lexicon. Runs in a child process.
-
-Sorts a text under one of the labels that are given. No honest method without an expert.
-
-Says which language a text is in. Runs in a child process."""
+"""The tasks that classify a text: language, sentiment, and given labels. Run in child processes."""
 
 from __future__ import annotations
 
@@ -18,8 +14,8 @@ from jarvis_desktop.core.task import Call, Port, Report, TaskOption
 from jarvis_desktop.tasks.definition import define
 from jarvis_desktop.text.sentences import sentences
 
-ENOUGH = 20_000
-"""Characters that are looked at; more change nothing."""
+MAX_CHARS = 20_000
+"""Characters that are read; more make no difference."""
 SURE = 0.8
 GUESS = 0.4
 
@@ -43,20 +39,20 @@ NAMES = dict(
 
 @dataclass(frozen=True, slots=True)
 class Language:
-    """A language and how sure its recognition is, 0 to 1."""
+    """A language and the confidence of its identification, 0 to 1."""
 
     code: str
     confidence: float
 
     @property
     def name(self) -> str:
-        """Its English name, or its code where we know no name."""
+        """Its English name, or its code if the name is unknown."""
         return NAMES.get(self.code, self.code)
 
 
 def tell(call: Call, report: Report) -> Iterable[Artifact]:
-    """One line such as "French (1.00)". Raises InputError where there are no letters,
-    ExpertError where it cannot be told."""
+    """One line such as "French (1.00)". Raises InputError if there are no letters, ExpertError if
+    the language is unclear."""
     text = call.text("text")
     if not any(sign.isalpha() for sign in text):
         raise InputError(tr("There are no words whose language could be told."))
@@ -69,7 +65,7 @@ def tell(call: Call, report: Report) -> Iterable[Artifact]:
 
 def identify(text: str) -> Language:
     """The likeliest of 97 languages (Lui and Baldwin, "langid.py", ACL 2012)."""
-    code, confidence = _identifier().classify(text[:ENOUGH])
+    code, confidence = _identifier().classify(text[:MAX_CHARS])
     return Language(str(code), float(confidence))
 
 
@@ -93,13 +89,13 @@ LANGUAGE_IDENTIFICATION = define(
 )  # fmt: skip
 
 
-MOST_SENTENCES = 2000
+MAX_SENTENCES = 2000
 NEUTRAL = 0.05
-"""The threshold VADER's authors give."""
+"""The threshold recommended by VADER's authors."""
 
 
 def classify(call: Call, report: Report) -> Iterable[Artifact]:
-    """The judgement as a sentence. Raises ExpertError on languages other than English."""
+    """The sentiment as a sentence. Raises ExpertError for languages other than English."""
     text = call.text("text")
     if not text.strip():
         raise InputError(tr("There is no text to judge."))
@@ -120,7 +116,7 @@ def classify(call: Call, report: Report) -> Iterable[Artifact]:
 
 
 def sentiment(text: str) -> float:
-    """VADER's compound score, -1 to 1; of a longer text the mean over its opinionated sentences.
+    """VADER's compound score, -1 to 1; for longer texts the mean over sentences with an opinion.
 
     Hutto and Gilbert, "VADER: a parsimonious rule-based model for sentiment analysis of social
     media text", ICWSM 2014.
@@ -131,7 +127,7 @@ def sentiment(text: str) -> float:
     parts = sentences(text)
     if len(parts) <= 3:
         return float(analyser.polarity_scores(text)["compound"])
-    step = max(1, len(parts) // MOST_SENTENCES)
+    step = max(1, len(parts) // MAX_SENTENCES)
     scores = [float(analyser.polarity_scores(part)["compound"]) for part in parts[::step]]
     opinions = [score for score in scores if abs(score) >= NEUTRAL]
     return sum(opinions) / len(opinions) if opinions else 0.0
@@ -153,7 +149,7 @@ TEXT_CLASSIFICATION = define(
 
 
 def labels_of(words: str) -> list[str]:
-    """Labels that are parted by commas, each once. Raises InputError where there are not two."""
+    """Split labels at commas, each once. Raises InputError if there are fewer than two."""
     labels = list(dict.fromkeys(each.strip() for each in words.split(",") if each.strip()))
     if len(labels) < 2:
         raise InputError(

@@ -1,6 +1,4 @@
-"""Finds the words and phrases a text is about. Runs in a child process.
-
-Lists dates, sums, addresses and names in a text by how they are written. Runs in a child."""
+"""The tasks that extract from a text: key words, and dates, sums, addresses and names."""
 
 from __future__ import annotations
 
@@ -16,22 +14,22 @@ from jarvis_desktop.text.entity_patterns import PatternMatch, find_all
 from jarvis_desktop.text.sentences import paragraphs
 from jarvis_desktop.text.tokens import FUNCTION_WORDS
 
-LONGEST_TEXT = 200_000
+MAX_CHARS = 200_000
 LANGUAGES = frozenset(
     "ar bg br cz da de el en es et fa fi fr hi hr hu hy id it ja lt lv nl no pl pt ro ru sk sl sv "
     "tr uk zh".split()
 )
-"""Those whose function words YAKE knows; for others it would list "and" and "the"."""
+"""The languages whose function words YAKE knows; for others it would list "and" and "the"."""
 
 
 def extract(call: Call, report: Report) -> Iterable[Artifact]:
-    """The key words, best first, joined by commas. Raises InputError where there is no text."""
+    """The key words, best first, joined by commas. Raises InputError if there is no text."""
     text = call.text("text")
     if not any(sign.isalpha() for sign in text):
         raise InputError(tr("There are no words to choose key words from."))
-    if len(text) > LONGEST_TEXT:
-        report(None, f"Reading the first {LONGEST_TEXT:,} characters.")
-        text = text[:LONGEST_TEXT]
+    if len(text) > MAX_CHARS:
+        report(None, f"Reading the first {MAX_CHARS:,} characters.")
+        text = text[:MAX_CHARS]
     count = min(max(int(call.number("count")), 1), 100)
     found = keywords(text, count)
     if not found:
@@ -40,7 +38,7 @@ def extract(call: Call, report: Report) -> Iterable[Artifact]:
 
 
 def keywords(text: str, count: int) -> list[str]:
-    """The best key words by YAKE, leaving out those that repeat a better one.
+    """The best key words by YAKE, without those contained in a better one.
 
     Campos et al., "YAKE! Keyword extraction from single documents using multiple local features",
     Information Sciences 509, 2020.
@@ -56,7 +54,7 @@ def keywords(text: str, count: int) -> list[str]:
     chosen: list[str] = []
     for phrase, _ in extractor.extract_keywords(text):
         words = set(phrase.casefold().split())
-        # "Marcius" beside "Caius Marcius" says nothing new.
+        # "Marcius" adds nothing to "Caius Marcius".
         if any(words & set(other.casefold().split()) == words for other in chosen):
             continue
         chosen.append(phrase)
@@ -81,15 +79,14 @@ KEYWORD_EXTRACTION = define(
 
 
 MAX_LABELLED_CHARS = 500_000
-MOST = 100
-"""Entries per kind."""
+MAX_PER_KIND = 100
 _SHOWN = (
     "email", "web address", "date", "time", "money", "percentage", "phone number", "name",
 )  # fmt: skip
 
 
 def label(call: Call, report: Report) -> Iterable[Artifact]:
-    """One line per kind. Raises InputError where there is no text."""
+    """One line per kind. Raises InputError if there is no text."""
     text = call.text("text")
     if not text.strip():
         raise InputError(tr("There is no text to look through."))
@@ -104,14 +101,14 @@ def label(call: Call, report: Report) -> Iterable[Artifact]:
 
 
 def entities(text: str) -> dict[str, list[str]]:
-    """Per kind what was found, each once, in order of appearance."""
+    """The entities of each kind, each once, in order of appearance."""
     found: dict[str, list[str]] = {}
     for block in paragraphs(text):
         for item in find_all(block, _SHOWN):
             if item.kind == "name" and not _is_name(item, block):
                 continue
             items = found.setdefault(item.kind, [])
-            if item.text not in items and len(items) < MOST:
+            if item.text not in items and len(items) < MAX_PER_KIND:
                 items.append(item.text)
     return {kind: found[kind] for kind in _SHOWN if kind in found}
 
@@ -119,7 +116,7 @@ def entities(text: str) -> dict[str, list[str]]:
 def _is_name(item: PatternMatch, block: str) -> bool:
     if len(item.text) < 2 or item.text.casefold() in FUNCTION_WORDS:
         return False
-    # The first word of a sentence has a capital anyway.
+    # The first word of a sentence is capitalised anyway.
     before = block[: item.start].rstrip(" \"'“‘(")
     opens = not before or before[-1] in ".!?:;"
     return not opens or " " in item.text

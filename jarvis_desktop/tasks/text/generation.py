@@ -1,8 +1,7 @@
-"""Writes a new text, or continues one, after a prompt. No honest method without an expert.
+"""The tasks that write text: generation, filling in words, translation and summaries.
 
-Fills in a word that is missing in a sentence. No honest method without an expert.
-
-Translates a text into another language. No honest method without an expert."""
+Only summaries have a built-in method, which runs in a child process.
+"""
 
 from __future__ import annotations
 
@@ -77,27 +76,27 @@ if TYPE_CHECKING:
     Vector = NDArray[np.float64]
 
 
-LONGEST_TEXT = 2_000_000
-MOST_SENTENCES = 100
+MAX_CHARS = 2_000_000
+MAX_SENTENCES = 100
 DAMPING = 0.85
 TOO_ALIKE = 0.6
-"""Cosine above which two sentences say the same."""
+"""The cosine above which two sentences count as saying the same."""
 
 
 def summarise(call: Call, report: Report) -> Iterable[Artifact]:
-    """The summary. Raises InputError where there is no text."""
+    """Summarise the text. Raises InputError if there is none."""
     text = call.text("text")
     if not text.strip():
         raise InputError(tr("There is no text to summarise."))
-    if len(text) > LONGEST_TEXT:
-        report(None, f"Reading the first {LONGEST_TEXT:,} characters.")
-        text = text[:LONGEST_TEXT]
-    count = min(max(int(call.number("sentences")), 1), MOST_SENTENCES)
+    if len(text) > MAX_CHARS:
+        report(None, f"Reading the first {MAX_CHARS:,} characters.")
+        text = text[:MAX_CHARS]
+    count = min(max(int(call.number("sentences")), 1), MAX_SENTENCES)
     return [text_artifact(summary(text, count))]
 
 
 def summary(text: str, count: int) -> str:
-    """The `count` most telling sentences in their order; a shorter text comes back whole."""
+    """The `count` most important sentences in their order; a shorter text is returned whole."""
     found = list(dict.fromkeys(sentences(text)))
     if len(found) <= count:
         return " ".join(found) if found else "\n".join(paragraphs(text))
@@ -106,10 +105,9 @@ def summary(text: str, count: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Vectors:
-    """TF-IDF vectors of unit length, one row per sentence, as the coordinates of a sparse array.
+    """TF-IDF vectors of unit length, one row per sentence, as coordinates of a sparse matrix.
 
-    The array of all cosines is never built: its product with a vector is taken as X·(Xᵀ·v), which
-    keeps time and memory linear in the length of the text.
+    The matrix of all cosines is never built: X·(Xᵀ·v) keeps time and memory linear in the text.
     """
 
     rows: NDArray[np.intp]
@@ -127,7 +125,7 @@ class _Vectors:
         return up.astype(np.float64)
 
     def row(self, index: int) -> dict[int, float]:
-        """One sentence's terms and weights."""
+        """The terms and weights of one sentence."""
         import numpy as np
 
         first, last = np.searchsorted(self.rows, [index, index + 1])
@@ -177,13 +175,12 @@ def _vectors(found: Sequence[str]) -> _Vectors:
 
 def _rank(vectors: _Vectors, found: Sequence[str]) -> Vector:
     """Continuous LexRank (Erkan and Radev, "LexRank: Graph-based lexical centrality as salience in
-    text summarization", JAIR 22, 2004), whose restart prefers sentences of a readable length and,
-    as its authors did in MEAD, those at the beginning.
-    """
+    text summarization", JAIR 22, 2004). The restart prefers sentences of readable length and, as in
+    the authors' MEAD, those at the beginning."""
     import numpy as np
 
     length = np.array([len(sentence.split()) for sentence in found])
-    # A sentence of few and common words is close to many others and yet says little.
+    # A sentence of few, common words is similar to many others but says little.
     substance = np.minimum(np.bincount(vectors.rows, minlength=len(found)) / 12, 1.0)
     readable = np.where((length >= 6) & (length <= 45), 1.0, 0.3) * substance
     prior = readable.copy()

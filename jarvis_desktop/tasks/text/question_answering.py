@@ -1,4 +1,4 @@
-"""Answers a question with a stretch of a given text. Runs in a child process."""
+"""Answers a question with a passage of a given text. Runs in a child process."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from jarvis_desktop.text.entity_patterns import PatternMatch, find
 from jarvis_desktop.text.sentences import sentences
 from jarvis_desktop.text.tokens import FUNCTION_WORDS, content, stem, tokens
 
-LONGEST_TEXT = 2_000_000
+MAX_CHARS = 2_000_000
 COVERAGE = 0.4
-"""The share of the question, by weight, that a passage must speak of to count as an answer."""
+"""The share of the question, by weight, that a passage must cover to count as an answer."""
 
 _KINDS_OF_ANSWER: tuple[tuple[str, tuple[str, ...]], ...] = (
     (r"e-?mail", ("email",)),
@@ -76,7 +76,7 @@ _SYNONYMS: tuple[frozenset[str], ...] = tuple(
 
 @dataclass(frozen=True, slots=True)
 class ExtractedAnswer:
-    """A stretch of the text, and the passage it stands in."""
+    """A piece of the text, and the passage that contains it."""
 
     text: str
     evidence: str
@@ -88,27 +88,27 @@ class ExtractedAnswer:
 
 
 def reply(call: Call, report: Report) -> Iterable[Artifact]:
-    """The answer and its sentence. Raises ExpertError where the text seems not to say it."""
+    """The answer and its sentence. Raises ExpertError if the text does not seem to contain it."""
     question = call.text("question").strip()
     context = call.text("context")
     if not question:
         raise InputError(tr("There is no question."))
     if not context.strip():
         raise InputError(tr("There is no text to look for the answer in."))
-    if len(context) > LONGEST_TEXT:
-        report(None, f"Reading the first {LONGEST_TEXT:,} characters.")
-    return [text_artifact(str(answer(question, context[:LONGEST_TEXT])))]
+    if len(context) > MAX_CHARS:
+        report(None, f"Reading the first {MAX_CHARS:,} characters.")
+    return [text_artifact(str(answer(question, context[:MAX_CHARS])))]
 
 
 def answer(question: str, context: str) -> ExtractedAnswer:
-    """The best answer of the context. Raises ExpertError where it seems to hold none."""
+    """The best answer in the context. Raises ExpertError if there seems to be none."""
     question = re.sub(_SHORT_IS, r"\1 is", question)
     passages = _passages(context)
     asked = [word for word in content(question) if word not in _ASKING] or content(question)
     ranked = _rank(asked, passages)
     kinds = _kinds(question)
     if kinds and kinds[0] in _UNMISTAKABLE:
-        # An address answers by its form, wherever it stands.
+        # An address is recognised by its form, wherever it is.
         found = [at for at in range(len(passages)) if next(find(passages[at], kinds[0]), None)]
         ranked = [at for at in ranked if at in found] or found
     if not ranked:
@@ -145,7 +145,7 @@ _ASKING = frozenset(
 
 
 def _passages(context: str) -> list[str]:
-    """Sentences; of a form, a receipt or a table the lines, a label with what stands below it."""
+    """Sentences; the lines of a form, receipt or table, with a label joined to the value below it."""
     lines = [" ".join(line.split()) for line in context.splitlines() if line.strip()]
     short = sum(len(line) < 50 and line[-1] not in ".?!," for line in lines)
     if len(lines) < 4 or short < 0.6 * len(lines):
@@ -161,7 +161,7 @@ def _passages(context: str) -> list[str]:
 
 
 def _widened(asked: Iterable[str]) -> dict[str, float]:
-    """The asked words and, at a lower weight, their synonyms."""
+    """The words asked for and, at a lower weight, their synonyms."""
     weights: dict[str, float] = {}
     for word in asked:
         for group in _SYNONYMS:
@@ -173,8 +173,11 @@ def _widened(asked: Iterable[str]) -> dict[str, float]:
 
 
 def _rank(asked: Sequence[str], passages: Sequence[str]) -> list[int]:
-    """The passages that speak of what is asked, best first, by BM25 (Robertson and Zaragoza, "The
-    probabilistic relevance framework", 2009) over passages, each helped by its neighbours."""
+    """The passages about the words asked for, best first.
+
+    Ranked by BM25 (Robertson and Zaragoza, "The probabilistic relevance framework", 2009), each
+    passage helped by the one before it.
+    """
     documents = [Counter(map(stem, tokens(passage))) for passage in passages]
     frequency = Counter(word for document in documents for word in document)
     total = len(documents)
@@ -225,7 +228,7 @@ def _nearest(
     kinds: tuple[str, ...],
     question: str,
 ) -> str:
-    """The span closest to all of the asked words, kinds named first before others."""
+    """The span closest to all the words asked for; the first kinds take precedence."""
     stems = [(stem(match[0].casefold()), match.start()) for match in re.finditer(r"\w+", passage)]
     places = [
         found
@@ -236,7 +239,7 @@ def _nearest(
 
     def distance(span: PatternMatch) -> tuple[int, float]:
         gap = sum(min(abs(at - span.start) for at in found) for found in places)
-        # Names at a sentence's beginning may be plain words; places follow a preposition.
+        # A name that begins a sentence may be an ordinary word; places follow a preposition.
         penalty = 30 if span.kind == "name" and span.start == 0 and " " not in span.text else 0
         before = passage[: span.start].split()[-1:]
         if is_where and before and before[0] not in ("in", "at", "near", "from", "to", "on"):
@@ -248,7 +251,7 @@ def _nearest(
 
 
 def _clause(question: str, passage: str) -> str:
-    """What follows "because", or "X is", in the passage; "" where the form does not fit."""
+    """What follows "because", or "X is", in the passage; "" if the question has another form."""
     lower = question.casefold()
     if lower.startswith("why"):
         found = re.search(r"\b((?:because|since|due to|owing to|so that|in order to)\b.*)", passage)

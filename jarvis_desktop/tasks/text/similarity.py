@@ -1,7 +1,8 @@
-"""Says how much two texts have in common. Runs in a child process.
+"""The tasks that compare texts: similarity by shared words, and embeddings.
 
-Turns texts into vectors of numbers that stand for their meaning. No honest method without an
-expert: vectors of letters or words alone would say nothing of it."""
+There is no honest method for embeddings without an expert: vectors of letters or words would carry
+no meaning.
+"""
 
 from __future__ import annotations
 
@@ -17,12 +18,12 @@ from jarvis_desktop.tasks.definition import define
 from jarvis_desktop.text.sentences import paragraphs, sentences
 from jarvis_desktop.text.tokens import content, tokens
 
-LONGEST_TEXT = 200_000
+MAX_CHARS = 200_000
 
 
 def compare(call: Call, report: Report) -> Iterable[Artifact]:
-    """A percentage, and what it rests on. Raises InputError where a text has no words."""
-    texts = [call.text(port)[:LONGEST_TEXT] for port in ("text_1", "text_2")]
+    """A percentage, and what it is based on. Raises InputError if a text has no words."""
+    texts = [call.text(port)[:MAX_CHARS] for port in ("text_1", "text_2")]
     if not all(tokens(text) for text in texts):
         raise InputError(tr("Two texts with words in them are needed to compare them."))
     share = round(100 * similarity(*texts))
@@ -80,14 +81,14 @@ PARTS = ("text", "paragraph", "sentence", "line")
 
 
 MOST_TEXTS = 2_000
-"""Vectors of one table."""
+"""Vectors per table."""
 
 LONGEST_SHOWN = 200
-"""Characters of a text that stand beside its vector."""
+"""Characters of a text that are shown beside its vector."""
 
 
 def taken_apart(call: Call) -> list[str]:
-    """What is to get a vector each. Raises InputError where there is no text."""
+    """The parts that get a vector each. Raises InputError if there is no text."""
     text = call.text("text")
     match call.words("each"):
         case "sentence":

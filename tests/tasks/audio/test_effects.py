@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 
 from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.tasks.audio import effects
-from jarvis_desktop.tasks.audio.effects import AUDIO_TO_AUDIO, EFFECT_CUES, EFFECTS, change
+from jarvis_desktop.tasks.audio.effects import AUDIO_TO_AUDIO, EFFECT_PRESETS, EFFECTS, apply_effect
 from jarvis_desktop.tasks.audio.media import read_audio, write_wav
 from tests.tasks.calls import call_of, quiet
 
@@ -91,14 +91,14 @@ def test_trimming_takes_the_ends_and_shortens_pauses():
 def test_names_tell_the_last_of_several_effects(tmp_path: Path):
     source = write_wav(tmp_path / f"{'m' * 90}-faster-louder.wav", tone(300, 1), RATE)
     call = call_of(AUDIO_TO_AUDIO.type, tmp_path / "work", audio=source, effect="louder")
-    (artifact,) = change(call, quiet)
+    (artifact,) = apply_effect(call, quiet)
     assert artifact.name == f"{'m' * 60}-louder.wav"
 
 
 @pytest.mark.parametrize("effect", EFFECTS)
 def test_each_effect_makes_a_sound(tmp_path: Path, effect: str):
     source = write_wav(tmp_path / "memo.wav", syllables(6), RATE)
-    (artifact,) = change(
+    (artifact,) = apply_effect(
         call_of(AUDIO_TO_AUDIO.type, tmp_path / "work", audio=source, effect=effect), quiet
     )
     assert artifact.path is not None
@@ -110,11 +110,11 @@ def test_each_effect_makes_a_sound(tmp_path: Path, effect: str):
 
 def test_reverse_is_its_own_inverse(tmp_path: Path):
     source = write_wav(tmp_path / "memo.wav", syllables(2), RATE)
-    (once,) = change(
+    (once,) = apply_effect(
         call_of(AUDIO_TO_AUDIO.type, tmp_path / "a", audio=source, effect="reverse"), quiet
     )
     assert once.path is not None
-    (twice,) = change(
+    (twice,) = apply_effect(
         call_of(AUDIO_TO_AUDIO.type, tmp_path / "b", audio=once.path, effect="reverse"), quiet
     )
     assert twice.path is not None
@@ -130,7 +130,7 @@ def test_amounts(tmp_path: Path, effect: str, amount: float, length: float):
     call = call_of(
         AUDIO_TO_AUDIO.type, tmp_path / "work", audio=source, effect=effect, amount=amount
     )
-    (artifact,) = change(call, quiet)
+    (artifact,) = apply_effect(call, quiet)
     assert artifact.path is not None
     sound, _ = read_audio(artifact.path)
     assert sound.shape[1] == pytest.approx(length * syllables(4).shape[1], rel=0.02)
@@ -140,7 +140,7 @@ def test_amounts(tmp_path: Path, effect: str, amount: float, length: float):
 def test_absurd_amounts_are_refused(tmp_path: Path, effect: str, amount: float):
     source = write_wav(tmp_path / "memo.wav", syllables(1), RATE)
     with pytest.raises(InputError, match="at most"):
-        change(
+        apply_effect(
             call_of(
                 AUDIO_TO_AUDIO.type, tmp_path / "w", audio=source, effect=effect, amount=amount
             ),
@@ -149,6 +149,6 @@ def test_absurd_amounts_are_refused(tmp_path: Path, effect: str, amount: float):
 
 
 def test_the_phrases_name_effects_and_options_there_are():
-    for effect, options in EFFECT_CUES.values():
-        assert effect in EFFECTS
-        assert all(AUDIO_TO_AUDIO.type.option(name) for name in options)
+    for preset in EFFECT_PRESETS:
+        assert dict(preset.options)["effect"] in EFFECTS
+        assert all(AUDIO_TO_AUDIO.type.option(name) for name, _ in preset.options)

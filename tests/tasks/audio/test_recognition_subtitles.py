@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jarvis_desktop.core.speech import Segment, Transcript
-from jarvis_desktop.tasks.audio.recognition import LINE, LINES, cues, written_as
+from jarvis_desktop.tasks.audio.recognition import LINE_CHARS, MAX_LINES, cues, format_transcript
 
 TIME = r"(\d\d+):(\d\d):(\d\d)[,.](\d{3})"
 
@@ -25,7 +25,7 @@ def test_srt_numbers_its_subtitles_and_writes_thousandths_after_a_comma():
     said = transcript(
         Segment(0.5, 2.25, " Good morning. "), Segment(3600, 3661.5, "An hour later.")
     )
-    assert written_as(said, "srt") == (
+    assert format_transcript(said, "srt") == (
         "1\n00:00:00,500 --> 00:00:02,250\nGood morning.\n\n"
         "2\n01:00:00,000 --> 01:01:01,500\nAn hour later.\n"
     )
@@ -33,17 +33,17 @@ def test_srt_numbers_its_subtitles_and_writes_thousandths_after_a_comma():
 
 def test_vtt_has_its_heading_and_escapes_what_players_read():
     said = transcript(Segment(1, 2, "a <b> & --> c"))
-    assert written_as(said, "vtt") == (
+    assert format_transcript(said, "vtt") == (
         "WEBVTT\n\n00:00:01.000 --> 00:00:02.000\na &lt;b&gt; &amp; --&gt; c\n"
     )
-    assert "-->" not in written_as(said, "srt").splitlines()[2]
+    assert "-->" not in format_transcript(said, "srt").splitlines()[2]
 
 
 def test_text_is_the_text_and_json_has_every_time():
     word = Segment(1, 2, " hello")
     said = transcript(Segment(1, 2, "hello", (word,)))
-    assert written_as(said, "txt") == "hello\n"
-    (segment,) = json.loads(written_as(said, "json"))["segments"]
+    assert format_transcript(said, "txt") == "hello\n"
+    (segment,) = json.loads(format_transcript(said, "json"))["segments"]
     assert (segment["start"], segment["text"]) == (1, "hello")
     assert segment["words"][0]["end"] == 2
 
@@ -80,11 +80,11 @@ def test_parts_of_words_stay_together():
 def test_scripts_without_spaces_are_cut_between_letters_which_are_wide():
     found = cues([Segment(0, 9, "这是一个很长的句子。" * 6)])
     assert "".join(line for cue in found for line in cue.lines) == "这是一个很长的句子。" * 6
-    assert all(len(line) <= LINE // 2 for cue in found for line in cue.lines)
+    assert all(len(line) <= LINE_CHARS // 2 for cue in found for line in cue.lines)
 
 
 def test_a_word_without_end_is_cut():
-    assert lines_of(Segment(0, 1, "x" * 100))[0] == ("x" * LINE, "x" * LINE)
+    assert lines_of(Segment(0, 1, "x" * 100))[0] == ("x" * LINE_CHARS, "x" * LINE_CHARS)
 
 
 def test_what_overlaps_follows_one_another_and_is_seen_at_all():
@@ -101,7 +101,7 @@ times = st.floats(0, 9000)
 @given(st.lists(st.tuples(times, times, texts), max_size=5), st.sampled_from(["srt", "vtt"]))
 def test_every_transcript_keeps_the_rules(parts, format):
     said = transcript(*(Segment(start, end, text) for start, end, text in parts))
-    written = written_as(said, format)
+    written = format_transcript(said, format)
     blocks = written.removeprefix("WEBVTT\n\n").strip("\n").split("\n\n")
     end = 0
     for block in filter(None, blocks):
@@ -115,7 +115,7 @@ def test_every_transcript_keeps_the_rules(parts, format):
         )
         assert end <= first < last
         end = last
-        assert 1 <= len(rows[1:]) <= LINES
+        assert 1 <= len(rows[1:]) <= MAX_LINES
         assert all(row.strip() and "-->" not in row for row in rows[1:])
     said_letters = "".join("".join(text.split()) for _, _, text in parts)
     shown = "".join("".join("".join(cue.lines).split()) for cue in cues(said.segments))

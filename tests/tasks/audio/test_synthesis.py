@@ -5,7 +5,7 @@ import pytest
 
 from jarvis_desktop.core.artifact import Kind
 from jarvis_desktop.core.errors import ExpertError, InputError
-from jarvis_desktop.tasks.audio.synthesis import TEXT_TO_SPEECH, join, speak
+from jarvis_desktop.tasks.audio.synthesis import TEXT_TO_SPEECH, join_wavs, speak
 from tests.fake_voice import FakeVoice, write_wav
 from tests.tasks.calls import FakeServices, Reports, call_of, quiet
 
@@ -63,11 +63,11 @@ async def test_a_sentence_that_fails_is_tried_once_more(tmp_path: Path):
 def test_parts_of_another_format_are_not_joined(tmp_path: Path):
     parts = [write_wav(tmp_path / "a.wav"), write_wav(tmp_path / "b.wav", rate=8000)]
     with pytest.raises(ExpertError, match="sound format"):
-        join(parts, tmp_path / "all.wav")
+        join_wavs(parts, tmp_path / "all.wav")
 
 
 def test_a_part_that_is_no_sound(tmp_path: Path):
     broken = tmp_path / "a.wav"
     broken.write_bytes(b"RIFF")
     with pytest.raises(ExpertError, match="no sound"):
-        join([broken], tmp_path / "all.wav")
+        join_wavs([broken], tmp_path / "all.wav")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from jarvis_desktop.tasks.images.control import COLOURS, drawn, from_coco, palette
+from jarvis_desktop.tasks.images.control import COLOURS, draw_poses, from_coco, palette
 
 STANDING = [
     (50, 20), (53, 18), (47, 18), (56, 20), (44, 20), (60, 40), (40, 40), (66, 60), (34, 60),
@@ -27,7 +27,7 @@ def test_the_neck_is_between_the_shoulders():
 
 
 def test_limbs_and_joints_have_their_colours():
-    picture = drawn([from_coco(STANDING)], (100, 180))
+    picture = draw_poses([from_coco(STANDING)], (100, 180))
     assert picture.shape == (180, 100, 3)
     assert tuple(picture[20, 50]) == COLOURS[0]
     assert tuple(picture[80, 30]) == COLOURS[4]
@@ -37,10 +37,10 @@ def test_limbs_and_joints_have_their_colours():
 
 
 def test_what_is_not_seen_is_not_drawn():
-    assert not drawn([from_coco([None] * 17)], (50, 50)).any()
-    assert not drawn([], (50, 50)).any()
+    assert not draw_poses([from_coco([None] * 17)], (50, 50)).any()
+    assert not draw_poses([], (50, 50)).any()
     alone = from_coco([(25.0, 25.0), *[None] * 16])
-    colours = np.unique(drawn([alone], (50, 50)).reshape(-1, 3), axis=0)
+    colours = np.unique(draw_poses([alone], (50, 50)).reshape(-1, 3), axis=0)
     assert colours.tolist() == [[0, 0, 0], list(COLOURS[0])]
 
 

@@ -9,7 +9,8 @@ from PIL import Image
 
 from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.task import Value
-from jarvis_desktop.tasks.images.editing import EDIT_CUES, IMAGE_EDITING, edit
+from jarvis_desktop.tasks.definition import presets
+from jarvis_desktop.tasks.images.editing import IMAGE_EDITING, PHRASES, edit
 from jarvis_desktop.tasks.images.io import EDITS
 from tests.tasks.calls import call_of, quiet
 from tests.tasks.drawing import face, shapes
@@ -165,13 +166,14 @@ def test_works_on_a_single_pixel(tmp_path: Path) -> None:
 
 
 def test_the_cues_name_edits_and_options_that_exist() -> None:
-    for phrase, (name, options) in EDIT_CUES.items():
+    found = {preset.phrase: dict(preset.options) for preset in presets(*PHRASES)}
+    for phrase, options in found.items():
         assert phrase == phrase.lower()
-        assert name in EDITS
+        assert options["edit"] in EDITS
         for option, value in options.items():
             known = IMAGE_EDITING.type.option(option)
             assert known
             assert isinstance(value, type(known.default))
             assert not known.choices or value in known.choices
-    assert {name for name, _ in EDIT_CUES.values()} == set(EDITS)
-    assert EDIT_CUES["upside down"] == ("rotate", {"amount": 180.0})
+    assert {options["edit"] for options in found.values()} == set(EDITS)
+    assert found["upside down"] == {"edit": "rotate", "amount": 180.0}

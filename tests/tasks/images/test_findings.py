@@ -17,18 +17,17 @@ from jarvis_desktop.tasks.images.findings import (
     Mask,
     box_results,
     clean_label,
-    count,
     cut_out,
+    describe_boxes,
+    describe_masks,
+    draw_boxes,
+    draw_masks,
     label_lines,
+    mask_image,
     mask_results,
-    masks_alone,
-    plural,
-    stretched,
-    tell_boxes,
-    tell_masks,
-    with_boxes,
-    with_masks,
+    render_masks,
 )
+from jarvis_desktop.tasks.naming import count_of, plural
 
 GREY = (100, 100, 100)
 CARS = [BoundingBox("car", 20, 40, 60, 80, 0.93), BoundingBox("car", 150, 50, 190, 90, 0.71)]
@@ -50,25 +49,25 @@ def changed(one: Image.Image, other: Image.Image) -> np.ndarray:
 
 
 def test_boxes_lie_where_the_things_are():
-    drawn = with_boxes(grey(), CARS)
+    drawn = draw_boxes(grey(), CARS)
     pixels = np.asarray(drawn)
     assert drawn.size == (240, 160)
     for box in CARS:
         for x, y in ((box.left, 60), (box.right, 60), (box.left + 20, box.bottom)):
             assert tuple(pixels[int(y), int(x)]) == COLOURS[0]
         assert tuple(pixels[60 + 5, int(box.left) + 20]) == GREY  # nothing is filled
-    assert np.array_equal(np.asarray(with_boxes(grey(), CARS)), pixels)
+    assert np.array_equal(np.asarray(draw_boxes(grey(), CARS)), pixels)
 
 
 def test_each_kind_of_thing_has_its_colour():
-    drawn = np.asarray(with_boxes(grey(), [*CARS, BoundingBox("dog", 90, 100, 130, 140, 0.6)]))
+    drawn = np.asarray(draw_boxes(grey(), [*CARS, BoundingBox("dog", 90, 100, 130, 140, 0.6)]))
     assert tuple(drawn[120, 90]) == COLOURS[1]
 
 
 def test_things_without_scores_are_numbered_and_others_show_them():
-    plain = with_boxes(grey(), [BoundingBox("face", 20, 60, 60, 120)])
-    scored = with_boxes(grey(), [BoundingBox("face", 20, 60, 60, 120, 0.5)])
-    two = with_boxes(
+    plain = draw_boxes(grey(), [BoundingBox("face", 20, 60, 60, 120)])
+    scored = draw_boxes(grey(), [BoundingBox("face", 20, 60, 60, 120, 0.5)])
+    two = draw_boxes(
         grey(), [BoundingBox("face", 20, 60, 60, 120), BoundingBox("face", 120, 60, 160, 120)]
     )
     plates = [np.asarray(image)[:60, :110] for image in (plain, scored, two)]
@@ -82,18 +81,18 @@ def test_pictures_of_any_shape_are_drawn_on(size: tuple[int, int]):
         BoundingBox("car", -50, -50, 9000, 9000, 0.5),
         BoundingBox("car", math.nan, 0, math.inf, 1, 0.5),
     ]
-    assert with_boxes(grey(size), boxes).size == size
+    assert draw_boxes(grey(size), boxes).size == size
     masks = [Mask("road", half()), Mask("sky", np.zeros((3, 3)))]
-    assert with_masks(grey(size), masks).size == size
+    assert draw_masks(grey(size), masks).size == size
 
 
 def test_clear_pictures_are_drawn_on_white():
     clear = Image.new("RGBA", (240, 160), (0, 0, 0, 0))
-    assert with_boxes(clear, CARS).getpixel((230, 150)) == (255, 255, 255)
+    assert draw_boxes(clear, CARS).getpixel((230, 150)) == (255, 255, 255)
 
 
 def test_parts_are_coloured_and_the_rest_is_not():
-    drawn = with_masks(grey(), [Mask("road", half())])
+    drawn = draw_masks(grey(), [Mask("road", half())])
     differs = changed(drawn, grey())
     assert differs[:, :118].all()
     assert not differs[:, 122:].any()
@@ -103,7 +102,7 @@ def test_parts_are_coloured_and_the_rest_is_not():
 
 def test_the_legend_names_each_kind_unless_pieces_are_kept_apart():
     masks = [Mask("road", half()), Mask("road", ~half())]
-    drawn, apart = with_masks(grey(), masks), with_masks(grey(), masks, apart=True)
+    drawn, apart = draw_masks(grey(), masks), draw_masks(grey(), masks, apart=True)
     corner = np.asarray(drawn)[145:158, 3:40]
     assert (corner == 255).all(axis=2).any() or (corner == 0).all(axis=2).any()
     assert len(np.unique(np.asarray(apart)[20:140:40, 20:220:40].reshape(-1, 3), axis=0)) == 2
@@ -111,14 +110,14 @@ def test_the_legend_names_each_kind_unless_pieces_are_kept_apart():
 
 
 def test_masks_of_any_size_are_stretched():
-    mask = stretched(half((12, 8)), (240, 160))
+    mask = mask_image(half((12, 8)), (240, 160))
     assert mask.size == (240, 160)
     assert set(np.unique(np.asarray(mask))) == {0, 255}
     assert abs((np.asarray(mask) > 0).mean() - 0.5) < 0.01
     cut = cut_out(grey(), half())
     assert cut.mode == "RGBA"
     assert (cut.getpixel((5, 5)), cut.getpixel((235, 5))) == ((*GREY, 255), (*GREY, 0))
-    alone = masks_alone((240, 160), [Mask("a", half()), Mask("b", ~half())])
+    alone = render_masks((240, 160), [Mask("a", half()), Mask("b", ~half())])
     assert alone.getpixel((5, 5)) == COLOURS[0]
     assert alone.getpixel((235, 5)) == COLOURS[1]
 
@@ -138,12 +137,12 @@ def test_masks_of_any_size_are_stretched():
     ],
 )
 def test_a_sentence_counts_things_and_says_where(boxes: list[BoundingBox], sentence: str):
-    assert tell_boxes(boxes, "a.jpg", 240, none="zebras") == sentence
+    assert describe_boxes(boxes, "a.jpg", 240, none="zebras") == sentence
 
 
 def test_a_sentence_does_not_name_hundreds_of_kinds():
     boxes = [BoundingBox(f"kind {n}", 0, 0, 9, 9) for n in range(30)]
-    told = tell_boxes(boxes, "a.jpg", 240)
+    told = describe_boxes(boxes, "a.jpg", 240)
     assert told.endswith(" and 19 more kinds of things.")
     assert len(told) < 500
 
@@ -159,11 +158,11 @@ def test_a_sentence_tells_shares():
         Mask("sky", half()),
         Mask("x", speck),
     ]
-    assert tell_masks(masks[:3], "a.jpg") == (
+    assert describe_masks(masks[:3], "a.jpg") == (
         "In a.jpg I find 2 people (50% of the picture) and sky (50%)."
     )
-    assert tell_masks(masks[3:], "a.jpg") == "In a.jpg I find x (less than 1% of the picture)."
-    assert tell_masks([], "a.jpg", none="dog") == "I find no dog in a.jpg."
+    assert describe_masks(masks[3:], "a.jpg") == "In a.jpg I find x (less than 1% of the picture)."
+    assert describe_masks([], "a.jpg", none="dog") == "I find no dog in a.jpg."
 
 
 def test_labels_are_one_short_line():
@@ -187,7 +186,7 @@ def test_plurals():
         "sheep",
     ]
     assert plural("wine glass") == "wine glasses"
-    assert (count(1, "dog"), count(2, "person")) == ("one dog", "2 people")
+    assert (count_of(1, "dog"), count_of(2, "person")) == ("one dog", "2 people")
 
 
 def test_results_are_a_picture_of_the_same_size_and_a_sentence(tmp_path: Path):

@@ -12,12 +12,12 @@ from jarvis_desktop.tasks.images.generation import (
     CONTROL_TEXT_TO_IMAGE,
     REGIONS,
     file_stem,
-    fitted,
-    frame,
+    fit_size,
+    picture_size,
+    prompts,
     region_box,
     seed_of,
     strength_of,
-    wish,
 )
 from jarvis_desktop.tasks.registry import INVENTORY
 from tests.tasks.calls import call_of, quiet
@@ -41,23 +41,23 @@ def asked(tmp_path: Path, **options):
     ],
 )
 def test_it_is_drawn_as_the_expert_can_and_given_as_asked(tmp_path, size, drawn, wanted):
-    found = frame(asked(tmp_path, size=size), side=512, multiple=8)
+    found = picture_size(asked(tmp_path, size=size), side=512, multiple=8)
     assert (found.drawn, found.wanted) == (drawn, wanted)
     assert found.drawn[0] * found.drawn[1] <= 2.3 * 512 * 512
 
 
 def test_sizes_are_multiples():
     for ratio in (0.1, 0.7, 1, 1.3, 9):
-        wide, high = fitted(ratio, 640 * 640, 32)
+        wide, high = fit_size(ratio, 640 * 640, 32)
         assert wide % 32 == high % 32 == 0
         assert 0.9 < wide * high / 640**2 < 1.1
-    assert fitted(1, 4, 16) == (16, 16)
+    assert fit_size(1, 4, 16) == (16, 16)
 
 
 @pytest.mark.parametrize("size", ["big", "12", "0x0", "5000x5000", "63x64"])
 def test_a_size_that_cannot_be(tmp_path: Path, size: str):
     with pytest.raises(InputError, match=r"no size|cannot be drawn"):
-        frame(asked(tmp_path, size=size), side=512, multiple=8)
+        picture_size(asked(tmp_path, size=size), side=512, multiple=8)
 
 
 def test_seeds(tmp_path: Path):
@@ -89,7 +89,7 @@ def test_a_strength_beyond_all_is_refused(tmp_path: Path):
 )
 def test_what_is_avoided_does_not_stay_in_the_wish(tmp_path, words, avoid, left):
     call = call_of(generation.TEXT_TO_IMAGE.type, tmp_path, prompt=words, avoid=avoid)
-    assert wish(call) == (left, avoid)
+    assert prompts(call) == (left, avoid)
 
 
 def test_regions_lie_within():

@@ -15,8 +15,8 @@ from jarvis_desktop.core.errors import ExpertError, InputError
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.task import Call, Report
 from jarvis_desktop.tasks.audio.media import read_audio, write_wav, write_wav_blocks
-from jarvis_desktop.tasks.audio.recognition import written
-from jarvis_desktop.tasks.audio.synthesis import LONGEST_TEXT
+from jarvis_desktop.tasks.audio.recognition import format_segments
+from jarvis_desktop.tasks.audio.synthesis import MAX_CHARS
 from jarvis_desktop.text.languages import code_of_text
 from jarvis_desktop.text.numbers import in_words
 from jarvis_desktop.text.sentences import stretches
@@ -71,7 +71,7 @@ def load_transcriber(loading: ExpertLoader) -> Run:
                 lines.append((start / rate, text))
         if not lines:
             raise ExpertError(tr("No words were heard in {title}.", title=title))
-        return [text_artifact(written(lines, times=bool(call.options.get("timestamps"))))]
+        return [text_artifact(format_segments(lines, times=bool(call.options.get("timestamps"))))]
 
     return run
 
@@ -216,7 +216,7 @@ def load_speech_synthesizer(loading: ExpertLoader) -> Run:
 
     def run(call: Call, report: Report) -> Iterable[Artifact]:
         text = call.text("text")
-        if len(text) > LONGEST_TEXT:
+        if len(text) > MAX_CHARS:
             raise InputError(
                 tr(
                     "The text is too long to be spoken in one piece ({text:,} characters).",

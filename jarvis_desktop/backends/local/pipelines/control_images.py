@@ -24,9 +24,9 @@ from jarvis_desktop.core.errors import ExpertError
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.task import Call, Report
 from jarvis_desktop.tasks.images.control import (
-    COUNT,
+    KIND_COUNT,
     Point,
-    drawn,
+    draw_poses,
     from_coco,
     normals,
     palette,
@@ -72,14 +72,14 @@ def load_semantic_map(loading: ExpertLoader) -> Run:
     processor = image_processor(loading)
     network = loading.network("AutoModelForSemanticSegmentation")
     labels = labels_of(network)
-    if len(labels) != COUNT:
+    if len(labels) != KIND_COUNT:
         raise ExpertError(
             tr(
                 "{id} knows {labels} kinds of things; the colours of control "
                 "pictures are for the {count} of ADE20K.",
                 id=loading.expert.id,
                 labels=len(labels),
-                count=COUNT,
+                count=KIND_COUNT,
             )
         )
 
@@ -123,7 +123,9 @@ def load_pose_estimator(loading: ExpertLoader) -> Run:
             raise ExpertError(tr("I see no pose in {call}.", call=call.title("image")))
         wide, high = view.original.width / view.inner[0], view.original.height / view.inner[1]
         placed = [[(j[0] * wide, j[1] * high) if j else None for j in pose] for pose in poses]
-        return [save_png(images.fromarray(drawn(placed, view.original.size)), call, "openpose")]
+        return [
+            save_png(images.fromarray(draw_poses(placed, view.original.size)), call, "openpose")
+        ]
 
     return run
 

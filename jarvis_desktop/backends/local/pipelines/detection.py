@@ -20,16 +20,16 @@ from jarvis_desktop.core.artifact import Artifact, text_artifact
 from jarvis_desktop.core.errors import ExpertError
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.task import Call, Report
-from jarvis_desktop.tasks.images.detection import wanted
+from jarvis_desktop.tasks.images.detection import things_to_find
 from jarvis_desktop.tasks.images.findings import (
     BoundingBox,
     Mask,
     box_results,
     cut_out,
+    describe_masks,
+    mask_image,
     mask_results,
-    masks_alone,
-    stretched,
-    tell_masks,
+    render_masks,
 )
 from jarvis_desktop.tasks.images.io import save_png
 from jarvis_desktop.tasks.images.segmentation import FOREGROUND
@@ -82,7 +82,7 @@ def load_zero_shot_detector(loading: ExpertLoader) -> Run:
     least = MIN_GROUNDING_SCORE if grounding else MIN_ZERO_SHOT_SCORE
 
     def run(call: Call, report: Report) -> Iterable[Artifact]:
-        things = wanted(call.words("what"))
+        things = things_to_find(call.words("what"))
         view = picture_view(call)
         report(None, f"looking for {', '.join(things)}")
         # Grounding DINO was trained on lower-case captions, the others on descriptions.
@@ -239,8 +239,8 @@ def _cut(
     inside = np.any([mask.inside > 0 for mask in masks], axis=0)
     return [
         save_png(cut_out(view.original, inside), call, "cut-out"),
-        save_png(stretched(inside, view.original.size), call, "mask"),
-        text_artifact(tell_masks(masks, call.title("image"))),
+        save_png(mask_image(inside, view.original.size), call, "mask"),
+        text_artifact(describe_masks(masks, call.title("image"))),
     ]
 
 
@@ -327,7 +327,7 @@ def load_mask_generator(loading: ExpertLoader) -> Run:
                 )
             )
         overlay, words = mask_results(call, view.original, pieces, apart=True)
-        alone = masks_alone(view.original.size, pieces)
+        alone = render_masks(view.original.size, pieces)
         return [overlay, save_png(alone, call, "mask"), words]
 
     return run

@@ -22,12 +22,12 @@ from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.task import Call, Report
 from jarvis_desktop.tasks.images.generation import (
     file_stem,
-    fitted,
-    frame,
+    fit_size,
+    picture_size,
+    prompts,
     region_box,
     seed_of,
     strength_of,
-    wish,
 )
 from jarvis_desktop.tasks.images.io import on_white, read_image, save_image
 
@@ -191,7 +191,7 @@ class DiffusionPipeline:
         """Call the pipeline with those of `more` and of the call's options that it takes."""
         import torch
 
-        text, avoid = wish(call)
+        text, avoid = prompts(call)
         steps = self.sampling_defaults.steps
         if strength := more.get("strength"):
             # Only the last steps are taken to change a picture a little.
@@ -228,7 +228,7 @@ class DiffusionPipeline:
 
 def described(call: Call) -> str:
     """The prompt of the call. Raises InputError if there is none."""
-    text, _ = wish(call)
+    text, _ = prompts(call)
     if not text:
         raise InputError(
             tr("There is no description of what to draw."), hint=tr("Say what it shows.")
@@ -307,7 +307,7 @@ def load_text_to_image(loading: ExpertLoader) -> Run:
 
     def run(call: Call, report: Report) -> Iterable[Artifact]:
         described(call)
-        size = frame(call, side=diffusion.side, multiple=diffusion.multiple)
+        size = picture_size(call, side=diffusion.side, multiple=diffusion.multiple)
         image = diffusion.picture(call, report, size.drawn)
         return [saved(cropped(image, size.wanted), call)]
 
@@ -372,7 +372,7 @@ def load_inpainter(loading: ExpertLoader) -> Run:
         mask = _mask(call, picture.size)
         box = _around(mask.getbbox(), picture.size)
         part, hole = picture.crop(box), mask.crop(box)
-        size = fitted(part.width / part.height, diffusion.side**2, diffusion.multiple)
+        size = fit_size(part.width / part.height, diffusion.side**2, diffusion.multiple)
         drawn = diffusion.picture(
             call,
             report,
@@ -406,7 +406,7 @@ def given_picture(call: Call) -> Image:
 
 
 def _size_of(diffusion: DiffusionPipeline, picture: Image) -> tuple[int, int]:
-    return fitted(picture.width / picture.height, diffusion.side**2, diffusion.multiple)
+    return fit_size(picture.width / picture.height, diffusion.side**2, diffusion.multiple)
 
 
 def _sized(picture: Image, size: tuple[int, int]) -> Image:
@@ -504,7 +504,7 @@ def load_controlnet(loading: ExpertLoader) -> Run:
         described(call)
         kind = call.task.removesuffix("-text-to-image")
         picture = _control(call, kind)
-        size = fitted(picture.width / picture.height, diffusion.side**2, diffusion.multiple)
+        size = fit_size(picture.width / picture.height, diffusion.side**2, diffusion.multiple)
         # Blended colours would be areas of another class.
         way = images.Resampling.NEAREST if kind == "seg" else images.Resampling.LANCZOS
         more: dict[str, Any] = {"control_mode": CONTROL_MODES[kind]} if several else {}

@@ -24,7 +24,7 @@ from jarvis_desktop.core.artifact import Artifact, Kind
 from jarvis_desktop.core.errors import ExpertError, Fault
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.task import Call, Report
-from jarvis_desktop.tasks.images.generation import file_stem, fitted, frame, seed_of
+from jarvis_desktop.tasks.images.generation import file_stem, fit_size, seed_of
 from jarvis_desktop.tasks.video import write_film
 
 if TYPE_CHECKING:
@@ -184,7 +184,7 @@ def _size_like(diffusion: DiffusionPipeline, picture: Image) -> tuple[int, int]:
     if config.get("use_learned_positional_embeddings"):  # CogVideoX has one size
         scale = int(diffusion.pipeline.vae_scale_factor_spatial)
         return config["sample_width"] * scale, config["sample_height"] * scale
-    return fitted(picture.width / picture.height, diffusion.side**2, _multiple(diffusion))
+    return fit_size(picture.width / picture.height, diffusion.side**2, _multiple(diffusion))
 
 
 def _calm(pipeline: Any, *, quick: bool) -> None:

@@ -19,7 +19,7 @@ from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.task import Call, Report
 from jarvis_desktop.tasks.images.classification import CONTENT
 from jarvis_desktop.tasks.images.classification import labels_of as labels_named
-from jarvis_desktop.tasks.images.findings import NAMED, BoundingBox, label_lines
+from jarvis_desktop.tasks.images.findings import MAX_NAMED_LABELS, BoundingBox, label_lines
 from jarvis_desktop.tasks.images.io import on_white, read_image, save_png
 from jarvis_desktop.tasks.images.to_text import wants_caption
 from jarvis_desktop.tasks.naming import asks_for_description
@@ -342,7 +342,9 @@ def _ranked(network: Any, logits: Any) -> str:
     several = network.config.problem_type == "multi_label_classification" or len(logits) == 1
     scores = (logits.float().sigmoid() if several else logits.float().softmax(-1)).tolist()
     labels = labels_of(network)
-    return label_lines(((labels[at], score) for at, score in enumerate(scores)), most=NAMED)
+    return label_lines(
+        ((labels[at], score) for at, score in enumerate(scores)), most=MAX_NAMED_LABELS
+    )
 
 
 def _text_length(config: Any) -> int:
