@@ -52,7 +52,7 @@ class FakeSession:
         report: Callable[[str], None],
     ) -> CodeOutcome:
         if script.sha256 != approved:
-            raise InputError("This is not the code that was agreed to, so it was not run.")
+            raise InputError("This is not the code that was approved, so it was not run.")
         self.ran.append(script.source)
         self.timeouts.append(timeout)
         if self.gate:

@@ -48,7 +48,7 @@ class AppContainer:
         """As `Launcher.command`. Raises UnavailableError on another system, or where descriptors
         are to be inherited."""
         if sys.platform != "win32":
-            raise UnavailableError(tr("There are no AppContainers but on Windows."))
+            raise UnavailableError(tr("AppContainers exist only on Windows."))
         if box.descriptors:
             raise UnavailableError(tr("On Windows a process inherits its standard streams only."))
         temporary = temporary_folder()

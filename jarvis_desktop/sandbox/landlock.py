@@ -65,7 +65,7 @@ class Landlock:
         interface = offered() if self.interface is None else self.interface
         if interface < LEAST:
             raise UnavailableError(
-                tr("This Linux has no Landlock that would do."),
+                tr("This Linux has no suitable Landlock."),
                 hint=tr("It needs Linux 6.7 or newer."),
             )
         bpf = seccomp.program(namespaces=False, signals=interface < SCOPES)

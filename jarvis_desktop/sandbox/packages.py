@@ -305,8 +305,8 @@ class PipPackages:
 
 def _offline() -> UnavailableError:
     return UnavailableError(
-        tr("Without a network no package can be installed."),
-        hint=tr("Choose another mode than offline, or do without it."),
+        tr("Packages cannot be installed without a network."),
+        hint=tr("Choose a mode other than offline, or do without it."),
     )
 
 
@@ -332,7 +332,7 @@ def _pip() -> Sequence[str]:
     """The pip of this program's Python, or the one that comes with it. Raises UnavailableError."""
     if getattr(sys, "frozen", False):
         raise UnavailableError(
-            tr("This application was built without a Python that could install packages."),
+            tr("This application was built without a Python that can install packages."),
             hint=tr("Install it with pip to use code that needs packages."),
         )
     if importlib.util.find_spec("pip") is not None:
@@ -344,7 +344,7 @@ def _pip() -> Sequence[str]:
         if bundled:
             return sys.executable, "-I", str(bundled[-1] / "pip")
     raise UnavailableError(
-        tr("There is no pip here, so no package can be installed."),
+        tr("pip is missing, so packages cannot be installed."),
         hint=tr("Install pip beside this application, and try again."),
     )
 
@@ -410,7 +410,7 @@ def _refusal(told: Sequence[str]) -> UnavailableError:
     words = "\n".join(told)
     if any(sign in words for sign in _NO_NETWORK):
         return UnavailableError(
-            tr("The packages could not be fetched: there is no way to where they are kept."),
+            tr("The packages could not be downloaded: the package index cannot be reached."),
             hint=tr("Check the network, and try again."),
             retryable=True,
             fault=Fault.NETWORK,
@@ -419,9 +419,7 @@ def _refusal(told: Sequence[str]) -> UnavailableError:
         return UnavailableError(tr("The disk is full, so no package was installed."))
     if "ResolutionImpossible" in words:
         return UnavailableError(
-            tr(
-                "The packages do not go together with one another or with those that are installed."
-            ),
+            tr("The packages conflict with each other or with those that are installed."),
             hint=tr("Name other versions, or do without one."),
         )
     if found := re.search(r"No matching distribution found for (\S+)", words):
@@ -441,5 +439,5 @@ def _unwritable(error: OSError) -> UnavailableError:
             "The packages cannot be written to their folder: {strerror}.",
             strerror=error.strerror or "it is in use",
         ),
-        hint=tr("See that the disk has room and that the folder may be written to."),
+        hint=tr("Make sure that the disk has room and the folder is writable."),
     )

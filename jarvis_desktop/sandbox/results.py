@@ -145,7 +145,7 @@ def put_in(source: Path, folder: Path, name: str) -> None:
         except (OSError, ValueError) as error:
             raise StorageError(
                 tr(
-                    "{shown} cannot be copied to the folder of the code: {error}.",
+                    "{shown} cannot be copied to the code's folder: {error}.",
                     shown=shown,
                     error=_reason(error),
                 ),
@@ -177,12 +177,12 @@ def take_out(folder: Path, before: Marks, to: Path, take: Take = Take()) -> Take
                 taking.look(path, place, status)
     except _UnwritableError as error:
         raise StorageError(
-            tr("What the code made cannot be kept: {cause}.", cause=_reason(error.__cause__)),
+            tr("The code's files cannot be saved: {cause}.", cause=_reason(error.__cause__)),
             hint=tr("See that the disk has room."),
         ) from error
     except OSError as error:
         raise StorageError(
-            tr("What the code made cannot be kept: {error}.", error=_reason(error))
+            tr("The code's files cannot be saved: {error}.", error=_reason(error))
         ) from error
     return Taken(tuple(taking.made), tuple(taking.left_out))
 

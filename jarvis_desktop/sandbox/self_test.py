@@ -125,7 +125,7 @@ def attempt(launcher: Launcher, python: Path) -> None:
     """Try a launcher. Raises UnavailableError where it does not hold, or does not work."""
     if not launcher.sandboxed:
         raise UnavailableError(
-            tr("The launcher {name} keeps nothing from a script.", name=launcher.name)
+            tr("The launcher {name} does not restrict scripts.", name=launcher.name)
         )
     with tempfile.TemporaryDirectory(prefix="jarvis-trial-", ignore_cleanup_errors=True) as name:
         room = Path(name).resolve()
@@ -177,7 +177,7 @@ def _run(
             except subprocess.TimeoutExpired as error:
                 process.kill()
                 raise UnavailableError(
-                    tr("{name} did not end all that a script began.", name=launcher.name)
+                    tr("{name} did not end all processes of a script.", name=launcher.name)
                 ) from error
         return subprocess.CompletedProcess(launch.argv, process.returncode, out, errors)
     finally:
@@ -197,7 +197,7 @@ def _fault(name: str, done: subprocess.CompletedProcess[bytes], word: str) -> Un
     told = done.stderr.decode("utf-8", "replace")
     if any(each in told for each in ("namespace", "uid map", "RTM_NEWADDR", "loopback")):
         return UnavailableError(
-            tr("{name} may not make namespaces on this computer.", name=name),
+            tr("{name} may not create namespaces on this computer.", name=name),
             hint=_namespaces_hint(),
         )
     lines = told.split("\n")

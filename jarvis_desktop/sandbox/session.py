@@ -327,7 +327,7 @@ class SandboxSession:
         """See CodeSession."""
         sent = script.source.encode("utf-8", "replace")
         if hashlib.sha256(sent).hexdigest() != approved:
-            raise InputError(tr("This is not the code that was agreed to, so it was not run."))
+            raise InputError(tr("This is not the code that was approved, so it was not run."))
         doing = asyncio.ensure_future(self._run(sent.decode(), to, timeout, report))
         self._doing.add(doing)
         try:
@@ -397,8 +397,8 @@ class SandboxSession:
                 self._means.packages.mkdir(mode=0o700, parents=True, exist_ok=True)
         except OSError as error:
             raise StorageError(
-                tr("The folder of the code cannot be made: {strerror}.", strerror=error.strerror),
-                hint=tr("See that the disk has room and that it may be written to."),
+                tr("The code's folder cannot be created: {strerror}.", strerror=error.strerror),
+                hint=tr("Make sure that the disk has room and is writable."),
             ) from error
         for name, source in self._means.files.items():
             mark = (0, 0, 0)
@@ -509,8 +509,8 @@ class OsSandbox:
             if launcher.name == protection.name:
                 return launcher
         raise UnavailableError(
-            tr("The sandbox {name} is not here.", name=protection.name),
-            hint=tr("Start the application again."),
+            tr("The sandbox {name} is not available.", name=protection.name),
+            hint=tr("Restart the application."),
         )
 
 

@@ -138,6 +138,11 @@ def count_of(number: int, noun: str) -> str:
     return f"one {noun}" if number == 1 else f"{number} {plural(noun)}"
 
 
+def quantity(number: int, noun: str) -> str:
+    """A number in digits and a regular noun: "1 row", "1,200 rows"."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
 def plural(noun: str) -> str:
     """The plural of an English noun, or of the last word of a phrase."""
     head, space, last = noun.rpartition(" ")

@@ -50,7 +50,7 @@ def take_pictures(call: Call, report: Report) -> Iterable[Artifact]:
             artifacts.append(Artifact(Kind.IMAGE, path=out, name=out.name))
     if not artifacts:
         raise InputError(
-            tr("{name} holds no picture that can be read.", name=name),
+            tr("{name} contains no readable picture.", name=name),
             hint=tr("It may be damaged."),
         )
     return artifacts
@@ -103,7 +103,7 @@ def even_frames(path: Path, count: int, *, name: str) -> list[Image]:
         frames = [upright_picture(frame) for frame in frames_at(container, stream, moments)]
     if not frames:
         raise InputError(
-            tr("{name} holds no picture that can be read.", name=name),
+            tr("{name} contains no readable picture.", name=name),
             hint=tr("It may be damaged."),
         )
     return [frames[at * len(frames) // count] for at in range(count)]
@@ -318,6 +318,6 @@ def _codec() -> tuple[str, dict[str, str]]:
             continue
         return name, settings
     raise UnavailableError(
-        tr("Films cannot be written on this computer: PyAV knows neither H.264 nor MPEG-4."),
+        tr("Videos cannot be written on this computer: PyAV has neither H.264 nor MPEG-4."),
         hint=tr("Install PyAV from its own builds: pip install --force-reinstall av."),
     )

@@ -4,7 +4,7 @@ import pytest
 
 from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.tasks.images.classification import labels_of
-from jarvis_desktop.tasks.images.detection import wanted
+from jarvis_desktop.tasks.images.detection import things_to_find
 from jarvis_desktop.tasks.naming import asks_for_description, labels_named, named_things
 
 
@@ -35,11 +35,11 @@ def test_names_are_read_out_of_a_request(words: str, names: list[str]):
 
 def test_the_least_that_must_be_named():
     assert labels_of("is it a husky, a wolf or a dog") == ["husky", "wolf", "dog"]
-    assert wanted("locate the traffic light of the photo") == ["traffic light"]
+    assert things_to_find("locate the traffic light of the photo") == ["traffic light"]
     with pytest.raises(InputError, match="at least two labels"):
         labels_of("is this a cat?")
     with pytest.raises(InputError, match="needs a name"):
-        wanted("find it")
+        things_to_find("find it")
 
 
 def test_a_long_list_of_names_is_cut():

@@ -19,7 +19,7 @@ from jarvis_desktop.tasks.documents.tables import Table
 from jarvis_desktop.tasks.images.findings import label_lines
 from jarvis_desktop.tasks.text.classification import labels_of
 from jarvis_desktop.tasks.text.question_answering import ExtractedAnswer
-from jarvis_desktop.tasks.text.similarity import taken_apart
+from jarvis_desktop.tasks.text.similarity import split_text
 from jarvis_desktop.text.languages import FLORES, NAMES, code_of, code_of_text, is_clearly_not
 from jarvis_desktop.text.sentences import paragraphs, sentences
 
@@ -237,7 +237,7 @@ def classify(question: ApiQuestion) -> Iterable[Artifact]:
 def embed(question: ApiQuestion) -> Iterable[Artifact]:
     """The vectors of a text, or of its parts, in a table."""
     question.text("text")
-    parts = taken_apart(question.call)
+    parts = split_text(question.call)
     if len(parts) > MOST_VECTORS:
         raise ExpertError(
             tr(

@@ -276,7 +276,7 @@ def apply_effect(call: Call, report: Report) -> Iterable[Artifact]:
     amount = call.number("amount") or _DEFAULTS.get(effect, 0.0)
     samples, rate = read_audio(call.file("audio"), name=name)
     if not samples.size:
-        raise InputError(tr("{name} holds no sound.", name=name))
+        raise InputError(tr("{name} contains no sound.", name=name))
     changed = _apply(effect, samples, rate, amount, report)
     to = call.workdir / "changed.wav"
     write_wav(to, changed, rate)

@@ -94,7 +94,7 @@ def read_audio(
         filled += count
     if sound is None:
         raise InputError(
-            tr("{name} holds no sound.", name=name or path.name), hint=tr(_SILENT_HINT)
+            tr("{name} contains no sound.", name=name or path.name), hint=tr(_SILENT_HINT)
         )
     return sound[:, :filled], at
 
@@ -205,8 +205,8 @@ def _pcm(block: Samples) -> bytes:
 
 def _too_long(name: str) -> InputError:
     return InputError(
-        tr("{name} is too long to be worked on at once.", name=name),
+        tr("{name} is too long to process at once.", name=name),
         hint=tr(
-            "Two hours are the most, less for many channels or a high rate: cut it into parts."
+            "The limit is two hours, less for many channels or a high rate: cut it into parts."
         ),
     )

@@ -62,12 +62,12 @@ def join_wavs(parts: Sequence[Path], to: Path) -> None:
                         sound = params[:3]
                         whole.setparams(params)
                     elif params[:3] != sound:
-                        raise ExpertError(tr("The voice changed its sound format in mid-text."))
+                        raise ExpertError(tr("The voice changed its audio format in mid-text."))
                     while frames := file.readframes(1 << 16):
                         whole.writeframesraw(frames)
                 part.unlink()
     except (wave.Error, EOFError) as error:
-        raise ExpertError(tr("The voice wrote a file that is no sound.")) from error
+        raise ExpertError(tr("The voice wrote a file that is not audio.")) from error
 
 
 TEXT_TO_SPEECH = define(

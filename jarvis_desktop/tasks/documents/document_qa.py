@@ -1,6 +1,4 @@
-"""Answers a question about a picture of a document, such as the total on a receipt.
-
-Finds the value a question asks for among the rows of a document: totals, dates, labels."""
+"""Answers questions about receipts, invoices, forms and letters: totals, dates, labelled values."""
 
 from __future__ import annotations
 
@@ -25,7 +23,7 @@ _VALUES = ("total", "amount", "date", "price", "address", "phone number")
 
 
 def reply(call: Call, report: Report) -> Iterable[Artifact]:
-    """The answer as it stands in the document."""
+    """The answer as it is written in the document."""
 
     name, question = call.title("document"), call.text("question")
     report(None, f"reading {name}")
@@ -65,7 +63,7 @@ def _rows(call: Call, report: Report) -> list[Row]:
 
 
 def _document_rows(call: Call, report: Report) -> list[Row]:
-    """The lines of a document's text, as if they stood below each other on one page."""
+    """The lines of a document's text, as if they were below each other on one page."""
     from jarvis_desktop.tasks.documents.to_text import read_document
     from jarvis_desktop.tasks.images.ocr import Line
 
@@ -158,7 +156,7 @@ NOT_THE_TOTAL = (
 
 @dataclass(frozen=True, slots=True)
 class DocumentValue:
-    """A value, the words it stands beside, and the row it was found in."""
+    """A value, the words beside it, and its row."""
 
     value: str
     label: str
@@ -166,7 +164,7 @@ class DocumentValue:
 
 
 def answer(question: str, rows: Sequence[Row]) -> str:
-    """The value in the document that the question asks for; "" where none fits."""
+    """The value in the document that the question asks for; "" if none fits."""
     texts = [" ".join(line.text for line in row).strip() for row in rows]
     asked = question.lower()
     words = _content(asked)
@@ -191,14 +189,14 @@ def _content(text: str) -> list[str]:
 
 
 def _words(text: str) -> list[str]:
-    # OCR takes 0 for O and 1 for l inside of words.
+    # OCR confuses 0 with O and 1 with l inside words.
     mended = re.sub(r"(?<=[A-Za-z])0|0(?=[A-Za-z]{2})", "o", text)
     mended = re.sub(r"(?<=[A-Za-z])1(?=[A-Za-z])", "l", mended)
     return re.findall(r"[^\W\d_]+(?:['-][^\W\d_]+)*", mended.lower().replace("’", "'"))
 
 
 def _closeness(words: Sequence[str], label: str) -> float:
-    """How many of the words, 0 to 1, stand in the label, give or take a misread letter."""
+    """The share of the words, 0 to 1, that the label contains, allowing for misread letters."""
     from rapidfuzz import fuzz
 
     there = _words(label)
@@ -257,8 +255,8 @@ def _size(money: str) -> float:
 def _valued(kind: str, words: Sequence[str], texts: Sequence[str], *, alone: bool) -> str:
     """The value of a kind whose label is closest to the question.
 
-    `alone`: where no label fits, the first value of the kind is the answer, unless the question
-    asks for a certain one that is not there.
+    With `alone`, the first value of the kind is returned if no label fits, unless the question asks
+    for a particular one that is not there.
     """
     values = _values(kind, texts)
     if kind == "phone":
@@ -277,7 +275,7 @@ def _valued(kind: str, words: Sequence[str], texts: Sequence[str], *, alone: boo
 
 
 def _phones(values: Sequence[DocumentValue]) -> list[DocumentValue]:
-    """Those that can be telephone numbers, the likelier ones first."""
+    """The values that can be telephone numbers, the likelier ones first."""
 
     def likely(item: DocumentValue) -> bool:
         label = re.search(r"tel|phone|call|fax|mobile|cell", item.label, re.IGNORECASE)
@@ -320,7 +318,7 @@ def _joined(row: Row) -> str:
 
 
 def _beside(words: Sequence[str], rows: Sequence[Row], texts: Sequence[str]) -> str:
-    """What stands beside or below the label that the question names, or the row that has it."""
+    """The value beside or below the label that the question names, or the row with the label."""
     if not words or not texts:
         return ""
     scored = [(_closeness(words, text), -len(text), i) for i, text in enumerate(texts)]

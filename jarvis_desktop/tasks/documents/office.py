@@ -1,4 +1,4 @@
-"""Reads Word, PowerPoint and OpenDocument files, web pages and e-mails. Runs in a child process."""
+"""Reads Word, PowerPoint and OpenDocument files, web pages and e-mails, in a child process."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ _BROKEN = (
 )  # fmt: skip
 _DRAWING = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
 _ODT = "{urn:oasis:names:tc:opendocument:xmlns:text:1.0}"
-LARGEST_MAIL = 50_000_000
+MAX_MAIL_BYTES = 50_000_000
 
 
 def kind_of_archive(path: Path, name: str) -> str:
-    """docx, pptx, xlsx, odt, or "" for any other archive. Raises InputError for a damaged one."""
+    """docx, pptx, xlsx, odt, or "" for another archive. Raises InputError if it is damaged."""
     check_zip(path, name)
     with ZipFile(path) as archive:
         names = set(archive.namelist())
@@ -43,7 +43,7 @@ def kind_of_archive(path: Path, name: str) -> str:
 
 
 def read_docx(path: Path, *, name: str) -> str:
-    """Paragraphs and tables in their order; the cells of a row joined by tabs."""
+    """Paragraphs and tables in order; the cells of a row are joined by tabs."""
     import docx
     from docx.opc.exceptions import OpcError
 
@@ -62,7 +62,7 @@ def _blocks(container: Any) -> Iterator[str]:
             yield block.text + "\n" if block.text.strip() else ""
             continue
         for row in block.rows:
-            # A merged cell is listed once for each place it covers.
+            # A merged cell is listed once per place that it covers.
             cells = dict.fromkeys(cell._tc for cell in row.cells)
             texts = [" ".join(" ".join(_blocks(_cell(tc, row))).split()) for tc in cells]
             yield "\t".join(texts)
@@ -76,7 +76,7 @@ def _cell(tc: Any, row: Any) -> Any:
 
 
 def read_pptx(path: Path, *, name: str) -> str:
-    """The text of the slides in their order, slides parted by blank lines."""
+    """The text of the slides in order, separated by blank lines."""
     try:
         with ZipFile(path) as archive:
             slides = [
@@ -122,8 +122,8 @@ def _xml(data: bytes) -> Element:
 
 
 def read_mail(path: Path, *, name: str) -> str:
-    """Who wrote when about what, the text, and the names of what is attached."""
-    if path.stat().st_size > LARGEST_MAIL:
+    """The headers, the text, and the names of the attachments."""
+    if path.stat().st_size > MAX_MAIL_BYTES:
         raise InputError(tr("{name} is too large to read as an e-mail.", name=name))
     try:
         mail = email.message_from_bytes(path.read_bytes(), policy=email.policy.default)
@@ -148,22 +148,22 @@ def _body(mail: EmailMessage, name: str) -> str:
         return ""
     try:
         content = str(body.get_content())
-    except LookupError:  # an encoding nobody knows
+    except LookupError:  # an unknown encoding
         payload = body.get_payload(decode=True)
         content = decode_bytes(payload, name=name) if isinstance(payload, bytes) else ""
     return html_text(content) if body.get_content_type() == "text/html" else content
 
 
 def html_text(source: str) -> str:
-    """What a reader sees of a web page: no scripts, no styles, no comments."""
-    reader = _Page()
+    """The visible text of a web page: no scripts, styles or comments."""
+    reader = _HtmlText()
     reader.feed(source)
     reader.close()
     lines = (" ".join(line.split()) for line in "".join(reader.parts).split("\n"))
     return re.sub(r"\n{3,}", "\n\n", clean("\n".join(lines))).strip()
 
 
-class _Page(HTMLParser):
+class _HtmlText(HTMLParser):
     """Collects the visible text."""
 
     HIDDEN = frozenset({"script", "style", "template", "noscript", "svg", "iframe", "object"})
@@ -179,7 +179,6 @@ class _Page(HTMLParser):
         self._hidden: list[str] = []
 
     def handle_starttag(self, tag: str, attrs: object) -> None:
-        """Begin a line at a block, and stop listening inside what nobody sees."""
         if tag in self.HIDDEN:
             self._hidden.append(tag)
         elif tag in self.BLOCK:
@@ -190,15 +189,13 @@ class _Page(HTMLParser):
             self.parts.append(" ")
 
     def handle_endtag(self, tag: str) -> None:
-        """End a line at a block."""
         if tag in self._hidden:
-            # Tags left open inside end with it.
+            # Tags left open inside it end with it.
             while self._hidden.pop() != tag:
                 pass
         elif tag in self.BLOCK:
             self.parts.append("\n")
 
     def handle_data(self, data: str) -> None:
-        """Keep visible text; line breaks of the source mean nothing."""
-        if not self._hidden:
+        if not self._hidden:  # line breaks of the source mean nothing
             self.parts.append(re.sub(r"\s+", " ", data))

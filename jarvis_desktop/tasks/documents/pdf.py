@@ -1,5 +1,5 @@
-"""Reads the text of a PDF, by its text layer or, where it is a scan, by OCR of its pictures.
-Runs in a child process."""
+"""Reads PDFs by their text layer or, if they are scans, by OCR of their pictures; in a child
+process."""
 
 from __future__ import annotations
 
@@ -26,18 +26,17 @@ if TYPE_CHECKING:
 Recognise = Callable[[Path], str]
 """Reads the text in a picture."""
 
-SECONDS_PER_PAGE = 10.0
-SECONDS = 240.0
-MOST_PAGES = 2000
-MOST_SCANNED = 40
+PAGE_TIMEOUT_S = 10.0
+TIMEOUT_S = 240.0
+MAX_PAGES = 2000
+MAX_SCANNED_PAGES = 40
 SCANNED_BELOW = 15
-"""Characters on a page below which its pictures are looked at."""
-LARGEST_PICTURE = 40_000_000
-"""Pixels."""
+"""Characters on a page below which its pictures are read."""
+MAX_PICTURE_PIXELS = 40_000_000
 PAGE_DPI = 150
-"""Of a page that is drawn: small print can be read, and an A4 page has two million pixels."""
+"""For rendering: small print stays readable, and an A4 page has two million pixels."""
 
-# What pypdf, Pillow and zlib raise on malformed files besides their own errors.
+# What pypdf, Pillow and zlib raise for malformed files besides their own errors.
 _MALFORMED = (
     ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError, ArithmeticError,
     AssertionError, NotImplementedError, EOFError, OSError, zlib.error, struct.error, MemoryError,
@@ -45,14 +44,14 @@ _MALFORMED = (
 
 
 class _TooSlow(Exception):
-    """A page takes longer than its share."""
+    """A page exceeded its time."""
 
 
 def read_pdf(path: Path, *, name: str, report: Report, recognise: Recognise, workdir: Path) -> str:
-    """The text, pages parted by blank lines.
+    """Read the text, with blank lines between pages.
 
-    Raises InputError where the file is encrypted, damaged or holds no text. Broken pages among good
-    ones are left out and named at the end.
+    Raises InputError if the file is encrypted, damaged or has no text. Broken pages among good ones
+    are left out and listed at the end.
     """
     from pypdf.errors import PyPdfError
 
@@ -85,11 +84,11 @@ def _locked(name: str) -> InputError:
 def _read(reader: PdfReader, name: str, report: Report, recognise: Recognise, workdir: Path) -> str:
     from pypdf.errors import PyPdfError
 
-    ends = time.monotonic() + SECONDS
+    ends = time.monotonic() + TIMEOUT_S
     pages: list[str] = []
     left_out: list[int] = []
     scanned = 0
-    count = min(len(reader.pages), MOST_PAGES)
+    count = min(len(reader.pages), MAX_PAGES)
     for index in range(count):
         if time.monotonic() > ends:
             left_out += range(index + 1, count + 1)
@@ -98,7 +97,7 @@ def _read(reader: PdfReader, name: str, report: Report, recognise: Recognise, wo
         try:
             page = reader.pages[index]
             text = _page_text(page)
-            if len(text.strip()) < SCANNED_BELOW and scanned < MOST_SCANNED:
+            if len(text.strip()) < SCANNED_BELOW and scanned < MAX_SCANNED_PAGES:
                 found = "\n".join(_pictured(page, recognise, workdir))
                 scanned += bool(found)
                 text = found or text
@@ -113,9 +112,7 @@ def _together(pages: list[str], left_out: list[int], name: str) -> str:
     if not text and left_out:
         raise damaged(name)
     if not text:
-        raise InputError(
-            tr("{name} holds no text that can be read, nor pictures of any.", name=name)
-        )
+        raise InputError(tr("{name} contains no readable text, nor pictures of text.", name=name))
     if left_out:
         some = ", ".join(map(str, left_out[:10])) + (" and more" if len(left_out) > 10 else "")
         text += f"\n\n[Not readable: page {some}.]"
@@ -123,14 +120,14 @@ def _together(pages: list[str], left_out: list[int], name: str) -> str:
 
 
 def _page_text(page: PageObject) -> str:
-    ends = time.monotonic() + SECONDS_PER_PAGE
+    ends = time.monotonic() + PAGE_TIMEOUT_S
 
     def watch(*_: object) -> None:
         if time.monotonic() > ends:
             raise _TooSlow
 
     text = page.extract_text(visitor_operand_before=watch)
-    # Some writers part words by a tab and a carriage return.
+    # Some writers separate words by a tab and a carriage return.
     return "\n".join(" ".join(line.split()) for line in text.split("\n"))
 
 
@@ -145,12 +142,12 @@ def _pictured(page: PageObject, recognise: Recognise, workdir: Path) -> Iterator
 
 
 def _pictures(page: PageObject, most: int) -> Iterator[Image]:
-    """The page's largest pictures as they lie on it, RGB, in the order of the page."""
+    """The page's largest pictures as they appear on it, RGB, in page order."""
     sized: list[tuple[int, int]] = []
     for at, picture in enumerate(page.images):
         if picture.image is not None and at < 50:
             width, height = picture.image.size
-            if 10_000 <= width * height <= LARGEST_PICTURE:
+            if 10_000 <= width * height <= MAX_PICTURE_PIXELS:
                 sized.append((width * height, at))
     for _, at in sorted(sorted(sized, reverse=True)[:most], key=lambda pair: pair[1]):
         image = page.images[at].image
@@ -160,16 +157,16 @@ def _pictures(page: PageObject, most: int) -> Iterator[Image]:
 
 
 def is_pdf(path: Path) -> bool:
-    """Whether the file says that it is a PDF."""
+    """Whether the file has a PDF header."""
     with path.open("rb") as file:
         return b"%PDF-" in file.read(1024)
 
 
 def page_pictures(path: Path, *, name: str, most: int) -> list[Image]:
-    """The pages of a PDF as a person sees them: RGB, the first `most` of them.
+    """Render the first `most` pages of a PDF as RGB.
 
-    [] where there are more, and they are written: then its text says more than some of its pages.
-    Raises InputError where the file is encrypted or damaged.
+    Returns [] if there are more and they have a text layer: then its text says more than some of
+    its pages. Raises InputError if the file is encrypted or damaged.
     """
     import pypdfium2
 
@@ -188,6 +185,6 @@ def _written(page: PdfPage) -> str:
 
 def _drawn(page: PdfPage) -> Image:
     width, height = page.get_size()
-    scale = min(PAGE_DPI / 72, math.sqrt(LARGEST_PICTURE / max(1.0, width * height)))
+    scale = min(PAGE_DPI / 72, math.sqrt(MAX_PICTURE_PIXELS / max(1.0, width * height)))
     picture: Image = page.render(scale=scale).to_pil().convert("RGB")
     return picture

@@ -1,5 +1,4 @@
-"""Turns bytes of an unknown encoding, and files that are zip archives, into something safe to
-read. Runs in a child process."""
+"""Decodes text of unknown encodings, and checks zip archives before they are opened. In a child."""
 
 from __future__ import annotations
 
@@ -9,9 +8,9 @@ from pathlib import Path
 from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.i18n import tr
 
-LARGEST_TEXT = 50_000_000
-LARGEST_UNPACKED = 300_000_000
-MOST_ENTRIES = 10_000
+MAX_TEXT_BYTES = 50_000_000
+MAX_UNPACKED_BYTES = 300_000_000
+MAX_ENTRIES = 10_000
 _BOMS = ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0e-\x1f\x7f\ud800-\udfff\u202a-\u202e\u2066-\u2069]")
 
@@ -25,30 +24,30 @@ def damaged(name: str, why: str = "") -> InputError:
 
 
 def decode(path: Path, *, name: str = "") -> str:
-    """The text of a file in whatever encoding. Raises InputError where it holds no text."""
+    """Decode a file in any encoding. Raises InputError if it is not text."""
     name = name or path.name
     size = path.stat().st_size
     if not size:
         raise InputError(tr("{name} is empty.", name=name))
-    if size > LARGEST_TEXT:
+    if size > MAX_TEXT_BYTES:
         raise InputError(
             tr("{name} is too large to read as text ({size} MB).", name=name, size=size // 1000000),
             hint=tr(
                 "Cut it into parts of at most {largest_text} MB.",
-                largest_text=LARGEST_TEXT // 1000000,
+                largest_text=MAX_TEXT_BYTES // 1000000,
             ),
         )
     return decode_bytes(path.read_bytes(), name=name)
 
 
 def decode_bytes(data: bytes, *, name: str) -> str:
-    """The same for bytes."""
+    """Like `decode`, for bytes."""
     for mark, encoding in _BOMS:
         if data.startswith(mark):
             return clean(data.decode(encoding, errors="replace"))
     if b"\0" in data[:10_000]:
         raise InputError(
-            tr("{name} is no text: it holds binary data.", name=name),
+            tr("{name} is not a text file: it contains binary data.", name=name),
             hint=tr("Its name may have the wrong ending."),
         )
     try:
@@ -59,17 +58,17 @@ def decode_bytes(data: bytes, *, name: str) -> str:
 
     best = from_bytes(data[:200_000]).best()
     if best is None:
-        raise InputError(tr("{name} is no text: its encoding cannot be told.", name=name))
+        raise InputError(tr("{name} is not a text file: its encoding is unknown.", name=name))
     return clean(data.decode(best.encoding, errors="replace"))
 
 
 def clean(text: str) -> str:
-    """Without control signs, lone surrogates and signs that reverse the reading direction."""
+    """Remove control characters, lone surrogates and characters that reverse the reading direction."""
     return _CONTROL.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
 
 
 def check_zip(path: Path, name: str) -> None:
-    """Raises InputError for a damaged archive, and for one that would unpack to too much."""
+    """Raise InputError for a damaged archive, or one that would unpack to too much."""
     from zipfile import BadZipFile, ZipFile
 
     try:
@@ -78,12 +77,9 @@ def check_zip(path: Path, name: str) -> None:
     except (BadZipFile, OSError, ValueError, NotImplementedError) as error:
         raise damaged(name) from error
     unpacked = sum(entry.file_size for entry in entries)
-    if unpacked > LARGEST_UNPACKED or len(entries) > MOST_ENTRIES:
-        raise InputError(
-            tr("{name} would unpack to more than it should and was not opened.", name=name)
-        )
-    # An honest archive's text packs about ten to one; a bomb's a thousand to one.
-    if unpacked > 10_000_000 and unpacked > 200 * path.stat().st_size:
+    # The text of an honest archive compresses about ten to one, a bomb's a thousand to one.
+    bomb = unpacked > 10_000_000 and unpacked > 200 * path.stat().st_size
+    if bomb or unpacked > MAX_UNPACKED_BYTES or len(entries) > MAX_ENTRIES:
         raise InputError(
             tr("{name} would unpack to more than it should and was not opened.", name=name)
         )

@@ -1,5 +1,4 @@
-"""Answers questions about a table: largest, smallest, sum, average, count, one row's cell, and what
-it holds. Runs in a child process."""
+"""Answers questions about a table: extremes, sums, averages, counts, single cells. In a child."""
 
 from __future__ import annotations
 
@@ -14,7 +13,8 @@ from jarvis_desktop.core.errors import ExpertError, InputError
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.task import Call, Port, Report
 from jarvis_desktop.tasks.definition import define
-from jarvis_desktop.tasks.documents.tables import MOST_ROWS, Table, number, read_tables
+from jarvis_desktop.tasks.documents.tables import MAX_ROWS, Table, number, read_tables
+from jarvis_desktop.tasks.naming import quantity
 from jarvis_desktop.text.tokens import FUNCTION_WORDS, stem, tokens
 
 _LARGEST = frozenset(
@@ -29,10 +29,10 @@ _AS_A_WHOLE = (FUNCTION_WORDS - _LARGEST) | frozenset(
     first give have hold holds inside kind like list look looks name names overview row rows say
     says see sheet show shows sort spreadsheet table tell what's whats""".split()
 )
-"""The words of a question that asks for nothing in particular, unless they name a column."""
+"""Words of a question about the table as a whole, unless they name a column."""
 _WHOLE = r"(?:tables?|csv|file|sheet|spreadsheet|columns?)"
 _OF_THE_TABLE = re.compile(
-    # "This list" is the table, as a column's name is in "the list".
+    # "This list" is the table; "the list" may name a column.
     rf"\b(?:(?:what|which) (?:kind|sort) of \w+|names? of (?:(?:all|its|the|this|that) )*{_WHOLE}|"
     rf"(?:this|that) \w+|columns? names?|first rows?|rows?|inside|{_WHOLE})\b"
 )
@@ -40,12 +40,12 @@ _ASKS = re.compile(
     r"(?<!\ba )(?<!\ball )(?<!\bany )(?<!\beach )(?<!\bevery )(?<!\bthe )(?<!\bwhat )(?<!\bwhich )"
     r"\b(?:contains?|describe|give|ha(?:ve|s)|holds?|like|lists?|looks?|says?|sees?|shows?|tell)\b"
 )
-"""Verbs, which a column may be called as well: "show me the table", but "the shows"."""
+"""Verbs that may also be names of columns: "show me the table", but "the shows"."""
 FIRST_ROWS = 3
-MOST_NAMED = 20
-"""Columns that are named, and values of one."""
-MOST_LISTED = 3
-"""Columns of which the values are told."""
+MAX_NAMED = 20
+"""Columns, or values of a column, that are listed."""
+MAX_LISTED = 3
+"""Columns whose values are listed."""
 _ASKING = (
     FUNCTION_WORDS
     | _LARGEST
@@ -58,24 +58,25 @@ _ASKING = (
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _TableQuestion:
     """The words of a question and the columns and cells they name."""
 
     words: frozenset[str]
     columns: tuple[int, ...]
-    """Columns the question names, the best match first."""
+    """Columns that the question names, the best match first."""
     rows: tuple[int, ...]
-    """Rows of which a cell is named; empty where none is."""
+    """Rows with the named cell; empty if there is none."""
     cell: tuple[int, str] | None
-    """Column and content of the cell that was named."""
+    """Column and content of the cell that is named."""
     nothing_else: bool
-    """Whether it says no more than the names of columns: "what are the cities"."""
+    """Whether it only names columns: "what are the cities"."""
 
 
 def reply(call: Call, report: Report) -> Iterable[Artifact]:
-    """One sentence, or what the table holds where nothing in particular is asked for.
+    """Answer in a sentence, or describe the table if nothing in particular is asked for.
 
-    Raises ExpertError where the question is of no kind it can answer."""
+    Raises ExpertError for kinds of questions that it cannot answer.
+    """
     question = call.text("question").strip()
     if not question:
         raise InputError(tr("There is no question."))
@@ -93,8 +94,8 @@ def reply(call: Call, report: Report) -> Iterable[Artifact]:
 
 
 def _is_about_all(question: str, tables: Iterable[Table]) -> bool:
-    """Whether nothing in particular is asked for: "what is in it", and not "what is the name"
-    where a column is called so."""
+    """Whether it asks about the whole table: "what is in it", but not "what is the name" if a
+    column has that name."""
     words = tokens(question)
     if not _AS_A_WHOLE.issuperset(words):
         return False
@@ -105,25 +106,21 @@ def _is_about_all(question: str, tables: Iterable[Table]) -> bool:
 
 
 def described(table: Table, name: str) -> str:
-    """How many rows it has, its columns with the range of their numbers, and its first rows."""
+    """The table's size, its columns with the range of their numbers, and its first rows."""
     whose = f"The sheet {table.name} of {name}" if table.name else name
-    least = "at least " if len(table.rows) >= MOST_ROWS - 1 else ""
-    size = f"{least}{_counted(len(table.rows), 'row')} and {_counted(len(table.columns), 'column')}"
+    least = "at least " if len(table.rows) >= MAX_ROWS - 1 else ""
+    size = f"{least}{quantity(len(table.rows), 'row')} and {quantity(len(table.columns), 'column')}"
     named = [at for at, column in enumerate(table.columns) if column]
-    columns = ", ".join(_with_range(table, at) for at in named[:MOST_NAMED])
-    more = f" and {len(named) - MOST_NAMED} more" if len(named) > MOST_NAMED else ""
+    columns = ", ".join(_with_range(table, at) for at in named[:MAX_NAMED])
+    more = f" and {len(named) - MAX_NAMED} more" if len(named) > MAX_NAMED else ""
     rows = [f"- {one_line(line, limit=200)}" for line in table.lines(FIRST_ROWS)]
     head = f"{whose} has {size}{': ' if named else ''}{columns}{more}."
     beginning = "It begins with:" if len(table.rows) > len(rows) else "It holds:"
     return "\n".join([head, *([beginning] if rows else []), *rows])
 
 
-def _counted(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
-
-
 def _with_range(table: Table, column: int) -> str:
-    """The column's name; of numbers also the smallest and the largest, as they are written."""
+    """The column's name; for numbers also the smallest and the largest, as written."""
     cells = [row[column] for row in table.rows if row[column]]
     values = [(value, cell) for cell in cells if (value := number(cell)) is not None]
     name = one_line(table.columns[column])
@@ -134,7 +131,7 @@ def _with_range(table: Table, column: int) -> str:
 
 
 def answer(question: str, table: Table) -> str:
-    """The answer of one table. Raises ExpertError where it has none."""
+    """The answer from one table. Raises ExpertError if it has none."""
     asked = _read(question, table)
     words = asked.words
     asks_count = words & {"many", "count"} or {"number", "of"} <= words
@@ -149,16 +146,16 @@ def answer(question: str, table: Table) -> str:
     if asked.columns and words & {"columns"}:
         return f"The columns are {', '.join(table.columns)}."
     if asked.columns and asked.nothing_else:
-        return "\n".join(_held(column, table) for column in asked.columns[:MOST_LISTED])
+        return "\n".join(_held(column, table) for column in asked.columns[:MAX_LISTED])
     raise ExpertError(
-        tr("That question is of no kind the built-in method can answer from a table."),
+        tr("The built-in method cannot answer that kind of question from a table."),
         hint=tr(
             "It finds the largest, smallest, sum, average or count of a column, or a row's value."
         ),
     )
 
 
-def _read(question: str, table: Table) -> _Asked:
+def _read(question: str, table: Table) -> _TableQuestion:
     words = frozenset(tokens(question))
     named = {stem(word) for word in words - _ASKING}
     scored, known = [], set[str]()
@@ -172,7 +169,7 @@ def _read(question: str, table: Table) -> _Asked:
     cell, rows = _named_rows(question, table)
     left = {word for word in words - _ASKING - _AS_A_WHOLE if stem(word) not in known}
     nothing_else = not left and not words & {"why", "how"}
-    return _Asked(words, tuple(at for _, at in sorted(scored)), rows, cell, nothing_else)
+    return _TableQuestion(words, tuple(at for _, at in sorted(scored)), rows, cell, nothing_else)
 
 
 def _alike(one: str, other: str) -> bool:
@@ -180,7 +177,7 @@ def _alike(one: str, other: str) -> bool:
 
 
 def _named_rows(question: str, table: Table) -> tuple[tuple[int, str] | None, tuple[int, ...]]:
-    """The longest cell whose words stand in the question, and the rows that have it."""
+    """The longest cell whose words the question contains, and the rows that have it."""
     line = f" {' '.join(tokens(question))} "
     best: tuple[int, str] | None = None
     length = 0
@@ -199,8 +196,8 @@ def _named_rows(question: str, table: Table) -> tuple[tuple[int, str] | None, tu
     return best, tuple(at for at, row in enumerate(table.rows) if row[column].casefold() == same)
 
 
-def _scope(asked: _Asked, table: Table) -> tuple[Sequence[int], str]:
-    """The rows a question is about, and how to say so."""
+def _scope(asked: _TableQuestion, table: Table) -> tuple[Sequence[int], str]:
+    """The rows that a question is about, and a phrase for them."""
     if asked.cell and asked.rows:
         column, content = asked.cell
         name = table.columns[column]
@@ -208,7 +205,7 @@ def _scope(asked: _Asked, table: Table) -> tuple[Sequence[int], str]:
     return range(len(table.rows)), ""
 
 
-def _count(asked: _Asked, table: Table) -> str:
+def _count(asked: _TableQuestion, table: Table) -> str:
     rows, where = _scope(asked, table)
     if "columns" in asked.words:
         return f"The table has {len(table.columns)} columns."
@@ -225,7 +222,7 @@ def _count(asked: _Asked, table: Table) -> str:
     return f"There {counted}{where}."
 
 
-def _numbers(asked: _Asked, table: Table) -> tuple[int, list[tuple[float, int]], str]:
+def _numbers(asked: _TableQuestion, table: Table) -> tuple[int, list[tuple[float, int]], str]:
     rows, where = _scope(asked, table)
     for column in asked.columns:
         values = [
@@ -248,7 +245,7 @@ def _is_numeric(table: Table, column: int) -> bool:
     return bool(cells) and all(number(cell) is not None for cell in cells)
 
 
-def _extreme(asked: _Asked, table: Table, *, largest: bool) -> str:
+def _extreme(asked: _TableQuestion, table: Table, *, largest: bool) -> str:
     column, values, where = _numbers(asked, table)
     best = (max if largest else min)(value for value, _ in values)
     rows = [at for value, at in values if value == best]
@@ -261,7 +258,7 @@ def _extreme(asked: _Asked, table: Table, *, largest: bool) -> str:
     return f"The {word} {table.columns[column]}{where} is {shown}{whose}."
 
 
-def _reckoned(asked: _Asked, table: Table, *, mean: bool) -> str:
+def _reckoned(asked: _TableQuestion, table: Table, *, mean: bool) -> str:
     column, values, where = _numbers(asked, table)
     total = sum(value for value, _ in values)
     result = total / len(values) if mean else total
@@ -270,7 +267,7 @@ def _reckoned(asked: _Asked, table: Table, *, mean: bool) -> str:
     return f"The {what} of {table.columns[column]}{where} is {shown}, over {len(values)} rows."
 
 
-def _looked_up(asked: _Asked, table: Table) -> str:
+def _looked_up(asked: _TableQuestion, table: Table) -> str:
     assert asked.cell is not None
     column, content = asked.cell
     wanted = [at for at in asked.columns if at != column]
@@ -288,17 +285,17 @@ def _looked_up(asked: _Asked, table: Table) -> str:
 
 
 def _held(column: int, table: Table) -> str:
-    """What stands in a column, each once."""
+    """The values of a column, each once."""
     values = list(dict.fromkeys(one_line(row[column]) for row in table.rows if row[column]))
     name = table.columns[column]
     if len(values) < 2:
         return f"The {name} is {values[0]}." if values else f"Nothing stands in {name}."
-    more = f" and {len(values) - MOST_NAMED} more" if len(values) > MOST_NAMED else ""
-    return f"The values of {name} are {', '.join(values[:MOST_NAMED])}{more}."
+    more = f" and {len(values) - MAX_NAMED} more" if len(values) > MAX_NAMED else ""
+    return f"The values of {name} are {', '.join(values[:MAX_NAMED])}{more}."
 
 
 def _label_column(table: Table, column: int) -> int:
-    """The column that names the rows: the first that is no number."""
+    """The column that names the rows: the first without numbers."""
     for at in range(len(table.columns)):
         if at != column and not _is_numeric(table, at) and not re.match("date", table.columns[at]):
             return at

@@ -17,22 +17,22 @@ from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.tasks.documents.plain_text import check_zip, damaged, decode
 
-MOST_ROWS = 100_000
-MOST_COLUMNS = 500
+MAX_ROWS = 100_000
+MAX_COLUMNS = 500
 _NUMERIC = re.compile(r"\(?[-+−]?[$€£¥]?\s?\d[\d,  ']*(?:\.\d+)?(?:[eE][-+]?\d+)?\s?[%$€£¥]?\)?")
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Column names and rows of as many cells, all as text."""
+    """Column names and rows with as many cells, all as text."""
 
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     name: str = ""
-    """The sheet's name where the file has several."""
+    """The sheet's name if the file has several."""
 
     def lines(self, most: int) -> Iterator[str]:
-        """Each row as one readable line, such as "city: Bern; people: 134,000"."""
+        """Yield each row as a readable line, such as "city: Bern; people: 134,000"."""
         for row in self.rows[:most]:
             pairs = zip(self.columns, row, strict=True)
             cells = [f"{name}: {cell}" if name else cell for name, cell in pairs if cell]
@@ -40,11 +40,10 @@ class Table:
                 yield "; ".join(cells)
 
 
-def read_tables(path: Path, *, name: str = "", most: int = MOST_ROWS) -> list[Table]:
-    """The tables of a file, of each its first rows. Raises InputError that names the file."""
+def read_tables(path: Path, *, name: str = "", most: int = MAX_ROWS) -> list[Table]:
+    """Read the tables of a file, up to `most` rows each. Raises InputError that names the file."""
     name = name or path.name
-    data_starts = path.open("rb")
-    with data_starts as file:
+    with path.open("rb") as file:
         start = file.read(8)
     if start[:4] == b"PK\x03\x04":
         return _sheets(path, name, most)
@@ -52,13 +51,15 @@ def read_tables(path: Path, *, name: str = "", most: int = MOST_ROWS) -> list[Ta
     if text.lstrip()[:1] in ("[", "{"):
         records = _records(_json(text, name))
         if records is None:
-            raise InputError(tr("{name} holds no table: it is no list of records.", name=name))
+            raise InputError(
+                tr("{name} contains no table: it is not a list of records.", name=name)
+            )
         return [records]
     return [_separated(text, name, most)]
 
 
 def number(cell: str) -> float | None:
-    """The cell's value where it is a number, with or without currency, per cent or commas."""
+    """The cell's value if it is a number, with or without currency, per cent or commas."""
     cell = cell.strip()
     if not cell or len(cell) > 40 or not _NUMERIC.fullmatch(cell):
         return None
@@ -72,7 +73,7 @@ def number(cell: str) -> float | None:
 
 
 def as_table(text: str, name: str) -> Table | None:
-    """The table of a JSON text that is a list of flat records; None where it is none."""
+    """The table of a JSON text that is a list of flat records; None if it is not."""
     return _records(_json(text, name))
 
 
@@ -90,13 +91,13 @@ def _separated(text: str, name: str, most: int) -> Table:
     except csv.Error as error:
         raise damaged(name, "a cell of it never ends") from error
     if not rows:
-        raise InputError(tr("{name} holds no rows.", name=name))
+        raise InputError(tr("{name} contains no rows.", name=name))
     return _with_header(rows)
 
 
 def _with_header(rows: Sequence[Sequence[str]], name: str = "") -> Table:
-    """The first row names the columns, unless it has numbers or fewer cells than the others."""
-    width = min(max(len(row) for row in rows), MOST_COLUMNS)
+    """Use the first row as column names, unless it has numbers or fewer cells than the others."""
+    width = min(max(len(row) for row in rows), MAX_COLUMNS)
     padded = [tuple(cell.strip() for cell in (*row, *[""] * width)[:width]) for row in rows]
     first = padded[0]
     is_header = len(padded) > 1 and not any(number(cell) is not None for cell in first)
@@ -111,7 +112,7 @@ def _json(text: str, name: str) -> Any:
     except ValueError as error:
         lines = [line for line in text.splitlines() if line.strip()]
         try:  # JSON Lines
-            return [json.loads(line) for line in lines[:MOST_ROWS]]
+            return [json.loads(line) for line in lines[:MAX_ROWS]]
         except (ValueError, RecursionError):
             raise damaged(name, "it is no valid JSON") from error
     except RecursionError as error:
@@ -121,10 +122,10 @@ def _json(text: str, name: str) -> Any:
 def _records(value: Any) -> Table | None:
     if not isinstance(value, list) or not value:
         return None
-    value = value[:MOST_ROWS]
+    value = value[:MAX_ROWS]
     if not all(isinstance(item, dict) for item in value):
         return None
-    columns = tuple(dict.fromkeys(key for item in value for key in item))[:MOST_COLUMNS]
+    columns = tuple(dict.fromkeys(key for item in value for key in item))[:MAX_COLUMNS]
     if any(isinstance(cell, dict | list) for item in value for cell in item.values()):
         return None
     rows = tuple(tuple(_written(item.get(key)) for key in columns) for item in value)
@@ -139,14 +140,14 @@ def _sheets(path: Path, name: str, most: int) -> list[Table]:
 
     check_zip(path, name)
     try:
-        # Warnings concern formatting that a table of values does not have.
+        # The warnings concern formatting, which a table of values does not have.
         with warnings.catch_warnings(), path.open("rb") as file:
             warnings.simplefilter("ignore")
             book = openpyxl.load_workbook(file, read_only=True, data_only=True, keep_links=False)
             tables = []
             for sheet in book.worksheets:
                 rows = [
-                    [_written(cell) for cell in row[:MOST_COLUMNS]]
+                    [_written(cell) for cell in row[:MAX_COLUMNS]]
                     for row in _filled(sheet.iter_rows(values_only=True), most)
                 ]
                 if rows:
@@ -156,12 +157,12 @@ def _sheets(path: Path, name: str, most: int) -> list[Table]:
             AttributeError, IndexError, EOFError, OSError) as error:  # fmt: skip
         raise damaged(name) from error
     if not tables:
-        raise InputError(tr("{name} holds no rows.", name=name))
+        raise InputError(tr("{name} contains no rows.", name=name))
     return tables
 
 
 def _filled(rows: Iterable[Sequence[Any]], most: int) -> Iterator[Sequence[Any]]:
-    """Rows that hold something; a sheet may claim a million rows and have ten."""
+    """Rows with content; a sheet may claim a million rows and have ten."""
     for row in islice(rows, most):
         if any(cell is not None for cell in row):
             yield row

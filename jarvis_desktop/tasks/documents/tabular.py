@@ -1,12 +1,9 @@
-"""Fills in a column of a table where it is empty, learning from the rows where it is not. Runs in
-a child process.
+"""Fills in empty cells of a table's column, learning from rows with a known value. In a child.
 
-What the Hub has for this are pickles, which may carry code: they are never loaded.
-
-Learns from the rows of a table whose value is known to tell that of others. Numbers only: numpy.
-
-Two plain methods that need few rows and no settings; which of them does better on rows that were
-held back is used."""
+Two plain methods that need few rows and no settings, with numpy alone; the one that does better on
+held-back rows is used. The Hub's models for this are pickles, which may carry code: they are never
+loaded.
+"""
 
 from __future__ import annotations
 
@@ -23,6 +20,7 @@ from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.task import Call, Port, Report, TaskOption
 from jarvis_desktop.tasks.definition import define
 from jarvis_desktop.tasks.documents.tables import Table, number, read_tables
+from jarvis_desktop.tasks.naming import quantity
 from jarvis_desktop.text.tokens import tokens
 
 if TYPE_CHECKING:
@@ -33,44 +31,44 @@ if TYPE_CHECKING:
 
 FOLDS = 5
 NEIGHBOURS = 7
-MOST_COMPARED = 5_000
+MAX_COMPARED = 5_000
 """Rows that each row is compared with."""
 MAX_LEARNED_KINDS = 40
-"""Different entries up to which a column is one of choices; beyond, it is text."""
-MOST_WORDS = 2_000
-MOST_CELLS = 30_000_000
-"""Numbers that stand for a table: 240 MB."""
-MOST_CHECKED = 5_000
-"""Rows that the methods are tried on."""
+"""Different entries up to which a column is categorical; beyond, it is text."""
+MAX_WORDS = 2_000
+MAX_CELLS = 30_000_000
+"""Numbers that represent a table: 240 MB."""
+MAX_CHECKED = 5_000
+"""Rows used for cross-validation."""
 SMOOTHING = 0.5
 
-Tell = Callable[["Array"], "Array"]
-"""A share of each answer, per row."""
+Predict = Callable[["Array"], "Array"]
+"""Returns the share of each answer, per row."""
 
 
 @dataclass(frozen=True, slots=True)
 class Features:
-    """Rows as numbers: measures in standard units (NaN where missing), and choices and words."""
+    """Rows as numbers: measures in standard units (NaN if missing), and choices and words."""
 
     measures: Array
     choices: Array
-    """One column per entry or word: 1 where the row has it."""
+    """One column per entry or word: 1 if the row has it."""
 
     @property
     def joined(self) -> Array:
-        """Both, side by side."""
+        """Measures and choices side by side."""
         import numpy as np
 
         return np.hstack([self.measures, self.choices])
 
     @property
     def width(self) -> int:
-        """How many measures there are; the choices follow them."""
+        """The number of measures; the choices follow them."""
         return int(self.measures.shape[1])
 
 
 def features(columns: Sequence[Sequence[str]]) -> Features:
-    """The columns of a table, without those that are only numbers of the rows."""
+    """Convert the columns of a table, except those that only number the rows."""
     import numpy as np
 
     rows = len(columns[0]) if columns else 0
@@ -88,7 +86,7 @@ def features(columns: Sequence[Sequence[str]]) -> Features:
             if spread:
                 measures.append((column - np.nanmean(column)) / spread)
         else:
-            room = MOST_CELLS // rows - len(measures) - len(choices)
+            room = MAX_CELLS // rows - len(measures) - len(choices)
             choices += _marks(cells, max(room, 0))
     none = np.zeros((rows, 0))
     return Features(
@@ -98,15 +96,15 @@ def features(columns: Sequence[Sequence[str]]) -> Features:
 
 
 def _only_counts(values: Sequence[float], rows: int) -> bool:
-    """Whether a column numbers the rows: that says nothing about them."""
+    """Whether a column numbers the rows, which says nothing about them."""
     steps = {after - before for before, after in pairwise(values)}
     return rows > 5 and len(values) == rows and steps == {1.0}
 
 
 def _marks(cells: Sequence[str], room: int) -> list[Array]:
-    """Which rows have each entry of a column; of a column of text, each of its words.
+    """Which rows have each entry of a column; for text, each of its words.
 
-    The commonest ones, where there is no room for all.
+    Only the most common ones, if there is not room for all.
     """
     import numpy as np
 
@@ -114,12 +112,12 @@ def _marks(cells: Sequence[str], room: int) -> list[Array]:
     if len({cell.casefold() for cell in cells}) > MAX_LEARNED_KINDS:
         found = [set(tokens(cell)) for cell in cells]
     often = Counter(word for each in found for word in each)
-    kept = [word for word, times in often.most_common(MOST_WORDS) if 1 < times < len(cells)]
+    kept = [word for word, times in often.most_common(MAX_WORDS) if 1 < times < len(cells)]
     return [np.array([float(word in each) for each in found]) for word in kept[:room]]
 
 
-def bayes(rows: Features, answers: Sequence[float], kinds: int) -> Tell:
-    """Naive Bayes: a normal distribution per measure, a share per choice, as if independent."""
+def bayes(rows: Features, answers: Sequence[float], kinds: int) -> Predict:
+    """Naive Bayes: a normal distribution per measure and a share per choice, as if independent."""
     import numpy as np
 
     told = np.array(answers).astype(int)
@@ -133,7 +131,7 @@ def bayes(rows: Features, answers: Sequence[float], kinds: int) -> Tell:
         seen = ~np.isnan(rows.measures[own])
         size = seen.sum(0)
         values = np.where(seen, rows.measures[own], 0.0)
-        # A kind with few rows leans on the whole, whose mean is 0 and whose spread is 1.
+        # Shrink kinds with few rows towards the whole, with mean 0 and spread 1.
         mean[kind] = values.sum(0) / (size + SMOOTHING)
         squares = np.where(seen, (values - mean[kind]) ** 2, 0.0).sum(0)
         spread[kind] = np.sqrt((squares + SMOOTHING) / (size + SMOOTHING))
@@ -155,16 +153,18 @@ def bayes(rows: Features, answers: Sequence[float], kinds: int) -> Tell:
     return tell
 
 
-def neighbours(rows: Features, answers: Sequence[float], kinds: int) -> Tell:
-    """The rows most like it decide, the closer the more (Wilson and Martinez, "Improved
-    heterogeneous distance functions", 1997). With 0 kinds their mean is told."""
+def neighbours(rows: Features, answers: Sequence[float], kinds: int) -> Predict:
+    """The most similar rows decide, weighted by closeness; with 0 kinds, by their mean.
+
+    Wilson and Martinez, "Improved heterogeneous distance functions", 1997.
+    """
     import numpy as np
 
     chooser = np.random.default_rng(0)
-    size = min(len(answers), MOST_COMPARED)
+    size = min(len(answers), MAX_COMPARED)
     kept = np.sort(chooser.choice(len(answers), size, replace=False))
     width = rows.width
-    # A missing measure counts as the mean: as far from everything as the middle is.
+    # A missing measure counts as the mean.
     known = np.hstack([np.nan_to_num(rows.measures[kept]) / 4, rows.choices[kept] / np.sqrt(2)])
     told = np.array(answers)[kept]
     lengths = (known**2).sum(1)
@@ -190,23 +190,24 @@ def neighbours(rows: Features, answers: Sequence[float], kinds: int) -> Tell:
 
 
 @dataclass(frozen=True, slots=True)
-class Learnt:
-    """The better method, and how it did on rows that it had not seen."""
+class LearnedModel:
+    """The better method, and its score on rows that it had not seen."""
 
-    tell: Tell
+    tell: Predict
     name: str
     right: float
-    """The share it told right; of numbers, its mean error."""
+    """The share of correct answers; for numbers, the mean error."""
     plain: float
-    """The same of who always says the commonest, or the mean."""
+    """The same for always answering the commonest, or the mean."""
 
 
-def learn(rows: Features, answers: Sequence[float], kinds: int) -> Learnt:
-    """The method that does best in cross-validation. `kinds` is 0 where the answers are numbers."""
+def learn(rows: Features, answers: Sequence[float], kinds: int) -> LearnedModel:
+    """Choose the method that does best in cross-validation. `kinds` is 0 if the answers are
+    numbers."""
     import numpy as np
 
     told = np.array(answers)
-    order = np.random.default_rng(0).permutation(len(told))[:MOST_CHECKED]
+    order = np.random.default_rng(0).permutation(len(told))[:MAX_CHECKED]
     folds = np.array_split(order, min(FOLDS, len(order)))
     ways = {"nearest neighbours": neighbours}
     if kinds:
@@ -226,7 +227,7 @@ def learn(rows: Features, answers: Sequence[float], kinds: int) -> Learnt:
         rest = told[np.setdiff1d(order, fold)]
         plain[fold] = np.bincount(rest.astype(int)).argmax() if kinds else rest.mean()
     tell = ways[best](rows, answers, kinds)
-    return Learnt(tell, best, results[best], _score(plain[order], told[order], kinds))
+    return LearnedModel(tell, best, results[best], _score(plain[order], told[order], kinds))
 
 
 def _score(guessed: Array, told: Array, kinds: int) -> float:
@@ -235,17 +236,17 @@ def _score(guessed: Array, told: Array, kinds: int) -> float:
     return float((guessed == told).mean() if kinds else np.abs(guessed - told).mean())
 
 
-FEWEST = 6
-"""Rows that must be known."""
+MIN_KNOWN_ROWS = 6
+"""Rows whose value must be known."""
 
-MOST_KINDS = 50
-"""Different values of the column that is learnt."""
+MAX_KINDS = 50
+"""Different values of the learned column."""
 
 
 def fill(call: Call, report: Report) -> Iterable[Artifact]:
-    """The table with the column filled in, and how far that can be relied on.
+    """Fill in the column; return the table, and a sentence about how reliable it is.
 
-    Raises InputError where the column cannot be told, or there is too little to learn from.
+    Raises InputError if the column is unclear, or there is too little to learn from.
     """
     tables = _tables(call)
     column = _column(call.words("column"), tables)
@@ -261,11 +262,11 @@ def fill(call: Call, report: Report) -> Iterable[Artifact]:
     if not open_rows:
         raise InputError(
             tr("{column} is filled in everywhere: there is nothing to predict.", column=column),
-            hint=tr("Leave it empty in the rows that are to be filled in, or give a second table."),
+            hint=tr("Leave it empty in the rows to fill in, or give a second table."),
         )
     answers = [row[target] for row in known]
     _check(answers, column)
-    # Both kinds of rows are put into numbers together, in the same units.
+    # Convert known and unknown rows together, so that they are in the same units.
     places = [(examples.columns.index(name), asked.columns.index(name)) for name in names]
     columns = [
         [row[there] for row in known] + [asked.rows[at][here] for at in open_rows]
@@ -274,7 +275,7 @@ def fill(call: Call, report: Report) -> Iterable[Artifact]:
     whole = features(columns)
     seen = type(whole)(whole.measures[: len(known)], whole.choices[: len(known)])
     if not whole.joined.shape[1]:
-        raise InputError(tr("The other columns hold nothing that could be learnt from."))
+        raise InputError(tr("The other columns contain nothing to learn from."))
     values = [number(answer) for answer in answers]
     measured = _is_measure(values)
     kinds = [] if measured else sorted(set(answers))
@@ -313,7 +314,7 @@ def _tables(call: Call) -> list[Table]:
 
 
 def _column(words: str, tables: Sequence[Table]) -> str:
-    """The column that the words name, or else the only one with empty cells."""
+    """The column that the words name, else the only one with empty cells."""
     names = list(dict.fromkeys(name for table in tables for name in table.columns if name))
     exact = [name for name in names if name.casefold() == words.strip().casefold()]
     line = f" {' '.join(tokens(words))} "
@@ -334,7 +335,7 @@ def _column(words: str, tables: Sequence[Table]) -> str:
         if len(lacking) == 1:
             return lacking[0]
     raise InputError(
-        tr("It is not clear which column is to be filled in."),
+        tr("It is not clear which column to fill in."),
         hint=tr("Name one of: {names}.", names=", ".join(names[:20]))
         if names
         else tr("Give the columns names."),
@@ -342,7 +343,7 @@ def _column(words: str, tables: Sequence[Table]) -> str:
 
 
 def _roles(tables: Sequence[Table], column: str) -> tuple[Table, Table]:
-    """The table that is to be filled in, and the one with the examples: often the same."""
+    """The table to fill in, and the one with the examples: often the same."""
 
     def known(table: Table) -> int:
         if column not in table.columns:
@@ -355,13 +356,13 @@ def _roles(tables: Sequence[Table], column: str) -> tuple[Table, Table]:
 
 
 def _check(answers: Sequence[str], column: str) -> None:
-    if len(answers) < FEWEST:
+    if len(answers) < MIN_KNOWN_ROWS:
         raise InputError(
             tr(
                 "{column} is known in {answers} rows only; at least {fewest} are needed.",
                 column=column,
                 answers=len(answers),
-                fewest=FEWEST,
+                fewest=MIN_KNOWN_ROWS,
             ),
             hint=tr("Fill it in for more rows."),
         )
@@ -374,10 +375,10 @@ def _check(answers: Sequence[str], column: str) -> None:
                 answers=answers[0],
             )
         )
-    if different > MOST_KINDS and not _is_measure([number(answer) for answer in answers]):
+    if different > MAX_KINDS and not _is_measure([number(answer) for answer in answers]):
         raise InputError(
             tr(
-                "{column} has {different} different values, which are too many to tell apart.",
+                "{column} has {different} different values, which are too many to predict.",
                 column=column,
                 different=different,
             )
@@ -385,7 +386,7 @@ def _check(answers: Sequence[str], column: str) -> None:
 
 
 def _is_measure(values: Sequence[float | None]) -> bool:
-    """Whether a column holds measures rather than the numbers of a few classes."""
+    """Whether a column holds measurements rather than the numbers of a few classes."""
     different = len(set(values))
     return None not in values and different > 10 and different > 0.1 * len(values)
 
@@ -393,7 +394,7 @@ def _is_measure(values: Sequence[float | None]) -> bool:
 def _filled(
     table: Table, column: str, own: int | None, found: dict[int, tuple[str, str]], sure: bool
 ) -> Iterable[list[str]]:
-    """The rows of the new file; beside what was filled in stands how sure that is."""
+    """The rows of the new file; each filled-in value comes with its certainty."""
     more = ([] if own is not None else [column]) + ([f"{column} (how sure)"] if sure else [])
     yield [*table.columns, *more]
     for at, row in enumerate(table.rows):
@@ -410,12 +411,12 @@ def _told(
     column: str,
     count: int,
     known: int,
-    learnt: Learnt,
+    learnt: LearnedModel,
     answers: Sequence[str],
     found: Sequence[tuple[str, str]],
     kinds: Sequence[str],
 ) -> str:
-    rows = "1 row" if count == 1 else f"{count:,} rows"
+    rows = quantity(count, "row")
     head = f"{column} is filled in for {rows}, learnt from {known:,} others by {learnt.name}."
     if not kinds:
         error, plain = _written(learnt.right), _written(learnt.plain)

@@ -1,4 +1,4 @@
-"""Reads the text of documents and tables of the usual formats. Runs in a child process."""
+"""Reads the text of documents and tables in the usual formats, in a child process."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ from jarvis_desktop.tasks.documents import office, tables
 from jarvis_desktop.tasks.documents.pdf import read_pdf
 from jarvis_desktop.tasks.documents.plain_text import clean, damaged, decode
 
-MOST_CHARACTERS = 2_000_000
-MOST_ROWS = 5_000
+MAX_CHARS = 2_000_000
+MAX_ROWS = 5_000
 
 
 def read(call: Call, report: Report) -> Iterable[Artifact]:
-    """The text. Raises InputError that names the file where it cannot be read."""
+    """Read the text. Raises InputError, which names the file, if it cannot be read."""
     path, name = call.file("document"), call.title("document")
     text = read_document(path, name=name, report=report, workdir=call.workdir).strip()
     if not text:
-        raise InputError(tr("{name} holds no text.", name=name))
-    if len(text) > MOST_CHARACTERS:
-        note = f"Only the first {MOST_CHARACTERS:,} of {len(text):,} characters were read."
+        raise InputError(tr("{name} contains no text.", name=name))
+    if len(text) > MAX_CHARS:
+        note = f"Only the first {MAX_CHARS:,} of {len(text):,} characters were read."
         report(None, note)
-        text = f"{text[:MOST_CHARACTERS]}\n\n[{note}]"
+        text = f"{text[:MAX_CHARS]}\n\n[{note}]"
     return [text_artifact(text)]
 
 
 def read_document(path: Path, *, name: str, report: Report, workdir: Path) -> str:
-    """The text of a file, by what it is rather than by what its name says."""
+    """The text of a file, by its content rather than its extension."""
     try:
         with path.open("rb") as file:
             start = file.read(2048)
@@ -97,9 +97,9 @@ def _archive(path: Path, name: str) -> str:
 def _rows(found: list[tables.Table]) -> str:
     parts = []
     for table in found:
-        lines = list(islice(table.lines(MOST_ROWS), MOST_ROWS))
-        if len(table.rows) > MOST_ROWS:
-            lines.append(f"[{len(table.rows) - MOST_ROWS:,} more rows]")
+        lines = list(islice(table.lines(MAX_ROWS), MAX_ROWS))
+        if len(table.rows) > MAX_ROWS:
+            lines.append(f"[{len(table.rows) - MAX_ROWS:,} more rows]")
         title = [f"{table.name}:"] if table.name and len(found) > 1 else []
         parts.append("\n".join(title + lines))
     return "\n\n".join(parts)
@@ -118,7 +118,7 @@ def _rtf(path: Path, name: str) -> str:
     from striprtf import striprtf
 
     convert: Any = striprtf.rtf_to_text
-    # RTF is ASCII; what is not is escaped by its own code page.
+    # RTF is ASCII; other characters are escaped.
     source = path.read_bytes().decode("latin-1")
     try:
         text = str(convert(source, errors="ignore"))
@@ -128,7 +128,7 @@ def _rtf(path: Path, name: str) -> str:
 
 
 def _recognise(picture: Path) -> str:
-    """The text in a picture of a page; "" where there is none."""
+    """The text in a picture of a page; "" if there is none."""
     from jarvis_desktop.tasks.images.io import read_image, to_array
     from jarvis_desktop.tasks.images.ocr import find_lines, page_text
 

@@ -44,7 +44,7 @@ def answer(words: str) -> str:
     if len(said) > MAX_CHARS:
         raise InputError(
             tr("That sum is too long."),
-            hint=tr("{longest} characters are the most.", longest=MAX_CHARS),
+            hint=tr("The limit is {longest} characters.", longest=MAX_CHARS),
         )
     digits = with_digits(said)
     if conversion := units.read(digits):

@@ -14,6 +14,7 @@ from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.task import Call, Report, TaskOption
 from jarvis_desktop.tasks.definition import Services, define, presets
+from jarvis_desktop.tasks.naming import quantity
 from jarvis_desktop.text.dates import MONTHS, WEEKDAYS, day_asked
 from jarvis_desktop.text.numbers import with_digits
 
@@ -109,14 +110,11 @@ def _of_a_day(day: date, today: date, what: str, said: str) -> str:
     days = abs((day - today).days)
     if not days:
         return f"{named} is today."
-    length = _many(days, "day")
+    length = quantity(days, "day")
     if "week" in said and days >= 7:
-        length = " and ".join(filter(None, (_many(days // 7, "week"), _many(days % 7, "day"))))
+        length = quantity(days // 7, "week")
+        length += f" and {quantity(days % 7, 'day')}" if days % 7 else ""
     return f"{named} was {length} ago." if day < today else f"It is {length} until {named}."
-
-
-def _many(number: int, name: str) -> str:
-    return f"{number:,} {name}{'' if number == 1 else 's'}" if number else ""
 
 
 _OTHER_DAYS = (

@@ -1,4 +1,4 @@
-"""The tasks on files of the user: open a file or a folder, and describe a file's size and content."""
+"""The tasks on the user's files: open a file or a folder, describe a file's size and content."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ async def open_it(call: Call, report: Report, services: Services) -> Iterable[Ar
     opened."""
     given = call.artifact("file")
     if not call.file("file").exists():
-        raise InputError(tr("There is no file {call} any more.", call=given.title))
+        raise InputError(tr("The file {call} no longer exists.", call=given.title))
     lent = await asyncio.to_thread(services.store.lend, given)
     services.desktop.open(lent, given.title)
     return [text_artifact(f"Opened {given.title}.")]

@@ -58,7 +58,7 @@ async def tell(call: Call, report: Report, services: Services) -> Iterable[Artif
 
 
 def answer(topic: str, definitions: Sequence[Definition]) -> str:
-    """Small talk for a greeting, the tasks of a topic, or an overview of everything that works now."""
+    """Small talk for a greeting, the tasks of a topic, or an overview of all that works now."""
     said = " ".join(topic.casefold().replace("’", "'").split()).strip(" ?!.,")
     words = "".join(sign if sign.isalnum() or sign == "'" else " " for sign in said).split()
     line = f" {' '.join(words)} "

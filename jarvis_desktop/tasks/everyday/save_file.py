@@ -116,7 +116,7 @@ def _encode(source: Path, to: Path, ending: str, name: str) -> None:
                 while ready := fifo.read(stream.codec_context.frame_size or 4096):
                     container.mux(stream.encode(ready))
             if stream is None:
-                raise InputError(tr("{name} holds no sound.", name=name))
+                raise InputError(tr("{name} contains no sound.", name=name))
             if rest := fifo.read(0, partial=True):
                 container.mux(stream.encode(rest))
             container.mux(stream.encode(None))
@@ -262,7 +262,10 @@ def safe_name(name: str) -> str:
     unprintable = any(unicodedata.category(sign).startswith("C") for sign in name)
     if set(name) & _FORBIDDEN or unprintable:
         raise InputError(
-            tr("“{decode}” is no name for a file.", decode=name.encode(errors="replace").decode()),
+            tr(
+                "“{decode}” is not a valid file name.",
+                decode=name.encode(errors="replace").decode(),
+            ),
             hint=tr("Give a plain name, such as notes.txt, without a folder."),
         )
     reserved = bare.partition(".")[0].strip().casefold() in _RESERVED

@@ -11,6 +11,7 @@ from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.task import Call, Port, Report, TaskOption
 from jarvis_desktop.tasks.definition import Services, define, presets
+from jarvis_desktop.tasks.naming import quantity
 from jarvis_desktop.text.numbers import with_digits
 
 MAX_COUNT = 100
@@ -54,7 +55,7 @@ def _coins(count: int) -> str:
 
 def _dice(count: int, sides: int) -> str:
     if not 2 <= sides <= 1_000_000:
-        raise InputError(tr("Dice have two sides at least."))
+        raise InputError(tr("Dice have at least two sides."))
     rolled = [_between(1, sides) for _ in range(count)]
     if count == 1:
         return f"A {rolled[0]}."
@@ -71,7 +72,7 @@ def _choice(among: str) -> str:
     things = [thing for thing in things if thing]
     if len(things) < 2:
         raise InputError(
-            tr("There must be two things at least to choose between."),
+            tr("There must be at least two things to choose between."),
             hint=tr("Say “tea or coffee”."),
         )
     return f"{secrets.choice(things)}."
@@ -120,7 +121,7 @@ async def spell(call: Call, report: Report, services: Services) -> Iterable[Arti
         )
     if len(word) > MAX_LETTERS:
         raise InputError(
-            tr("That is too long to spell: {longest} letters are the most.", longest=MAX_LETTERS)
+            tr("That is too long to spell: the limit is {longest} letters.", longest=MAX_LETTERS)
         )
     letters = ", ".join(_NAMES.get(letter, letter) for letter in word)
     return [text_artifact(f"{word}: {letters}.")]
@@ -188,8 +189,7 @@ async def stop(call: Call, report: Report, services: Services) -> Iterable[Artif
     count = services.stop_others()
     if not count:
         return [text_artifact("Nothing else is running.")]
-    what = "1 request" if count == 1 else f"{count} requests"
-    return [text_artifact(f"Stopped {what}.")]
+    return [text_artifact(f"Stopped {quantity(count, 'request')}.")]
 
 
 STOP = define(

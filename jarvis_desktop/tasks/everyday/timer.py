@@ -160,7 +160,7 @@ def seconds_of(words: str, now: datetime) -> float:
     said = re.sub(r"\b([\d.]+) of an? (?=hour|minute|day|week)", r"\1 ", said)
     said = re.sub(r"\b(?:an?|one)\s+(?=(?:second|minute|hour|day|week|sec|min|hr)\b)", "1 ", said)
     if _LESS_THAN_NOTHING.search(said):
-        raise InputError(tr("A timer cannot run for less than no time."), hint=_EXAMPLE)
+        raise InputError(tr("A timer cannot run for a negative time."), hint=_EXAMPLE)
     if _FOR_AGES.search(said):
         raise _too_long()
     lead = before_what_for(said)
@@ -192,10 +192,10 @@ def _no_duration(said: str) -> InputError:
         )
     if said and not _TO_SET.search(said):
         return InputError(
-            tr("I can set a timer, list the timers or cancel them; which of these is not clear."),
+            tr("I can set, list or cancel timers; it is not clear which of these you want."),
             hint=tr("Say “set a timer for ten minutes”, “list the timers” or “cancel the timer”."),
         )
-    return InputError(tr("How long the timer should run is missing."), hint=_EXAMPLE)
+    return InputError(tr("It is not clear how long the timer should run."), hint=_EXAMPLE)
 
 
 def spoken_length(seconds: float) -> str:

@@ -134,7 +134,7 @@ def edit(call: Call, report: Report) -> Iterable[Artifact]:
     which = call.words("edit")
     if not which and call.text(PROMPT).strip():
         raise ExpertError(
-            tr("An edit that is told in words of one's own needs an expert for image-editing."),
+            tr("Free-form edits need an expert for image-editing."),
             hint=tr(
                 "What works without: black and white, brighter, blur, rotate, crop, resize ..."
             ),
@@ -281,7 +281,7 @@ def _parse_size(size: str, image: Image) -> tuple[int, int]:
     wide, high = (int(part or 0) for part in match.groups()) if match else (0, 0)
     if not wide and not high:
         raise InputError(
-            tr("“{size}” is no size.", size=size), hint=tr("Give it in pixels, such as 800x600.")
+            tr("“{size}” is not a size.", size=size), hint=tr("Give it in pixels, such as 800x600.")
         )
     wide = wide or max(1, round(high * image.width / image.height))
     return wide, high or max(1, round(wide * image.height / image.width))

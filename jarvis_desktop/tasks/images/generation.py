@@ -87,7 +87,7 @@ def parse_size(size: str) -> tuple[int, int]:
     match = re.fullmatch(r"\s*(\d{1,6})\s*(?:[x×*,]|by)\s*(\d{1,6})\s*", size)
     if not match:
         raise InputError(
-            tr("“{size}” is no size.", size=size), hint=tr("Give it in pixels, such as 800x600.")
+            tr("“{size}” is not a size.", size=size), hint=tr("Give it in pixels, such as 800x600.")
         )
     wide, high = int(match[1]), int(match[2])
     if not all(MIN_SIDE <= side <= MAX_SIDE for side in (wide, high)):

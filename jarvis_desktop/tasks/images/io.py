@@ -154,7 +154,7 @@ def _open(path: Path, name: str) -> Iterator[Image]:
                 yield image
         except (images.DecompressionBombError, images.DecompressionBombWarning) as error:
             raise InputError(
-                tr("{name} claims to be larger than any picture that can be worked on.", name=name),
+                tr("{name} claims to be larger than any picture that can be processed.", name=name),
                 hint=tr("Pictures may have 50 million pixels."),
             ) from error
 

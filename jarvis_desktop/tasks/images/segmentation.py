@@ -129,7 +129,7 @@ def foreground(pixels: Pixels) -> Pixels:
 
 def _nothing() -> ExpertError:
     return ExpertError(
-        tr("I cannot tell what is in front in that picture."),
+        tr("I cannot separate the foreground of that picture."),
         hint=tr("A picture with one clear subject that does not touch the edges works best."),
     )
 

@@ -55,10 +55,10 @@ def tell(call: Call, report: Report) -> Iterable[Artifact]:
     the language is unclear."""
     text = call.text("text")
     if not any(sign.isalpha() for sign in text):
-        raise InputError(tr("There are no words whose language could be told."))
+        raise InputError(tr("There are no words to identify the language of."))
     found = identify(text)
     if found.confidence < GUESS:
-        raise ExpertError(tr("The text is too short or too mixed to tell its language."))
+        raise ExpertError(tr("The text is too short or too mixed to identify its language."))
     doubt = "" if found.confidence >= SURE else ", a guess: the text is short or mixed"
     return [text_artifact(f"{found.name} ({found.confidence:.2f}{doubt})")]
 
@@ -98,16 +98,16 @@ def classify(call: Call, report: Report) -> Iterable[Artifact]:
     """The sentiment as a sentence. Raises ExpertError for languages other than English."""
     text = call.text("text")
     if not text.strip():
-        raise InputError(tr("There is no text to judge."))
+        raise InputError(tr("There is no text to analyse."))
     if len(text) >= 30:
         found = identify(text)
         if found.code != "en" and found.confidence > 0.95:
             raise ExpertError(
                 tr(
-                    "The built-in judge of sentiment reads English only; this is {name}.",
+                    "The built-in sentiment analysis understands English only; this is {name}.",
                     name=found.name,
                 ),
-                hint=tr("An expert for text-classification that knows the language would do."),
+                hint=tr("An expert for text-classification that knows the language can do it."),
             )
     score = sentiment(text)
     label = "neutral" if abs(score) < NEUTRAL else "positive" if score > 0 else "negative"

@@ -114,7 +114,7 @@ def answer(question: str, context: str) -> ExtractedAnswer:
     if not ranked:
         raise ExpertError(
             tr("The text does not seem to answer that."),
-            hint=tr("Ask with words that stand in the text."),
+            hint=tr("Ask with words from the text."),
         )
     taken = set(tokens(question))
     for index in ranked[:5]:
@@ -145,7 +145,7 @@ _ASKING = frozenset(
 
 
 def _passages(context: str) -> list[str]:
-    """Sentences; the lines of a form, receipt or table, with a label joined to the value below it."""
+    """Sentences; for a form, receipt or table its lines, with labels joined to the values below."""
     lines = [" ".join(line.split()) for line in context.splitlines() if line.strip()]
     short = sum(len(line) < 50 and line[-1] not in ".?!," for line in lines)
     if len(lines) < 4 or short < 0.6 * len(lines):

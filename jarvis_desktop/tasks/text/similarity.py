@@ -80,14 +80,14 @@ SENTENCE_SIMILARITY = define(
 PARTS = ("text", "paragraph", "sentence", "line")
 
 
-MOST_TEXTS = 2_000
+MAX_TEXTS = 2_000
 """Vectors per table."""
 
-LONGEST_SHOWN = 200
+MAX_SHOWN_CHARS = 200
 """Characters of a text that are shown beside its vector."""
 
 
-def taken_apart(call: Call) -> list[str]:
+def split_text(call: Call) -> list[str]:
     """The parts that get a vector each. Raises InputError if there is no text."""
     text = call.text("text")
     match call.words("each"):
@@ -101,7 +101,7 @@ def taken_apart(call: Call) -> list[str]:
             parts = [text.strip()]
     if not any(parts):
         raise InputError(tr("There is no text to make vectors of."))
-    return [part for part in parts if part][:MOST_TEXTS]
+    return [part for part in parts if part][:MAX_TEXTS]
 
 
 FEATURE_EXTRACTION = define(

@@ -118,8 +118,8 @@ def test_where_it_is_open_which_column_is_meant_it_asks(run):
         ("a,b\n1,x\n2,y\n3,\n", "known in 2 rows only"),
         ("a,b\n" + "1,x\n2,x\n" * 5 + "3,\n", "b is x in every row"),
         ("b\n" + "x\ny\n" * 5, "nothing to predict|no other column"),
-        ("a,b\n" + "".join(f"1,x{at}\n" for at in range(60)) + "3,\n", "too many to tell apart"),
-        ("a,b\n" + "1,x\n1,y\n" * 5 + "1,\n", "nothing that could be learnt"),
+        ("a,b\n" + "".join(f"1,x{at}\n" for at in range(60)) + "3,\n", "too many to predict"),
+        ("a,b\n" + "1,x\n1,y\n" * 5 + "1,\n", "nothing to learn from"),
     ],
 )
 def test_what_cannot_be_learnt_is_said(run, text, message):

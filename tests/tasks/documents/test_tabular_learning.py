@@ -32,7 +32,7 @@ def test_a_column_of_text_becomes_its_words():
 
 
 def test_a_large_table_is_kept_within_the_memory(monkeypatch):
-    monkeypatch.setattr(tabular, "MOST_CELLS", 60 * 5)
+    monkeypatch.setattr(tabular, "MAX_CELLS", 60 * 5)
     texts = [" ".join(f"w{(at + step) % 30}" for step in range(9)) for at in range(60)]
     found = features([texts, texts])
     assert found.joined.shape[1] <= 5
@@ -51,7 +51,7 @@ def test_each_method_tells_two_clouds_apart(way):
 
 
 def test_the_method_is_chosen_by_rows_that_were_held_back(monkeypatch):
-    monkeypatch.setattr(tabular, "MOST_CHECKED", 80)
+    monkeypatch.setattr(tabular, "MAX_CHECKED", 80)
     chance = np.random.default_rng(1)
     # Alike in each measure alone, told apart by both together: no work for naive Bayes.
     one, other = chance.choice([-1.0, 1.0], 200), chance.choice([-1.0, 1.0], 200)

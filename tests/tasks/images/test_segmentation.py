@@ -44,7 +44,7 @@ def test_cuts_the_ball_out(tmp_path: Path, size: tuple[int, int]) -> None:
 @pytest.mark.parametrize("size", [(200, 200), (1, 1), (5, 300)])
 def test_says_that_nothing_stands_out(tmp_path: Path, size: tuple[int, int]) -> None:
     Image.new("RGB", size, (90, 120, 80)).save(tmp_path / "plain.png")
-    with pytest.raises(ExpertError, match="cannot tell what is in front"):
+    with pytest.raises(ExpertError, match="cannot separate the foreground"):
         cut_out(
             call_of(IMAGE_SEGMENTATION.type, tmp_path / "work", image=tmp_path / "plain.png"), quiet
         )

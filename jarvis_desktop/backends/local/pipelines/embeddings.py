@@ -23,7 +23,7 @@ from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.errors import ExpertError, InputError
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.task import Call, Report
-from jarvis_desktop.tasks.text.similarity import LONGEST_SHOWN, MOST_TEXTS, taken_apart
+from jarvis_desktop.tasks.text.similarity import MAX_SHOWN_CHARS, MAX_TEXTS, split_text
 
 if TYPE_CHECKING:
     import numpy as np
@@ -62,9 +62,9 @@ def load_feature_extractor(loading: ExpertLoader) -> Run:
     embed = _embedder(loading, "Clustering")
 
     def run(call: Call, report: Report) -> Iterable[Artifact]:
-        parts = taken_apart(call)
+        parts = split_text(call)
         vectors = embed(parts, report)
-        note = f" Only the first {MOST_TEXTS:,} were taken." if len(parts) == MOST_TEXTS else ""
+        note = f" Only the first {MAX_TEXTS:,} were taken." if len(parts) == MAX_TEXTS else ""
         return save_vectors(call, zip(parts, vectors.tolist(), strict=True), note=note)
 
     return run
@@ -90,7 +90,7 @@ def save_vectors(
             if not count:
                 width = len(vector)
                 writer.writerow(["text", *(f"v{at + 1}" for at in range(width))])
-            shown = " ".join(text.split())[:LONGEST_SHOWN]
+            shown = " ".join(text.split())[:MAX_SHOWN_CHARS]
             writer.writerow([shown, *(f"{value:.6f}" for value in vector)])
             count += 1
     vectors = "1 vector" if count == 1 else f"{count:,} vectors"

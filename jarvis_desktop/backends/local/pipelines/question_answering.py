@@ -374,5 +374,5 @@ def largest_table(call: Call) -> Table:
     tables = read_tables(call.file("table"), name=name)
     table = max(tables, key=lambda each: len(each.rows) * len(each.columns))
     if not table.rows:
-        raise InputError(tr("{name} holds no rows.", name=name))
+        raise InputError(tr("{name} contains no rows.", name=name))
     return table

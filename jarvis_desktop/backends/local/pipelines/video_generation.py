@@ -24,7 +24,7 @@ from jarvis_desktop.core.artifact import Artifact, Kind
 from jarvis_desktop.core.errors import ExpertError, Fault
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.task import Call, Report
-from jarvis_desktop.tasks.images.generation import file_stem, fit_size, seed_of
+from jarvis_desktop.tasks.images.generation import file_stem, fit_size, picture_size, seed_of
 from jarvis_desktop.tasks.video import write_film
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def load_text_to_video(loading: ExpertLoader) -> Run:
 
     def run(call: Call, report: Report) -> Iterable[Artifact]:
         described(call)
-        size = frame(
+        size = picture_size(
             call, side=diffusion.side, multiple=_multiple(diffusion), ratio=_ratio(diffusion)
         )
         return [_filmed(diffusion, call, report, size.drawn)]
