@@ -260,7 +260,7 @@ def test_a_working_folder_that_became_a_link_gives_nothing(
 def test_copies_that_cannot_be_kept_are_told(folder: Path, tmp_path: Path) -> None:
     (folder / "a.txt").write_text("x")
     (tmp_path / "file").write_text("")
-    with pytest.raises(StorageError, match="cannot be kept"):
+    with pytest.raises(StorageError, match="cannot be saved"):
         take_out(folder, {}, tmp_path / "file")
     taking = results._Taking({}, tmp_path / "gone", Take())
     with (

@@ -67,7 +67,7 @@ async def test_the_trial_is_made_once_also_when_who_waits_is_cancelled(tmp_path:
 
 
 async def test_a_sandbox_that_is_not_here_is_never_replaced(tmp_path: Path) -> None:
-    with pytest.raises(UnavailableError, match="gVisor is not here"):
+    with pytest.raises(UnavailableError, match="gVisor is not available"):
         sandbox(tmp_path).session(
             tmp_path / "work", protection=Protection("gVisor", True), files={}
         )
