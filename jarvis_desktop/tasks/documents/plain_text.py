@@ -63,7 +63,7 @@ def decode_bytes(data: bytes, *, name: str) -> str:
 
 
 def clean(text: str) -> str:
-    """Remove control characters, lone surrogates and characters that reverse the reading direction."""
+    """Remove control characters, lone surrogates and characters that reverse the reading order."""
     return _CONTROL.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
 
 
