@@ -1,27 +1,35 @@
-"""The parser of the command line. Nothing heavy is imported before a command is chosen."""
+"""The parser of the command line. Only the module of the chosen command is imported."""
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Sequence
+from importlib import import_module
 
 from jarvis_desktop import __version__
 from jarvis_desktop.app.ipc_client import FLAGS
 from jarvis_desktop.cli import output
-from jarvis_desktop.cli.commands import (
-    agent,
-    ask,
-    code,
-    experts,
-    help,
-    history,
-    llm,
-    plan,
-    speech,
-    system,
-    talk,
-)
 from jarvis_desktop.core.errors import JarvisError, UnavailableError
+
+COMMANDS = {
+    "ask run": "ask:add_ask",
+    "agent": "agent:add_agent",
+    "plan": "plan:add",
+    "resume": "ask:add_resume",
+    "transcribe": "speech:add_transcribe",
+    "say listen": "speech:add_speech",
+    "talk": "talk:add",
+    "history": "history:add",
+    "goals": "agent:add_goals",
+    "code": "code:add_code",
+    "memory": "code:add_memory",
+    "experts": "experts:add_experts",
+    "llm": "llm:add",
+    "desktop": "system:add_desktop",
+    "doctor": "system:add_doctor",
+    "help": "help:add",
+}
+"""The commands, and the function in `cli/commands` that adds them to the parser."""
 
 EPILOG = """\
 examples:
@@ -38,8 +46,8 @@ exit codes: 0 all done, 3 part of it done and the rest with reasons, 1 nothing d
 """
 
 
-def parser() -> argparse.ArgumentParser:
-    """The whole command line."""
+def parser(command: str = "") -> argparse.ArgumentParser:
+    """The parser for `command`; the whole command line if it is not the name of one."""
     top = argparse.ArgumentParser(
         prog="jarvis-desktop",
         usage="%(prog)s [--hidden] [--quick] [--new] [--talk] [FILE...]\n"
@@ -53,26 +61,10 @@ def parser() -> argparse.ArgumentParser:
         top.add_argument(flag, action="store_true", help=f"of the window: {about}")
     top.set_defaults(command=None)
     subparsers = top.add_subparsers(title="commands", metavar="COMMAND", prog="jarvis-desktop")
-    adders = (
-        ask.add_ask,
-        agent.add_agent,
-        plan.add,
-        ask.add_resume,
-        speech.add_transcribe,
-        speech.add_speech,
-        talk.add,
-        history.add,
-        agent.add_goals,
-        code.add_code,
-        code.add_memory,
-        experts.add_experts,
-        llm.add,
-        system.add_desktop,
-        system.add_doctor,
-        help.add,
-    )
-    for add in adders:
-        add(subparsers)
+    chosen = [place for names, place in COMMANDS.items() if command in names.split()]
+    for place in chosen or COMMANDS.values():
+        module, _, function = place.partition(":")
+        getattr(import_module(f"jarvis_desktop.cli.commands.{module}"), function)(subparsers)
     completion = subparsers.add_parser("completion", help="print a completion script for a shell")
     completion.add_argument("shell", choices=("bash", "zsh", "tcsh"))
     completion.set_defaults(command=_completion)
@@ -80,9 +72,9 @@ def parser() -> argparse.ArgumentParser:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run a command, or converse where none is given; gives the exit code."""
+    """Run a command, or the terminal conversation if none is given. Return the exit code."""
     try:
-        return _run(parser().parse_args(arguments))
+        return _run(parser(arguments[0] if arguments else "").parse_args(arguments))
     finally:
         output.settle()
 
@@ -93,6 +85,8 @@ def _run(args: argparse.Namespace) -> int:
         if command is None:
             if any(vars(args)[flag.removeprefix("--")] for flag in FLAGS):
                 raise UnavailableError("There is no screen here to open a window on.")
+            from jarvis_desktop.cli.commands import ask
+
             return ask.start(args)
         return command(args)
     except JarvisError as error:
