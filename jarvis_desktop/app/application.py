@@ -1,28 +1,22 @@
-"""The built application: what it is made of, how it gets ready, and how it ends.
-
-Takes up changed settings while the application runs. Part of compose.
-
-Builds the planners, and has the one work that the settings name now. Part of compose.
-
-Builds the history, with what is not to be kept beside it, and keeps it tidy. Part of compose."""
+"""The built application: its parts, how it starts, follows changed settings, and closes."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
 import logging
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from pydantic import BaseModel
 
-from jarvis_desktop.app.agent import AgentMode
 from jarvis_desktop.app.experts import Shelf, wanted_llm
 from jarvis_desktop.app.single_instance import Handle
-from jarvis_desktop.app.speech import VoiceRoad
-from jarvis_desktop.assistant.agent.function_tests import LibraryTester
+from jarvis_desktop.app.speech import SpeechSystem
 from jarvis_desktop.assistant.assistant import Assistant
 from jarvis_desktop.assistant.planning.llm_planner import LlmPlanner
 from jarvis_desktop.assistant.planning.planner import ConfiguredPlanner, LayeredPlanner
@@ -57,7 +51,6 @@ from jarvis_desktop.platform.hotkey import DesktopHotkey
 from jarvis_desktop.process import network_guard
 from jarvis_desktop.process.background import BackgroundProcess
 from jarvis_desktop.process.child import end_outward
-from jarvis_desktop.sandbox.session import OsSandbox
 from jarvis_desktop.settings import Current, ExpertSettings, Settings
 from jarvis_desktop.speech.devices import Device, devices
 from jarvis_desktop.speech.microphone import SoundMicrophone
@@ -65,89 +58,60 @@ from jarvis_desktop.speech.player import SoundPlayer
 from jarvis_desktop.speech.recogniser import LocalRecogniser
 from jarvis_desktop.speech.voice import LocalVoice
 from jarvis_desktop.storage import goals as goal_folders
-from jarvis_desktop.storage.code_library import CodeLibrary
 from jarvis_desktop.storage.goals import SqliteGoalMemory
 from jarvis_desktop.storage.history import SqliteHistory
 from jarvis_desktop.storage.private_conversations import Unkept, UnkeptStore
 from jarvis_desktop.text.languages import BackgroundLanguages
 
-WAITING = frozenset({"processes"})
-"""What is built once: the lanes of the executor are as wide as there are processes."""
+if TYPE_CHECKING:
+    from jarvis_desktop.app.agent import AgentMode
+    from jarvis_desktop.assistant.agent.function_tests import LibraryTester
+    from jarvis_desktop.sandbox.session import OsSandbox
+    from jarvis_desktop.storage.code_library import CodeLibrary
+
+NEEDS_RESTART = frozenset({"processes"})
+"""Settings that are read once: the executor's lanes are as wide as there are processes."""
+
+TIDY_INTERVAL_S = 60 * 60.0
+"""Seconds between two removals of what the history is to forget."""
+
+log = logging.getLogger(__name__)
+
+T = TypeVar("T")
 
 
-def settle_process(settings: Settings) -> None:
-    """Say how far this process, and those it starts, may reach: before anything is built."""
+def apply_network_settings(settings: Settings) -> None:
+    """Limit what this process and its children may reach. Call it before anything is built."""
     network_guard.use(settings.network.proxy)
     network_guard.settle(offline=not Policy(settings.mode).allows_downloads)
 
 
-@dataclass(frozen=True)
-class Adoption:
-    """The parts that settings are about."""
-
-    current: Current
-    policy: Policy
-    road: VoiceRoad
-    llms: LLMChoice
-    selector: Selector
-    fitting: Callable[[ExpertSettings], Eligibility]
-    obtainer: ExpertAcquirer
-    weights: Weights
-    local: LocalBackend
-    api: ApiBackend
-    agent: AgentMode
-
-    async def adopt(self, settings: Settings) -> frozenset[str]:
-        """Take them up; the names of those that wait for a restart, such as "processes"."""
-        before, self.current.settings = self.current.settings, settings
-        changed = changes(before, settings)
-        if not changed:
-            return frozenset()
-        if changed & {"mode", "network.proxy"}:
-            self._reach(before, settings)
-        if any(name.startswith("llm.") for name in changed):
-            self.llms.choose(wanted_llm(settings.llm))
-        self._choose_experts(settings)
-        self.agent.adopt(settings.agent)
-        waits = await self.road.adopt(settings.speech)
-        return changed & WAITING | {f"speech.{name}" for name in waits}
-
-    def _reach(self, before: Settings, settings: Settings) -> None:
-        """The policy first: whatever asks it from now on is told the new mode. Then what is under
-        way ends where it may not go on, or would not know of the change."""
-        was_offline = not self.policy.allows_downloads
-        self.policy.mode = settings.mode
-        settle_process(settings)
-        is_offline = not self.policy.allows_downloads
-        if is_offline != was_offline or settings.network != before.network:
-            end_outward(
-                tr("The mode is “{mode}” now, so this was stopped.", mode=settings.mode.called)
-                if is_offline
-                else tr("The way to the network was changed, so this was stopped.")
-            )
-        self.api.withdraw()
-        self.agent.packages.withdraw()
-        self.llms.forget()
-
-    def _choose_experts(self, settings: Settings) -> None:
-        experts = settings.experts
-        self.selector.fitting = self.fitting(experts)
-        self.obtainer.ask_above_mb = experts.ask_above_mb
-        self.weights.budget = experts.disk_budget
-        self.local.budget = experts.memory_budget_mb * MB
-        self.api.provider = settings.api.provider
-
-
-def changes(before: BaseModel, after: BaseModel) -> frozenset[str]:
-    """The names of what differs, such as "mode" and "speech.rate"."""
+def changed_settings(before: BaseModel, after: BaseModel) -> frozenset[str]:
+    """The names of the settings that differ, such as "mode" and "speech.rate"."""
     found: set[str] = set()
     for name in type(before).model_fields:
         old, new = getattr(before, name), getattr(after, name)
         if isinstance(old, BaseModel):
-            found |= {f"{name}.{each}" for each in changes(old, new)}
+            found |= {f"{name}.{each}" for each in changed_settings(old, new)}
         elif old != new:
             found.add(name)
     return frozenset(found)
+
+
+class Lazy(Generic[T]):
+    """A part that is built when it is first called for, from any thread."""
+
+    def __init__(self, build: Callable[[], T]) -> None:
+        self._build = build
+        self._lock = threading.Lock()
+        self.built: T | None = None
+
+    def __call__(self) -> T:
+        """The part."""
+        with self._lock:
+            if self.built is None:
+                self.built = self._build()
+            return self.built
 
 
 def embedded_planner() -> EmbeddedPlanner:
@@ -164,18 +128,12 @@ def build_planner(
     *,
     agent: bool,
 ) -> ConfiguredPlanner:
-    """`agent`: whether a request may be a goal; what is done for one is none of its own."""
+    """The planner of the settings. `agent`: whether a request may become a goal of agent mode."""
     llm = LlmPlanner(llms, prompts, fallback=embedded, runnable=selector.can_do, agent=agent)
-    # What no cue tells is left to the LLM, and to the encoder's guess only where there is none.
+    # Requests without a cue go to the LLM, and to the encoder's guess only if there is no LLM.
     layered = LayeredPlanner(EmbeddedPlanner(), llm, agent=agent)
     planners: dict[str, Planner] = {"auto": layered, "embedded": embedded, "llm": llm}
     return ConfiguredPlanner(planners, lambda: current.settings.planner.kind)
-
-
-log = logging.getLogger(__name__)
-
-HOUR = 60 * 60.0
-"""Seconds between two looks at what is to be forgotten."""
 
 
 @dataclass(frozen=True)
@@ -188,14 +146,14 @@ class Records:
     goals: Path
 
     def goal_folder(self, goal_id: str) -> Path:
-        """Where the code of a goal works."""
+        """The folder in which the code of a goal works."""
         return (self.unkept.folder if works_unkept() else self.goals) / goal_id
 
 
 def build_records(
     paths: Paths, inventory: Mapping[str, TaskType], now: Callable[[], datetime]
 ) -> Records:
-    """The history of this person."""
+    """The user's history, with private conversations beside it."""
     unkept = Unkept(paths.unkept, inventory)
     store = UnkeptStore(paths.artifacts, unkept)
     history = SqliteHistory(
@@ -205,9 +163,9 @@ def build_records(
 
 
 async def keep_tidy(history: SqliteHistory, days: Callable[[], int]) -> None:
-    """Remove what a killed run left behind, and every hour what is to be forgotten by now.
+    """Remove what a killed run left behind, and every hour the turns older than `days`.
 
-    `days` says after how many. What cannot be done now is tried again.
+    What fails now is tried again an hour later.
     """
     while True:
         try:
@@ -215,24 +173,28 @@ async def keep_tidy(history: SqliteHistory, days: Callable[[], int]) -> None:
             await history.forget(days())
         except JarvisError as error:
             log.info("The history was not tidied up: %s", error.message)
-        await asyncio.sleep(HOUR)
+        await asyncio.sleep(TIDY_INTERVAL_S)
 
 
 @dataclass
 class Application:
-    """The built application. It belongs to the thread and the loop it was built on."""
+    """The built application. It belongs to the thread and the loop that it was built on."""
 
-    adoption: Adoption
+    current: Current
     policy: Policy
     assistant: Assistant
     planner: ConfiguredPlanner
+    selector: Selector
+    eligibility: Callable[[ExpertSettings], Eligibility]
+    """The rules for experts by these settings."""
+    acquirer: ExpertAcquirer
     apart: BackgroundProcess
     scorer: BackgroundScorer
     languages: BackgroundLanguages
     intake: AttachmentIntake
     history: SqliteHistory
     store: UnkeptStore
-    road: VoiceRoad
+    speech: SpeechSystem
     talk: Talk
     microphone: SoundMicrophone
     recogniser: LocalRecogniser
@@ -256,30 +218,43 @@ class Application:
     api: ApiBackend
     paths: Paths
     goals: SqliteGoalMemory
-    library: CodeLibrary
-    sandbox: OsSandbox
-    tester: LibraryTester
-    _behind: tuple[asyncio.Task[object], ...] = ()
+    agent_mode: Lazy[AgentMode]
+    _background: tuple[asyncio.Task[object], ...] = ()
 
     def __post_init__(self) -> None:
         self.shelf = Shelf(self)
 
     @property
     def settings(self) -> Settings:
-        """Those that are in use."""
-        return self.adoption.current.settings
+        """The settings in use."""
+        return self.current.settings
 
     @property
     def mode(self) -> Mode:
         """How far a request may travel now."""
         return self.policy.mode
 
+    @property
+    def library(self) -> CodeLibrary:
+        """The functions that agent mode has saved."""
+        return self.agent_mode().library
+
+    @property
+    def sandbox(self) -> OsSandbox:
+        """Where generated code runs."""
+        return self.agent_mode().sandbox
+
+    @property
+    def tester(self) -> LibraryTester:
+        """Runs the tests of saved functions."""
+        return self.agent_mode().tester
+
     async def start(self) -> None:
-        """Take up the timers of earlier runs, and behind the person's back warm up and tidy up."""
+        """Restore the timers; warm up and tidy up in the background."""
         self.timers.restore()
-        self.road.start()
+        self.speech.start()
         self.store.tidy(self.history.files)
-        self._behind = (
+        self._background = (
             asyncio.create_task(self._warm()),
             asyncio.create_task(self.sweep_goals()),
             asyncio.create_task(
@@ -288,40 +263,79 @@ class Application:
         )
 
     def wake(self) -> None:
-        """Fetch back what left for want of work: somebody begins to type or to speak."""
+        """Restart the idle background process when the user starts typing or talking."""
         if self.apart.left:
-            self._behind = (*self._behind, asyncio.create_task(self._warm_reader()))
+            self._background = (*self._background, asyncio.create_task(self._warm_reader()))
 
     def be_reached(self, commands: Mapping[str, Handle]) -> None:
-        """Let the talk key of the desktop and other processes reach this one."""
-        self.road.be_reached(commands)
+        """Let the desktop's talk key and other processes reach this one."""
+        self.speech.be_reached(commands)
 
     async def devices(self) -> Sequence[Device]:
-        """The sound devices of this computer now. Raises UnavailableError."""
+        """The sound devices of this computer. Raises UnavailableError."""
         return await devices()
 
     async def adopt(self, settings: Settings) -> frozenset[str]:
-        """Take up changed settings; the names of those that wait for a restart."""
+        """Apply changed settings. Return the names of those that need a restart."""
         if not Policy(settings.mode).allows_downloads:
-            for download in self.shelf.downloads.listed:  # before the network goes: none has failed
+            for download in self.shelf.downloads.listed:  # before the network ends and they fail
                 self.shelf.downloads.pause(download.key)
-        waiting = await self.adoption.adopt(settings)
+        needs_restart = await self._apply(settings)
         self.shelf.downloads.mode_changed()
-        return waiting
+        return needs_restart
+
+    async def _apply(self, settings: Settings) -> frozenset[str]:
+        before, self.current.settings = self.current.settings, settings
+        changed = changed_settings(before, settings)
+        if not changed:
+            return frozenset()
+        if changed & {"mode", "network.proxy"}:
+            self._apply_network(before, settings)
+        if any(name.startswith("llm.") for name in changed):
+            self.llms.choose(wanted_llm(settings.llm))
+        self.selector.fitting = self.eligibility(settings.experts)
+        self.acquirer.ask_above_mb = settings.experts.ask_above_mb
+        self.weights.budget = settings.experts.disk_budget
+        self.local.budget = settings.experts.memory_budget_mb * MB
+        self.api.provider = settings.api.provider
+        if agent := self.agent_mode.built:
+            agent.adopt(settings.agent)
+        needs_restart = await self.speech.adopt(settings.speech)
+        return changed & NEEDS_RESTART | {f"speech.{name}" for name in needs_restart}
+
+    def _apply_network(self, before: Settings, settings: Settings) -> None:
+        """Change the policy first, so that everything that asks it from now on gets the new mode.
+
+        Then end the work that the new mode forbids, or that would not notice the change.
+        """
+        was_offline = not self.policy.allows_downloads
+        self.policy.mode = settings.mode
+        apply_network_settings(settings)
+        is_offline = not self.policy.allows_downloads
+        if is_offline != was_offline or settings.network != before.network:
+            end_outward(
+                tr("The mode is “{mode}” now, so this was stopped.", mode=settings.mode.called)
+                if is_offline
+                else tr("The way to the network was changed, so this was stopped.")
+            )
+        self.api.withdraw()
+        if agent := self.agent_mode.built:
+            agent.packages.withdraw()
+        self.llms.forget()
 
     async def sweep_goals(self) -> None:
-        """Remove the folders of goals that nobody comes back to."""
+        """Remove the folders of goals that are over."""
         await goal_folders.sweep(self.paths.goals, self.goals, local_now())
 
     async def _warm(self) -> None:
-        """Load, one after the other, what the first request would wait for; the quickest first."""
-        # Kept: planning asks for it on the event loop.
+        """Load what the first request would wait for, the quickest first."""
+        # The result is cached: planning needs it on the event loop.
         await asyncio.to_thread(self.local.probe.guess)
         await self._warm_reader()
         await asyncio.to_thread(self.catalogue.warm)
         parts = (self.player, self.microphone, self.builtin, self.voice, self.recogniser)
         for part in (*parts, self.local):
-            # What cannot be had is told when it is asked for, with its reason.
+            # What is not available is reported, with its reason, when it is needed.
             with contextlib.suppress(JarvisError):
                 await part.warm()
 
@@ -336,16 +350,10 @@ class Application:
         self.timers.close()
         await self.shelf.close()
         await self.assistant.close()
-        for task in self._behind:
+        for task in self._background:
             task.cancel()
-        await asyncio.gather(*self._behind, return_exceptions=True)
-        await asyncio.gather(
-            self.builtin.close(),
-            self.local.close(),
-            self.api.close(),
-            self.llms.close(),
-            self.road.close(),
-            asyncio.to_thread(self.apart.close),
-        )
+        await asyncio.gather(*self._background, return_exceptions=True)
+        parts = (self.builtin, self.local, self.api, self.llms, self.speech)
+        await asyncio.gather(*(part.close() for part in parts), asyncio.to_thread(self.apart.close))
         self.history.close()
         self.hub.close()

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from typing import TYPE_CHECKING
 
-from jarvis_desktop.app.agent import AgentDependencies, build_agent
-from jarvis_desktop.app.application import Adoption, Application, build_planner, build_records
+from jarvis_desktop.app.application import Application, Lazy, build_planner, build_records
 from jarvis_desktop.app.experts import (
     at_work,
     fitting_of,
@@ -16,7 +16,7 @@ from jarvis_desktop.app.experts import (
     writers,
 )
 from jarvis_desktop.app.single_instance import Instance
-from jarvis_desktop.app.speech import build_voice
+from jarvis_desktop.app.speech import build_speech
 from jarvis_desktop.assistant.answer_writer import AnswerWriter, without_invented_files
 from jarvis_desktop.assistant.assistant import Assistant, AssistantDependencies
 from jarvis_desktop.assistant.execution.executor import Executor, ReplanningRunner
@@ -59,6 +59,9 @@ from jarvis_desktop.storage.web_fetch import WebFetcher, checked
 from jarvis_desktop.tasks.definition import Services
 from jarvis_desktop.tasks.registry import ACTING, DEFINITIONS, INVENTORY
 from jarvis_desktop.text.languages import BackgroundLanguages
+
+if TYPE_CHECKING:
+    from jarvis_desktop.app.agent import AgentMode
 
 CALLS_AT_ONCE = 3
 """Of experts behind an API."""
@@ -124,7 +127,7 @@ def build(
         prompted=LLMBackend.can_do,
         hub=HubOffers(hub, hub_policy),
     )
-    road = build_voice(
+    speech = build_speech(
         settings.speech,
         paths,
         experts=experts,
@@ -134,12 +137,12 @@ def build(
         quick_key=settings.window.quick_key,
         instance=instance,
     )
-    bell = Bell(road.player, shipped("resources", "sounds", "ring.wav"), on_ring)
+    bell = Bell(speech.player, shipped("resources", "sounds", "ring.wav"), on_ring)
     timers = RingingTimers(history.timers, ring=bell, now=local_now)
     stop = _StopSwitch()
     services = Services(
-        road.recogniser,
-        road.voice,
+        speech.recogniser,
+        speech.voice,
         timers,
         SystemDesktop(),
         local_now,
@@ -198,27 +201,33 @@ def build(
     )
     fetcher = ListedFetcher(weights, lambda: app.shelf.downloads)
     obtainer = ExpertAcquirer(fetcher, policy, ask_above_mb=settings.experts.ask_above_mb)
-    mode = build_agent(
-        settings.agent,
-        AgentDependencies(
-            paths,
-            policy,
-            llms,
-            weights,
-            experts,
-            prompts,
-            store,
-            scorer,
-            history.goals,
-            local_now,
-            records.goal_folder,
-        ),
-        planner=inner,
-        campaign=ReplanningRunner(
-            inner, INVENTORY, selector=selector, executor=executor, obtainer=obtainer
-        ),
-        inventory=INVENTORY,
-    )
+
+    def build_agent_mode() -> AgentMode:
+        from jarvis_desktop.app.agent import AgentDependencies, build_agent
+
+        return build_agent(
+            current.settings.agent,
+            AgentDependencies(
+                paths,
+                policy,
+                llms,
+                weights,
+                experts,
+                prompts,
+                store,
+                scorer,
+                history.goals,
+                local_now,
+                records.goal_folder,
+            ),
+            planner=inner,
+            campaign=ReplanningRunner(
+                inner, INVENTORY, selector=selector, executor=executor, obtainer=obtainer
+            ),
+            inventory=INVENTORY,
+        )
+
+    agent_mode = Lazy(build_agent_mode)
     assistant = Assistant(
         AssistantDependencies(
             planner=planner,
@@ -227,42 +236,42 @@ def build(
             executor=executor,
             intake=intake,
             obtainer=obtainer,
-            recogniser=road.recogniser,
-            speaker=road.speaker,
+            recogniser=speech.recogniser,
+            speaker=speech.speaker,
             answerer=AnswerWriter(llms, prompts),
             memory=ConversationMemory(history, history.facts, llms, prompts),
             history=history,
             journal=history.journal,
-            agent=mode.agent,
+            agent=lambda: agent_mode().agent,
             acting=ACTING,
             now=local_now,
-            hands_free=road.asking_aloud,
+            hands_free=speech.asking_aloud,
         )
     )
     stop.assistant = assistant
-    adoption = Adoption(
-        current, policy, road, llms, selector, fitting, obtainer, weights, local, api, mode
-    )
     app = Application(
-        adoption=adoption,
+        current=current,
         policy=policy,
         assistant=assistant,
         planner=planner,
+        selector=selector,
+        eligibility=fitting,
+        acquirer=obtainer,
         apart=apart,
         scorer=scorer,
         languages=languages,
         intake=intake,
         history=history,
         store=store,
-        road=road,
-        talk=road.talk,
-        microphone=road.microphone,
-        recogniser=road.recogniser,
-        voice=road.voice,
-        player=road.player,
-        speaker=road.speaker,
-        hotkey=road.hotkey,
-        quick_key=road.quick_key,
+        speech=speech,
+        talk=speech.talk,
+        microphone=speech.microphone,
+        recogniser=speech.recogniser,
+        voice=speech.voice,
+        player=speech.player,
+        speaker=speech.speaker,
+        hotkey=speech.hotkey,
+        quick_key=speech.quick_key,
         timers=timers,
         bell=bell,
         experts=experts,
@@ -278,9 +287,7 @@ def build(
         api=api,
         paths=paths,
         goals=history.goals,
-        library=mode.library,
-        sandbox=mode.sandbox,
-        tester=mode.tester,
+        agent_mode=agent_mode,
     )
     return app
 

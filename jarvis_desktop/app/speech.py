@@ -46,7 +46,7 @@ WAITING = frozenset({"wake_word"})
 
 
 @dataclass
-class VoiceRoad:
+class SpeechSystem:
     """All that hears and speaks."""
 
     settings: SpeechSettings
@@ -205,7 +205,7 @@ class _Hush:
             await self._player.warm()
 
 
-def build_voice(
+def build_speech(
     settings: SpeechSettings,
     paths: Paths,
     *,
@@ -215,7 +215,7 @@ def build_voice(
     names: Callable[[], Sequence[str]],
     quick_key: str = "",
     instance: Instance | None = None,
-) -> VoiceRoad:
+) -> SpeechSystem:
     """Nothing is opened and no process started yet. `names` are those of files that were given,
     `instance` is by what other processes reach this one, where that is claimed already."""
     cuda = CudaProbe()
@@ -255,7 +255,7 @@ def build_voice(
         busy=lambda: bool(speaker.speaking),
         spoken=lambda: speaker.speaking,
     )
-    road = VoiceRoad(
+    road = SpeechSystem(
         settings=settings,
         paths=paths,
         microphone=microphone,

@@ -11,10 +11,9 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from jarvis_desktop.assistant import answer_writer
-from jarvis_desktop.assistant.agent.agent import Agent
 from jarvis_desktop.assistant.answer_writer import AnswerWriter
 from jarvis_desktop.assistant.execution.executor import (
     MAX_REPLANS,
@@ -69,6 +68,9 @@ from jarvis_desktop.core.speech import Recogniser
 from jarvis_desktop.core.task import Task, TaskType
 from jarvis_desktop.core.turn import Conversation, Request, Turn
 
+if TYPE_CHECKING:
+    from jarvis_desktop.assistant.agent.agent import Agent
+
 log = logging.getLogger(__name__)
 
 STOP_TIMEOUT_S = 2.0
@@ -91,7 +93,8 @@ class AssistantDependencies:
     memory: ConversationMemory
     history: History
     journal: Journal
-    agent: Agent
+    agent: Callable[[], Agent]
+    """Agent mode, which is built when the first goal needs it."""
     acting: Collection[str]
     """The tasks that do something outside of the store, which must not be done twice unasked."""
     now: Callable[[], datetime]
@@ -151,7 +154,7 @@ class TurnPipeline:
         """Everything that is missing for the written answer of a turn that was cut off."""
         context = await self._context(known, left.turn, left.folder, live)
         if left.goal:
-            return await self._parts.agent.go_on(context, live, conversation=known.id)
+            return await self._parts.agent().go_on(context, live, conversation=known.id)
         plan = left.turn.plan
         assert plan is not None
         # A plan that was given is carried out as it is, this time too.
@@ -221,7 +224,7 @@ class TurnPipeline:
         self, words: str, terms: Terms, context: Context, known: Conversation, live: LiveTurn
     ) -> Status:
         """Everything up to the answer, in agent mode."""
-        agent = self._parts.agent
+        agent = self._parts.agent()
         return await agent.take(words, terms, context, live, conversation=known.id)
 
     async def _carry_out(
@@ -385,7 +388,7 @@ class Assistant:
                 hint=tr("Give it up, which keeps what was done of it, and ask anew."),
             )
         if unfinished.goal:  # before it is taken over: it shall be there once there is an LLM
-            await self._parts.agent.check()
+            await self._parts.agent().check()
         left = self._take_over(unfinished)
         known = self._open(left.conversation)
         live = self._live(left, empty_turn(left), frontend)
@@ -393,7 +396,7 @@ class Assistant:
             for event in replayed_events(left):
                 live.retell(event)
             if left.goal:
-                for event in self._parts.agent.retold(left.turn.id):
+                for event in self._parts.agent().retold(left.turn.id):
                     live.retell(event)
             await self._complete(partial(self._stages.go_on, left, known, live), known, live)
         return live.turn
@@ -405,9 +408,9 @@ class Assistant:
         written.
         """
         left = self._take_over(unfinished)
-        rounds = tuple(self._parts.agent.retold(left.turn.id)) if left.goal else ()
+        rounds = tuple(self._parts.agent().retold(left.turn.id)) if left.goal else ()
         if left.goal:
-            self._parts.agent.give_up(left.turn.id)
+            self._parts.agent().give_up(left.turn.id)
         turn = abandoned_turn(left, self._parts.now(), rounds)
         self._parts.history.save(left.conversation, turn)
         self._parts.journal.end(turn.id)
@@ -440,7 +443,7 @@ class Assistant:
 
         False where nothing is to be stopped in this way: then the turn itself is to be cancelled.
         """
-        return self._parts.agent.stop()
+        return any(live.turn.agentic for live in self._lives) and self._parts.agent().stop()
 
     def names(self) -> Sequence[str]:
         """Of the files that were given lately."""

@@ -14,7 +14,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, TypeAlias
 
 from jarvis_desktop import settings as settings_file
-from jarvis_desktop.app.application import Application, settle_process
+from jarvis_desktop.app.application import Application, apply_network_settings
 from jarvis_desktop.app.build import build
 from jarvis_desktop.cli import output
 from jarvis_desktop.core.context import current_note
@@ -48,7 +48,7 @@ def run(
 ) -> int:
     """Run `work` over a built application and take that down; `main` tells of errors."""
     settings, paths = loaded or load(args)
-    settle_process(settings)
+    apply_network_settings(settings)
     log_to_file(paths)
     return asyncio.run(_run(settings, paths, work))
 

@@ -182,7 +182,7 @@ def composed(session: WindowSession, instance: Instance | None = None) -> AppPor
     folders = paths.user_paths()
     log_to_file(folders)
     chosen, notice = settings.load(folders.settings)
-    compose_settings.settle_process(chosen)
+    compose_settings.apply_network_settings(chosen)
     app = compose.build(chosen, folders, on_ring=session.rang.emit, instance=instance)
     for words in (notice, app.history.notice):
         if words:

@@ -23,7 +23,7 @@ def paths(root: Path) -> Paths:
 async def test_old_conversations_are_forgotten_at_the_start_and_whenever_that_is_wished(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ):
-    monkeypatch.setattr(application, "HOUR", 0.0)
+    monkeypatch.setattr(application, "TIDY_INTERVAL_S", 0.0)
     now = datetime.now().astimezone()
     history = build_records(paths(tmp_path), INVENTORY, lambda: now + timedelta(days=40)).history
     history.save("old", small_turn("t"))

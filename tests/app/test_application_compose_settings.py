@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from jarvis_desktop.app import build
-from jarvis_desktop.app.application import Application, changes
+from jarvis_desktop.app.application import Application, changed_settings
 from jarvis_desktop.core.errors import ExpertError, UnavailableError
 from jarvis_desktop.core.expert import Candidate, Expert, Spent
 from jarvis_desktop.core.goal import CodeTerms, GoalLimits
@@ -58,7 +58,7 @@ async def test_what_left_for_want_of_work_is_fetched_back_when_somebody_begins(
     app: Application,
 ) -> None:
     app.wake()
-    assert not app._behind  # nothing has left
+    assert not app._background  # nothing has left
     tasks = tuple(app.inventory.values())
     await asyncio.to_thread(app.scorer.warm, tasks)
     assert app.apart._loop
@@ -66,14 +66,19 @@ async def test_what_left_for_want_of_work_is_fetched_back_when_somebody_begins(
     while not app.apart.left:
         await asyncio.sleep(0.001)
     app.wake()
-    await asyncio.gather(*app._behind)
+    await asyncio.gather(*app._background)
     assert not app.apart.left
 
 
 def test_what_differs_is_named() -> None:
     other = Settings(mode=Mode.LITE, processes=3, speech=SpeechSettings(rate=200, pause=2))
-    assert changes(Settings(), other) == {"mode", "processes", "speech.rate", "speech.pause"}
-    assert changes(other, other) == frozenset()
+    assert changed_settings(Settings(), other) == {
+        "mode",
+        "processes",
+        "speech.rate",
+        "speech.pause",
+    }
+    assert changed_settings(other, other) == frozenset()
 
 
 async def test_each_table_is_taken_up(app: Application) -> None:
@@ -93,21 +98,20 @@ async def test_each_table_is_taken_up(app: Application) -> None:
     )  # fmt: skip
     assert await app.adopt(wanted) == {"processes", "speech.wake_word"}
     assert app.settings == wanted
-    adoption = app.adoption
     assert app.planner._planner is app.planner.planners["embedded"]
     assert await app.llms.current() is None
     assert "no LLM" in app.llms.reason
-    fitting = adoption.selector.fitting
+    fitting = app.selector.fitting
     assert (fitting.gated, fitting.licences.allow("MIT")) == (True, False)
     assert app.hub_policy().denied_licences == ("*",)
     assert app.weights.budget == fitting.room().disk_budget == 1_000_000_000
     assert app.local.budget == fitting.room().budget == 9_000_000
-    assert adoption.obtainer.ask_above_mb == 7
+    assert app.acquirer.ask_above_mb == 7
     assert [each.provider for each in app.api.candidates(ANYWHERE)] == ["groq"]
-    agent = adoption.agent
+    agent = app.agent_mode()
     assert agent.agent.limits == GoalLimits(3, 120.0, 10_000, 1)
     assert (agent.writer.ask_plan, agent.approvals.code_terms) == ("never", CodeTerms.SANDBOXED)
-    assert app.road.asking_aloud() is None
+    assert app.speech.asking_aloud() is None
     assert await app.adopt(wanted) == frozenset()
 
 
@@ -138,7 +142,7 @@ async def test_what_offline_refuses_runs_in_hybrid_and_the_reverse(
         await app.adopt(Settings(mode=mode))
         may = mode in (Mode.HYBRID, Mode.LITE)
         assert app.mode is app.policy.mode is mode
-        assert app.adoption.selector._policy.allows(remote) is may
+        assert app.selector._policy.allows(remote) is may
         assert app.intake._online() is (mode is not Mode.OFFLINE)
         assert app.sandbox._network() is (mode is not Mode.OFFLINE)
         sent.clear()

@@ -165,7 +165,7 @@ class House:
                 memory=ConversationMemory(self.history, self.facts, self.llms, self.prompts),
                 history=self.history,
                 journal=self.journal,
-                agent=cast(Agent, self.agent),
+                agent=lambda: cast(Agent, self.agent),
                 acting=("clock",),
                 now=lambda: NOON,
             )

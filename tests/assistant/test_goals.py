@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from jarvis_desktop.core.errors import UnavailableError
-from jarvis_desktop.core.events import OutlineChanged, RoundEnded, RoundStarted
+from jarvis_desktop.core.events import GoalTaken, OutlineChanged, RoundEnded, RoundStarted
 from jarvis_desktop.core.expert import Status
 from jarvis_desktop.core.goal import Terms, outline_from_markdown
 from jarvis_desktop.core.plan import Plan
@@ -38,9 +38,23 @@ async def test_the_planner_says_that_it_is_a_goal(house: House) -> None:
 
 
 @pytest.mark.parametrize("stops", [True, False])
-def test_what_runs_can_be_interrupted(house: House, stops: bool) -> None:
+async def test_a_goal_that_runs_can_be_interrupted(
+    house: House, monkeypatch: pytest.MonkeyPatch, stops: bool
+) -> None:
     house.agent.stops = stops
-    assert house.assistant.interrupt() is stops
+    interrupted: list[bool] = []
+
+    async def take(*args: object, conversation: str) -> Status:
+        (live,) = house.assistant._lives
+        interrupted.append(house.assistant.interrupt())  # it is no goal yet
+        live.show(GoalTaken())
+        interrupted.append(house.assistant.interrupt())
+        return Status.DONE
+
+    monkeypatch.setattr(house.agent, "take", take)
+    await house.handle(Request(PLOT, terms=Terms()))
+    assert interrupted == [False, stops]
+    assert not house.assistant.interrupt()
 
 
 def left(house: House, **more: object) -> Unfinished:

@@ -76,7 +76,7 @@ class Person:
             self.recogniser,  # type: ignore[arg-type]
             way="hold",
             use="conversation",
-            hush=app.road.hush,
+            hush=app.speech.hush,
         )
         self.talk.front = self
         self._news: asyncio.Queue[Transcript | Unheard] = asyncio.Queue()
@@ -127,7 +127,7 @@ async def persons(server: SoundServer, settings: Settings) -> AsyncIterator[Pers
     person = Person(app, server, Ear(server))
     try:
         await app.start()
-        await asyncio.gather(*app._behind)
+        await asyncio.gather(*app._background)
         await person.recogniser.real.warm()
         yield person
     finally:

@@ -75,7 +75,7 @@ async def test_the_application_does_so_when_it_starts(
     monkeypatch.setattr(Application, "_warm", lambda self: asyncio.sleep(0))
     try:
         await app.start()
-        _, sweeping, *_ = app._behind
+        _, sweeping, *_ = app._background
         await sweeping
     finally:
         await app.close()
