@@ -27,7 +27,7 @@ def main() -> int:
 
     from jarvis_desktop.app import ipc_client
 
-    wish = ipc_client.read(sys.argv[1:])
+    wish = ipc_client.read_launch_request(sys.argv[1:])
     if wish and not has_no_display():
         return _window(wish)
     from jarvis_desktop.cli.main import main as command_line

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
 
-from jarvis_desktop.app.experts import Shelf
+from jarvis_desktop.app.experts import ExpertManager
 from jarvis_desktop.backends.local.backend import LocalBackend
 from jarvis_desktop.backends.local.gpu_probe import GpuProbe
 from jarvis_desktop.core.expert import Expert
@@ -97,12 +97,12 @@ class FakeHouse:
         )
 
 
-def fake_shelf(app: Any, **settings: Any) -> Shelf:
+def fake_shelf(app: Any, **settings: Any) -> ExpertManager:
     """The shelf of a fake application."""
     house = FakeHouse(
         app.policy, app.paths, tuple(app.experts), app.weights, app.llms, app.store, **settings
     )
-    return Shelf(cast(Any, house))
+    return ExpertManager(cast(Any, house))
 
 
 def kept(root: Path, *experts: tuple[Expert, int, float]) -> Sequence[Any]:

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 
 from pydantic import BaseModel
 
-from jarvis_desktop.app.experts import Shelf, wanted_llm
-from jarvis_desktop.app.single_instance import Handle
+from jarvis_desktop.app.experts import ExpertManager, llm_preference
+from jarvis_desktop.app.single_instance import CommandHandler
 from jarvis_desktop.app.speech import SpeechSystem
 from jarvis_desktop.assistant.assistant import Assistant
 from jarvis_desktop.assistant.planning.llm_planner import LlmPlanner
@@ -222,7 +222,7 @@ class Application:
     _background: tuple[asyncio.Task[object], ...] = ()
 
     def __post_init__(self) -> None:
-        self.shelf = Shelf(self)
+        self.shelf = ExpertManager(self)
 
     @property
     def settings(self) -> Settings:
@@ -267,7 +267,7 @@ class Application:
         if self.apart.left:
             self._background = (*self._background, asyncio.create_task(self._warm_reader()))
 
-    def be_reached(self, commands: Mapping[str, Handle]) -> None:
+    def be_reached(self, commands: Mapping[str, CommandHandler]) -> None:
         """Let the desktop's talk key and other processes reach this one."""
         self.speech.be_reached(commands)
 
@@ -292,7 +292,7 @@ class Application:
         if changed & {"mode", "network.proxy"}:
             self._apply_network(before, settings)
         if any(name.startswith("llm.") for name in changed):
-            self.llms.choose(wanted_llm(settings.llm))
+            self.llms.choose(llm_preference(settings.llm))
         self.selector.fitting = self.eligibility(settings.experts)
         self.acquirer.ask_above_mb = settings.experts.ask_above_mb
         self.weights.budget = settings.experts.disk_budget

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 from jarvis_desktop.app.application import Application, Lazy, build_planner, build_records
 from jarvis_desktop.app.experts import (
-    at_work,
-    fitting_of,
-    hub_policy_of,
-    make_way,
-    wanted_llm,
-    writers,
+    chat_experts,
+    eligibility_of,
+    experts_in_use,
+    hub_query_of,
+    llm_preference,
+    make_room_for_llm,
 )
 from jarvis_desktop.app.single_instance import Instance
 from jarvis_desktop.app.speech import build_speech
@@ -88,15 +88,15 @@ def build(
         paths.weights,
         key=hub_key,
         budget=settings.experts.disk_budget,
-        busy=lambda: at_work(local.holding, llms.in_use, experts),
+        busy=lambda: experts_in_use(local.holding, llms.in_use, experts),
     )
     experts = load_experts(shipped("models", "experts"))
     llms = LLMChoice(
-        wanted_llm(settings.llm),
+        llm_preference(settings.llm),
         policy,
-        on_disk=lambda: writers(experts, weights),
+        on_disk=lambda: chat_experts(experts, weights),
         shipped=load_llms(shipped("models", "llms.toml")),
-        on_use=lambda: make_way(local, llms, weights),
+        on_use=lambda: make_room_for_llm(local, llms, weights),
     )
     api = ApiBackend(
         definitions,
@@ -117,7 +117,7 @@ def build(
     languages = BackgroundLanguages(apart.call)
     scorer = BackgroundScorer(apart, shipped("models", "planner"))
     hub = HubIndex(paths.hub_index, embed=scorer.directions)
-    hub_policy = hub_policy_of(lambda: current.settings.experts, local)
+    hub_policy = hub_query_of(lambda: current.settings.experts, local)
     catalogue = ShippedCatalogue(
         experts,
         definitions,
@@ -170,7 +170,7 @@ def build(
     )
 
     def fitting(experts: ExpertSettings) -> Eligibility:
-        return fitting_of(experts, paths, local, languages.is_clearly_not)
+        return eligibility_of(experts, paths, local, languages.is_clearly_not)
 
     selector = Selector(
         catalogue,

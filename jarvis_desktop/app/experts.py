@@ -45,7 +45,7 @@ from jarvis_desktop.paths import Paths
 from jarvis_desktop.platform.hardware_probe import free_disk_bytes
 from jarvis_desktop.settings import ExpertSettings, LLMSettings
 
-STARTING = 15.0
+OLLAMA_START_TIMEOUT_S = 15.0
 """Seconds that Ollama may take to start."""
 
 
@@ -102,7 +102,7 @@ class MemoryUse:
     """Of the graphics card."""
 
 
-class Shelf:
+class ExpertManager:
     """Belongs to the application's loop; what it says of itself may be asked of any thread."""
 
     def __init__(self, house: ExpertDependencies) -> None:
@@ -285,7 +285,7 @@ class Shelf:
         """Start the program Ollama, and wait until it answers. Raises UnavailableError."""
         await asyncio.to_thread(ollama.start)
         llms, loop = self._house.llms, asyncio.get_running_loop()
-        latest = loop.time() + STARTING
+        latest = loop.time() + OLLAMA_START_TIMEOUT_S
         while not (await llms.of_ollama()).running and loop.time() < latest:  # noqa: ASYNC110
             await asyncio.sleep(0.3)
         llms.forget()
@@ -349,14 +349,14 @@ class Shelf:
         self._house.llms.forget()
 
 
-WHISPER = ("whisper-small", "whisper-base", "whisper-tiny")
+WHISPER_EXPERTS = ("whisper-small", "whisper-base", "whisper-tiny")
 """Recognisers of the catalogue, the best first, and the slowest."""
-KEEPS_UP = 9.0
+MIN_LIVE_SPEED = 9.0
 """How many times as fast as people speak one must be to follow them: whatever was said, Whisper
 listens to half a minute, which should take it no more than about three seconds."""
 
 
-def fitting_of(
+def eligibility_of(
     experts: ExpertSettings,
     paths: Paths,
     local: LocalBackend,
@@ -377,7 +377,7 @@ def fitting_of(
     )
 
 
-def hub_policy_of(
+def hub_query_of(
     settings: Callable[[], ExpertSettings], local: LocalBackend
 ) -> Callable[[], WantedOfHub]:
     """What is wanted of the Hub by someone with these settings and this computer."""
@@ -394,7 +394,7 @@ def hub_policy_of(
     return policy
 
 
-def whisper(
+def whisper_folder(
     experts: Sequence[Expert], weights: Weights, *, named: str = "", cores: int = 0
 ) -> Path | None:
     """The folder of the recogniser that is about to be used: the one that is `named`, else the
@@ -406,37 +406,39 @@ def whisper(
     known = {item.id: item for item in experts}
     there = [
         (expert, folder)
-        for expert in filter(None, map(known.get, WHISPER))
+        for expert in filter(None, map(known.get, WHISPER_EXPERTS))
         if (folder := weights.folder(expert))
     ]
     wished = [each for each in there if each[0].id == named]
-    quick = [each for each in there if times_real_time(each[0].speed, cores) >= KEEPS_UP]
+    quick = [each for each in there if times_real_time(each[0].speed, cores) >= MIN_LIVE_SPEED]
     for expert, folder in wished or (quick or there[-1:] if cores else there):
         weights.used(expert)
         return folder
     return None
 
 
-def at_work(holding: Iterable[str], llm: LLM | None, experts: Sequence[Expert]) -> frozenset[str]:
+def experts_in_use(
+    holding: Iterable[str], llm: LLM | None, experts: Sequence[Expert]
+) -> frozenset[str]:
     """The experts that must stay on the disk: those in memory, their bases, and the LLM's own."""
     names = {*holding, *([llm.name] if llm else ())}
     return frozenset(names | {each.base.id for each in experts if each.base and each.id in names})
 
 
-def make_way(local: LocalBackend, llms: LLMChoice, weights: Weights) -> None:
+def make_room_for_llm(local: LocalBackend, llms: LLMChoice, weights: Weights) -> None:
     """An LLM is about to be used: it gets the memory that it needs."""
     local.make_way_for_llm()
     if isinstance(llms.in_use, TransformersLLM):
         weights.used(Expert(llms.in_use.name, "text-generation"))
 
 
-def writers(experts: tuple[Expert, ...], weights: Weights) -> list[tuple[Expert, Path]]:
+def chat_experts(experts: tuple[Expert, ...], weights: Weights) -> list[tuple[Expert, Path]]:
     """The chat LLMs of the disk, with their folders."""
-    writers = [item for item in experts if item.task == "text-generation"]
-    return [(item, folder) for item in writers if (folder := weights.folder(item))]
+    chat_experts = [item for item in experts if item.task == "text-generation"]
+    return [(item, folder) for item in chat_experts if (folder := weights.folder(item))]
 
 
-def wanted_llm(llm: LLMSettings) -> LLMPreference:
+def llm_preference(llm: LLMSettings) -> LLMPreference:
     """Which LLM is wished for."""
     return LLMPreference(
         llm.provider, llm.id, llm.address, think=llm.think, context=llm.context, sees=llm.sees

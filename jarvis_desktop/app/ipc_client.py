@@ -17,11 +17,11 @@ from typing import Any
 
 from jarvis_desktop.core.errors import JarvisError, StorageError, UnavailableError
 
-LONGEST_LINE = 64 * 1024
+MAX_LINE_BYTES = 64 * 1024
 """Bytes of a command or an answer."""
-LONGEST_ADDRESS = 103
+MAX_ADDRESS_BYTES = 103
 """Bytes that the name of a Unix socket may have; Linux allows four more."""
-PIPE_BUSY = 231
+ERROR_PIPE_BUSY = 231
 """Windows' error where all ends of a pipe are taken at this moment."""
 
 
@@ -68,7 +68,7 @@ def address(folder: Path) -> str:
     if sys.platform == "win32":
         return rf"\\.\pipe\jarvis-desktop-{_short(folder)}"
     usual = folder / "instance.sock"
-    if len(os.fsencode(usual)) <= LONGEST_ADDRESS:
+    if len(os.fsencode(usual)) <= MAX_ADDRESS_BYTES:
         return str(usual)
     import tempfile
 
@@ -150,7 +150,7 @@ def _over_socket(name: str, line: bytes, limit: float) -> bytes:
 def _rest_of_line(more: Any) -> bytes:
     """Up to the end of the line, or as far as it came."""
     got = b""
-    while not got.endswith(b"\n") and len(got) <= LONGEST_LINE and (piece := more(4096)):
+    while not got.endswith(b"\n") and len(got) <= MAX_LINE_BYTES and (piece := more(4096)):
         got += piece
     return got
 
@@ -160,7 +160,7 @@ def _open_pipe(name: str, end: float) -> Any:
         try:
             return open(name, "r+b", buffering=0)  # noqa: PTH123 - a pipe is no path
         except OSError as error:
-            if getattr(error, "winerror", None) != PIPE_BUSY or time.monotonic() > end:
+            if getattr(error, "winerror", None) != ERROR_PIPE_BUSY or time.monotonic() > end:
                 raise
             time.sleep(0.01)
 
@@ -178,11 +178,11 @@ FLAGS = {
     "--talk": "listen, or stop where it listens",
 }
 """What the window can be started with, as people and .desktop files write it."""
-STARTING = 15.0
+START_TIMEOUT_S = 15.0
 """Seconds that a JARVIS which has just been started may take until it can be asked."""
-LOOKING = 0.1
+RETRY_INTERVAL_S = 0.1
 """Seconds between two attempts to ask it."""
-TOKENS = ("XDG_ACTIVATION_TOKEN", "DESKTOP_STARTUP_ID")
+ACTIVATION_TOKENS = ("XDG_ACTIVATION_TOKEN", "DESKTOP_STARTUP_ID")
 """By which a desktop lets the window come to the front, as the click was meant for it."""
 
 Command = Mapping[str, object]
@@ -200,7 +200,7 @@ class LaunchRequest:
     talk: bool = False
 
 
-def read(arguments: Sequence[str]) -> LaunchRequest | None:
+def read_launch_request(arguments: Sequence[str]) -> LaunchRequest | None:
     """The wish in a command line; None where it is one for the command line's own parser."""
     flags = {word for word in arguments if word in FLAGS}
     names = [word for word in arguments if word not in FLAGS]
@@ -214,11 +214,11 @@ def read(arguments: Sequence[str]) -> LaunchRequest | None:
 
 def commands(wish: LaunchRequest) -> Iterator[Command]:
     """What to tell the running JARVIS, one after the other."""
-    token = next((told for name in TOKENS if (told := os.environ.get(name))), "")
+    token = next((told for name in ACTIVATION_TOKENS if (told := os.environ.get(name))), "")
     if wish.new:
         yield {"do": "new", "token": token}
     if wish.files:
-        yield from _attaching([str(path) for path in wish.files], token)
+        yield from _open_commands([str(path) for path in wish.files], token)
     if wish.quick:
         yield {"do": "quick", "token": token}
     if wish.talk:
@@ -235,18 +235,18 @@ def hand_over(wish: LaunchRequest, folder: Path, claim: Callable[[], bool]) -> b
     `folder` is that of its socket. `claim` makes this process the one that is asked from now on,
     and says whether it is; a process that is about to end may still hold that.
     """
-    end = time.monotonic() + STARTING
+    end = time.monotonic() + START_TIMEOUT_S
     try:
-        while not _told(wish, folder):
+        while not _was_handed_over(wish, folder):
             if claim() or time.monotonic() > end:
                 return False
-            time.sleep(LOOKING)
+            time.sleep(RETRY_INTERVAL_S)
     except JarvisError:
         return False  # it is a terminal, or hangs: a window is better than none
     return True
 
 
-def _told(wish: LaunchRequest, folder: Path) -> bool:
+def _was_handed_over(wish: LaunchRequest, folder: Path) -> bool:
     """Whether there is one that was told; raises another JarvisError where it refused."""
     try:
         for command in commands(wish):
@@ -272,13 +272,13 @@ def _path(name: str) -> Path:
     return Path(os.path.abspath(name))  # noqa: PTH100 - resolve would follow links
 
 
-def _attaching(names: Sequence[str], token: str) -> Iterator[Command]:
+def _open_commands(names: Sequence[str], token: str) -> Iterator[Command]:
     """As many commands as lines are needed."""
     part: list[str] = []
     size = 0
     for name in names:
         length = len(json.dumps(name)) + 2
-        if part and size + length > LONGEST_LINE - 1024:
+        if part and size + length > MAX_LINE_BYTES - 1024:
             yield {"do": "open", "paths": part, "token": token}
             part, size = [], 0
         part.append(name)

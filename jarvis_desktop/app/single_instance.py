@@ -14,7 +14,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from jarvis_desktop.app.ipc_client import LONGEST_LINE, address, is_mine, make_private
+from jarvis_desktop.app.ipc_client import MAX_LINE_BYTES, address, is_mine, make_private
 from jarvis_desktop.core.display import frames
 from jarvis_desktop.core.errors import JarvisError, StorageError
 from jarvis_desktop.core.i18n import tr
@@ -22,19 +22,19 @@ from jarvis_desktop.core.i18n import tr
 if TYPE_CHECKING:
     from filelock import BaseFileLock
 
-Handle = Callable[[Mapping[str, object]], Awaitable[Mapping[str, object]]]
+CommandHandler = Callable[[Mapping[str, object]], Awaitable[Mapping[str, object]]]
 """Carries out a command and gives its answer. A JarvisError that it raises is told to the other."""
 _Connected = Callable[[asyncio.StreamReader, asyncio.StreamWriter], None]
 
-IDLE = 10.0
+IDLE_TIMEOUT_S = 10.0
 """Seconds that a connection may say nothing, or not read what is said to it."""
-WORKING = 4.0
+COMMAND_TIMEOUT_S = 4.0
 """Seconds that a command may take."""
-MOST = 16
+MAX_CONNECTIONS = 16
 """Connections at a time; those beyond are closed."""
-NONSENSE = "That is no command."
-SLOW = "JARVIS did not do it in time."
-UNEXPECTED = "Something went wrong inside JARVIS itself. The log has the details."
+NOT_A_COMMAND = "That is no command."
+TOO_SLOW = "JARVIS did not do it in time."
+INTERNAL_ERROR = "Something went wrong inside JARVIS itself. The log has the details."
 
 log = logging.getLogger(__name__)
 
@@ -57,7 +57,7 @@ class Instance:
             self._lock = self._locked()
         return self._lock is not None
 
-    async def serve(self, handle: Handle) -> bool:
+    async def serve(self, handle: CommandHandler) -> bool:
         """Answer from now on; False where another process does already.
 
         Raises StorageError where there can be no socket.
@@ -67,7 +67,7 @@ class Instance:
                 return False
 
             def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-                self._begin(_Conversation(reader, writer, handle))
+                self._begin(_Connection(reader, writer, handle))
 
             listen = _listen_on_pipe if sys.platform == "win32" else _listen
             self._close = await listen(address(self._folder), connected)
@@ -106,8 +106,8 @@ class Instance:
             return None
         return lock
 
-    def _begin(self, conversation: _Conversation) -> None:
-        if len(self._conversations) >= MOST:
+    def _begin(self, conversation: _Connection) -> None:
+        if len(self._conversations) >= MAX_CONNECTIONS:
             conversation.leave()
             return
         task = asyncio.create_task(conversation.hold())
@@ -115,11 +115,11 @@ class Instance:
         task.add_done_callback(self._conversations.discard)
 
 
-class _Conversation:
+class _Connection:
     """One connection, whoever it comes from."""
 
     def __init__(
-        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, handle: Handle
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, handle: CommandHandler
     ) -> None:
         self._reader, self._writer, self._handle = reader, writer, handle
 
@@ -128,12 +128,12 @@ class _Conversation:
         try:
             peer = self._writer.get_extra_info("socket")
             while peer is None or is_mine(peer):
-                async with asyncio.timeout(IDLE):
+                async with asyncio.timeout(IDLE_TIMEOUT_S):
                     line = await self._reader.readline()
                 if not line.endswith(b"\n"):
                     break
                 self._writer.write(await self._answer(line))
-                async with asyncio.timeout(IDLE):
+                async with asyncio.timeout(IDLE_TIMEOUT_S):
                     await self._writer.drain()
         except (TimeoutError, OSError, ValueError):
             pass  # ValueError: the line is too long
@@ -154,22 +154,22 @@ class _Conversation:
             if not isinstance(command, dict):
                 raise ValueError
         except (ValueError, RecursionError):
-            answer = {"ok": False, "error": NONSENSE}
+            answer = {"ok": False, "error": NOT_A_COMMAND}
         else:
             answer = await self._carried_out(command)
         return json.dumps(answer).encode() + b"\n"
 
     async def _carried_out(self, command: Mapping[str, object]) -> dict[str, object]:
         try:
-            async with asyncio.timeout(WORKING):
+            async with asyncio.timeout(COMMAND_TIMEOUT_S):
                 return {**await self._handle(command), "ok": True}
         except JarvisError as error:
             return {"ok": False, "error": error.message, "hint": error.hint}
         except TimeoutError:
-            return {"ok": False, "error": SLOW}
+            return {"ok": False, "error": TOO_SLOW}
         except Exception as error:  # noqa: BLE001 - the other is told in any case
             log.error("A command from outside failed: %s", frames(error))
-            return {"ok": False, "error": UNEXPECTED}
+            return {"ok": False, "error": INTERNAL_ERROR}
 
 
 async def _listen(name: str, connected: _Connected) -> Callable[[], None]:
@@ -180,7 +180,7 @@ async def _listen(name: str, connected: _Connected) -> Callable[[], None]:
     ours = socket.socket(socket.AF_UNIX)
     try:
         ours.bind(name)
-        server = await asyncio.start_unix_server(connected, sock=ours, limit=LONGEST_LINE)
+        server = await asyncio.start_unix_server(connected, sock=ours, limit=MAX_LINE_BYTES)
     except BaseException:
         ours.close()
         raise
@@ -201,7 +201,7 @@ async def _listen_on_pipe(name: str, connected: _Connected) -> Callable[[], None
     loop = asyncio.get_running_loop()
 
     def protocol() -> asyncio.StreamReaderProtocol:
-        reader = asyncio.StreamReader(limit=LONGEST_LINE, loop=loop)
+        reader = asyncio.StreamReader(limit=MAX_LINE_BYTES, loop=loop)
         return asyncio.StreamReaderProtocol(reader, connected, loop=loop)
 
     (server,) = await loop.start_serving_pipe(protocol, name)  # type: ignore[attr-defined]

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from jarvis_desktop.app.experts import whisper
-from jarvis_desktop.app.single_instance import Handle, Instance
+from jarvis_desktop.app.experts import whisper_folder
+from jarvis_desktop.app.single_instance import CommandHandler, Instance
 from jarvis_desktop.assistant.speaker import AnswerSpeaker
 from jarvis_desktop.assistant.talk.barge_in import BargeIn
 from jarvis_desktop.assistant.talk.hands_free import HandsFree
@@ -38,10 +38,10 @@ from jarvis_desktop.storage.artifacts import FileStore
 
 log = logging.getLogger(__name__)
 
-TAKE_OVER = 5.0
+TAKE_OVER_INTERVAL_S = 5.0
 """Seconds between two looks whether another JARVIS still answers other processes."""
-EXPECTED = ("JARVIS", "PDF", "OCR")
-WAITING = frozenset({"wake_word"})
+EXPECTED_WORDS = ("JARVIS", "PDF", "OCR")
+NEEDS_RESTART = frozenset({"wake_word"})
 """Settings of speech that wait for a restart: the microphone's process is made for the word."""
 
 
@@ -58,7 +58,7 @@ class SpeechSystem:
     player: SoundPlayer
     speaker: AnswerSpeaker
     talk: Talk
-    hush: _Hush
+    hush: SpeechStopper
     """Silences what is heard, at once."""
     hands_free: HandsFree
     interruption: BargeIn
@@ -76,7 +76,7 @@ class SpeechSystem:
         if self.waking:
             self.waking.start()
 
-    def be_reached(self, commands: Mapping[str, Handle]) -> None:
+    def be_reached(self, commands: Mapping[str, CommandHandler]) -> None:
         """Let the talk key of the desktop and other processes reach this one; `commands` are those
         that it knows besides "talk"."""
         self._behind(self.hotkey.bind(self._press, self._release))
@@ -103,7 +103,7 @@ class SpeechSystem:
         if "key" in changed:
             self._behind(self.hotkey.choose(speech.key))
         self.spoken(self.speaker.speaking)
-        return changed & WAITING
+        return changed & NEEDS_RESTART
 
     def asking_aloud(self) -> HandsFree | None:
         """What asks aloud; None where the person does not want that."""
@@ -113,7 +113,7 @@ class SpeechSystem:
         """This is being spoken now, into which the person may speak where they want that."""
         self.interruption.speaking(text if self.settings.interrupt else "")
 
-    async def _serve(self, commands: Mapping[str, Handle]) -> None:
+    async def _serve(self, commands: Mapping[str, CommandHandler]) -> None:
         """Answer other processes, at the latest when the JARVIS that does so now has ended."""
         talk = talk_command_handler(self.talk, lambda: self.hotkey.status)
 
@@ -121,7 +121,7 @@ class SpeechSystem:
             return await commands.get(str(command.get("do")), talk)(command)
 
         while not await self.instance.serve(handle):  # noqa: ASYNC110 - of another process
-            await asyncio.sleep(TAKE_OVER)
+            await asyncio.sleep(TAKE_OVER_INTERVAL_S)
 
     def _press(self) -> None:
         """A key of which no release is told begins with a press and ends with the next."""
@@ -179,11 +179,11 @@ class ExpectedWords:
 
     def __call__(self) -> Sequence[str]:
         """The most important first."""
-        return (*self.own, *self.names(), *EXPECTED)
+        return (*self.own, *self.names(), *EXPECTED_WORDS)
 
 
-class _Hush:
-    """Silences what is heard, and lets the next sound begin without a wait."""
+class SpeechStopper:
+    """Silences what is heard, and prepares the player so that the next sound starts at once."""
 
     def __init__(self, speaker: AnswerSpeaker, player: SoundPlayer) -> None:
         self._speaker = speaker
@@ -191,6 +191,7 @@ class _Hush:
         self._warming: asyncio.Task[None] | None = None
 
     def __call__(self) -> None:
+        """Stop all speech."""
         self._speaker.silence()
         self._warming = asyncio.create_task(self._warm())
 
@@ -225,11 +226,11 @@ def build_speech(
 
     def live_weights() -> Path | None:
         cores = 0 if cuda.processor()[0] == "cuda" else os.cpu_count() or 1
-        return whisper(experts, weights, named=road.settings.recogniser, cores=cores)
+        return whisper_folder(experts, weights, named=road.settings.recogniser, cores=cores)
 
     recogniser = LocalRecogniser(
         find_weights=live_weights,
-        find_file_weights=lambda: whisper(experts, weights, named=road.settings.recogniser),
+        find_file_weights=lambda: whisper_folder(experts, weights, named=road.settings.recogniser),
         find_processor=cuda.processor,
         look=cuda.look,
         language=settings.language or None,
@@ -244,7 +245,7 @@ def build_speech(
     )
     player = SoundPlayer(settings.output or None)
     speaker = AnswerSpeaker(voice, player, store)
-    hush = _Hush(speaker, player)
+    hush = SpeechStopper(speaker, player)
     talk = Talk(
         microphone,
         recogniser,

@@ -302,7 +302,7 @@ async def _run(command: list[str]) -> None:
         process = await asyncio.create_subprocess_exec(*command, stdout=screen)
     except OSError as error:
         raise InputError(
-            f"The editor {name} cannot be started: {output.reason(error)}.",
+            f"The editor {name} cannot be started: {output.format_reason(error)}.",
             hint="Name another one in the variable EDITOR.",
         ) from error
     try:

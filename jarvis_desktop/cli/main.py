@@ -76,7 +76,7 @@ def main(arguments: Sequence[str]) -> int:
     try:
         return _run(parser(arguments[0] if arguments else "").parse_args(arguments))
     finally:
-        output.settle()
+        output.flush_stdout()
 
 
 def _run(args: argparse.Namespace) -> int:
@@ -90,11 +90,11 @@ def _run(args: argparse.Namespace) -> int:
             return ask.start(args)
         return command(args)
     except JarvisError as error:
-        return output.complain(error, as_json=getattr(args, "json", False))
+        return output.report_error(error, as_json=getattr(args, "json", False))
     except OSError as error:
         place = f" ({error.filename})" if error.filename else ""
         problem = JarvisError(f"The system refused: {error.strerror or error}{place}.")
-        return output.complain(problem, as_json=getattr(args, "json", False))
+        return output.report_error(problem, as_json=getattr(args, "json", False))
     except KeyboardInterrupt:
         output.note("stopped")
         return output.INTERRUPTED

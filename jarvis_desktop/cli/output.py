@@ -77,7 +77,7 @@ def warn(text: str) -> None:
     _write(sys.stderr, f"\x1b[1;31m{words}\x1b[0m" if coloured else words)
 
 
-def complain(error: JarvisError, *, as_json: bool) -> int:
+def report_error(error: JarvisError, *, as_json: bool) -> int:
     """Show an error; gives the exit code."""
     if as_json:
         write_json({"status": "failed", "error": error.message, "hint": error.hint})
@@ -90,17 +90,17 @@ def prompt(text: str) -> None:
     _write(sys.stderr, printable(text), end="")
 
 
-def settle() -> None:
+def flush_stdout() -> None:
     """Write out what argparse and others left in stdout, so that nothing fails after the end."""
     _write(sys.stdout, "", end="")
 
 
-def when(moment: datetime) -> str:
+def format_time(moment: datetime) -> str:
     """A moment by this computer's clock, to the minute."""
     return f"{moment.astimezone():%Y-%m-%d %H:%M}"
 
 
-def reason(error: OSError | ValueError) -> str:
+def format_reason(error: OSError | ValueError) -> str:
     """Why the system refused, as the end of a sentence."""
     return (getattr(error, "strerror", None) or str(error)).lower()
 
@@ -147,7 +147,7 @@ def make_folder(folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
     except (OSError, ValueError) as error:
         raise InputError(
-            f"The folder {folder} cannot be made: {reason(error)}.",
+            f"The folder {folder} cannot be made: {format_reason(error)}.",
             hint="Give another one with --out.",
         ) from error
 
@@ -163,7 +163,7 @@ def copy_out(turn: Turn, folder: Path) -> bool:
             shutil.copyfile(artifact.path, target)
         except OSError as error:
             problems += 1
-            note(f"failed  {target} cannot be written: {reason(error)}.")
+            note(f"failed  {target} cannot be written: {format_reason(error)}.")
         else:
             note(f"saved   {target}")
     return not problems

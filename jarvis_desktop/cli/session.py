@@ -68,7 +68,7 @@ def conversation(app: Application, settings_minutes: int, args: argparse.Namespa
 
 
 async def _run(settings: Settings, paths: Paths, work: Work) -> int:
-    app = build(settings, paths, on_ring=_ring)
+    app = build(settings, paths, on_ring=_report_ring)
     if app.history.notice:
         output.note(f"note    {app.history.notice}")
     current_note.set(lambda text: output.note(f"note    {text}"))
@@ -86,7 +86,7 @@ async def _run(settings: Settings, paths: Paths, work: Work) -> int:
         await app.close()
 
 
-def _ring(timer: Timer) -> None:
+def _report_ring(timer: Timer) -> None:
     output.note(f"⏰ {timer.label or 'The timer'} is over.")
 
 
@@ -124,7 +124,7 @@ def add_mode(parser: argparse.ArgumentParser) -> None:
     )
 
 
-async def tell_once(app: Application) -> None:
+async def offer_llm(app: Application) -> None:
     """Say what would be an LLM for this computer where there is none, unless it was said before.
 
     To be called after an answer: looking for an LLM may take a moment.

@@ -28,17 +28,17 @@ from jarvis_desktop.core.ports import Review
 from jarvis_desktop.core.turn import OUTERMOST, Turn
 
 INDENT = " " * 8
-MOST_PRINTED = 40
+MAX_PRINTED_LINES = 40
 """Lines that are shown of what one round prints."""
-MOST_OBSERVED = 6
+MAX_OBSERVED_LINES = 6
 """Lines that are shown of what came of it."""
-LAST_OBSERVED = 4
+LAST_OBSERVED_LINES = 4
 """How many of these are its last ones, where the end tells more than the beginning."""
-WIDTH = 200
+MAX_LINE_CHARS = 200
 """Characters of such a line."""
-TOLD = {"ask_user", "intermediate_answer", "final_answer"}
+SHOWN_BRANCHES = {"ask_user", "intermediate_answer", "final_answer"}
 """Branches whose words stand in the terminal by themselves: questions and answers."""
-PLAIN = TOLD | {"update_plan", "finish"}
+SILENT_BRANCHES = SHOWN_BRANCHES | {"update_plan", "finish"}
 """Branches of which nothing is to be said when they are done: all of it was shown."""
 
 RoundEvent = (
@@ -50,12 +50,12 @@ RoundEvent = (
 )
 
 
-class Rounds:
+class GoalProgress:
     """The lines for the events of one goal, in the order in which they come."""
 
     def __init__(self) -> None:
         self._outlines: dict[str, Outline] = {}
-        self._open: dict[int, _Open] = {}
+        self._open: dict[int, _OpenRound] = {}
         self._files: set[Path] = set()
         """Those whose places were told."""
 
@@ -103,42 +103,42 @@ class Rounds:
         who = "" if event.path == OUTERMOST else f"{event.path.rpartition('/')[2]}: "
         # Where the steps say all that is different, words for it are too many.
         if event.why and not (told and event.why == " ".join(changes(before, event.outline))):
-            told.insert(0, one_line(event.why, limit=2 * WIDTH))
+            told.insert(0, one_line(event.why, limit=2 * MAX_LINE_CHARS))
         return [f"plan    {who}{line}" for line in told]
 
     def _started(self, event: events.RoundStarted) -> str:
-        what = one_line(event.what, limit=WIDTH)
+        what = one_line(event.what, limit=MAX_LINE_CHARS)
         if (
             event.code
             and what
-            and one_line(event.code, limit=WIDTH).startswith(what.removesuffix("…"))
+            and one_line(event.code, limit=MAX_LINE_CHARS).startswith(what.removesuffix("…"))
         ):
             what = f"a script of {len(event.code.strip().splitlines())} lines"
         self._seen(what)
-        self._open[event.number] = _Open(event.branch, event.path == OUTERMOST, {what})
-        shown = "" if event.branch in TOLD else what
+        self._open[event.number] = _OpenRound(event.branch, event.path == OUTERMOST, {what})
+        shown = "" if event.branch in SHOWN_BRANCHES else what
         who = event.path.rpartition("/")[2]
         return f"round   {event.number} {who}: {event.branch}  {shown}".rstrip()
 
     def _progress(self, number: int, text: str) -> list[str]:
-        running = self._open.setdefault(number, _Open())
+        running = self._open.setdefault(number, _OpenRound())
         *whole, rest = (running.begun + text).split("\n")
-        while len(rest) > WIDTH:
-            whole.append(rest[:WIDTH])
-            rest = rest[WIDTH:]
+        while len(rest) > MAX_LINE_CHARS:
+            whole.append(rest[:MAX_LINE_CHARS])
+            rest = rest[MAX_LINE_CHARS:]
         running.begun = rest
-        return _printed(running, whole)
+        return _format_printed(running, whole)
 
     def _ended(self, event: events.RoundEnded) -> list[str]:
-        ended = self._open.pop(event.number, None) or _Open()
-        lines = _printed(ended, [ended.begun])
-        said = [] if ended.was_told(event.status) else _fresh(event.observation, ended.seen)
+        ended = self._open.pop(event.number, None) or _OpenRound()
+        lines = _format_printed(ended, [ended.begun])
+        said = [] if ended.was_told(event.status) else _new_lines(event.observation, ended.seen)
         self._seen(*said)
-        if said or event.status is not Status.DONE or ended.branch not in PLAIN:
+        if said or event.status is not Status.DONE or ended.branch not in SILENT_BRANCHES:
             first, *others = said or [ended.branch]
             lines.append(f"{event.status.value:7} {event.number} {first}".rstrip())
-            at_its_end = event.status is Status.FAILED or len(ended.printed) > MOST_PRINTED
-            lines += [INDENT + line for line in _shortened(others, at_its_end=at_its_end)]
+            at_its_end = event.status is Status.FAILED or len(ended.printed) > MAX_PRINTED_LINES
+            lines += [INDENT + line for line in _shorten(others, at_its_end=at_its_end)]
         files = {item.path: item for item in event.artifacts if item.path}
         lines += [_file(item) for path, item in files.items() if path not in self._files]
         self._files.update(files)
@@ -146,7 +146,7 @@ class Rounds:
 
 
 @dataclass
-class _Open:
+class _OpenRound:
     """A round that is not over."""
 
     branch: str = ""
@@ -161,23 +161,23 @@ class _Open:
         """Whether what came of it stands in the terminal by itself."""
         if self.branch == "give_up":  # the answer says it
             return self.outermost
-        told = TOLD | {"update_plan"}
+        told = SHOWN_BRANCHES | {"update_plan"}
         return self.branch in told and status is not Status.FAILED
 
 
-def _printed(running: _Open, lines: Sequence[str]) -> list[str]:
+def _format_printed(running: _OpenRound, lines: Sequence[str]) -> list[str]:
     """What is shown of lines that a round prints."""
-    room = MOST_PRINTED - len(running.printed)
-    fresh = [one_line(line, limit=WIDTH) for line in lines if line.strip()]
+    room = MAX_PRINTED_LINES - len(running.printed)
+    fresh = [one_line(line, limit=MAX_LINE_CHARS) for line in lines if line.strip()]
     running.printed += fresh[: max(room + 1, 0)]
     running.seen.update(fresh[: max(room, 0)])
     more = [f"{INDENT}…"] if room >= 0 and len(fresh) > room else []
     return [f"{INDENT}{line}" for line in fresh[: max(room, 0)]] + more
 
 
-def _fresh(observation: str, seen: Collection[str]) -> list[str]:
+def _new_lines(observation: str, seen: Collection[str]) -> list[str]:
     """The lines of it that do not stand there already, and no heading of those that do."""
-    lines = [one_line(line, limit=WIDTH) for line in observation.split("\n")]
+    lines = [one_line(line, limit=MAX_LINE_CHARS) for line in observation.split("\n")]
     lines = [line for line in lines if line]
     return [
         line
@@ -186,13 +186,13 @@ def _fresh(observation: str, seen: Collection[str]) -> list[str]:
     ]
 
 
-def _shortened(lines: Sequence[str], *, at_its_end: bool) -> list[str]:
-    room = MOST_OBSERVED - 1
+def _shorten(lines: Sequence[str], *, at_its_end: bool) -> list[str]:
+    room = MAX_OBSERVED_LINES - 1
     if len(lines) <= room:
         return list(lines)
     if not at_its_end:
         return [*lines[:room], "…"]
-    return [*lines[: room - LAST_OBSERVED], "…", *lines[-LAST_OBSERVED:]]
+    return [*lines[: room - LAST_OBSERVED_LINES], "…", *lines[-LAST_OBSERVED_LINES:]]
 
 
 def _file(artifact: Artifact) -> str:
@@ -222,11 +222,11 @@ async def review_outline(outline: Outline, why: str) -> Review | None:
             return Review(shown)
         if said.lower() not in ("e", "edit"):
             return Review(shown, said)
-        shown = await changed(shown)
+        shown = await edit_outline(shown)
         output.note(shown.markdown)
 
 
-async def changed(outline: Outline) -> Outline:
+async def edit_outline(outline: Outline) -> Outline:
     """The outline as the person edited it; as it was where nothing can be made of that."""
     try:
         if editor():
@@ -239,16 +239,16 @@ async def changed(outline: Outline) -> Outline:
         return outline
 
 
-UNSEEN = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
+INVISIBLE_CATEGORIES = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
 """Kinds of characters in Unicode: controls, marks of direction and width, halves and gaps."""
-NOBODY = "Nobody is there to allow it."
+NOBODY_THERE = "Nobody is there to allow it."
 
 
 async def review_code(code: CodeRequest) -> Verdict:
     """What the person says to it, with the very code that they were shown last."""
     if not somebody_is_there():
         output.note(f"note    {_in_advance(code)}")
-        return Verdict(Allow.NO, code.source, NOBODY)
+        return Verdict(Allow.NO, code.source, NOBODY_THERE)
     _show(code)
     while True:
         said = await KEYBOARD.answer(_question(code))
@@ -317,7 +317,7 @@ def _hidden(source: str) -> list[str]:
     odd = {
         letter
         for letter in source.replace("\r\n", "\n")
-        if letter not in "\n\t" and unicodedata.category(letter) in UNSEEN
+        if letter not in "\n\t" and unicodedata.category(letter) in INVISIBLE_CATEGORIES
     }
     return [f"U+{ord(letter):04X}" for letter in sorted(odd)]
 
@@ -339,7 +339,7 @@ def _in_advance(code: CodeRequest) -> str:
     """Why the code does not run, and what would let it, where nobody is there."""
     if not code.protection.sandboxed:
         return (
-            f"{NOBODY} Without a sandbox code runs only when somebody says so, each time. "
+            f"{NOBODY_THERE} Without a sandbox code runs only when somebody says so, each time. "
             f"{code.protection.why}"
         ).rstrip()
     if code.saves:
@@ -348,7 +348,7 @@ def _in_advance(code: CodeRequest) -> str:
             "--allow-code sandboxed it gets there unasked, but not once files or pages were read."
         )
     hosts = "".join(f" --allow-host {one_line(host)}" for host in code.hosts)
-    return f"{NOBODY} jarvis-desktop agent --allow-code sandboxed{hosts} does so in advance."
+    return f"{NOBODY_THERE} jarvis-desktop agent --allow-code sandboxed{hosts} does so in advance."
 
 
 async def _changed(source: str) -> str:
@@ -374,7 +374,7 @@ class TerminalFrontend:
         self._in_advance = "" if consent is None else "; --yes agrees in advance"
         self._titles: dict[int, str] = {}
         self._percent: dict[int, int] = {}
-        self._rounds = Rounds()
+        self._rounds = GoalProgress()
         self._in_answer = False
         """Whether the cursor stands behind a piece of the answer."""
         self._unshown: OSError | None = None
@@ -475,7 +475,7 @@ class TerminalFrontend:
                 return f"note    {event.text}"
             case events.PlanAccepted() | events.Replanned() | events.PlanChanged():
                 self._titles = {task.id: task.type.title for task in event.plan}
-                return "\n".join(_planned(event.plan))
+                return "\n".join(_format_plan(event.plan))
             case events.TaskStarted():
                 title = self._titles.get(event.task_id, "")
                 return f"start   {event.task_id} {title}  ({event.candidate.label})"
@@ -520,7 +520,7 @@ class TerminalFrontend:
         return f"{result.status.value:7} {result.task_id} {title}: {result.reason}"
 
 
-def _planned(plan: Plan) -> list[str]:
+def _format_plan(plan: Plan) -> list[str]:
     lines = []
     for task in plan:
         after = ", ".join(str(task_id) for task_id in task.depends_on)

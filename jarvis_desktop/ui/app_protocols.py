@@ -22,8 +22,8 @@ from jarvis_desktop.paths import Paths
 from jarvis_desktop.storage.search_terms import EVERYTHING, TurnFilters
 
 if TYPE_CHECKING:
-    from jarvis_desktop.app.experts import Shelf
-    from jarvis_desktop.app.single_instance import Handle
+    from jarvis_desktop.app.experts import ExpertManager
+    from jarvis_desktop.app.single_instance import CommandHandler
     from jarvis_desktop.assistant.talk.talk import Talk
     from jarvis_desktop.llm.choice import LLMChoice
     from jarvis_desktop.settings import Settings
@@ -406,7 +406,7 @@ class AppPort(Protocol):
         ...
 
     @property
-    def shelf(self) -> Shelf:
+    def shelf(self) -> ExpertManager:
         """Experts and LLMs as a person keeps them."""
         ...
 
@@ -439,7 +439,7 @@ class AppPort(Protocol):
         """Get ready."""
         ...
 
-    def be_reached(self, commands: Mapping[str, Handle]) -> None:
+    def be_reached(self, commands: Mapping[str, CommandHandler]) -> None:
         """Let the talk key of the desktop and other processes reach this one; `commands` are those
         that it knows besides "talk"."""
         ...

@@ -26,7 +26,7 @@ from jarvis_desktop.ui.engine import EngineQuestion
 from jarvis_desktop.ui.request.attachments import uninspected
 
 if TYPE_CHECKING:
-    from jarvis_desktop.app.single_instance import Handle
+    from jarvis_desktop.app.single_instance import CommandHandler
     from jarvis_desktop.ui.app_protocols import AppPort, HistoryPort
 
 
@@ -168,7 +168,9 @@ class Lifetime:
         self._built: list[AppPort] = []
         self._building = self._leaving = False
 
-    async def begin(self, build: Callable[[], AppPort], commands: dict[str, Handle]) -> AppPort:
+    async def begin(
+        self, build: Callable[[], AppPort], commands: dict[str, CommandHandler]
+    ) -> AppPort:
         """Build and start it, to be reached by other processes with `commands` too."""
         self._building = True
         try:

@@ -30,7 +30,7 @@ from jarvis_desktop.ui.exchange import (
 )
 
 if TYPE_CHECKING:
-    from jarvis_desktop.app.single_instance import Handle
+    from jarvis_desktop.app.single_instance import CommandHandler
 
 __all__ = ["OpenConversation", "PendingTurn", "WindowSession"]
 
@@ -72,7 +72,7 @@ class WindowSession(QObject):
         """The conversation that is not to be kept, from its opening until it is forgotten."""
         self.quick = OpenConversation()
         """The conversation in the quick box."""
-        self.commands: dict[str, Handle] = {}
+        self.commands: dict[str, CommandHandler] = {}
         """What other processes may ask of the window; carried out on the engine."""
         self.app: AppPort | None = None
         """Set once it is ready."""

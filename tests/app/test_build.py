@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from jarvis_desktop.app.experts import at_work, whisper
+from jarvis_desktop.app.experts import experts_in_use, whisper_folder
 from jarvis_desktop.core.expert import Expert
 from jarvis_desktop.experts.weights import Weights
 from jarvis_desktop.process.model_files import MARKER
@@ -20,9 +20,9 @@ RECOGNISERS = [Expert(name, "automatic-speech-recognition") for name in ("whispe
 
 
 def test_what_is_loaded_stays_with_its_base_and_so_does_the_llm():
-    assert at_work((), None, [PAINTER, EDGES]) == set()
+    assert experts_in_use((), None, [PAINTER, EDGES]) == set()
     llm = FakeLLM()
-    assert at_work(["edges"], llm, [PAINTER, EDGES]) == {"edges", "painter", llm.name}
+    assert experts_in_use(["edges"], llm, [PAINTER, EDGES]) == {"edges", "painter", llm.name}
 
 
 def installed(folder: Path) -> Path:
@@ -36,10 +36,10 @@ def installed(folder: Path) -> Path:
 
 def test_a_recogniser_counts_as_used_when_it_hears(tmp_path):
     weights = Weights(tmp_path)
-    assert whisper(RECOGNISERS, weights) is None
+    assert whisper_folder(RECOGNISERS, weights) is None
     installed(tmp_path / "other")
     folder = installed(tmp_path / "whisper-tiny")
-    assert whisper(RECOGNISERS, weights) == folder
+    assert whisper_folder(RECOGNISERS, weights) == folder
     used = {item.id: item.used for item in weights.installed()}
     assert used["other"] == 1
     assert used["whisper-tiny"] > 1
@@ -66,5 +66,5 @@ SLOW_TO_FAST = [spoken("whisper-small", 7), spoken("whisper-base", 12), spoken("
 def test_live_speech_takes_the_best_recogniser_that_keeps_up(tmp_path, here, named, cores, used):
     for name in here:
         installed(tmp_path / f"whisper-{name}")
-    folder = whisper(SLOW_TO_FAST, Weights(tmp_path), named=named, cores=cores)
+    folder = whisper_folder(SLOW_TO_FAST, Weights(tmp_path), named=named, cores=cores)
     assert folder == tmp_path / f"whisper-{used}"

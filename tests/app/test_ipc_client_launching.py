@@ -10,7 +10,13 @@ from pathlib import Path
 import pytest
 
 from jarvis_desktop.app import ipc_client
-from jarvis_desktop.app.ipc_client import LONGEST_LINE, LaunchRequest, commands, hand_over, read
+from jarvis_desktop.app.ipc_client import (
+    MAX_LINE_BYTES,
+    LaunchRequest,
+    commands,
+    hand_over,
+    read_launch_request,
+)
 from jarvis_desktop.app.single_instance import Instance
 from jarvis_desktop.core.errors import InputError
 
@@ -20,7 +26,7 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there it is a n
 
 @pytest.fixture(autouse=True)
 def no_token(monkeypatch):
-    for name in ipc_client.TOKENS:
+    for name in ipc_client.ACTIVATION_TOKENS:
         monkeypatch.delenv(name, raising=False)
 
 
@@ -33,7 +39,7 @@ def letter(tmp_path, monkeypatch):
 
 
 def test_without_anything_the_window_is_wanted():
-    assert read([]) == LaunchRequest()
+    assert read_launch_request([]) == LaunchRequest()
     assert list(commands(LaunchRequest())) == [{"do": "show", "token": ""}]
 
 
@@ -46,29 +52,29 @@ def test_without_anything_the_window_is_wanted():
     ],
 )
 def test_flags_are_read(words, wish):
-    assert read(words) == wish
+    assert read_launch_request(words) == wish
 
 
 @pytest.mark.parametrize(
     "words", [["ask", "x"], ["--version"], ["--help"], ["nowhere.txt"], ["-x"]]
 )
 def test_all_else_is_for_the_command_line(words, letter):
-    assert read(words) is None
+    assert read_launch_request(words) is None
 
 
 def test_files_are_made_absolute_and_addresses_of_files_read(letter):
-    assert read([letter.name, "--new"]) == LaunchRequest((letter,), new=True)
-    assert read([letter.as_uri()]) == LaunchRequest((letter,))
+    assert read_launch_request([letter.name, "--new"]) == LaunchRequest((letter,), new=True)
+    assert read_launch_request([letter.as_uri()]) == LaunchRequest((letter,))
 
 
 def test_a_link_that_leads_nowhere_is_told_by_the_window(letter):
     link = letter.with_name("link")
     link.symlink_to("gone")
-    assert read(["link"]) == LaunchRequest((link,))
+    assert read_launch_request(["link"]) == LaunchRequest((link,))
 
 
 def test_a_name_with_a_folder_is_meant_as_a_file(letter):
-    assert read(["./nowhere.txt"]) == LaunchRequest((letter.parent / "nowhere.txt",))
+    assert read_launch_request(["./nowhere.txt"]) == LaunchRequest((letter.parent / "nowhere.txt",))
 
 
 def test_the_desktops_token_goes_along(letter, monkeypatch):
@@ -88,7 +94,7 @@ def test_ten_thousand_files_take_several_commands():
         Path(f"/somewhere/with a long name/picture \udcff {n:08}.png") for n in range(10_000)
     )
     told = list(commands(LaunchRequest(files)))
-    assert all(len(json.dumps(command)) + 1 <= LONGEST_LINE for command in told)
+    assert all(len(json.dumps(command)) + 1 <= MAX_LINE_BYTES for command in told)
     names: list[object] = []
     for command in told:
         assert isinstance(command["paths"], list)
@@ -148,8 +154,8 @@ async def test_one_that_is_only_starting_is_waited_for(tmp_path):
 
 
 async def test_one_that_never_answers_is_left_alone(tmp_path, monkeypatch):
-    monkeypatch.setattr(ipc_client, "STARTING", 0.05)
-    monkeypatch.setattr(ipc_client, "LOOKING", 0.01)
+    monkeypatch.setattr(ipc_client, "START_TIMEOUT_S", 0.05)
+    monkeypatch.setattr(ipc_client, "RETRY_INTERVAL_S", 0.01)
     hangs, other = Instance(tmp_path), Instance(tmp_path)
     assert hangs.claim()
     assert not await asyncio.to_thread(hand_over, LaunchRequest(), tmp_path, other.claim)

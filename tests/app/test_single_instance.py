@@ -14,13 +14,19 @@ import pytest
 from jarvis_desktop.app import ipc_client
 from jarvis_desktop.app import single_instance as instance_module
 from jarvis_desktop.app.ipc_client import (
-    LONGEST_ADDRESS,
-    LONGEST_LINE,
+    MAX_ADDRESS_BYTES,
+    MAX_LINE_BYTES,
     NotRunningError,
     address,
     ask,
 )
-from jarvis_desktop.app.single_instance import MOST, NONSENSE, SLOW, UNEXPECTED, Instance
+from jarvis_desktop.app.single_instance import (
+    INTERNAL_ERROR,
+    MAX_CONNECTIONS,
+    NOT_A_COMMAND,
+    TOO_SLOW,
+    Instance,
+)
 from jarvis_desktop.core.errors import InputError, JarvisError, StorageError, UnavailableError
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there it is a named pipe")
@@ -84,17 +90,17 @@ async def test_what_was_refused_is_told_with_what_to_do(instance, folder):
 async def test_a_fault_of_ours_tells_no_secret(instance, folder, caplog):
     with pytest.raises(JarvisError) as raised:
         await asked(folder, {"do": "fail"})
-    assert raised.value.message == UNEXPECTED
+    assert raised.value.message == INTERNAL_ERROR
     assert "LookupError" in caplog.text
     assert "secret" not in caplog.text
     caplog.clear()
 
 
 async def test_a_command_that_takes_too_long_is_given_up(instance, folder, monkeypatch):
-    monkeypatch.setattr(instance_module, "WORKING", 0.1)
+    monkeypatch.setattr(instance_module, "COMMAND_TIMEOUT_S", 0.1)
     with pytest.raises(JarvisError) as raised:
         await asked(folder, {"do": "hang"})
-    assert raised.value.message == SLOW
+    assert raised.value.message == TOO_SLOW
 
 
 async def test_where_nothing_runs_that_is_said(folder):
@@ -179,7 +185,7 @@ async def test_a_folder_with_a_long_name_works_too(tmp_path, monkeypatch):
     instance = Instance(folder)
     assert await instance.serve(echo)
     name = address(folder)
-    assert len(os.fsencode(name)) <= LONGEST_ADDRESS
+    assert len(os.fsencode(name)) <= MAX_ADDRESS_BYTES
     assert os.stat(os.path.dirname(name)).st_mode & 0o077 == 0
     assert address(tmp_path / ("deep" * 31)) != name
     assert await asked(folder, {"a": 1}) == {"heard": {"a": 1}}
@@ -241,21 +247,21 @@ async def test_what_is_no_command_is_answered_as_such(instance, folder, line):
     reader, writer = await connection(folder)
     writer.write(line + b'{"a": 1}\n')
     async with asyncio.timeout(PATIENCE):
-        assert json.loads(await reader.readline()) == {"ok": False, "error": NONSENSE}
+        assert json.loads(await reader.readline()) == {"ok": False, "error": NOT_A_COMMAND}
         assert json.loads(await reader.readline()) == {"ok": True, "heard": {"a": 1}}
     writer.close()
 
 
 async def test_an_endless_line_ends_the_connection(instance, folder):
     reader, writer = await connection(folder)
-    writer.write(b"x" * (2 * LONGEST_LINE + 1))
+    writer.write(b"x" * (2 * MAX_LINE_BYTES + 1))
     assert await left(reader) == b""
     writer.close()
     assert await asked(folder, {"a": 1})
 
 
 async def test_who_says_nothing_is_left(instance, folder, monkeypatch):
-    monkeypatch.setattr(instance_module, "IDLE", 0.05)
+    monkeypatch.setattr(instance_module, "IDLE_TIMEOUT_S", 0.05)
     reader, writer = await connection(folder)
     writer.write(b'{"half')
     assert await left(reader) == b""
@@ -263,7 +269,7 @@ async def test_who_says_nothing_is_left(instance, folder, monkeypatch):
 
 
 async def test_who_never_reads_does_not_keep_it(instance, folder, monkeypatch):
-    monkeypatch.setattr(instance_module, "IDLE", 0.2)
+    monkeypatch.setattr(instance_module, "IDLE_TIMEOUT_S", 0.2)
     _, writer = await connection(folder)
     writer.transport.pause_reading()  # type: ignore[attr-defined]
     line = json.dumps({"long": "x" * 60_000}).encode() + b"\n"
@@ -280,7 +286,7 @@ async def test_who_never_reads_does_not_keep_it(instance, folder, monkeypatch):
 
 
 async def test_too_many_connections_are_not_taken(instance, folder):
-    open_ones = [await connection(folder) for _ in range(MOST)]
+    open_ones = [await connection(folder) for _ in range(MAX_CONNECTIONS)]
     for reader, writer in open_ones:
         writer.write(b"{}\n")
         assert await reader.readline()

@@ -35,7 +35,7 @@ def app(monkeypatch, tmp_path):
         try:
             return asyncio.run(work(app))
         except JarvisError as error:
-            return output.complain(error, as_json=args.json)
+            return output.report_error(error, as_json=args.json)
 
     monkeypatch.setattr(session, "run", run)
     monkeypatch.setattr(os, "cpu_count", lambda: 2)

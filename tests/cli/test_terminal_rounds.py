@@ -7,7 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from jarvis_desktop.cli.terminal import MOST_PRINTED, TOLD, Rounds, TerminalFrontend
+from jarvis_desktop.cli.terminal import (
+    MAX_PRINTED_LINES,
+    SHOWN_BRANCHES,
+    GoalProgress,
+    TerminalFrontend,
+)
 from jarvis_desktop.core.artifact import Artifact, Kind
 from jarvis_desktop.core.display import one_line
 from jarvis_desktop.core.events import (
@@ -89,7 +94,7 @@ def test_a_round_that_failed(show: Show) -> None:
     assert lines[1:] == [f"        {shown}" for shown in ("line 0", "…", *LAST)]
 
 
-@pytest.mark.parametrize("branch", sorted(TOLD))
+@pytest.mark.parametrize("branch", sorted(SHOWN_BRANCHES))
 def test_what_stands_there_already_is_not_said_again(show: Show, branch: str) -> None:
     started = RoundStarted(9, "assistant", branch, "It was May.")
     assert show(started) == f"round   9 assistant: {branch}\n"
@@ -170,12 +175,12 @@ async def test_a_plan_that_is_commented_on_is_shown_when_it_is_accepted(
 
 
 def test_a_script_that_prints_without_end_fills_no_terminal() -> None:
-    rounds = Rounds()
+    rounds = GoalProgress()
     rounds.lines(RoundStarted(1, "assistant/coder", "run_code", ""))
     shown = [rounds.lines(RoundProgress(1, f"{number}\n")) for number in range(10_000)]
-    assert shown[MOST_PRINTED - 1] == f"        {MOST_PRINTED - 1}"
-    assert shown[MOST_PRINTED] == "        …"
-    assert not any(shown[MOST_PRINTED + 1 :])
+    assert shown[MAX_PRINTED_LINES - 1] == f"        {MAX_PRINTED_LINES - 1}"
+    assert shown[MAX_PRINTED_LINES] == "        …"
+    assert not any(shown[MAX_PRINTED_LINES + 1 :])
     ended = RoundEnded(1, Status.DONE, "\n".join(f"{number}" for number in range(9_000, 9_010)))
     assert rounds.lines(ended).split() == ["done", "1", "9000", "9001", "…"] + [
         str(number) for number in range(9_006, 9_010)
@@ -183,9 +188,9 @@ def test_a_script_that_prints_without_end_fills_no_terminal() -> None:
 
 
 def test_many_lines_at_once_and_one_without_end() -> None:
-    rounds = Rounds()
+    rounds = GoalProgress()
     many = rounds.lines(RoundProgress(1, "x\n" * 1000)).split("\n")
-    assert (len(many), many[-1]) == (MOST_PRINTED + 1, "        …")
+    assert (len(many), many[-1]) == (MAX_PRINTED_LINES + 1, "        …")
     long = rounds.lines(RoundProgress(2, "y" * 450)).split("\n")
     assert [len(line) for line in long] == [208, 208]
     assert rounds.lines(RoundEnded(2, Status.DONE, "")) == f"        {'y' * 50}\ndone    2"

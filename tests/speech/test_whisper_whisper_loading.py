@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from jarvis_desktop.app.experts import WHISPER, whisper
+from jarvis_desktop.app.experts import WHISPER_EXPERTS, whisper_folder
 from jarvis_desktop.core.errors import UnavailableError
 from jarvis_desktop.experts import catalogue
 from jarvis_desktop.experts.weights import Weights
@@ -20,12 +20,12 @@ async def test_what_the_catalogue_fetches_of_a_recogniser_is_all_that_it_needs(t
     experts = catalogue.load(shipped("models", "experts"))
     known = {each.id: each for each in experts}
     files = {path.name: path.read_bytes() for path in INSTRUMENT.iterdir() if path.is_file()}
-    names = [known[name].repo for name in WHISPER]
+    names = [known[name].repo for name in WHISPER_EXPERTS]
     with running_hub(repos=dict.fromkeys(names, files), cut={"model.bin": 500_000}) as hub:
         weights = Weights(tmp_path / "experts", endpoint=hub.address)
         await weights.fetch(known["whisper-base"], nothing)
         assert len(hub.ranges("model.bin")) == 2  # it broke off, and went on
-    folder = whisper(experts, weights)
+    folder = whisper_folder(experts, weights)
     assert folder
     assert folder == tmp_path / "experts" / "whisper-base"
     assert load(folder).supported_languages

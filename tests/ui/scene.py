@@ -10,7 +10,7 @@ from pathlib import Path
 
 from PySide6.QtWidgets import QLabel, QPushButton, QTextEdit, QWidget
 
-from jarvis_desktop.app.single_instance import Handle
+from jarvis_desktop.app.single_instance import CommandHandler
 from jarvis_desktop.assistant.live_turn import replayed_events
 from jarvis_desktop.assistant.speaker import AnswerSpeaker
 from jarvis_desktop.assistant.talk.talk import Talk
@@ -311,7 +311,7 @@ class FakeApp:
     )
     policy: Policy = field(default_factory=Policy)
     paths: Paths = field(default_factory=user_paths)
-    commands: Mapping[str, Handle] = field(default_factory=dict)
+    commands: Mapping[str, CommandHandler] = field(default_factory=dict)
     """What other processes may ask of the window."""
     closed: int = 0
     woken: int = 0
@@ -338,7 +338,7 @@ class FakeApp:
     def wake(self) -> None:
         self.woken += 1
 
-    def be_reached(self, commands: Mapping[str, Handle]) -> None:
+    def be_reached(self, commands: Mapping[str, CommandHandler]) -> None:
         self.commands = commands
 
     async def close(self) -> None:

@@ -162,7 +162,7 @@ def _list(args: argparse.Namespace) -> int:
             output.write_json([_listed(item) for item in found])
             return output.DONE
         for item in found:
-            when = output.when(item.started)
+            when = output.format_time(item.started)
             output.say(f"{item.id[:8]}  {when}  {_state(item):9}  {_title(item)}")
         if not found:
             output.say("There is no goal yet.")
@@ -180,7 +180,7 @@ def _show(args: argparse.Namespace) -> int:
         if args.json:
             output.write_json({**_listed(goal), "plan": outline, "log": log})
             return output.DONE
-        output.say(f"{output.when(goal.started)}  {_state(goal)}\n{goal.text}")
+        output.say(f"{output.format_time(goal.started)}  {_state(goal)}\n{goal.text}")
         output.say("\nplan\n" + (outline.markdown if outline else "There is none yet."))
         output.say("\nlog")
         for entry in log:

@@ -54,7 +54,7 @@ def add_resume(subparsers: Subparsers) -> None:
     resume.set_defaults(command=_resume)
 
 
-def tell(app: Application) -> None:
+def report_unfinished(app: Application) -> None:
     """Say on one line that something was cut off, where something was."""
     with suppress(JarvisError):  # what keeps from looking is told by what was asked for
         left = app.assistant.unfinished()
@@ -76,7 +76,7 @@ def _resume(args: argparse.Namespace) -> int:
         left = app.assistant.unfinished()
         if args.list or not (left or args.id):
             return _list(left, as_json=args.json)
-        chosen = _chosen(left, args.id, elsewhere=app.assistant.elsewhere())
+        chosen = _choose(left, args.id, elsewhere=app.assistant.elsewhere())
         frontend = TerminalFrontend(quiet=args.json, events_as_json=args.events, consent=args.yes)
         if args.drop:
             turn = app.assistant.give_up(chosen)
@@ -94,20 +94,19 @@ def _resume(args: argparse.Namespace) -> int:
 
 def _list(left: Sequence[Unfinished], *, as_json: bool) -> int:
     if as_json:
-        output.write_json([_listed(item) for item in left])
+        output.write_json([_to_json(item) for item in left])
         return output.DONE
     for item in left:
         turn = item.turn
         stuck = "" if item.goal or turn.plan is not None else "; it can only be given up (--drop)"
-        output.say(
-            f"{turn.id[:8]}  {output.when(turn.started)}  {_title(item)}: {item.progress}{stuck}"
-        )
+        started = output.format_time(turn.started)
+        output.say(f"{turn.id[:8]}  {started}  {_title(item)}: {item.progress}{stuck}")
     if not left:
         output.say("Nothing was cut off.")
     return output.DONE
 
 
-def _listed(item: Unfinished) -> dict[str, object]:
+def _to_json(item: Unfinished) -> dict[str, object]:
     turn = item.turn
     return {
         "turn": turn.id,
@@ -120,7 +119,7 @@ def _listed(item: Unfinished) -> dict[str, object]:
     }
 
 
-def _chosen(
+def _choose(
     left: Sequence[Unfinished], prefix: str | None, *, elsewhere: Collection[str] = ()
 ) -> Unfinished:
     found = [item for item in left if prefix is None or item.turn.id.startswith(prefix)]
@@ -237,7 +236,7 @@ def handle(
         output.make_folder(args.out)
 
     async def work(app: Application) -> int:
-        tell(app)
+        report_unfinished(app)
         frontend = TerminalFrontend(
             quiet=args.json, events_as_json=args.events, consent=getattr(args, "yes", None)
         )
@@ -250,7 +249,7 @@ def handle(
             code = output.PARTLY if code == output.DONE else code
         frontend.end(turn)
         if plan is None and request.terms is None and not (args.json or args.events):
-            await session.tell_once(app)
+            await session.offer_llm(app)
         return code
 
     return session.run(args, work, loaded=loaded)
@@ -280,12 +279,12 @@ def _converse(args: argparse.Namespace) -> int:
     async def work(app: Application) -> int:
         await app.start()
         output.note(GREETING)
-        tell(app)
+        report_unfinished(app)
         known = app.history.open_conversation().id
         code = output.DONE
         while (line := await _line()) is not None:
             code = await _turn(app, line, known)
-            await session.tell_once(app)
+            await session.offer_llm(app)
         return code
 
     return session.run(args, work)

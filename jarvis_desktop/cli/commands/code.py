@@ -72,9 +72,8 @@ def _show(args: argparse.Namespace) -> int:
         draft = function.draft
         output.say(f"{function.signature}\n    {function.summary}\n    {_figures(function)}")
         for item in versions:
-            output.say(
-                f"    version {item.version}  {output.when(item.approved)}  {item.draft.sha256}"
-            )
+            approved = output.format_time(item.approved)
+            output.say(f"    version {item.version}  {approved}  {item.draft.sha256}")
         output.say(f"\n{numbered(draft.source)}")
         if draft.tests:
             output.say(f"\ntests\n{numbered(draft.tests)}")

@@ -51,7 +51,7 @@ def _list(args: argparse.Namespace) -> int:
             for item in found:
                 turns = f"{item.turns} turn{'s' if item.turns != 1 else ''}"
                 title = f"{'* ' if item.pinned else ''}{item.title}"
-                output.say(f"{item.id[:8]}  {output.when(item.last)}  {turns:>8}  {title}")
+                output.say(f"{item.id[:8]}  {output.format_time(item.last)}  {turns:>8}  {title}")
             if not found:
                 output.say("Nothing has been asked yet.")
         return output.DONE
@@ -90,7 +90,7 @@ def _show(args: argparse.Namespace) -> int:
 
 
 def _lines(turn: Turn) -> str:
-    lines = [f"{output.when(turn.started)}  {turn.text}"]
+    lines = [f"{output.format_time(turn.started)}  {turn.text}"]
     lines += [f"  given: {item.title}" for item in turn.attachments]
     for task in turn.plan or ():
         result = turn.results.get(task.id)
@@ -131,7 +131,9 @@ def _search(args: argparse.Namespace) -> int:
             output.write_json(list(found))
         else:
             for item in found:
-                output.say(f"{item.turn_id[:8]}  {output.when(item.started)}  {item.snippet}")
+                output.say(
+                    f"{item.turn_id[:8]}  {output.format_time(item.started)}  {item.snippet}"
+                )
             if not found:
                 output.say(f"Nothing in the history has “{args.words}”.")
         return output.DONE

@@ -178,7 +178,7 @@ class _Talker:
             if isinstance(news, Transcript):
                 code = await self._answer(news)
             elif news:
-                code = output.complain(InputError(news.reason), as_json=self._as_json)
+                code = output.report_error(InputError(news.reason), as_json=self._as_json)
             if news and once:
                 return code
             idle = self._app.talk.state == "idle" and self._news.empty()
@@ -205,7 +205,7 @@ class _Talker:
                 raise
             return output.FAILED
         except JarvisError as error:
-            return output.complain(error, as_json=self._as_json)
+            return output.report_error(error, as_json=self._as_json)
         finally:
             self._turn = None
         frontend.end(turn)
@@ -494,7 +494,7 @@ class _Run:
                 with suppress(OSError):
                     place.unlink()
             raise InputError(
-                f"{one_line(str(place))} cannot be written: {output.reason(error)}."
+                f"{one_line(str(place))} cannot be written: {output.format_reason(error)}."
             ) from error
         return place
 
@@ -507,7 +507,7 @@ def check(path: Path) -> None:
     except FileNotFoundError as error:
         raise InputError(f"There is no file {shown}.", hint="Check its name.") from error
     except (OSError, ValueError) as error:
-        raise InputError(f"{shown} cannot be opened: {output.reason(error)}.") from error
+        raise InputError(f"{shown} cannot be opened: {output.format_reason(error)}.") from error
     if stat.S_ISLNK(status.st_mode):
         raise InputError(f"{shown} is a link; give the file itself.")
     if not stat.S_ISREG(status.st_mode):

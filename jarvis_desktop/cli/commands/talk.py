@@ -62,9 +62,9 @@ def main(arguments: Sequence[str]) -> int:
         try:
             return _talk(args)
         except JarvisError as error:
-            return output.complain(error, as_json=args.json)
+            return output.report_error(error, as_json=args.json)
     finally:
-        output.settle()
+        output.flush_stdout()
 
 
 def _arguments(parser: argparse.ArgumentParser) -> None:

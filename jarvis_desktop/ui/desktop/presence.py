@@ -27,7 +27,7 @@ from jarvis_desktop.ui.quick.quick_box import QuickBoxController
 from jarvis_desktop.ui.quick.tray import TrayIcon
 
 if TYPE_CHECKING:
-    from jarvis_desktop.app.single_instance import Handle
+    from jarvis_desktop.app.single_instance import CommandHandler
     from jarvis_desktop.settings import Settings
 
 LATE = 5000
@@ -266,7 +266,7 @@ class Presence(QObject):
 
     # What other processes want
 
-    def _command(self, act: Act) -> Handle:
+    def _command(self, act: Act) -> CommandHandler:
         """Does it on Qt's thread, and answers once that is done."""
         engine = self._session.engine
 

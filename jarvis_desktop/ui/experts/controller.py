@@ -27,7 +27,7 @@ from jarvis_desktop.ui.session import WindowSession
 from jarvis_desktop.ui.widgets import theme
 
 if TYPE_CHECKING:
-    from jarvis_desktop.app.experts import Shelf
+    from jarvis_desktop.app.experts import ExpertManager
     from jarvis_desktop.core.llm import LLM
     from jarvis_desktop.experts.downloads import Download
     from jarvis_desktop.experts.search import Sought
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 BEAT = 2000
 """Milliseconds between two looks at the memory."""
 
-Work = Callable[["Shelf", Report], Coroutine[Any, Any, Any]]
+Work = Callable[["ExpertManager", Report], Coroutine[Any, Any, Any]]
 Then = Callable[[Outcome], None]
 News = Callable[[float | None, str], None]
 
@@ -103,7 +103,7 @@ class ExpertsDesk(QObject):
         """Search; only what was sought last is answered."""
         self._sought = sought
 
-        async def work(shelf: Shelf, _: Report) -> object:
+        async def work(shelf: ExpertManager, _: Report) -> object:
             hits = await asyncio.to_thread(shelf.search, sought)
             return hits, await asyncio.to_thread(lambda: shelf.known_of_hub)
 
@@ -143,10 +143,10 @@ class ExpertsDesk(QObject):
 
         self._jobs[what] = engine.run(lambda: work(app.shelf, report), ended)
 
-    def do(self, work: Callable[[Shelf], object]) -> None:
+    def do(self, work: Callable[[ExpertManager], object]) -> None:
         """Do something short; where it is refused the reason is told."""
 
-        async def called(shelf: Shelf, _: Report) -> None:
+        async def called(shelf: ExpertManager, _: Report) -> None:
             done = work(shelf)
             if asyncio.iscoroutine(done):
                 await done

@@ -34,7 +34,7 @@ from jarvis_desktop.ui.widgets.forms import button
 from jarvis_desktop.ui.widgets.labels import Label
 
 if TYPE_CHECKING:
-    from jarvis_desktop.app.experts import Shelf
+    from jarvis_desktop.app.experts import ExpertManager
     from jarvis_desktop.core.task import Report
     from jarvis_desktop.experts.downloads import Download
     from jarvis_desktop.llm.management import LLMTrial
@@ -210,7 +210,7 @@ class LLMTest(QObject):
         self._button.setText(tr("Stop"))
         engine, entry, known = self._desk.session.engine, self._entry, self._known
 
-        async def work(shelf: Shelf, _: Report) -> LLMTrial:
+        async def work(shelf: ExpertManager, _: Report) -> LLMTrial:
             return await shelf.try_llm(known, lambda trial: engine.post(_show, entry, trial))
 
         self._desk.run(what, work, self._ended)

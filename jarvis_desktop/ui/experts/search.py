@@ -41,7 +41,7 @@ from jarvis_desktop.ui.widgets.forms import SelectOption, Tick, button
 from jarvis_desktop.ui.widgets.labels import Label
 
 if TYPE_CHECKING:
-    from jarvis_desktop.app.experts import Shelf
+    from jarvis_desktop.app.experts import ExpertManager
     from jarvis_desktop.core.task import Report
 
 
@@ -430,7 +430,7 @@ class FindingPart(QWidget):
         entry.complain("")
         expert = hit.expert
 
-        async def work(shelf: Shelf, _: Report) -> Sequence[str]:
+        async def work(shelf: ExpertManager, _: Report) -> Sequence[str]:
             return await asyncio.to_thread(shelf.displaced, expert)
 
         def ended(outcome: Outcome) -> None:
