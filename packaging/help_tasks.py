@@ -12,7 +12,7 @@ from pathlib import Path
 
 from jarvis_desktop import paths
 from jarvis_desktop.backends.inference_api.tasks import API_TASKS
-from jarvis_desktop.backends.llm import WAYS
+from jarvis_desktop.backends.llm import LLM_METHODS
 from jarvis_desktop.backends.local.backend import LocalBackend
 from jarvis_desktop.core.display import readable_size
 from jarvis_desktop.core.expert import Expert
@@ -52,8 +52,8 @@ def _entry(item: Definition, experts: Sequence[Expert]) -> str:
     ways = [smallest] if (smallest := _smallest(name, experts)) else []
     if name in API_TASKS:
         ways.append("by API")
-    if name in WAYS:
-        ways.append("by an LLM that sees" if WAYS[name].sees else "by LLM")
+    if name in LLM_METHODS:
+        ways.append("by an LLM that sees" if LLM_METHODS[name].sees else "by LLM")
     if ways:
         also = "Also: " if item.method or item.skill else ""
         text = f"{also}{', '.join(ways)}"

@@ -1,6 +1,4 @@
-"""Runs built-in methods in a few child processes that are started when needed and kept warm.
-
-Runs skills: small things that the application itself does on the engine's loop."""
+"""The built-in backends: methods run in warm child processes, skills on the event loop."""
 
 from __future__ import annotations
 
@@ -8,7 +6,6 @@ import importlib
 import logging
 import os
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 
 from jarvis_desktop.backends.local.worker import limit_memory
 from jarvis_desktop.backends.result_checks import checked, portable, seconds_for
@@ -18,9 +15,12 @@ from jarvis_desktop.core.errors import ExpertError, Fault, JarvisError, Unavaila
 from jarvis_desktop.core.expert import Candidate
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.task import Call, Report
+from jarvis_desktop.platform.hardware_probe import resident_bytes_of
 from jarvis_desktop.process.child import Child
 from jarvis_desktop.process.pool import Pool
 from jarvis_desktop.tasks.definition import Definition, Services
+
+log = logging.getLogger(__name__)
 
 GB = 1 << 30
 
@@ -55,12 +55,12 @@ class BuiltinBackend:
         self._pool = Pool(self._child, width=width, idle=idle)
 
     def question(self, call: Call) -> str:
-        """What the task's definition wants to ask first."""
+        """Return the question that the task's definition asks first."""
         ask = self._definitions[call.task].question
         return ask(call) if ask else ""
 
     async def run(self, candidate: Candidate, call: Call, report: Report) -> Sequence[Artifact]:
-        """The results of the task's method. Raises JarvisError; cancelling ends its process."""
+        """Return the method's results. Raises JarvisError; cancelling ends its process."""
         definition = self._definitions.get(call.task)
         if definition is None or definition.method is None:
             raise UnavailableError(tr("There is no built-in way to do {task}.", task=call.task))
@@ -82,7 +82,7 @@ class BuiltinBackend:
 
     @property
     def processes(self) -> tuple[int, ...]:
-        """The ids of the processes that are there now."""
+        """The ids of the running processes."""
         return self._pool.processes
 
     def _child(self) -> Child:
@@ -94,7 +94,7 @@ class BuiltinBackend:
 
 
 def serve(registry: str, memory: int) -> Callable[[Report, Call], tuple[list[Artifact], int]]:
-    """The handler of a child: the method's results, and how many bytes the process holds now."""
+    """The handler of a child: the method's results, and the resident bytes of the process."""
     limit_memory(memory)
     definitions: Sequence[Definition] = importlib.import_module(registry).DEFINITIONS
     methods = {each.type.name: each.method for each in definitions}
@@ -104,7 +104,7 @@ def serve(registry: str, memory: int) -> Callable[[Report, Call], tuple[list[Art
         if method is None:
             raise UnavailableError(tr("There is no built-in way to do {task}.", task=call.task))
         try:
-            return list(method(call, report)), _held()
+            return list(method(call, report)), resident_bytes_of(os.getpid())
         except MemoryError as error:
             raise ExpertError(
                 tr(
@@ -119,20 +119,8 @@ def serve(registry: str, memory: int) -> Callable[[Report, Call], tuple[list[Art
     return handle
 
 
-def _held() -> int:
-    """Resident bytes of this process; 0 where the system does not say."""
-    try:
-        pages = int(Path("/proc/self/statm").read_text().split()[1])
-    except (OSError, ValueError, IndexError):
-        return 0
-    return pages * os.sysconf("SC_PAGE_SIZE")
-
-
-log = logging.getLogger(__name__)
-
-
 class SkillBackend:
-    """The "skill" backend."""
+    """The "skill" backend: small things that the application itself does."""
 
     name = "skill"
     lane = "instant"
@@ -142,12 +130,12 @@ class SkillBackend:
         self._services = services
 
     def question(self, call: Call) -> str:
-        """What the task's definition wants to ask first."""
+        """Return the question that the task's definition asks first."""
         ask = self._definitions[call.task].question
         return ask(call) if ask else ""
 
     async def run(self, candidate: Candidate, call: Call, report: Report) -> Sequence[Artifact]:
-        """The results of the task's skill. Raises JarvisError."""
+        """Return the skill's results. Raises JarvisError."""
         definition = self._definitions.get(call.task)
         if definition is None or definition.skill is None:
             raise UnavailableError(tr("There is no skill for {task}.", task=call.task))
@@ -155,7 +143,7 @@ class SkillBackend:
             results = await definition.skill(call, report, self._services)
         except JarvisError:
             raise
-        except Exception as error:  # a fault in one skill must not end the turn
+        except Exception as error:  # a bug in one skill must not end the turn
             log.info("%s failed: %s", call.task, frames(error))
             words = " ".join(str(error).split())[:300]
             reason = f"{type(error).__name__}: {words}" if words else type(error).__name__

@@ -1,4 +1,4 @@
-"""Lets the LLM do tasks itself, by prompts: what it works on is data to it, marked off."""
+"""The LLM backend: the LLM does tasks itself, by prompts; its inputs are marked as data."""
 
 from __future__ import annotations
 
@@ -32,63 +32,61 @@ from jarvis_desktop.tasks.images.classification import labels_of as picture_labe
 from jarvis_desktop.tasks.text.classification import labels_of
 from jarvis_desktop.text.sentences import paragraphs, sentences
 
-LONGEST = 2048
-"""Tokens of an answer, where the LLM has room for so many."""
+MAX_ANSWER_TOKENS = 2048
 
-SHORTEST = 64
-"""Tokens that an answer must have room for."""
+MIN_ANSWER_TOKENS = 64
+"""An answer must have room for these."""
 
-MARGIN = 128
-"""Tokens for what a provider adds to a prompt."""
+OVERHEAD_TOKENS = 128
+"""Added to a prompt by a provider."""
 
-LONGEST_OPTION = 500
-"""Characters."""
+MAX_OPTION_CHARS = 500
 
-LARGEST_TABLE = 100_000
-"""Bytes of a table that is put into a prompt whole; a larger one fits no window."""
+MAX_TABLE_BYTES = 100_000
+"""Of a table that is put into a prompt; a larger one does not fit anyway."""
 
-MOST_PARTS = 200
-"""Parts of a long text: more would take hours."""
+MAX_PARTS = 200
+"""Of a long text: more would take hours."""
 
 
-class Filled(Protocol):
+class PromptTemplate(Protocol):
     """A prompt with slots."""
 
     def filled(self, **values: str) -> str:
-        """The text with its slots filled. Raises StorageError on a slot without a value."""
+        """Fill the slots. Raises StorageError if one has no value."""
         ...
 
 
-class Templates(Protocol):
-    """Where the prompts are: `task` around each of them, and one named for each task."""
+class PromptTemplates(Protocol):
+    """The prompts: `task` is put around each of the others, which are named after their tasks."""
 
-    def template(self, name: str) -> Filled:
-        """The prompt of that name. Raises StorageError."""
+    def template(self, name: str) -> PromptTemplate:
+        """Return a prompt by name. Raises StorageError."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class LLMMethod:
-    """How an LLM does one task."""
+    """How an LLM does a task."""
 
     order: str = ""
-    """The port that says what to do and is therefore no data."""
+    """The port with the instruction, which is therefore not marked as data."""
     sees: bool = False
-    """Whether it takes an LLM that sees."""
+    """Whether it needs a vision LLM."""
     labels: Callable[[Call], Sequence[str]] | None = None
-    """Of which the answer must be one."""
+    """The answer must be one of them."""
     says: str = "{}"
-    """The result around such a label."""
+    """The result, around the label."""
     parts: str = ""
-    """The port whose text may be done in parts where it is too long."""
+    """The port whose text is done in parts if it is too long."""
     again: bool = False
-    """Whether the results of the parts are done once more, as one text."""
+    """Whether the joined results of the parts are done again."""
     faithful: bool = False
-    """Whether the answer names no file or link that the call does not name."""
+    """Whether the answer must not name files or links that are not in the call."""
     temperature: float = 0.0
 
 
-WAYS: Mapping[str, LLMMethod] = {
+LLM_METHODS: Mapping[str, LLMMethod] = {
     "text-generation": LLMMethod(order="prompt", temperature=0.7),
     "summarization": LLMMethod(parts="text", again=True, faithful=True),
     "translation": LLMMethod(parts="text", faithful=True),
@@ -108,11 +106,11 @@ WAYS: Mapping[str, LLMMethod] = {
     "visual-question-answering": LLMMethod(order="question", sees=True),
     "document-question-answering": LLMMethod(order="question", sees=True),
 }
-"""The tasks for which there is a good prompt: resources/prompts/task_NAME.md."""
+"""The tasks with a good prompt: resources/prompts/task_NAME.md."""
 
 
 class LLMBackend:
-    """The "llm" backend: the LLM that is there at the time of the call."""
+    """The "llm" backend: uses the current LLM."""
 
     name = "llm"
     lane = "llm"
@@ -120,13 +118,13 @@ class LLMBackend:
     def __init__(
         self,
         llms: LLMs,
-        templates: Templates,
+        templates: PromptTemplates,
         definitions: Mapping[str, Definition],
         *,
-        ways: Mapping[str, LLMMethod] = WAYS,
+        ways: Mapping[str, LLMMethod] = LLM_METHODS,
         guard: Callable[[str, str], str] = lambda given, said: said,
     ) -> None:
-        """`guard` takes out of what was said the files and links that were not given."""
+        """`guard` removes files and links that were not given from an answer."""
         self._llms = llms
         self._templates = templates
         self._definitions = definitions
@@ -135,16 +133,16 @@ class LLMBackend:
 
     @staticmethod
     def can_do(task: str, llm: LLM) -> bool:
-        """Whether there is a good prompt for the task, and the LLM has the senses for it."""
-        way = WAYS.get(task)
+        """Whether there is a good prompt for the task, and the LLM can see if it must."""
+        way = LLM_METHODS.get(task)
         return way is not None and (llm.sees or not way.sees)
 
     def question(self, call: Call) -> str:
-        """An LLM only answers, and the mode has said whether it may be asked: nothing to ask."""
+        """An LLM only answers, and the mode has allowed that, so there is nothing to ask."""
         return ""
 
     async def run(self, candidate: Candidate, call: Call, report: Report) -> Sequence[Artifact]:
-        """The LLM's answer. Raises JarvisError; cancelling stops the LLM."""
+        """Return the LLM's answer. Raises JarvisError; cancelling stops the LLM."""
         way = self._ways.get(call.task)
         llm = await self._llms.current()
         if way is None or llm is None or (way.sees and not llm.sees):
@@ -154,20 +152,21 @@ class LLMBackend:
             )
         mark = f"data-{secrets.token_hex(4)}"
         guard = self._guard if way.faithful else lambda given, said: said
-        work = _Work(llm, way, call, self._instruction(call, mark), mark, report, guard)
+        work = _LLMTaskRun(llm, way, call, self._instruction(call, mark), mark, report, guard)
         return checked([text_artifact(await work.result())], self._definitions[call.task].type)
 
     def _instruction(self, call: Call, mark: str) -> str:
         options = {
-            name: one_line(str(value), limit=LONGEST_OPTION) for name, value in call.options.items()
+            name: one_line(str(value), limit=MAX_OPTION_CHARS)
+            for name, value in call.options.items()
         }
         own = self._templates.template(f"task_{call.task}").filled(**options)
         return self._templates.template("task").filled(instruction=own, mark=mark)
 
 
 @dataclass(frozen=True, slots=True)
-class _Work:
-    """One call under way."""
+class _LLMTaskRun:
+    """One call."""
 
     llm: LLM
     way: LLMMethod
@@ -178,7 +177,7 @@ class _Work:
     guard: Callable[[str, str], str]
 
     async def result(self) -> str:
-        """What the LLM makes of the call, in parts where it is long."""
+        """The LLM's result for the call, in parts if it is long."""
         self.report(None, f"{self.llm.name} is at work")
         port = self.way.parts
         if not port:
@@ -192,7 +191,7 @@ class _Work:
             longer, text = text, "\n\n".join(done)
             if not self.way.again:
                 return text
-            if len(text) > len(longer) * 3 // 4:  # or it might never fit
+            if len(text) > len(longer) * 3 // 4:  # it might never fit
                 raise ExpertError(
                     tr("{name} did not make the text shorter.", name=self.llm.name),
                     fault=Fault.ANSWER,
@@ -200,7 +199,7 @@ class _Work:
         return await self._answer({port: text})
 
     async def _answer(self, instead: Mapping[str, str]) -> str:
-        """One answer; `instead` has the texts that take the place of a port's own."""
+        """One answer; `instead` replaces the texts of ports."""
         labels = self.way.labels(self.call) if self.way.labels else ()
         prompt = self._prompt(instead, labels)
         text = _without_fence((await answer(self.llm, prompt)).strip())
@@ -227,7 +226,7 @@ class _Work:
                     said.append(self._said(port, text_artifact(rows), instead))
                 else:
                     raise ExpertError(
-                        tr("{name} cannot look into {title}.", name=self.llm.name, title=item.title)
+                        tr("{name} cannot read {title}.", name=self.llm.name, title=item.title)
                     )
         messages = (
             Message(MessageRole.SYSTEM, self.instruction),
@@ -235,33 +234,33 @@ class _Work:
         )
         schema = _choice_of(labels) if labels else None
         room = self.llm.window - Prompt(messages).tokens - PICTURE * len(pictures)
-        room -= estimated_tokens(json.dumps(schema)) + MARGIN  # providers add it to the words
-        if room < SHORTEST:
+        room -= estimated_tokens(json.dumps(schema)) + OVERHEAD_TOKENS  # providers add it
+        if room < MIN_ANSWER_TOKENS:
             raise ExpertError(
                 tr("The text is too long for {name}.", name=self.llm.name),
-                hint=tr("Give it a part of it."),
+                hint=tr("Give it only a part of it."),
             )
         return Prompt(
-            messages, schema, longest=min(LONGEST, room), temperature=self.way.temperature
+            messages, schema, longest=min(MAX_ANSWER_TOKENS, room), temperature=self.way.temperature
         )
 
     def _said(self, port: str, item: Artifact, instead: Mapping[str, str]) -> str:
-        """A text of the call; only the person's own words may say what is to be done."""
+        """A text of the call; only the user's own words are an instruction."""
         text = instead.get(port, item.text or "")
         if port == self.way.order and item.made_by is None:
             return text
         return f"{port}:\n<{self.mark}>\n{text.replace(self.mark, 'data')}\n</{self.mark}>"
 
     def _parts(self, text: str) -> list[str]:
-        """The text in parts of whole paragraphs, or sentences, each with room for its answer."""
-        fixed = estimated_tokens(self.instruction) + MARGIN
+        """Split the text into whole paragraphs or sentences, each with room for its answer."""
+        fixed = estimated_tokens(self.instruction) + OVERHEAD_TOKENS
         room = (self.llm.window - fixed) * 2 // 5
-        if not self.way.again:  # then the answer is about as long as the text, or twice that
-            room = min(room, LONGEST // 2)
-        if room < SHORTEST:
+        if not self.way.again:  # the answer is about as long as the text, or twice that
+            room = min(room, MAX_ANSWER_TOKENS // 2)
+        if room < MIN_ANSWER_TOKENS:
             raise ExpertError(
                 tr(
-                    "{name} takes too few tokens for {task}.",
+                    "{name} has too small a context for {task}.",
                     name=self.llm.name,
                     task=self.call.task,
                 )
@@ -274,7 +273,7 @@ class _Work:
                 parts[-1] += f"\n\n{piece}"
             else:
                 parts.append(piece)
-        if len(parts) > MOST_PARTS:
+        if len(parts) > MAX_PARTS:
             raise ExpertError(
                 tr("The text is too long for {name}.", name=self.llm.name),
                 hint=tr("Give it a shorter one."),
@@ -283,8 +282,8 @@ class _Work:
 
 
 def _plain(path: Path) -> str:
-    """The text of a table that is a plain one and not large; "" where it is anything else."""
-    if path.suffix.lower() not in (".csv", ".tsv") or path.stat().st_size > LARGEST_TABLE:
+    """The text of a small CSV or TSV file; "" for any other."""
+    if path.suffix.lower() not in (".csv", ".tsv") or path.stat().st_size > MAX_TABLE_BYTES:
         return ""
     try:
         return path.read_text("utf-8-sig")
@@ -298,7 +297,7 @@ def _pieces(text: str, room: int) -> Iterable[str]:
             yield paragraph
             continue
         for sentence in sentences(paragraph):
-            step = room * 3 // 4  # a character has up to four bytes, and a token about three
+            step = room * 3 // 4  # a character has up to four bytes, a token about three
             yield from (sentence[at : at + step] for at in range(0, len(sentence), step))
 
 
@@ -311,13 +310,13 @@ def _choice_of(labels: Sequence[str]) -> dict[str, Any]:
 
 
 def _without_fence(text: str) -> str:
-    """The text out of the code fence that LLMs like to put a whole answer in."""
+    """Take an answer out of its code fence."""
     found = re.fullmatch(r"```[\w-]*\n(.*?)\n?```", text, re.DOTALL)
     return found[1] if found and "```" not in found[1] else text
 
 
 def _label_in(text: str, labels: Sequence[str]) -> str | None:
-    """The one label that an answer names; None where it names none or several."""
+    """The one label that an answer names; None if it names none or several."""
     try:
         data = json.loads(text)
     except (ValueError, RecursionError):

@@ -1,14 +1,10 @@
-"""Checks that what an expert gave is what its task promises, before anything builds on it.
+"""Checks whether the results of an expert can be right, before anything builds on them.
 
-Reasons why a text that an expert gave cannot be what was asked for.
-
-Each is the end of a sentence that begins with the expert's name; "" is no reason. What may well be
-right is not doubted: a false alarm costs a good result.
-
-Reasons why a file that an expert gave cannot be what was asked for, as in `doubts`.
-
-Pictures are decoded, of sound files the samples of WAV are read, of all others the beginning. What
-only a heavy decoder could tell is not looked for here: this runs in the window's own process."""
+A doubt is the end of a sentence that begins with the expert's name; "" is none. What may well be
+right is not doubted, because a false alarm costs a good result. The checks run in the window's
+process, so files are read only as far as that is cheap: pictures are decoded, WAV samples are
+read, and of all other files the beginning.
+"""
 
 from __future__ import annotations
 
@@ -37,32 +33,30 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 
-UNREADABLE = 0.02
-"""The share of characters that are none, such as "�", which makes a text unreadable."""
+MAX_UNREADABLE = 0.02
+"""The share of characters such as "�" above which a text is unreadable."""
 
-GARBLED = 0.01
-"""The share of signs that were read in a wrong encoding; one of them is a typing error."""
+MAX_GARBLED = 0.01
+"""The share of wrongly decoded characters; a single one may be a typing error."""
 
-LOOP_FROM = 400
-"""Characters; a shorter text may well say the same thing a few times."""
-LOOP = 12.0
-"""How many times smaller a text gets, packed by zlib, that only repeats itself. Prose gets 2 to 3
-times smaller, tables and lists up to 8. Whisper's decoder tells its own loops by the same sign
-(Radford et al. 2022)."""
+MIN_LOOP_CHARS = 400
+"""A shorter text may well repeat itself a few times."""
+LOOP_RATIO = 12.0
+"""The zlib compression ratio of a text that only repeats itself. Prose has 2 to 3, tables and lists
+up to 8. Whisper detects its loops in the same way (Radford et al. 2022)."""
 
-LONG_TEXT = 60
-"""Words of a text of which a summary should be shorter."""
+MIN_SUMMARISED_WORDS = 60
+"""Only of longer texts must a summary be shorter."""
 
-LONGEST_LABEL = 5000
-"""Characters of an answer that is made of labels."""
+MAX_LABELS_CHARS = 5000
 
-WIDEST = 12
-"""A translation is not so many times longer, or shorter, than what was translated."""
-TRANSLATED_FROM = 200
-"""Characters; with fewer, a single long word may change much."""
+MAX_TRANSLATION_RATIO = 12
+"""How many times longer or shorter than its source a translation may be."""
+MIN_TRANSLATED_CHARS = 200
+"""In a shorter source a single long word may change much."""
 
-FEWEST = 4
-"""Words of a question or an order that nobody gives back as an answer by chance."""
+MIN_ECHO_WORDS = 4
+"""No shorter question is taken for an echo: it may be the answer by chance."""
 
 PICTURE_LABELS = "zero-shot-image-classification"
 
@@ -73,25 +67,25 @@ ORDERS = {
     "document-question-answering": "question",
     "table-question-answering": "question",
 }
-"""Ports whose text is no answer to itself."""
+"""Ports whose text is not an answer to itself."""
 
 _UNREAD = lazy_re("[\ufffd\u0000-\u0008\u000b\u000e-\u001f\u007f\ue000-\uf8ff]")
 # UTF-8 that was read as Latin-1 or Windows-1252: "Ã¤", "â€™".
 _MISREAD = lazy_re("[ÂÃÐÑ][\u0080-\u00bf€‚ƒ„…†‡ˆ‰Š‹ŒŽ‘’“”•–—˜™š›œžŸ]|â€.|ï¿½")
 _NO_NUMBER = lazy_re(r"(?<![\w.])[-+]?(?:nan|inf(?:inity)?)\s*%?(?!\w)", re.IGNORECASE)
-_SHARE = lazy_re(r"(?<![\d.,])(-?\d+(?:\.\d+)?) ?%")  # the "-20%" of "10-20%" is none
+_SHARE = lazy_re(r"(?<![\d.,])(-?\d+(?:\.\d+)?) ?%")  # not the "-20%" of "10-20%"
 
 
 RuledOut = Callable[[str, str], bool]
-"""Whether a text is in another language than that of a code, without a doubt."""
+"""Whether a text is certainly not in the language of a code."""
 
 
-def of_text(text: str, call: Call, ruled_out: RuledOut) -> str:
-    """What is wrong with a text."""
+def text_doubt(text: str, call: Call, ruled_out: RuledOut) -> str:
+    """The doubt about a text."""
     task = call.task
     if doubt := _unreadable(text, call):
         return doubt
-    if len(text) >= LOOP_FROM and _packs(text) > LOOP and not _given_packs(call):
+    if len(text) >= MIN_LOOP_CHARS and _packs(text) > LOOP_RATIO and not _given_packs(call):
         return tr("says the same thing over and over")
     if port := ORDERS.get(task):
         return _echo(text, call.text(port))
@@ -106,39 +100,39 @@ def of_text(text: str, call: Call, ruled_out: RuledOut) -> str:
 
 def _unreadable(text: str, call: Call) -> str:
     given = " ".join(item.text or "" for items in call.inputs.values() for item in items)
-    if _share(_UNREAD, text) > max(UNREADABLE, 2 * _share(_UNREAD, given)):
+    if _share(_UNREAD, text) > max(MAX_UNREADABLE, 2 * _share(_UNREAD, given)):
         return tr("gave a text that cannot be read")
     misread = len(_MISREAD.findall(text))
-    # What a file holds that was saved that way is not the fault of who reads it.
-    if given and misread > 1 and misread / len(text) > GARBLED and not _MISREAD.search(given):
+    # An expert is not to blame for a file that was saved that way.
+    if given and misread > 1 and misread / len(text) > MAX_GARBLED and not _MISREAD.search(given):
         return tr("gave a text with garbled letters")
     return ""
 
 
 def _echo(text: str, given: str) -> str:
-    same = _plain(text) == _plain(given) and len(given.split()) >= FEWEST
-    return tr("gave back what it was asked") if same else ""
+    same = _plain(text) == _plain(given) and len(given.split()) >= MIN_ECHO_WORDS
+    return tr("only repeated the question") if same else ""
 
 
 def _no_summary(text: str, call: Call) -> str:
     given = call.text("text")
     words, sizes = given.split(), (len(text), len(given))
-    if len(words) < LONG_TEXT or len(sentences(given)) <= call.number("sentences") + 1:
+    if len(words) < MIN_SUMMARISED_WORDS or len(sentences(given)) <= call.number("sentences") + 1:
         return ""
-    return tr("made the text no shorter") if sizes[0] >= sizes[1] else ""
+    return tr("did not make the text shorter") if sizes[0] >= sizes[1] else ""
 
 
 def _no_translation(text: str, call: Call, ruled_out: RuledOut) -> str:
     given, wanted = call.text("text"), call.words("language").strip().casefold()
     longer, shorter = max(len(text), len(given)), max(1, min(len(text), len(given)))
-    if len(given) >= TRANSLATED_FROM and longer > WIDEST * shorter:
+    if len(given) >= MIN_TRANSLATED_CHARS and longer > MAX_TRANSLATION_RATIO * shorter:
         return (
             tr("translated only a part")
             if len(text) < len(given)
             else tr("gave far too long a text")
         )
     code = wanted if wanted in NAMES else CODES.get(wanted, "")
-    # Names, numbers and formulas are of no language, however much they look like one.
+    # Names, numbers and formulas have no language.
     letters = sum(map(str.isalpha, text))
     if code and 2 * letters > len(text) and ruled_out(text, code):
         return tr("gave a text that is not in {language}", language=tr(NAMES[code]))
@@ -148,14 +142,14 @@ def _no_translation(text: str, call: Call, ruled_out: RuledOut) -> str:
 def _no_labels(text: str, call: Call) -> str:
     asked = str(call.options.get("labels", ""))
     if _NO_NUMBER.search(text) and not _NO_NUMBER.search(asked):
-        return tr("gave no number where one belongs")
+        return tr("left out a number")
     if any(not 0 <= float(share) <= 100 for share in _SHARE.findall(text)):
-        return tr("gave shares that are none")
-    if len(text) > LONGEST_LABEL:
+        return tr("gave invalid percentages")
+    if len(text) > MAX_LABELS_CHARS:
         return tr("gave far too long an answer")
-    # Of a picture it is asked in a sentence: "is this a cat or a dog?"
+    # For a picture the labels are in a sentence: "is this a cat or a dog?"
     parted = named_things(asked) if call.task == PICTURE_LABELS else asked.split(",")
-    # Long ones may be shown shortened.
+    # Long labels may be shown shortened.
     known = [clean_label(each).rstrip("…").casefold() for each in parted if each.strip()]
     if known and not any(each in text.replace("_", " ").casefold() for each in known):
         return tr("named none of the labels")
@@ -172,12 +166,12 @@ def _packs(text: str) -> float:
 
 
 def _given_packs(call: Call) -> bool:
-    """Whether what was given repeats itself as much."""
+    """Whether the input repeats itself as much."""
     return any(
-        _packs(item.text) > LOOP
+        _packs(item.text) > LOOP_RATIO
         for items in call.inputs.values()
         for item in items
-        if item.text and len(item.text) >= LOOP_FROM
+        if item.text and len(item.text) >= MIN_LOOP_CHARS
     )
 
 
@@ -191,28 +185,28 @@ DRAWN = frozenset(
     mlsd-text-to-image normal-text-to-image openpose-text-to-image scribble-text-to-image
     seg-text-to-image""".split()
 )
-"""Tasks that give a new picture, never of one colour. Edges, poses and masks of nothing are."""
+"""Tasks that return a new picture, which is never of one colour (edges and masks may be)."""
 
 MARKED = frozenset({"object-detection", "zero-shot-object-detection"})
-"""Tasks that give the same picture again where nothing was found."""
+"""Tasks that return the same picture if they find nothing."""
 
 HEARD = frozenset({"text-to-speech", "text-to-audio", "audio-to-audio", "video-to-audio"})
 SPOKEN = "text-to-speech"
 VECTORS = "feature-extraction"
 
-MOST_PIXELS = 50_000_000
-"""A larger picture is not decoded to look at it."""
-SMALLEST = 8
-"""Pixels of a side."""
-FLAT = 1.5
+MAX_PIXELS = 50_000_000
+"""Larger pictures are not decoded."""
+MIN_SIDE = 8
+"""Pixels."""
+MAX_FLAT_DEVIATION = 1.5
 """The standard deviation, of 255 steps, below which a picture shows nothing."""
 
-FAINT = 8
-"""The loudest sample, of 32767, of what nobody hears."""
-LONGEST_LOOK = 60
-"""Seconds of a sound that are read."""
-QUICKEST = 80.0
-"""Letters that no voice says in a second."""
+MAX_FAINT_SAMPLE = 8
+"""The loudest sample, of 32767, of an inaudible sound."""
+MAX_READ_SECONDS = 60
+"""Of a sound."""
+MAX_LETTERS_PER_SECOND = 80.0
+"""Of speech."""
 
 _COLOUR = r"(?:white|black|grey|gray|red|green|blue|yellow|one colou?r|single colou?r|transparent)"
 _PLAIN = lazy_re(
@@ -229,8 +223,8 @@ _BEGINNINGS = {
 }
 
 
-def of_file(made: Artifact, call: Call) -> str:
-    """What is wrong with a file."""
+def file_doubt(made: Artifact, call: Call) -> str:
+    """The doubt about a file."""
     path = made.path
     assert path is not None
     if made.kind is Kind.IMAGE:
@@ -242,7 +236,7 @@ def of_file(made: Artifact, call: Call) -> str:
             else tr("gave a sound that cannot be opened")
         )
     if made.kind is Kind.VIDEO and _cut_off(path):
-        return tr("gave a film that breaks off")
+        return tr("gave a film that is cut off")
     if made.kind is Kind.AUDIO:
         return _of_sound(path, call)
     head = _head(path, 4096) if path.suffix.lower() in (".csv", ".tsv") else b""
@@ -257,11 +251,11 @@ def _of_picture(path: Path, call: Call) -> str:
     try:
         with Image.open(path) as image:
             width, height = image.size
-            if min(width, height) < SMALLEST and call.task in DRAWN:
+            if min(width, height) < MIN_SIDE and call.task in DRAWN:
                 return tr(
                     "gave a picture of {width} by {height} pixels", width=width, height=height
                 )
-            if width * height > MOST_PIXELS:
+            if width * height > MAX_PIXELS:
                 return ""
             image.load()
             if call.task not in DRAWN | MARKED:
@@ -269,23 +263,23 @@ def _of_picture(path: Path, call: Call) -> str:
             given = list(_given(call, Kind.IMAGE))
             flat = _flat(image) and not _PLAIN.search(_words(call))
             if flat and not any(_like(each, _flat) for each in given):
-                return tr("gave a picture of nothing")
+                return tr("gave a blank picture")
             if call.task in DRAWN and any(
                 _like(each, lambda other: _equal(image, other)) for each in given
             ):
-                return tr("gave back the picture as it was")
-    except Exception:  # noqa: BLE001 - what Pillow's decoders raise on damaged data is anything
+                return tr("returned the picture unchanged")
+    except Exception:  # noqa: BLE001 - Pillow's decoders raise anything on damaged data
         return tr("gave a picture that cannot be opened")
     return ""
 
 
 def _like(path: Path, test: Callable[[Image], bool]) -> bool:
-    """Whether a picture that was given is so; one that cannot be opened here is not."""
+    """Whether a picture of the input passes a test; False if it cannot be opened."""
     from PIL import Image
 
     try:
         with Image.open(path) as image:
-            return image.width * image.height <= MOST_PIXELS and test(image)
+            return image.width * image.height <= MAX_PIXELS and test(image)
     except Exception:  # noqa: BLE001 - as above
         return False
 
@@ -295,7 +289,7 @@ def _flat(image: Image) -> bool:
 
     small = image.convert("RGB")
     small.thumbnail((128, 128))
-    return max(ImageStat.Stat(small).stddev) < FLAT
+    return max(ImageStat.Stat(small).stddev) < MAX_FLAT_DEVIATION
 
 
 def _equal(one: Image, other: Image) -> bool:
@@ -310,12 +304,12 @@ def _of_sound(path: Path, call: Call) -> str:
     try:
         with wave.open(str(path), "rb") as sound:
             seconds, silent = sound.getnframes() / sound.getframerate(), _silent(sound)
-    except (wave.Error, EOFError, OSError):  # of another format, or in floating point
+    except (wave.Error, EOFError, OSError):  # another format, or floating point
         return ""
     if not seconds:
-        return tr("gave a sound without any length")
+        return tr("gave an empty sound")
     words = _words(call)
-    if call.task == SPOKEN and len(words) > QUICKEST * seconds:
+    if call.task == SPOKEN and len(words) > MAX_LETTERS_PER_SECOND * seconds:
         return tr("spoke only a part")
     if call.task not in HEARD or not silent or _SILENT.search(words):
         return ""
@@ -331,19 +325,19 @@ def _is_silent(path: Path) -> bool:
 
 
 def _silent(sound: wave.Wave_read) -> bool:
-    """Whether nothing is heard in its first minute; a direct current is not heard either."""
-    frames = sound.readframes(LONGEST_LOOK * sound.getframerate())
+    """Whether the first minute is inaudible; a constant offset is inaudible, too."""
+    frames = sound.readframes(MAX_READ_SECONDS * sound.getframerate())
     width = sound.getsampwidth()
     if width == 2:
         samples = array("h", frames[: len(frames) // 2 * 2])
         if sys.byteorder == "big":
             samples.byteswap()
-        return not samples or max(samples) - min(samples) <= 2 * FAINT
+        return not samples or max(samples) - min(samples) <= 2 * MAX_FAINT_SAMPLE
     return len(set(frames)) <= width
 
 
 def _cut_off(path: Path) -> bool:
-    """Whether an MP4's boxes do not add up to the file, or its table of contents is missing."""
+    """Whether an MP4's boxes do not add up to the file, or its index is missing."""
     with path.open("rb") as file:
         size, at = path.stat().st_size, 0
         names: set[bytes] = set()
@@ -367,7 +361,7 @@ def _given(call: Call, kind: Kind) -> Iterator[Path]:
 
 
 def _words(call: Call) -> str:
-    """What was said of it: the texts of the call."""
+    """All texts of the call."""
     return " ".join(item.text or "" for items in call.inputs.values() for item in items)
 
 
@@ -377,7 +371,7 @@ def _head(path: Path, size: int = 16) -> bytes:
 
 
 def checked(results: Iterable[Artifact], type: TaskType) -> tuple[Artifact, ...]:
-    """The results of one call. Raises ExpertError where one is missing, empty or not promised."""
+    """Return the results. Raises ExpertError if one is missing, empty or of the wrong kind."""
 
     def wrong(words: str) -> ExpertError:
         return _wrong(f"{type.name} {words}.")
@@ -408,36 +402,38 @@ def inspect(
     *,
     ruled_out: RuledOut = is_clearly_not,
 ) -> None:
-    """Look closely at the results of one call: at their content, not only at their kinds.
+    """Inspect the content of the results of one call.
 
-    Raises ExpertError where one of them cannot be right: blank, silent, cut off, garbled, an echo
-    of what was given. Built-in ways are trusted, being exact: an empty page of theirs is empty.
-    Reads files, so not for the event loop.
+    Raises ExpertError if one cannot be right: blank, silent, cut off, garbled, or an echo of the
+    input. Built-in methods are trusted: an empty page of theirs is empty. Reads files, so not for
+    the event loop.
     """
     if candidate.built_in:
         return
     for each in made:
         doubt = (
-            of_text(each.text or "", call, ruled_out) if each.path is None else of_file(each, call)
+            text_doubt(each.text or "", call, ruled_out)
+            if each.path is None
+            else file_doubt(each, call)
         )
         if doubt:
             raise _wrong(f"{candidate.expert.id} {doubt}.")
 
 
 def _wrong(message: str) -> ExpertError:
-    """Retryable: most experts throw dice, and the next answer is another one."""
+    """Retryable, because most experts are random: the next answer is another one."""
     return ExpertError(message, retryable=True, fault=Fault.ANSWER)
 
 
 def portable(call: Call) -> Call:
-    """The same call with plain mappings, which cross a process border."""
+    """The same call with plain dicts, which can be pickled."""
     return replace(call, inputs=dict(call.inputs), options=dict(call.options))
 
 
 def seconds_for(call: Call, base: float) -> float:
-    """How long a call may take: `base`, and 2 seconds for every megabyte of its inputs.
+    """How long a call may take: `base`, plus 2 seconds per megabyte of input.
 
-    Less where its expert is known to be quicker.
+    Less if its expert is known to be faster.
     """
     longest = base + 2.0 * call.size / 1_000_000
     return longest if call.seconds is None else min(longest, call.seconds)

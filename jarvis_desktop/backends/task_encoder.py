@@ -1,13 +1,11 @@
-"""Scores tasks with a small transformer of our own, run by onnxruntime: milliseconds, no LLM.
+"""Scores tasks for a request with a small transformer, run by onnxruntime in milliseconds.
 
-A text encoder reads the request and, once per inventory, each task's description; a decoder lets
-the descriptions look at the words of the request and at each other. Because a task is known by its
-description alone, an inventory that was never seen in training works as well. How the weights were
-made: `models/planner/README.md`.
-
-Shortens a request to what tells its tasks: the middle of long quotations and texts goes.
-
-The encoder of the planner in a process of its own: 100 MB that the window does without."""
+A text encoder reads the request and, once per inventory, each task's description; a decoder relates
+the descriptions to the words of the request and to each other. A task is known by its description
+only, so inventories that were not seen in training work as well. How the weights were trained:
+`models/planner/README.md`. The application runs the encoder in another process, because it takes
+100 MB.
+"""
 
 from __future__ import annotations
 
@@ -32,8 +30,8 @@ if TYPE_CHECKING:
 
 MAX_CONDENSED_WORDS = 110
 """Words of a condensed text, about 150 tokens."""
-_QUOTED = 16
-"""Words of a quotation that stays whole."""
+_MAX_QUOTED_WORDS = 16
+"""Longer quotations lose their middle."""
 _GAP = "…"
 
 _quotation = re.compile(r"(?<!\w)(['\"‘“`])(.{60,4000}?)(['\"’”`])(?!\w)", re.DOTALL)
@@ -41,7 +39,7 @@ _word = re.compile(r"\S+")
 
 
 @dataclass(frozen=True, slots=True)
-class Condensed:
+class CondensedText:
     """A shortened text that knows where its words came from."""
 
     text: str
@@ -49,17 +47,17 @@ class Condensed:
     _origins: tuple[int, ...]
 
     def origin(self, position: int) -> int:
-        """Where a character of the shortened text stands in the whole one."""
+        """The position in the original of a position in the shortened text."""
         index = max(0, bisect.bisect_right(self._starts, position) - 1)
         return self._origins[index] + position - self._starts[index] if self._starts else 0
 
 
-def condensed(text: str) -> Condensed:
-    """The text with at most 110 words: long quotations lose their middle, then the text does."""
+def condense(text: str) -> CondensedText:
+    """Shorten a text to 110 words: long quotations lose their middle, then the text does."""
     dropped: list[tuple[int, int]] = []
     for match in _quotation.finditer(text):
         words = [(match.start(2) + w.start(), w.end()) for w in _word.finditer(match[2])]
-        if len(words) > _QUOTED:
+        if len(words) > _MAX_QUOTED_WORDS:
             dropped.append((words[9][0], words[-3][0]))
     kept: list[tuple[str, int]] = []
     for found in _word.finditer(text):
@@ -74,28 +72,28 @@ def condensed(text: str) -> Condensed:
     for word, _ in kept:
         starts.append(at)
         at += len(word) + 1
-    return Condensed(
+    return CondensedText(
         " ".join(word for word, _ in kept), tuple(starts), tuple(start for _, start in kept)
     )
 
 
-LONGEST = 150
-"""Tokens of a request or a description that are read."""
+MAX_TOKENS = 150
+"""Of a request or a description that are read."""
 
 
 @dataclass(frozen=True, slots=True)
-class Described:
-    """What is read of an inventory."""
+class InventoryDescription:
+    """What the encoder reads of an inventory."""
 
     texts: tuple[str, ...]
-    """A description of each of its n tasks."""
+    """The description of each of its n tasks."""
     fits: bytes
-    """n times n: 1 where the result of the one task fits the other."""
+    """n times n: 1 if the result of one task fits an input of the other."""
 
 
-def described(inventory: Sequence[TaskType]) -> Described:
-    """What the encoder reads of an inventory."""
-    return Described(
+def describe_inventory(inventory: Sequence[TaskType]) -> InventoryDescription:
+    """Describe an inventory for the encoder."""
+    return InventoryDescription(
         tuple(description(item) for item in inventory),
         bytes(
             any(set(one.gives) & set(port.kinds) for port in other.ports)
@@ -106,30 +104,30 @@ def described(inventory: Sequence[TaskType]) -> Described:
 
 
 class TaskEncoder:
-    """Scores the tasks of an inventory. Loads on first use; may be used from any thread."""
+    """Scores the tasks of an inventory. Loads on first use; thread-safe."""
 
     def __init__(self, folder: Path) -> None:
         """`folder` holds encoder.onnx, decoder.onnx and tokenizer.json."""
         self._folder = folder
         self._lock = Lock()
         self._loaded: _Loaded | None = None
-        self._inventories: dict[Described, tuple[np.ndarray, np.ndarray]] = {}
+        self._inventories: dict[InventoryDescription, tuple[np.ndarray, np.ndarray]] = {}
 
-    def warm(self, inventory: Described) -> None:
-        """Load, and read the descriptions of an inventory. Raises UnavailableError."""
+    def warm(self, inventory: InventoryDescription) -> None:
+        """Load the weights and encode an inventory. Raises UnavailableError."""
         with self._lock:
             self._load()
             self._vectors(inventory)
 
     def score(self, text: str, inventory: Sequence[TaskType]) -> Scores:
-        """What a request asks of an inventory. Raises UnavailableError without its weights."""
-        return self.score_described(text, described(inventory))
+        """Score the tasks of an inventory. Raises UnavailableError if the weights are missing."""
+        return self.score_described(text, describe_inventory(inventory))
 
-    def score_described(self, text: str, inventory: Described) -> Scores:
-        """The same of one that is described already."""
+    def score_described(self, text: str, inventory: InventoryDescription) -> Scores:
+        """Score the tasks of a described inventory."""
         import numpy as np
 
-        short = condensed(text)
+        short = condense(text)
         with self._lock:
             tasks, fits = self._vectors(inventory)
             loaded = self._load()
@@ -148,25 +146,25 @@ class TaskEncoder:
         )
 
     def directions(self, texts: Sequence[str]) -> list[list[float]]:
-        """For each text the mean of its states, 384 numbers: texts that mean alike point alike.
+        """Return the mean state of each text, 384 numbers; similar texts have similar directions.
 
-        It reads the beginning of each. Raises UnavailableError.
+        Only the beginning of each text is read. Raises UnavailableError.
         """
         found = []
         for text in texts:
-            with self._lock:  # one by one: who waits for a plan gets in between
+            with self._lock:  # one by one, so that planning can get in between
                 loaded = self._load()
                 states = loaded.states(loaded.tokenizer.encode(text).ids)
             found.append([float(value) for value in states[0].mean(0)])
         return found
 
-    def _vectors(self, inventory: Described) -> tuple[np.ndarray, np.ndarray]:
+    def _vectors(self, inventory: InventoryDescription) -> tuple[np.ndarray, np.ndarray]:
         """One vector per task (n, 384), and an (n, n) table of whose result fits whom."""
         import numpy as np
 
         if inventory not in self._inventories:
             loaded = self._load()
-            # One by one: together they would all be as long as the longest.
+            # One by one: in a batch all would be padded to the longest.
             vectors = [
                 loaded.states(loaded.tokenizer.encode(text).ids)[0].mean(0)
                 for text in inventory.texts
@@ -185,7 +183,7 @@ class TaskEncoder:
 
 
 class _Loaded:
-    """The weights in memory."""
+    """The loaded weights."""
 
     def __init__(self, folder: Path) -> None:
         try:
@@ -193,7 +191,7 @@ class _Loaded:
             from tokenizers import Tokenizer
 
             self.tokenizer: Any = Tokenizer.from_file(str(folder / "tokenizer.json"))
-            self.tokenizer.enable_truncation(LONGEST)
+            self.tokenizer.enable_truncation(MAX_TOKENS)
             self.tokenizer.no_padding()
             options = ort.SessionOptions()
             options.intra_op_num_threads = 1
@@ -208,7 +206,7 @@ class _Loaded:
             ) from error
 
     def states(self, ids: Sequence[int]) -> np.ndarray:
-        """The tokens of one text to (1, length, 384) states."""
+        """Encode the tokens of one text to (1, length, 384) states."""
         import numpy as np
 
         row = np.array([ids], dtype=np.int64)
@@ -239,55 +237,45 @@ def _encoder(folder: Path) -> TaskEncoder:
     return TaskEncoder(folder)
 
 
-def warm_of(folder: Path, inventory: Described) -> None:
-    """`TaskEncoder.warm` with the weights of a folder, for a process of its own."""
-    _encoder(folder).warm(inventory)
-
-
-def score_of(folder: Path, text: str, inventory: Described) -> Scores:
-    """`TaskEncoder.score_described` there."""
-    return _encoder(folder).score_described(text, inventory)
-
-
-def direction_of(folder: Path, text: str) -> list[float]:
-    """`TaskEncoder.directions` there, of one text."""
-    return _encoder(folder).directions([text])[0]
+def call_encoder(folder: Path, method: str, *args: Any) -> Any:
+    """Call a method of the encoder with the weights in a folder, in the process of the encoder."""
+    return getattr(_encoder(folder), method)(*args)
 
 
 class BackgroundScorer:
-    """Implements TaskScorer; each call waits for the other process. May be used from any thread."""
+    """A TaskScorer that calls the encoder in another process; thread-safe."""
 
     def __init__(self, apart: BackgroundProcess, folder: Path) -> None:
-        """`folder` holds the weights, as TaskEncoder takes them."""
+        """`folder` holds the weights; see TaskEncoder."""
         self._apart = apart
         self._folder = folder
-        self._last: tuple[tuple[TaskType, ...], Described] | None = None
+        self._last: tuple[tuple[TaskType, ...], InventoryDescription] | None = None
 
     def warm(self, inventory: Sequence[TaskType]) -> None:
-        """Load, and read the descriptions of an inventory. Raises UnavailableError."""
-        self._call("warm_of", self._described(inventory))
+        """Load the weights and encode an inventory. Raises UnavailableError."""
+        self._call("warm", self._describe(inventory))
 
     def score(self, text: str, inventory: Sequence[TaskType]) -> Scores:
-        """What a request asks of an inventory. Raises UnavailableError."""
-        scores: Scores = self._call("score_of", text, self._described(inventory))
+        """Score the tasks of an inventory. Raises UnavailableError."""
+        scores: Scores = self._call("score_described", text, self._describe(inventory))
         return scores
 
     def directions(self, texts: Sequence[str]) -> list[list[float]]:
         """See TaskEncoder. Raises UnavailableError."""
-        # One by one: who waits for a plan gets in between.
-        return [self._call("direction_of", text) for text in texts]
+        # One by one, so that planning can get in between.
+        return [self._call("directions", [text])[0] for text in texts]
 
-    def _described(self, inventory: Sequence[TaskType]) -> Described:
-        """To compare all with all takes milliseconds, and it is mostly the same inventory."""
+    def _describe(self, inventory: Sequence[TaskType]) -> InventoryDescription:
+        """Describe an inventory; the last one is cached, because that takes milliseconds."""
         tasks, last = tuple(inventory), self._last
         if last is None or last[0] != tasks:
-            last = self._last = tasks, described(tasks)
+            last = self._last = tasks, describe_inventory(tasks)
         return last[1]
 
-    def _call(self, function: str, *args: object) -> Any:
+    def _call(self, method: str, *args: object) -> Any:
         try:
             return self._apart.call(
-                f"jarvis_desktop.backends.task_encoder:{function}", self._folder, *args
+                "jarvis_desktop.backends.task_encoder:call_encoder", self._folder, method, *args
             )
         except ExpertError as error:
             raise UnavailableError(error.message, hint=error.hint) from error

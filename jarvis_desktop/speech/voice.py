@@ -149,7 +149,7 @@ class LocalVoice:
         except ExpertError as error:
             raise ExpertError(
                 error.message,
-                hint=tr("The text is shown; the next one is tried anew."),
+                hint=tr("The text is shown; the next one will be tried again."),
                 retryable=True,
             ) from error
         return to

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from jarvis_desktop.backends.task_encoder import condensed
+from jarvis_desktop.backends.task_encoder import condense
 
 HERE = Path(__file__).parent
 INVENTORIES = HERE / "inventories"
@@ -75,7 +75,7 @@ def benchmark(folder: Path) -> tuple[Inventory, list[Sample]]:
     """
     tools = json.loads((folder / "tools_huggingface.json").read_text(encoding="utf-8"))["nodes"]
     gold = _lines(folder / "gold_dev.jsonl")
-    known = {condensed(record[wording]).text for record in gold for wording in WORDINGS}
+    known = {condense(record[wording]).text for record in gold for wording in WORDINGS}
     requests = {
         record["id"]: record["text"] for record in _lines(folder / "requests_unlabelled.jsonl")
     }
@@ -99,7 +99,7 @@ def _sample(name: str, text: str, graph: str) -> Sample:
         if arg.startswith("n")
     }
     links = {(one, other) for one, other in links if one != other}
-    return Sample(name, condensed(text).text, tuple(dict.fromkeys(tasks)), frozenset(links))
+    return Sample(name, condense(text).text, tuple(dict.fromkeys(tasks)), frozenset(links))
 
 
 def _lines(path: Path) -> list[dict[str, Any]]:

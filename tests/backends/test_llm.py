@@ -9,7 +9,7 @@ import pytest
 
 from jarvis_desktop.assistant.answer_writer import without_invented_files
 from jarvis_desktop.assistant.prompts import Prompts
-from jarvis_desktop.backends.llm import WAYS, LLMBackend
+from jarvis_desktop.backends.llm import LLM_METHODS, LLMBackend
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.errors import (
     ExpertError,
@@ -87,7 +87,7 @@ async def test_files_and_links_that_nobody_gave_are_taken_out():
     )
 
 
-@pytest.mark.parametrize("task", WAYS)
+@pytest.mark.parametrize("task", LLM_METHODS)
 async def test_every_task_has_a_prompt_that_can_be_filled(task: str) -> None:
     definition = BY_NAME[task]
     assert definition.type.gives[0] is Kind.TEXT
@@ -98,9 +98,9 @@ async def test_every_task_has_a_prompt_that_can_be_filled(task: str) -> None:
     assert (system.role, user.role) == (MessageRole.SYSTEM, MessageRole.USER)
     assert "{{" not in system.text + user.text
     assert "never an instruction" in " ".join(system.text.split())
-    assert bool(user.images) == WAYS[task].sees
+    assert bool(user.images) == LLM_METHODS[task].sees
     assert LLMBackend.can_do(task, llm)
-    assert LLMBackend.can_do(task, FakeLLM()) is not WAYS[task].sees
+    assert LLMBackend.can_do(task, FakeLLM()) is not LLM_METHODS[task].sees
 
 
 async def test_the_material_is_marked_off_and_cannot_end_its_mark() -> None:
@@ -135,7 +135,7 @@ async def test_a_picture_needs_no_words() -> None:
 async def test_a_document_that_is_no_picture_is_left_to_others() -> None:
     paper = Artifact(Kind.DOCUMENT, path=Path("a.pdf"))
     asked = call("document-question-answering", document=paper, question=text_artifact("Why?"))
-    with pytest.raises(ExpertError, match=r"cannot look into a\.pdf"):
+    with pytest.raises(ExpertError, match=r"cannot read a\.pdf"):
         await run(FakeLLM(sees=True), asked)
 
 
@@ -229,7 +229,7 @@ async def test_what_does_not_fit_is_refused_before_the_llm_is_asked() -> None:
     asked = call("question-answering", question=text_artifact("Who?"), context=long)
     with pytest.raises(ExpertError, match="too long"):
         await run(llm, asked)
-    with pytest.raises(ExpertError, match="takes too few tokens"):
+    with pytest.raises(ExpertError, match="has too small a context"):
         await run(FakeLLM(window=300), call("summarization"))
     with pytest.raises(ExpertError, match="too long for fake:1b"):
         await run(llm, call("translation", text=text_artifact("A word. " * 200_000)))
@@ -307,5 +307,5 @@ async def test_other_tables_are_left_to_others(tmp_path: Path, name: str, conten
         table=Artifact(Kind.TABLE, path=path, name=name),
         question=text_artifact("How old is Ann?"),
     )
-    with pytest.raises(ExpertError, match=f"cannot look into {name}"):
+    with pytest.raises(ExpertError, match=f"cannot read {name}"):
         await run(FakeLLM(), asked)

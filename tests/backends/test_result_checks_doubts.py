@@ -58,13 +58,14 @@ def test_labels_are_read_as_experts_read_them(
     tmp_path: Path, task: str, labels: str, said: str
 ) -> None:
     call = Call(task, {}, {"labels": labels} if labels else {}, tmp_path)
-    assert result_checks.of_text(said, call, is_clearly_not) == ""
+    assert result_checks.text_doubt(said, call, is_clearly_not) == ""
 
 
 def test_a_share_below_nothing_is_seen(tmp_path: Path) -> None:
     call = Call("text-classification", {}, {}, tmp_path)
     assert (
-        result_checks.of_text("positive: -3%", call, is_clearly_not) == "gave shares that are none"
+        result_checks.text_doubt("positive: -3%", call, is_clearly_not)
+        == "gave invalid percentages"
     )
 
 
@@ -77,5 +78,5 @@ def test_a_built_in_way_is_trusted(tmp_path: Path) -> None:
     builtin = Candidate(Expert("builtin/image-to-image", call.task), "builtin")
     made = [Artifact(Kind.IMAGE, path=page)]
     inspect(builtin, call, TYPES[call.task], made)
-    with pytest.raises(ExpertError, match="picture of nothing"):
+    with pytest.raises(ExpertError, match="blank picture"):
         inspect(Candidate(Expert("painter", call.task), "local"), call, TYPES[call.task], made)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from jarvis_desktop.backends.task_encoder import TaskEncoder, described
+from jarvis_desktop.backends.task_encoder import TaskEncoder, describe_inventory
 from jarvis_desktop.core.artifact import Kind
 from jarvis_desktop.core.errors import UnavailableError
 from jarvis_desktop.core.task import Port, TaskType
@@ -88,7 +88,7 @@ def test_several_threads_may_ask(encoder: TaskEncoder) -> None:
 
 def test_weights_that_are_missing_or_broken(tmp_path: Path) -> None:
     with pytest.raises(UnavailableError, match="weights"):
-        TaskEncoder(tmp_path).warm(described(KITCHEN))
+        TaskEncoder(tmp_path).warm(describe_inventory(KITCHEN))
     for name in ("tokenizer.json", "encoder.onnx", "decoder.onnx"):
         (tmp_path / name).write_text("{}")
     with pytest.raises(UnavailableError, match="weights"):

@@ -11,7 +11,7 @@ import sys
 import time
 
 from jarvis_desktop.app.application import embedded_planner
-from jarvis_desktop.backends.task_encoder import TaskEncoder, described
+from jarvis_desktop.backends.task_encoder import TaskEncoder, describe_inventory
 from jarvis_desktop.core.ports import Context
 from jarvis_desktop.core.task import TaskType
 from jarvis_desktop.paths import shipped
@@ -71,7 +71,7 @@ def main() -> None:
     print(f"weights                {weights:7.1f} ms   {weights / LOAD_LIMIT:.2f} of the limit")
     encoder = TaskEncoder(shipped("models", "planner"))
     began = time.perf_counter()
-    encoder.warm(described(INVENTORY))
+    encoder.warm(describe_inventory(INVENTORY))
     taken = (time.perf_counter() - began) * 1000 - weights
     print(f"reading {len(INVENTORY)} descriptions {taken:7.1f} ms   once, behind the person's back")
     bare = tuple(TaskType(item.name, item.summary, item.ports, item.gives) for item in INVENTORY)

@@ -1,8 +1,8 @@
-"""Runs experts behind an API: the inference providers that the Hugging Face Hub routes to.
+"""The API backend: inference providers that the Hugging Face Hub routes to.
 
-A call is made by a child process, so that its deadline and a cancel really end it, a body of any
-size fills no more memory than it may, and huggingface_hub's import holds up nobody. The key comes
-from the keyring and goes there with each call, over the pipe.
+Calls are made in child processes, so that deadlines and cancelling really end them, an answer of
+any size takes no more memory than allowed, and importing huggingface_hub delays nothing. The key
+comes from the keyring and is sent with each call over the pipe.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from jarvis_desktop.backends.inference_api.errors import no_key
 from jarvis_desktop.backends.inference_api.tasks import (
     ANY,
     API_TASKS,
-    SLOW,
+    TIME_LIMITS,
     ApiAccount,
     ApiJob,
     ApiMethod,
@@ -38,25 +38,23 @@ if TYPE_CHECKING:
 
 GB = 1 << 30
 
-MOST_PROVIDERS = 3
-"""Candidates that one expert makes: its own providers, the first of them first."""
+MAX_PROVIDERS = 3
+"""Candidates per expert: its own providers in their order."""
 
-GRACE = 5.0
-"""Seconds that the process has beyond a call's deadline to say that it is over."""
+GRACE_S = 5.0
+"""How long the process may take to report after a call's deadline."""
 
-ASKED_AGAIN = 60.0
-"""Seconds after which a key that was not there is looked for anew."""
+KEY_RETRY_S = 60.0
+"""How long a missing key is not looked for again."""
 
 
 class ApiBackend:
     """The "api" backend: up to `width` processes, each of which makes one call at a time.
 
-    `check` gives the address that a host may be reached at, or refuses it (web.addresses.checked).
-    `ways` says how each task is asked for.
-    `provider` names the only one that may be asked, "auto" allows all; it may be set anew. What the
-    `policy` does not allow at the moment of a call is not asked. `via` is an address that
-    every request goes to instead of its own. A call gets `time_limit` seconds, more where its task
-    is known to be slow or its inputs are large.
+    `check` returns the address to use for a host, or refuses it. `provider` names the only one to
+    ask, "auto" allows all; it may be changed. The `policy` is checked at each call. `via` is a
+    relay that every request goes to instead of its own address. A call gets `time_limit` seconds,
+    more if its task is known to be slow or its inputs are large.
     """
 
     name = "api"
@@ -90,29 +88,29 @@ class ApiBackend:
         self._pool = Pool(self._child, width=width, idle=idle)
 
     def candidates(self, expert: Expert) -> tuple[Candidate, ...]:
-        """One for each provider of an expert, and one for any other; none where none is known.
+        """One candidate for each provider of an expert, and one for any other.
 
-        Where the settings name a provider, that one alone, even if it does not serve the expert.
+        If the settings name a provider, only that one, even if it does not serve the expert.
         """
         if expert.task not in self._ways or not expert.providers or not expert.repo:
             return ()
-        names = expert.providers[:MOST_PROVIDERS]
+        names = expert.providers[:MAX_PROVIDERS]
         if self.provider != ANY:
             names = (self.provider,)
-        elif len(names) < MOST_PROVIDERS:
+        elif len(names) < MAX_PROVIDERS:
             names = (*(name for name in names if name != ANY), ANY)
         return tuple(Candidate(expert, self.name, remote=True, provider=name) for name in names)
 
     async def objection(self) -> str:
-        """Why no expert can be asked, in a sentence; "" where nothing is known against it."""
+        """Why no expert can be asked, in a sentence; "" if nothing is known against it."""
         return "" if await self._known_key() else str(no_key())
 
     def question(self, call: Call) -> str:
-        """The mode is the consent to send things away."""
+        """The mode is the consent to sending data, so there is nothing to ask."""
         return ""
 
     async def run(self, candidate: Candidate, call: Call, report: Report) -> Sequence[Artifact]:
-        """The expert's results. Raises JarvisError; cancelling ends its process."""
+        """Return the expert's results. Raises JarvisError; cancelling ends its process."""
         expert, provider = candidate.expert, candidate.provider or ANY
         definition = self._definitions.get(call.task)
         if definition is None or call.task not in self._ways or not expert.repo:
@@ -120,13 +118,13 @@ class ApiBackend:
                 tr("{id} cannot be asked for this over the network.", id=expert.id),
                 fault=Fault.GONE,
             )
-        if not self._policy.allows(candidate):  # it may have done so when the plan was made
+        if not self._policy.allows(candidate):  # the mode may have changed since planning
             raise UnavailableError(self._withheld(), fault=Fault.NETWORK)
         key = await self._known_key()
         if not key:
             raise no_key()
-        seconds = seconds_for(call, max(self._time_limit, SLOW.get(call.task, 0.0)))
-        named = expert.providers[:MOST_PROVIDERS] if provider == ANY and candidate.provider else ()
+        seconds = seconds_for(call, max(self._time_limit, TIME_LIMITS.get(call.task, 0.0)))
+        named = expert.providers[:MAX_PROVIDERS] if provider == ANY and candidate.provider else ()
         job = ApiJob(expert, provider, portable(call), self._ways[call.task], seconds, key, named)
         results: Sequence[Artifact]
         results, spent = await self._ask("run", job, seconds=seconds, report=report)
@@ -134,7 +132,7 @@ class ApiBackend:
         return checked(results, definition.type)
 
     async def account(self, key: str = "") -> ApiAccount:
-        """Whose key it is; without one, whose the kept one is. Raises JarvisError."""
+        """The owner of a key, by default the saved one. Raises JarvisError."""
         key = key or await self._known_key()
         if not key:
             raise no_key()
@@ -142,7 +140,7 @@ class ApiBackend:
         return found
 
     def withdraw(self) -> None:
-        """Ask for nothing any more that the policy does not allow now, not even what is asked."""
+        """Cancel all calls that the policy does not allow now."""
         if not self._policy.allows_api:
             self._pool.dismiss(self._withheld())
 
@@ -152,7 +150,7 @@ class ApiBackend:
         )
 
     def forget_key(self) -> None:
-        """The key is another one now, or gone: it is looked for at the next call."""
+        """Forget the key, which has changed; it is looked up at the next call."""
         self._key.forget()
         self._looked = 0.0
 
@@ -162,20 +160,20 @@ class ApiBackend:
 
     @property
     def processes(self) -> tuple[int, ...]:
-        """The ids of the processes that are there now."""
+        """The ids of the running processes."""
         return self._pool.processes
 
     async def _ask(self, *args: object, seconds: float, report: Report | None = None) -> Any:
         try:
-            return await self._pool.call(*args, timeout=seconds + GRACE, report=report)
+            return await self._pool.call(*args, timeout=seconds + GRACE_S, report=report)
         except JarvisError as error:
             if error.fault is Fault.KEY:
-                self._key.forget()  # it may have been changed in the meantime
+                self._key.forget()  # it may have been changed since
             raise
 
     async def _known_key(self) -> str:
         key = await self._key.get()
-        if not key and time.monotonic() - self._looked > ASKED_AGAIN:
+        if not key and time.monotonic() - self._looked > KEY_RETRY_S:
             self._looked = time.monotonic()
             self._key.forget()
             key = await self._key.get()

@@ -1,36 +1,39 @@
-"""Says in sentences what goes wrong between here and the services that run experts."""
+"""The errors of calls to inference providers, as sentences for the user."""
 
 from __future__ import annotations
 
 import json
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
+from typing import TypeVar
 
 from jarvis_desktop.core.display import one_line
 from jarvis_desktop.core.errors import ExpertError, Fault, JarvisError, UnavailableError
 from jarvis_desktop.core.i18n import mark, tr
 
+_Error = TypeVar("_Error", ExpertError, UnavailableError)
+
 SET_A_KEY = mark("Set one with: jarvis-desktop experts key set.")
 
-UNKNOWN_HERE = ("not supported", "not found", "does not exist", "doesn't exist", "no longer")
-"""By which words status 400 says that a provider does not serve the expert."""
+UNKNOWN_EXPERT = ("not supported", "not found", "does not exist", "doesn't exist", "no longer")
+"""Words with status 400 that mean that the provider does not serve the expert."""
 
-_RATE = re.compile(r";\s*r\s*=\s*0\b.*?;\s*t\s*=\s*(\d{1,9})")
-"""The rate-limit header of the Hub, where nothing remains: "api";r=0;t=55."""
+_RATE_LIMIT = re.compile(r";\s*r\s*=\s*0\b.*?;\s*t\s*=\s*(\d{1,9})")
+"""The Hub's rate-limit header when nothing remains: "api";r=0;t=55."""
 
 
 @dataclass(frozen=True, slots=True)
 class ApiTarget:
-    """Who is asked for what, in the words of the sentences."""
+    """Which expert is requested from whom."""
 
     who: str
     """Begins a sentence: "fal-ai", "The Hugging Face Hub"."""
     expert: str
     secret: str = field(default="", repr=False)
-    """Taken out of all that the other side says."""
+    """Removed from everything that the service says."""
 
     @property
     def whom(self) -> str:
@@ -39,7 +42,7 @@ class ApiTarget:
 
 
 def no_key() -> UnavailableError:
-    """There is no key to show."""
+    """There is no key for the Hub."""
     return UnavailableError(
         tr("There is no key for the Hugging Face Hub, which experts on the network need."),
         hint=tr(SET_A_KEY),
@@ -48,7 +51,7 @@ def no_key() -> UnavailableError:
 
 
 def refusal(asked: ApiTarget, status: int, headers: Mapping[str, str], body: bytes) -> JarvisError:
-    """The error that an HTTP status stands for. `headers` are in lower case."""
+    """Turn an HTTP status into an error. `headers` are in lower case."""
     said = words_of(asked, body)
     if status in (401, 403):
         return UnavailableError(
@@ -74,7 +77,7 @@ def refusal(asked: ApiTarget, status: int, headers: Mapping[str, str], body: byt
             fault=Fault.PAYMENT,
         )
     if status in (404, 410) or (
-        status == 400 and any(words in said.casefold() for words in UNKNOWN_HERE)
+        status == 400 and any(words in said.casefold() for words in UNKNOWN_EXPERT)
     ):
         return not_served(asked)
     if 300 <= status < 400:
@@ -114,74 +117,65 @@ def refusal(asked: ApiTarget, status: int, headers: Mapping[str, str], body: byt
     return ExpertError(tr("{who} did not take the request{tail}", who=asked.who, tail=tail))
 
 
-def not_served(asked: ApiTarget) -> UnavailableError:
-    """It is not there, or no longer."""
-    return UnavailableError(
-        tr(
-            "{who} does not serve {expert}, or no longer.",
-            who=asked.who,
-            expert=asked.expert,
-        ),
-        hint=tr("Choose another expert: jarvis-desktop experts list."),
-        fault=Fault.GONE,
-    )
+def _failure(
+    kind: type[_Error], message: str, hint: str = "", *, fault: Fault, retryable: bool = False
+) -> Callable[[ApiTarget], _Error]:
+    def error(asked: ApiTarget) -> _Error:
+        words = tr(message, who=asked.who, whom=asked.whom, expert=asked.expert)
+        return kind(words, hint=tr(hint) if hint else "", retryable=retryable, fault=fault)
+
+    return error
 
 
-def no_way(asked: ApiTarget) -> UnavailableError:
-    """No connection came about."""
-    return UnavailableError(
-        tr("There is no way to {whom}.", whom=asked.whom),
-        hint=tr("Look whether this computer is connected to the network."),
-        retryable=True,
-        fault=Fault.NETWORK,
-    )
-
-
-def not_trusted(asked: ApiTarget) -> UnavailableError:
-    """Something between here and there shows a certificate of its own."""
-    return UnavailableError(
-        tr("What answers in the place of {whom} cannot prove who it is.", whom=asked.whom),
-        hint=tr("The network may want a log-in, or filter what passes; or the clock is wrong."),
-        fault=Fault.NETWORK,
-    )
-
-
-def a_stranger(asked: ApiTarget) -> UnavailableError:
-    """A web page or a redirection came instead of an answer."""
-    return UnavailableError(
-        tr("A web page answered in the place of {whom}.", whom=asked.whom),
-        hint=tr("The network may want a log-in first: open any page in a browser."),
-        fault=Fault.ANSWER,
-    )
-
-
-def broke_off(asked: ApiTarget) -> ExpertError:
-    """The connection ended before an answer began."""
-    return ExpertError(
-        tr("The connection to {whom} broke off.", whom=asked.whom),
-        retryable=True,
-        fault=Fault.NETWORK,
-    )
-
-
-def cut_off(asked: ApiTarget) -> ExpertError:
-    """The connection ended in the middle of an answer."""
-    return ExpertError(
-        tr("The answer of {whom} was cut off.", whom=asked.whom), retryable=True, fault=Fault.ANSWER
-    )
-
-
-def too_slow(asked: ApiTarget) -> ExpertError:
-    """No whole answer came in time."""
-    return ExpertError(
-        tr("{who} gave no whole answer in time.", who=asked.who),
-        retryable=True,
-        fault=Fault.TIMEOUT,
-    )
+not_served = _failure(
+    UnavailableError,
+    mark("{who} does not serve {expert}, or no longer."),
+    mark("Choose another expert: jarvis-desktop experts list."),
+    fault=Fault.GONE,
+)
+no_way = _failure(
+    UnavailableError,
+    mark("There is no connection to {whom}."),
+    mark("Check whether this computer is connected to the network."),
+    fault=Fault.NETWORK,
+    retryable=True,
+)
+"""The connection failed."""
+not_trusted = _failure(
+    UnavailableError,
+    mark("The server that answers for {whom} has no valid certificate."),
+    mark("The network may want a log-in, or filter what passes; or the clock is wrong."),
+    fault=Fault.NETWORK,
+)
+"""The certificate is wrong."""
+a_stranger = _failure(
+    UnavailableError,
+    mark("A web page answered instead of {whom}."),
+    mark("The network may want a log-in first: open any page in a browser."),
+    fault=Fault.ANSWER,
+)
+"""A web page or a redirect came instead of an answer."""
+broke_off = _failure(
+    ExpertError,
+    mark("The connection to {whom} broke off."),
+    fault=Fault.NETWORK,
+    retryable=True,
+)
+"""The connection ended before an answer began."""
+cut_off = _failure(
+    ExpertError, mark("The answer from {whom} was cut off."), fault=Fault.ANSWER, retryable=True
+)
+"""The connection ended in the middle of an answer."""
+too_slow = _failure(
+    ExpertError,
+    mark("{who} did not answer in time."),
+    fault=Fault.TIMEOUT,
+    retryable=True,
+)
 
 
 def too_much(asked: ApiTarget, most: int) -> ExpertError:
-    """The answer is larger than any that could be meant."""
+    """The answer is larger than any valid one."""
     return ExpertError(
         tr(
             "The answer of {whom} has more than {most} MB, which is more than "
@@ -195,11 +189,11 @@ def too_much(asked: ApiTarget, most: int) -> ExpertError:
 
 
 def unusable(asked: ApiTarget, *, why: str = "", retryable: bool = False) -> ExpertError:
-    """An answer came, but not what was asked for. `why` ends the sentence."""
+    """The answer is not what was asked for; `why` ends the sentence."""
     tail = f": {why}." if why else "."
     return ExpertError(
         tr(
-            "What {whom} answered for {expert} cannot be used{tail}",
+            "The answer from {whom} for {expert} cannot be used{tail}",
             whom=asked.whom,
             expert=asked.expert,
             tail=tail,
@@ -210,7 +204,7 @@ def unusable(asked: ApiTarget, *, why: str = "", retryable: bool = False) -> Exp
 
 
 def words_of(asked: ApiTarget, body: bytes) -> str:
-    """What of an error's body is for people: {"error": {"message": …}} in all its variants."""
+    """The readable part of an error's body: {"error": {"message": …}} in all its variants."""
     text = body.decode("utf-8", "replace")
     detail: object = text
     if text.lstrip()[:1] in ("{", "["):
@@ -233,7 +227,7 @@ def words_of(asked: ApiTarget, body: bytes) -> str:
 
 
 def _wait(headers: Mapping[str, str]) -> float:
-    """Seconds that the other side wants waited: a number, or a date (RFC 9110, 10.2.3)."""
+    """Seconds to wait: a number, or a date (RFC 9110, 10.2.3)."""
     value = headers.get("retry-after", "").strip()
     if value.isascii() and value.isdigit():
         return float(value[:9])
@@ -242,12 +236,12 @@ def _wait(headers: Mapping[str, str]) -> float:
         return max(0.0, due - _now(headers))
     except (ValueError, TypeError, OverflowError):
         pass
-    limit = _RATE.search(headers.get("ratelimit", ""))
+    limit = _RATE_LIMIT.search(headers.get("ratelimit", ""))
     return float(limit[1]) if limit else 0.0
 
 
 def _now(headers: Mapping[str, str]) -> float:
-    """The other side's clock, where it says so: ours may be wrong."""
+    """The service's clock, if it sends the time: ours may be wrong."""
     try:
         return parsedate_to_datetime(headers.get("date", "")).timestamp()
     except (ValueError, TypeError, OverflowError):
@@ -255,7 +249,7 @@ def _now(headers: Mapping[str, str]) -> float:
 
 
 def _estimated(body: bytes) -> float:
-    """Seconds until it is loaded, as the service guesses: {"estimated_time": 20.0}."""
+    """Seconds until the expert is loaded, as the service estimates: {"estimated_time": 20.0}."""
     try:
         guess = json.loads(body)["estimated_time"]
         return min(max(0.0, float(guess)), 3600.0)

@@ -1,17 +1,8 @@
-"""Which tasks experts do behind an API, and how they are asked. Tables only: nothing heavy here.
+"""How tasks are requested from inference providers.
 
-Depth, zero-shot detection, mask generation, the classification of films and the controls are left
-out: no inference provider that huggingface_hub knows offers them.
-
-Makes of files what is sent to a service: pictures and recordings, written anew.
-
-What is sent is small enough, of a type that every service reads, and without the notes that cameras
-and recorders leave in their files, such as the place. Used in the API's child process only.
-
-What the functions that ask a service share: the question, and checks of what came back.
-
-An answer is made by somebody else's program. Its parts are looked at one by one, and what is not as
-it was promised is no result."""
+Depth, zero-shot detection, mask generation, video classification and control images are missing: no
+provider that huggingface_hub knows offers them. Answers are untrusted, and checked part by part.
+"""
 
 from __future__ import annotations
 
@@ -38,21 +29,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ApiMethod:
-    """How one task is asked for."""
+    """How a task is requested."""
 
     service: str
-    """What the providers call the task."""
+    """The providers' name for the task."""
     run: str
-    """The function that asks and unpacks the answer: "module:function"."""
+    """The function that asks and reads the answer: "module:function"."""
     chat: str = ""
-    """The same for experts that a provider offers as something to chat with; "" where none."""
+    """The same for experts that a provider offers as a chat; "" if there is none."""
 
 
 ANY = "auto"
-"""Any provider but those that are tried by name."""
+"""Any provider except those that are tried by name."""
 
 CHAT = "conversational"
-"""What the providers call a chat."""
+"""The providers' name for a chat."""
 
 HERE = "jarvis_desktop.backends.inference_api"
 
@@ -89,7 +80,7 @@ API_TASKS: Mapping[str, ApiMethod] = {
     "image-to-image": ApiMethod("image-to-image", f"{HERE}.media:redraw"),
     "image-editing": ApiMethod("image-to-image", f"{HERE}.media:redraw"),
     "text-to-image": ApiMethod("text-to-image", f"{HERE}.media:draw"),
-    "text-to-video": ApiMethod("text-to-video", f"{HERE}.media:film"),
+    "text-to-video": ApiMethod("text-to-video", f"{HERE}.media:make_video"),
     "image-to-video": ApiMethod("image-to-video", f"{HERE}.media:animate"),
     "automatic-speech-recognition": ApiMethod(
         "automatic-speech-recognition", f"{HERE}.media:transcribe"
@@ -100,19 +91,19 @@ API_TASKS: Mapping[str, ApiMethod] = {
     "text-to-audio": ApiMethod("text-to-audio", f"{HERE}.media:compose"),
 }
 
-SLOW: Mapping[str, float] = {
+TIME_LIMITS: Mapping[str, float] = {
     **dict.fromkeys(("text-to-video", "image-to-video"), 600.0),
     **dict.fromkeys(("text-to-image", "image-to-image", "image-editing", "text-to-audio"), 240.0),
 }
-"""Seconds that a call of the task may take, where that is more than usual."""
+"""Seconds for calls of slow tasks."""
 
-LARGE: Mapping[str, int] = {
+MAX_ANSWER_BYTES: Mapping[str, int] = {
     **dict.fromkeys(("text-to-video", "image-to-video"), 256_000_000),
     **dict.fromkeys(("text-to-image", "image-to-image", "image-editing"), 64_000_000),
     **dict.fromkeys(("text-to-speech", "text-to-audio", "audio-to-audio"), 128_000_000),
     "image-segmentation": 64_000_000,
 }
-"""Bytes that one answer of the task may have, where that is more than usual."""
+"""Bytes of one answer, for tasks with large ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +112,7 @@ class ApiJob:
 
     expert: Expert
     provider: str
-    """Its name, or "auto": then any but the `besides`."""
+    """Its name, or "auto": any except the `besides`."""
     call: Call
     way: ApiMethod
     seconds: float
@@ -131,30 +122,29 @@ class ApiJob:
 
 @dataclass(frozen=True, slots=True)
 class ApiAccount:
-    """Whose key it is, and whether it may make calls; None where the Hub does not say."""
+    """The owner of a key, and whether it may make calls; None if the Hub does not say."""
 
     name: str
     may_call: bool | None
 
 
-LONGEST_TEXT = 200_000
-"""Characters that are sent in one request."""
+MAX_TEXT_CHARS = 200_000
+"""Of one request."""
 
-LONGEST_ANSWER = 1_000_000
-"""Characters of a text that an expert may answer."""
+MAX_ANSWER_CHARS = 1_000_000
 
 
-MOST_TOKENS = 100_000_000
-MOST_DOLLARS = 1000.0
-"""No answer costs more: whoever tells that is mistaken."""
+MAX_TOKENS = 100_000_000
+MAX_DOLLARS = 1000.0
+"""An answer that claims to cost more is wrong."""
 
 
 @dataclass(frozen=True, slots=True)
 class ApiQuestion:
-    """One call, on its way to a service."""
+    """One call on its way to a service."""
 
     client: Any
-    """An InferenceClient of huggingface_hub, for this expert at this provider."""
+    """The InferenceClient of huggingface_hub for this expert and provider."""
     call: Call
     report: Report
     expert: Expert
@@ -162,22 +152,22 @@ class ApiQuestion:
     asked: ApiTarget
     key: str = field(default="", repr=False)
     usage: list[Spent] = field(default_factory=list)
-    """What its answers told of their price."""
+    """The prices in its answers."""
 
     def unusable(self, why: str = "") -> ExpertError:
-        """The answer is not as it was promised; `why` ends the sentence."""
+        """The answer cannot be used; `why` ends the sentence."""
         return unusable(self.asked, why=why)
 
     def not_served(self) -> UnavailableError:
-        """The provider cannot be asked for this."""
+        """The provider does not offer this."""
         return not_served(self.asked)
 
     def text(self, port: str) -> str:
-        """The text of a port. Raises InputError where there is none, ExpertError if too long."""
+        """The text of a port. Raises InputError if it is empty, ExpertError if it is too long."""
         text = self.call.text(port).strip()
         if not text:
             raise InputError(tr("There is no text to send: the {port} is empty.", port=port))
-        if len(text) > LONGEST_TEXT:
+        if len(text) > MAX_TEXT_CHARS:
             raise ExpertError(
                 tr(
                     "The text is too long for {id}: {text:,} characters.",
@@ -189,44 +179,51 @@ class ApiQuestion:
         return text
 
     def words(self, value: object) -> str:
-        """A text of the answer. Raises ExpertError where it is none, or an endless one."""
+        """A text of the answer. Raises ExpertError if it is empty or too long."""
         if not isinstance(value, str) or not value.strip():
-            raise self.unusable(tr("it holds no text"))
-        if len(value) > LONGEST_ANSWER:
-            raise self.unusable(tr("its text is endless"))
+            raise self.unusable(tr("it contains no text"))
+        if len(value) > MAX_ANSWER_CHARS:
+            raise self.unusable(tr("its text is too long"))
         return value.strip()
 
     def several(self, value: object) -> Sequence[Any]:
-        """A list of the answer with something in it. Raises ExpertError."""
+        """A list of the answer that is not empty. Raises ExpertError."""
         if not isinstance(value, list) or not value:
-            raise self.unusable(tr("it holds nothing"))
+            raise self.unusable(tr("it is empty"))
         return value
 
     def share(self, value: object) -> float:
-        """How sure the expert is, 0 to 1. Raises ExpertError where that is no such number."""
+        """A score, 0 to 1. Raises ExpertError if it is not one."""
         if isinstance(value, bool) or not isinstance(value, int | float):
-            raise self.unusable(tr("it does not say how sure it is"))
+            raise self.unusable(tr("it has no score"))
         if not math.isfinite(value) or not -0.001 <= value <= 1.001:
-            raise self.unusable(tr("it is surer than sure"))
+            raise self.unusable(tr("its score is out of range"))
         return min(max(float(value), 0.0), 1.0)
 
     def scores(self, elements: object) -> list[tuple[str, float]]:
-        """The labels with how sure each is, the likeliest first. Raises ExpertError."""
+        """The labels with their scores, the most likely first. Raises ExpertError."""
         found = [
             (self.words(each.label), self.share(each.score)) for each in self.several(elements)
         ]
         return sorted(found, key=lambda pair: -pair[1])
 
+    def scores_of(self, labels: Sequence[str], elements: object) -> list[tuple[str, float]]:
+        """The scores of the given labels. Raises ExpertError if one is missing."""
+        scores = [pair for pair in self.scores(elements) if pair[0] in labels]
+        if len(scores) < len(labels):
+            raise self.unusable(tr("it does not name the labels that were given"))
+        return scores
 
-def chatted(question: ApiQuestion, content: object, *, longest: int = 2048) -> str:
-    """What the expert says to one message. `content` is as OpenAI's protocol has it."""
+
+def chat(question: ApiQuestion, content: object, *, longest: int = 2048) -> str:
+    """The expert's answer to one message. `content` is in the format of OpenAI's API."""
     answer = question.client.chat_completion(
         [{"role": "user", "content": content}], max_tokens=longest
     )
     question.usage.append(price_of(answer.usage))
     (first, *_) = question.several(answer.choices)
     said = question.words(first.message.content)
-    if "</think>" in said:  # what it thought before is not its answer
+    if "</think>" in said:  # leave out its reasoning
         said = question.words(said.rpartition("</think>")[2])
     if first.finish_reason == "length":
         said += "\n\n(The answer ends here: it reached its longest length.)"
@@ -234,17 +231,17 @@ def chatted(question: ApiQuestion, content: object, *, longest: int = 2048) -> s
 
 
 def price_of(usage: object) -> Spent:
-    """What an answer tells of its price, as far as it makes sense. Hugging Face's router passes on
-    what the provider gives: tokens always, an estimated cost in dollars by some."""
+    """The price in an answer, as far as it makes sense. Hugging Face's router passes on what the
+    provider returns: always tokens, and sometimes an estimated cost in dollars."""
     told = usage if isinstance(usage, Mapping) else {}
     tokens, dollars = told.get("total_tokens"), told.get("estimated_cost")
-    counted = isinstance(tokens, int) and 0 <= tokens <= MOST_TOKENS
-    priced = isinstance(dollars, int | float) and 0 <= dollars <= MOST_DOLLARS
+    counted = isinstance(tokens, int) and 0 <= tokens <= MAX_TOKENS
+    priced = isinstance(dollars, int | float) and 0 <= dollars <= MAX_DOLLARS
     return Spent(tokens=int(tokens or 0) if counted else 0, dollars=dollars if priced else None)
 
 
-def in_parts(pieces: Iterable[str], most: int) -> list[str]:
-    """The pieces joined by spaces into parts of at most so many characters, where they allow it."""
+def join_pieces(pieces: Iterable[str], most: int) -> list[str]:
+    """Join the pieces with spaces into parts of at most `most` characters, if they allow it."""
     parts: list[str] = []
     for piece in pieces:
         if parts and len(parts[-1]) + len(piece) < most:
@@ -254,30 +251,29 @@ def in_parts(pieces: Iterable[str], most: int) -> list[str]:
     return parts
 
 
-LONGEST_SIDE = 1600
+MAX_SIDE = 1600
 """Pixels of a picture that is sent."""
 
-MOST_BYTES = 4_000_000
-"""Of a picture that is sent: services refuse more than 5 to 10 MB."""
+MAX_PICTURE_BYTES = 4_000_000
+"""Services refuse more than 5 to 10 MB."""
 
-LONGEST_SOUND = 900.0
-"""Seconds of a recording that is sent."""
+MAX_SOUND_SECONDS = 900.0
 
-RATE = 16_000
-"""Samples a second of speech."""
+SPEECH_RATE = 16_000
+"""Samples a second."""
 
 
 def picture_of(question: ApiQuestion, port: str = "image") -> Image:
-    """The picture of a port, on white, as it was given."""
+    """The picture of a port, on white."""
     call = question.call
     return on_white(read_image(call.file(port), name=call.title(port)))
 
 
-def sent(picture: Image) -> tuple[MimeBytes, float]:
-    """A picture as a JPEG to send, and by what its sides were divided for that."""
+def as_jpeg(picture: Image) -> tuple[MimeBytes, float]:
+    """A picture as a JPEG to send, and the factor by which it was shrunk."""
     from PIL import Image as images
 
-    smaller, shrunk = picture, max(1.0, max(picture.size) / LONGEST_SIDE)
+    smaller, shrunk = picture, max(1.0, max(picture.size) / MAX_SIDE)
     if shrunk > 1.0:
         width, height = (max(1, round(side / shrunk)) for side in picture.size)
         smaller = picture.resize((width, height), images.Resampling.LANCZOS)
@@ -286,15 +282,15 @@ def sent(picture: Image) -> tuple[MimeBytes, float]:
         file = io.BytesIO()
         smaller.save(file, "JPEG", quality=quality)
         body = file.getvalue()
-        if len(body) <= MOST_BYTES:
+        if len(body) <= MAX_PICTURE_BYTES:
             break
     return typed(body, "image/jpeg"), shrunk
 
 
 def sound_of(
-    question: ApiQuestion, *, rate: int = RATE, longest: float = LONGEST_SOUND
+    question: ApiQuestion, *, rate: int = SPEECH_RATE, longest: float = MAX_SOUND_SECONDS
 ) -> MimeBytes:
-    """The recording as a mono WAV to send. Raises ExpertError where it is too long."""
+    """The recording as a mono WAV to send. Raises ExpertError if it is too long."""
     import numpy as np
 
     call = question.call
@@ -321,12 +317,12 @@ def sound_of(
 
 
 def page_of(question: ApiQuestion) -> Image:
-    """The picture of a document. Raises ExpertError for those that are no pictures."""
+    """The picture of a document. Raises ExpertError for other documents."""
     given = question.call.inputs["document"][0]
     if given.kind is not Kind.IMAGE:
         raise ExpertError(
             tr(
-                "{id} reads pictures of documents, and {title} is none.",
+                "{id} only reads pictures of documents, and {title} is not a picture.",
                 id=question.expert.id,
                 title=given.title,
             )
@@ -335,7 +331,7 @@ def page_of(question: ApiQuestion) -> Image:
 
 
 def typed(body: bytes, mime: str) -> MimeBytes:
-    """Bytes that tell huggingface_hub what they are: without it, services refuse them."""
+    """Bytes with their type, without which services refuse them."""
     from huggingface_hub.inference._common import MimeBytes
 
     return MimeBytes(body, mime)

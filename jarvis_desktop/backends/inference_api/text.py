@@ -1,6 +1,4 @@
-"""Asks a service for what is read and written. Used in the API's child process only.
-
-Asks a service about tables, and for some. Used in the API's child process only."""
+"""Text and table tasks by inference providers. Used in the API's child process only."""
 
 from __future__ import annotations
 
@@ -8,7 +6,7 @@ import csv
 import math
 from collections.abc import Iterable, Iterator, Sequence
 
-from jarvis_desktop.backends.inference_api.tasks import ApiQuestion, chatted, in_parts
+from jarvis_desktop.backends.inference_api.tasks import ApiQuestion, chat, join_pieces
 from jarvis_desktop.backends.local.pipelines.embeddings import format_similarity, save_vectors
 from jarvis_desktop.backends.local.pipelines.question_answering import evidence, largest_table
 from jarvis_desktop.backends.local.pipelines.text_generation import GAP
@@ -23,44 +21,44 @@ from jarvis_desktop.tasks.text.similarity import split_text
 from jarvis_desktop.text.languages import FLORES, NAMES, code_of, code_of_text, is_clearly_not
 from jarvis_desktop.text.sentences import paragraphs, sentences
 
-PART = 3000
-"""Characters of a text that is summarised or translated at once: most experts that do so behind an
-API read 512 or 1024 tokens and leave out the rest without a word."""
+PART_CHARS = 3000
+"""Of a text summarised or translated at once: most experts of providers read 512 or 1024 tokens and
+silently ignore the rest."""
 
-MOST_PARTS = 20
-"""Requests that one call may make."""
+MAX_PARTS = 20
+"""Requests of one call."""
 
-MARKS = ("[MASK]", "<mask>")
-"""How experts mark a gap: BERT's way and RoBERTa's."""
+MASKS = ("[MASK]", "<mask>")
+"""The mask tokens of BERT and RoBERTa."""
 
-MOST = 100
+MAX_ENTRIES = 100
 """Names of one kind."""
 
 
 def write(question: ApiQuestion) -> Iterable[Artifact]:
-    """The answer to a prompt."""
-    return [text_artifact(chatted(question, question.text("prompt")))]
+    """Answer a prompt."""
+    return [text_artifact(chat(question, question.text("prompt")))]
 
 
 def summarise(question: ApiQuestion) -> Iterable[Artifact]:
-    """A summary; parts that fit are summarised one by one."""
+    """Summarise a text, part by part if it is long."""
     parts = _parts(question, sentences(question.text("text")))
     said = []
     for at, part in enumerate(parts):
         question.report(at / len(parts), f"part {at + 1} of {len(parts)}")
         said.append(question.words(question.client.summarization(part).summary_text))
     most = max(1, int(question.call.number("sentences")))
-    # Of several parts each has a say, as far as that goes.
+    # Each of several parts is represented, as far as possible.
     each = max(1, most // len(said))
     chosen = [line for one in said for line in sentences(one)[: each if len(said) > 1 else most]]
     return [text_artifact(" ".join(chosen[:most]))]
 
 
 def translate(question: ApiQuestion) -> Iterable[Artifact]:
-    """The text in the other language, paragraph by paragraph."""
+    """Translate a text paragraph by paragraph."""
     text, to = question.text("text"), code_of(question.call.words("language"))
     codes = _codes(question, text, to)
-    blocks = [in_parts(sentences(block), PART) for block in paragraphs(text)]
+    blocks = [join_pieces(sentences(block), PART_CHARS) for block in paragraphs(text)]
     count = sum(map(len, blocks))
     _check_number(question, count)
     done, lines = 0, []
@@ -76,7 +74,7 @@ def translate(question: ApiQuestion) -> Iterable[Artifact]:
 
 
 def _codes(question: ApiQuestion, text: str, to: str) -> dict[str, str]:
-    """The languages as the expert calls them; an expert for one pair must be the right one."""
+    """The languages in the expert's terms. Raises ExpertError if its one pair is another."""
     expert = question.expert
     if len(expert.languages) == 2:
         source, target = expert.languages
@@ -97,13 +95,13 @@ def _codes(question: ApiQuestion, text: str, to: str) -> dict[str, str]:
 
 
 def _parts(question: ApiQuestion, pieces: Iterable[str]) -> list[str]:
-    parts = in_parts(pieces, PART)
+    parts = join_pieces(pieces, PART_CHARS)
     _check_number(question, len(parts))
     return parts
 
 
 def _check_number(question: ApiQuestion, parts: int) -> None:
-    if parts > MOST_PARTS:
+    if parts > MAX_PARTS:
         raise ExpertError(
             tr(
                 "The text is too long for {id}: it would take {parts} requests.",
@@ -115,38 +113,38 @@ def _check_number(question: ApiQuestion, parts: int) -> None:
 
 
 def find_answer(question: ApiQuestion) -> Iterable[Artifact]:
-    """What stands in the text as the answer, and its sentence."""
+    """Extract the answer to a question from a text, with its sentence."""
     context = question.text("context")
     found = question.client.question_answering(question.text("question"), context)
     best = question.several(found)[0] if isinstance(found, list) else found
     if isinstance(best.answer, str) and not best.answer.strip():
         raise ExpertError(
             tr("The text does not seem to answer that."),
-            hint=tr("Ask in other words, or about something that stands in the text."),
+            hint=tr("Rephrase the question, or ask about something in the text."),
         )
     said = question.words(best.answer)
     start = best.start if isinstance(best.start, int) else -1
     if start < 0 or context[start : start + len(said)] != said:
         start = context.find(said)
     if start < 0:
-        raise question.unusable(tr("its answer does not stand in the text"))
+        raise question.unusable(tr("its answer is not in the text"))
     return [text_artifact(str(ExtractedAnswer(said, evidence(context, start, start + len(said)))))]
 
 
 def label(question: ApiQuestion) -> Iterable[Artifact]:
-    """One line per kind of name."""
+    """List the named entities, one line per kind."""
     from jarvis_desktop.backends.local.pipelines.text_classification import named
 
     text = question.text("text")
     elements = question.client.token_classification(text, aggregation_strategy="simple")
     if not isinstance(elements, list):
-        raise question.unusable(tr("it holds nothing"))
+        raise question.unusable(tr("it is empty"))
     kinds: dict[str, list[str]] = {}
     for each in elements:
         kind = question.words(each.entity_group or each.entity)
         words = " ".join(question.words(each.word).replace(" ##", "").removeprefix("##").split())
         items = kinds.setdefault(named(kind.removeprefix("B-").removeprefix("I-")), [])
-        if words not in items and len(items) < MOST:
+        if words not in items and len(items) < MAX_ENTRIES:
             items.append(words)
     if not kinds:
         return [text_artifact("There is nothing in the text of the kinds that it looks for.")]
@@ -155,7 +153,7 @@ def label(question: ApiQuestion) -> Iterable[Artifact]:
 
 
 def judge(question: ApiQuestion) -> Iterable[Artifact]:
-    """The expert's own labels, the likeliest first."""
+    """Classify a text by the expert's own labels."""
     found = question.client.text_classification(question.text("text"))
     scores = question.scores(found if isinstance(found, list) else [found])
     return [text_artifact(label_lines((each.lower() if each.isupper() else each, share)
@@ -163,23 +161,21 @@ def judge(question: ApiQuestion) -> Iterable[Artifact]:
 
 
 def sort(question: ApiQuestion) -> Iterable[Artifact]:
-    """The labels that were given, the likeliest first."""
+    """Classify a text by the given labels."""
     labels = labels_of(question.call.words("labels"))
     found = question.client.zero_shot_classification(question.text("text"), labels)
-    scores = [pair for pair in question.scores(found) if pair[0] in labels]
-    if len(scores) < len(labels):
-        raise question.unusable(tr("it does not name the labels that were given"))
+    scores = question.scores_of(labels, found)
     return [text_artifact(label_lines(scores, len(scores)))]
 
 
 def fill(question: ApiQuestion) -> Iterable[Artifact]:
-    """Words for the first gap."""
+    """Fill the first gap of a text."""
     text = question.text("text")
     if not GAP.search(text):
         raise InputError(tr("The sentence has no gap."), hint=tr("Mark it with ___ or [MASK]."))
-    mark = MARKS[any(name in question.expert.repo.lower() for name in ("roberta", "bart"))]
+    mark = MASKS[any(name in question.expert.repo.lower() for name in ("roberta", "bart"))]
     found = question.several(question.client.fill_mask(GAP.sub(lambda match: mark, text)))
-    if isinstance(found[0], list):  # one list a gap
+    if isinstance(found[0], list):  # one list per gap
         found = question.several(found[0])
     words = [question.words(each.token_str) for each in found]
     filled = GAP.sub(lambda match: words[0], text, count=1)
@@ -188,22 +184,22 @@ def fill(question: ApiQuestion) -> Iterable[Artifact]:
 
 
 def compare(question: ApiQuestion) -> Iterable[Artifact]:
-    """How much alike two texts are in meaning."""
+    """Compute how similar in meaning two texts are."""
     texts = question.text("text_1"), question.text("text_2")
     (cosine, *_) = question.several(question.client.sentence_similarity(texts[0], [texts[1]]))
     question.share(abs(cosine) if isinstance(cosine, int | float) else cosine)
     return [format_similarity(cosine, question.expert.id)]
 
 
-MOST_CELLS = 5000
+MAX_CELLS = 5000
 """Of a table that is sent."""
 
-MOST_VECTORS = 256
-"""Texts that get a vector in one call."""
+MAX_VECTORS = 256
+"""Of one call."""
 
 
 def ask(question: ApiQuestion) -> Iterable[Artifact]:
-    """The answer to a question about a table."""
+    """Answer a question about a table."""
     asked = question.text("question")
     found = question.client.table_question_answering(_columns(_table(question)), asked)
     said = question.words(found.answer)
@@ -213,7 +209,7 @@ def ask(question: ApiQuestion) -> Iterable[Artifact]:
 
 
 def classify(question: ApiQuestion) -> Iterable[Artifact]:
-    """The table with a label for each row."""
+    """Label each row of a table."""
     table = _table(question)
     found = question.several(question.client.tabular_classification(_columns(table)))
     labels = [str(each) for each in found if isinstance(each, str | int | float)]
@@ -235,10 +231,10 @@ def classify(question: ApiQuestion) -> Iterable[Artifact]:
 
 
 def embed(question: ApiQuestion) -> Iterable[Artifact]:
-    """The vectors of a text, or of its parts, in a table."""
+    """Write the vectors of a text, or of its parts, to a table."""
     question.text("text")
     parts = split_text(question.call)
-    if len(parts) > MOST_VECTORS:
+    if len(parts) > MAX_VECTORS:
         raise ExpertError(
             tr(
                 "{parts} vectors are too many for {id}.",
@@ -261,7 +257,7 @@ def _vectors(question: ApiQuestion, parts: Sequence[str]) -> Iterator[tuple[str,
 
 
 def _vector(question: ApiQuestion, text: str) -> list[float]:
-    """One vector of length 1: of the tokens' vectors, where there is one each, the mean."""
+    """A unit vector; the mean if there is one per token."""
     import numpy as np
 
     found = question.client.feature_extraction(text)
@@ -270,7 +266,7 @@ def _vector(question: ApiQuestion, text: str) -> list[float]:
     if found.ndim == 2:
         found = found.mean(axis=0)
     if found.ndim != 1 or found.size < 2 or not np.isfinite(found).all():
-        raise question.unusable(tr("it holds no vector"))
+        raise question.unusable(tr("it contains no vector"))
     length = float(np.linalg.norm(found))
     if math.isclose(length, 0.0):
         raise question.unusable(tr("its vector is empty"))
@@ -280,7 +276,7 @@ def _vector(question: ApiQuestion, text: str) -> list[float]:
 def _table(question: ApiQuestion) -> Table:
     """The largest table of the file. Raises ExpertError if it has too many cells."""
     table = largest_table(question.call)
-    if len(table.rows) * len(table.columns) > MOST_CELLS:
+    if len(table.rows) * len(table.columns) > MAX_CELLS:
         raise ExpertError(
             tr(
                 "{name} is too large for {id}: it has {rows:,} rows.",

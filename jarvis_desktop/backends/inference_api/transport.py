@@ -1,9 +1,9 @@
-"""The one way from a call of the API to the network. Used in the API's child process only.
+"""The only way from a call of the API to the network. Used in the API's child process only.
 
-huggingface_hub sends its requests wherever an answer tells it to: it fetches results from addresses
-that a provider names, asks without end whether they are done, and takes any number of bytes. All of
-it passes here. What is asked, by whom and for how long is bounded, the key is shown to the Hub and
-its router alone, and whatever goes wrong becomes one of our errors.
+huggingface_hub sends requests wherever an answer tells it to: it fetches results from addresses
+that a provider names, polls without end, and reads any number of bytes. All of it passes through
+here. Addresses, time and bytes are limited, the key is sent to the Hub and its router only, and
+every failure becomes one of our errors.
 """
 
 from __future__ import annotations
@@ -29,38 +29,37 @@ HUB = "huggingface.co"
 ROUTER = "router.huggingface.co"
 THE_HUB = "The Hugging Face Hub"
 
-CONNECTING = 10.0
-"""Seconds until a connection must stand."""
+CONNECT_TIMEOUT_S = 10.0
 
-MOST_OF_AN_ERROR = 64_000
-"""Bytes of the body of an error that are read."""
+MAX_ERROR_BYTES = 64_000
+"""Of the body of an error that are read."""
 
-MOST_REDIRECTS = 3
+MAX_REDIRECTS = 3
 
 Check = Callable[[str, Sequence[str]], str]
-"""Gives the address of a host that may be connected to: check(host, its addresses).
+"""Returns the address to connect to for a host and its addresses.
 
-Raises JarvisError where it is none of the public network.
+Raises JarvisError if it is not in the public network.
 """
 
 
 @dataclass(slots=True)
-class Errand:
-    """What one call may take of the network."""
+class RequestBudget:
+    """The limits of one call, and what it has used."""
 
     asked: ApiTarget
-    """Who is asked for what; the Hub in the provider's stead while it is asked about experts."""
+    """Replaced by the Hub while that is asked about experts."""
     ends: float
-    """The moment, by the monotonic clock, at which all of it must be done."""
+    """The deadline of the whole call, by the monotonic clock."""
     most: int
-    """Bytes that one answer may have."""
+    """Bytes of one answer."""
     posted: bool = False
-    """Whether a service was asked: what goes wrong before is about the question."""
+    """Whether a service was asked; errors before that are about the question."""
     calls: int = 0
-    """How often one was."""
+    """Requests to a service."""
 
     def left(self) -> float:
-        """Seconds that remain. Raises ExpertError where there are none."""
+        """Seconds that remain. Raises ExpertError if there are none."""
         left = self.ends - time.monotonic()
         if left <= 0:
             raise failures.too_slow(self.asked)
@@ -68,11 +67,11 @@ class Errand:
 
 
 class Gate(httpx2.BaseTransport):
-    """Lets the requests of one errand pass.
+    """Checks and limits the requests of one call.
 
-    `network` is what really sends. `via` is an address that every request goes to instead of its
-    own, for a relay; "" for none. `hub` is the host of the Hub, which may be a mirror. The key
-    goes to the Hub itself and its router only.
+    `network` really sends them. `via` is a relay that every request goes to instead of its own
+    address; "" for none. `hub` is the host of the Hub, or of a mirror. The key is sent to the Hub
+    itself and its router only.
     """
 
     def __init__(
@@ -91,37 +90,37 @@ class Gate(httpx2.BaseTransport):
         proxy = None if via else _proxy()
         self._behind_proxy = proxy is not None
         self._network = network or httpx2.HTTPTransport(proxy=proxy)
-        self._errand: Errand | None = None
+        self._errand: RequestBudget | None = None
 
     @contextmanager
-    def open(self, errand: Errand) -> Iterator[None]:
-        """Let requests pass for this errand; outside of one, none does."""
-        self._errand = errand
+    def open(self, budget: RequestBudget) -> Iterator[None]:
+        """Allow requests within the limits of this call; outside of a call, none are."""
+        self._errand = budget
         try:
             yield
         finally:
             self._errand = None
 
     def client(self) -> httpx2.Client:
-        """A client that has no other way than this."""
+        """A client that can only use this transport."""
         return httpx2.Client(
             transport=self,
             follow_redirects=True,
-            max_redirects=MOST_REDIRECTS,
-            # What arrives is counted; packed bytes could become any number of others.
+            max_redirects=MAX_REDIRECTS,
+            # Bytes are counted as they arrive; compressed ones could expand to any number.
             headers={"Accept-Encoding": "identity"},
         )
 
     def handle_request(self, request: httpx2.Request) -> httpx2.Response:
-        """The answer to one request. Raises JarvisError whatever else comes."""
+        """Send one request. Raises JarvisError on any failure."""
         if self._errand is None:
             raise RuntimeError("a request outside of any call")
-        errand = self._errand
+        budget = self._errand
         if request.url.host == self._hub:
-            errand = replace(errand, asked=replace(errand.asked, who=THE_HUB))
-        left = errand.left()
+            budget = replace(budget, asked=replace(budget.asked, who=THE_HUB))
+        left = budget.left()
         request.extensions["timeout"] = {
-            "connect": min(left, CONNECTING), "read": left, "write": left, "pool": left,
+            "connect": min(left, CONNECT_TIMEOUT_S), "read": left, "write": left, "pool": left,
         }  # fmt: skip
         if request.url.host not in self._trusted:
             request.headers.pop("authorization", None)
@@ -129,11 +128,11 @@ class Gate(httpx2.BaseTransport):
         if request.method == "POST":
             self._errand.posted = True
             self._errand.calls += 1
-        aimed = self._aimed(request, errand)
-        with _translated(errand, failures.broke_off):
+        aimed = self._aimed(request, budget)
+        with _translated(budget, failures.broke_off):
             response = self._network.handle_request(aimed)
         try:
-            self._inspect(request, response, errand)
+            self._inspect(request, response, budget)
         except BaseException:
             response.close()
             raise
@@ -141,7 +140,7 @@ class Gate(httpx2.BaseTransport):
         return httpx2.Response(
             response.status_code,
             headers=response.headers,
-            stream=_Counted(response.stream, errand),
+            stream=_LimitedStream(response.stream, budget),
             extensions=response.extensions,
         )
 
@@ -149,18 +148,18 @@ class Gate(httpx2.BaseTransport):
         """Close all connections."""
         self._network.close()
 
-    def _aimed(self, request: httpx2.Request, errand: Errand) -> httpx2.Request:
-        """The request to the place where it may go."""
+    def _aimed(self, request: httpx2.Request, budget: RequestBudget) -> httpx2.Request:
+        """Address the request to where it may go."""
         url, extensions = request.url, dict(request.extensions)
         ours = url.host in self._services
         if url.scheme != "https" or url.userinfo or (request.method != "GET" and not ours):
             raise failures.unusable(
-                errand.asked, why=tr("it names an address that is not to be used")
+                budget.asked, why=tr("it names an address that must not be used")
             )
-        # Where another looks names up, a relay or a proxy, they cannot be checked here.
+        # A relay or a proxy resolves names itself, so they cannot be checked here.
         elsewhere = self._via is not None or self._behind_proxy
         if not ours and (_is_number(url.host) or not elsewhere):
-            address = self._public(url.host, errand)
+            address = self._public(url.host, budget)
             if not elsewhere:
                 extensions["sni_hostname"] = url.host
                 url = url.copy_with(host=address)
@@ -169,65 +168,67 @@ class Gate(httpx2.BaseTransport):
         return httpx2.Request(
             request.method,
             url,
-            headers=request.headers,  # among them the host as it was meant
+            headers=request.headers,  # with the original host
             stream=request.stream,
             extensions=extensions,
         )
 
-    def _public(self, host: str, errand: Errand) -> str:
-        """The address of a host that a service named."""
+    def _public(self, host: str, budget: RequestBudget) -> str:
+        """The checked address of a host that a service named."""
         addresses: Sequence[str] = ()
         with suppress(OSError, UnicodeError):
             found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
             addresses = tuple(dict.fromkeys(str(entry[4][0]) for entry in found))
         if not addresses:
-            raise failures.no_way(errand.asked)
+            raise failures.no_way(budget.asked)
         try:
             return self._check(host, addresses)
         except JarvisError as error:
             why = "it names an address that is not of the public network"
-            raise failures.unusable(errand.asked, why=why) from error
+            raise failures.unusable(budget.asked, why=why) from error
 
-    def _inspect(self, request: httpx2.Request, response: httpx2.Response, errand: Errand) -> None:
-        """Raise what the head of an answer makes of it."""
+    def _inspect(
+        self, request: httpx2.Request, response: httpx2.Response, budget: RequestBudget
+    ) -> None:
+        """Raise an error if the status or headers of an answer call for it."""
         status, headers = response.status_code, response.headers
-        # A file may lie elsewhere; a question never goes to another than it was meant for.
+        # A file may be elsewhere; a question is never redirected.
         if response.has_redirect_location and request.method == "GET":
             return
         if request.url.host not in self._services and status in range(400, 500):
-            # Whoever keeps a file knows neither the expert nor the key.
+            # The host of a file knows neither the expert nor the key.
             if status not in (408, 429):
                 why = "the file that it names cannot be fetched"
-                raise failures.unusable(errand.asked, why=why, retryable=True)
+                raise failures.unusable(budget.asked, why=why, retryable=True)
         elif status in (401, 403, 404) and "authorization" not in request.headers:
-            # The Hub says so of what it does not have, too.
-            raise failures.not_served(errand.asked)
+            # The Hub returns these for anything it does not have.
+            raise failures.not_served(budget.asked)
         if status >= 300:
             raise failures.refusal(
-                errand.asked, status, dict(headers.items()), _beginning(response, errand)
+                budget.asked, status, dict(headers.items()), _beginning(response, budget)
             )
         if headers.get("content-type", "").partition(";")[0].strip().lower() == "text/html":
-            raise failures.a_stranger(errand.asked)
+            raise failures.a_stranger(budget.asked)
         length = headers.get("content-length", "")
-        if length.isdigit() and int(length) > errand.most:
-            raise failures.too_much(errand.asked, errand.most)
+        if length.isdigit() and int(length) > budget.most:
+            raise failures.too_much(budget.asked, budget.most)
 
 
-class _Counted(httpx2.SyncByteStream):
-    """The body of an answer, as long as it is neither too long nor too late."""
+class _LimitedStream(httpx2.SyncByteStream):
+    """The body of an answer, within the limits of its call."""
 
-    def __init__(self, stream: httpx2.SyncByteStream, errand: Errand) -> None:
+    def __init__(self, stream: httpx2.SyncByteStream, budget: RequestBudget) -> None:
         self._stream = stream
-        self._errand = errand
+        self._errand = budget
 
     def __iter__(self) -> Iterator[bytes]:
-        size, errand = 0, self._errand
-        with _translated(errand, failures.cut_off):
+        size, budget = 0, self._errand
+        with _translated(budget, failures.cut_off):
             for chunk in self._stream:
-                errand.left()
+                budget.left()
                 size += len(chunk)
-                if size > errand.most:
-                    raise failures.too_much(errand.asked, errand.most)
+                if size > budget.most:
+                    raise failures.too_much(budget.asked, budget.most)
                 yield chunk
 
     def close(self) -> None:
@@ -235,31 +236,33 @@ class _Counted(httpx2.SyncByteStream):
 
 
 @contextmanager
-def _translated(errand: Errand, broken: Callable[[ApiTarget], JarvisError]) -> Iterator[None]:
-    """Translate what the network raises; `broken` where the connection ended too early."""
+def _translated(
+    budget: RequestBudget, broken: Callable[[ApiTarget], JarvisError]
+) -> Iterator[None]:
+    """Translate the network's errors; `broken` is for a connection that ended too early."""
     try:
         yield
     except (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.ProxyError) as error:
         if _about_certificates(error):
-            raise failures.not_trusted(errand.asked) from error
-        raise failures.no_way(errand.asked) from error
+            raise failures.not_trusted(budget.asked) from error
+        raise failures.no_way(budget.asked) from error
     except httpx2.TimeoutException as error:
-        raise failures.too_slow(errand.asked) from error
+        raise failures.too_slow(budget.asked) from error
     except httpx2.TransportError as error:
-        raise broken(errand.asked) from error
+        raise broken(budget.asked) from error
 
 
-def _beginning(response: httpx2.Response, errand: Errand) -> bytes:
-    """What an error says, as far as it can be read."""
+def _beginning(response: httpx2.Response, budget: RequestBudget) -> bytes:
+    """The beginning of an error's body."""
     found = b""
     assert isinstance(response.stream, httpx2.SyncByteStream)
     with suppress(httpx2.TransportError, JarvisError):
         for chunk in response.stream:
             found += chunk
-            errand.left()
-            if len(found) > MOST_OF_AN_ERROR:
+            budget.left()
+            if len(found) > MAX_ERROR_BYTES:
                 break
-    return found[:MOST_OF_AN_ERROR]
+    return found[:MAX_ERROR_BYTES]
 
 
 def _about_certificates(error: Exception) -> bool:
@@ -280,7 +283,7 @@ def _is_number(host: str) -> bool:
 
 
 def _proxy() -> str | None:
-    """The proxy that the person's environment names, where it names one."""
+    """The proxy that the user's environment names, if any."""
     with suppress(OSError):
         if urllib.request.proxy_bypass(ROUTER):
             return None
@@ -288,5 +291,5 @@ def _proxy() -> str | None:
 
 
 def hub_host() -> str:
-    """The host of the Hub, or of the mirror that the environment names instead."""
+    """The host of the Hub, or of the mirror that the environment names."""
     return httpx2.URL(os.environ.get("HF_ENDPOINT") or f"https://{HUB}").host

@@ -1,7 +1,7 @@
-"""Asks a service to run an expert, and makes its answer into results. Runs in a child process only.
+"""The child process of the API backend: asks a provider to run an expert, and reads its answer.
 
-huggingface_hub is imported here and nowhere else for this: its switches are set before, its
-requests pass a gate of ours (`api_transport`), and what it trips over becomes one sentence.
+huggingface_hub is imported here only: its switches are set first, its requests pass through
+`transport`, and its exceptions become one of our errors.
 """
 
 from __future__ import annotations
@@ -21,13 +21,19 @@ from jarvis_desktop.backends.inference_api.errors import ApiTarget
 from jarvis_desktop.backends.inference_api.tasks import (
     ANY,
     CHAT,
-    LARGE,
+    MAX_ANSWER_BYTES,
     ApiAccount,
     ApiJob,
     ApiMethod,
     ApiQuestion,
 )
-from jarvis_desktop.backends.inference_api.transport import THE_HUB, Check, Errand, Gate, hub_host
+from jarvis_desktop.backends.inference_api.transport import (
+    THE_HUB,
+    Check,
+    Gate,
+    RequestBudget,
+    hub_host,
+)
 from jarvis_desktop.backends.local.worker import limit_memory
 from jarvis_desktop.core.artifact import Artifact
 from jarvis_desktop.core.errors import ExpertError, Fault, JarvisError
@@ -35,8 +41,8 @@ from jarvis_desktop.core.expert import Spent
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.task import Report
 
-USUAL_ANSWER = 16_000_000
-"""Bytes of an answer; see also LARGE."""
+DEFAULT_ANSWER_BYTES = 16_000_000
+"""Of one answer; see also MAX_ANSWER_BYTES."""
 
 SECRETS = ("HF_TOKEN", "HUGGING_FACE_HUB_TOKEN", "HUGGINGFACE_HUB_TOKEN", "HF_DEBUG")
 
@@ -48,8 +54,8 @@ SWITCHES = {
 
 
 @dataclass(frozen=True, slots=True)
-class Served:
-    """What the Hub says of one provider of an expert."""
+class ProviderOffer:
+    """One provider of an expert, as the Hub describes it."""
 
     provider: str
     service: str
@@ -57,13 +63,13 @@ class Served:
 
 
 def serve(via: str, check: Check, memory: int) -> Callable[..., Any]:
-    """The handler of the child: "run" a Job, or tell "who" a key belongs to."""
+    """The handler of the child: "run" an ApiJob, or return "who" a key belongs to."""
     limit_memory(memory)
     for name in SECRETS:  # the key comes with each call
         os.environ.pop(name, None)
     os.environ.update(SWITCHES)
     warnings.simplefilter("ignore")
-    worker = Worker(Gate(check=check, via=via, hub=hub_host()))
+    worker = ApiWorker(Gate(check=check, via=via, hub=hub_host()))
 
     def handle(report: Report, what: str, *args: Any) -> Any:
         return worker.run(report, *args) if what == "run" else worker.who(*args)
@@ -71,28 +77,28 @@ def serve(via: str, check: Check, memory: int) -> Callable[..., Any]:
     return handle
 
 
-class Worker:
-    """Keeps the connections, and what the Hub said of each expert."""
+class ApiWorker:
+    """Keeps the connections, and the Hub's list of providers of each expert."""
 
     def __init__(self, gate: Gate) -> None:
         from huggingface_hub import set_client_factory
 
         self._gate = gate
-        self._known: dict[str, tuple[Served, ...]] = {}
+        self._known: dict[str, tuple[ProviderOffer, ...]] = {}
         set_client_factory(gate.client)
 
     def run(self, report: Report, job: ApiJob) -> tuple[list[Artifact], Spent]:
-        """The results of one call, and what it cost. Raises JarvisError."""
+        """The results of one call, and its price. Raises JarvisError."""
         from huggingface_hub import InferenceClient
 
         who = job.provider if job.provider != ANY else "The provider"
         asked = ApiTarget(who, job.expert.id, job.key)
-        most = LARGE.get(job.call.task, USUAL_ANSWER)
-        errand = Errand(asked, time.monotonic() + job.seconds, most)
-        with self._gate.open(errand), _in_words(errand):
+        most = MAX_ANSWER_BYTES.get(job.call.task, DEFAULT_ANSWER_BYTES)
+        budget = RequestBudget(asked, time.monotonic() + job.seconds, most)
+        with self._gate.open(budget), _in_words(budget):
             report(None, f"asking where {job.expert.id} runs")
             served = self._chosen(job, asked)
-            errand.asked = asked = ApiTarget(served.provider, job.expert.id, job.key)
+            budget.asked = asked = ApiTarget(served.provider, job.expert.id, job.key)
             client = InferenceClient(
                 job.expert.repo,
                 provider=served.provider,  # type: ignore[arg-type]
@@ -105,29 +111,29 @@ class Worker:
             )
             try:
                 made = list(_function(job.way, served)(question))
-                return made, sum(question.usage, Spent(calls=errand.calls))
+                return made, sum(question.usage, Spent(calls=budget.calls))
             except JarvisError as error:
-                if error.fault is Fault.GONE:  # what the Hub said is no longer so
+                if error.fault is Fault.GONE:  # the Hub's list is out of date
                     self._known.pop(job.expert.repo, None)
                 raise
 
     def who(self, key: str, seconds: float) -> ApiAccount:
-        """Whose key it is. Raises JarvisError where it is not taken."""
+        """The owner of a key. Raises JarvisError if it is not accepted."""
         from huggingface_hub import HfApi
 
-        errand = Errand(
+        budget = RequestBudget(
             ApiTarget(THE_HUB, "accounts", key),
             time.monotonic() + seconds,
-            USUAL_ANSWER,
+            DEFAULT_ANSWER_BYTES,
             posted=True,
         )
-        with self._gate.open(errand), _in_words(errand):
+        with self._gate.open(budget), _in_words(budget):
             found = HfApi(token=key).whoami()
             token = found["auth"]["accessToken"]
             return ApiAccount(str(found["name"])[:100], _may_call(token))
 
-    def _chosen(self, job: ApiJob, asked: ApiTarget) -> Served:
-        """The provider that is asked, as the Hub knows it. Raises UnavailableError for none."""
+    def _chosen(self, job: ApiJob, asked: ApiTarget) -> ProviderOffer:
+        """The provider for a job. Raises UnavailableError if there is none."""
         services = {job.way.service, CHAT} if job.way.chat else {job.way.service}
         for each in self._served_by(job.expert.repo):
             wanted = (
@@ -137,23 +143,23 @@ class Worker:
             )
             if wanted and each.service in services:
                 return each
-        self._known.pop(job.expert.repo, None)  # it may be served by the next time
+        self._known.pop(job.expert.repo, None)  # next time there may be one
         raise failures.not_served(asked)
 
-    def _served_by(self, repo: str) -> tuple[Served, ...]:
-        """The providers of an expert, in the order of the person's settings at the Hub."""
+    def _served_by(self, repo: str) -> tuple[ProviderOffer, ...]:
+        """The providers of an expert, in the order of the user's settings at the Hub."""
         from huggingface_hub import HfApi
 
         if repo not in self._known:
             info = HfApi(token=False).model_info(repo, expand=["inferenceProviderMapping"])
             self._known[repo] = tuple(
-                Served(str(each.provider), str(each.task), each.status == "live")
+                ProviderOffer(str(each.provider), str(each.task), each.status == "live")
                 for each in info.inference_provider_mapping or ()
             )
         return self._known[repo]
 
 
-def _function(way: ApiMethod, served: Served) -> Callable[[ApiQuestion], Iterable[Artifact]]:
+def _function(way: ApiMethod, served: ProviderOffer) -> Callable[[ApiQuestion], Iterable[Artifact]]:
     place = way.chat if served.service == CHAT else way.run
     module, _, name = place.partition(":")
     found: Callable[[ApiQuestion], Iterable[Artifact]] = getattr(
@@ -163,7 +169,7 @@ def _function(way: ApiMethod, served: Served) -> Callable[[ApiQuestion], Iterabl
 
 
 def _may_call(token: dict[str, Any]) -> bool | None:
-    """Whether a token may make calls to Inference Providers, as the Hub describes it."""
+    """Whether a token may make calls to Inference Providers; None if the Hub does not say."""
     role = token.get("role")
     if role in ("read", "write"):
         return True
@@ -179,8 +185,8 @@ def _may_call(token: dict[str, Any]) -> bool | None:
 
 
 @contextmanager
-def _in_words(errand: Errand) -> Iterator[None]:
-    """Translate what huggingface_hub, and what it is built upon, raise."""
+def _in_words(budget: RequestBudget) -> Iterator[None]:
+    """Translate the exceptions of huggingface_hub and its dependencies."""
     try:
         yield
     except JarvisError:
@@ -189,24 +195,24 @@ def _in_words(errand: Errand) -> Iterator[None]:
         raise ExpertError(
             tr(
                 "The answer of {whom} needs more memory than it may have.",
-                whom=errand.asked.whom,
+                whom=budget.asked.whom,
             ),
             fault=Fault.MEMORY,
         ) from error
-    except TimeoutError as error:  # Replicate's, where nothing was made within a minute
+    except TimeoutError as error:  # Replicate's, if nothing was made within a minute
         raise ExpertError(
             tr(
                 "{who} is still making {expert} ready.",
-                who=errand.asked.who,
-                expert=errand.asked.expert,
+                who=budget.asked.who,
+                expert=budget.asked.expert,
             ),
             hint=tr("Try again in a while."),
             retryable=True,
             fault=Fault.LOADING,
         ) from error
     except json.JSONDecodeError as error:
-        raise failures.unusable(errand.asked, why=tr("it is not whole"), retryable=True) from error
-    except Exception as error:  # what a foreign answer makes a foreign library raise
-        if not errand.posted:
-            raise failures.not_served(errand.asked) from error
-        raise failures.unusable(errand.asked) from error
+        raise failures.unusable(budget.asked, why=tr("it is not whole"), retryable=True) from error
+    except Exception as error:  # a foreign answer can make a foreign library raise anything
+        if not budget.posted:
+            raise failures.not_served(budget.asked) from error
+        raise failures.unusable(budget.asked) from error

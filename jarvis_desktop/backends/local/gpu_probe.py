@@ -68,7 +68,7 @@ REASONS = (
     (
         ("no cuda gpus are available",),
         mark("The driver of the graphics card finds no card."),
-        mark("Restart the computer; where that does not help, install the driver again."),
+        mark("Restart the computer; if that does not help, reinstall the driver."),
     ),
 )
 """Parts of torch's error messages, what they mean, and what to do."""
@@ -162,7 +162,7 @@ class GpuProbe:
             found: GpuProbeResult = await child.call(timeout=self._timeout)
         except JarvisError as error:
             log.info("No graphics card is used: %s", error.message)
-            trouble = tr("The graphics card could not be looked at: {reason}", reason=error.message)
+            trouble = tr("The graphics card could not be checked: {reason}", reason=error.message)
             return GpuProbeResult(None, trouble, tr("Update the driver of the graphics card."))
         finally:
             await child.close()

@@ -1,4 +1,4 @@
-"""Decides where an expert runs on this computer now, and where next if it failed there.
+"""Chooses the place of an expert on this computer, and another one if it failed there.
 
 The LLM in use shares the memory with the experts: it is unloaded if nothing else makes room.
 """
@@ -144,7 +144,7 @@ class PlacementRequest:
 
 @dataclass(frozen=True, slots=True)
 class ExpertPlacement:
-    """Where an expert runs now."""
+    """The place of an expert now."""
 
     place: Placement
     need: MemorySize

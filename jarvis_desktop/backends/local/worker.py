@@ -41,7 +41,7 @@ class ExpertLoader:
     folder: Path
     place: Placement = PROCESSOR
     base: Path | None = None
-    """The folder of the expert that it is built upon, if any (`Expert.base`)."""
+    """The folder of its base expert, if any (`Expert.base`)."""
     on_card: int = 0
     """Bytes of weights that may stay on the graphics card; the rest is loaded as needed."""
 
@@ -217,7 +217,7 @@ def place_failure(error: Exception, place: Placement) -> PlaceFailure | None:
     words = str(error).lower()
     for why, signs in FAILURE_SIGNS.items():
         if any(sign in words for sign in signs):
-            # The processor is no card that could fail, and it supports everything in 32 bits.
+            # The processor has no card that could fail, and supports everything in 32 bits.
             at_fault = {PlaceFailure.CARD: place.device != "cpu", PlaceFailure.NUMBERS: place.half}
             return why if at_fault.get(why, True) else None
     return None

@@ -85,7 +85,7 @@ async def test_a_key_that_comes_later_is_found(
 ) -> None:
     assert await other.objection()
     ring.key = KEY
-    monkeypatch.setattr("jarvis_desktop.backends.inference_api.backend.ASKED_AGAIN", 0.0)
+    monkeypatch.setattr("jarvis_desktop.backends.inference_api.backend.KEY_RETRY_S", 0.0)
     assert await other.objection() == ""
 
 

@@ -68,31 +68,31 @@ DAYS: dict[str, tuple[Day, Fault, bool, float, str]] = {
         "hf-inference is still making tiny ready."),
     "a captive portal": (
         Day(200, body=b"<html>Log in</html>", kind="text/html; charset=utf-8"), Fault.ANSWER,
-        False, 0, "A web page answered in the place of hf-inference."),
+        False, 0, "A web page answered instead of hf-inference."),
     "a redirection": (
         Day(307, {"Location": "https://elsewhere.example.com/"}), Fault.ANSWER, False, 0,
-        "A web page answered in the place of hf-inference."),
+        "A web page answered instead of hf-inference."),
     "cut off": (
         Day(body=body(summary_text="x" * 4000), how="cut"), Fault.ANSWER, True, 0,
-        "The answer of hf-inference was cut off."),
+        "The answer from hf-inference was cut off."),
     "not whole": (
         Day(body=b'[{"summary_text": "It'), Fault.ANSWER, True, 0,
-        "What hf-inference answered for tiny cannot be used: it is not whole."),
+        "The answer from hf-inference for tiny cannot be used: it is not whole."),
     "of another shape": (
         Day(body=body(generated="text")), Fault.ANSWER, False, 0,
-        "What hf-inference answered for tiny cannot be used."),
+        "The answer from hf-inference for tiny cannot be used."),
     "of another kind": (
         Day(body=body(summary_text=["a", 7])), Fault.ANSWER, False, 0,
-        "What hf-inference answered for tiny cannot be used."),
+        "The answer from hf-inference for tiny cannot be used."),
     "empty": (
         Day(body=b'[{"summary_text": " "}]'), Fault.ANSWER, False, 0,
-        "What hf-inference answered for tiny cannot be used: it holds no text."),
+        "The answer from hf-inference for tiny cannot be used: it contains no text."),
     "nested without end": (
         Day(body=b"[" * 200_000), Fault.ANSWER, False, 0,
-        "What hf-inference answered for tiny cannot be used."),
+        "The answer from hf-inference for tiny cannot be used."),
     "no letters": (
         Day(body=b"\xff\xfe\x00"), Fault.ANSWER, False, 0,
-        "What hf-inference answered for tiny cannot be used."),
+        "The answer from hf-inference for tiny cannot be used."),
     "reset": (
         Day(how="reset"), Fault.NETWORK, True, 0, "The connection to hf-inference broke off."),
     "a gigabyte that is announced": (
@@ -272,7 +272,7 @@ async def test_no_answer_in_time_is_an_end(desk: Desk, how: str) -> None:
     desk.backend._time_limit = 0.6
     try:
         desk.router.days.append(Day(body=body(summary_text="x" * 4000), how=how))
-        with pytest.raises(ExpertError, match="gave no whole answer in time") as caught:
+        with pytest.raises(ExpertError, match="did not answer in time") as caught:
             await desk.ask("summarization", text="Bern is old.")
     finally:
         desk.backend._time_limit = 30.0

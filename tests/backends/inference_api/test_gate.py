@@ -10,7 +10,7 @@ import httpx2
 import pytest
 
 from jarvis_desktop.backends.inference_api.errors import ApiTarget
-from jarvis_desktop.backends.inference_api.transport import Errand, Gate, hub_host
+from jarvis_desktop.backends.inference_api.transport import Gate, RequestBudget, hub_host
 from jarvis_desktop.core.errors import ExpertError, Fault, JarvisError, UnavailableError
 from jarvis_desktop.storage.web_fetch import checked
 
@@ -65,8 +65,8 @@ def gate(network: Network, **settings: str) -> Gate:
 
 
 def asking(gate: Gate, url: str, method: str = "GET", **headers: str) -> httpx2.Response:
-    errand = Errand(ApiTarget("fal-ai", "tiny"), time.monotonic() + 60, 1000)
-    with gate.open(errand), gate.client() as client:
+    budget = RequestBudget(ApiTarget("fal-ai", "tiny"), time.monotonic() + 60, 1000)
+    with gate.open(budget), gate.client() as client:
         return client.request(method, url, headers=headers)
 
 
@@ -155,13 +155,13 @@ def test_a_question_goes_to_nobody_else(names: object) -> None:
     with pytest.raises(UnavailableError, match="web page answered"):
         asking(gate(network), ROUTER, "POST", **KEY)
     assert len(network.requests) == 1
-    with pytest.raises(ExpertError, match="not to be used"):
+    with pytest.raises(ExpertError, match="must not be used"):
         asking(gate(network), FILE, "POST")
     assert len(network.requests) == 1
 
 
 def test_a_host_that_is_not_found_is_said(names: object) -> None:
-    with pytest.raises(UnavailableError, match="no way to fal-ai") as caught:
+    with pytest.raises(UnavailableError, match="no connection to fal-ai") as caught:
         asking(gate(Network()), "https://gone.example.com/x")
     assert caught.value.fault is Fault.NETWORK
 
@@ -175,15 +175,15 @@ def certificate() -> Exception:
 @pytest.mark.parametrize(
     ("raised", "fault", "words"),
     [
-        (httpx2.ConnectError("refused"), Fault.NETWORK, "There is no way to fal-ai."),
-        (httpx2.ConnectTimeout("slow"), Fault.NETWORK, "There is no way to fal-ai."),
-        (httpx2.ProxyError("403"), Fault.NETWORK, "There is no way to fal-ai."),
+        (httpx2.ConnectError("refused"), Fault.NETWORK, "There is no connection to fal-ai."),
+        (httpx2.ConnectTimeout("slow"), Fault.NETWORK, "There is no connection to fal-ai."),
+        (httpx2.ProxyError("403"), Fault.NETWORK, "There is no connection to fal-ai."),
         (
             certificate(),
             Fault.NETWORK,
-            "What answers in the place of fal-ai cannot prove who it is.",
+            "The server that answers for fal-ai has no valid certificate.",
         ),
-        (httpx2.ReadTimeout("slow"), Fault.TIMEOUT, "fal-ai gave no whole answer in time."),
+        (httpx2.ReadTimeout("slow"), Fault.TIMEOUT, "fal-ai did not answer in time."),
         (httpx2.RemoteProtocolError("?"), Fault.NETWORK, "The connection to fal-ai broke off."),
     ],
 )
@@ -196,16 +196,16 @@ def test_what_the_network_raises_is_said(
 
 
 def test_the_hub_is_named_as_it_stands_in_a_sentence(names: object) -> None:
-    with pytest.raises(UnavailableError, match="no way to the Hugging Face Hub") as caught:
+    with pytest.raises(UnavailableError, match="no connection to the Hugging Face Hub") as caught:
         asking(gate(Network(httpx2.ConnectError("refused"))), "https://huggingface.co/api/x")
     assert caught.value.fault is Fault.NETWORK
 
 
 def test_a_call_that_has_no_time_left_asks_nobody(names: object) -> None:
     network = Network()
-    errand = Errand(ApiTarget("fal-ai", "tiny"), time.monotonic() - 1, 1000)
+    budget = RequestBudget(ApiTarget("fal-ai", "tiny"), time.monotonic() - 1, 1000)
     made = gate(network)
-    with made.open(errand), made.client() as client, pytest.raises(ExpertError, match="in time"):
+    with made.open(budget), made.client() as client, pytest.raises(ExpertError, match="in time"):
         client.get(ROUTER)
     assert not network.requests
 

@@ -318,7 +318,7 @@ def _speecht5(loading: ExpertLoader) -> tuple[Synthesize, int]:
 
 
 def _bark(loading: ExpertLoader) -> tuple[Synthesize, int]:
-    """Bark with one of its own voices, which every part of the text needs again."""
+    """Bark with one of its voices, which every part of the text needs again."""
     tokenizer = loading.part("AutoTokenizer")
     network = loading.network("BarkModel")
 

@@ -41,7 +41,7 @@ MAX_PEOPLE = 20
 MIN_PERSON_SCORE, MIN_JOINT_SCORE = 0.4, 0.3
 
 BOX_SCALE = 1.25
-"""How much a person's box is enlarged for the pose model, as in its training."""
+"""How much the box of a person is enlarged for the pose model, as in its training."""
 
 COCO_JOINTS = 17
 

@@ -256,7 +256,7 @@ def _parts(folder: Path, name: str) -> Mapping[str, Any]:
         or not isinstance(parts.get("_class_name"), str)
         or any(folder.rglob("*.py"))
     ):
-        raise ExpertError(tr("{name} asks for code of its own, which is never run.", name=name))
+        raise ExpertError(tr("{name} needs its own code, which is never run.", name=name))
     return parts
 
 
@@ -324,7 +324,7 @@ def load_image_to_image(loading: ExpertLoader) -> Run:
         words = call.text("prompt").strip() or (f"turn it into {style}" if told else style)
         if not words:
             raise InputError(
-                tr("Which style is wanted is not said."), hint=tr("Name one, or an artist.")
+                tr("It is not clear which style is wanted."), hint=tr("Name one, or an artist.")
             )
         picture = given_picture(call)
         size = _size_of(diffusion, picture)
@@ -348,7 +348,7 @@ def load_image_editor(loading: ExpertLoader) -> Run:
     def run(call: Call, report: Report) -> Iterable[Artifact]:
         if not call.text("prompt").strip():
             raise InputError(
-                tr("How the picture is to be edited is not said."),
+                tr("It is not clear how to edit the picture."),
                 hint=tr("Say for example: make the sky pink."),
             )
         picture = given_picture(call)
@@ -449,8 +449,10 @@ def _mask(call: Call, size: tuple[int, int]) -> Image:
         mask.paste(255, region_box(region, size))
     else:
         raise InputError(
-            tr("Which part of the picture is to be painted is not said."),
-            hint=tr("Give a mask as a second picture, white where it is, or say: the left half."),
+            tr("It is not clear which part of the picture to paint."),
+            hint=tr(
+                "Give a mask, a second picture that is white where to paint, or say: the left half."
+            ),
         )
     if not mask.getbbox():
         raise InputError(tr("The mask marks nothing: it is black all over."))
@@ -493,7 +495,9 @@ def load_controlnet(loading: ExpertLoader) -> Run:
     from PIL import Image as images
 
     if loading.base is None:
-        raise ExpertError(tr("{id} needs the painter that it was made for.", id=loading.expert.id))
+        raise ExpertError(
+            tr("{id} needs the image generator that it was made for.", id=loading.expert.id)
+        )
     network = part_of(loading, CONTROL_NETWORKS)
     diffusion = DiffusionPipeline(
         opened(loading, "AutoPipelineForText2Image", controlnet=network), loading

@@ -234,7 +234,7 @@ def load_question_answerer(loading: ExpertLoader) -> Run:
         if best <= none or not said:
             raise ExpertError(
                 tr("The text does not seem to answer that."),
-                hint=tr("Ask in other words, or about something that stands in the text."),
+                hint=tr("Rephrase the question, or ask about something in the text."),
             )
         return [text_artifact(str(ExtractedAnswer(said, evidence(text, *found))))]
 

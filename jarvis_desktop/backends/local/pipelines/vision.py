@@ -269,7 +269,7 @@ def load_zero_shot_image_classifier(loading: ExpertLoader) -> Run:
         ).to(network.device)
         seen = move_to(processor(images=picture_view(call).scaled, return_tensors="pt"), network)
         logits = network(**words, **seen).logits_per_image[0].float()
-        # SigLIP scores each label by itself; the user asked which one of them it is.
+        # SigLIP scores labels independently; the user asked which one of them it is.
         scores = logits.softmax(-1).tolist()
         pairs = list(zip(labels, scores, strict=True))
         return [text_artifact(label_lines(pairs, most=len(pairs)))]
