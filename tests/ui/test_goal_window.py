@@ -112,7 +112,7 @@ def test_it_is_remembered_for_its_conversation_only(
 def test_the_plan_and_the_code_are_agreed_to_in_the_window(
     window: MainWindow, app: FakeApp, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(code_review, "ARMING", 0)
+    monkeypatch.setattr(code_review, "ARMING_MS", 0)
     said: list[object] = []
 
     async def script(request: Request, shown: Shown) -> Status:

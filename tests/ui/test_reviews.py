@@ -17,8 +17,8 @@ from jarvis_desktop.core.goal import Outline, OutlineStep, StepState, outline_fr
 from jarvis_desktop.core.ports import Review
 from jarvis_desktop.ui.conversation import code_review
 from jarvis_desktop.ui.conversation.approvals import (
-    EDITED,
-    FIRST,
+    EDIT_COMMENT,
+    QUESTION_CHARS,
     ApprovalPanel,
     OutlineReview,
     QuestionPanel,
@@ -71,7 +71,7 @@ def asked(engine: EngineThread, qtbot: QtBot, theme: Theme) -> Asked:
 @pytest.fixture
 def armed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Code can be allowed at once."""
-    monkeypatch.setattr(code_review, "ARMING", 0)
+    monkeypatch.setattr(code_review, "ARMING_MS", 0)
 
 
 def plan(
@@ -184,7 +184,7 @@ def test_an_edit_without_a_comment_can_be_sent_back_too(asked: Asked) -> None:
     panel = plan(asked)
     panel.text.setPlainText("1. Guess")
     click(panel.revise)
-    assert asked.answer == Review(outline_from_markdown("1. Guess", DRAFT), EDITED)
+    assert asked.answer == Review(outline_from_markdown("1. Guess", DRAFT), EDIT_COMMENT)
 
 
 def test_stopping_wants_no_plan(asked: Asked) -> None:
@@ -333,7 +333,7 @@ def test_a_long_question_leaves_its_answer_in_view(asked: Asked) -> None:
     panel = asked.show(lambda: asked.frontend.ask(long), QuestionPanel)
     assert isinstance(panel, QuestionPanel)
     assert panel.height() < 600
-    assert len(words(panel)) < FIRST + 200
+    assert len(words(panel)) < QUESTION_CHARS + 200
     assert panel.words.hasFocus()
     QTest.keyClick(panel.words, ENTER)
     assert not panel.answered  # an accidental Enter answers nothing

@@ -15,22 +15,19 @@ from jarvis_desktop.core.expert import Status
 from jarvis_desktop.core.i18n import mark, tr, trn
 from jarvis_desktop.core.turn import Round, Turn
 from jarvis_desktop.ui.actions import Actions
-from jarvis_desktop.ui.conversation.code_view import MOST_LINES, CodeText
+from jarvis_desktop.ui.conversation.code_view import MAX_CODE_LINES, CodeText
 from jarvis_desktop.ui.media import cards
 from jarvis_desktop.ui.widgets import labels, theme
 from jarvis_desktop.ui.widgets.icons import IconButton, StateIcon
 from jarvis_desktop.ui.widgets.labels import ElidedLabel, Label, LongText
 
-NEWEST = 8
-"""Rounds shown at first."""
-MORE = 25
-"""Rounds added at a time on demand."""
-INDENT = 20
-"""Pixels by which each level of inner controllers is indented."""
-DEEPEST = 4
-MOST_RESULTS = 12
-PRINTED_LINES = 12
-CAME = mark("What came of it")
+INITIAL_ROUNDS = 8
+ROUNDS_PER_CLICK = 25
+INDENT_PX = 20
+MAX_INDENT = 4
+MAX_ROUND_RESULTS = 12
+MAX_OUTPUT_LINES = 12
+RESULT = mark("What came of it")
 
 _roles = {"assistant": "JARVIS", "coder": mark("Coder"), "librarian": mark("Librarian")}
 _branches = {
@@ -120,8 +117,8 @@ class RoundRow(QWidget):
             return
         self._round, self._over = item, over
         status = item.status or (Status.CANCELLED if over else None)
-        depth = min(item.path.count("/"), DEEPEST)
-        self._outer.setContentsMargins(INDENT * depth, 0, 0, 0)
+        depth = min(item.path.count("/"), MAX_INDENT)
+        self._outer.setContentsMargins(INDENT_PX * depth, 0, 0, 0)
         self.reason.setContentsMargins(26, 0, 26, 2)
         self.icon.show_state("running" if status is None else status.value)
         self.title.setText(branch_name(item))
@@ -177,8 +174,8 @@ class _RoundDetails(QFrame):
         column.addWidget(self.what)
         self.code = self._block(column, tr("Code"))
         self.printed = self._block(column, tr("Printed"), numbered=False)
-        self.gave = self._block(column, tr(CAME), numbered=False)
-        self._came = Label(tr(CAME), role="heading")
+        self.gave = self._block(column, tr(RESULT), numbered=False)
+        self._came = Label(tr(RESULT), role="heading")
         name = tr("What came of round {number}", number=number)
         self.observation = LongText(name, first=4000)
         column.addWidget(self._came)
@@ -206,7 +203,7 @@ class _RoundDetails(QFrame):
                 if card := old.widget():
                     card.hide()
                     card.deleteLater()
-            for artifact in item.artifacts[:MOST_RESULTS]:
+            for artifact in item.artifacts[:MAX_ROUND_RESULTS]:
                 self._made.addWidget(cards.card(artifact, self._actions))
 
     def _block(self, column: QVBoxLayout, title: str, *, numbered: bool = True) -> _CodeSection:
@@ -232,7 +229,7 @@ class _CodeSection(QWidget):
         self.copy.clicked.connect(lambda: actions.copy_text.emit(self._text))
         head.addWidget(self.copy)
         column.addLayout(head)
-        most = MOST_LINES if numbered else PRINTED_LINES
+        most = MAX_CODE_LINES if numbered else MAX_OUTPUT_LINES
         self.view = CodeText(name, numbered=numbered, most_lines=most)
         column.addWidget(self.view)
 
@@ -250,7 +247,7 @@ class RoundsView(QWidget):
         super().__init__()
         self._actions = actions
         self._rows: dict[int, RoundRow] = {}
-        self._most = NEWEST
+        self._most = INITIAL_ROUNDS
         self._turn: Turn | None = None
         self._began: dict[int, float] = {}
         self._spent: dict[int, float] = {}
@@ -290,11 +287,13 @@ class RoundsView(QWidget):
             self._rows[item.number].draw(item, self._seconds(item), over=over)
         hidden = len(turn.rounds) - len(shown)
         self.earlier.setVisible(hidden > 0)
-        if hidden <= MORE:
+        if hidden <= ROUNDS_PER_CLICK:
             few = max(hidden, 1)
             words = trn("Show {count} earlier round", "Show {count} earlier rounds", few)
         else:
-            words = tr("Show {some} of {count} earlier rounds", some=MORE, count=f"{hidden:,}")
+            words = tr(
+                "Show {some} of {count} earlier rounds", some=ROUNDS_PER_CLICK, count=f"{hidden:,}"
+            )
         self.earlier.setText(words)
         self.earlier.setAccessibleName(self.earlier.text())
         if turn.status is None and self._began.keys() - self._spent.keys():
@@ -333,7 +332,7 @@ class RoundsView(QWidget):
                     row.tick(self._measured(number))
 
     def _show_earlier(self) -> None:
-        self._most += MORE
+        self._most += ROUNDS_PER_CLICK
         if self._turn:
             self.draw(self._turn)
 

@@ -150,11 +150,9 @@ def _selected(field: QWidget) -> str:
     return field.selected()  # type: ignore[attr-defined, no-any-return]
 
 
-BUDGET = 0.008
-"""Seconds for drawing blocks at a time; the rest follows a moment later."""
-AT_ONCE = 20_000
-"""Characters parsed at a time."""
-REST = 4
+DRAW_BUDGET_S = 0.008
+CHARS_PER_PARSE = 20_000
+PARSE_PAUSE = 4
 """Parsing pauses for this multiple of the time it took."""
 
 Part = Prose | CodeBlock | TableBlock
@@ -236,21 +234,21 @@ class AnswerText(QWidget):
         began = time.perf_counter()
         goal = min(len(self._text), self._limit)
         if self._read < goal or not self._text:
-            self._read = min(goal, self._read + AT_ONCE)
+            self._read = min(goal, self._read + CHARS_PER_PARSE)
             text = self._text[: self._read]
             self._wanted = plain_blocks(text) if self._plain else self._reading.read(text)
             self._keep()
         spent = time.perf_counter() - began
-        self._draw(time.perf_counter() + BUDGET)
+        self._draw(time.perf_counter() + DRAW_BUDGET_S)
         if len(self._shown) < len(self._wanted) or self._read < goal:
             done = len(self._shown) == len(self._wanted)
-            self._wait(REST * spent if done else 0.0)
+            self._wait(PARSE_PAUSE * spent if done else 0.0)
 
     def _wait(self, seconds: float) -> None:
         """Continue when it is this answer's turn, and not before so many seconds."""
         now = time.perf_counter()
         at = max(now + seconds, AnswerText._free_at)
-        AnswerText._free_at = at + BUDGET
+        AnswerText._free_at = at + DRAW_BUDGET_S
         self._later.start(int(1000 * (at - now)) + 1)
 
     def _keep(self) -> None:

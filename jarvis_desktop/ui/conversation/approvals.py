@@ -25,7 +25,7 @@ from jarvis_desktop.ui.widgets.forms import GrowingTextField
 from jarvis_desktop.ui.widgets.icons import Symbol
 from jarvis_desktop.ui.widgets.labels import Label, LongText
 
-FIRST = 1200
+QUESTION_CHARS = 1200
 """Characters of a question shown at first: the answer buttons must stay in view."""
 
 
@@ -108,7 +108,7 @@ class QuestionPanel(ApprovalPanel):
         head = QHBoxLayout()
         head.setSpacing(10)
         head.addWidget(Symbol("question", "accent", size=20), alignment=Qt.AlignmentFlag.AlignTop)
-        words = LongText(tr("Question"), first=FIRST)
+        words = LongText(tr("Question"), first=QUESTION_CHARS)
         words.show_text(question.text)
         head.addWidget(words, 1)
         self.column.addLayout(head)
@@ -155,9 +155,9 @@ class QuestionPanel(ApprovalPanel):
         self.answer("" if self.question.open_ended else False)
 
 
-MOST_LINES = 14
-MOST_CHANGES = 8
-EDITED = mark("I changed the plan. Write it anew from what it says now.")
+MAX_OUTLINE_LINES = 14
+MAX_CHANGES_SHOWN = 8
+EDIT_COMMENT = mark("I changed the plan. Write it anew from what it says now.")
 """Sent with an edited plan if the user wrote no comment."""
 
 _marked = re.compile(r"\s*(?:[-*+•]\s|\[.\]|#|(?:step\s+)?\d{1,3}[.):]\s)", re.IGNORECASE)
@@ -182,7 +182,7 @@ class OutlineReview(ApprovalPanel):
             editable=True,
             numbered=False,
             role="field",
-            most_lines=MOST_LINES,
+            most_lines=MAX_OUTLINE_LINES,
         )
         self.text.show_text(self.outline.markdown)
         self.text.textChanged.connect(self._read)
@@ -288,7 +288,7 @@ class OutlineReview(ApprovalPanel):
 
     def _revise(self) -> None:
         if self.revise.isEnabled():
-            self.answer(Review(self.edited, self._comment() or tr(EDITED)))
+            self.answer(Review(self.edited, self._comment() or tr(EDIT_COMMENT)))
 
 
 def _steps(text: str) -> str:
@@ -308,6 +308,6 @@ def _missing_from(why: str, changed: Sequence[str]) -> list[str]:
 
 
 def _list_changes(made: Sequence[str]) -> str:
-    more = len(made) - MOST_CHANGES
+    more = len(made) - MAX_CHANGES_SHOWN
     rest = [trn("And {count} more.", "And {count} more.", more)] if more > 0 else []
-    return "\n".join([tr("You changed:"), *made[:MOST_CHANGES], *rest])
+    return "\n".join([tr("You changed:"), *made[:MAX_CHANGES_SHOWN], *rest])

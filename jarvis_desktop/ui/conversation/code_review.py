@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QVBoxLayout
 from jarvis_desktop.core.code import Allow, CodeRequest, Verdict
 from jarvis_desktop.core.display import one_line
 from jarvis_desktop.core.i18n import mark, tr
-from jarvis_desktop.ui.conversation.approvals import FIRST, ApprovalPanel, label_button
+from jarvis_desktop.ui.conversation.approvals import QUESTION_CHARS, ApprovalPanel, label_button
 from jarvis_desktop.ui.conversation.code_view import CodeText, escape_invisible
 from jarvis_desktop.ui.engine import EngineQuestion
 from jarvis_desktop.ui.widgets import theme
@@ -17,7 +17,7 @@ from jarvis_desktop.ui.widgets.forms import Fold, GrowingTextField
 from jarvis_desktop.ui.widgets.icons import Symbol
 from jarvis_desktop.ui.widgets.labels import Label, LongText
 
-ARMING = 400
+ARMING_MS = 400
 """Milliseconds before code can be allowed: a click meant for whatever was there before allows
 nothing."""
 DANGER = mark(
@@ -64,7 +64,7 @@ class CodeReview(ApprovalPanel):
         assert question.code is not None
         self.code = code = question.code
         self.head("code", self._title())
-        purpose = LongText(tr("What the code is for"), first=FIRST)
+        purpose = LongText(tr("What the code is for"), first=QUESTION_CHARS)
         purpose.show_text(code.purpose.strip())
         self.column.addWidget(purpose)
         purpose.setVisible(bool(code.purpose.strip()))
@@ -88,7 +88,7 @@ class CodeReview(ApprovalPanel):
         self.column.addWidget(self.comment)
         self.column.addWidget(self.dictated(self.comment))
         self.column.addLayout(self._buttons())
-        self._armed = QTimer(self, singleShot=True, interval=ARMING)
+        self._armed = QTimer(self, singleShot=True, interval=ARMING_MS)
         self._armed.timeout.connect(self._arm)
         self._armed.start()
 

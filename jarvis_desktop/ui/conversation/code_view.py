@@ -41,11 +41,11 @@ if TYPE_CHECKING:
     from jarvis_desktop.ui.media.controller import MediaController
 
 
-MOST_LINES = 18
+MAX_CODE_LINES = 18
 """Visible lines; the rest is scrolled to."""
-AROUND = {"code": 12, "field": 20}
+VERTICAL_PADDING = {"code": 12, "field": 20}
 """Pixels above and below the lines together, as the style sheet sets them for a role."""
-MOST_COMPARED = 1500
+MAX_DIFF_LINES = 1500
 """Lines of either side that are compared; more would block the window."""
 
 _unseen = {"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp", "Zs"}
@@ -72,7 +72,7 @@ def _escaped(letter: str) -> str:
 def unified_diff(before: str, after: str) -> str:
     """A unified diff of two sources; "" if they are equal."""
     old, new = before.splitlines(), after.splitlines()
-    if max(len(old), len(new)) > MOST_COMPARED:
+    if max(len(old), len(new)) > MAX_DIFF_LINES:
         return tr(
             "Both are too long to compare: {before} and {after} lines.",
             before=f"{len(old):,}",
@@ -92,12 +92,12 @@ class CodeText(QPlainTextEdit):
         editable: bool = False,
         numbered: bool = True,
         role: str = "code",
-        most_lines: int = MOST_LINES,
+        most_lines: int = MAX_CODE_LINES,
     ) -> None:
         """`role` is "code", or "field" for prose in the normal font."""
         super().__init__()
         self._most_lines = most_lines
-        self._around = AROUND[role]
+        self._around = VERTICAL_PADDING[role]
         self._given: str | None = None
         self._shown = ""
         self._is_difference = False
@@ -270,10 +270,9 @@ def monospaced() -> QFont:
     return font
 
 
-MOST_COLOURED = 12_000
+MAX_HIGHLIGHTED_CHARS = 12_000
 """Characters that are coloured; more would block the window."""
-PAUSE = 150
-"""Milliseconds between two colourings of a growing text."""
+HIGHLIGHT_INTERVAL_MS = 150
 
 
 class CodeHighlighter(QSyntaxHighlighter):
@@ -286,7 +285,7 @@ class CodeHighlighter(QSyntaxHighlighter):
         self._lines: Lines = ()
         self._formats: dict[str, QTextCharFormat] = {}
         self._asking = False
-        self._later = QTimer(self, interval=PAUSE, singleShot=True)
+        self._later = QTimer(self, interval=HIGHLIGHT_INTERVAL_MS, singleShot=True)
         self._later.timeout.connect(self._ask)
 
     def follow(self, language: str) -> None:
@@ -319,9 +318,9 @@ class CodeHighlighter(QSyntaxHighlighter):
     def _text(self) -> str:
         """The part of the text that is coloured: whole lines."""
         text = self._view.toPlainText()
-        if len(text) <= MOST_COLOURED:
+        if len(text) <= MAX_HIGHLIGHTED_CHARS:
             return text
-        return text[: text.rfind("\n", 0, MOST_COLOURED) + 1]
+        return text[: text.rfind("\n", 0, MAX_HIGHLIGHTED_CHARS) + 1]
 
     def _format(self, colour: str) -> QTextCharFormat:
         if colour not in self._formats:
@@ -353,7 +352,6 @@ class CodeHighlighter(QSyntaxHighlighter):
 
 
 MAX_BLOCK_LINES = 40
-"""Visible lines of code."""
 
 
 class CodeBlock(QFrame):

@@ -24,7 +24,7 @@ from jarvis_desktop.ui.widgets.icons import IconButton
 if TYPE_CHECKING:
     from jarvis_desktop.ui.conversation.turn_view import TurnView
 
-REMEMBERED = 24
+MAX_KEPT_VIEWS = 24
 """Off-screen turns whose widgets are kept because the user interacted with them."""
 
 
@@ -178,7 +178,7 @@ class ConversationView(TurnList):
 
     def stays(self, index: int) -> bool:
         """Whether the user interacted with a turn, or must answer it."""
-        del self._touched[:-REMEMBERED]
+        del self._touched[:-MAX_KEPT_VIEWS]
         view = self._views[index]
         return super().stays(index) or view is self._current or view in self._touched
 

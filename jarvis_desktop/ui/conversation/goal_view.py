@@ -16,7 +16,7 @@ from jarvis_desktop.ui.widgets.forms import Fold
 from jarvis_desktop.ui.widgets.icons import StateIcon
 from jarvis_desktop.ui.widgets.labels import Label
 
-WORDS = {
+STATE_NAMES = {
     StepState.OPEN: mark("to do"),
     StepState.DOING: mark("doing"),
     StepState.DONE: mark("done"),
@@ -79,11 +79,11 @@ class StepRow(QWidget):
         self.text.setFont(font)
         self.note.setText(step.note)
         self.note.setVisible(bool(step.note))
-        self.word.setText(tr(WORDS[step.state]))
+        self.word.setText(tr(STATE_NAMES[step.state]))
         self.word.setProperty("role", _roles[step.state])
         self.word.style().unpolish(self.word)
         self.word.style().polish(self.word)
-        state = tr(WORDS[step.state])
+        state = tr(STATE_NAMES[step.state])
         name = tr("Step {number}, {state}: {text}", number=step.id, state=state, text=step.text)
         self.setAccessibleName(name)
 
@@ -194,7 +194,7 @@ class GoalView(QFrame):
         whose = tr("{who}’s plan", who=role_name(path))
         if path not in self._inner:
             fold, view = Fold(whose, unfolded=self._unfolded), GoalOutlineView(small=True)
-            fold.column.setContentsMargins(agent_rounds.INDENT, 0, 0, 0)
+            fold.column.setContentsMargins(agent_rounds.INDENT_PX, 0, 0, 0)
             fold.column.addWidget(view)
             self._inner[path] = fold, view
             self._inner_place.addWidget(fold)

@@ -14,13 +14,13 @@ from markdown_it import MarkdownIt
 from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
 
-SCHEMES = ("http://", "https://", "mailto:")
+LINK_SCHEMES = ("http://", "https://", "mailto:")
 """Addresses that may be opened; any other stays text."""
-LONGEST = 8000
+MAX_PARAGRAPH_CHARS = 8000
 """Longest paragraph, in characters, in which markup is parsed."""
-MOST_BRACKETS = 300
+MAX_BRACKETS = 300
 """Per paragraph: each may start a link whose end is searched for."""
-DEEPEST = 40
+MAX_NESTING = 40
 """Levels of quotes and lists; a text with more is shown literally."""
 
 
@@ -39,7 +39,7 @@ class Span:
 
 def parse_inline(source: str) -> tuple[Span, ...]:
     """Parse the words of a paragraph with their styles."""
-    if len(source) > LONGEST or source.count("[") > MOST_BRACKETS:
+    if len(source) > MAX_PARAGRAPH_CHARS or source.count("[") > MAX_BRACKETS:
         return (Span(source),)
     tokens: list[Token] = []
     parser().inline.parse(source, parser(), {}, tokens)
@@ -50,7 +50,7 @@ def parse_inline(source: str) -> tuple[Span, ...]:
 def parser() -> MarkdownIt:
     """CommonMark with tables and strikethrough, but without HTML, indented code, headings by
     underline and link definitions: they turn plain text into something else."""
-    made = MarkdownIt("commonmark", {"html": False, "maxNesting": DEEPEST})
+    made = MarkdownIt("commonmark", {"html": False, "maxNesting": MAX_NESTING})
     made.enable(["table", "strikethrough"])
     made.disable(["code", "lheading", "reference", "html_block", "html_inline"])
     made.core.ruler.enableOnly(["normalize", "block"])  # the words are read when they are shown
@@ -110,7 +110,7 @@ def _spans(tokens: Sequence[Token]) -> Iterator[Span]:
 
 
 def _openable(link: str) -> str:
-    return link if link.lower().startswith(SCHEMES) else ""
+    return link if link.lower().startswith(LINK_SCHEMES) else ""
 
 
 def _merge_alike(spans: Iterator[Span]) -> Iterator[Span]:
@@ -154,7 +154,7 @@ def _link_addresses(spans: Iterator[Span]) -> Iterator[Span]:
             yield replace(span, text=rest)
 
 
-LONG = 4000
+LONG_LIST_CHARS = 4000
 """Length of a list, in characters, from which its items are settled one by one."""
 
 
@@ -267,7 +267,7 @@ class IncrementalMarkdown:
             self._settled += _blocks(rest[:settled], done, goes_on=self._goes_on)
             self._goes_on = False
             self._read += settled
-        if len(rest) - settled > LONG and last.tag in ("ul", "ol"):
+        if len(rest) - settled > LONG_LIST_CHARS and last.tag in ("ul", "ol"):
             items = [tokens[at] for at in begun if tokens[at].level == 1 and tokens[at].tag == "li"]
             return self._settle_items(rest[settled:], _first_line(items[-1]) - _first_line(last))
         return tokens[blocks[-1] :]
@@ -350,7 +350,7 @@ class _ListContext:
 
 def _blocks(text: str, tokens: Sequence[Token], *, goes_on: bool) -> list[Block]:
     """Convert tokens to blocks; `goes_on` means that the text begins inside a list."""
-    if any(token.level >= DEEPEST - 1 for token in tokens):  # the parser left out the rest
+    if any(token.level >= MAX_NESTING - 1 for token in tokens):  # the parser left out the rest
         return plain_blocks(text)
     within, made = _ListContext(), list[Block]()
     level, tight = 0, False

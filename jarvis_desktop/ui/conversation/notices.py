@@ -20,9 +20,9 @@ from jarvis_desktop.ui.session import WindowSession
 from jarvis_desktop.ui.widgets import labels
 from jarvis_desktop.ui.widgets.banners import BannerCard
 
-KEPT = mark("What is done is not done again.")
-UNBEGUN = mark("Nothing of it was done yet.")
-STUCK = mark("It cannot go on: its plan is of another version. Leave it, and ask anew.")
+DONE_STAYS = mark("What is done is not done again.")
+NOT_STARTED = mark("Nothing of it was done yet.")
+INCOMPATIBLE = mark("It cannot go on: its plan is of another version. Leave it, and ask anew.")
 
 
 class ResumeNotice(BannerCard):
@@ -60,9 +60,12 @@ class ResumeNotice(BannerCard):
         unnamed = tr("A goal was cut off") if item.goal else tr("A plan was cut off")
         title = tr("“{request}” was cut off", request=words) if words else unnamed
         stuck = item.turn.plan is None and not item.goal
-        parts = [f"{labels.upper_first(format_progress(item))}.", tr(STUCK if stuck else KEPT)]
+        parts = [
+            f"{labels.upper_first(format_progress(item))}.",
+            tr(INCOMPATIBLE if stuck else DONE_STAYS),
+        ]
         if not (stuck or item.begun):
-            parts = [tr(UNBEGUN)]
+            parts = [tr(NOT_STARTED)]
         if more:
             parts.append(
                 trn(

@@ -32,14 +32,14 @@ from jarvis_desktop.ui.conversation.markdown import MarkdownText, Span, Thematic
 from jarvis_desktop.ui.widgets import theme
 from jarvis_desktop.ui.widgets.labels import TextView
 
-SIZES = {1: 2, 2: 1}
+HEADING_SIZES = {1: 2, 2: 1}
 """Steps of Qt's font sizes by which a heading is larger."""
-CONTINUED = "\u2028"
+LINE_BREAK = "\u2028"
 """Ends a line within a paragraph."""
 
 # characters that Qt reads as the end of a paragraph, a frame or a picture
 _foreign = str.maketrans(
-    {"\n": CONTINUED, "\r": CONTINUED, "\u2029": CONTINUED}
+    {"\n": LINE_BREAK, "\r": LINE_BREAK, "\u2029": LINE_BREAK}
     | dict.fromkeys("\x00\ufdd0\ufdd1\ufffc", "\ufffd")
 )
 
@@ -60,7 +60,7 @@ def char_format(span: Span, level: int, *, quoted: bool) -> QTextCharFormat:
     """The format of words in a heading of that level (0 for none), or in a quote."""
     made = QTextCharFormat()
     if level:
-        made.setProperty(QTextFormat.Property.FontSizeAdjustment, SIZES.get(level, 0))
+        made.setProperty(QTextFormat.Property.FontSizeAdjustment, HEADING_SIZES.get(level, 0))
     if level or span.bold:
         made.setFontWeight(QFont.Weight.DemiBold)
     made.setFontItalic(span.italic)
@@ -123,12 +123,11 @@ def utf16_slice(text: str, begin: int, end: int) -> str:
 
 ProseBlock = MarkdownText | ThematicBreak
 
-LINE = 128
-"""Line height in percent."""
-PLAIN_LINE = 112
-MOST = 60
+LINE_HEIGHT_PERCENT = 128
+PLAIN_LINE_HEIGHT_PERCENT = 112
+MAX_BLOCKS = 60
 """Blocks of one field."""
-MOST_LETTERS = 10_000
+MAX_CHARS = 10_000
 
 
 class Prose(TextView):
@@ -149,7 +148,7 @@ class Prose(TextView):
     @property
     def full(self) -> bool:
         """Whether further blocks need a new field: a whole field is laid out again as it grows."""
-        return len(self._blocks) >= MOST or self.document().characterCount() > MOST_LETTERS
+        return len(self._blocks) >= MAX_BLOCKS or self.document().characterCount() > MAX_CHARS
 
     def add(self, block: ProseBlock) -> None:
         """Append a block."""
@@ -218,7 +217,9 @@ class Prose(TextView):
         shape = QTextBlockFormat()
         plain = isinstance(block, MarkdownText) and block.plain
         height = QTextBlockFormat.LineHeightTypes.ProportionalHeight
-        shape.setLineHeight(PLAIN_LINE if plain else LINE, height.value)
+        shape.setLineHeight(
+            PLAIN_LINE_HEIGHT_PERCENT if plain else LINE_HEIGHT_PERCENT, height.value
+        )
         line, place = self.fontMetrics().height(), block.place
         gap = 0.0
         if len(self._blocks) > 1 and not plain:
@@ -405,7 +406,7 @@ class Prose(TextView):
             )
             whole = begin <= block.position()
             mark = _plain_markers(self._blocks[block.blockNumber()]) if whole else ""
-            lines.append(mark + text.replace(CONTINUED, "\n"))
+            lines.append(mark + text.replace(LINE_BREAK, "\n"))
             block = block.next()
         return "\n".join(lines)
 

@@ -14,7 +14,7 @@ Lines = tuple[tuple[tuple[int, int, str], ...], ...]
 """For each line its coloured words: start and length in UTF-16 units, and the name of the
 colour."""
 
-MOST_WORDS = 3000
+MAX_WORDS = 3000
 """Coloured words per text: each costs the window time."""
 
 _COLOURS: dict[_TokenType, str] = {
@@ -64,7 +64,7 @@ def words(text: str, language: str) -> Lines:
                 lines.append([])
                 at = 0
             long = len(line) if line.isascii() else len(line.encode("utf-16-le")) // 2
-            if colour and line.strip() and count < MOST_WORDS:
+            if colour and line.strip() and count < MAX_WORDS:
                 count += 1
                 lines[-1].append((at, long, colour))
             at += long

@@ -56,13 +56,12 @@ from jarvis_desktop.ui.widgets import theme
 from jarvis_desktop.ui.widgets.icons import IconButton
 from jarvis_desktop.ui.widgets.labels import Label, goes_through
 
-MEASURED = 60
+MEASURED_ROWS = 60
 """Rows that are measured for the width of a column."""
-WIDEST = 340
-"""Pixels."""
-NARROWEST = 110
+MAX_COLUMN_PX = 340
+MIN_COLUMN_PX = 110
 """Pixels that a column of many words keeps in a narrow table."""
-LONGEST_CELL = 2000
+MAX_CELL_CHARS = 2000
 """Characters of a cell that are shown; all of them are copied."""
 PADDING = QSize(12, 7)
 
@@ -95,7 +94,7 @@ class TableRows(QAbstractTableModel):
 
     def words(self, row: int, column: int) -> str:
         """The words of a cell; row -1 is the heading."""
-        return encodable(self.grid.words(row + 1, column)[:LONGEST_CELL])
+        return encodable(self.grid.words(row + 1, column)[:MAX_CELL_CHARS])
 
     def side(self, column: int) -> Qt.AlignmentFlag:
         """The alignment of a column."""
@@ -164,10 +163,10 @@ class TableGrid(QTableView):
         self.setFixedHeight(height + 2 * self.frameWidth())
 
     def _natural(self, column: int, metrics: QFontMetrics, bold: QFontMetrics) -> int:
-        rows = range(min(self._rows.rowCount(), MEASURED))
+        rows = range(min(self._rows.rowCount(), MEASURED_ROWS))
         widths = [metrics.horizontalAdvance(self._rows.words(row, column)[:80]) for row in rows]
         head = bold.horizontalAdvance(str(self._rows.headerData(column, Qt.Orientation.Horizontal)))
-        return min(max([head + 6, *widths]) + 2 * PADDING.width() + 2, WIDEST)
+        return min(max([head + 6, *widths]) + 2 * PADDING.width() + 2, MAX_COLUMN_PX)
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
@@ -221,11 +220,11 @@ class TableGrid(QTableView):
 def _narrowed(widths: Sequence[int], room: int) -> list[int]:
     """Widths that fit into the room, as long as the columns stay readable."""
     result = list(widths)
-    while (over := sum(result) - room) > 0 and max(result) > NARROWEST:
+    while (over := sum(result) - room) > 0 and max(result) > MIN_COLUMN_PX:
         widest = max(result)
-        below = max([width for width in result if width < widest], default=NARROWEST)
+        below = max([width for width in result if width < widest], default=MIN_COLUMN_PX)
         columns = [place for place, width in enumerate(result) if width == widest]
-        each = min(widest - max(below, NARROWEST), -(-over // len(columns)))
+        each = min(widest - max(below, MIN_COLUMN_PX), -(-over // len(columns)))
         for place in columns:
             result[place] -= max(each, 1)
     return result
@@ -271,7 +270,7 @@ class _Cell(QStyledItemDelegate):
         assert isinstance(view, QTableView)
         spans = rows.grid.spans(index.row() + 1, index.column())
         text = encodable("".join(span.text for span in spans)).replace("\n", "\u2028")
-        text = text[:LONGEST_CELL]
+        text = text[:MAX_CELL_CHARS]
         words = QTextLayout(text, view.font())
         words.setFormats(_ranges(spans, plain=chosen))
         alignment = QTextOption(rows.side(index.column()))
@@ -312,9 +311,8 @@ def _ranges(spans: Sequence[Span], *, plain: bool) -> list[QTextLayout.FormatRan
     return ranges
 
 
-AT_ONCE = 60
-"""Rows shown until more are asked for."""
-MORE = 300
+INITIAL_ROWS = 60
+ROWS_PER_CLICK = 300
 
 
 class TableBlock(QFrame):
@@ -324,7 +322,7 @@ class TableBlock(QFrame):
         super().__init__()
         self.setObjectName("answertable")
         self._actions = actions
-        self._most = AT_ONCE
+        self._most = INITIAL_ROWS
         self._rows = TableRows(self)
         column = QVBoxLayout(self)
         column.setContentsMargins(1, 1, 1, 1)
@@ -366,7 +364,9 @@ class TableBlock(QFrame):
         self.cells.setAccessibleName(tr("Table with {rows}, {columns}", rows=size, columns=across))
         left = rows - self._most
         self.more.setVisible(left > 0)
-        words = trn("Show {count} more row", "Show {count} more rows", max(1, min(left, MORE)))
+        words = trn(
+            "Show {count} more row", "Show {count} more rows", max(1, min(left, ROWS_PER_CLICK))
+        )
         self.more.setText(words)
         self.more.setAccessibleName(words)
         self.cells.fit()
@@ -399,7 +399,7 @@ class TableBlock(QFrame):
         self._actions.save_text.emit(tr("table.csv"), self.csv())
 
     def _show_more(self) -> None:
-        self._most += MORE
+        self._most += ROWS_PER_CLICK
         self.show_grid(self._grid)
 
 

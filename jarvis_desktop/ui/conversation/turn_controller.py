@@ -126,10 +126,10 @@ class TurnController(QObject):
 
     def open_link(self, address: str) -> None:
         """Open a web or mail address with the desktop's program."""
-        from jarvis_desktop.ui.conversation.markdown import SCHEMES
+        from jarvis_desktop.ui.conversation.markdown import LINK_SCHEMES
         from jarvis_desktop.ui.conversation.prose import readable_address
 
-        if not address.lower().startswith(SCHEMES):
+        if not address.lower().startswith(LINK_SCHEMES):
             return
         if not QDesktopServices.openUrl(QUrl(address)):
             words = tr(

@@ -25,8 +25,7 @@ from jarvis_desktop.ui.widgets.flow_layout import FlowLayout
 from jarvis_desktop.ui.widgets.icons import IconButton
 from jarvis_desktop.ui.widgets.labels import Label
 
-LONGEST = 300
-"""Characters of a reason that are shown."""
+MAX_REASON_CHARS = 300
 
 OUTCOMES = {
     Status.DONE: mark("done"),
@@ -74,7 +73,7 @@ def _of_tasks(turn: Turn) -> Iterator[Line]:
 def _tried(title: str, attempt: Attempt, result: TaskResult | None) -> Line:
     candidate = attempt.candidate
     if attempt.error:
-        failed = tr("failed: {reason}", reason=one_line(attempt.error, limit=LONGEST))
+        failed = tr("failed: {reason}", reason=one_line(attempt.error, limit=MAX_REASON_CHARS))
         outcome = failed if result else tr("{failed} Then the next was tried.", failed=failed)
     else:
         outcome = _outcome(result) if result else tr("done")
@@ -152,7 +151,9 @@ def _outcome(result: TaskResult) -> str:
     word = tr(OUTCOMES[result.status])
     if not result.reason or result.status is Status.DONE:
         return word
-    return tr("{state}: {reason}", state=word, reason=one_line(result.reason, limit=LONGEST))
+    return tr(
+        "{state}: {reason}", state=word, reason=one_line(result.reason, limit=MAX_REASON_CHARS)
+    )
 
 
 def _of_rounds(turn: Turn) -> Iterator[Line]:
@@ -165,7 +166,7 @@ def _ended(item: Round) -> str:
     return tr(OUTCOMES[item.status]) if item.status else "–"
 
 
-MOST = 12
+MAX_SOURCES = 12
 
 
 def sources(turn: Turn) -> tuple[Artifact, ...]:
@@ -200,13 +201,13 @@ class SourceChips(QWidget):
             if old := item.widget():
                 old.hide()
                 old.deleteLater()
-        chips = [self._chip(artifact) for artifact in known[:MOST]]
+        chips = [self._chip(artifact) for artifact in known[:MAX_SOURCES]]
         told = Label(tr("Based on"), role="small")
         told.setFixedHeight(chips[0].sizeHint().height() if chips else 0)  # in line with the chips
         for widget in (told, *chips):
             self._flow.addWidget(widget)
-        if len(known) > MOST:
-            more = tr("and {count} more", count=len(known) - MOST)
+        if len(known) > MAX_SOURCES:
+            more = tr("and {count} more", count=len(known) - MAX_SOURCES)
             self._flow.addWidget(Label(more, role="small"))
         self.setVisible(bool(known))
 

@@ -19,7 +19,7 @@ from jarvis_desktop.ui.widgets import icons, labels, theme
 from jarvis_desktop.ui.widgets.icons import IconButton, Symbol
 from jarvis_desktop.ui.widgets.labels import ElidedLabel
 
-LLM = "llm"
+LLM_BACKEND = "llm"
 """The backend whose texts are Markdown."""
 
 _endings = {
@@ -87,7 +87,7 @@ def is_plain(turn: Turn) -> bool:
     if turn.plan is None or not len(turn.plan) or turn.agentic or not turn.results:
         return False
     doers = [item.attempts[-1].candidate for item in turn.results.values() if item.attempts]
-    if any(doer.backend == LLM for doer in doers) or not all_ended(turn):
+    if any(doer.backend == LLM_BACKEND for doer in doers) or not all_ended(turn):
         return False
     return compose_answer(turn) == turn.reply
 

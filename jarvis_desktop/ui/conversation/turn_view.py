@@ -47,7 +47,7 @@ from jarvis_desktop.ui.widgets.flow_layout import FlowLayout
 from jarvis_desktop.ui.widgets.icons import StateIcon, Symbol
 from jarvis_desktop.ui.widgets.labels import FIRST, Label, TextView
 
-MOST_CHIPS = 100
+MAX_CHIPS = 100
 
 
 class RequestBubble(QWidget):
@@ -91,17 +91,16 @@ class RequestBubble(QWidget):
             self._chips.deleteLater()
         self._chips = QWidget()
         flow = FlowLayout(self._chips, right=True)
-        for artifact in attachments[:MOST_CHIPS]:
+        for artifact in attachments[:MAX_CHIPS]:
             flow.addWidget(AttachmentChip(artifact))
         self._column.addWidget(self._chips)
         self._chips.setVisible(bool(attachments))
 
 
-MOST_RESULTS = 60
+MAX_CARDS = 60
 """Results that get a card; others are reached through their steps."""
 
-MOST_LINES = 100
-"""Lines of the trace that are shown."""
+MAX_TRACE_LINES = 100
 
 
 class TurnView(QFrame):
@@ -317,7 +316,7 @@ class TurnView(QFrame):
 
     def _draw_results(self, turn: Turn) -> None:
         reply = " ".join(turn.reply.split())
-        made = () if turn.agentic and turn.status is None else turn.artifacts[:MOST_RESULTS]
+        made = () if turn.agentic and turn.status is None else turn.artifacts[:MAX_CARDS]
         wanted = [item for item in made if not turn_footer.is_in_reply(item, reply)]
         for artifact in self._cards.keys() - set(wanted):
             old = self._cards.pop(artifact)
@@ -420,7 +419,7 @@ class TurnDetails(QFrame):
                 self._column.insertWidget(1, self.account)
             else:
                 self.account.show_grid(grid)
-        lines = (one_line(line, limit=400) for line in turn.trace[:MOST_LINES])
+        lines = (one_line(line, limit=400) for line in turn.trace[:MAX_TRACE_LINES])
         shown = "\n".join(filter(None, (format_api_calls(turn), *lines)))
         self.lines.setVisible(bool(shown))
         if shown != self.lines.accessibleName():

@@ -94,13 +94,12 @@ class TurnHeights:
         return max(0, min(index, len(self._heights) - 1))
 
 
-BUDGET = 0.016
-"""Seconds for building turns at a time; the rest is built a moment later."""
-SETTLED = 60
+BUILD_BUDGET_S = 0.016
+SCROLL_END_MS = 60
 """Milliseconds after scrolling ends before the surroundings are built."""
-NEAR_END = 40
+NEAR_END_PX = 40
 """Pixels from the end that still count as being there."""
-ASIDE = -20_000
+OFF_SCREEN = -20_000
 """The off-screen position, in pixels, where a turn is built before its height is known."""
 
 
@@ -134,7 +133,7 @@ class TurnList(QAbstractScrollArea):
         self.verticalScrollBar().setSingleStep(48)
         self._soon = QTimer(self, singleShot=True, interval=0)
         self._soon.timeout.connect(self._arrange)
-        self._rest = QTimer(self, singleShot=True, interval=SETTLED)
+        self._rest = QTimer(self, singleShot=True, interval=SCROLL_END_MS)
         self._rest.timeout.connect(self._settle)
 
     def stays(self, index: int) -> bool:
@@ -152,7 +151,7 @@ class TurnList(QAbstractScrollArea):
             return
         self._arranging = True
         try:
-            complete = self._fill(time.perf_counter() + BUDGET)
+            complete = self._fill(time.perf_counter() + BUILD_BUDGET_S)
             self._place()
             self._forget()
             self._order()
@@ -194,7 +193,7 @@ class TurnList(QAbstractScrollArea):
         view.setParent(self.viewport())
         self._views[index] = view
         self._draw(index)
-        view.setGeometry(self._left(), ASIDE, self._width(), 400)
+        view.setGeometry(self._left(), OFF_SCREEN, self._width(), 400)
         view.show()
         return view
 
@@ -272,7 +271,7 @@ class TurnList(QAbstractScrollArea):
             # hiding the focused widget would make Qt focus any other
             held = view.hasFocus() or view.isAncestorOf(QApplication.focusWidget() or self)
             if reached or held:
-                view.setGeometry(left, y if reached else ASIDE, width, self._heights[index])
+                view.setGeometry(left, y if reached else OFF_SCREEN, width, self._heights[index])
             view.setVisible(reached or held)
 
     def _margin(self) -> int:
@@ -294,7 +293,7 @@ class TurnList(QAbstractScrollArea):
 
     def scrollContentsBy(self, dx: int, dy: int) -> None:
         bar = self.verticalScrollBar()
-        self._follow = bar.value() >= bar.maximum() - NEAR_END
+        self._follow = bar.value() >= bar.maximum() - NEAR_END_PX
         if not self._follow:
             self._hold(bar.value())
         self._scrolls = True

@@ -37,9 +37,9 @@ from jarvis_desktop.ui.media.playback import Playback, Timeline
 from jarvis_desktop.ui.media.previews import Peaks, VideoInfo
 from jarvis_desktop.ui.media.table_card import TableCard
 from jarvis_desktop.ui.media.video import (
+    MAX_HEIGHT,
+    MAX_WIDTH,
     SCRIM,
-    TALLEST,
-    WIDEST,
     FrameLoader,
     VideoCanvas,
     VideoWindow,
@@ -50,12 +50,11 @@ from jarvis_desktop.ui.widgets.icons import IconButton
 from jarvis_desktop.ui.widgets.images import Picture
 from jarvis_desktop.ui.widgets.labels import Label, LongText
 
-BOX = QSize(380, 280)
-"""Largest size of a thumbnail, in pixels."""
-UNREAD = QSize(240, 160)
+MAX_THUMBNAIL = QSize(380, 280)
+PLACEHOLDER = QSize(240, 160)
 """Pixels reserved until the image is read."""
-SMALLEST = 96
-NARROWEST = 300
+MIN_THUMBNAIL = 96
+MIN_LINE_WIDTH = 300
 """Pixels of the line below, so that a name can be read."""
 
 
@@ -70,7 +69,7 @@ class Thumbnail(QPushButton):
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.setAutoDefault(False)
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
-        self._size = UNREAD
+        self._size = PLACEHOLDER
         self._picture = QPixmap()
         self.tag = ""
         """A word in its corner."""
@@ -81,7 +80,7 @@ class Thumbnail(QPushButton):
         self._picture = QPixmap.fromImage(image)
         self._picture.setDevicePixelRatio(ratio)
         size = self._picture.deviceIndependentSize().toSize()
-        self._size = size.expandedTo(QSize(SMALLEST, SMALLEST))
+        self._size = size.expandedTo(QSize(MIN_THUMBNAIL, MIN_THUMBNAIL))
         self.setIcon(self._picture)
         self.updateGeometry()
 
@@ -148,10 +147,10 @@ class ImageCard(QWidget):
         self.trouble = FileError(artifact, actions)
         layout.addWidget(self.trouble)
         self.line = FileLine(artifact, actions)
-        self.line.setMaximumWidth(BOX.width())
+        self.line.setMaximumWidth(MAX_THUMBNAIL.width())
         layout.addWidget(self.line)
         DragOut(self.thumbnail, self.line.deeds, lambda: self._image)
-        box = BOX * self.devicePixelRatioF()
+        box = MAX_THUMBNAIL * self.devicePixelRatioF()
         self._reading = Picture(artifact.path, box, self)
         self._reading.ready.connect(self._show_picture)
 
@@ -167,7 +166,7 @@ class ImageCard(QWidget):
         size = self._reading.size
         self.thumbnail.tag = "GIF" if self._reading.moves else ""
         self.thumbnail.show_picture(image)
-        self.line.setMaximumWidth(max(self.thumbnail.sizeHint().width(), NARROWEST))
+        self.line.setMaximumWidth(max(self.thumbnail.sizeHint().width(), MIN_LINE_WIDTH))
         self.line.show_facts(f"{size.width()} × {size.height()}")
 
 
@@ -277,7 +276,7 @@ class SoundCard(QFrame):
             self.trouble.hide()
 
 
-LISTENED = 1800.0
+MAX_WAVEFORM_S = 1800.0
 """Seconds of video whose sound is analysed for its waveform: hours of it would keep a core busy."""
 
 
@@ -324,7 +323,7 @@ class VideoCard(QFrame):
         layout.addWidget(self._bar)
         layout.addWidget(self.trouble)
         layout.addWidget(self.line)
-        self.setMaximumWidth(WIDEST + 2 * theme.space() + 2)
+        self.setMaximumWidth(MAX_WIDTH + 2 * theme.space() + 2)
         self.canvas.seen.connect(self._look)
         self.canvas.clicked.connect(self._clicked)
         self.canvas.double_clicked.connect(self._change_size)
@@ -366,7 +365,7 @@ class VideoCard(QFrame):
         self.whole.setFocus()
 
     def _look(self) -> None:
-        box = (WIDEST, TALLEST)
+        box = (MAX_WIDTH, MAX_HEIGHT)
         ratio = self.devicePixelRatioF()
         size = [round(side * ratio) for side in box]
         self._media.look(self, "film", self._path, *size, then=self._described)
@@ -383,7 +382,7 @@ class VideoCard(QFrame):
             self.canvas.show_picture(frame_image(film.poster))
             self.canvas.show_sign("play")
             self._bar.setEnabled(True)
-            if film.sound > 0 and 0 < film.length <= LISTENED:
+            if film.sound > 0 and 0 < film.length <= MAX_WAVEFORM_S:
                 self.controls.timeline.show_waves(None)
                 then = partial(self._heard, film)
                 self._media.look(self, "peaks", self._path, then=then)

@@ -78,10 +78,10 @@ class SharedPlayer(QObject):
             self._now = None
 
 
-REST = 5.0
+IDLE_S = 5.0
 """Seconds without work after which the process ends."""
-LOOK_SECONDS = 20.0
-MOST_KEPT = 200
+PREVIEW_TIMEOUT_S = 20.0
+MAX_CACHED_PREVIEWS = 200
 """Previews that are cached, so that a conversation reopens at once."""
 
 Work = Callable[[], Coroutine[Any, Any, Any]]
@@ -216,7 +216,7 @@ class MediaReader:
         key = (what, path, status.st_mtime_ns, status.st_size, *args)
         if key not in self._kept:
             found = await self._ask(part, what, path, *args)
-            if len(self._kept) >= MOST_KEPT:
+            if len(self._kept) >= MAX_CACHED_PREVIEWS:
                 self._kept.popitem(last=False)
             self._kept[key] = found
         self._kept.move_to_end(key)
@@ -230,14 +230,14 @@ class MediaReader:
             self._rest.cancel()
         try:
             while True:
-                found = await self._child.call(what, path, *args, timeout=LOOK_SECONDS)
+                found = await self._child.call(what, path, *args, timeout=PREVIEW_TIMEOUT_S)
                 if not (isinstance(found, Peaks) and found.share < 1):
                     return found
                 part(found)
         finally:
             self._asking -= 1
             if not self._asking:
-                self._rest = asyncio.get_running_loop().call_later(REST, self._child.kill)
+                self._rest = asyncio.get_running_loop().call_later(IDLE_S, self._child.kill)
 
 
 def status_of(path: Path) -> os.stat_result:

@@ -40,10 +40,8 @@ def mime_data(path: Path, image: QImage | None = None, text: str = "") -> QMimeD
     return data
 
 
-COPIED = QSize(8000, 8000)
-"""Largest picture on the clipboard, in pixels."""
-HELD = 96
-"""Pixels of the drag icon."""
+MAX_CLIPBOARD_PICTURE = QSize(8000, 8000)
+DRAG_ICON_PX = 96
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +92,7 @@ class FileActions(QObject):
         drag.setMimeData(mime_data(self._actions.media.handed(path), picture, self.text))
         held = QPixmap.fromImage(picture) if not picture.isNull() else None
         drag.setPixmap(
-            held.scaled(HELD, HELD, Qt.AspectRatioMode.KeepAspectRatio)
+            held.scaled(DRAG_ICON_PX, DRAG_ICON_PX, Qt.AspectRatioMode.KeepAspectRatio)
             if held
             else icons.pixmap(icons.FOR_KIND[self.artifact.kind], "accent", size=32)
         )
@@ -118,7 +116,9 @@ class FileActions(QObject):
     def _put(self) -> None:
         path = self.artifact.path
         if path and self.artifact.kind is Kind.IMAGE:
-            Picture(path, COPIED, self).ready.connect(lambda image, _: self._put_with(image))
+            Picture(path, MAX_CLIPBOARD_PICTURE, self).ready.connect(
+                lambda image, _: self._put_with(image)
+            )
         else:
             self._put_with(QImage())
 
@@ -166,7 +166,7 @@ class DragOut(QObject):
         return False
 
 
-THANKS = 1500
+COPIED_MS = 1500
 """Milliseconds in which a button shows that it has copied."""
 
 
@@ -222,7 +222,7 @@ class FileLine(QWidget):
 
     def _thank(self, button: IconButton, name: str) -> None:
         button.show_icon("done", tr("Copied"))
-        QTimer.singleShot(THANKS, button, lambda: button.show_icon("copy", name, tip=tr("Copy")))
+        QTimer.singleShot(COPIED_MS, button, lambda: button.show_icon("copy", name, tip=tr("Copy")))
 
     def _show_size(self, count: int) -> None:
         self._size = labels.size(count)

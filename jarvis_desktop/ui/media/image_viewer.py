@@ -42,11 +42,11 @@ from jarvis_desktop.ui.widgets.icons import IconButton
 from jarvis_desktop.ui.widgets.images import MovingPicture, Picture
 from jarvis_desktop.ui.widgets.labels import Label
 
-STEP = 1.25
-LEAST, MOST = 0.02, 16.0
-PIXELLATED = 3.0
+ZOOM_STEP = 1.25
+MIN_ZOOM, MAX_ZOOM = 0.02, 16.0
+PIXELATED_ZOOM = 3.0
 """The scale from which single pixels are drawn as squares."""
-WHEEL = 480.0
+WHEEL_DOUBLING = 480.0
 """Wheel rotation that zooms by a factor of 2, in Qt's units."""
 
 
@@ -125,7 +125,7 @@ class ImageView(QWidget):
             (at.x() - before.x()) / max(before.width(), 1),
             (at.y() - before.y()) / max(before.height(), 1),
         )
-        self._zoom = min(max(zoom, LEAST), MOST) if zoom else 0.0
+        self._zoom = min(max(zoom, MIN_ZOOM), MAX_ZOOM) if zoom else 0.0
         shown = self._shown()
         middle = QRectF(self.rect()).center()
         self._middle = QPointF(
@@ -154,7 +154,7 @@ class ImageView(QWidget):
         self._look()
 
     def wheelEvent(self, event: QWheelEvent) -> None:
-        self.zoom_by(2 ** (event.angleDelta().y() / WHEEL), event.position())
+        self.zoom_by(2 ** (event.angleDelta().y() / WHEEL_DOUBLING), event.position())
 
     def event(self, event: QEvent) -> bool:
         """Zoom with two fingers."""
@@ -199,7 +199,7 @@ class ImageView(QWidget):
         if self._pixmap.isNull() or seen.isEmpty():
             return
         painter = QPainter(self)
-        smooth = self.zoom < PIXELLATED
+        smooth = self.zoom < PIXELATED_ZOOM
         painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform, smooth)
         scale = self._pixmap.width() / place.width()
         source = QRectF((seen.topLeft() - place.topLeft()) * scale, seen.size() * scale)
@@ -252,10 +252,8 @@ def _kept(middle: float, room: float, length: float) -> float:
     return min(max(middle, half), 1 - half)
 
 
-FINEST = QSize(6000, 6000)
-"""Largest size at which an enlarged picture is read."""
-MOVE = 80
-"""Pixels that an arrow key moves a picture."""
+MAX_PICTURE = QSize(6000, 6000)
+MOVE_PX = 80
 
 
 def pictures_of(turns: Iterable[Turn]) -> list[Artifact]:
@@ -329,10 +327,10 @@ class ImageViewer(QFrame):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         key, control = event.key(), event.modifiers() & Qt.KeyboardModifier.ControlModifier
         arrows = {
-            Qt.Key.Key_Left: (MOVE, 0),
-            Qt.Key.Key_Right: (-MOVE, 0),
-            Qt.Key.Key_Up: (0, MOVE),
-            Qt.Key.Key_Down: (0, -MOVE),
+            Qt.Key.Key_Left: (MOVE_PX, 0),
+            Qt.Key.Key_Right: (-MOVE_PX, 0),
+            Qt.Key.Key_Up: (0, MOVE_PX),
+            Qt.Key.Key_Down: (0, -MOVE_PX),
         }
         if key == Qt.Key.Key_Escape:
             self.leave()
@@ -350,9 +348,9 @@ class ImageViewer(QFrame):
         elif key == Qt.Key.Key_PageUp:
             self.step(-1)
         elif key in (Qt.Key.Key_Plus, Qt.Key.Key_Equal):
-            self.view.zoom_by(STEP)
+            self.view.zoom_by(ZOOM_STEP)
         elif key == Qt.Key.Key_Minus:
-            self.view.zoom_by(1 / STEP)
+            self.view.zoom_by(1 / ZOOM_STEP)
         elif key == Qt.Key.Key_0:
             self.view.set_zoom(0.0)
         elif key == Qt.Key.Key_1:
@@ -386,9 +384,9 @@ class ImageViewer(QFrame):
         self.turn = IconButton("rotate", tr("Turn (R)"))
         self.previous.clicked.connect(lambda: self.step(-1))
         self.next.clicked.connect(lambda: self.step(1))
-        self.out.clicked.connect(lambda: self.view.zoom_by(1 / STEP))
+        self.out.clicked.connect(lambda: self.view.zoom_by(1 / ZOOM_STEP))
         self.zoom.clicked.connect(self._fit_or_full)
-        self.enlarge.clicked.connect(lambda: self.view.zoom_by(STEP))
+        self.enlarge.clicked.connect(lambda: self.view.zoom_by(ZOOM_STEP))
         self.turn.clicked.connect(self.view.turn)
         row = QHBoxLayout()
         row.setSpacing(theme.space("half"))
@@ -440,7 +438,7 @@ class ImageViewer(QFrame):
     def _read_finer(self) -> None:
         if not self._finest:
             self._finest = True
-            self._begin(FINEST)
+            self._begin(MAX_PICTURE)
 
     def _begin(self, box: QSize) -> None:
         path = self._among[self._index].path

@@ -18,11 +18,10 @@ from jarvis_desktop.ui.media.controller import SharedPlayer
 from jarvis_desktop.ui.media.previews import Peaks
 from jarvis_desktop.ui.widgets import labels, theme
 
-TICK = 40
-"""Milliseconds between two updates of the position."""
-AGAIN = 120
+POSITION_INTERVAL_MS = 40
+SEEK_DELAY_MS = 120
 """Milliseconds after the last of several jumps before the sound restarts."""
-NEARLY = 0.6
+END_TOLERANCE_S = 0.6
 """A sound that stops within so many seconds of its end has ended."""
 
 
@@ -58,9 +57,9 @@ class Playback(QObject):
         """Counts stops: reports of a sound from before the last one are ignored."""
         self._heard = False
         self._since: float | None = None
-        self._ticking = QTimer(self, interval=TICK)
+        self._ticking = QTimer(self, interval=POSITION_INTERVAL_MS)
         self._ticking.timeout.connect(self._tick)
-        self._again = QTimer(self, interval=AGAIN, singleShot=True)
+        self._again = QTimer(self, interval=SEEK_DELAY_MS, singleShot=True)
         self._again.timeout.connect(self._begin)
 
     @property
@@ -170,9 +169,9 @@ class Playback(QObject):
             self._go_on_unheard()
         elif outcome.cancelled:
             self._rest()
-        elif self.shows and self._at > self.sound - NEARLY and self.sound < self.length:
+        elif self.shows and self._at > self.sound - END_TOLERANCE_S and self.sound < self.length:
             self._go_on_unheard()
-        elif self._at > self.length - NEARLY:
+        elif self._at > self.length - END_TOLERANCE_S:
             self._finish()
         else:
             self._rest()  # it was silenced
@@ -205,11 +204,10 @@ def _cancel(jobs: list[EngineJob], _gone: object = None) -> None:
         job.cancel()
 
 
-STEP, LEAP = 5.0, 30.0
+ARROW_S, PAGE_S = 5.0, 30.0
 """Seconds that an arrow key jumps, and Page Up and Down."""
-BAR, GAP = 2.0, 1.0
-"""Pixels."""
-TALL, FLAT = 40, 20
+BAR_PX, GAP_PX = 2.0, 1.0
+WAVEFORM_PX, LINE_PX = 40, 20
 
 
 class Timeline(QSlider):
@@ -229,7 +227,7 @@ class Timeline(QSlider):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
-        self.setFixedHeight(TALL if waves else FLAT)
+        self.setFixedHeight(WAVEFORM_PX if waves else LINE_PX)
         self.setMinimumWidth(60)
         self.setEnabled(False)
         self._waves = waves
@@ -250,7 +248,7 @@ class Timeline(QSlider):
     def show_waves(self, peaks: Peaks | None) -> None:
         """Draw a waveform instead of a line; None if it is not known yet."""
         self._waves, self._peaks = True, peaks
-        self.setFixedHeight(TALL)
+        self.setFixedHeight(WAVEFORM_PX)
         self.update()
 
     def show_place(self, seconds: float) -> None:
@@ -268,10 +266,10 @@ class Timeline(QSlider):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         place = self.value() / 1000
         leaps = {
-            Qt.Key.Key_Left: place - STEP,
-            Qt.Key.Key_Right: place + STEP,
-            Qt.Key.Key_PageUp: place - LEAP,
-            Qt.Key.Key_PageDown: place + LEAP,
+            Qt.Key.Key_Left: place - ARROW_S,
+            Qt.Key.Key_Right: place + ARROW_S,
+            Qt.Key.Key_PageUp: place - PAGE_S,
+            Qt.Key.Key_PageDown: place + PAGE_S,
             Qt.Key.Key_Home: 0.0,
             Qt.Key.Key_End: self.maximum() / 1000,
         }
@@ -321,14 +319,14 @@ class Timeline(QSlider):
 
     def _paint_waves(self, painter: QPainter, share: float) -> None:
         painter.setPen(Qt.PenStyle.NoPen)
-        count = max(1, int((self.width() - 4) / (BAR + GAP)))
+        count = max(1, int((self.width() - 4) / (BAR_PX + GAP_PX)))
         middle, tallest = self.height() / 2, self.height() - 8
         played, ahead = theme.colour("accent"), theme.colour("control")
         for index, level in enumerate(_levels(self._peaks, count)):
-            height = max(BAR, level * tallest)
+            height = max(BAR_PX, level * tallest)
             painter.setBrush(played if (index + 0.5) / count < share else ahead)
-            x = 2 + index * (BAR + GAP)
-            painter.drawRoundedRect(QRectF(x, middle - height / 2, BAR, height), 1, 1)
+            x = 2 + index * (BAR_PX + GAP_PX)
+            painter.drawRoundedRect(QRectF(x, middle - height / 2, BAR_PX, height), 1, 1)
 
     def _paint_line(self, painter: QPainter, share: float) -> None:
         painter.setPen(Qt.PenStyle.NoPen)

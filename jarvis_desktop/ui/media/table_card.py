@@ -17,11 +17,10 @@ from jarvis_desktop.ui.widgets import icons, theme
 from jarvis_desktop.ui.widgets.icons import Symbol
 from jarvis_desktop.ui.widgets.labels import Label
 
-SEEN_ROWS = 8
-WIDEST_COLUMN = 260
-"""Pixels."""
-PADDING = 32
-MEASURED = 40
+VISIBLE_ROWS = 8
+MAX_COLUMN_PX = 260
+CELL_PADDING_PX = 32
+MEASURED_ROWS = 40
 """Rows that are measured for the width of a column."""
 
 Index = QModelIndex | QPersistentModelIndex
@@ -85,12 +84,12 @@ class PreviewTable(QTableView):
         row = metrics.height() + 8
         self.verticalHeader().setDefaultSectionSize(row)
         for column in range(len(preview.columns)):
-            cells = [line[column][:80] for line in preview.rows[:MEASURED]]
-            width = max(metrics.horizontalAdvance(cell) for cell in cells) + PADDING
+            cells = [line[column][:80] for line in preview.rows[:MEASURED_ROWS]]
+            width = max(metrics.horizontalAdvance(cell) for cell in cells) + CELL_PADDING_PX
             width = max(width, head.sectionSizeHint(column))
-            self.setColumnWidth(column, min(width, WIDEST_COLUMN))
+            self.setColumnWidth(column, min(width, MAX_COLUMN_PX))
         head.setStretchLastSection(True)
-        shown = max(1, min(len(preview.rows), SEEN_ROWS))
+        shown = max(1, min(len(preview.rows), VISIBLE_ROWS))
         bar = self.horizontalScrollBar().sizeHint().height()
         self.setFixedHeight(head.sizeHint().height() + shown * row + bar)
 

@@ -26,15 +26,12 @@ from jarvis_desktop.ui.media.playback import Playback
 from jarvis_desktop.ui.media.previews import VideoFrame
 from jarvis_desktop.ui.widgets import icons, theme
 
-FASTEST = 1 / 30
-"""Seconds between two frames, at least."""
-LINGER = 700
+MIN_FRAME_INTERVAL_S = 1 / 30
+IDLE_MS = 700
 """Milliseconds that the process stays after the last requested frame."""
-LOOK = 250
-"""Milliseconds between two checks whether the video is visible."""
-FRAME_SECONDS = 10.0
-WIDEST, TALLEST = 640, 420
-"""Largest size of the video on a card, in pixels."""
+VISIBILITY_INTERVAL_MS = 250
+FRAME_TIMEOUT_S = 10.0
+MAX_WIDTH, MAX_HEIGHT = 640, 420
 SCRIM = QColor(0, 0, 0, 140)
 """Behind signs on a video, which may have any colour."""
 
@@ -60,9 +57,9 @@ class FrameLoader(QObject):
         self._last = -1.0
         self._due = QTimer(self, singleShot=True, timerType=Qt.TimerType.PreciseTimer)
         self._due.timeout.connect(self._show)
-        self._lingering = QTimer(self, interval=LINGER, singleShot=True)
+        self._lingering = QTimer(self, interval=IDLE_MS, singleShot=True)
         self._lingering.timeout.connect(self._end)
-        self._looking = QTimer(self, interval=LOOK)
+        self._looking = QTimer(self, interval=VISIBILITY_INTERVAL_MS)
         self._looking.timeout.connect(self._look)
         transport.changed.connect(self._changed)
         transport.jumped.connect(self._jumped)
@@ -100,13 +97,13 @@ class FrameLoader(QObject):
         sought, self._sought = self._sought, False
         at = self._transport.position
         if not sought:
-            at = max(at, self._last + FASTEST - 0.002)
+            at = max(at, self._last + MIN_FRAME_INTERVAL_S - 0.002)
         size = self._screen.size() * self._screen.devicePixelRatioF()
         self._asked = True
         self._lingering.stop()
         wanted = (self._path, at, size.width(), size.height(), sought)
         self._media.ask(
-            self, lambda: self._child.call(*wanted, timeout=FRAME_SECONDS), self._arrived
+            self, lambda: self._child.call(*wanted, timeout=FRAME_TIMEOUT_S), self._arrived
         )
 
     def _arrived(self, outcome: Outcome) -> None:
@@ -193,8 +190,8 @@ class VideoCanvas(QWidget):
         if fills:
             self.setMaximumSize(QSize(2**24 - 1, 2**24 - 1))
             return
-        widest = min(WIDEST, round(TALLEST / max(self._ratio, 0.1)))
-        self.setMaximumSize(max(widest, 160), TALLEST)
+        widest = min(MAX_WIDTH, round(MAX_HEIGHT / max(self._ratio, 0.1)))
+        self.setMaximumSize(max(widest, 160), MAX_HEIGHT)
         self.updateGeometry()
 
     def show_picture(self, picture: QImage) -> None:
@@ -208,14 +205,14 @@ class VideoCanvas(QWidget):
         self.update()
 
     def sizeHint(self) -> QSize:
-        width = WIDEST if self._fills else self.maximumWidth()
+        width = MAX_WIDTH if self._fills else self.maximumWidth()
         return QSize(width, self.heightForWidth(width))
 
     def hasHeightForWidth(self) -> bool:
         return True
 
     def heightForWidth(self, width: int) -> int:
-        return max(90, min(TALLEST, round(min(width, self.maximumWidth()) * self._ratio)))
+        return max(90, min(MAX_HEIGHT, round(min(width, self.maximumWidth()) * self._ratio)))
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         inside = self.rect().contains(event.position().toPoint())

@@ -26,11 +26,10 @@ from jarvis_desktop.tasks.audio.media import open_media
 from jarvis_desktop.tasks.documents.tables import read_tables
 from jarvis_desktop.ui.media.previews import Peaks, TablePreview, VideoFrame, VideoInfo
 
-FINEST = 0.005
+PEAK_INTERVAL_S = 0.005
 """Seconds per value at first; doubled whenever there are too many values."""
-MOST = 1200
-LONGEST = 24 * 3600.0
-"""Seconds of sound that are analysed."""
+MAX_PEAKS = 1200
+MAX_SOUND_S = 24 * 3600.0
 
 
 def peaks(path: Path, stretch: float) -> Iterator[Peaks]:
@@ -38,12 +37,12 @@ def peaks(path: Path, stretch: float) -> Iterator[Peaks]:
     Raises InputError if there is no sound."""
     until = time.monotonic() + stretch
     with opened(path, 0.0) as file:
-        loudness = _Loudness(max(1, round(FINEST * file.rate)))
+        loudness = _Loudness(max(1, round(PEAK_INTERVAL_S * file.rate)))
         for block in file.blocks:
             # numpy itself is ten times slower on a short axis
             loudness.add(reduce(np.maximum, np.abs(block).T))
             length = loudness.frames / file.rate
-            if length > LONGEST:
+            if length > MAX_SOUND_S:
                 break
             if time.monotonic() > until:
                 whole = max(file.length, length)
@@ -69,7 +68,7 @@ class _Loudness:
         whole = len(levels) // self._size * self._size
         new = levels[:whole].reshape(-1, self._size).max(axis=1)
         self._found, self._rest = np.concatenate((self._found, new)), levels[whole:]
-        while len(self._found) > MOST:
+        while len(self._found) > MAX_PEAKS:
             odd = self._found[len(self._found) // 2 * 2 :].repeat(self._size)
             self._found = self._found[: len(self._found) // 2 * 2].reshape(-1, 2).max(axis=1)
             self._rest = np.concatenate((odd, self._rest))
@@ -81,14 +80,14 @@ class _Loudness:
         return scaled.astype(np.uint8).tobytes()
 
 
-MOST_PIXELS = 40_000_000
-MOST_MEMORY = 4 * 1024**3
+MAX_PIXELS = 40_000_000
+MAX_MEMORY_BYTES = 4 * 1024**3
 """Memory limit of the process for a video, in bytes."""
-JUMP = 3.0
+SEEK_AHEAD_S = 3.0
 """Seconds ahead from which seeking is faster than decoding."""
-PATIENCE = 0.25
+LATE_FRAME_S = 0.25
 """Seconds after which a late frame is better than none."""
-LONGEST_SIDE = 960
+MAX_SIDE = 960
 """Longest side of a frame that is sent, in pixels."""
 
 
@@ -114,7 +113,7 @@ def bound_memory() -> None:
         import resource
 
         _, most = resource.getrlimit(resource.RLIMIT_AS)
-        limit = MOST_MEMORY if most == resource.RLIM_INFINITY else min(MOST_MEMORY, most)
+        limit = MAX_MEMORY_BYTES if most == resource.RLIM_INFINITY else min(MAX_MEMORY_BYTES, most)
         resource.setrlimit(resource.RLIMIT_AS, (limit, most))
 
 
@@ -131,7 +130,7 @@ class VideoReader:
         self._stream = streams[0]
         self._stream.thread_type = "AUTO"
         context = self._stream.codec_context
-        if context.width * context.height > MOST_PIXELS:
+        if context.width * context.height > MAX_PIXELS:
             raise InputError(
                 tr("The pictures of {name} are too large to be shown here.", name=path.name)
             )
@@ -164,7 +163,7 @@ class VideoReader:
     def frame(self, at: float, width: int, height: int, *, sought: bool) -> VideoFrame | None:
         """The first frame from `at` seconds on, scaled into the box, or a late one after a while;
         with `sought` the frame visible at that moment."""
-        if at > self._last + JUMP or (sought and at < self._last):
+        if at > self._last + SEEK_AHEAD_S or (sought and at < self._last):
             self._seek(at)
         begun = time.monotonic()
         before = None
@@ -173,7 +172,7 @@ class VideoReader:
             if sought and moment > at and before is not None:
                 break
             before, self._last = frame, moment
-            late = not sought and time.monotonic() - begun > PATIENCE
+            late = not sought and time.monotonic() - begun > LATE_FRAME_S
             if late or moment >= at - 0.001:
                 break
         else:
@@ -191,7 +190,7 @@ class VideoReader:
         aspect = float(self._stream.sample_aspect_ratio or 1)
         full = (frame.width * (aspect if 0.1 < aspect < 10 else 1.0), float(frame.height))
         box = (height, width) if turned else (width, height)
-        scale = min(box[0] / full[0], box[1] / full[1], LONGEST_SIDE / max(full), 1.0)
+        scale = min(box[0] / full[0], box[1] / full[1], MAX_SIDE / max(full), 1.0)
         size = [max(2, round(side * scale)) for side in full]
         pixels = frame.reformat(*size, format="bgra").to_ndarray()
         pixels = np.ascontiguousarray(np.rot90(pixels, round(frame.rotation / 90)))
@@ -203,13 +202,13 @@ def _is_cover(stream: Any) -> bool:
     return bool(stream.disposition & stream.disposition.__class__.attached_pic)
 
 
-STRETCH = 0.4
+TURN_S = 0.4
 """Seconds of work before others get their turn."""
-MOST_AT_ONCE = 4
+MAX_SOUNDS = 4
 """Sounds that are analysed in turns."""
-MOST_ROWS = 200
-MOST_COLUMNS = 60
-LONGEST_CELL = 200
+MAX_ROWS = 200
+MAX_COLUMNS = 60
+MAX_CELL_CHARS = 200
 
 
 def make_reader() -> Handler:
@@ -219,8 +218,8 @@ def make_reader() -> Handler:
 
     def listen(path: Path) -> Peaks:
         if path not in heard:
-            heard[path] = peaks(path, STRETCH)
-            if len(heard) > MOST_AT_ONCE:
+            heard[path] = peaks(path, TURN_S)
+            if len(heard) > MAX_SOUNDS:
                 heard.popitem(last=False)
         try:
             found = next(heard[path])
@@ -243,10 +242,10 @@ def make_reader() -> Handler:
 
 def preview(path: Path) -> TablePreview:
     """The first rows of a table. Raises InputError."""
-    table = read_tables(path, most=MOST_ROWS + 2)[0]
-    rows = [_cells(row) for row in islice(table.rows, MOST_ROWS)]
-    return TablePreview(_cells(table.columns), tuple(rows), len(table.rows) > MOST_ROWS)
+    table = read_tables(path, most=MAX_ROWS + 2)[0]
+    rows = [_cells(row) for row in islice(table.rows, MAX_ROWS)]
+    return TablePreview(_cells(table.columns), tuple(rows), len(table.rows) > MAX_ROWS)
 
 
 def _cells(row: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(one_line(cell, limit=LONGEST_CELL) for cell in row[:MOST_COLUMNS])
+    return tuple(one_line(cell, limit=MAX_CELL_CHARS) for cell in row[:MAX_COLUMNS])

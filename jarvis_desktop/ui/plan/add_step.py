@@ -21,15 +21,14 @@ from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.task import Arg
 from jarvis_desktop.ui.plan import editing as fitting
 from jarvis_desktop.ui.plan.descriptions import name_of
-from jarvis_desktop.ui.plan.editing import WHOLE, PlanEditor, StepOffer
+from jarvis_desktop.ui.plan.editing import WHOLE_PLAN, PlanEditor, StepOffer
 from jarvis_desktop.ui.plan.step_panel import PortRow
 from jarvis_desktop.ui.widgets import icons, theme
 from jarvis_desktop.ui.widgets.forms import button
 from jarvis_desktop.ui.widgets.icons import IconButton
 from jarvis_desktop.ui.widgets.labels import Label
 
-LEAST, TALLEST = 40, 240
-"""Pixels of the list."""
+MIN_LIST_PX, MAX_LIST_PX = 40, 240
 _offer = Qt.ItemDataRole.UserRole
 
 
@@ -133,7 +132,9 @@ class AddStepPanel(QFrame):
     def _fit(self) -> None:
         """Be as tall as the rows, up to a limit."""
         rows = sum(self.list.sizeHintForRow(at) for at in range(self.list.count()))
-        self.list.setFixedHeight(min(max(rows, LEAST) + 2 * self.list.frameWidth(), TALLEST))
+        self.list.setFixedHeight(
+            min(max(rows, MIN_LIST_PX) + 2 * self.list.frameWidth(), MAX_LIST_PX)
+        )
         self.list.scrollToTop()
 
     def _move(self, by: int) -> None:
@@ -208,7 +209,7 @@ class AddStepPanel(QFrame):
             self.closed.emit()
 
     def _refused(self, task_id: int, words: str) -> None:
-        if task_id == WHOLE:
+        if task_id == WHOLE_PLAN:
             self._complain(words)
 
     def _complain(self, words: str) -> None:

@@ -18,7 +18,7 @@ from jarvis_desktop.ui.exchange import Rerun
 from jarvis_desktop.ui.session import WindowSession
 
 Form = Literal["graph", "outline"]
-KEPT_AS = "plan_form"
+SETTINGS_KEY = "plan_form"
 
 
 class PlanController(QObject):
@@ -33,14 +33,14 @@ class PlanController(QObject):
         super().__init__(parent)
         self._session = session
         self._settings = settings
-        kept = settings.value(KEPT_AS, "graph")
+        kept = settings.value(SETTINGS_KEY, "graph")
         self.form: Form = "outline" if kept == "outline" else "graph"
 
     def show_form(self, form: Form) -> None:
         """Show all plans in that form from now on."""
         if form != self.form:
             self.form = form
-            self._settings.setValue(KEPT_AS, form)
+            self._settings.setValue(SETTINGS_KEY, form)
             self.formed.emit()
 
     @property

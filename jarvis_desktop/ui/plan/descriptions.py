@@ -18,7 +18,7 @@ from jarvis_desktop.core.task import Item, Ref, Task, TaskType, Value, as_words
 from jarvis_desktop.core.turn import Turn
 from jarvis_desktop.ui.widgets import labels
 
-STATES = {
+STATE_NAMES = {
     "waiting": mark("waiting"),
     "fetching": mark("its expert is fetched"),
     "running": mark("running"),
@@ -27,8 +27,8 @@ STATES = {
     "skipped": mark("left out"),
     "cancelled": mark("stopped"),
 }
-UNDER_WAY = ("fetching", "running")
-LONGEST_REASON = 600
+ACTIVE_STATES = ("fetching", "running")
+MAX_REASON_CHARS = 600
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,12 +84,12 @@ class CardState:
         """Its state in words."""
         if self.again:
             return tr("runs again")
-        if self.fraction is not None and self.state in UNDER_WAY:
+        if self.fraction is not None and self.state in ACTIVE_STATES:
             percent = round(100 * self.fraction)
             if self.state == "fetching":
                 return tr("its expert is fetched, {percent} %", percent=percent)
             return tr("running, {percent} %", percent=percent)
-        return tr(STATES[self.state])
+        return tr(STATE_NAMES[self.state])
 
 
 def card_states(
@@ -108,7 +108,7 @@ def card_states(
         anew = task.id in again
         state = "waiting" if anew else state_of(turn, task.id)
         result = None if anew else turn.results.get(task.id)
-        news = turn.progress.get(task.id) if state in UNDER_WAY else None
+        news = turn.progress.get(task.id) if state in ACTIVE_STATES else None
         share = news.fraction if news else None
         message = _line(news.message) if news else ""
         shown = _shown(result)
@@ -127,7 +127,7 @@ def card_states(
                 else task.expert or _expert(turn, task.id, chosen.get(task.id)),
                 bool(task.expert),
                 None if share is None else min(max(share, 0.0), 1.0),
-                "" if anew else _line(reason(turn, task.id), limit=LONGEST_REASON),
+                "" if anew else _line(reason(turn, task.id), limit=MAX_REASON_CHARS),
                 sum(item.seconds for item in result.attempts)
                 if result and result.attempts
                 else None,
@@ -223,7 +223,9 @@ def _tells(task_type: TaskType, name: str, item: Item, request: str) -> bool:
 
 def _repeats(item: Item, request: str) -> bool:
     """Whether an input is the request itself, with or without "Hey Jarvis"."""
-    said, asked = (str(text)[:LONGEST_REASON].casefold().strip(" .?!") for text in (item, request))
+    said, asked = (
+        str(text)[:MAX_REASON_CHARS].casefold().strip(" .?!") for text in (item, request)
+    )
     return isinstance(item, str) and asked.endswith(said) and 2 * len(said) >= len(asked)
 
 

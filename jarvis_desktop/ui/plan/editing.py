@@ -150,9 +150,9 @@ def describe_changes(before: Plan, after: Plan) -> list[str]:
     return told
 
 
-FITS = mark("Goes on with what there is")
-NEEDS_NOTHING = mark("Begins anew")
-NEEDS_MORE = mark("Needs something else")
+FOLLOWS = mark("Goes on with what there is")
+INDEPENDENT = mark("Begins anew")
+NEEDS_INPUT = mark("Needs something else")
 _PLAIN = frozenset({".txt", ".md"})
 
 
@@ -197,7 +197,7 @@ def step_offers(
     inventory: Iterable[TaskType], plan: Plan, files: Sequence[Artifact]
 ) -> list[StepOffer]:
     """All kinds of steps, those first that can use existing results."""
-    groups = (FITS, NEEDS_NOTHING, NEEDS_MORE)
+    groups = (FOLLOWS, INDEPENDENT, NEEDS_INPUT)
     places = {task.id: place for place, task in enumerate(plan)}
 
     def rank(offer: StepOffer) -> tuple[int, int, str]:
@@ -221,20 +221,20 @@ def _offer(task_type: TaskType, plan: Plan, files: Sequence[Artifact]) -> StepOf
     """Fill the first input with the last matching result, or with a file."""
     ports = [port for port in task_type.ports if port.required]
     if not ports:
-        return StepOffer(task_type, {}, NEEDS_NOTHING)
+        return StepOffer(task_type, {}, INDEPENDENT)
     last = next((task for task in reversed(plan.tasks) if takes(ports[0], task.type)), None)
     if last is not None:
-        return StepOffer(task_type, {ports[0].name: Ref(last.id)}, FITS)
+        return StepOffer(task_type, {ports[0].name: Ref(last.id)}, FOLLOWS)
     file = next((item for item in files if item.kind in ports[0].kinds), None)
     if file is not None:
-        return StepOffer(task_type, {ports[0].name: file}, FITS)
-    return StepOffer(task_type, {}, NEEDS_MORE)
+        return StepOffer(task_type, {ports[0].name: file}, FOLLOWS)
+    return StepOffer(task_type, {}, NEEDS_INPUT)
 
 
 Stage = Literal["shown", "before", "during", "after"]
 """Whether the plan is only shown, waits for approval, is running, or has ended."""
 
-WHOLE = -1
+WHOLE_PLAN = -1
 """Stands for the whole plan where a step's id is expected."""
 
 
@@ -364,7 +364,7 @@ class PlanEditor(QObject):
 
     def add(self, task_type: TaskType, args: dict[str, Arg]) -> bool:
         """Add a step at the end."""
-        return self._edit(WHOLE, lambda plan: plan.add(task_type, args))
+        return self._edit(WHOLE_PLAN, lambda plan: plan.add(task_type, args))
 
     def move(self, task_id: int, by: int) -> bool:
         """Move a step earlier (-1) or later (1)."""
@@ -394,13 +394,13 @@ class PlanEditor(QObject):
         """Undo the last edit."""
         if self.open and self.draft.can_undo and not self.busy:
             self.draft.undo()
-            self._settle(WHOLE)
+            self._settle(WHOLE_PLAN)
 
     def redo(self) -> None:
         """Redo the edit that was undone last."""
         if self.open and self.draft.can_redo and not self.busy:
             self.draft.redo()
-            self._settle(WHOLE)
+            self._settle(WHOLE_PLAN)
 
     def drop(self) -> None:
         """Drop all edits that do not run yet."""
@@ -417,17 +417,17 @@ class PlanEditor(QObject):
         def revised(outcome: Outcome) -> None:
             self.revising = False
             if outcome.error:
-                self.refused.emit(WHOLE, str(outcome.error))
+                self.refused.emit(WHOLE_PLAN, str(outcome.error))
             elif isinstance(outcome.value, Plan):
                 made = describe_changes(before, outcome.value)
                 self.draft.put(outcome.value)
-                self._settle(WHOLE)
+                self._settle(WHOLE_PLAN)
                 self.told.emit(" ".join(made) if made else tr("Nothing changed."))
                 self.revised.emit()
             self.changed.emit()
 
         self.revising = True
-        self.refused.emit(WHOLE, "")
+        self.refused.emit(WHOLE_PLAN, "")
         self.changed.emit()
         self.desk.revise(before, words, revised)
 
@@ -476,7 +476,7 @@ class PlanEditor(QObject):
             self.draft.handed_over()
         self._handed_over = self.draft.now if outcome.value else None
         if outcome.error:
-            self.refused.emit(WHOLE, str(outcome.error))
+            self.refused.emit(WHOLE_PLAN, str(outcome.error))
         elif outcome.value is False:
             # the edit stays, and can run as a new turn
             self.told.emit(tr("This has just ended. You can run the changed plan again."))

@@ -15,7 +15,7 @@ from heapq import heapify, heappop, heappush
 from itertools import pairwise
 from math import ceil
 
-LAYER_SWEEPS = 8
+ORDERING_PASSES = 8
 """Passes that improve the order within the layers; more hardly help."""
 
 Graph = Mapping[int, Sequence[int]]
@@ -108,7 +108,7 @@ def _ordered(
         after.setdefault(source, []).append(target)
         before.setdefault(target, []).append(source)
     best, fewest = rows, _crossings(rows, after)
-    for sweep in range(LAYER_SWEEPS):
+    for sweep in range(ORDERING_PASSES):
         if not fewest:
             break
         rows = [list(row) for row in rows]
@@ -145,13 +145,13 @@ def _crossings(rows: list[list[LayerSlot]], after: Mapping[LayerSlot, Sequence[L
     return found
 
 
-TALLEST = 8
+MAX_LAYER_STEPS = 8
 """Steps in a layer before further ones move to the next layer."""
-LEAST_COLUMNS = 3
+MIN_COLUMNS = 3
 """Bands of fewer columns are harder to follow than a single column."""
-SWEEPS = 7
+ALIGNMENT_PASSES = 7
 """Passes that align a band; the last one goes from the first column to the last."""
-MOST_LANES = 6
+MAX_LANES = 6
 """Parallel lanes for turning arrows; more arrows share lanes."""
 
 
@@ -219,10 +219,10 @@ def lay_out(graph: Graph, width: float, measures: LayoutSizes) -> GraphLayout:
     room = width - 2 * measures.margin
     step = measures.narrowest + measures.between
     fitting = int((room + measures.between) // step)
-    layers = assign_layers(graph, max(TALLEST, ceil(len(graph) / max(fitting, 1))))
+    layers = assign_layers(graph, max(MAX_LAYER_STEPS, ceil(len(graph) / max(fitting, 1))))
     if len(layers.rows) * step - measures.between <= width:
         fitting, room = len(layers.rows), width  # a single band, without turning arrows
-    if fitting < LEAST_COLUMNS and len(layers.rows) > fitting:
+    if fitting < MIN_COLUMNS and len(layers.rows) > fitting:
         return _StackLayout(graph, layers, width, measures).layout()
     return _BandLayout(layers, max(fitting, 1), room, width, measures).layout()
 
@@ -254,7 +254,7 @@ class _BandLayout:
         for number, band in enumerate(self.bands):
             bottom = self._place(band, top)
             self.turning.append(self._leaving(number))
-            lanes = min(len(self.turning[number]), MOST_LANES)
+            lanes = min(len(self.turning[number]), MAX_LANES)
             gutter = 2 * self.measures.apart + self.measures.lane * lanes
             self.gutters.append(bottom + gutter / 2)
             top = bottom + gutter
@@ -271,8 +271,8 @@ class _BandLayout:
         for row in band:
             at.update(zip(row, self._spread(row, [0.0] * len(row)), strict=True))
         beside = self._beside(band)
-        for sweep in range(SWEEPS):
-            last = sweep == SWEEPS - 1
+        for sweep in range(ALIGNMENT_PASSES):
+            last = sweep == ALIGNMENT_PASSES - 1
             for row in band if sweep % 2 == 0 else reversed(band):
                 wanted = [self._wish(spot, at, beside, straight=last) for spot in row]
                 at.update(zip(row, self._spread(row, wanted), strict=True))
@@ -377,8 +377,8 @@ class _BandLayout:
         around lower ones."""
         band = spot.layer // self.columns
         leaving = self.turning[band]
-        lane = min(len(leaving) - 1 - leaving.index(spot), MOST_LANES - 1)
-        count = min(len(leaving), MOST_LANES)
+        lane = min(len(leaving) - 1 - leaving.index(spot), MAX_LANES - 1)
+        count = min(len(leaving), MAX_LANES)
         box, sizes = self.boxes[spot], self.measures
         away = min(sizes.lane, sizes.margin / (2 * count))
         right = box.right + sizes.margin / 2 + (lane - (count - 1) / 2) * away
@@ -398,7 +398,7 @@ class _StackLayout:
     def layout(self) -> GraphLayout:
         sizes = self.measures
         lanes = self._lanes()
-        used = min(1 + max(lanes.values(), default=-1), MOST_LANES)
+        used = min(1 + max(lanes.values(), default=-1), MAX_LANES)
         side = sizes.margin / 2 + sizes.lane * used if used else 0.0
         step = sizes.height + 2 * sizes.apart
         wide = min(self.width - side, 2 * sizes.widest)
@@ -414,7 +414,7 @@ class _StackLayout:
                     middle = start.x + start.width / 2
                     arrows[source, task] = ((middle, start.bottom), (middle, end.y))
                     continue
-                x = side - sizes.margin / 2 - sizes.lane * min(lanes[source], MOST_LANES - 1)
+                x = side - sizes.margin / 2 - sizes.lane * min(lanes[source], MAX_LANES - 1)
                 y = end.middle + 10 * (number - (len(sources) - 1) / 2)
                 arrows[source, task] = (
                     (start.x, start.middle),

@@ -23,14 +23,12 @@ from PySide6.QtWidgets import QFrame, QScrollArea, QWidget
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.ui.plan.descriptions import CardState
 from jarvis_desktop.ui.plan.graph_layout import GraphLayout, Point, lay_out
-from jarvis_desktop.ui.plan.task_card import EDGE, TaskCard, card_sizes
+from jarvis_desktop.ui.plan.task_card import MARGIN, TaskCard, card_sizes
 from jarvis_desktop.ui.widgets import theme
 
-TURN = 8.0
-"""The corner radius of arrows, in pixels."""
-HEAD = 7.0
-FAR = 46.0
-"""Pixels between the dots that move along an arrow."""
+CORNER_RADIUS = 8.0
+ARROW_HEAD = 7.0
+DOT_DISTANCE = 46.0
 
 
 @dataclass(slots=True)
@@ -50,7 +48,7 @@ class Arrow:
     @property
     def bounds(self) -> QRectF:
         """The area to redraw when it changes."""
-        return self.path.boundingRect().adjusted(-HEAD, -HEAD, HEAD, HEAD)
+        return self.path.boundingRect().adjusted(-ARROW_HEAD, -ARROW_HEAD, ARROW_HEAD, ARROW_HEAD)
 
     def draw(self, painter: QPainter, phase: float) -> None:
         """Draw it; `phase` from 0 to 1 is the progress of its dots."""
@@ -70,18 +68,21 @@ class Arrow:
 
     def _head(self) -> QPolygonF:
         if self.down:
-            back = (QPointF(-HEAD / 1.7, -HEAD), QPointF(HEAD / 1.7, -HEAD))
+            back = (QPointF(-ARROW_HEAD / 1.7, -ARROW_HEAD), QPointF(ARROW_HEAD / 1.7, -ARROW_HEAD))
         else:
             way = 1 if self.mirrored else -1
-            back = (QPointF(way * HEAD, -HEAD / 1.7), QPointF(way * HEAD, HEAD / 1.7))
+            back = (
+                QPointF(way * ARROW_HEAD, -ARROW_HEAD / 1.7),
+                QPointF(way * ARROW_HEAD, ARROW_HEAD / 1.7),
+            )
         return QPolygonF([self.tip, self.tip + back[0], self.tip + back[1]])
 
     def _draw_dots(self, painter: QPainter, phase: float) -> None:
         length = self.path.length()
-        at = phase * FAR
-        while at < length - HEAD:
+        at = phase * DOT_DISTANCE
+        while at < length - ARROW_HEAD:
             painter.drawEllipse(self.path.pointAtPercent(self.path.percentAtLength(at)), 3.2, 3.2)
-            at += FAR
+            at += DOT_DISTANCE
 
 
 class PulledArrow(QWidget):
@@ -118,7 +119,9 @@ def arrow(
 ) -> Arrow:
     """The arrow through these points of the graph. `mirrored_in` is the graph's width for a
     right-to-left layout, else 0."""
-    placed = [QPointF((mirrored_in - x if mirrored_in else x) + EDGE, y + EDGE) for x, y in points]
+    placed = [
+        QPointF((mirrored_in - x if mirrored_in else x) + MARGIN, y + MARGIN) for x, y in points
+    ]
     down = stacked and len(points) == 2
     way = QPointF(0, -2) if down else QPointF(2 if mirrored_in else -2, 0)
     tip = placed[-1] + way * 0.5
@@ -154,18 +157,16 @@ def _towards(corner: QPointF, other: QPointF) -> QPointF:
     """A step from a corner along one of its legs, at most half of it."""
     leg = other - corner
     length = abs(leg.x()) + abs(leg.y())
-    return leg * (min(TURN, length / 2) / length) if length else QPointF()
+    return leg * (min(CORNER_RADIUS, length / 2) / length) if length else QPointF()
 
 
-TALLEST = 520
+MAX_HEIGHT = 520
 """Pixels; taller graphs scroll."""
-SMALLEST, LARGEST = 0.3, 1.6
-WHOLE = (1.0, 0.85, 0.72, 0.62, 0.52, 0.44, 0.36, SMALLEST)
+MIN_ZOOM, MAX_ZOOM = 0.3, 1.6
+FIT_SCALES = (1.0, 0.85, 0.72, 0.62, 0.52, 0.44, 0.36, MIN_ZOOM)
 """The scales tried until the whole plan fits."""
-FINER = 1.12
-"""The change of scale per step of the wheel."""
-BEAT = 50
-"""Milliseconds between two frames of the animation."""
+ZOOM_STEP = 1.12
+FRAME_MS = 50
 
 Graph = Mapping[int, Sequence[int]]
 
@@ -243,7 +244,7 @@ class GraphView(QScrollArea):
         self._followed = -1
         """The running step that was scrolled to last."""
         self._beat = QTimer(self)
-        self._beat.setInterval(BEAT)
+        self._beat.setInterval(FRAME_MS)
         self._beat.timeout.connect(self._move)
 
     # content
@@ -298,7 +299,7 @@ class GraphView(QScrollArea):
     @property
     def is_folded(self) -> bool:
         """Whether part of it is out of view, or it was scaled."""
-        return self.whole or self.zoom != 1.0 or self.canvas.height() > TALLEST
+        return self.whole or self.zoom != 1.0 or self.canvas.height() > MAX_HEIGHT
 
     def _card(self, face: CardState) -> TaskCard:
         card = TaskCard(face, self.canvas)
@@ -322,22 +323,22 @@ class GraphView(QScrollArea):
         scale = self.zoom
         placed = self._layout(scale)
         if self.whole:
-            for scale in WHOLE:
+            for scale in FIT_SCALES:
                 placed = self._layout(scale)
-                if self._height(placed, scale) <= TALLEST:
+                if self._height(placed, scale) <= MAX_HEIGHT:
                     break
-        if self._height(placed, scale) > TALLEST:
+        if self._height(placed, scale) > MAX_HEIGHT:
             placed = self._layout(scale, beside=self.verticalScrollBar().sizeHint().width())
         self._put(placed, scale, mirrored)
 
     def _layout(self, scale: float, beside: int = 0) -> GraphLayout:
         """The layout at that scale, leaving `beside` pixels free."""
         sizes = card_sizes(self.font(), {card.face.name for card in self.cards.values()})
-        room = (self.width() - beside) / scale - 2 * EDGE
+        room = (self.width() - beside) / scale - 2 * MARGIN
         return lay_out(self._graph, max(room, 120.0), sizes)
 
     def _height(self, placed: GraphLayout, scale: float) -> int:
-        return round((placed.height + 2 * EDGE) * scale)
+        return round((placed.height + 2 * MARGIN) * scale)
 
     def _key_of_graph(self) -> tuple[tuple[int, tuple[int, ...]], ...]:
         return tuple((task, tuple(sources)) for task, sources in self._graph.items())
@@ -355,8 +356,8 @@ class GraphView(QScrollArea):
         self._show_arrows()
         self.canvas.scale = scale
         height = self._height(placed, scale)
-        self.canvas.setFixedSize(round((placed.width + 2 * EDGE) * scale), height)
-        self.setFixedHeight(min(height, TALLEST))
+        self.canvas.setFixedSize(round((placed.width + 2 * MARGIN) * scale), height)
+        self.setFixedHeight(min(height, MAX_HEIGHT))
         self.canvas.update()
         self.arranged.emit()
 
@@ -423,7 +424,7 @@ class GraphView(QScrollArea):
         if event.modifiers() & Qt.KeyboardModifier.ControlModifier:
             steps = event.angleDelta().y() / 120
             self.whole = False
-            self.zoom = min(max(self.zoom * FINER**steps, SMALLEST), LARGEST)
+            self.zoom = min(max(self.zoom * ZOOM_STEP**steps, MIN_ZOOM), MAX_ZOOM)
             if abs(self.zoom - 1) < 0.05:
                 self.zoom = 1.0
             self._arrange()

@@ -24,9 +24,8 @@ from jarvis_desktop.ui.widgets import icons, theme
 from jarvis_desktop.ui.widgets.icons import IconButton, StateIcon
 from jarvis_desktop.ui.widgets.labels import ElidedLabel, Label
 
-SHOWN = 40
-"""Rows shown at first."""
-INDENT = 26
+INITIAL_ROWS = 40
+DETAILS_INDENT = 26
 
 
 class TaskRow(QWidget):
@@ -74,7 +73,7 @@ class TaskRow(QWidget):
             line.addWidget(widget)
         outer.addLayout(line)
         self.reason = Label(role="warning", wrap=True)
-        self.reason.setContentsMargins(INDENT, 0, INDENT, 2)
+        self.reason.setContentsMargins(DETAILS_INDENT, 0, DETAILS_INDENT, 2)
         self.reason.hide()
         outer.addWidget(self.reason)
         self._name_toggle()
@@ -141,7 +140,7 @@ class PlanListView(QWidget):
     def __init__(self) -> None:
         super().__init__()
         self._rows: dict[int, TaskRow] = {}
-        self._shown = SHOWN
+        self._shown = INITIAL_ROWS
         self._again: Callable[[], None] = lambda: None
         self._layout = QVBoxLayout(self)
         self._layout.setContentsMargins(0, 0, 0, 0)
@@ -204,7 +203,7 @@ class PlanListView(QWidget):
         return row
 
     def _show_more(self) -> None:
-        self._shown += 5 * SHOWN
+        self._shown += 5 * INITIAL_ROWS
         self._again()
 
     def _key(self, task_id: int, event: QKeyEvent) -> None:
@@ -226,14 +225,14 @@ class PlanListView(QWidget):
             key == Qt.Key.Key_F10 and event.modifiers() & Qt.KeyboardModifier.ShiftModifier
         ):
             row = self._rows[task_id]
-            corner = row.mapToGlobal(QPoint(INDENT, row.height()))
+            corner = row.mapToGlobal(QPoint(DETAILS_INDENT, row.height()))
             self.menu_wanted.emit(task_id, QPointF(corner))
         else:
             return
         event.accept()
 
 
-MOST_EXPERTS = 20
+MAX_EXPERTS = 20
 
 
 def step_menu(
@@ -328,7 +327,7 @@ def _show_experts(
         return
     menu.clear()
     choices = [("", tr("The best one (JARVIS chooses)"))]
-    choices += [(item.kept_as, describe_expert(item)) for item in candidates[:MOST_EXPERTS]]
+    choices += [(item.kept_as, describe_expert(item)) for item in candidates[:MAX_EXPERTS]]
     for pin, words in choices:
         action = menu.addAction(menu_text(words))
         action.setCheckable(True)

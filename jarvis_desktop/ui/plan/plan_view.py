@@ -16,7 +16,7 @@ from jarvis_desktop.ui.plan import descriptions
 from jarvis_desktop.ui.plan import editing as fitting
 from jarvis_desktop.ui.plan.add_step import AddStepPanel
 from jarvis_desktop.ui.plan.descriptions import name_of
-from jarvis_desktop.ui.plan.editing import WHOLE, PlanEditor
+from jarvis_desktop.ui.plan.editing import WHOLE_PLAN, PlanEditor
 from jarvis_desktop.ui.plan.graph_view import GraphView
 from jarvis_desktop.ui.plan.list_view import PlanListView, TaskRow, step_menu
 from jarvis_desktop.ui.plan.step_panel import StepPanel
@@ -25,8 +25,8 @@ from jarvis_desktop.ui.widgets.forms import GrowingTextField, button
 from jarvis_desktop.ui.widgets.icons import IconButton, StateIcon
 from jarvis_desktop.ui.widgets.labels import Label
 
-MOST_NAMES = 5
-NARROW = 160
+MAX_STEP_NAMES = 5
+MIN_TEXT_PX = 160
 """Pixels of text that are worth a line beside the buttons."""
 
 
@@ -101,7 +101,7 @@ class PlanFooter(QWidget):
         super().resizeEvent(event)
         unit = self.drop.sizeHint().width()
         self.add.setText(tr("Add a step") if event.size().width() > 3 * unit else "")
-        beside = event.size().width() > 3 * unit + NARROW
+        beside = event.size().width() > 3 * unit + MIN_TEXT_PX
         ways = QBoxLayout.Direction
         self._costs_row.setDirection(ways.LeftToRight if beside else ways.TopToBottom)
 
@@ -153,8 +153,8 @@ class PlanFooter(QWidget):
 
     def _names(self, task_ids: Collection[int]) -> str:
         names = [name_of(task.type) for task in self._editing.plan if task.id in task_ids]
-        shown = ", ".join(names[:MOST_NAMES])
-        more = len(names) - MOST_NAMES
+        shown = ", ".join(names[:MAX_STEP_NAMES])
+        more = len(names) - MAX_STEP_NAMES
         return tr("{steps} and {count} more", steps=shown, count=more) if more > 0 else shown
 
     def _show_ready(self) -> None:
@@ -167,9 +167,9 @@ class PlanFooter(QWidget):
             self._editing.revise(self.words.toPlainText())
 
 
-MOST_CARDS = 250
+MAX_GRAPH_STEPS = 250
 """Steps of the largest plan that is drawn as a graph."""
-NONE = -1
+NO_STEP = -1
 
 
 class PlanView(QFrame):
@@ -286,7 +286,7 @@ class PlanView(QFrame):
         self.redo.setEnabled(editing.draft.can_redo and not editing.busy)
         self.change.setVisible(editing.open and not reviewed)
         self._offer_whole()
-        several = 1 < len(plan) <= MOST_CARDS
+        several = 1 < len(plan) <= MAX_GRAPH_STEPS
         self.form.setVisible(editing.desk is not None and several)
         if self._graph:
             self.form.show_icon("outline", tr("Show as a list"))
@@ -299,7 +299,7 @@ class PlanView(QFrame):
 
     def _is_graph(self, steps: int) -> bool:
         desk = self.editing.desk
-        return desk is not None and desk.form == "graph" and 1 < steps <= MOST_CARDS
+        return desk is not None and desk.form == "graph" and 1 < steps <= MAX_GRAPH_STEPS
 
     def _choose_body(self, *, as_graph: bool) -> bool:
         """Switch between graph and list. Return whether the old view had the keyboard."""
@@ -393,7 +393,7 @@ class PlanView(QFrame):
         """Open the panel that adds a step."""
         self._close_panel()
         assert self._turn is not None
-        self._put_panel(AddStepPanel(self.editing, self._turn.attachments), NONE)
+        self._put_panel(AddStepPanel(self.editing, self._turn.attachments), NO_STEP)
 
     def remove_step(self, task_id: int) -> None:
         """Remove a step and focus the one that follows."""
@@ -405,9 +405,9 @@ class PlanView(QFrame):
 
     def close_panel(self) -> None:
         """Close the open panel."""
-        was = self._panel.task_id if isinstance(self._panel, StepPanel) else NONE
+        was = self._panel.task_id if isinstance(self._panel, StepPanel) else NO_STEP
         self._close_panel()
-        if was == NONE and self._faces:
+        if was == NO_STEP and self._faces:
             was = self._faces[-1].task_id
         self._body_view().focus_step(was)
 
@@ -435,7 +435,7 @@ class PlanView(QFrame):
             if row:
                 row.show_details(None)
         if self._graph:
-            self._graph.show_open(NONE)
+            self._graph.show_open(NO_STEP)
         panel.hide()
         panel.deleteLater()
 
@@ -458,7 +458,7 @@ class PlanView(QFrame):
     def _refused(self, task_id: int, words: str) -> None:
         """Show an error in the panel of its step if it is open, else below the steps."""
         inside = isinstance(self._panel, StepPanel) and self._panel.task_id == task_id
-        if task_id == WHOLE and isinstance(self._panel, AddStepPanel):
+        if task_id == WHOLE_PLAN and isinstance(self._panel, AddStepPanel):
             inside = True
         shown = "" if inside else one_line(words, limit=400)
         self.trouble.setText(shown)

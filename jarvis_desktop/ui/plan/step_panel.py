@@ -32,7 +32,7 @@ from jarvis_desktop.ui.plan import editing as fitting
 from jarvis_desktop.ui.plan.descriptions import name_of
 from jarvis_desktop.ui.plan.editing import PlanEditor
 from jarvis_desktop.ui.plan.list_view import (
-    MOST_EXPERTS,
+    MAX_EXPERTS,
     describe_expert,
     menu_text,
     plain_menu,
@@ -44,7 +44,7 @@ from jarvis_desktop.ui.widgets.forms import GrowingTextField, SelectOption, Tick
 from jarvis_desktop.ui.widgets.icons import IconButton, Symbol
 from jarvis_desktop.ui.widgets.labels import ElidedLabel, Label
 
-LARGEST = 1_000_000_000
+MAX_NUMBER = 1_000_000_000
 ChooseFile = Callable[[QWidget, Callable[[Path], None]], None]
 
 
@@ -289,7 +289,7 @@ class _NumberRow(OptionRow):
     def __init__(self, option: TaskOption, box: QSpinBox | QDoubleSpinBox, value: Value) -> None:
         super().__init__(option)
         self.box = box
-        box.setRange(-LARGEST, LARGEST)
+        box.setRange(-MAX_NUMBER, MAX_NUMBER)
         box.setKeyboardTracking(False)
         box.lineEdit().setTextMargins(
             8, 0, 8, 0
@@ -329,10 +329,9 @@ def _words(item: Item) -> str | None:
     return None if isinstance(item, Ref) else str(item)
 
 
-MOST_RESULTS = 20
-CELL = 168
-"""Pixels of an option's control."""
-LONGEST_REASON = 600
+MAX_RESULTS = 20
+OPTION_WIDTH = 168
+MAX_REASON_CHARS = 600
 
 
 class StepPanel(QFrame):
@@ -400,7 +399,7 @@ class StepPanel(QFrame):
         self.setAccessibleName(tr("Step {number}, {step}", number=number, step=step))
         if task.type.gives:
             self.symbol.show_icon(icons.FOR_KIND[task.type.gives[0]], "accent")
-        reason = descriptions.reason(turn, self.task_id)[:LONGEST_REASON]
+        reason = descriptions.reason(turn, self.task_id)[:MAX_REASON_CHARS]
         self.reason.setText(reason)
         self.reason.setVisible(bool(reason))
         why = descriptions.why(turn, self.task_id)
@@ -426,7 +425,7 @@ class StepPanel(QFrame):
 
     def _draw_results(self, turn: Turn) -> None:
         result = turn.results.get(self.task_id)
-        made = result.artifacts[:MOST_RESULTS] if result else ()
+        made = result.artifacts[:MAX_RESULTS] if result else ()
         if made == self._shown:
             return
         self._shown = made
@@ -481,7 +480,7 @@ class StepPanel(QFrame):
             for option in task.type.options:
                 arg = task.args.get(option.name, option.default)
                 cell = option_row(option, arg if isinstance(arg, str | int | float) else "")
-                cell.setFixedWidth(max(CELL, cell.sizeHint().width()))
+                cell.setFixedWidth(max(OPTION_WIDTH, cell.sizeHint().width()))
                 self._take_row(cell)
                 flow.addWidget(cell)
             column.addWidget(cells)
@@ -515,7 +514,7 @@ class StepPanel(QFrame):
 
     def _offer_experts(self, task: Task, candidates: list[Candidate]) -> None:
         choices = [("", tr("The best one (JARVIS chooses)"))]
-        choices += [(item.kept_as, describe_expert(item)) for item in candidates[:MOST_EXPERTS]]
+        choices += [(item.kept_as, describe_expert(item)) for item in candidates[:MAX_EXPERTS]]
         if task.expert not in dict(choices):
             choices.append((task.expert, task.expert))
         self.expert.offer(choices, task.expert)
@@ -529,7 +528,7 @@ class StepPanel(QFrame):
 
     def _refused(self, task_id: int, words: str) -> None:
         if task_id == self.task_id:
-            shown = one_line(words, limit=LONGEST_REASON)
+            shown = one_line(words, limit=MAX_REASON_CHARS)
             self.trouble.setText(shown)
             self.trouble.setAccessibleName(shown)
             self.trouble.setVisible(bool(shown))

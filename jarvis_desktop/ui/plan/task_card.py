@@ -30,22 +30,22 @@ from PySide6.QtWidgets import QWidget
 
 from jarvis_desktop.core.display import encodable
 from jarvis_desktop.core.i18n import tr
-from jarvis_desktop.ui.plan.descriptions import UNDER_WAY, CardState
+from jarvis_desktop.ui.plan.descriptions import ACTIVE_STATES, CardState
 from jarvis_desktop.ui.plan.graph_layout import LayoutBox, LayoutSizes
 from jarvis_desktop.ui.widgets import icons, theme
 from jarvis_desktop.ui.widgets.icons import draw_state
 from jarvis_desktop.ui.widgets.images import Picture
 
-EDGE = 11
+MARGIN = 11
 """Pixels of the widget around the card, for the output's icon and the focus frame."""
-PAD = 10
-AFTER_ICON = 24
-PREVIEW = 48
-RADIUS = 10.0
-LEGIBLE = 0.62
+PADDING = 10
+ICON_WIDTH = 24
+PREVIEW_SIDE = 48
+CARD_RADIUS = 10.0
+MIN_DETAIL_SCALE = 0.62
 """At a smaller scale a card shows only its state and name."""
 
-CROWDED = 0.8
+MIN_NAME_SHARE = 0.8
 """The share of the longest name that must fit before the plan wraps into another band."""
 
 
@@ -69,12 +69,12 @@ def card_sizes(font: QFont, names: Collection[str]) -> LayoutSizes:
     large, small = QFontMetricsF(strong_font(font)), QFontMetricsF(small_font(font))
     letter = small.averageCharWidth()
     longest = max((large.horizontalAdvance(name) for name in names), default=0.0)
-    least, most = letter * 20 + 2 * PAD, letter * 34 + 2 * PAD
-    wanted = CROWDED * (longest + AFTER_ICON + 2 * PAD)
+    least, most = letter * 20 + 2 * PADDING, letter * 34 + 2 * PADDING
+    wanted = MIN_NAME_SHARE * (longest + ICON_WIDTH + 2 * PADDING)
     return LayoutSizes(
         narrowest=round(min(max(least, wanted), most)),
         widest=round(most),
-        height=round(large.height() + 2 * small.height() + 2 * PAD + 4),
+        height=round(large.height() + 2 * small.height() + 2 * PADDING + 4),
     )
 
 
@@ -128,7 +128,7 @@ class CardLook:
         if self.fits is False:
             painter.setOpacity(0.4)
         self._draw_body(painter)
-        if self.scale < LEGIBLE:
+        if self.scale < MIN_DETAIL_SCALE:
             self._draw_small(painter)
         else:
             self._draw_words(painter)
@@ -141,7 +141,7 @@ class CardLook:
             background = "soft"
         elif state == "failed":
             background = "warning_soft"
-        if state in UNDER_WAY or self.is_open:
+        if state in ACTIVE_STATES or self.is_open:
             outline, width = "accent", 1.5
         elif state == "failed":
             outline = "warning"
@@ -150,7 +150,7 @@ class CardLook:
         if self.has_focus:
             painter.setPen(QPen(theme.colour("accent"), 2.0))
             painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.drawRoundedRect(body.adjusted(-3, -3, 3, 3), RADIUS + 3, RADIUS + 3)
+            painter.drawRoundedRect(body.adjusted(-3, -3, 3, 3), CARD_RADIUS + 3, CARD_RADIUS + 3)
         pen = QPen(theme.colour("done" if self.fits or self.inviting else outline), width)
         if self.fits or self.inviting:
             pen.setWidthF(2.0)
@@ -158,8 +158,8 @@ class CardLook:
             pen.setStyle(Qt.PenStyle.DashLine)
         painter.setPen(pen)
         painter.setBrush(theme.colour(background))
-        painter.drawRoundedRect(body, RADIUS, RADIUS)
-        if state in UNDER_WAY:
+        painter.drawRoundedRect(body, CARD_RADIUS, CARD_RADIUS)
+        if state in ACTIVE_STATES:
             self._draw_progress(painter)
 
     def _draw_progress(self, painter: QPainter) -> None:
@@ -167,7 +167,7 @@ class CardLook:
         if self.face.fraction is None:
             return
         inner = QPainterPath()
-        inner.addRoundedRect(self.body.adjusted(1, 1, -1, -1), RADIUS - 1, RADIUS - 1)
+        inner.addRoundedRect(self.body.adjusted(1, 1, -1, -1), CARD_RADIUS - 1, CARD_RADIUS - 1)
         painter.save()
         painter.setClipPath(inner)
         painter.setPen(Qt.PenStyle.NoPen)
@@ -181,22 +181,22 @@ class CardLook:
     def _draw_small(self, painter: QPainter) -> None:
         """Draw the name as large as possible, for a small scale."""
         font = QFont(self._font)
-        font.setPointSizeF(font.pointSizeF() * min(1.7, LEGIBLE / self.scale))
-        row = self.body.adjusted(PAD, 0, -PAD, 0)
+        font.setPointSizeF(font.pointSizeF() * min(1.7, MIN_DETAIL_SCALE / self.scale))
+        row = self.body.adjusted(PADDING, 0, -PADDING, 0)
         self._draw_state(painter, QRectF(row.left(), row.center().y() - 9, 18, 18))
-        self._write(painter, row.adjusted(AFTER_ICON, 0, 0, 0), self.face.name, font, "text")
+        self._write(painter, row.adjusted(ICON_WIDTH, 0, 0, 0), self.face.name, font, "text")
 
     def _draw_words(self, painter: QPainter) -> None:
-        face, body = self.face, self.body.adjusted(PAD, PAD - 1, -PAD, 1 - PAD)
+        face, body = self.face, self.body.adjusted(PADDING, PADDING - 1, -PADDING, 1 - PADDING)
         strong, small = strong_font(self._font), small_font(self._font)
         high, low = QFontMetricsF(strong).height(), QFontMetricsF(small).height()
         top = QRectF(body.left(), body.top(), body.width(), max(high, 18))
         self._draw_state(painter, QRectF(top.left(), top.center().y() - 9, 18, 18))
-        self._write(painter, top.adjusted(AFTER_ICON, 0, 0, 0), face.name, strong, "text")
+        self._write(painter, top.adjusted(ICON_WIDTH, 0, 0, 0), face.name, strong, "text")
         second = QRectF(body.left(), top.bottom() + 2, body.width(), low)
         if self.picture is not None:
             side = body.bottom() - second.top()
-            frame = QRectF(body.right() - PREVIEW - 4, second.top(), PREVIEW, side)
+            frame = QRectF(body.right() - PREVIEW_SIDE - 4, second.top(), PREVIEW_SIDE, side)
             self._draw_picture(painter, frame)
             second.setRight(frame.left() - 8)
         words, colour = face.details or face.subject, "muted"
@@ -366,10 +366,10 @@ class TaskCard(QWidget):
         """Position it; `mirrored_in` is the graph's width for a right-to-left layout, else 0."""
         x = mirrored_in - box.right if mirrored_in else box.x
         look = self.look
-        look.body = QRectF(EDGE, EDGE, box.width, box.height)
+        look.body = QRectF(MARGIN, MARGIN, box.width, box.height)
         look.scale, look.stacked, look.mirrored = scale, stacked, bool(mirrored_in)
         self.update()
-        edge = EDGE * scale
+        edge = MARGIN * scale
         self.setGeometry(
             round(x * scale),
             round(box.y * scale),
@@ -383,7 +383,7 @@ class TaskCard(QWidget):
 
     def _read_picture(self) -> None:
         if path := self.face.picture:
-            side = round(2 * PREVIEW * self.devicePixelRatioF())
+            side = round(2 * PREVIEW_SIDE * self.devicePixelRatioF())
             Picture(path, QSize(side, side), self).ready.connect(self._show_picture)
 
     def _show_picture(self, image: QImage, trouble: str) -> None:

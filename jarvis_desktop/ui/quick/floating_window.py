@@ -27,12 +27,9 @@ from PySide6.QtWidgets import QFrame, QVBoxLayout, QWidget
 
 from jarvis_desktop.ui.widgets import theme
 
-SHADOW = 24
-"""Pixels around the plate for its shadow."""
-DARKEST = 62
-"""Opacity of the shadow at the plate, of 255."""
-SUNK = 6
-"""Pixels by which the shadow is lower than the plate."""
+SHADOW_PX = 24
+SHADOW_OPACITY = 62
+SHADOW_OFFSET = 6
 
 
 class FloatingWindow(QWidget):
@@ -59,7 +56,7 @@ class FloatingWindow(QWidget):
     def look_at_desktop(self) -> None:
         """Use a shadow if the desktop composes windows now. Call it before each showing: the first
         window must not wait for the answer."""
-        self._edge = SHADOW if composes() else 0
+        self._edge = SHADOW_PX if composes() else 0
         self._around.setContentsMargins(*[self._edge] * 4)
         self._cut_corners()
 
@@ -69,7 +66,7 @@ class FloatingWindow(QWidget):
         painter = QPainter(self)
         ratio = self.devicePixelRatioF()
         drawn = _shadow(self._radius, ratio)
-        corner = SHADOW + SUNK + self._radius
+        corner = SHADOW_PX + SHADOW_OFFSET + self._radius
         whole, place = round(drawn.width() / ratio), self.rect()
         for from_x, width, to_x, to_width in _parts(whole, corner, place.width()):
             for from_y, height, to_y, to_height in _parts(whole, corner, place.height()):
@@ -147,22 +144,24 @@ def _parts(whole: int, corner: int, wanted: int) -> tuple[tuple[int, int, int, i
 @cache
 def _shadow(radius: int, ratio: float) -> QPixmap:
     """The shadow around a small plate."""
-    side = 2 * (SHADOW + SUNK + radius) + 2
+    side = 2 * (SHADOW_PX + SHADOW_OFFSET + radius) + 2
     drawn = QPixmap(round(side * ratio), round(side * ratio))
     drawn.setDevicePixelRatio(ratio)
     drawn.fill(Qt.GlobalColor.transparent)
     painter = QPainter(drawn)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.setPen(Qt.PenStyle.NoPen)
-    plate = QRectF(0, 0, side, side).adjusted(SHADOW, SHADOW, -SHADOW, -SHADOW)
+    plate = QRectF(0, 0, side, side).adjusted(SHADOW_PX, SHADOW_PX, -SHADOW_PX, -SHADOW_PX)
     before = 0.0
-    for step in range(SHADOW, 0, -1):
+    for step in range(SHADOW_PX, 0, -1):
         # painted over the ones before, each ring adds up to the wanted opacity
-        wanted = DARKEST / 255 * (1 - step / SHADOW) ** 2
+        wanted = SHADOW_OPACITY / 255 * (1 - step / SHADOW_PX) ** 2
         alpha = (wanted - before) / (1 - before)
         before = wanted
         painter.setBrush(QColor(0, 0, 0, round(alpha * 255)))
-        ring = plate.adjusted(-step, -step + SUNK, step, step + min(SUNK, SHADOW - step))
+        ring = plate.adjusted(
+            -step, -step + SHADOW_OFFSET, step, step + min(SHADOW_OFFSET, SHADOW_PX - step)
+        )
         painter.drawRoundedRect(ring, radius + step, radius + step)
     painter.end()
     return drawn

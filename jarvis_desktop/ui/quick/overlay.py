@@ -38,7 +38,7 @@ class Phase(StrEnum):
     SPEAKING = "speaking"
 
 
-WORDS = {
+PHASE_NAMES = {
     Phase.IDLE: mark("JARVIS is ready"),
     Phase.LISTENING: mark("JARVIS listens"),
     Phase.THINKING: mark("JARVIS thinks"),
@@ -46,7 +46,7 @@ WORDS = {
     Phase.ASKING: mark("JARVIS asks you something"),
     Phase.SPEAKING: mark("JARVIS speaks"),
 }
-OPEN = mark("The microphone is open")
+MICROPHONE_OPEN = mark("The microphone is open")
 
 
 class PhaseTracker(QObject):
@@ -98,18 +98,18 @@ def _phase_of(exchange: PendingTurn) -> Phase:
     return Phase.THINKING
 
 
-NOT_HERE = mark(
+UNSUPPORTED = mark(
     "This desktop lets no program place a sign above other windows; the tray shows what JARVIS "
     "does."
 )
 """Shown in the settings if `places_windows` is false."""
-WIDTHS = {Phase.LISTENING: 460, Phase.THINKING: 300, Phase.SPEAKING: 460}
-USUAL, HEIGHT = 260, 44
-RISE = 56
+PHASE_WIDTHS = {Phase.LISTENING: 460, Phase.THINKING: 300, Phase.SPEAKING: 460}
+DEFAULT_WIDTH, HEIGHT = 260, 44
+BOTTOM_GAP = 56
 """Pixels between the overlay and the bottom of the screen."""
-LAST = 400
+SPEECH_CHARS = 400
 """Characters of live speech that are considered."""
-LONGEST = 10_000
+WORK_SHOWN_MS = 10_000
 """Milliseconds for which work is shown; longer work is notified by the desktop."""
 
 _looks = {
@@ -151,7 +151,7 @@ class Overlay(FloatingWindow):
         row.addWidget(self.turning)
         row.addWidget(self.words, 1)
         row.addWidget(self.meter)
-        self._long = QTimer(self, singleShot=True, interval=LONGEST)
+        self._long = QTimer(self, singleShot=True, interval=WORK_SHOWN_MS)
         self._long.timeout.connect(self._long_enough)
         phases.changed.connect(self._show)
         session.changed.connect(self._show_sentence)
@@ -189,7 +189,7 @@ class Overlay(FloatingWindow):
         if listens and self.meter.isHidden():
             self.meter.clear()
         self.meter.setVisible(listens)
-        self.words.show_text(tr(WORDS[phase]))
+        self.words.show_text(tr(PHASE_NAMES[phase]))
         self._place(phase)
         self.show()
         self._show_sentence()
@@ -210,7 +210,9 @@ class Overlay(FloatingWindow):
     def _show_partial(self, partial: Partial) -> None:
         if self._phases.now is Phase.LISTENING and partial.text.strip():
             # the end is what is being said
-            self.words.show_text(self._end_of(one_line(partial.text[-LAST:], limit=LAST)))
+            self.words.show_text(
+                self._end_of(one_line(partial.text[-SPEECH_CHARS:], limit=SPEECH_CHARS))
+            )
 
     def _end_of(self, text: str) -> str:
         metrics, room = self.words.fontMetrics(), max(self.words.width(), 40)
@@ -226,10 +228,12 @@ class Overlay(FloatingWindow):
         if not self.isVisible():
             self.look_at_desktop()
         scale = max(1.0, self.fontMetrics().height() / 20)
-        wide = min(round(WIDTHS.get(phase, USUAL) * scale) + 2 * self.edge, room.width())
+        wide = min(
+            round(PHASE_WIDTHS.get(phase, DEFAULT_WIDTH) * scale) + 2 * self.edge, room.width()
+        )
         self.setFixedWidth(wide)
         self.adjustSize()
         place = QRect(0, 0, wide, self.height())
         place.moveCenter(room.center())
-        place.moveBottom(room.bottom() - RISE + self.edge)
+        place.moveBottom(room.bottom() - BOTTOM_GAP + self.edge)
         self.move(within(place, room))

@@ -37,7 +37,7 @@ from jarvis_desktop.ui.quick.floating_window import (
 )
 from jarvis_desktop.ui.quick.overlay import Overlay, PhaseTracker
 from jarvis_desktop.ui.request.attachments import accepts
-from jarvis_desktop.ui.request.quick_input import QuickInput
+from jarvis_desktop.ui.request.composer import QuickInput
 from jarvis_desktop.ui.session import WindowSession
 from jarvis_desktop.ui.shortcuts import AS_BEFORE, LEFT_TO_RIGHT
 from jarvis_desktop.ui.voice.talk import Talker
@@ -50,15 +50,15 @@ if TYPE_CHECKING:
     from jarvis_desktop.settings import Settings
 
 
-WIDTH = 660
+BOX_WIDTH = 660
 """Pixels of the plate at the usual text size."""
-MOST_OF_SCREEN = 0.62
+MAX_SCREEN_SHARE = 0.62
 """The largest share of the screen's height that the box takes."""
-CONTINUES = 300.0
+CONTINUE_S = 300.0
 """Seconds after its last answer for which the box continues its conversation."""
-LINE = 1
+SEPARATOR_PX = 1
 """Pixels of the line above the answer."""
-DRAWING = 33
+REDRAW_MS = 33
 """Milliseconds between two redraws of an answer that is streaming in."""
 
 
@@ -90,7 +90,7 @@ class QuickBox(FloatingWindow):
         self.reply = QuickReply(actions)
         self._build()
         self.keys = TalkKeys(self, talker)
-        self._later = QTimer(self, singleShot=True, interval=DRAWING)
+        self._later = QTimer(self, singleShot=True, interval=REDRAW_MS)
         self._later.timeout.connect(self._draw)
         self._fitting = QTimer(self, singleShot=True, interval=0)
         self._fitting.timeout.connect(self._fit)
@@ -299,7 +299,7 @@ class QuickBox(FloatingWindow):
 
     def _place(self) -> None:
         entries = self._session.quick.entries
-        old = time.monotonic() - self._left_at > CONTINUES
+        old = time.monotonic() - self._left_at > CONTINUE_S
         if entries and old and entries[-1].turn.status is not None:
             self._session.quick = OpenConversation()
         self.look_at_desktop()
@@ -309,7 +309,7 @@ class QuickBox(FloatingWindow):
             return
         room = screen_of_cursor().availableGeometry()
         at = QCursor.pos()
-        size = QSize(self.width(), round(room.height() * MOST_OF_SCREEN))
+        size = QSize(self.width(), round(room.height() * MAX_SCREEN_SHARE))
         wanted = QRect(at.x() - size.width() // 2, at.y() - size.height() // 4, 0, 0)
         wanted.setSize(size)
         self.move(within(wanted, room))
@@ -318,7 +318,7 @@ class QuickBox(FloatingWindow):
         """Be as high as the content, up to a share of the screen."""
         room = (self.screen() or screen_of_cursor()).availableGeometry()
         scale = max(1.0, self.fontMetrics().height() / 20)
-        wide = min(round(WIDTH * scale) + 2 * self.edge, room.width())
+        wide = min(round(BOX_WIDTH * scale) + 2 * self.edge, room.width())
         if not self.scroller.isHidden():
             inner = wide - 2 * self.edge - 2
             layout = self.reply.layout()
@@ -328,8 +328,8 @@ class QuickBox(FloatingWindow):
             else:
                 wanted = layout.sizeHint().height()
             other = self.line.sizeHint().height() + 48
-            most = round(room.height() * MOST_OF_SCREEN) - other - 2 * self.edge
-            self.scroller.setFixedHeight(min(wanted + LINE, max(most, 120)))
+            most = round(room.height() * MAX_SCREEN_SHARE) - other - 2 * self.edge
+            self.scroller.setFixedHeight(min(wanted + SEPARATOR_PX, max(most, 120)))
         self.setFixedWidth(wide)
         layout = self.layout()
         if layout:
@@ -365,7 +365,7 @@ def _hint(text: str, keys: str, act: object) -> QPushButton:
     return button
 
 
-WARMING = 2000
+PREBUILD_MS = 2000
 """Milliseconds after the start when the box is built, so that the hotkey opens it at once."""
 
 
@@ -392,7 +392,7 @@ class QuickBoxController(QObject):
         queued = Qt.ConnectionType.QueuedConnection
         self._told.pressed.connect(self._pressed, queued)
         self._told.changed.connect(self._show_key, queued)
-        self._warming = QTimer(self, singleShot=True, interval=WARMING)
+        self._warming = QTimer(self, singleShot=True, interval=PREBUILD_MS)
         self._warming.timeout.connect(lambda: self.box)
 
     @property

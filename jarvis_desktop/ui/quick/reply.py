@@ -27,7 +27,7 @@ from jarvis_desktop.ui.widgets.banners import SpeakingStrip
 from jarvis_desktop.ui.widgets.icons import IconButton, StateIcon, Symbol
 from jarvis_desktop.ui.widgets.labels import ElidedLabel, Label
 
-MOST_RESULTS = 3
+MAX_RESULTS = 3
 """Results that are shown; the window has all of them."""
 
 
@@ -122,7 +122,7 @@ class QuickReply(QWidget):
         words = " ".join(turn.reply.split())
         over = turn.status is not None
         made = [item for item in turn.artifacts if not is_in_reply(item, words)] if over else []
-        wanted = made[:MOST_RESULTS]
+        wanted = made[:MAX_RESULTS]
         self._drop_cards(self._cards.keys() - set(wanted))
         for artifact in wanted:
             if artifact not in self._cards:

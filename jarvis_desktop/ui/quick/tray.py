@@ -19,11 +19,11 @@ from jarvis_desktop import paths
 from jarvis_desktop.core.i18n import mark, tr
 from jarvis_desktop.core.policy import Mode
 from jarvis_desktop.ui.mode_picker import MEANINGS
-from jarvis_desktop.ui.quick.overlay import OPEN, WORDS, Phase, PhaseTracker
+from jarvis_desktop.ui.quick.overlay import MICROPHONE_OPEN, PHASE_NAMES, Phase, PhaseTracker
 from jarvis_desktop.ui.widgets import theme
 
-SIZES = (16, 20, 22, 24, 32, 44, 48, 64)
-_grounds = {
+ICON_SIZES = (16, 20, 22, 24, 32, 44, 48, 64)
+_backgrounds = {
     Phase.IDLE: "accent",
     Phase.LISTENING: "danger",
     Phase.THINKING: "accent",
@@ -32,7 +32,7 @@ _grounds = {
     Phase.SPEAKING: "done",
 }
 """Tokens of the light theme: white stands out on each."""
-LIGHTER = 128
+HIGHLIGHT_PERCENT = 128
 """The lightest part of the background, in percent of the token's lightness."""
 
 
@@ -41,7 +41,7 @@ def tray_icon(phase: Phase, *, microphone_open: bool = False) -> QIcon:
     """The icon of a phase, marked if the microphone is open as well."""
     renderer = QSvgRenderer(QByteArray(_svg(phase, microphone_open).encode()))
     icon = QIcon()
-    for pixels in SIZES:
+    for pixels in ICON_SIZES:
         picture = QPixmap(pixels, pixels)
         picture.fill(Qt.GlobalColor.transparent)
         painter = QPainter(picture)
@@ -53,14 +53,14 @@ def tray_icon(phase: Phase, *, microphone_open: bool = False) -> QIcon:
 
 def _svg(phase: Phase, microphone_open: bool) -> str:
     colours = theme.tokens().light
-    ground = QColor(colours[_grounds[phase]])
+    ground = QColor(colours[_backgrounds[phase]])
     shown = {each.value: "inline" if each is phase else "none" for each in Phase}
     source = paths.shipped("resources", "icons", "tray.svg").read_text("utf-8")
     return Template(source).substitute(
         shown,
         open="inline" if microphone_open else "none",
         deep=ground.name(),
-        light=ground.lighter(LIGHTER).name(),
+        light=ground.lighter(HIGHLIGHT_PERCENT).name(),
         signal=colours["danger"],
     )
 
@@ -70,7 +70,7 @@ NO_TRAY = mark(
     "the extension “AppIndicator” adds one."
 )
 """Shown in the settings if `is_available` is false."""
-LOOKING = 5000
+TRAY_CHECK_MS = 5000
 """Milliseconds between two checks for a tray; there is no signal for it."""
 
 _clicks = (QSystemTrayIcon.ActivationReason.Trigger, QSystemTrayIcon.ActivationReason.DoubleClick)
@@ -125,7 +125,7 @@ class TrayIcon(QObject):
         self.modes.setEnabled(False)
         self.settings = self._action(tr("Settings"), self.settings_wanted.emit)
         self.quit = self._action(tr("Quit JARVIS"), self.quit_wanted.emit)
-        self._looking = QTimer(self, interval=LOOKING, timerType=Qt.TimerType.VeryCoarseTimer)
+        self._looking = QTimer(self, interval=TRAY_CHECK_MS, timerType=Qt.TimerType.VeryCoarseTimer)
         self._looking.timeout.connect(self.look)
         phases.changed.connect(self._draw)
         self._draw()
@@ -204,8 +204,8 @@ class TrayIcon(QObject):
         self.talk.setText(tr("Stop listening") if phase is Phase.LISTENING else tr("Talk"))
         if self._icon:
             self._icon.setIcon(tray_icon(phase, microphone_open=is_open))
-            words = tr(WORDS[phase])
-            self._icon.setToolTip(f"{words} · {tr(OPEN)}" if is_open else words)
+            words = tr(PHASE_NAMES[phase])
+            self._icon.setToolTip(f"{words} · {tr(MICROPHONE_OPEN)}" if is_open else words)
 
     def _activated(self, reason: QSystemTrayIcon.ActivationReason) -> None:
         if reason in _clicks:

@@ -39,13 +39,11 @@ if TYPE_CHECKING:
 
     Look = Callable[[AppPort], Coroutine[None, None, FileInspection]]
 
-LARGEST = 64 * 1024 * 1024
-"""Bytes of a pasted picture."""
-LONGEST = 1_000_000
-"""Characters of a dropped text."""
-PATIENCE = 0.95
+MAX_PASTED_BYTES = 64 * 1024 * 1024
+MAX_DROPPED_CHARS = 1_000_000
+DISK_TIMEOUT_S = 0.95
 """Seconds until a disk that does not answer is given up."""
-TOLD = 3
+MAX_REASONS = 3
 """Reasons shown at once; further ones are only counted."""
 
 
@@ -93,10 +91,10 @@ class FileOffers(QObject):
 
         async def look(app: AppPort) -> FileInspection:
             try:
-                async with asyncio.timeout(PATIENCE):
+                async with asyncio.timeout(DISK_TIMEOUT_S):
                     return await _aside(partial(look_over, files, app.store.look_at, room=room))
             except TimeoutError:
-                names = one_line(", ".join(path.name for path in files[:TOLD]), limit=120)
+                names = one_line(", ".join(path.name for path in files[:MAX_REASONS]), limit=120)
                 return FileInspection(
                     refused=(tr("The disk of {names} does not answer.", names=names),)
                 )
@@ -164,8 +162,8 @@ class FileOffers(QObject):
             self.offered.emit(offer.files)
         reasons = offer.refused if offer else (str(outcome.error),) if outcome.error else ()
         if reasons:
-            more = len(reasons) - TOLD
-            words = [*reasons[:TOLD]]
+            more = len(reasons) - MAX_REASONS
+            words = [*reasons[:MAX_REASONS]]
             if more > 0:
                 words.append(trn("{count} more is no use.", "{count} more are no use.", more))
             self.refused.emit(" ".join(words))
@@ -203,7 +201,7 @@ def _picture(held: QMimeData) -> tuple[bytes | QImage, str] | None:
     for name, suffix in PICTURES.items():
         if held.hasFormat(name):
             content = bytes(held.data(name).data())
-            if 0 < len(content) <= LARGEST:
+            if 0 < len(content) <= MAX_PASTED_BYTES:
                 return content, suffix
     image = held.imageData()
     return (image, "png") if isinstance(image, QImage) and not image.isNull() else None
@@ -214,7 +212,7 @@ def _text(held: QMimeData) -> str:
     urls = [url for url in held.urls() if url.scheme() in ("http", "https")]
     if urls:
         return " ".join(url.toString(url.ComponentFormattingOption.FullyEncoded) for url in urls)
-    return held.text()[:LONGEST]
+    return held.text()[:MAX_DROPPED_CHARS]
 
 
 async def _aside(look: Callable[[], FileInspection]) -> FileInspection:
@@ -232,7 +230,7 @@ async def _aside(look: Callable[[], FileInspection]) -> FileInspection:
     return await asyncio.wrap_future(found)
 
 
-PREVIEW = 28
+THUMBNAIL_PX = 28
 
 
 class AttachmentChip(QFrame):
@@ -254,7 +252,7 @@ class AttachmentChip(QFrame):
         layout.setContentsMargins(6, 4, 8, 4)
         layout.setSpacing(theme.space())
         self._symbol = Symbol(icons.FOR_KIND[artifact.kind], size=20)
-        self._symbol.setFixedSize(PREVIEW, PREVIEW)
+        self._symbol.setFixedSize(THUMBNAIL_PX, THUMBNAIL_PX)
         self._symbol.setAlignment(Qt.AlignmentFlag.AlignCenter)
         layout.addWidget(self._symbol)
         layout.addWidget(ElidedLabel(name, mode=Qt.TextElideMode.ElideMiddle, widest=220))
@@ -269,14 +267,14 @@ class AttachmentChip(QFrame):
             layout.addWidget(button)
         if artifact.kind is Kind.IMAGE and artifact.path is not None:
             ratio = self.devicePixelRatioF()
-            box = QSize(PREVIEW, PREVIEW) * (2 * ratio)
+            box = QSize(THUMBNAIL_PX, THUMBNAIL_PX) * (2 * ratio)
             Picture(artifact.path, box, self).ready.connect(self._show_picture)
 
     def _show_picture(self, image: QImage, reason: str) -> None:
         if reason:
             return
         ratio = self.devicePixelRatioF()
-        side = round(PREVIEW * ratio)
+        side = round(THUMBNAIL_PX * ratio)
         filled = image.scaled(
             side,
             side,
@@ -307,7 +305,7 @@ def uninspected(path: Path) -> Artifact:
     return Artifact(labels.kind_of(path), path=path, name=path.name or str(path))
 
 
-SHOWN = 12
+MAX_CHIPS = 12
 """Chips that are shown; further ones are counted."""
 
 
@@ -395,12 +393,12 @@ class Attachments(QWidget):
         chips = list(self._chips.values())
         while self._flow.takeAt(0):
             pass
-        more = max(0, len(chips) - SHOWN)
+        more = max(0, len(chips) - MAX_CHIPS)
         self.more.setText(trn("and {count} more", "and {count} more", more))
         for widget in (*chips, self.more, self.clear_all):
             self._flow.addWidget(widget)
         for index, chip in enumerate(chips):
-            chip.setVisible(index < SHOWN)
+            chip.setVisible(index < MAX_CHIPS)
         self.more.setVisible(more > 0)
         self.clear_all.setVisible(len(chips) > 1)
         self.setVisible(bool(chips))

@@ -1,14 +1,14 @@
-"""The input bar: words, files, the talk button and what is shown of the voice.
-
-Letters typed where nothing takes them begin a request."""
+"""The inputs for a request, in the window and in the quick box: text, files, and voice."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, QTimer, Signal
-from PySide6.QtGui import QKeyEvent, QResizeEvent
-from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtCore import QEvent, QMimeData, QObject, QSize, Qt, QTimer, Signal
+from PySide6.QtGui import QKeyEvent, QResizeEvent, QTextCursor
+from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QWidget
 
 from jarvis_desktop.core.goal import Terms
 from jarvis_desktop.core.i18n import mark, tr
@@ -18,32 +18,152 @@ from jarvis_desktop.ui.exchange import StopScope
 from jarvis_desktop.ui.request.attachments import Attachments
 from jarvis_desktop.ui.voice.live_transcript import TalkStrip, UnheardNotice
 from jarvis_desktop.ui.voice.talk import Talker
-from jarvis_desktop.ui.widgets import labels, theme
-from jarvis_desktop.ui.widgets.flow_layout import LevelMeter
+from jarvis_desktop.ui.widgets import icons, labels, theme
+from jarvis_desktop.ui.widgets.flow_layout import LevelMeter, hbox, vbox
 from jarvis_desktop.ui.widgets.forms import GrowingTextField
 from jarvis_desktop.ui.widgets.icons import IconButton
-from jarvis_desktop.ui.widgets.labels import ElidedLabel
+from jarvis_desktop.ui.widgets.labels import ElidedLabel, Label
 
 if TYPE_CHECKING:
     from jarvis_desktop.ui.session import WindowSession
 
+TALK_KEY = "F4"
+TALK_TIP = mark("Hold this, or {key}, while you speak; or tap it, speak, and stop")
 
-TALK_KEYS = "F4"
+
+class RequestInput(QFrame):
+    """A text field with attachments, live speech, and buttons to talk, send and stop.
+
+    Subclasses arrange these widgets.
+    """
+
+    sent = Signal(object)
+    """Carries a Request, without its `speak`."""
+    stop_wanted = Signal()
+
+    def __init__(
+        self, session: WindowSession, talker: Talker, field: GrowingTextField, talk: IconButton
+    ) -> None:
+        super().__init__()
+        self._talker = talker
+        self._send_pending = False
+        """Whether to send the request once its files are inspected."""
+        self.field, self.talk = field, talk
+        self.attached = Attachments(session)
+        self.strip, self.unheard = TalkStrip(TALK_KEY), UnheardNotice()
+        self.meter = LevelMeter()
+        self.meter.hide()
+        self.stop = IconButton("stop", tr("Stop"), kind="quiet", text=tr("Stop"), colour="danger")
+        self.stop.clicked.connect(self.stop_wanted)
+        self.stop.hide()
+        self.go = IconButton("send", tr("Send"), kind="round", colour="on_accent")
+        self.go.setToolTip(tr("Send (Enter)"))
+        self.go.clicked.connect(self.send)
+        talk.setToolTip(tr(TALK_TIP, key=TALK_KEY))
+        talk.pressed.connect(talker.press)
+        talk.released.connect(talker.release)
+        self._clock = QTimer(self, interval=100)
+        self._clock.timeout.connect(self._show_state)
+        self.attached.changed.connect(self._attached)
+        self.attached.typed.connect(self._insert)
+        field.pasted.connect(self.take)
+        field.entered.connect(self.send)
+        field.textChanged.connect(self._show_state)
+        talker.talked.connect(self._talked)
+        talker.level.connect(self.meter.add)
+        talker.partial.connect(self.strip.show_partial)
+        self.unheard.again.connect(talker.start)
+        for started in (field.textChanged, self.attached.changed):
+            started.connect(session.wake)
+
+    def is_empty(self) -> bool:
+        """Whether there is nothing to send."""
+        return not self.field.toPlainText().strip() and not self.attached.files()
+
+    def send(self) -> None:
+        """Send the text and the files, if there are any."""
+        self._send_pending = self.attached.looks
+        if self._send_pending or self.is_empty():
+            return
+        text, files = self.field.toPlainText(), self.attached.files()
+        request = Request(text=text, files=files, terms=self._terms())
+        self.clear()
+        self.sent.emit(request)
+
+    def send_spoken(self, heard: Transcript) -> None:
+        """Send speech with the files; typed text stays."""
+        files = self.attached.files()
+        request = Request(heard=heard, files=files, speak=True, terms=self._terms())
+        self.attached.clear()
+        self.sent.emit(request)
+
+    def clear(self) -> None:
+        """Remove the text and the files."""
+        self.field.clear()
+        self.attached.clear()
+
+    def take(self, held: QMimeData) -> bool:
+        """Take dropped or pasted data. Return False if none of it can be used."""
+        return self.attached.take(held)
+
+    def take_over(self, other: RequestInput) -> None:
+        """Move the text and the files of another input here."""
+        self.field.setPlainText(other.field.toPlainText())
+        self.attached.take_over(other.attached)
+
+    def show_busy(self, busy: bool) -> None:
+        """Show the stop button while something runs."""
+        self.stop.setVisible(busy)
+        self._show_state()
+
+    def _terms(self) -> Terms | None:
+        """The terms of the request, if it is a goal for agent mode."""
+        return None
+
+    def _attached(self) -> None:
+        self._show_state()
+        if self._send_pending and not self.attached.looks:
+            self.send()
+
+    def _insert(self, text: str) -> None:
+        cursor = self.field.textCursor()
+        before = self.field.toPlainText()[: cursor.position()]
+        cursor.insertText(text if not before or before[-1].isspace() else f" {text}")
+
+    def _talked(self, talking: Talking) -> None:
+        self.strip.show_talking(talking)
+        active = self._talker.active
+        if active and self.meter.isHidden():
+            self.meter.clear()
+            self.unheard.hide()
+            self._clock.start()
+        elif not active:
+            self._clock.stop()
+        self.meter.setVisible(active)
+        self._show_recording(active)
+        self._show_state()
+
+    def _show_recording(self, active: bool) -> None:
+        raise NotImplementedError
+
+    def _show_state(self) -> None:
+        self.go.setEnabled(not self.is_empty() and not self._talker.active)
+
+
 INVITING = mark("Ask for anything, or drop a file")
-REACHING = mark("Say what is to be reached; the plan is made with you")
+GOAL_INVITING = mark("Say what is to be reached; the plan is made with you")
 HINT = mark("Enter sends · hold {key} to talk")
-DOING = {
+ACTIVITY_HINTS = {
     "working": mark("Working… Esc stops it, {key} interrupts it"),
     "speaking": mark("Speaking… Esc silences it, {key} interrupts it"),
 }
-"""What the hint says while something is done for the person."""
+"""Hints while JARVIS is active."""
 GOAL = mark("Work on this in several steps, by a plan that you agree to first")
 TALK = mark("Hold to talk")
 ANSWER = mark("Hold to speak your answer")
-TALK_TIP = mark("Hold this, or {key}, while you speak; or tap it, speak, and stop")
 SHORT_ANSWER = mark("Hold to answer")
-ROOMY = 560
-"""Pixels; in a narrower composer the talk button has fewer words."""
+WIDE_PX = 560
+"""In a narrower composer the talk button has a shorter text."""
 ANSWER_HINT = mark("Enter sends a new request · hold {key} to answer")
 ANSWER_TIP = mark("Hold this, or {key}, while you speak; you read it before it is sent")
 
@@ -57,51 +177,37 @@ _stops = {
 }
 
 
-class Composer(QFrame):
-    """Makes Requests."""
+class Composer(RequestInput):
+    """The input bar of the window."""
 
-    sent = Signal(object)
-    """Carries a Request, without its `speak`."""
-    stop_wanted = Signal()
     files_wanted = Signal()
     """The attach button was pressed."""
     goal_wanted = Signal(bool)
-    """Whether what is asked from now on is worked on in several steps."""
+    """Whether the next requests are goals for agent mode."""
 
     def __init__(self, session: WindowSession, talker: Talker) -> None:
-        super().__init__()
+        field = GrowingTextField(tr("Your request"), tr(INVITING))
+        talk = IconButton("mic", tr(TALK), kind="talk", text=tr(TALK))
+        super().__init__(session, talker, field, talk)
         self.setObjectName("composer")
-        self._talker = talker
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(12, 10, 10, 10)
-        layout.setSpacing(6)
-        self.attached = Attachments(session)
-        layout.addWidget(self.attached)
-        self.strip, self.unheard = TalkStrip(TALK_KEYS), UnheardNotice()
-        self.field = GrowingTextField(tr("Your request"), tr(INVITING))
-        self.meter = LevelMeter()
-        self.meter.hide()
-        for widget in (self.unheard, self.strip, self.field):
-            layout.addWidget(widget)
-        layout.addLayout(self._buttons())
-        self._sends = False
-        """Whether the request is to go as soon as its files were looked over."""
-        self.attached.changed.connect(self._attached)
-        self.attached.typed.connect(self._insert)
-        self.field.pasted.connect(self.attached.take)
-        self.field.entered.connect(self.send)
-        self.field.textChanged.connect(self._show_state)
-        self.field.focused.connect(self._show_focus)
-        self._connect_talker()
-        for begins in (self.field.textChanged, self.attached.changed, talker.talked):
-            begins.connect(session.wake)
+        talk.setEnabled(False)
+        vbox(
+            self.attached,
+            self.unheard,
+            self.strip,
+            field,
+            self._buttons(),
+            parent=self,
+            margins=(12, 10, 10, 10),
+            spacing=6,
+        )
+        field.focused.connect(self._show_focus)
+        talker.talked.connect(session.wake)
         self._answers = False
-        self._doing = ""
+        self._activity = ""
         self._show_state()
 
     def _buttons(self) -> QHBoxLayout:
-        row = QHBoxLayout()
-        row.setSpacing(theme.space())
         self.attach = IconButton("attach", tr("Attach files"))
         self.attach.clicked.connect(self.files_wanted)
         self.goal = IconButton(
@@ -111,147 +217,175 @@ class Composer(QFrame):
         self.goal.setToolTip(f"{tr(GOAL)} (Ctrl+G)")
         self.goal.setAccessibleDescription(tr(GOAL))
         self.goal.toggled.connect(self._goal_toggled)
-        self.hint = ElidedLabel(tr(HINT, key=TALK_KEYS), role="small")
-        self.talk = IconButton("mic", tr(TALK), kind="talk", text=tr(TALK))
-        self.talk.setToolTip(tr(TALK_TIP, key=TALK_KEYS))
-        self.talk.setEnabled(False)
-        self.talk.pressed.connect(self._talker.press)
-        self.talk.released.connect(self._talker.release)
-        self.stop = IconButton("stop", tr("Stop"), kind="quiet", text=tr("Stop"), colour="danger")
-        self.stop.clicked.connect(self.stop_wanted)
+        self.hint = ElidedLabel(tr(HINT, key=TALK_KEY), role="small")
         self.show_stop(StopScope.TURN)
-        self.stop.hide()
-        self.go = IconButton("send", tr("Send"), kind="round", colour="on_accent")
-        self.go.setToolTip(tr("Send (Enter)"))
-        self.go.clicked.connect(self.send)
-        row.addWidget(self.attach)
-        row.addWidget(self.goal)
-        row.addWidget(self.hint, 1)
-        row.addWidget(self.meter, 1)
-        for button in (self.stop, self.talk, self.go):
-            row.addWidget(button)
-        return row
+        buttons = (self.stop, self.talk, self.go)
+        left = (self.attach, self.goal, (self.hint, 1), (self.meter, 1))
+        return hbox(*left, *buttons, spacing=theme.space())
 
-    def _connect_talker(self) -> None:
-        self._clock = QTimer(self)
-        self._clock.setInterval(100)
-        self._clock.timeout.connect(self._show_state)
-        talker = self._talker
-        talker.talked.connect(self._talked)
-        talker.level.connect(self.meter.add)
-        talker.partial.connect(self.strip.show_partial)
-        self.unheard.again.connect(talker.start)
-
-    def send(self) -> None:
-        """Send what was typed and attached, if there is anything."""
-        text = self.field.toPlainText()
-        files = self.attached.files()
-        self._sends = self.attached.looks
-        if self._sends or (not text.strip() and not files):
-            return
-        request = Request(text=text, files=files, terms=self._terms())
-        self.field.clear()
-        self.attached.clear()
-        self.sent.emit(request)
-
-    def take_over(self, other: Composer) -> None:
-        """Go on with the request that another one was to make."""
-        self.field.setPlainText(other.field.toPlainText())
-        self.attached.take_over(other.attached)
-
-    def show_busy(self, busy: bool) -> None:
-        """Show the stop button while something runs."""
-        self.stop.setVisible(busy)
-        self._show_state()
-
-    def show_doing(self, doing: str) -> None:
-        """Say what is done for the person: "working", "speaking" or ""."""
-        if doing != self._doing:
-            self._doing = doing
+    def show_doing(self, activity: str) -> None:
+        """Show what JARVIS is doing: "working", "speaking" or ""."""
+        if activity != self._activity:
+            self._activity = activity
             self._show_hint()
 
     def show_answers(self, answers: bool) -> None:
-        """Say on the talk button whether what is said answers a question."""
+        """Show on the talk button whether speech answers a question."""
         if answers != self._answers:
             self._answers = answers
             self.talk.setAccessibleName(tr(ANSWER if answers else TALK))
-            self.talk.setToolTip(tr(ANSWER_TIP if answers else TALK_TIP, key=TALK_KEYS))
+            self.talk.setToolTip(tr(ANSWER_TIP if answers else TALK_TIP, key=TALK_KEY))
             self.strip.show_answers(answers)
             self._show_hint()
             self._show_state()
 
-    def show_stop(self, stops: StopScope) -> None:
-        """Say on the stop button what it ends."""
-        text, tip = map(tr, _stops[stops])
+    def show_stop(self, scope: StopScope) -> None:
+        """Show on the stop button what it stops."""
+        text, tip = map(tr, _stops[scope])
         if text != self.stop.text() or not self.stop.toolTip():
             self.stop.setText(text)
             self.stop.setAccessibleName(text)
             self.stop.setToolTip(tip)
 
-    def _terms(self) -> Terms | None:
-        """Nothing is agreed to in advance: what is to be done is asked about when it comes."""
-        return Terms() if self.goal.isChecked() else None
-
-    def _attached(self) -> None:
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
         self._show_state()
-        if self._sends and not self.attached.looks:
-            self.send()
 
-    def _insert(self, text: str) -> None:
-        cursor = self.field.textCursor()
-        before = self.field.toPlainText()[: cursor.position()]
-        cursor.insertText(text if not before or before[-1].isspace() else f" {text}")
+    def _terms(self) -> Terms | None:
+        """Nothing is approved in advance: each action is asked about when it comes up."""
+        return Terms() if self.goal.isChecked() else None
 
     def _goal_toggled(self, wanted: bool) -> None:
         self._show_state()
         self.goal_wanted.emit(wanted)
 
-    def send_spoken(self, heard: Transcript) -> None:
-        """Send what was said, with what is attached; what was typed stays."""
-        files = self.attached.files()
-        request = Request(heard=heard, files=files, speak=True, terms=self._terms())
-        self.attached.clear()
-        self.sent.emit(request)
-
-    def _talked(self, talking: Talking) -> None:
-        self.strip.show_talking(talking)
-        active = self._talker.active
-        if active and self.meter.isHidden():
-            self.meter.clear()
-            self.unheard.hide()
-            self._clock.start()
-        elif not active:
-            self._clock.stop()
-        self.meter.setVisible(active)
+    def _show_recording(self, active: bool) -> None:
         self.hint.setVisible(not active)
-        shown = "true" if active else "false"
-        if self.talk.property("recording") != shown:
-            self.talk.setProperty("recording", shown)
-            self.talk.style().unpolish(self.talk)
-            self.talk.style().polish(self.talk)
-        self._show_state()
+        theme.restyle(self.talk, recording="true" if active else "false")
 
     def _show_hint(self) -> None:
-        usual = ANSWER_HINT if self._answers else DOING.get(self._doing, HINT)
-        self.hint.show_text(tr(usual, key=TALK_KEYS))
+        usual = ANSWER_HINT if self._answers else ACTIVITY_HINTS.get(self._activity, HINT)
+        self.hint.show_text(tr(usual, key=TALK_KEY))
 
     def _show_state(self) -> None:
-        active = self._talker.active
-        answer = ANSWER if self.width() >= ROOMY else SHORT_ANSWER
+        super()._show_state()
+        answer = ANSWER if self.width() >= WIDE_PX else SHORT_ANSWER
         waits = answer if self._answers else TALK
+        active = self._talker.active
         self.talk.setText(labels.clock(self._talker.seconds) if active else tr(waits))
-        self.field.invite(tr(REACHING if self.goal.isChecked() else INVITING))
-        full = bool(self.field.toPlainText().strip()) or bool(self.attached.files())
-        self.go.setEnabled(full and not active)
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self._show_state()
+        self.field.invite(tr(GOAL_INVITING if self.goal.isChecked() else INVITING))
 
     def _show_focus(self, focused: bool) -> None:
-        self.setProperty("focused", "true" if focused else "false")
-        self.style().unpolish(self)
-        self.style().polish(self)
+        theme.restyle(self, focused="true" if focused else "false")
+
+
+FIRST_INVITING = mark("Ask, drop a file, or hold {key} and speak")
+NEXT_INVITING = mark("Ask on")
+LOGO_PX, ROW_PX = 26, 36
+MAX_RECALLED = 50
+"""Requests that are remembered while JARVIS runs."""
+
+
+class QuickInput(RequestInput):
+    """The input of the quick box: one line, with a history of requests."""
+
+    def __init__(self, session: WindowSession, talker: Talker) -> None:
+        inviting = tr(FIRST_INVITING, key=TALK_KEY)
+        field = GrowingTextField(tr("Your request"), inviting, role="quick")
+        talk = IconButton("mic", tr("Hold to talk"), kind="icon")
+        super().__init__(session, talker, field, talk)
+        self._history: list[str] = []
+        self._back = 0
+        """How many requests back the field is; 0 is the typed text."""
+        self._typed = ""
+        self.refused = Label(role="warning", wrap=True)
+        self.refused.hide()
+        self.attached.refused.connect(self.refused.show_or_hide)
+        vbox(
+            self._row(),
+            self.attached,
+            self.refused,
+            self.strip,
+            self.unheard,
+            parent=self,
+            margins=(theme.space("two"), 12, 12, 12),
+            spacing=theme.space(),
+        )
+        field.installEventFilter(self)
+        self.sent.connect(self._remember)
+        self._show_state()
+
+    def _row(self) -> QHBoxLayout:
+        self.mark = Label()
+        self.mark.setFixedSize(LOGO_PX, ROW_PX)
+        ratio = self.devicePixelRatioF()
+        self.mark.setPixmap(icons.application_icon().pixmap(QSize(LOGO_PX, LOGO_PX), ratio))
+        self.meter.setFixedWidth(120)
+        self.clock = Label(role="small")
+        self.clock.hide()
+        top = Qt.AlignmentFlag.AlignTop
+        row = hbox((self.mark, top), (vbox(self.field, None, margins=(0, 6, 0, 0)), 1), spacing=12)
+        for widget in (self.meter, self.clock, self.stop, self.talk, self.go):
+            widget.setFixedHeight(ROW_PX)
+            row.addWidget(widget, alignment=top)
+        return row
+
+    def clear(self) -> None:
+        super().clear()
+        self._back = 0
+        self.refused.show_or_hide("")
+
+    def offer(self, files: Sequence[Path]) -> None:
+        """Attach files after inspecting them."""
+        self.refused.show_or_hide("")
+        self.attached.offer(files)
+
+    def take(self, held: QMimeData) -> bool:
+        self.refused.show_or_hide("")
+        taken = super().take(held)
+        self.field.setFocus()
+        return taken
+
+    def show_more(self, more: bool) -> None:
+        """Invite to a first request, or to `more`."""
+        self.field.invite(tr(NEXT_INVITING if more else FIRST_INVITING, key=TALK_KEY))
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Recall earlier requests with Up and Down, like a shell."""
+        if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress:
+            step = {Qt.Key.Key_Up: 1, Qt.Key.Key_Down: -1}.get(Qt.Key(event.key()), 0)
+            if step and not event.modifiers() and self._at_edge(up=step > 0):
+                return self._recall(step)
+        return super().eventFilter(watched, event)
+
+    def _at_edge(self, *, up: bool) -> bool:
+        cursor = self.field.textCursor()
+        way = QTextCursor.MoveOperation.Up if up else QTextCursor.MoveOperation.Down
+        return not cursor.movePosition(way)
+
+    def _recall(self, step: int) -> bool:
+        back = self._back + step
+        if not 0 <= back <= len(self._history):
+            return False
+        if self._back == 0:
+            self._typed = self.field.toPlainText()
+        self._back = back
+        self.field.setPlainText(self._history[-back] if back else self._typed)
+        self.field.moveCursor(QTextCursor.MoveOperation.End)
+        return True
+
+    def _remember(self, request: Request) -> None:
+        text = request.heard.text if request.heard else request.text
+        if text.strip() and self._history[-1:] != [text]:
+            self._history = [*self._history, text][-MAX_RECALLED:]
+
+    def _show_recording(self, active: bool) -> None:
+        self.clock.setVisible(active)
+        self.talk.show_colour("danger" if active else "muted")
+
+    def _show_state(self) -> None:
+        super()._show_state()
+        self.clock.setText(labels.clock(self._talker.seconds))
 
 
 _command = (
@@ -262,13 +396,15 @@ _command = (
 
 
 class TypeAnywhere(QWidget):
-    """Holds a field with what stands around it. Whoever just types, with the keyboard on a button
-    or an answer, loses no letter; a space is left alone, it presses buttons."""
+    """Sends letters that no inner widget took to the input field, so that users can just type.
+
+    A space stays where it is, because it presses buttons.
+    """
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.field: QWidget | None = None
-        """It takes the letters."""
+        """The field that gets the letters."""
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         text = event.text()

@@ -12,7 +12,7 @@ from jarvis_desktop.core.i18n import mark, tr
 from jarvis_desktop.ui.engine import Outcome
 from jarvis_desktop.ui.quick import tray
 from jarvis_desktop.ui.quick.floating_window import places_windows
-from jarvis_desktop.ui.quick.overlay import NOT_HERE
+from jarvis_desktop.ui.quick.overlay import UNSUPPORTED
 from jarvis_desktop.ui.widgets import theme
 from jarvis_desktop.ui.widgets.forms import SettingsPanel, button
 from jarvis_desktop.ui.widgets.labels import Label
@@ -51,7 +51,7 @@ class DesktopPanel(SettingsPanel):
     def appear(self) -> None:
         """Look what there is."""
         self.tray.setText(tr(HAS_TRAY if tray.is_available() else tray.NO_TRAY))
-        self.overlay.setText("" if places_windows() else tr(NOT_HERE))
+        self.overlay.setText("" if places_windows() else tr(UNSUPPORTED))
         self.overlay.setVisible(bool(self.overlay.text()))
         if sys.platform == "linux":
             self._ask(install=False)

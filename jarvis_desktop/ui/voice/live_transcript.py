@@ -22,8 +22,8 @@ from jarvis_desktop.ui.widgets import theme
 from jarvis_desktop.ui.widgets.icons import IconButton, StateIcon, Symbol
 from jarvis_desktop.ui.widgets.labels import Label
 
-LINES = 2
-MOST = 20_000
+VISIBLE_LINES = 2
+MAX_CHARS = 20_000
 """Characters that are laid out; nobody speaks longer at a time."""
 
 
@@ -60,7 +60,7 @@ class PartialText(QWidget):
         self.update()
 
     def sizeHint(self) -> QSize:
-        return QSize(200, LINES * self.fontMetrics().lineSpacing() + 2)
+        return QSize(200, VISIBLE_LINES * self.fontMetrics().lineSpacing() + 2)
 
     def minimumSizeHint(self) -> QSize:
         return QSize(40, self.sizeHint().height())
@@ -82,7 +82,7 @@ class PartialText(QWidget):
             line.setLineWidth(self.width())
             line.setPosition(QPointF(0, (layout.lineCount() - 1) * height))
         layout.endLayout()
-        self._first = max(self._first, layout.lineCount() - LINES)
+        self._first = max(self._first, layout.lineCount() - VISIBLE_LINES)
         painter = QPainter(self)
         painter.setPen(self.palette().color(QPalette.ColorRole.WindowText))
         layout.draw(painter, QPointF(0, -self._first * height))
@@ -100,7 +100,7 @@ class PartialText(QWidget):
 
 
 def _plain(words: str) -> str:
-    return " ".join(printable(encodable(words[:MOST])).split())
+    return " ".join(printable(encodable(words[:MAX_CHARS])).split())
 
 
 WAITING = mark("The microphone gets ready…")
@@ -111,8 +111,7 @@ FREE = mark("Listening… It ends when you stop speaking, or with {key}; Esc dro
 RECOGNISING = mark("Writing down what you said… Esc drops it")
 SPEAK = mark("Speak now")
 SOON = mark("A moment…")
-LONGEST = 600
-"""Characters of a reason that are shown."""
+MAX_REASON_CHARS = 600
 
 
 class TalkStrip(QWidget):
@@ -202,7 +201,7 @@ class UnheardNotice(QFrame):
 
     def say(self, reason: str) -> None:
         """Show a reason."""
-        shown = one_line(reason, limit=LONGEST)
+        shown = one_line(reason, limit=MAX_REASON_CHARS)
         self.reason.setText(shown)
         self.setAccessibleName(shown)
         self.show()

@@ -20,8 +20,7 @@ from jarvis_desktop.ui.request.composer import Composer
 from jarvis_desktop.ui.session import WindowSession
 from jarvis_desktop.ui.voice.talk import NOTHING, Dictation, Talker
 
-LONGEST = 1500
-"""Characters of late speech that are shown."""
+MAX_LATE_CHARS = 1500
 
 
 class SpeechTarget(Protocol):
@@ -191,7 +190,7 @@ class SpokenAnswers(QObject):
             dictation.take(transcript)
             self._go_to(dictation)
         else:
-            words = one_line(transcript.text, limit=LONGEST)
+            words = one_line(transcript.text, limit=MAX_LATE_CHARS)
             self.late.emit(tr("The question is closed by now. You said: “{words}”", words=words))
 
     def _go_to(self, dictation: Dictation) -> None:

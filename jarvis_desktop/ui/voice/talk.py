@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from jarvis_desktop.assistant.talk.talk import Talk
 
 
-REACTING = 1000
+RESPONSE_MS = 1000
 """Milliseconds within which a press must show an effect."""
 SLOW = mark(
     "JARVIS has not begun to listen yet: it is busy. Wait a moment and try again; where that does "
@@ -75,7 +75,7 @@ class Talker(QObject):
         self.now = Talking("idle")
         """The state of the voice input, as last reported."""
         self.microphone: MicrophoneState = "closed"
-        self._slow = QTimer(self, singleShot=True, interval=REACTING)
+        self._slow = QTimer(self, singleShot=True, interval=RESPONSE_MS)
         self._slow.timeout.connect(lambda: self.unheard.emit(tr(SLOW)))
         queued = Qt.ConnectionType.QueuedConnection
         self._front.happened.connect(self._happened, queued)
@@ -195,7 +195,7 @@ class _TalkListener(QObject):
 LISTENING = mark("Listening… What you say is written here, Esc drops it")
 WRITING = mark("Writing down what you said…")
 NOTHING = mark("Nothing was heard. Hold the button while you speak, close to the microphone.")
-SHOWN = 160
+MAX_HEARD_CHARS = 160
 """Characters shown beside the field, which has all of them."""
 
 
@@ -251,7 +251,7 @@ class Dictation(QWidget):
         if words:
             self._append(words)
             note = one_line(heard.note, limit=300)
-            said = tr("Heard: “{words}”", words=one_line(words, limit=SHOWN))
+            said = tr("Heard: “{words}”", words=one_line(words, limit=MAX_HEARD_CHARS))
             self._heard = f"{said}\n{note}".rstrip()
         else:
             self._reason = tr(NOTHING)

@@ -13,8 +13,8 @@ from jarvis_desktop.ui.request.composer import Composer
 from jarvis_desktop.ui.session import WindowSession
 from jarvis_desktop.ui.voice.talk import Talker
 
-KEY = Qt.Key.Key_F4
-REPEAT_GAP = 30
+TALK_KEY = Qt.Key.Key_F4
+REPEAT_GAP_MS = 30
 """Milliseconds between release and press of a held key on screens that repeat it so: only a release
 without a press after it is real."""
 
@@ -27,7 +27,7 @@ class TalkKeys(QObject):
         super().__init__(window)
         self._talker = talker
         self._held = False
-        self._released = QTimer(self, singleShot=True, interval=REPEAT_GAP)
+        self._released = QTimer(self, singleShot=True, interval=REPEAT_GAP_MS)
         self._released.timeout.connect(self.let_go)
         window.installEventFilter(self)
 
@@ -41,7 +41,7 @@ class TalkKeys(QObject):
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """A window that loses focus never receives the key's release."""
         kind = event.type()
-        if isinstance(event, QKeyEvent) and event.key() == KEY:
+        if isinstance(event, QKeyEvent) and event.key() == TALK_KEY:
             if kind == QEvent.Type.KeyPress and not event.modifiers():
                 self._press(event)
                 return True

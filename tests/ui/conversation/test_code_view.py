@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QApplication, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
 from jarvis_desktop.ui.conversation.code_view import (
-    MOST_COMPARED,
+    MAX_DIFF_LINES,
     CodeText,
     escape_invisible,
     unified_diff,
@@ -131,6 +131,6 @@ def test_a_difference_has_marks_and_grounds(code: CodeText, theme: Theme) -> Non
 
 
 def test_sources_of_any_length_are_dealt_with_at_once() -> None:
-    long = "x\n" * (MOST_COMPARED + 1)
+    long = "x\n" * (MAX_DIFF_LINES + 1)
     assert "too long" in unified_diff(long, "y")
     assert unified_diff(goal_scene.FUNCTION, goal_scene.FUNCTION) == ""

@@ -18,7 +18,7 @@ from jarvis_desktop.ui.conversation import code_view
 from jarvis_desktop.ui.conversation.code_view import CodeBlock, escape_invisible
 from jarvis_desktop.ui.conversation.markdown import CodeFence
 from jarvis_desktop.ui.conversation.syntax_highlighter import CodeReader
-from jarvis_desktop.ui.conversation.syntax_worker import MOST_WORDS, words
+from jarvis_desktop.ui.conversation.syntax_worker import MAX_WORDS, words
 from jarvis_desktop.ui.session import WindowSession
 from jarvis_desktop.ui.widgets import theme as look
 from jarvis_desktop.ui.widgets.theme import Theme
@@ -64,7 +64,7 @@ def test_words_are_told_by_line_in_qts_count() -> None:
 
 def test_no_text_has_too_many_coloured_words() -> None:
     found = words("1 " * 9000 + "\n1", "python")
-    assert [len(line) for line in found] == [MOST_WORDS, 0]
+    assert [len(line) for line in found] == [MAX_WORDS, 0]
 
 
 @pytest.mark.parametrize("language", ["no such", "", "python\x00", "../../etc/passwd"])
@@ -127,7 +127,7 @@ def test_what_takes_too_long_stays_without_colours_and_is_not_asked_again(
 def test_long_code_is_coloured_at_its_beginning_alone(
     block: CodeBlock, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(code_view, "MOST_COLOURED", 30)
+    monkeypatch.setattr(code_view, "MAX_HIGHLIGHTED_CHARS", 30)
     block.show_code(CodeFence("x = 1\n" * 50, "python"))
     qtbot.waitUntil(lambda: bool(colours(block, 0)), timeout=20_000)
     assert colours(block, 4)

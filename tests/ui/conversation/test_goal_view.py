@@ -29,7 +29,12 @@ from jarvis_desktop.core.goal import Outline, OutlineStep, StepState
 from jarvis_desktop.core.turn import PRINTED, Turn
 from jarvis_desktop.ui.actions import Actions
 from jarvis_desktop.ui.conversation import agent_rounds, goal_view
-from jarvis_desktop.ui.conversation.agent_rounds import MORE, NEWEST, RoundRow, RoundsView
+from jarvis_desktop.ui.conversation.agent_rounds import (
+    INITIAL_ROUNDS,
+    ROUNDS_PER_CLICK,
+    RoundRow,
+    RoundsView,
+)
 from jarvis_desktop.ui.conversation.goal_view import GoalOutlineView, GoalView
 from jarvis_desktop.ui.conversation.turn_view import TurnView
 from jarvis_desktop.ui.media.cards import ImageCard
@@ -300,19 +305,19 @@ def long_turn(count: int) -> Turn:
 def test_of_three_hundred_rounds_the_newest_have_widgets(view: TurnView) -> None:
     turn = long_turn(300)
     view.draw(turn)
-    assert [row.number for row in rounds(view)] == list(range(301 - NEWEST, 301))
+    assert [row.number for row in rounds(view)] == list(range(301 - INITIAL_ROUNDS, 301))
     earlier = view.findChildren(RoundsView)[0].earlier
     assert earlier.text() == "Show 25 of 292 earlier rounds"
     earlier.click()
     QApplication.processEvents()
     numbers = [row.number for row in rounds(view)]
-    assert numbers == list(range(301 - NEWEST - MORE, 301))
+    assert numbers == list(range(301 - INITIAL_ROUNDS - ROUNDS_PER_CLICK, 301))
     tops = [row.y() for row in rounds(view)]
     assert tops == sorted(tops)
 
 
 def test_a_few_earlier_rounds_are_shown_at_once(view: TurnView) -> None:
-    view.draw(long_turn(NEWEST + 1))
+    view.draw(long_turn(INITIAL_ROUNDS + 1))
     earlier = view.findChildren(RoundsView)[0].earlier
     assert earlier.text() == earlier.accessibleName() == "Show 1 earlier round"
     earlier.click()
@@ -324,7 +329,7 @@ def test_a_round_that_is_read_stays_while_others_come(view: TurnView) -> None:
     assert "renamed photo 4" in open_round(view, 1)
     kept = rounds(view)[1]
     view.draw(long_turn(60))
-    assert [row.number for row in rounds(view)] == [4, *range(61 - NEWEST, 61)]
+    assert [row.number for row in rounds(view)] == [4, *range(61 - INITIAL_ROUNDS, 61)]
     assert rounds(view)[0] is kept
     kept.toggle.click()
     view.draw(long_turn(61))

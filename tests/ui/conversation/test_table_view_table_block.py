@@ -7,7 +7,7 @@ from pytestqt.qtbot import QtBot
 
 from jarvis_desktop.ui.actions import Actions
 from jarvis_desktop.ui.conversation.markdown import IncrementalMarkdown, MarkdownTable
-from jarvis_desktop.ui.conversation.table_view import AT_ONCE, TableBlock
+from jarvis_desktop.ui.conversation.table_view import INITIAL_ROWS, TableBlock
 from jarvis_desktop.ui.widgets.theme import Theme
 
 TEXT = "|City|**People**|\n|:-|-:|\n|Lisbon|`545,000`|\n|a \\| b|[x](https://a.example)|\n"
@@ -98,10 +98,10 @@ def test_of_many_rows_the_first_are_shown(qtbot: QtBot, theme: Theme, actions: A
     table = TableBlock(MarkdownTable(rows, ("",)), actions)
     qtbot.addWidget(table)
     table.show()
-    assert table.cells.model().rowCount() == AT_ONCE
+    assert table.cells.model().rowCount() == INITIAL_ROWS
     assert table.more.text() == "Show 300 more rows"
     table.more.click()
-    assert table.cells.model().rowCount() == AT_ONCE + 300
+    assert table.cells.model().rowCount() == INITIAL_ROWS + 300
     assert table.tsv().count("\n") == 1000
 
 

@@ -288,9 +288,9 @@ def test_a_plan_of_a_thousand_tasks_shows_its_beginning(view: TurnView, picture:
     given = Artifact(Kind.IMAGE, path=picture)
     plan = Plan(tuple(Task(number, READ, {"image": given}) for number in range(1000)))
     view.draw(Turn("t", NOW, "all of them").apply(PlanAccepted(plan)))
-    assert len(rows(view)) == list_view.SHOWN
+    assert len(rows(view)) == list_view.INITIAL_ROWS
     more = view.findChild(list_view.PlanListView)
     assert more is not None
     assert more.more.text() == "Show 960 more steps"
     more.more.click()
-    assert len(rows(view)) == 6 * list_view.SHOWN
+    assert len(rows(view)) == 6 * list_view.INITIAL_ROWS

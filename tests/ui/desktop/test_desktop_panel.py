@@ -13,7 +13,7 @@ from jarvis_desktop.platform import desktop as menu_entry
 from jarvis_desktop.ui.actions import Actions
 from jarvis_desktop.ui.page_context import PageContext
 from jarvis_desktop.ui.quick import tray as tray_module
-from jarvis_desktop.ui.quick.overlay import NOT_HERE
+from jarvis_desktop.ui.quick.overlay import UNSUPPORTED
 from jarvis_desktop.ui.quick.tray import NO_TRAY
 from jarvis_desktop.ui.session import WindowSession
 from jarvis_desktop.ui.settings import desktop_panel
@@ -63,7 +63,7 @@ def test_what_the_desktop_lacks_is_said(
     monkeypatch.setattr(desktop_panel, "places_windows", lambda: False)
     panel.appear()
     assert panel.tray.text() == NO_TRAY
-    assert panel.overlay.text() == NOT_HERE
+    assert panel.overlay.text() == UNSUPPORTED
     assert panel.overlay.isVisible()
     assert not tray_module.is_available()
 

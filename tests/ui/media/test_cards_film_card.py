@@ -11,7 +11,7 @@ from pytestqt.qtbot import QtBot
 from jarvis_desktop.core.artifact import Kind
 from jarvis_desktop.ui.actions import Actions
 from jarvis_desktop.ui.media.cards import VideoCard
-from jarvis_desktop.ui.media.playback import FLAT, TALL
+from jarvis_desktop.ui.media.playback import LINE_PX, WAVEFORM_PX
 from tests.films import STEP, write_film
 from tests.ui.media.conftest import WAYS, Show, card_of, spoilt
 from tests.ui.scene import FakeApp
@@ -59,7 +59,7 @@ def test_it_shows_the_waves_of_its_sound(card: VideoCard, qtbot: QtBot) -> None:
     assert line._peaks
     assert max(line._peaks.values) > 0
     assert line._peaks.share == pytest.approx(1, abs=0.1)
-    assert line.height() == TALL
+    assert line.height() == WAVEFORM_PX
     assert card.transport.length == line.maximum() / 1000
 
 
@@ -132,7 +132,7 @@ def test_a_film_without_sound_has_none_to_mute(
 ) -> None:
     card = shown(write_film(tmp_path / "silent.mp4", seconds=1), actions, show, qtbot)
     assert not card.mute.isVisible()
-    assert card.controls.timeline.height() == FLAT
+    assert card.controls.timeline.height() == LINE_PX
     card.transport.play()
     qtbot.waitUntil(lambda: card.transport.position > 0.3)
     qtbot.waitUntil(lambda: not card.transport.playing)

@@ -12,8 +12,8 @@ from pytestqt.qtbot import QtBot
 
 from jarvis_desktop.ui.actions import Actions
 from jarvis_desktop.ui.media.cards import VideoCard
-from jarvis_desktop.ui.media.playback import TALL
-from jarvis_desktop.ui.media.video import TALLEST
+from jarvis_desktop.ui.media.playback import WAVEFORM_PX
+from jarvis_desktop.ui.media.video import MAX_HEIGHT
 from tests.ui.media.conftest import Show
 from tests.ui.media.test_cards_film_card import shown
 
@@ -41,7 +41,9 @@ def test_there_and_back(card: VideoCard, qtbot: QtBot) -> None:
 
 def go_there_and_back(card: VideoCard, way: str, out: str, qtbot: QtBot) -> None:
     # Each layout tells the one around it in another pass of the event loop.
-    qtbot.waitUntil(lambda: card._bar.height() == TALL and card.canvas.height() == TALLEST)
+    qtbot.waitUntil(
+        lambda: card._bar.height() == WAVEFORM_PX and card.canvas.height() == MAX_HEIGHT
+    )
     window, size = card.window(), card.canvas.size()
     enter(card, way)
     film = card.window_of_film
@@ -49,7 +51,7 @@ def go_there_and_back(card: VideoCard, way: str, out: str, qtbot: QtBot) -> None
     assert film.isFullScreen()
     assert card.canvas.window() is card.controls.window() is film
     assert card.controls.isVisible()
-    assert card.canvas.height() > TALLEST
+    assert card.canvas.height() > MAX_HEIGHT
     if out == "Esc":
         QTest.keyClick(card.controls.button, Qt.Key.Key_Escape)
     elif out == "close":

@@ -10,7 +10,7 @@ import soundfile
 
 from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.ui.media.previews import Peaks, VideoInfo
-from jarvis_desktop.ui.media.worker import MOST, VideoReader, make_reader, peaks, preview
+from jarvis_desktop.ui.media.worker import MAX_PEAKS, VideoReader, make_reader, peaks, preview
 from tests.films import STEP, write_film
 from tests.sound import write_tone
 
@@ -37,7 +37,7 @@ def test_peaks_are_where_it_is_loud(tone: Path) -> None:
 def test_there_are_never_many(tmp_path: Path, seconds: float) -> None:
     soundfile.write(tmp_path / "a.flac", np.full(int(seconds * 8000), 0.25), 8000)
     found = last(tmp_path / "a.flac")
-    assert 1 <= len(found.values) <= MOST
+    assert 1 <= len(found.values) <= MAX_PEAKS
     assert found.length == pytest.approx(seconds, abs=0.001)
     assert set(found.values) == {63}
 
@@ -53,7 +53,7 @@ def test_what_takes_long_is_told_in_parts_that_grow(tmp_path: Path) -> None:
 
 
 def test_several_are_listened_to_in_turns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("jarvis_desktop.ui.media.worker.STRETCH", 0.0)
+    monkeypatch.setattr("jarvis_desktop.ui.media.worker.TURN_S", 0.0)
     handle = make_reader()
     paths = [write_tone(tmp_path / f"{number}.wav", seconds=3) for number in range(6)]
     ended = set()
@@ -101,7 +101,7 @@ def test_frames_are_no_larger_than_they_are_seen(tmp_path: Path) -> None:
 def test_a_film_of_gigantic_pictures_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("jarvis_desktop.ui.media.worker.MOST_PIXELS", 1000)
+    monkeypatch.setattr("jarvis_desktop.ui.media.worker.MAX_PIXELS", 1000)
     with pytest.raises(InputError, match="too large"):
         VideoReader(write_film(tmp_path / "a.mp4", seconds=0.2))
 

@@ -48,11 +48,11 @@ def test_what_goes_on_with_the_last_results_comes_first() -> None:
     assert first[0] == ("save-file", {"content": Ref(3)})
     groups = [offer.group for offer in offers]
     assert groups == sorted(
-        groups, key=[editing.FITS, editing.NEEDS_NOTHING, editing.NEEDS_MORE].index
+        groups, key=[editing.FOLLOWS, editing.INDEPENDENT, editing.NEEDS_INPUT].index
     )
     by_name = {offer.type.name: offer for offer in offers}
-    assert by_name["clock"].group == editing.NEEDS_NOTHING
-    assert by_name["audio-classification"].group == editing.NEEDS_MORE
+    assert by_name["clock"].group == editing.INDEPENDENT
+    assert by_name["audio-classification"].group == editing.NEEDS_INPUT
     assert by_name["audio-classification"].missing[0].name == "audio"
 
 

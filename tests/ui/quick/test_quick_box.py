@@ -104,7 +104,7 @@ def test_what_was_asked_long_ago_is_not_gone_on_with(
     box.appear()
     assert session.quick.entries
     box.leave()
-    monkeypatch.setattr(box_module, "CONTINUES", -1.0)
+    monkeypatch.setattr(box_module, "CONTINUE_S", -1.0)
     box.appear()
     assert not session.quick.entries
     assert box.scroller.isHidden()

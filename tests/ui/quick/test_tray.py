@@ -9,8 +9,8 @@ from pytestqt.qtbot import QtBot
 
 from jarvis_desktop.ui.engine import EngineThread
 from jarvis_desktop.ui.quick import tray as tray_module
-from jarvis_desktop.ui.quick.overlay import OPEN, WORDS, Phase, PhaseTracker
-from jarvis_desktop.ui.quick.tray import SIZES, TrayIcon, tray_icon
+from jarvis_desktop.ui.quick.overlay import MICROPHONE_OPEN, PHASE_NAMES, Phase, PhaseTracker
+from jarvis_desktop.ui.quick.tray import ICON_SIZES, TrayIcon, tray_icon
 from jarvis_desktop.ui.session import WindowSession
 from jarvis_desktop.ui.voice.talk import Talker
 from jarvis_desktop.ui.widgets.theme import Theme
@@ -98,10 +98,10 @@ def test_each_phase_has_an_icon_and_words(
     tray.want(True)
     become(phases, phase)
     icon = shown(tray)
-    assert icon.toolTip() == WORDS[phase]
+    assert icon.toolTip() == PHASE_NAMES[phase]
     assert icon.icon().pixmap(22, 22).toImage() == picture(phase, 22)
     become(phases, phase, microphone_open=True)
-    assert icon.toolTip() == f"{WORDS[phase]} · {OPEN}"
+    assert icon.toolTip() == f"{PHASE_NAMES[phase]} · {MICROPHONE_OPEN}"
     assert icon.icon().pixmap(22, 22).toImage() == picture(phase, 22, microphone_open=True)
     tray.close()
 
@@ -110,7 +110,7 @@ def picture(phase: Phase, size: int, *, microphone_open: bool = False) -> QImage
     return tray_icon(phase, microphone_open=microphone_open).pixmap(size, size).toImage()
 
 
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", ICON_SIZES)
 def test_no_two_icons_look_the_same(size: int, theme: Theme) -> None:
     images = [picture(phase, size) for phase in Phase]
     images += [picture(phase, size, microphone_open=True) for phase in Phase]

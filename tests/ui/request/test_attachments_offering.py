@@ -19,7 +19,7 @@ from jarvis_desktop.core.turn import Request
 from jarvis_desktop.storage.file_inspection import MOST
 from jarvis_desktop.ui.main_window import MainWindow
 from jarvis_desktop.ui.request import attachments
-from jarvis_desktop.ui.request.attachments import SHOWN, AttachmentChip
+from jarvis_desktop.ui.request.attachments import MAX_CHIPS, AttachmentChip
 from tests.ui import scene
 from tests.ui.scene import FakeApp, visible_chips
 
@@ -87,11 +87,11 @@ def test_many_files_show_some_and_count_the_others(
     attached = window.composer.attached
     attached.take(files_of(folder))
     qtbot.waitUntil(lambda: len(attached.files()) == 30)
-    assert len(chips(window)) == SHOWN
-    assert attached.more.text() == f"and {30 - SHOWN} more"
+    assert len(chips(window)) == MAX_CHIPS
+    assert attached.more.text() == f"and {30 - MAX_CHIPS} more"
     first = chips(window)[0]
     first.removed.emit(first.artifact.path)
-    assert len(chips(window)) == SHOWN, "one that was counted takes its place"
+    assert len(chips(window)) == MAX_CHIPS, "one that was counted takes its place"
     QTest.mouseClick(attached.clear_all, Qt.MouseButton.LeftButton)
     assert attached.files() == ()
     assert attached.isHidden()
@@ -232,7 +232,7 @@ def test_a_disk_that_does_not_answer_is_given_up(
     window: MainWindow, app: FakeApp, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     go_on = threading.Event()
-    monkeypatch.setattr(attachments, "PATIENCE", 0.05)
+    monkeypatch.setattr(attachments, "DISK_TIMEOUT_S", 0.05)
     monkeypatch.setattr(app.store, "look_at", lambda path: go_on.wait(5))
     window.composer.attached.take(files_of(*written(tmp_path, "far.txt")))
     qtbot.waitUntil(lambda: "The disk of far.txt does not answer." in window.banner.message.text())

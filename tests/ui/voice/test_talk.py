@@ -142,7 +142,9 @@ def test_escape_while_it_speaks_silences_and_stops(
     app.assistant.script = script
     window.send(Request("go"))
     hint = window.composer.hint
-    qtbot.waitUntil(lambda: hint.full_text() == composer.DOING["speaking"].format(key="F4"))
+    qtbot.waitUntil(
+        lambda: hint.full_text() == composer.ACTIVITY_HINTS["speaking"].format(key="F4")
+    )
     QTest.keyClick(window, Qt.Key.Key_Escape)
     qtbot.waitUntil(lambda: not window.session.busy)
     assert (app.player.silenced, app.assistant.silenced) == (1, 1)
@@ -154,7 +156,9 @@ def test_work_is_told_in_the_hint(window: MainWindow, app: FakeApp, qtbot: QtBot
     app.assistant.script = scene.for_ever
     window.send(Request("go"))
     qtbot.waitUntil(
-        lambda: window.composer.hint.full_text() == composer.DOING["working"].format(key="F4")
+        lambda: (
+            window.composer.hint.full_text() == composer.ACTIVITY_HINTS["working"].format(key="F4")
+        )
     )
 
 
