@@ -7,7 +7,7 @@ import time
 from collections.abc import Sequence
 
 from PySide6.QtCore import QSize, Qt, QTimer
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QPushButton, QVBoxLayout, QWidget
 
 from jarvis_desktop.core.artifact import Artifact
 from jarvis_desktop.core.display import one_line
@@ -18,6 +18,7 @@ from jarvis_desktop.ui.actions import Actions
 from jarvis_desktop.ui.conversation.code_view import MAX_CODE_LINES, CodeText
 from jarvis_desktop.ui.media import cards
 from jarvis_desktop.ui.widgets import labels, theme
+from jarvis_desktop.ui.widgets.flow_layout import clear, discard, hbox, vbox
 from jarvis_desktop.ui.widgets.icons import IconButton, StateIcon
 from jarvis_desktop.ui.widgets.labels import ElidedLabel, Label, LongText
 
@@ -73,11 +74,7 @@ class RoundRow(QWidget):
         self._round: Round | None = None
         self._over = False
         self._details: _RoundDetails | None = None
-        self._outer = QVBoxLayout(self)
-        self._outer.setContentsMargins(0, 0, 0, 0)
-        self._outer.setSpacing(2)
-        self._line = line = QHBoxLayout()
-        line.setSpacing(theme.space())
+        self._outer = vbox(parent=self, spacing=2)
         self.icon = StateIcon()
         self.title = Label()
         self.what = ElidedLabel(role="small")
@@ -94,9 +91,7 @@ class RoundRow(QWidget):
         keep = self.toggle.sizePolicy()
         keep.setRetainSizeWhenHidden(True)
         self.toggle.setSizePolicy(keep)
-        line.addWidget(self.icon)
-        line.addWidget(self.title)
-        line.addWidget(self.what, 1)
+        self._line = line = hbox(self.icon, self.title, (self.what, 1), spacing=theme.space())
         for widget in (self.facts, self.who, self.elapsed, self.toggle):
             line.addWidget(widget)
         self._outer.addLayout(line)
@@ -128,11 +123,9 @@ class RoundRow(QWidget):
         word = tr(_outcomes.get(status, "")) if status else ""
         count = len(item.artifacts)
         made = trn("{count} result", "{count} results", count) if count else ""
-        self.facts.setText(" · ".join(part for part in (made, word) if part))
-        self.facts.setVisible(bool(self.facts.text()))
+        self.facts.show_or_hide(" · ".join(part for part in (made, word) if part))
         reason = _reason(item)
-        self.reason.setText(reason)
-        self.reason.setVisible(bool(reason))
+        self.reason.show_or_hide(reason)
         self.toggle.setVisible(_has_more(item))
         if self._details and self.unfolded:
             self._details.draw(item)
@@ -167,11 +160,8 @@ class _RoundDetails(QFrame):
         self._number = number
         self._actions = actions
         self._artifacts: tuple[Artifact, ...] = ()
-        column = QVBoxLayout(self)
-        column.setContentsMargins(12, 10, 12, 10)
-        column.setSpacing(theme.space("half"))
         self.what = Label(role="small", wrap=True)
-        column.addWidget(self.what)
+        column = vbox(self.what, parent=self, margins=(12, 10, 12, 10), spacing=theme.space("half"))
         self.code = self._block(column, tr("Code"))
         self.printed = self._block(column, tr("Printed"), numbered=False)
         self.gave = self._block(column, tr(RESULT), numbered=False)
@@ -180,8 +170,7 @@ class _RoundDetails(QFrame):
         self.observation = LongText(name, first=4000)
         column.addWidget(self._came)
         column.addWidget(self.observation)
-        self._made = QVBoxLayout()
-        self._made.setSpacing(theme.space())
+        self._made = vbox(spacing=theme.space())
         column.addLayout(self._made)
 
     def draw(self, item: Round) -> None:
@@ -199,10 +188,7 @@ class _RoundDetails(QFrame):
             widget.setVisible(bool(said) and not item.code)
         if item.artifacts != self._artifacts:
             self._artifacts = item.artifacts
-            while old := self._made.takeAt(0):
-                if card := old.widget():
-                    card.hide()
-                    card.deleteLater()
+            clear(self._made)
             for artifact in item.artifacts[:MAX_ROUND_RESULTS]:
                 self._made.addWidget(cards.card(artifact, self._actions))
 
@@ -219,16 +205,14 @@ class _CodeSection(QWidget):
     def __init__(self, title: str, name: str, *, actions: Actions, numbered: bool) -> None:
         super().__init__()
         self._text = ""
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, theme.space("half"))
-        column.setSpacing(theme.space("half"))
-        head = QHBoxLayout()
-        head.addWidget(Label(title, role="heading"), 1)
+        head = hbox((Label(title, role="heading"), 1))
         self.copy = IconButton("copy", tr("Copy: {what}", what=name), kind="tiny", tip=tr("Copy"))
         self.copy.setIconSize(QSize(14, 14))
         self.copy.clicked.connect(lambda: actions.copy_text.emit(self._text))
         head.addWidget(self.copy)
-        column.addLayout(head)
+        column = vbox(
+            head, parent=self, margins=(0, 0, 0, theme.space("half")), spacing=theme.space("half")
+        )
         most = MAX_CODE_LINES if numbered else MAX_OUTPUT_LINES
         self.view = CodeText(name, numbered=numbered, most_lines=most)
         column.addWidget(self.view)
@@ -251,16 +235,12 @@ class RoundsView(QWidget):
         self._turn: Turn | None = None
         self._began: dict[int, float] = {}
         self._spent: dict[int, float] = {}
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(6)
         self.earlier = QPushButton()
         self.earlier.setProperty("kind", "quiet")
         self.earlier.clicked.connect(self._show_earlier)
         self.earlier.hide()
-        column.addWidget(self.earlier, alignment=Qt.AlignmentFlag.AlignLeft)
-        self._list = QVBoxLayout()
-        self._list.setSpacing(6)
+        column = vbox((self.earlier, Qt.AlignmentFlag.AlignLeft), parent=self, spacing=6)
+        self._list = vbox(spacing=6)
         column.addLayout(self._list)
         self._clock = QTimer(self)
         self._clock.setInterval(200)
@@ -277,9 +257,7 @@ class RoundsView(QWidget):
         over = turn.status is not None
         shown = self._shown(list(turn.rounds.values()))
         for number in self._rows.keys() - {item.number for item in shown}:
-            row = self._rows.pop(number)
-            row.hide()
-            row.deleteLater()
+            discard(self._rows.pop(number))
         for place, item in enumerate(shown):
             if item.number not in self._rows:
                 self._rows[item.number] = RoundRow(item.number, self._actions)

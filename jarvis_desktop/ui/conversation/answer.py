@@ -16,7 +16,6 @@ from PySide6.QtWidgets import (
     QPlainTextEdit,
     QPushButton,
     QTextEdit,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -34,6 +33,7 @@ from jarvis_desktop.ui.conversation.markdown import (
 )
 from jarvis_desktop.ui.conversation.prose import Prose, inset
 from jarvis_desktop.ui.conversation.table_view import TableBlock
+from jarvis_desktop.ui.widgets.flow_layout import hbox, vbox
 from jarvis_desktop.ui.widgets.labels import FIRST, MORE, more_of
 
 Texts = (QTextEdit, QPlainTextEdit)
@@ -178,19 +178,14 @@ class AnswerText(QWidget):
         self._parts: list[tuple[int, Part, QWidget]] = []
         """For each part: the index of its first block, the part, and the widget that holds it."""
         self._selecting = AnswerSelection(self)
-        self._column = QVBoxLayout(self)
-        self._column.setContentsMargins(0, 0, 0, 0)
-        self._column.setSpacing(10)
         self.more = QPushButton()
         self.more.setProperty("kind", "quiet")
         self.more.setAccessibleName(tr("Show more of this text"))
         self.more.clicked.connect(self._show_more)
         self.more.setAccessibleName(tr("Show more of this text"))
         self.more.hide()
-        row = QHBoxLayout()
-        row.addWidget(self.more)
-        row.addStretch(1)
-        self._column.addLayout(row)
+        row = hbox(self.more, None)
+        self._column = vbox(row, parent=self, spacing=10)
         self._later = QTimer(self, singleShot=True)
         self._later.timeout.connect(self._go_on)
 

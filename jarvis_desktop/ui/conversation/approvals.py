@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import Q_ARG, QMetaObject, Qt
 from PySide6.QtGui import QKeySequence, QShortcut
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QVBoxLayout
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton
 
 from jarvis_desktop.core.code import Verdict
 from jarvis_desktop.core.errors import PlanError
@@ -21,6 +21,7 @@ from jarvis_desktop.ui.engine import EngineQuestion
 from jarvis_desktop.ui.shortcuts import ENTER
 from jarvis_desktop.ui.voice.talk import Dictation
 from jarvis_desktop.ui.widgets import theme
+from jarvis_desktop.ui.widgets.flow_layout import hbox, vbox
 from jarvis_desktop.ui.widgets.forms import GrowingTextField
 from jarvis_desktop.ui.widgets.icons import Symbol
 from jarvis_desktop.ui.widgets.labels import Label, LongText
@@ -41,9 +42,9 @@ class ApprovalPanel(QFrame):
         """Set if it can be answered by voice: speech is only written down."""
         self.yes = QPushButton()
         self.no = QPushButton()
-        self.column = QVBoxLayout(self)
-        self.column.setContentsMargins(theme.space("two"), 12, theme.space("two"), 12)
-        self.column.setSpacing(10)
+        self.column = vbox(
+            parent=self, margins=(theme.space("two"), 12, theme.space("two"), 12), spacing=10
+        )
 
     def take_focus(self) -> None:
         """Put the keyboard where an accidental Enter does nothing irreversible."""
@@ -56,10 +57,11 @@ class ApprovalPanel(QFrame):
 
     def head(self, icon: str, text: str) -> None:
         """Start with an icon and a title."""
-        row = QHBoxLayout()
-        row.setSpacing(10)
-        row.addWidget(Symbol(icon, "accent", size=20), alignment=Qt.AlignmentFlag.AlignTop)
-        row.addWidget(Label(text, role="strong", wrap=True), 1)
+        row = hbox(
+            (Symbol(icon, "accent", size=20), Qt.AlignmentFlag.AlignTop),
+            (Label(text, role="strong", wrap=True), 1),
+            spacing=10,
+        )
         self.column.addLayout(row)
 
     def dictated(self, field: GrowingTextField) -> Dictation:
@@ -93,10 +95,7 @@ def label_button(button: QPushButton, text: str, *, tip: str = "", kind: str = "
     button.setToolTip(tip)
     button.setAccessibleDescription(tip)
     button.setAutoDefault(False)
-    if kind != button.property("kind"):
-        button.setProperty("kind", kind)
-        button.style().unpolish(button)
-        button.style().polish(button)
+    theme.restyle(button, kind=kind)
     return button
 
 
@@ -105,9 +104,7 @@ class QuestionPanel(ApprovalPanel):
 
     def __init__(self, question: EngineQuestion) -> None:
         super().__init__(question)
-        head = QHBoxLayout()
-        head.setSpacing(10)
-        head.addWidget(Symbol("question", "accent", size=20), alignment=Qt.AlignmentFlag.AlignTop)
+        head = hbox((Symbol("question", "accent", size=20), Qt.AlignmentFlag.AlignTop), spacing=10)
         words = LongText(tr("Question"), first=QUESTION_CHARS)
         words.show_text(question.text)
         head.addWidget(words, 1)
@@ -247,8 +244,7 @@ class OutlineReview(ApprovalPanel):
                 words = str(error)
             else:
                 made = changes(self.outline, self.edited)
-        self.wrong.setText(words)
-        self.wrong.setVisible(bool(words))
+        self.wrong.show_or_hide(words)
         self.mine.setText(_list_changes(made))
         self.mine.setVisible(bool(made))
         self._show_state()

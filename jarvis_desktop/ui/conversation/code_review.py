@@ -4,7 +4,7 @@ protects the computer."""
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, QTimer
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QVBoxLayout
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton
 
 from jarvis_desktop.core.code import Allow, CodeRequest, Verdict
 from jarvis_desktop.core.display import one_line
@@ -13,6 +13,7 @@ from jarvis_desktop.ui.conversation.approvals import QUESTION_CHARS, ApprovalPan
 from jarvis_desktop.ui.conversation.code_view import CodeText, escape_invisible
 from jarvis_desktop.ui.engine import EngineQuestion
 from jarvis_desktop.ui.widgets import theme
+from jarvis_desktop.ui.widgets.flow_layout import hbox, vbox
 from jarvis_desktop.ui.widgets.forms import Fold, GrowingTextField
 from jarvis_desktop.ui.widgets.icons import Symbol
 from jarvis_desktop.ui.widgets.labels import Label, LongText
@@ -37,13 +38,14 @@ class SandboxBanner(QFrame):
         super().__init__()
         safe = code.protection.sandboxed
         self.setObjectName("safe" if safe else "unsafe")
-        row = QHBoxLayout(self)
-        row.setContentsMargins(12, theme.space(), 12, theme.space())
-        row.setSpacing(10)
         icon, role = ("shield", "done") if safe else ("unshielded", "danger")
-        row.addWidget(Symbol(icon, role, size=20), alignment=Qt.AlignmentFlag.AlignTop)
-        words = QVBoxLayout()
-        words.setSpacing(2)
+        row = hbox(
+            (Symbol(icon, role, size=20), Qt.AlignmentFlag.AlignTop),
+            parent=self,
+            margins=(12, theme.space(), 12, theme.space()),
+            spacing=10,
+        )
+        words = vbox(spacing=2)
         row.addLayout(words, 1)
         self.title = Label(_shelter(code), role=role, wrap=True)
         words.addWidget(self.title)

@@ -25,13 +25,14 @@ from PySide6.QtGui import (
     QTextOption,
     QWheelEvent,
 )
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QPlainTextEdit, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QPlainTextEdit, QSizePolicy, QWidget
 
 from jarvis_desktop.core.display import one_line
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.ui.actions import Actions
 from jarvis_desktop.ui.engine import Outcome
 from jarvis_desktop.ui.widgets import theme
+from jarvis_desktop.ui.widgets.flow_layout import hbox, vbox
 from jarvis_desktop.ui.widgets.icons import IconButton
 from jarvis_desktop.ui.widgets.labels import Label, goes_through
 
@@ -362,19 +363,14 @@ class CodeBlock(QFrame):
         self.setObjectName("code")
         self.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
         self._code = code
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
-        head = QHBoxLayout()
         half = theme.space("half")
-        head.setContentsMargins(12, half, half, 0)
         self.language = Label(role="small")
-        head.addWidget(self.language, 1)
+        head = hbox((self.language, 1), margins=(12, half, half, 0))
         self.copy = IconButton("copy", tr("Copy the code"), kind="tiny")
         self.copy.setIconSize(QSize(14, 14))
         self.copy.clicked.connect(lambda: actions.copy_text.emit(self._code.text))
         head.addWidget(self.copy)
-        column.addLayout(head)
+        column = vbox(head, parent=self, spacing=0)
         self.text = CodeText(tr("Code"), numbered=False, most_lines=MAX_BLOCK_LINES)
         column.addWidget(self.text)
         self._colours = CodeHighlighter(self.text, actions.media)

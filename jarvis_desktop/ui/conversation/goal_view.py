@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QWidget
 
 from jarvis_desktop.core.goal import Outline, OutlineStep, StepState
 from jarvis_desktop.core.i18n import mark, tr, trn
@@ -12,6 +12,7 @@ from jarvis_desktop.ui.actions import Actions
 from jarvis_desktop.ui.conversation import agent_rounds
 from jarvis_desktop.ui.conversation.agent_rounds import RoundsView, role_name
 from jarvis_desktop.ui.widgets import theme
+from jarvis_desktop.ui.widgets.flow_layout import discard, hbox, vbox
 from jarvis_desktop.ui.widgets.forms import Fold
 from jarvis_desktop.ui.widgets.icons import StateIcon
 from jarvis_desktop.ui.widgets.labels import Label
@@ -50,16 +51,11 @@ class StepRow(QWidget):
         self.text = Label(role="small" if small else "", wrap=True)
         self.note = Label(role="small", wrap=True)
         self.word = Label(role="small")
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(theme.space())
+        row = hbox(parent=self, spacing=theme.space())
         for label in (self.number, self.word):
             label.setFixedHeight(self.icon.height())
         self.text.setContentsMargins(0, 2 if small else 1, 0, 0)  # in line with the state
-        words = QVBoxLayout()
-        words.setSpacing(0)
-        words.addWidget(self.text)
-        words.addWidget(self.note)
+        words = vbox(self.text, self.note, spacing=0)
         top = Qt.AlignmentFlag.AlignTop
         row.addWidget(self.icon, alignment=top)
         row.addWidget(self.number, alignment=top)
@@ -77,12 +73,9 @@ class StepRow(QWidget):
         font = self.text.font()
         font.setStrikeOut(step.state is StepState.DROPPED)
         self.text.setFont(font)
-        self.note.setText(step.note)
-        self.note.setVisible(bool(step.note))
+        self.note.show_or_hide(step.note)
         self.word.setText(tr(STATE_NAMES[step.state]))
-        self.word.setProperty("role", _roles[step.state])
-        self.word.style().unpolish(self.word)
-        self.word.style().polish(self.word)
+        theme.restyle(self.word, role=_roles[step.state])
         state = tr(STATE_NAMES[step.state])
         name = tr("Step {number}, {state}: {text}", number=step.id, state=state, text=step.text)
         self.setAccessibleName(name)
@@ -96,9 +89,7 @@ class GoalOutlineView(QWidget):
         super().__init__()
         self._small = small
         self._rows: list[StepRow] = []
-        self._column = QVBoxLayout(self)
-        self._column.setContentsMargins(0, 0, 0, 0)
-        self._column.setSpacing(theme.space("half") if small else 6)
+        self._column = vbox(parent=self, spacing=theme.space("half") if small else 6)
 
     @property
     def rows(self) -> tuple[StepRow, ...]:
@@ -108,9 +99,7 @@ class GoalOutlineView(QWidget):
     def draw(self, outline: Outline) -> None:
         """Show a plan; only changed rows are redrawn."""
         while len(self._rows) > len(outline.steps):
-            row = self._rows.pop()
-            row.hide()
-            row.deleteLater()
+            discard(self._rows.pop())
         for place, step in enumerate(outline):
             if place == len(self._rows):
                 self._rows.append(StepRow(small=self._small))
@@ -149,20 +138,12 @@ class GoalView(QFrame):
         self._unfolded = unfolded
         self._turn: Turn | None = None
         self._inner: dict[str, tuple[Fold, GoalOutlineView]] = {}
-        column = QVBoxLayout(self)
-        column.setContentsMargins(theme.space("two"), 12, 12, 12)
-        column.setSpacing(10)
         self.plan = QWidget()
-        own = QVBoxLayout(self.plan)
-        own.setContentsMargins(0, 0, 0, 0)
-        own.setSpacing(6)
         self.heading = Label(role="heading")
         self.outline = GoalOutlineView()
-        own.addWidget(self.heading)
-        own.addWidget(self.outline)
-        column.addWidget(self.plan)
-        self._inner_place = QVBoxLayout()
-        self._inner_place.setContentsMargins(0, 0, 0, 0)
+        vbox(self.heading, self.outline, parent=self.plan, spacing=6)
+        column = vbox(self.plan, parent=self, margins=(theme.space("two"), 12, 12, 12), spacing=10)
+        self._inner_place = vbox()
         column.addLayout(self._inner_place)
         self.fold = Fold(tr("the rounds"), unfolded=unfolded)
         self.rounds = RoundsView(actions)

@@ -36,13 +36,11 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QFrame,
-    QHBoxLayout,
     QPushButton,
     QStyle,
     QStyledItemDelegate,
     QStyleOptionViewItem,
     QTableView,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -53,6 +51,7 @@ from jarvis_desktop.ui.conversation.code_view import monospaced
 from jarvis_desktop.ui.conversation.markdown import MarkdownTable, Span
 from jarvis_desktop.ui.conversation.prose import direction
 from jarvis_desktop.ui.widgets import theme
+from jarvis_desktop.ui.widgets.flow_layout import hbox, vbox
 from jarvis_desktop.ui.widgets.icons import IconButton
 from jarvis_desktop.ui.widgets.labels import Label, goes_through
 
@@ -324,23 +323,15 @@ class TableBlock(QFrame):
         self._actions = actions
         self._most = INITIAL_ROWS
         self._rows = TableRows(self)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(1, 1, 1, 1)
-        column.setSpacing(0)
         self.cells = TableGrid(self._rows, actions)
-        column.addWidget(self.cells)
+        column = vbox(self.cells, parent=self, margins=1, spacing=0)
         self.more = QPushButton()
         self.more.setProperty("kind", "quiet")
         self.more.clicked.connect(self._show_more)
         self.more.hide()
-        foot = QHBoxLayout()
         half = theme.space("half")
-        foot.setContentsMargins(12, half, half, half)
-        foot.setSpacing(half)
         self.size_line = Label(role="small")
-        foot.addWidget(self.size_line)
-        foot.addWidget(self.more)
-        foot.addStretch(1)
+        foot = hbox(self.size_line, self.more, None, margins=(12, half, half, half), spacing=half)
         for icon, name, act in (
             ("copy", tr("Copy the table"), lambda: actions.copy_text.emit(self.tsv())),
             ("text", tr("Copy the table as Markdown"), self._copy_markdown),

@@ -21,7 +21,7 @@ from jarvis_desktop.ui.actions import Actions
 from jarvis_desktop.ui.conversation.agent_rounds import branch_name, role_name
 from jarvis_desktop.ui.conversation.markdown import MarkdownTable
 from jarvis_desktop.ui.widgets import icons, labels
-from jarvis_desktop.ui.widgets.flow_layout import FlowLayout
+from jarvis_desktop.ui.widgets.flow_layout import FlowLayout, clear
 from jarvis_desktop.ui.widgets.icons import IconButton
 from jarvis_desktop.ui.widgets.labels import Label
 
@@ -197,10 +197,7 @@ class SourceChips(QWidget):
         if known == self._drawn:
             return
         self._drawn = known
-        while item := self._flow.takeAt(0):
-            if old := item.widget():
-                old.hide()
-                old.deleteLater()
+        clear(self._flow)
         chips = [self._chip(artifact) for artifact in known[:MAX_SOURCES]]
         told = Label(tr("Based on"), role="small")
         told.setFixedHeight(chips[0].sizeHint().height() if chips else 0)  # in line with the chips

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from PySide6.QtCore import QSize, Signal
-from PySide6.QtWidgets import QHBoxLayout, QMenu, QSizePolicy, QWidget
+from PySide6.QtWidgets import QMenu, QSizePolicy, QWidget
 
 from jarvis_desktop.assistant.answer_writer import compose_answer
 from jarvis_desktop.core.artifact import Artifact
@@ -16,6 +16,7 @@ from jarvis_desktop.core.turn import Turn
 from jarvis_desktop.ui.actions import Actions
 from jarvis_desktop.ui.conversation.markdown import to_plain_text
 from jarvis_desktop.ui.widgets import icons, labels, theme
+from jarvis_desktop.ui.widgets.flow_layout import hbox
 from jarvis_desktop.ui.widgets.icons import IconButton, Symbol
 from jarvis_desktop.ui.widgets.labels import ElidedLabel
 
@@ -160,9 +161,6 @@ class TurnFooter(QWidget):
         self._turn: Turn | None = None
         self._buttons: QWidget | None = None
         self._looked_at = self._read = False
-        self._row = row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(theme.space())
         self._pinned: Symbol | None = None
         self.ending = ElidedLabel(role="small", widest=420)
         self.closer = IconButton(
@@ -172,9 +170,7 @@ class TurnFooter(QWidget):
         keep = QSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         keep.setRetainSizeWhenHidden(True)  # keep the line's height without it
         self.closer.setSizePolicy(keep)
-        row.addWidget(self.ending)
-        row.addStretch(1)
-        row.addWidget(self.closer)
+        self._row = hbox(self.ending, None, self.closer, parent=self, spacing=theme.space())
 
     def draw(self, turn: Turn, *, closer: bool) -> None:
         """Show a turn; `closer` offers its details."""
@@ -226,9 +222,7 @@ class TurnFooter(QWidget):
     def _make(self) -> None:
         """Build the buttons on first use: most turns are only read."""
         self._buttons = QWidget()
-        row = QHBoxLayout(self._buttons)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(2)
+        row = hbox(parent=self._buttons, spacing=2)
         actions = self._actions
         self.copy = self._button("copy", tr("Copy the answer"), lambda t: copy_answer(t, actions))
         self.speak = self._button("speaker", tr("Read aloud"), actions.read_aloud.emit)

@@ -43,7 +43,7 @@ from jarvis_desktop.ui.plan.plan_view import PlanView
 from jarvis_desktop.ui.request.attachments import AttachmentChip
 from jarvis_desktop.ui.widgets import theme
 from jarvis_desktop.ui.widgets.banners import SpeakingStrip
-from jarvis_desktop.ui.widgets.flow_layout import FlowLayout
+from jarvis_desktop.ui.widgets.flow_layout import FlowLayout, discard, hbox, vbox
 from jarvis_desktop.ui.widgets.icons import StateIcon, Symbol
 from jarvis_desktop.ui.widgets.labels import FIRST, Label, TextView
 
@@ -55,20 +55,15 @@ class RequestBubble(QWidget):
 
     def __init__(self) -> None:
         super().__init__()
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(theme.space("four") * 2, 0, 0, 0)
-        layout.setSpacing(theme.space())
         self._bubble = QFrame()
         self._bubble.setObjectName("request")
         self._bubble.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
-        inner = QHBoxLayout(self._bubble)
-        inner.setContentsMargins(14, 9, 14, 9)
         self.text = TextView(tr("Your request"), hug=True)
-        inner.addWidget(self.text)
-        row = QHBoxLayout()
-        row.addStretch(1)
-        row.addWidget(self._bubble, 100)
-        layout.addLayout(row)
+        hbox(self.text, parent=self._bubble, margins=(14, 9, 14, 9))
+        row = hbox(None, (self._bubble, 100))
+        layout = vbox(
+            row, parent=self, margins=(theme.space("four") * 2, 0, 0, 0), spacing=theme.space()
+        )
         self._column = layout
         self._chips: QWidget | None = None
         self._drawn: tuple[Artifact, ...] = ()
@@ -87,8 +82,7 @@ class RequestBubble(QWidget):
 
     def _draw_chips(self, attachments: tuple[Artifact, ...]) -> None:
         if self._chips:
-            self._chips.hide()
-            self._chips.deleteLater()
+            discard(self._chips)
         self._chips = QWidget()
         flow = FlowLayout(self._chips, right=True)
         for artifact in attachments[:MAX_CHIPS]:
@@ -120,10 +114,8 @@ class TurnView(QFrame):
         self._panel: ApprovalPanel | None = None
         self._hovered = self._held = self._newest = self._read = False
         self._plain: tuple[str, bool] = "", False
-        layout = QVBoxLayout(self)
         side = theme.space()
-        layout.setContentsMargins(side, side, side, theme.space("two"))
-        layout.setSpacing(12)
+        layout = vbox(parent=self, margins=(side, side, side, theme.space("two")), spacing=12)
         self.request = RequestBubble()
         self._goal_place, self._plan_place, self._question_place = _Slot(), _Slot(), _Slot()
         self._results_place, self._notes_place = _Slot(), _Slot(spacing=4)
@@ -277,8 +269,7 @@ class TurnView(QFrame):
         if self._panel and self._panel.question is not question:
             if isinstance(self._panel, OutlineReview):
                 self._reviewed = self._panel.edited
-            self._panel.hide()
-            self._panel.deleteLater()
+            discard(self._panel)
             self._panel = None
         if question and self._panel is None:
             self._panel = self._panel_for(question)
@@ -319,9 +310,7 @@ class TurnView(QFrame):
         made = () if turn.agentic and turn.status is None else turn.artifacts[:MAX_CARDS]
         wanted = [item for item in made if not turn_footer.is_in_reply(item, reply)]
         for artifact in self._cards.keys() - set(wanted):
-            old = self._cards.pop(artifact)
-            old.hide()
-            old.deleteLater()
+            discard(self._cards.pop(artifact))
         for artifact in wanted:
             if artifact not in self._cards:
                 self._cards[artifact] = cards.card(artifact, self._actions)
@@ -376,13 +365,9 @@ class StatusLine(QWidget):
 
     def __init__(self) -> None:
         super().__init__()
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(theme.space())
         self._icon = StateIcon()
         self.words = Label(role="muted")
-        layout.addWidget(self._icon)
-        layout.addWidget(self.words, 1)
+        hbox(self._icon, (self.words, 1), parent=self, spacing=theme.space())
 
     def say(self, words: str, *, busy: bool = True) -> None:
         """Show what is going on; "" hides the line."""
@@ -400,12 +385,14 @@ class TurnDetails(QFrame):
         self._actions = actions
         self._grid: MarkdownTable | None = None
         self.account: TableBlock | None = None
-        self._column = QVBoxLayout(self)
-        self._column.setContentsMargins(12, theme.space(), 12, theme.space())
-        self._column.setSpacing(theme.space())
         self.lines = Label(role="small", wrap=True)
         self.lines.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self._column.addWidget(self.lines)
+        self._column = vbox(
+            self.lines,
+            parent=self,
+            margins=(12, theme.space(), 12, theme.space()),
+            spacing=theme.space(),
+        )
         self.hide()
 
     def draw(self, turn: Turn) -> None:
@@ -440,7 +427,5 @@ class _Slot(QWidget):
 
     def __init__(self, *, spacing: int = 8) -> None:
         super().__init__()
-        self.column = QVBoxLayout(self)
-        self.column.setContentsMargins(0, 0, 0, 0)
-        self.column.setSpacing(spacing)
+        self.column = vbox(parent=self, spacing=spacing)
         self.hide()

@@ -15,6 +15,7 @@ from jarvis_desktop.core.turn import Turn
 from jarvis_desktop.ui.actions import Actions
 from jarvis_desktop.ui.engine import EngineQuestion
 from jarvis_desktop.ui.widgets import theme
+from jarvis_desktop.ui.widgets.flow_layout import discard
 from jarvis_desktop.ui.widgets.labels import FIRST
 from jarvis_desktop.ui.widgets.page import WIDEST
 from jarvis_desktop.ui.widgets.tab_order import thread
@@ -221,8 +222,7 @@ class TurnList(QAbstractScrollArea):
                 self._drop(self._views.pop(index))
 
     def _drop(self, view: TurnView) -> None:
-        view.hide()
-        view.deleteLater()
+        discard(view)
 
     def _order(self) -> None:
         """Set the tab order from turn to turn, in whatever order they were built."""

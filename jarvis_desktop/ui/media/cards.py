@@ -20,7 +20,6 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import (
     QFrame,
     QGridLayout,
-    QHBoxLayout,
     QPushButton,
     QSizePolicy,
     QVBoxLayout,
@@ -46,6 +45,7 @@ from jarvis_desktop.ui.media.video import (
     frame_image,
 )
 from jarvis_desktop.ui.widgets import labels, theme
+from jarvis_desktop.ui.widgets.flow_layout import hbox, vbox
 from jarvis_desktop.ui.widgets.icons import IconButton
 from jarvis_desktop.ui.widgets.images import Picture
 from jarvis_desktop.ui.widgets.labels import Label, LongText
@@ -135,15 +135,16 @@ class ImageCard(QWidget):
         super().__init__()
         assert artifact.path is not None
         self._image = QImage()
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(theme.space("half"))
         self.thumbnail = Thumbnail(one_line(artifact.title))
         self._enlarge = FileAction(
             "image", mark("Show large"), lambda: actions.enlarge.emit(artifact)
         )
         self.thumbnail.clicked.connect(self._enlarge.act)
-        layout.addWidget(self.thumbnail, alignment=Qt.AlignmentFlag.AlignLeading)
+        layout = vbox(
+            (self.thumbnail, Qt.AlignmentFlag.AlignLeading),
+            parent=self,
+            spacing=theme.space("half"),
+        )
         self.trouble = FileError(artifact, actions)
         layout.addWidget(self.trouble)
         self.line = FileLine(artifact, actions)
@@ -186,11 +187,7 @@ class PlayerControls(QWidget):
         self.timeline.held.connect(self._hold)
         self.time = Label(role="small")
         self.time.setAlignment(Qt.AlignmentFlag.AlignTrailing | Qt.AlignmentFlag.AlignVCenter)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(theme.space())
-        row.addWidget(self.timeline, 1)
-        row.addWidget(self.time)
+        hbox((self.timeline, 1), self.time, parent=self, spacing=theme.space())
         transport.changed.connect(self._show_button)
         transport.moved.connect(self.show_time)
         self._show_button()
@@ -306,23 +303,25 @@ class VideoCard(QFrame):
         )
         self.whole.clicked.connect(self._change_size)
         self._bar = QWidget()
-        bar = QHBoxLayout(self._bar)
-        bar.setContentsMargins(0, 0, 0, 0)
-        bar.setSpacing(theme.space("half"))
-        bar.addWidget(self.controls.button)
-        bar.addWidget(self.controls, 1)
-        bar.addWidget(self.mute)
-        bar.addWidget(self.whole)
+        hbox(
+            self.controls.button,
+            (self.controls, 1),
+            self.mute,
+            self.whole,
+            parent=self._bar,
+            spacing=theme.space("half"),
+        )
         self._bar.setEnabled(False)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(theme.space(), theme.space(), theme.space(), theme.space())
-        layout.setSpacing(theme.space("half"))
-        self._row = QHBoxLayout()
-        self._row.addWidget(self.canvas, 1)
-        layout.addLayout(self._row)
-        layout.addWidget(self._bar)
-        layout.addWidget(self.trouble)
-        layout.addWidget(self.line)
+        self._row = hbox((self.canvas, 1))
+        vbox(
+            self._row,
+            self._bar,
+            self.trouble,
+            self.line,
+            parent=self,
+            margins=theme.space(),
+            spacing=theme.space("half"),
+        )
         self.setMaximumWidth(MAX_WIDTH + 2 * theme.space() + 2)
         self.canvas.seen.connect(self._look)
         self.canvas.clicked.connect(self._clicked)
@@ -437,11 +436,9 @@ class TextCard(QFrame):
         super().__init__()
         self.setObjectName("card")
         self._text = artifact.text or ""
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(theme.space("two"), 12, theme.space(), 12)
         text = LongText(tr("Result"))
         text.show_text(self._text)
-        layout.addWidget(text, 1)
+        layout = hbox((text, 1), parent=self, margins=(theme.space("two"), 12, theme.space(), 12))
         copy = IconButton("copy", tr("Copy this text"))
         copy.clicked.connect(lambda: actions.copy_text.emit(self._text))
         layout.addWidget(copy, alignment=Qt.AlignmentFlag.AlignTop)

@@ -12,10 +12,8 @@ from PySide6.QtWidgets import (
     QAbstractButton,
     QApplication,
     QFrame,
-    QHBoxLayout,
     QMenu,
     QPushButton,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -24,6 +22,7 @@ from jarvis_desktop.core.display import one_line
 from jarvis_desktop.core.i18n import mark, tr
 from jarvis_desktop.ui.actions import Actions
 from jarvis_desktop.ui.widgets import icons, labels, theme
+from jarvis_desktop.ui.widgets.flow_layout import hbox, vbox
 from jarvis_desktop.ui.widgets.icons import IconButton, Symbol
 from jarvis_desktop.ui.widgets.images import Picture
 from jarvis_desktop.ui.widgets.labels import ElidedLabel, Label
@@ -179,14 +178,10 @@ class FileLine(QWidget):
         self._facts: list[str] = []
         self._size = ""
         name = one_line(artifact.title)
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(theme.space("half"))
+        layout = hbox(parent=self, spacing=theme.space("half"))
         self.words = QWidget()
         self.words.setCursor(Qt.CursorShape.OpenHandCursor)
-        words = QVBoxLayout(self.words)
-        words.setContentsMargins(0, 0, 0, 0)
-        words.setSpacing(0)
+        words = vbox(parent=self.words, spacing=0)
         self.facts = ElidedLabel(role="small")
         for label in (ElidedLabel(name, mode=Qt.TextElideMode.ElideMiddle), self.facts):
             # a label follows the direction of its text, not of the window
@@ -237,12 +232,11 @@ class FileError(QWidget):
 
     def __init__(self, artifact: Artifact, actions: Actions) -> None:
         super().__init__()
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, theme.space("half"))
-        layout.setSpacing(theme.space())
         self.words = Label(role="warning", wrap=True)
         self.words.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        layout.addWidget(self.words)
+        layout = vbox(
+            self.words, parent=self, margins=(0, 0, 0, theme.space("half")), spacing=theme.space()
+        )
         self.other = QPushButton(tr("Open with another program"))
         name = one_line(artifact.title)
         self.other.setAccessibleName(tr("Open {file} with another program", file=name))
@@ -264,11 +258,13 @@ class FileCard(QFrame):
     def __init__(self, artifact: Artifact, actions: Actions) -> None:
         super().__init__()
         self.setObjectName("card")
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(12, theme.space(), theme.space(), theme.space())
-        layout.setSpacing(12)
         symbol = Symbol(icons.FOR_KIND[artifact.kind], size=20)
-        layout.addWidget(symbol)
+        layout = hbox(
+            symbol,
+            parent=self,
+            margins=(12, theme.space(), theme.space(), theme.space()),
+            spacing=12,
+        )
         self.line = FileLine(artifact, actions)
         layout.addWidget(self.line, 1)
         DragOut(symbol, self.line.deeds)

@@ -38,6 +38,7 @@ from jarvis_desktop.ui.actions import Actions
 from jarvis_desktop.ui.media.file_actions import DragOut, FileError, FileLine
 from jarvis_desktop.ui.widgets import tab_order, theme
 from jarvis_desktop.ui.widgets.banners import Covering
+from jarvis_desktop.ui.widgets.flow_layout import discard, hbox, vbox
 from jarvis_desktop.ui.widgets.icons import IconButton
 from jarvis_desktop.ui.widgets.images import MovingPicture, Picture
 from jarvis_desktop.ui.widgets.labels import Label
@@ -283,17 +284,18 @@ class ImageViewer(QFrame):
         self._image = QImage()
         self._finest = False
         self._drag: DragOut | None = None
-        self._head = QHBoxLayout()
         self.close_button = IconButton("close", tr("Close the picture"))
         self.close_button.setToolTip(tr("Close (Esc)"))
         self.close_button.clicked.connect(self.leave)
-        self._head.addWidget(self.close_button)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(*[theme.space("two")] * 4)
-        layout.setSpacing(theme.space())
-        layout.addLayout(self._head)
-        layout.addWidget(self.view, 1)
-        layout.addLayout(self._tools())
+        self._head = hbox(self.close_button)
+        vbox(
+            self._head,
+            (self.view, 1),
+            self._tools(),
+            parent=self,
+            margins=theme.space("two"),
+            spacing=theme.space(),
+        )
         self.view.zoomed.connect(self._show_zoom)
         self.view.finer_wanted.connect(self._read_finer)
         self.view.missed.connect(self.leave)
@@ -310,8 +312,7 @@ class ImageViewer(QFrame):
         self._left = True
         if self._before and isValid(self._before) and self._before.isVisible():
             self._before.setFocus()
-        self.hide()
-        self.deleteLater()
+        discard(self)
 
     def step(self, by: int) -> None:
         """Go forward by so many pictures, if possible."""
@@ -388,9 +389,7 @@ class ImageViewer(QFrame):
         self.zoom.clicked.connect(self._fit_or_full)
         self.enlarge.clicked.connect(lambda: self.view.zoom_by(ZOOM_STEP))
         self.turn.clicked.connect(self.view.turn)
-        row = QHBoxLayout()
-        row.setSpacing(theme.space("half"))
-        row.addStretch(1)
+        row = hbox(None, spacing=theme.space("half"))
         for widget in (self.previous, self.count, self.next):
             row.addWidget(widget)
             if len(self._among) == 1:
@@ -407,8 +406,7 @@ class ImageViewer(QFrame):
         number, all_ = self._index + 1, len(self._among)
         for old in (self.line, self.trouble):
             if old:
-                old.hide()
-                old.deleteLater()
+                discard(old)
         self.line = FileLine(artifact, self._actions)
         self._head.insertWidget(0, self.line, 1)
         self.trouble = FileError(artifact, self._actions)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 from PySide6.QtGui import QKeyEvent, QKeySequence, QPaintEvent, QWheelEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QTableView, QVBoxLayout
+from PySide6.QtWidgets import QFrame, QTableView
 
 from jarvis_desktop.core.artifact import Artifact
 from jarvis_desktop.core.display import one_line
@@ -14,6 +14,7 @@ from jarvis_desktop.ui.engine import Outcome
 from jarvis_desktop.ui.media.file_actions import FileError, FileLine
 from jarvis_desktop.ui.media.previews import TablePreview
 from jarvis_desktop.ui.widgets import icons, theme
+from jarvis_desktop.ui.widgets.flow_layout import hbox, vbox
 from jarvis_desktop.ui.widgets.icons import Symbol
 from jarvis_desktop.ui.widgets.labels import Label
 
@@ -121,21 +122,14 @@ class TableCard(QFrame):
         self.trouble = FileError(artifact, actions)
         self.note = Label(role="small", wrap=True)
         self.note.hide()
-        head = QHBoxLayout()
-        head.setContentsMargins(12, theme.space(), theme.space(), 0)
-        head.setSpacing(12)
-        head.addWidget(Symbol(icons.FOR_KIND[artifact.kind], size=20))
-        head.addWidget(self.line, 1)
-        foot = QVBoxLayout()
-        foot.setContentsMargins(12, 0, 12, theme.space())
-        foot.addWidget(self.note)
-        foot.addWidget(self.trouble)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(1, 1, 1, 1)
-        layout.setSpacing(theme.space())
-        layout.addLayout(head)
-        layout.addWidget(self.grid)
-        layout.addLayout(foot)
+        head = hbox(
+            Symbol(icons.FOR_KIND[artifact.kind], size=20),
+            (self.line, 1),
+            margins=(12, theme.space(), theme.space(), 0),
+            spacing=12,
+        )
+        foot = vbox(self.note, self.trouble, margins=(12, 0, 12, theme.space()))
+        vbox(head, self.grid, foot, parent=self, margins=1, spacing=theme.space())
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Read the file once the card is visible."""

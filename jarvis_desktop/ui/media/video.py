@@ -16,7 +16,7 @@ from PySide6.QtGui import (
     QPainterPath,
     QPaintEvent,
 )
-from PySide6.QtWidgets import QFrame, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QSizePolicy, QWidget
 
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.process.child import Child
@@ -25,6 +25,7 @@ from jarvis_desktop.ui.media.controller import MediaController
 from jarvis_desktop.ui.media.playback import Playback
 from jarvis_desktop.ui.media.previews import VideoFrame
 from jarvis_desktop.ui.widgets import icons, theme
+from jarvis_desktop.ui.widgets.flow_layout import vbox
 
 MIN_FRAME_INTERVAL_S = 1 / 30
 IDLE_MS = 700
@@ -268,15 +269,9 @@ class VideoWindow(QWidget):
         self.setWindowTitle(tr("{file}, full screen", file=name))
         foot = QFrame(self)
         foot.setObjectName("card")
-        inside = QVBoxLayout(foot)
-        inside.setContentsMargins(*[theme.space()] * 4)
-        inside.addWidget(bar)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
+        vbox(bar, parent=foot, margins=theme.space())
         canvas.fill(True)
-        column.addWidget(canvas, 1)
-        column.addWidget(foot)
+        vbox((canvas, 1), foot, parent=self, spacing=0)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() in (Qt.Key.Key_Escape, Qt.Key.Key_F):

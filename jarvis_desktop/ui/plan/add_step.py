@@ -8,11 +8,9 @@ from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QShowEvent
 from PySide6.QtWidgets import (
     QFrame,
-    QHBoxLayout,
     QLineEdit,
     QListWidget,
     QListWidgetItem,
-    QVBoxLayout,
 )
 
 from jarvis_desktop.core.artifact import Artifact
@@ -24,6 +22,7 @@ from jarvis_desktop.ui.plan.descriptions import name_of
 from jarvis_desktop.ui.plan.editing import WHOLE_PLAN, PlanEditor, StepOffer
 from jarvis_desktop.ui.plan.step_panel import PortRow
 from jarvis_desktop.ui.widgets import icons, theme
+from jarvis_desktop.ui.widgets.flow_layout import clear, hbox, vbox
 from jarvis_desktop.ui.widgets.forms import button
 from jarvis_desktop.ui.widgets.icons import IconButton
 from jarvis_desktop.ui.widgets.labels import Label
@@ -46,15 +45,16 @@ class AddStepPanel(QFrame):
         self._offers = fitting.step_offers(inventory, editing.plan, files)
         self._args: dict[str, Arg] = {}
         self.rows: list[PortRow] = []
-        self.column = QVBoxLayout(self)
-        self.column.setContentsMargins(theme.space("two"), 12, 12, theme.space("two"))
-        self.column.setSpacing(theme.space())
-        head = QHBoxLayout()
-        head.addWidget(Label(tr("Add a step"), role="strong"), 1)
+        head = hbox((Label(tr("Add a step"), role="strong"), 1))
         self.close_button = IconButton("close", tr("Close"), tip=tr("Close (Esc)"))
         self.close_button.clicked.connect(self.closed)
         head.addWidget(self.close_button)
-        self.column.addLayout(head)
+        self.column = vbox(
+            head,
+            parent=self,
+            margins=(theme.space("two"), 12, 12, theme.space("two")),
+            spacing=theme.space(),
+        )
         self.search = _SearchField()
         self.search.setProperty("role", "plain")
         self.search.setPlaceholderText(tr("What is to be done?"))
@@ -75,14 +75,12 @@ class AddStepPanel(QFrame):
         self.column.addWidget(self.list)
         self.told = Label(role="small", wrap=True)
         self.column.addWidget(self.told)
-        self._needs = QVBoxLayout()
-        self._needs.setSpacing(theme.space())
+        self._needs = vbox(spacing=theme.space())
         self.column.addLayout(self._needs)
         self.trouble = Label(role="warning", wrap=True)
         self.trouble.hide()
         self.column.addWidget(self.trouble)
-        foot = QHBoxLayout()
-        foot.addStretch(1)
+        foot = hbox(None)
         self.add = button(tr("Add step"), kind="primary")
         self.add.clicked.connect(self._add)
         foot.addWidget(self.add)
@@ -147,10 +145,7 @@ class AddStepPanel(QFrame):
             at += by
 
     def _chosen(self) -> None:
-        while item := self._needs.takeAt(0):
-            if old := item.widget():
-                old.hide()
-                old.deleteLater()
+        clear(self._needs)
         self.rows = []
         self._complain("")
         offer = self.offer

@@ -25,6 +25,7 @@ from jarvis_desktop.ui.plan.descriptions import CardState
 from jarvis_desktop.ui.plan.graph_layout import GraphLayout, Point, lay_out
 from jarvis_desktop.ui.plan.task_card import MARGIN, TaskCard, card_sizes
 from jarvis_desktop.ui.widgets import theme
+from jarvis_desktop.ui.widgets.flow_layout import discard
 
 CORNER_RADIUS = 8.0
 ARROW_HEAD = 7.0
@@ -261,9 +262,7 @@ class GraphView(QScrollArea):
             card.editable = self.editable
         there = {face.task_id for face in faces}
         for task_id in self.cards.keys() - there:
-            gone = self.cards.pop(task_id)
-            gone.hide()
-            gone.deleteLater()
+            discard(self.cards.pop(task_id))
         if self.current not in there:
             self.current = faces[0].task_id if faces else -1
         self._graph = dict(graph)

@@ -10,7 +10,7 @@ from functools import partial
 
 from PySide6.QtCore import QPoint, QPointF, Qt, Signal
 from PySide6.QtGui import QAction, QContextMenuEvent, QKeyEvent, QKeySequence
-from PySide6.QtWidgets import QHBoxLayout, QMenu, QProgressBar, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QMenu, QProgressBar, QPushButton, QWidget
 from shiboken6 import isValid
 
 from jarvis_desktop.core.display import one_line, readable_size
@@ -21,6 +21,7 @@ from jarvis_desktop.ui.plan import editing as fitting
 from jarvis_desktop.ui.plan.descriptions import CardState, name_of
 from jarvis_desktop.ui.plan.editing import PlanEditor
 from jarvis_desktop.ui.widgets import icons, theme
+from jarvis_desktop.ui.widgets.flow_layout import discard, hbox, vbox
 from jarvis_desktop.ui.widgets.icons import IconButton, StateIcon
 from jarvis_desktop.ui.widgets.labels import ElidedLabel, Label
 
@@ -43,11 +44,7 @@ class TaskRow(QWidget):
         self.face = face
         self._drawn: CardState | None = None
         self._details: QWidget | None = None
-        self._outer = outer = QVBoxLayout(self)
-        outer.setContentsMargins(2, 1, 2, 1)
-        outer.setSpacing(2)
-        line = QHBoxLayout()
-        line.setSpacing(theme.space())
+        self._outer = outer = vbox(parent=self, margins=(2, 1, 2, 1), spacing=2)
         self.icon = StateIcon()
         self.name = Label(face.name)
         self.subject = ElidedLabel(role="small")
@@ -66,9 +63,7 @@ class TaskRow(QWidget):
         keep.setRetainSizeWhenHidden(True)
         self.toggle.setSizePolicy(keep)
         self.toggle.hide()
-        line.addWidget(self.icon)
-        line.addWidget(self.name)
-        line.addWidget(self.subject, 1)
+        line = hbox(self.icon, self.name, (self.subject, 1), spacing=theme.space())
         for widget in (self.expert, self.progress, self.elapsed, self.toggle):
             line.addWidget(widget)
         outer.addLayout(line)
@@ -93,8 +88,7 @@ class TaskRow(QWidget):
         self.progress.setVisible(face.fraction is not None)
         if face.fraction is not None:
             self.progress.setValue(round(100 * face.fraction))
-        self.reason.setText(face.trouble)
-        self.reason.setVisible(bool(face.trouble))
+        self.reason.show_or_hide(face.trouble)
         self.setAccessibleName(face.spoken)
         self._name_toggle()
 
@@ -142,15 +136,12 @@ class PlanListView(QWidget):
         self._rows: dict[int, TaskRow] = {}
         self._shown = INITIAL_ROWS
         self._again: Callable[[], None] = lambda: None
-        self._layout = QVBoxLayout(self)
-        self._layout.setContentsMargins(0, 0, 0, 0)
-        self._layout.setSpacing(4)
         self.more = QPushButton()
         self.more.setProperty("kind", "quiet")
         self.more.clicked.connect(self._show_more)
         self.more.setAccessibleName(tr("Show more steps"))
         self.more.hide()
-        self._layout.addWidget(self.more, alignment=Qt.AlignmentFlag.AlignLeading)
+        self._layout = vbox((self.more, Qt.AlignmentFlag.AlignLeading), parent=self, spacing=4)
 
     def rows(self) -> Iterator[TaskRow]:
         """The visible rows."""
@@ -168,9 +159,7 @@ class PlanListView(QWidget):
         shown = faces[: self._shown]
         there = {face.task_id for face in shown}
         for task_id in self._rows.keys() - there:
-            gone = self._rows.pop(task_id)
-            gone.hide()
-            gone.deleteLater()
+            discard(self._rows.pop(task_id))
         for at, face in enumerate(shown):
             row = self._rows.get(face.task_id)
             if row is None:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from PySide6.QtWidgets import QHBoxLayout
-
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.ui.conversation.approvals import ApprovalPanel, label_button
 from jarvis_desktop.ui.engine import EngineQuestion
 from jarvis_desktop.ui.plan.editing import PlanEditor
 from jarvis_desktop.ui.plan.plan_view import PlanView
+from jarvis_desktop.ui.widgets.flow_layout import hbox
 
 
 class PlanReviewPanel(ApprovalPanel):
@@ -22,8 +21,7 @@ class PlanReviewPanel(ApprovalPanel):
         view.review(True)
         self.head("review", question.text)
         self.column.addWidget(self.dictated(view.foot.words))
-        row = QHBoxLayout()
-        row.addStretch(1)
+        row = hbox(None)
         for button, text, kind, act in (
             (self.no, tr("Don’t run it"), "", self._decline),
             (self.yes, tr("Run the plan"), "primary", self._agree),

@@ -21,6 +21,7 @@ from jarvis_desktop.ui.plan.graph_view import GraphView
 from jarvis_desktop.ui.plan.list_view import PlanListView, TaskRow, step_menu
 from jarvis_desktop.ui.plan.step_panel import StepPanel
 from jarvis_desktop.ui.widgets import theme
+from jarvis_desktop.ui.widgets.flow_layout import discard, hbox, vbox
 from jarvis_desktop.ui.widgets.forms import GrowingTextField, button
 from jarvis_desktop.ui.widgets.icons import IconButton, StateIcon
 from jarvis_desktop.ui.widgets.labels import Label
@@ -39,13 +40,10 @@ class PlanFooter(QWidget):
     def __init__(self, editing: PlanEditor) -> None:
         super().__init__()
         self._editing = editing
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, theme.space("half"), 0, 0)
-        column.setSpacing(theme.space())
         self._costs = self._strip()
-        column.addWidget(self._costs)
-        row = QHBoxLayout()
-        row.setSpacing(theme.space())
+        column = vbox(
+            self._costs, parent=self, margins=(0, theme.space("half"), 0, 0), spacing=theme.space()
+        )
         self.words = GrowingTextField(
             tr("Say what to change"), tr("Say what to change…"), role="field"
         )
@@ -55,22 +53,17 @@ class PlanFooter(QWidget):
         self.send.clicked.connect(self._revise)
         self.add = IconButton("plus", tr("Add a step"), kind="", text=tr("Add a step"))
         self.add.clicked.connect(self.add_wanted)
-        row.addWidget(self.words, 1)
-        row.addWidget(self.send)
-        row.addWidget(self.add)
+        row = hbox((self.words, 1), self.send, self.add, spacing=theme.space())
         self._wishes = QWidget()
         self._wishes.setLayout(row)
         row.setContentsMargins(0, 0, 0, 0)
         column.addWidget(self._wishes)
-        news = QHBoxLayout()
-        news.setSpacing(theme.space())
         self.busy = StateIcon()
         self.busy.show_state("running")
         self.busy.hide()
         self.told = Label(role="small", wrap=True)
         self.told.hide()
-        news.addWidget(self.busy)
-        news.addWidget(self.told, 1)
+        news = hbox(self.busy, (self.told, 1), spacing=theme.space())
         column.addLayout(news)
         editing.told.connect(self.tell)
         editing.revised.connect(self.words.clear)
@@ -88,9 +81,7 @@ class PlanFooter(QWidget):
         self.carry_out = button("", kind="primary")
         self.carry_out.clicked.connect(self._editing.carry_out)
         row.addWidget(self.costs, 1)
-        answers = QHBoxLayout()
-        answers.setSpacing(theme.space())
-        answers.addStretch(1)
+        answers = hbox(None, spacing=theme.space())
         for answer in (self.drop, self.carry_out):
             answers.addWidget(answer, alignment=Qt.AlignmentFlag.AlignBottom)
         row.addLayout(answers)
@@ -130,9 +121,7 @@ class PlanFooter(QWidget):
     def tell(self, words: str) -> None:
         """Show the outcome of the last instruction; "" clears it."""
         shown = one_line(words, limit=400)
-        self.told.setText(shown)
-        self.told.setAccessibleName(shown)
-        self.told.setVisible(bool(shown))
+        self.told.show_or_hide(shown)
         if shown:
             self.show()
 
@@ -187,10 +176,9 @@ class PlanView(QFrame):
         self._outline: PlanListView | None = None
         self._clock = descriptions.Stopwatch()
         self.editing = PlanEditor(actions.plans, self)
-        self._layout = QVBoxLayout(self)
-        self._layout.setContentsMargins(theme.space("two"), 12, 12, 12)
-        self._layout.setSpacing(6)
-        self._layout.addLayout(self._head())
+        self._layout = vbox(
+            self._head(), parent=self, margins=(theme.space("two"), 12, 12, 12), spacing=6
+        )
         self._body = QVBoxLayout()
         self._layout.addLayout(self._body)
         self.trouble = Label(role="warning", wrap=True)
@@ -208,8 +196,6 @@ class PlanView(QFrame):
             actions.plans.formed.connect(self._redraw)
 
     def _head(self) -> QHBoxLayout:
-        row = QHBoxLayout()
-        row.setSpacing(2)
         self.heading = Label(role="heading")
         self.undo = IconButton("undo", tr("Undo"), kind="tiny", tip=tr("Undo (Ctrl+Z)"))
         self.redo = IconButton("redo", tr("Redo"), kind="tiny", tip=tr("Redo (Ctrl+Shift+Z)"))
@@ -222,8 +208,7 @@ class PlanView(QFrame):
         self.change.toggled.connect(self._redraw)
         self.whole.clicked.connect(self._show_whole)
         self.form.clicked.connect(self._change_form)
-        row.addWidget(self.heading)
-        row.addStretch(1)
+        row = hbox(self.heading, None, spacing=2)
         for each in (self.undo, self.redo, self.change, self.whole, self.form):
             each.hide()
             row.addWidget(each)
@@ -311,8 +296,7 @@ class PlanView(QFrame):
             self._close_panel()
         if old:
             self._body.removeWidget(old)
-            old.hide()
-            old.deleteLater()
+            discard(old)
         self._graph = self._outline = None
         body: GraphView | PlanListView
         if as_graph:
@@ -436,8 +420,7 @@ class PlanView(QFrame):
                 row.show_details(None)
         if self._graph:
             self._graph.show_open(NO_STEP)
-        panel.hide()
-        panel.deleteLater()
+        discard(panel)
 
     def _move_step(self, task_id: int, by: int) -> None:
         if self.editing.move(task_id, by):
@@ -461,9 +444,7 @@ class PlanView(QFrame):
         if task_id == WHOLE_PLAN and isinstance(self._panel, AddStepPanel):
             inside = True
         shown = "" if inside else one_line(words, limit=400)
-        self.trouble.setText(shown)
-        self.trouble.setAccessibleName(shown)
-        self.trouble.setVisible(bool(shown))
+        self.trouble.show_or_hide(shown)
 
     def event(self, event: QEvent) -> bool:
         """Take Esc before the window's shortcuts do."""

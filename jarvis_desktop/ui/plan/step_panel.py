@@ -14,7 +14,6 @@ from PySide6.QtWidgets import (
     QLineEdit,
     QMenu,
     QSpinBox,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -39,7 +38,7 @@ from jarvis_desktop.ui.plan.list_view import (
     step_menu,
 )
 from jarvis_desktop.ui.widgets import icons, labels, theme
-from jarvis_desktop.ui.widgets.flow_layout import FlowLayout
+from jarvis_desktop.ui.widgets.flow_layout import FlowLayout, clear, discard, hbox, vbox
 from jarvis_desktop.ui.widgets.forms import GrowingTextField, SelectOption, Tick, unmoved
 from jarvis_desktop.ui.widgets.icons import IconButton, Symbol
 from jarvis_desktop.ui.widgets.labels import ElidedLabel, Label
@@ -58,11 +57,8 @@ class _FieldRow(QWidget):
         super().__init__()
         self.name = name
         self.title = labels.upper_first(one_line(tr(as_words(title)), limit=40))
-        self.column = QVBoxLayout(self)
-        self.column.setContentsMargins(0, 0, 0, 0)
-        self.column.setSpacing(theme.space("half"))
         self.label = Label(self.title, role="small")
-        self.column.addWidget(self.label)
+        self.column = vbox(self.label, parent=self, spacing=theme.space("half"))
 
 
 class PortRow(_FieldRow):
@@ -82,14 +78,10 @@ class PortRow(_FieldRow):
         self._choose_file = choose_file
         self._items: tuple[Item, ...] = ()
         self.field: GrowingTextField | None = None
-        self._lines = QVBoxLayout()
-        self._lines.setSpacing(theme.space("half"))
+        self._lines = vbox(spacing=theme.space("half"))
         self.more = IconButton("more", tr("Choose what it takes as {input}", input=self.title))
         self.more.clicked.connect(self._offer)
-        row = QHBoxLayout()
-        row.setSpacing(theme.space())
-        row.addLayout(self._lines, 1)
-        row.addWidget(self.more, alignment=Qt.AlignmentFlag.AlignTop)
+        row = hbox((self._lines, 1), (self.more, Qt.AlignmentFlag.AlignTop), spacing=theme.space())
         self.column.addLayout(row)
         self._show(() if arg is None else arg if isinstance(arg, tuple) else (arg,))
 
@@ -112,10 +104,7 @@ class PortRow(_FieldRow):
     def _show(self, items: tuple[Item, ...]) -> None:
         self._items = items
         self.field = None
-        while line := self._lines.takeAt(0):
-            if old := line.widget():
-                old.hide()
-                old.deleteLater()
+        clear(self._lines)
         for item in items:
             words = _words(item)
             if words is not None and item is items[-1]:
@@ -144,9 +133,7 @@ class PortRow(_FieldRow):
     def _line(self, item: Item) -> QWidget:
         """A file or the result of a step, with a remove button if there are several."""
         holder = QWidget()
-        row = QHBoxLayout(holder)
-        row.setContentsMargins(0, 3, 0, 3)
-        row.setSpacing(theme.space())
+        row = hbox(parent=holder, margins=(0, 3, 0, 3), spacing=theme.space())
         if isinstance(item, Ref):
             numbers = {task.id: (number, task) for number, task in self._sources}
             number, task = numbers[item.task_id]
@@ -349,10 +336,12 @@ class StepPanel(QFrame):
         self._editable = False
         self._shown: tuple[Artifact, ...] = ()
         self.rows: dict[str, Row] = {}
-        self.column = QVBoxLayout(self)
-        self.column.setContentsMargins(theme.space("two"), 12, 12, theme.space("two"))
-        self.column.setSpacing(10)
-        self.column.addLayout(self._head())
+        self.column = vbox(
+            self._head(),
+            parent=self,
+            margins=(theme.space("two"), 12, 12, theme.space("two")),
+            spacing=10,
+        )
         self.trouble = Label(role="warning", wrap=True)
         self.trouble.hide()
         self.reason = Label(role="warning", wrap=True)
@@ -360,8 +349,7 @@ class StepPanel(QFrame):
         for label in (self.reason, self.why):
             label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
             self.column.addWidget(label)
-        self._made = QVBoxLayout()
-        self._made.setSpacing(theme.space())
+        self._made = vbox(spacing=theme.space())
         self.column.addLayout(self._made)
         self._form: QWidget | None = None
         self.expert = SelectOption(tr("Expert"))
@@ -370,8 +358,6 @@ class StepPanel(QFrame):
         editing.refused.connect(self._refused)
 
     def _head(self) -> QHBoxLayout:
-        row = QHBoxLayout()
-        row.setSpacing(theme.space("half"))
         self.symbol = Symbol("text", "accent", size=20)
         self.title = ElidedLabel(role="strong")
         self.again = IconButton("refresh", tr("Run this again"))
@@ -382,7 +368,7 @@ class StepPanel(QFrame):
         self.remove.clicked.connect(partial(self._editing.remove, self.task_id))
         self.close_button = IconButton("close", tr("Close"), tip=tr("Close (Esc)"))
         self.close_button.clicked.connect(self.closed)
-        row.addWidget(self.symbol)
+        row = hbox(self.symbol, spacing=theme.space("half"))
         row.addSpacing(theme.space("half"))
         row.addWidget(self.title, 1)
         for button in (self.again, self.remove, self.more, self.close_button):
@@ -400,11 +386,9 @@ class StepPanel(QFrame):
         if task.type.gives:
             self.symbol.show_icon(icons.FOR_KIND[task.type.gives[0]], "accent")
         reason = descriptions.reason(turn, self.task_id)[:MAX_REASON_CHARS]
-        self.reason.setText(reason)
-        self.reason.setVisible(bool(reason))
+        self.reason.show_or_hide(reason)
         why = descriptions.why(turn, self.task_id)
-        self.why.setText(why)
-        self.why.setVisible(bool(why))
+        self.why.show_or_hide(why)
         self._draw_results(turn)
         editable = self._editing.open
         self.again.setVisible(self._editing.can_run_afresh(self.task_id))
@@ -429,10 +413,7 @@ class StepPanel(QFrame):
         if made == self._shown:
             return
         self._shown = made
-        while item := self._made.takeAt(0):
-            if old := item.widget():
-                old.hide()
-                old.deleteLater()
+        clear(self._made)
         for artifact in made:
             self._made.addWidget(cards.card(artifact, self._actions))
 
@@ -449,8 +430,7 @@ class StepPanel(QFrame):
             for row in self.rows.values():
                 row.blockSignals(True)  # losing focus here must not enter anything
             self.expert.setParent(None)
-            self._form.hide()
-            self._form.deleteLater()
+            discard(self._form)
             self._form = None
         self.rows = {}
         if editable:
@@ -463,9 +443,7 @@ class StepPanel(QFrame):
 
     def _build_form(self, task: Task, plan: Plan) -> QWidget:
         form = QWidget()
-        column = QVBoxLayout(form)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(10)
+        column = vbox(parent=form, spacing=10)
         numbers = {each.id: number for number, each in enumerate(plan, 1)}
         for port in task.type.ports:
             sources = fitting.sources_for(plan, task, port)
@@ -529,9 +507,7 @@ class StepPanel(QFrame):
     def _refused(self, task_id: int, words: str) -> None:
         if task_id == self.task_id:
             shown = one_line(words, limit=MAX_REASON_CHARS)
-            self.trouble.setText(shown)
-            self.trouble.setAccessibleName(shown)
-            self.trouble.setVisible(bool(shown))
+            self.trouble.show_or_hide(shown)
 
     def sizeHint(self) -> QSize:
         return QSize(200, super().sizeHint().height())

@@ -23,9 +23,10 @@ from PySide6.QtGui import (
     QResizeEvent,
     QScreen,
 )
-from PySide6.QtWidgets import QFrame, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QWidget
 
 from jarvis_desktop.ui.widgets import theme
+from jarvis_desktop.ui.widgets.flow_layout import vbox
 
 SHADOW_PX = 24
 SHADOW_OPACITY = 62
@@ -43,10 +44,7 @@ class FloatingWindow(QWidget):
         self._edge = 0
         self.plate = QFrame()
         self.plate.setObjectName(name)
-        self._around = QVBoxLayout(self)
-        self._around.setSpacing(0)
-        self._around.setContentsMargins(0, 0, 0, 0)
-        self._around.addWidget(self.plate)
+        self._around = vbox(self.plate, parent=self, spacing=0)
 
     @property
     def edge(self) -> int:

@@ -6,7 +6,6 @@ from __future__ import annotations
 from enum import StrEnum
 
 from PySide6.QtCore import QObject, QRect, Qt, QTimer, Signal
-from PySide6.QtWidgets import QHBoxLayout
 
 from jarvis_desktop.core.display import one_line
 from jarvis_desktop.core.i18n import mark, tr
@@ -20,7 +19,7 @@ from jarvis_desktop.ui.quick.floating_window import (
 )
 from jarvis_desktop.ui.session import WindowSession
 from jarvis_desktop.ui.voice.talk import Talker
-from jarvis_desktop.ui.widgets.flow_layout import LevelMeter
+from jarvis_desktop.ui.widgets.flow_layout import LevelMeter, hbox
 from jarvis_desktop.ui.widgets.icons import StateIcon, Symbol
 from jarvis_desktop.ui.widgets.labels import ElidedLabel
 
@@ -139,18 +138,20 @@ class Overlay(FloatingWindow):
         """Whether one of our windows is in front, which shows the same."""
         self._worked_long = False
         self.plate.setMinimumHeight(HEIGHT)
-        row = QHBoxLayout(self.plate)
-        row.setContentsMargins(14, 0, 16, 0)
-        row.setSpacing(10)
         self.symbol = Symbol("mic", "danger")
         self.turning = StateIcon()
         self.words = ElidedLabel()
         self.meter = LevelMeter()
         self.meter.setFixedSize(72, 26)
-        row.addWidget(self.symbol)
-        row.addWidget(self.turning)
-        row.addWidget(self.words, 1)
-        row.addWidget(self.meter)
+        hbox(
+            self.symbol,
+            self.turning,
+            (self.words, 1),
+            self.meter,
+            parent=self.plate,
+            margins=(14, 0, 16, 0),
+            spacing=10,
+        )
         self._long = QTimer(self, singleShot=True, interval=WORK_SHOWN_MS)
         self._long.timeout.connect(self._long_enough)
         phases.changed.connect(self._show)

@@ -17,7 +17,7 @@ from PySide6.QtGui import (
     QDropEvent,
     QMouseEvent,
 )
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QScrollArea, QVBoxLayout
+from PySide6.QtWidgets import QFrame, QPushButton, QScrollArea
 
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.policy import Mode
@@ -43,6 +43,7 @@ from jarvis_desktop.ui.shortcuts import AS_BEFORE, LEFT_TO_RIGHT
 from jarvis_desktop.ui.voice.talk import Talker
 from jarvis_desktop.ui.voice.wiring import TalkKeys
 from jarvis_desktop.ui.widgets import theme
+from jarvis_desktop.ui.widgets.flow_layout import discard, hbox, vbox
 from jarvis_desktop.ui.widgets.icons import Symbol
 from jarvis_desktop.ui.widgets.labels import ElidedLabel
 
@@ -109,10 +110,7 @@ class QuickBox(FloatingWindow):
         self._show_conversation()
 
     def _build(self) -> None:
-        column = QVBoxLayout(self.plate)
-        column.setContentsMargins(1, 1, 1, 1)
-        column.setSpacing(0)
-        column.addWidget(self.line)
+        column = vbox(self.line, parent=self.plate, margins=1, spacing=0)
         self.scroller = QScrollArea()
         self.scroller.setObjectName("quickscroll")
         self.scroller.setWidgetResizable(True)
@@ -123,11 +121,10 @@ class QuickBox(FloatingWindow):
         column.addWidget(self.scroller)
         foot = QFrame()
         foot.setObjectName("quickfoot")
-        row = QHBoxLayout(foot)
-        row.setContentsMargins(theme.space("two"), 6, theme.space(), 6)
-        row.setSpacing(2)
         self.symbol = Symbol("mode-local", size=16)
-        row.addWidget(self.symbol)
+        row = hbox(
+            self.symbol, parent=foot, margins=(theme.space("two"), 6, theme.space(), 6), spacing=2
+        )
         row.addSpacing(4)
         self.mode = ElidedLabel(role="small")
         row.addWidget(self.mode, 1)
@@ -344,9 +341,7 @@ class QuickBox(FloatingWindow):
         self._at_end = value >= self._bar.maximum() - 24
 
     def _invite(self, invites: bool) -> None:
-        self.plate.setProperty("invites", "true" if invites else "false")
-        self.plate.style().unpolish(self.plate)
-        self.plate.style().polish(self.plate)
+        theme.restyle(self.plate, invites="true" if invites else "false")
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if event.type() == QEvent.Type.LayoutRequest:
@@ -469,8 +464,7 @@ class QuickBoxController(QObject):
         self._warming.stop()
         for widget in (self.overlay, self._box):
             if widget:
-                widget.hide()
-                widget.deleteLater()
+                discard(widget)
         self._window.spoken.elsewhere = None
 
     def _send(self, request: Request) -> None:

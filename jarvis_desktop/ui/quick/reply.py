@@ -24,6 +24,7 @@ from jarvis_desktop.ui.exchange import PendingTurn
 from jarvis_desktop.ui.media import cards
 from jarvis_desktop.ui.widgets import theme
 from jarvis_desktop.ui.widgets.banners import SpeakingStrip
+from jarvis_desktop.ui.widgets.flow_layout import discard, hbox, vbox
 from jarvis_desktop.ui.widgets.icons import IconButton, StateIcon, Symbol
 from jarvis_desktop.ui.widgets.labels import ElidedLabel, Label
 
@@ -45,17 +46,18 @@ class QuickReply(QWidget):
         self._cards: dict[Artifact, QWidget] = {}
         self.panel: ApprovalPanel | None = None
         """The question that can be answered here."""
-        column = QVBoxLayout(self)
-        column.setContentsMargins(theme.space("three"), 12, theme.space("three"), 12)
-        column.setSpacing(10)
         self.asked = ElidedLabel(role="heading")
-        column.addWidget(self.asked)
+        column = vbox(
+            self.asked,
+            parent=self,
+            margins=(theme.space("three"), 12, theme.space("three"), 12),
+            spacing=10,
+        )
         self.state = _StateLine()
         column.addWidget(self.state)
         self.text = AnswerText(actions)
         column.addWidget(self.text)
-        self._made = QVBoxLayout()
-        self._made.setSpacing(theme.space())
+        self._made = vbox(spacing=theme.space())
         column.addLayout(self._made)
         self.more = Label(role="small", wrap=True)
         column.addWidget(self.more)
@@ -69,10 +71,8 @@ class QuickReply(QWidget):
         column.addLayout(self._foot())
 
     def _foot(self) -> QHBoxLayout:
-        row = QHBoxLayout()
-        row.setSpacing(theme.space("half"))
         self.ending = ElidedLabel(role="small", widest=420)
-        row.addWidget(self.ending)
+        row = hbox(self.ending, spacing=theme.space("half"))
         self.copy = IconButton("copy", tr("Copy the answer"), kind="tiny")
         self.copy.clicked.connect(lambda: self._actions.copy_text.emit(self._turn().reply))
         self.speak = IconButton("speaker", tr("Read aloud"), kind="tiny")
@@ -135,14 +135,11 @@ class QuickReply(QWidget):
 
     def _drop_cards(self, artifacts: set[Artifact]) -> None:
         for artifact in artifacts:
-            card = self._cards.pop(artifact)
-            card.hide()
-            card.deleteLater()
+            discard(self._cards.pop(artifact))
 
     def _draw_question(self, question: EngineQuestion | None) -> None:
         if self.panel and self.panel.question is not question:
-            self.panel.hide()
-            self.panel.deleteLater()
+            discard(self.panel)
             self.panel = None
         large = question is not None and bool(question.plan or question.outline or question.code)
         if question and not large and self.panel is None:
@@ -163,13 +160,9 @@ class _StateLine(QWidget):
 
     def __init__(self) -> None:
         super().__init__()
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(theme.space())
         self._icon = StateIcon()
         self.words = ElidedLabel(role="muted")
-        row.addWidget(self._icon)
-        row.addWidget(self.words, 1)
+        hbox(self._icon, (self.words, 1), parent=self, spacing=theme.space())
 
     def say(self, words: str, *, busy: bool) -> None:
         self.setVisible(bool(words))
@@ -182,10 +175,7 @@ class _LargeQuestion(QWidget):
 
     def __init__(self) -> None:
         super().__init__()
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(theme.space())
-        row.addWidget(Symbol("question", "accent", size=20))
+        row = hbox(Symbol("question", "accent", size=20), parent=self, spacing=theme.space())
         self.words = Label(role="strong", wrap=True)
         row.addWidget(self.words, 1)
         self.button = QPushButton(tr("Look at it in the window"))

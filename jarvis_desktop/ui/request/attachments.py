@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QMimeData, QObject, QSize, Qt, Signal
 from PySide6.QtGui import QDragEnterEvent, QDropEvent, QImage, QPixmap
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QWidget
 
 from jarvis_desktop.core.artifact import Artifact, Kind
 from jarvis_desktop.core.display import one_line
@@ -23,7 +23,7 @@ from jarvis_desktop.ui.app_protocols import AppPort
 from jarvis_desktop.ui.engine import Outcome
 from jarvis_desktop.ui.widgets import icons, labels, theme
 from jarvis_desktop.ui.widgets.banners import DropZone
-from jarvis_desktop.ui.widgets.flow_layout import FlowLayout
+from jarvis_desktop.ui.widgets.flow_layout import FlowLayout, discard, hbox
 from jarvis_desktop.ui.widgets.forms import PICTURES, holds_picture
 from jarvis_desktop.ui.widgets.icons import IconButton, Symbol
 from jarvis_desktop.ui.widgets.images import Picture
@@ -248,14 +248,16 @@ class AttachmentChip(QFrame):
         kind = tr(labels.KINDS[artifact.kind])
         told = (name, kind, size) if size else (name, kind)
         self.setAccessibleName(", ".join(told))
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(6, 4, 8, 4)
-        layout.setSpacing(theme.space())
         self._symbol = Symbol(icons.FOR_KIND[artifact.kind], size=20)
         self._symbol.setFixedSize(THUMBNAIL_PX, THUMBNAIL_PX)
         self._symbol.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        layout.addWidget(self._symbol)
-        layout.addWidget(ElidedLabel(name, mode=Qt.TextElideMode.ElideMiddle, widest=220))
+        layout = hbox(
+            self._symbol,
+            ElidedLabel(name, mode=Qt.TextElideMode.ElideMiddle, widest=220),
+            parent=self,
+            margins=(6, 4, 8, 4),
+            spacing=theme.space(),
+        )
         if size:
             layout.addWidget(Label(size, role="small"))
         if removable:
@@ -382,8 +384,7 @@ class Attachments(QWidget):
     def _remove(self, path: Path) -> None:
         chip = self._chips.pop(path)
         self._flow.removeWidget(chip)
-        chip.hide()
-        chip.deleteLater()
+        discard(chip)
 
     def _show_looking(self, looking: bool) -> None:
         self.looks = looking

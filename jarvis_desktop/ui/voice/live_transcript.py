@@ -13,12 +13,13 @@ from PySide6.QtGui import (
     QTextLayout,
     QTextOption,
 )
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QSizePolicy, QWidget
 
 from jarvis_desktop.core.display import encodable, one_line, printable
 from jarvis_desktop.core.i18n import mark, tr
 from jarvis_desktop.core.speech import Partial, Talking
 from jarvis_desktop.ui.widgets import theme
+from jarvis_desktop.ui.widgets.flow_layout import hbox, vbox
 from jarvis_desktop.ui.widgets.icons import IconButton, StateIcon, Symbol
 from jarvis_desktop.ui.widgets.labels import Label
 
@@ -123,18 +124,16 @@ class TalkStrip(QWidget):
         self._key = key
         self._answers = False
         self._shown = Talking("idle")
-        column = QVBoxLayout(self)
-        column.setContentsMargins(2, 0, 0, 0)
-        column.setSpacing(4)
-        row = QHBoxLayout()
-        row.setSpacing(theme.space())
         self._symbol = Symbol("mic", "danger")
         self._turning = StateIcon()
         self.state = Label(role="small", wrap=True)
-        row.addWidget(self._symbol, alignment=Qt.AlignmentFlag.AlignTop)
-        row.addWidget(self._turning, alignment=Qt.AlignmentFlag.AlignTop)
-        row.addWidget(self.state, 1)
-        column.addLayout(row)
+        row = hbox(
+            (self._symbol, Qt.AlignmentFlag.AlignTop),
+            (self._turning, Qt.AlignmentFlag.AlignTop),
+            (self.state, 1),
+            spacing=theme.space(),
+        )
+        column = vbox(row, parent=self, margins=(2, 0, 0, 0), spacing=4)
         self.words = PartialText()
         column.addWidget(self.words)
         self.hide()
@@ -180,10 +179,12 @@ class UnheardNotice(QFrame):
     def __init__(self) -> None:
         super().__init__()
         self.setObjectName("unheard")
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(10, 6, 6, 6)
-        layout.setSpacing(theme.space())
-        layout.addWidget(Symbol("failed", "warning"), alignment=Qt.AlignmentFlag.AlignTop)
+        layout = hbox(
+            (Symbol("failed", "warning"), Qt.AlignmentFlag.AlignTop),
+            parent=self,
+            margins=(10, 6, 6, 6),
+            spacing=theme.space(),
+        )
         self.reason = Label(wrap=True)
         self.reason.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         layout.addWidget(self.reason, 1)

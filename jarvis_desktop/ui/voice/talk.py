@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 
 from PySide6.QtCore import QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QTextCursor
-from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from jarvis_desktop.core.display import one_line, printable
 from jarvis_desktop.core.i18n import mark, tr
@@ -27,6 +27,7 @@ from jarvis_desktop.core.speech import (
 from jarvis_desktop.ui.app_protocols import AppPort
 from jarvis_desktop.ui.engine import EngineThread, while_there
 from jarvis_desktop.ui.widgets import theme
+from jarvis_desktop.ui.widgets.flow_layout import hbox, vbox
 from jarvis_desktop.ui.widgets.forms import GrowingTextField
 from jarvis_desktop.ui.widgets.icons import StateIcon
 from jarvis_desktop.ui.widgets.labels import Label
@@ -208,15 +209,11 @@ class Dictation(QWidget):
         self._listening = False
         self._awaited = 0
         self._heard = self._reason = ""
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(theme.space())
         self._icon = StateIcon()
-        row.addWidget(self._icon, alignment=Qt.AlignmentFlag.AlignTop)
+        row = hbox((self._icon, Qt.AlignmentFlag.AlignTop), parent=self, spacing=theme.space())
         self.told = Label(role="small", wrap=True)
         self.wrong = Label(role="warning", wrap=True)
-        words = QVBoxLayout()
-        words.setSpacing(2)
+        words = vbox(spacing=2)
         row.addLayout(words, 1)
         for label in (self.told, self.wrong):
             words.addWidget(label)
