@@ -51,9 +51,8 @@ from jarvis_desktop.ui.request.file_dialogs import FileDialogs
 from jarvis_desktop.ui.session import WindowSession
 from jarvis_desktop.ui.settings.controller import SettingsDesk
 from jarvis_desktop.ui.shortcuts import WINDOW, bind
-from jarvis_desktop.ui.voice.spoken_answers import SpokenAnswers
+from jarvis_desktop.ui.voice.controller import SpokenAnswers, VoiceController
 from jarvis_desktop.ui.voice.talk import Talker
-from jarvis_desktop.ui.voice.wiring import VoiceController
 from jarvis_desktop.ui.welcome import Welcome
 from jarvis_desktop.ui.widgets import theme
 from jarvis_desktop.ui.widgets.banners import Banner, DropZone

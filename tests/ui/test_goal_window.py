@@ -16,7 +16,7 @@ from jarvis_desktop.core.expert import Status
 from jarvis_desktop.core.goal import Terms, outline_from_markdown
 from jarvis_desktop.core.ports import Review, Unfinished
 from jarvis_desktop.core.turn import Conversation, Request, Turn
-from jarvis_desktop.ui.conversation import code_review
+from jarvis_desktop.ui.conversation import approvals
 from jarvis_desktop.ui.conversation.approvals import ApprovalPanel, OutlineReview, QuestionPanel
 from jarvis_desktop.ui.engine import Outcome
 from jarvis_desktop.ui.exchange import StopButtonState, StopScope
@@ -112,7 +112,7 @@ def test_it_is_remembered_for_its_conversation_only(
 def test_the_plan_and_the_code_are_agreed_to_in_the_window(
     window: MainWindow, app: FakeApp, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(code_review, "ARMING_MS", 0)
+    monkeypatch.setattr(approvals, "ARMING_MS", 0)
     said: list[object] = []
 
     async def script(request: Request, shown: Shown) -> Status:

@@ -15,15 +15,15 @@ from pytestqt.qtbot import QtBot
 from jarvis_desktop.core.code import Allow, CodeRequest, Verdict
 from jarvis_desktop.core.goal import Outline, OutlineStep, StepState, outline_from_markdown
 from jarvis_desktop.core.ports import Review
-from jarvis_desktop.ui.conversation import code_review
+from jarvis_desktop.ui.conversation import approvals
 from jarvis_desktop.ui.conversation.approvals import (
     EDIT_COMMENT,
     QUESTION_CHARS,
     ApprovalPanel,
+    CodeReview,
     OutlineReview,
     QuestionPanel,
 )
-from jarvis_desktop.ui.conversation.code_review import CodeReview
 from jarvis_desktop.ui.engine import EngineThread, Outcome, QtFrontend
 from jarvis_desktop.ui.widgets.theme import Theme
 from tests.ui import goal_scene
@@ -71,7 +71,7 @@ def asked(engine: EngineThread, qtbot: QtBot, theme: Theme) -> Asked:
 @pytest.fixture
 def armed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Code can be allowed at once."""
-    monkeypatch.setattr(code_review, "ARMING_MS", 0)
+    monkeypatch.setattr(approvals, "ARMING_MS", 0)
 
 
 def plan(
@@ -284,7 +284,7 @@ def test_without_a_sandbox_a_red_banner_stands_above_it(asked: Asked, armed: Non
     assert panel.shield.objectName() == "unsafe"
     assert panel.shield.title.text() == "Not sandboxed"
     assert panel.shield.title.property("role") == "danger"
-    assert code_review.DANGER in words(panel)
+    assert approvals.DANGER in words(panel)
     assert "no user namespaces" in words(panel)
     assert not panel.goal.isVisible()
     assert panel.yes.property("kind") == "risk"

@@ -18,7 +18,7 @@ from jarvis_desktop.core.expert import Attempt, Candidate, Spent, Status, TaskRe
 from jarvis_desktop.core.i18n import mark, tr, trn
 from jarvis_desktop.core.turn import Round, Turn
 from jarvis_desktop.ui.actions import Actions
-from jarvis_desktop.ui.conversation.agent_rounds import branch_name, role_name
+from jarvis_desktop.ui.conversation.goal_view import branch_name, role_name
 from jarvis_desktop.ui.conversation.markdown import MarkdownTable
 from jarvis_desktop.ui.widgets import icons, labels
 from jarvis_desktop.ui.widgets.flow_layout import FlowLayout, clear

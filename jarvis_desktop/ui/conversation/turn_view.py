@@ -23,8 +23,12 @@ from jarvis_desktop.core.turn import Turn
 from jarvis_desktop.ui.actions import Actions
 from jarvis_desktop.ui.conversation import turn_footer
 from jarvis_desktop.ui.conversation.answer import AnswerText
-from jarvis_desktop.ui.conversation.approvals import ApprovalPanel, OutlineReview, QuestionPanel
-from jarvis_desktop.ui.conversation.code_review import CodeReview
+from jarvis_desktop.ui.conversation.approvals import (
+    ApprovalPanel,
+    CodeReview,
+    OutlineReview,
+    QuestionPanel,
+)
 from jarvis_desktop.ui.conversation.goal_view import GoalView
 from jarvis_desktop.ui.conversation.markdown import MarkdownTable
 from jarvis_desktop.ui.conversation.prose import Prose
@@ -38,8 +42,7 @@ from jarvis_desktop.ui.conversation.turn_details import (
 from jarvis_desktop.ui.conversation.turn_footer import TurnFooter, copy_answer, turn_menu
 from jarvis_desktop.ui.engine import EngineQuestion
 from jarvis_desktop.ui.media import cards
-from jarvis_desktop.ui.plan.plan_review import PlanReviewPanel
-from jarvis_desktop.ui.plan.plan_view import PlanView
+from jarvis_desktop.ui.plan.plan_view import PlanReviewPanel, PlanView
 from jarvis_desktop.ui.request.attachments import AttachmentChip
 from jarvis_desktop.ui.widgets import theme
 from jarvis_desktop.ui.widgets.banners import SpeakingStrip

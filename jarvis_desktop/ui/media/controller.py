@@ -14,15 +14,15 @@ from PySide6.QtCore import QObject, Signal
 from shiboken6 import isValid
 
 from jarvis_desktop.core.artifact import Artifact
-from jarvis_desktop.core.errors import InputError
+from jarvis_desktop.core.errors import InputError, JarvisError
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.process.child import Child
-from jarvis_desktop.ui.conversation.syntax_highlighter import CodeReader
 from jarvis_desktop.ui.engine import EngineJob, Outcome, Then
 from jarvis_desktop.ui.media.previews import Peaks
 
 if TYPE_CHECKING:
     from jarvis_desktop.ui.app_protocols import AppPort, Store
+    from jarvis_desktop.ui.conversation.syntax_worker import Lines
     from jarvis_desktop.ui.engine import EngineThread
     from jarvis_desktop.ui.exchange import PendingTurn
     from jarvis_desktop.ui.session import WindowSession
@@ -82,7 +82,10 @@ IDLE_S = 5.0
 """Seconds without work after which the process ends."""
 PREVIEW_TIMEOUT_S = 20.0
 MAX_CACHED_PREVIEWS = 200
-"""Previews that are cached, so that a conversation reopens at once."""
+"""Enough to reopen a conversation at once."""
+LEXER_TIMEOUT_S = 3.0
+MAX_CACHED_CODES = 60
+"""Enough to show the colours at once when the user scrolls back."""
 
 Work = Callable[[], Coroutine[Any, Any, Any]]
 
@@ -104,7 +107,7 @@ class MediaController(QObject):
         self._session: WindowSession | None = None
         self._waiting: list[tuple[Work, Then]] = []
         self._reader = MediaReader()
-        self.code = CodeReader()
+        self.code = SyntaxReader()
         self._handed: dict[Path, Path] = {}
 
     def serve(self, session: WindowSession) -> None:
@@ -198,46 +201,93 @@ class MediaController(QObject):
             self.sounds.stop()
 
 
-class MediaReader:
-    """Previews files in a child process that ends when it is idle. Lives on the engine."""
+class IdleWorker:
+    """A child process that ends when idle, with a cache of its results. Lives on the engine."""
+
+    def __init__(self, handler: str, name: str, *, timeout: float, max_cached: int) -> None:
+        """`timeout` in seconds for one call."""
+        self._child = Child(handler, name=name)
+        self._timeout = timeout
+        self._calls = 0
+        self._idle: asyncio.TimerHandle | None = None
+        self._max_cached = max_cached
+        self._cache: OrderedDict[tuple[object, ...], Any] = OrderedDict()
+
+    async def _call(self, *args: object) -> Any:
+        self._calls += 1
+        if self._idle:
+            self._idle.cancel()
+        try:
+            return await self._child.call(*args, timeout=self._timeout)
+        finally:
+            self._calls -= 1
+            if not self._calls:
+                self._idle = asyncio.get_running_loop().call_later(IDLE_S, self._child.kill)
+
+    def _keep(self, key: tuple[object, ...], result: Any) -> None:
+        self._cache[key] = result
+        if len(self._cache) > self._max_cached:
+            self._cache.popitem(last=False)
+
+
+class MediaReader(IdleWorker):
+    """Previews of files."""
 
     def __init__(self) -> None:
-        self._child = Child("jarvis_desktop.ui.media.worker:make_reader", name="media reader")
-        self._asking = 0
-        self._kept: OrderedDict[tuple[object, ...], Any] = OrderedDict()
-        self._rest: asyncio.TimerHandle | None = None
+        super().__init__(
+            "jarvis_desktop.ui.media.worker:make_reader",
+            "media reader",
+            timeout=PREVIEW_TIMEOUT_S,
+            max_cached=MAX_CACHED_PREVIEWS,
+        )
 
     async def look(
         self, part: Callable[[object], None], what: str, path: Path, *args: object
     ) -> Any:
-        """The preview, cached by path, time and size; `part` gets partial ones. Raises
-        JarvisError."""
+        """The preview, cached by path, time and size; `part` gets partial ones.
+
+        Raises JarvisError.
+        """
         status = await asyncio.to_thread(status_of, path)
         key = (what, path, status.st_mtime_ns, status.st_size, *args)
-        if key not in self._kept:
-            found = await self._ask(part, what, path, *args)
-            if len(self._kept) >= MAX_CACHED_PREVIEWS:
-                self._kept.popitem(last=False)
-            self._kept[key] = found
-        self._kept.move_to_end(key)
-        return self._kept[key]
-
-    async def _ask(
-        self, part: Callable[[object], None], what: str, path: Path, *args: object
-    ) -> Any:
-        self._asking += 1
-        if self._rest:
-            self._rest.cancel()
-        try:
-            while True:
-                found = await self._child.call(what, path, *args, timeout=PREVIEW_TIMEOUT_S)
-                if not (isinstance(found, Peaks) and found.share < 1):
-                    return found
+        if key not in self._cache:
+            found = await self._call(what, path, *args)
+            while isinstance(found, Peaks) and found.share < 1:
                 part(found)
-        finally:
-            self._asking -= 1
-            if not self._asking:
-                self._rest = asyncio.get_running_loop().call_later(IDLE_S, self._child.kill)
+                found = await self._call(what, path, *args)
+            self._keep(key, found)
+        self._cache.move_to_end(key)
+        return self._cache[key]
+
+
+class SyntaxReader(IdleWorker):
+    """Colours of code, read in a process that can be killed while a lexer is stuck.
+
+    `known` may be called from any thread.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(
+            "jarvis_desktop.ui.conversation.syntax_worker:make",
+            "code reader",
+            timeout=LEXER_TIMEOUT_S,
+            max_cached=MAX_CACHED_CODES,
+        )
+
+    def known(self, text: str, language: str) -> Lines | None:
+        """The cached colours of a text."""
+        return self._cache.get((text, language))
+
+    async def words(self, text: str, language: str) -> Lines:
+        """The coloured words of a text: none, now and later, if lexing takes too long."""
+        found = self.known(text, language)
+        if found is None:
+            try:
+                found = await self._call(text, language)
+            except JarvisError:
+                found = ()
+            self._keep((text, language), found)
+        return found
 
 
 def status_of(path: Path) -> os.stat_result:

@@ -12,6 +12,8 @@ from jarvis_desktop.core.display import one_line
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.turn import Turn
 from jarvis_desktop.ui.actions import Actions
+from jarvis_desktop.ui.conversation.approvals import ApprovalPanel, label_button
+from jarvis_desktop.ui.engine import EngineQuestion
 from jarvis_desktop.ui.plan import descriptions
 from jarvis_desktop.ui.plan import editing as fitting
 from jarvis_desktop.ui.plan.add_step import AddStepPanel
@@ -479,3 +481,41 @@ def _bring_into_view(widget: QWidget) -> None:
         if isinstance(holder, QScrollArea):
             holder.ensureWidgetVisible(widget, 0, theme.space("two"))
         holder = holder.parentWidget()
+
+
+class PlanReviewPanel(ApprovalPanel):
+    """Asks for approval of a plan, which is edited in its view."""
+
+    def __init__(self, question: EngineQuestion, view: PlanView) -> None:
+        """`view` shows the plan."""
+        super().__init__(question)
+        self._view = view
+        self.editing: PlanEditor = view.editing
+        view.review(True)
+        self.head("review", question.text)
+        self.column.addWidget(self.dictated(view.foot.words))
+        row = hbox(None)
+        for answer, text, kind, act in (
+            (self.no, tr("Don’t run it"), "", self._decline),
+            (self.yes, tr("Run the plan"), "primary", self._agree),
+        ):
+            answer.clicked.connect(act)
+            row.addWidget(label_button(answer, text, kind=kind))
+        self.column.addLayout(row)
+        self.editing.changed.connect(self._show_state)
+        self._show_state()
+
+    def _show_state(self) -> None:
+        self.yes.setEnabled(not self.editing.busy and not self.answered)
+        edited = self.editing.draft.is_edited
+        text = tr("Run the changed plan") if edited else tr("Run the plan")
+        label_button(self.yes, text, kind="primary")
+
+    def _agree(self) -> None:
+        if self.yes.isEnabled() and self.answer(self.editing.approve()):
+            self._view.review(False)
+
+    def _decline(self) -> None:
+        if self.answer(False):
+            self.editing.drop()
+            self._view.review(False)

@@ -40,8 +40,8 @@ from jarvis_desktop.ui.request.attachments import accepts
 from jarvis_desktop.ui.request.composer import QuickInput
 from jarvis_desktop.ui.session import WindowSession
 from jarvis_desktop.ui.shortcuts import AS_BEFORE, LEFT_TO_RIGHT
+from jarvis_desktop.ui.voice.controller import TalkKeys
 from jarvis_desktop.ui.voice.talk import Talker
-from jarvis_desktop.ui.voice.wiring import TalkKeys
 from jarvis_desktop.ui.widgets import theme
 from jarvis_desktop.ui.widgets.flow_layout import discard, hbox, vbox
 from jarvis_desktop.ui.widgets.icons import Symbol

@@ -17,8 +17,8 @@ from jarvis_desktop.ui.app import _kill_children
 from jarvis_desktop.ui.conversation import code_view
 from jarvis_desktop.ui.conversation.code_view import CodeBlock, escape_invisible
 from jarvis_desktop.ui.conversation.markdown import CodeFence
-from jarvis_desktop.ui.conversation.syntax_highlighter import CodeReader
 from jarvis_desktop.ui.conversation.syntax_worker import MAX_WORDS, words
+from jarvis_desktop.ui.media.controller import SyntaxReader
 from jarvis_desktop.ui.session import WindowSession
 from jarvis_desktop.ui.widgets import theme as look
 from jarvis_desktop.ui.widgets.theme import Theme
@@ -111,7 +111,7 @@ def test_what_grows_keeps_its_colours(block: CodeBlock, qtbot: QtBot) -> None:
 def test_what_takes_too_long_stays_without_colours_and_is_not_asked_again(
     session: WindowSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    reader = CodeReader()
+    reader = SyntaxReader()
     asked: list[object] = []
 
     async def hangs(*args: object, timeout: float) -> object:

@@ -28,14 +28,15 @@ from jarvis_desktop.core.expert import Status
 from jarvis_desktop.core.goal import Outline, OutlineStep, StepState
 from jarvis_desktop.core.turn import PRINTED, Turn
 from jarvis_desktop.ui.actions import Actions
-from jarvis_desktop.ui.conversation import agent_rounds, goal_view
-from jarvis_desktop.ui.conversation.agent_rounds import (
+from jarvis_desktop.ui.conversation import goal_view
+from jarvis_desktop.ui.conversation.goal_view import (
     INITIAL_ROUNDS,
     ROUNDS_PER_CLICK,
+    GoalOutlineView,
+    GoalView,
     RoundRow,
     RoundsView,
 )
-from jarvis_desktop.ui.conversation.goal_view import GoalOutlineView, GoalView
 from jarvis_desktop.ui.conversation.turn_view import TurnView
 from jarvis_desktop.ui.media.cards import ImageCard
 from jarvis_desktop.ui.widgets import images
@@ -167,7 +168,7 @@ def test_the_time_of_a_round_runs_and_then_stands(
     view: TurnView, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = [100.0]
-    monkeypatch.setattr(agent_rounds, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    monkeypatch.setattr(goal_view, "time", SimpleNamespace(monotonic=lambda: now[0]))
     turn = folded(beginning()).apply(RoundStarted(1, CODER, "run_code", "x"))
     view.draw(turn)
     now[0] += 7
@@ -183,7 +184,7 @@ def test_a_round_that_tells_its_time_shows_that_one(
     view: TurnView, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = [100.0]
-    monkeypatch.setattr(agent_rounds, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    monkeypatch.setattr(goal_view, "time", SimpleNamespace(monotonic=lambda: now[0]))
     turn = folded(beginning()).apply(RoundStarted(1, CODER, "run_code", "x"))
     view.draw(turn)
     now[0] += 60  # the person was asked meanwhile

@@ -10,7 +10,7 @@ from pytestqt.qtbot import QtBot
 
 from jarvis_desktop.core.artifact import Kind
 from jarvis_desktop.ui.actions import Actions
-from jarvis_desktop.ui.media.table_card import TableCard, is_number
+from jarvis_desktop.ui.media.cards import TableCard, is_number
 from tests.ui.media.conftest import WAYS, Show, card_of, spoilt
 
 

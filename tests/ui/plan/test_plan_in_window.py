@@ -21,8 +21,7 @@ from jarvis_desktop.core.plan import Plan
 from jarvis_desktop.core.turn import Request
 from jarvis_desktop.settings import PlannerSettings, Settings
 from jarvis_desktop.ui.main_window import MainWindow
-from jarvis_desktop.ui.plan.plan_review import PlanReviewPanel
-from jarvis_desktop.ui.plan.plan_view import PlanView
+from jarvis_desktop.ui.plan.plan_view import PlanReviewPanel, PlanView
 from tests.ui import scene
 from tests.ui.scene import FakeApp, Shown, candidate, done, three_steps
 
